@@ -1,0 +1,24 @@
+"""Sphinx settings: Markdown pages, docstrings in numpydoc form, warnings are errors in CI."""
+
+project = "recrawl"
+author = "the recrawl developers"
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.napoleon",
+    "sphinx_copybutton",
+]
+myst_enable_extensions = ["dollarmath", "deflist", "colon_fence"]
+myst_heading_anchors = 3
+html_theme = "furo"
+html_title = "recrawl"
+html_static_path: list[str] = []
+exclude_patterns = ["_build"]
+autodoc_typehints = "description"
+autodoc_member_order = "bysource"
+autodoc_default_options = {"members": True, "show-inheritance": True}
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+copybutton_prompt_text = r"\$ |>>> "
+copybutton_prompt_is_regexp = True

@@ -1,0 +1,5 @@
+"""Run the command line with ``python -m recrawl``."""
+
+from recrawl.cli import main
+
+main()

@@ -1,0 +1,83 @@
+"""The exceptions of recrawl.
+
+::
+
+    RecrawlError
+    ├── InputError            what a person gave is wrong; the command line exits with 2
+    │   ├── InvalidModel      a model's numbers make no sense (also a ValueError)
+    │   ├── InvalidTable      a table that people bring has a wrong column or value
+    │   └── InvalidSettings   the configuration file has a wrong key or value
+    ├── NotConverged          a solver stopped short of its tolerance
+    ├── StateError            the state directory cannot be used as it is
+    └── FetchError            one HTTP exchange failed; carries what happened
+
+Messages name the argument, the bound and the value, because they are what people see.
+"""
+
+from typing import Final
+
+__all__ = [
+    "FetchError",
+    "InputError",
+    "InvalidModel",
+    "InvalidSettings",
+    "InvalidTable",
+    "NotConverged",
+    "RecrawlError",
+    "StateError",
+]
+
+
+class RecrawlError(Exception):
+    """Root of everything that recrawl raises on purpose."""
+
+
+class InputError(RecrawlError):
+    """What a person gave is wrong, and the message says what would be right."""
+
+
+class InvalidModel(InputError, ValueError):
+    """A model was given numbers outside its domain."""
+
+
+class InvalidTable(InputError):
+    """A table that people bring lacks a column or holds a value outside its domain."""
+
+
+class InvalidSettings(InputError):
+    """A configuration file has an unknown key, a wrong unit or an impossible value."""
+
+
+class NotConverged(RecrawlError):
+    """A solver did not reach its tolerance.
+
+    Parameters
+    ----------
+    message : what was being solved
+    iterations : steps taken before giving up
+    residual : how far from the tolerance the last step was
+    """
+
+    def __init__(self, message: str, *, iterations: int, residual: float) -> None:
+        super().__init__(f"{message} (after {iterations} iterations, residual {residual:.3g})")
+        self.iterations: Final = iterations
+        self.residual: Final = residual
+
+
+class StateError(RecrawlError):
+    """The state directory is in use, corrupt, full or written by a newer version."""
+
+
+class FetchError(RecrawlError):
+    """One HTTP exchange failed.
+
+    Parameters
+    ----------
+    kind : one word for the tables: ``timeout``, ``dns``, ``connect``, ``refused-address``, ...
+    detail : what happened, for people
+    """
+
+    def __init__(self, kind: str, detail: str) -> None:
+        super().__init__(f"{kind}: {detail}")
+        self.kind: Final = kind
+        self.detail: Final = detail
