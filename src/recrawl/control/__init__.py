@@ -1,0 +1,1 @@
+"""Online decisions: told the time and what happened, they say what to do."""

@@ -1,0 +1,1 @@
+"""Worlds that we know the truth about."""
