@@ -1,0 +1,202 @@
+"""The objectives that a plan can have: a measure, and how visits to a page are spaced.
+
+========================  =========================  ============================  ======
+objective                 loss or value of y = d/r   worth of the next visit       power
+========================  =========================  ============================  ======
+even freshness            (1 - exp(-y)) / y          1 - (1 + y) exp(-y)           1
+random freshness          1 / (1 + y)                (y / (1 + y))**2              1
+even harmonic             Ein(y) - 1 + fresh(y)      y - 1 + exp(-y)               1
+random harmonic           log(1 + y)                 y**2 / (1 + y)                1
+even age (times d)        y/2 - 1 + fresh(y)         y**2/2 - 1 + (1+y) exp(-y)    2
+random age (times d)      y**2 / (1 + y)             y**3 (2 + y) / (1 + y)**2     2
+========================  =========================  ============================  ======
+
+d is the change rate, r the crawl rate; the marginal value of a page is its weight times
+worth(y) / d**power.
+The worth of freshness is bounded by one, that of the others is not: only under freshness can it
+be best never to visit a page. (Age is d times the mean age here.)
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recrawl.kernels.gaps import CLOSED_HARMONIC, CLOSED_SQUARE, TABLE
+from recrawl.kernels.staleness import FAMILIES, fill_loss_and_worth
+
+__all__ = [
+    "EVEN_AGE",
+    "EVEN_FRESHNESS",
+    "EVEN_HARMONIC",
+    "OBJECTIVES",
+    "RANDOM_AGE",
+    "RANDOM_FRESHNESS",
+    "RANDOM_HARMONIC",
+    "Objective",
+]
+
+Vector: TypeAlias = NDArray[np.float64]
+Table: TypeAlias = tuple[Vector, NDArray[np.int64], Vector]
+Law: TypeAlias = tuple[int, int, Vector, NDArray[np.int64], Vector]
+
+_SEGMENTS = 16  # per octave; a power of two, its logarithm is part of the kernel
+_DEGREE = 7
+_OCTAVES = (-160, 107)  # beyond these the leading power is exact
+_BIAS = 1023
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """One way to value the freshness of pages.
+
+    Parameters
+    ----------
+    measure : what is measured: share of time fresh, mean age, or harmonic penalty
+    spacing : visits to a page are evenly spaced, or form a Poisson process
+    power : power of the change rate in the worth of a visit
+    form : how the kernel inverts the worth
+    tails : (scale, power) of 1/y for small kappa and for large
+    """
+
+    measure: Literal["freshness", "age", "harmonic"]
+    spacing: Literal["even", "random"]
+    power: int
+    form: int
+    tails: tuple[float, float, float, float]
+
+    @property
+    def family(self) -> int:
+        """Number of the objective in :mod:`recrawl.kernels.staleness`."""
+        return FAMILIES[self.measure, self.spacing]
+
+    @property
+    def is_loss(self) -> bool:
+        """Whether less is better."""
+        return self.measure != "freshness"
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether the worth of a visit stays below one, so that some pages may never be due."""
+        return self.measure == "freshness"
+
+    @cached_property
+    def law(self) -> Law:
+        """What the kernels need: form, power and the table of 1/y, which is built once."""
+        return (self.form, self.power, *_build_table(self))
+
+    def worth(self, y: Vector) -> Vector:
+        """Worth of the next visit at normalised age y >= 0, shape as y, in units of weight."""
+        fresh, loss, worth = (np.empty(y.size) for _ in range(3))
+        fill_loss_and_worth(self.family, y, y.size, fresh, loss, worth)
+        return worth
+
+    def gap(self, worth: Vector) -> Vector:
+        """Return y with ``worth(y)`` equal to the argument; infinite where nothing is.
+
+        Newton steps on the logarithms, to rounding. This is the slow and simple inverse from
+        which the table of the kernel is made; use the solvers for many pages.
+        """
+        return _solve_gap(self, worth)
+
+
+EVEN_FRESHNESS: Final = Objective("freshness", "even", 1, TABLE, (2**-0.5, -0.5, 0.0, 0.0))
+RANDOM_FRESHNESS: Final = Objective("freshness", "random", 1, CLOSED_SQUARE, (0, 0, 0, 0))
+EVEN_HARMONIC: Final = Objective("harmonic", "even", 1, TABLE, (2**-0.5, -0.5, 1.0, -1.0))
+RANDOM_HARMONIC: Final = Objective("harmonic", "random", 1, CLOSED_HARMONIC, (0, 0, 0, 0))
+EVEN_AGE: Final = Objective("age", "even", 2, TABLE, (3 ** (-1 / 3), -1 / 3, 2**-0.5, -0.5))
+RANDOM_AGE: Final = Objective("age", "random", 2, TABLE, (2 ** (1 / 3), -1 / 3, 1.0, -0.5))
+OBJECTIVES: Final = {
+    (one.measure, one.spacing): one
+    for one in (
+        EVEN_FRESHNESS,
+        RANDOM_FRESHNESS,
+        EVEN_HARMONIC,
+        RANDOM_HARMONIC,
+        EVEN_AGE,
+        RANDOM_AGE,
+    )
+}
+
+
+def _growth(objective: Objective, y: Vector) -> Vector:
+    """Return y worth'(y), the derivative of the worth by log y."""
+    stale = -np.expm1(-y)
+    if objective.measure == "freshness":
+        return y * y * np.exp(-y) if objective.spacing == "even" else 2 * y * y / (1 + y) ** 3
+    if objective.measure == "harmonic":
+        return y * stale if objective.spacing == "even" else y * y * (2 + y) / (1 + y) ** 2
+    if objective.spacing == "even":
+        return y * y * stale
+    return 2 * y**3 * (3 + 3 * y + y * y) / (1 + y) ** 3
+
+
+def _solve_gap(objective: Objective, worth: Vector) -> Vector:
+    scale, power, scale_high, power_high = objective.tails
+    if objective.form == CLOSED_SQUARE:
+        with np.errstate(divide="ignore"):
+            y: Vector = np.sqrt(worth) / np.maximum(1 - np.sqrt(worth), 0)
+            return y
+    if objective.form == CLOSED_HARMONIC:
+        return (worth + np.sqrt(worth) * np.sqrt(worth + 4)) / 2
+    y = worth**-power / scale
+    if objective.is_bounded:
+        y = np.minimum(y, 2.0)
+        low = worth < 0.5
+        with np.errstate(divide="ignore"):
+            y = np.where(low, y, _solve_far_gap(np.where(low, 0.5, 1 - worth)))
+        y[low] = _newton(objective, y[low], worth[low])
+        return y
+    return _newton(objective, np.maximum(y, worth**-power_high / scale_high), worth)
+
+
+def _newton(objective: Objective, y: Vector, worth: Vector) -> Vector:
+    for _ in range(60):
+        value = objective.worth(y)
+        step = np.log(value / worth) * value / _growth(objective, y)
+        y = y * np.exp(-step)
+        if np.all(np.abs(step) < 1e-15):
+            break
+    return y
+
+
+def _solve_far_gap(rest: Vector) -> Vector:
+    """Solve (1 + y) exp(-y) = rest for rest <= 1/2, even for the smallest."""
+    depth = -np.log(rest)
+    y = depth + np.log1p(depth) + 0.5
+    for _ in range(8):
+        y -= (y - np.log1p(y) - depth) * (1 + y) / y
+    return np.where(rest > 0, y, np.inf)
+
+
+def _build_table(objective: Objective) -> Table:
+    if objective.form != TABLE:
+        return np.zeros((1, _DEGREE + 1)), np.zeros(4, dtype=np.int64), np.zeros(6)
+    first, last = _OCTAVES
+    if objective.is_bounded:
+        low = _fit(lambda x: 1 / objective.gap(x), first, -1)
+        high = _fit(lambda rest: 1 / _solve_far_gap(rest), -53, 0)
+        numbers = [first, len(low), -53, len(high)]
+        coefficients, largest = np.concatenate([low, high]), 1.0
+    else:
+        coefficients, largest = _fit(lambda x: 1 / objective.gap(x), first, last), 2.0**last
+        numbers = [first, len(coefficients), 0, 0]
+    shape = np.array(numbers, dtype=np.int64)
+    shape[[0, 2]] = (shape[[0, 2]] + _BIAS) * _SEGMENTS
+    scale, power, scale_high, power_high = objective.tails
+    smallest = 2.0**first
+    tails = np.array([smallest, scale, power, largest, scale_high, power_high])
+    return coefficients, shape, tails
+
+
+def _fit(function: Callable[[Vector], Vector], first: int, last: int) -> Vector:
+    """Interpolate on each segment of the octaves first .. last - 1 at Chebyshev points."""
+    nodes = np.cos(np.pi * (np.arange(_DEGREE + 1) + 0.5) / (_DEGREE + 1))
+    to_monomials = np.linalg.inv(np.vander(nodes, increasing=True))
+    mantissas = 1 + (np.arange(_SEGMENTS)[:, None] + (nodes + 1) / 2) / _SEGMENTS
+    points = np.exp2(np.arange(first, last, dtype=float))[:, None, None] * mantissas
+    values = function(points.ravel()).reshape(-1, _DEGREE + 1)
+    return np.ascontiguousarray(values @ to_monomials.T)

@@ -1,0 +1,38 @@
+"""Checks of whole columns in one pass and without a temporary."""
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recrawl.kernels.compile import kernel
+
+__all__ = ["first_above", "first_outside"]
+
+Vector: TypeAlias = NDArray[np.float64]
+
+_BLOCK = 4096
+
+
+@kernel
+def first_outside(values: Vector, least: float, greatest: float) -> int:
+    """Index of the first value outside [least, greatest] or NaN; -1 when there is none."""
+    for start in range(0, values.size, _BLOCK):
+        stop = min(start + _BLOCK, values.size)
+        bad = 0
+        for j in range(start, stop):
+            bad |= not (least <= values[j] <= greatest)
+        if bad:
+            for j in range(start, stop):
+                if not (least <= values[j] <= greatest):
+                    return j
+    return -1
+
+
+@kernel
+def first_above(floors: Vector, caps: Vector) -> int:
+    """Index of the first floor above its cap; -1 when there is none."""
+    for j in range(caps.size):
+        if floors[j] > caps[j]:
+            return j
+    return -1
