@@ -60,9 +60,7 @@ class Clock(Protocol):
 class Offload(Protocol):
     """Runs a blocking call where it does not hold up the event loop."""
 
-    async def __call__(
-        self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
-    ) -> T:
+    async def __call__(self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Return what ``call`` returns, or raise what it raises."""
         ...
 

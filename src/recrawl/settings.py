@@ -103,6 +103,7 @@ class Settings:
     state: Path
     name: str = "recrawl"
     budget_per_s: float = 1000 / 3600
+    burst_s: float = 10.0
     n_robots: int = 8
     hosts: tuple[str, ...] = ()
     include: tuple[str, ...] = ()
@@ -237,7 +238,9 @@ def _checked(file: _File, folder: Path) -> Settings:
         )
     if file.scope.hosts is not None:
         if not file.scope.hosts:
-            raise InvalidSettings("scope.hosts is empty; leave it out to mean the hosts of the seeds")
+            raise InvalidSettings(
+                "scope.hosts is empty; leave it out to mean the hosts of the seeds"
+            )
         return replace(settings, hosts=tuple(file.scope.hosts))
     own = dict.fromkeys(host_of(seed).partition("://")[2] for seed in settings.seeds)
     return replace(settings, hosts=tuple(own))
@@ -266,7 +269,9 @@ def _seeds(file: _File, folder: Path) -> tuple[str, ...]:
             )
         seeds.append(url)
     if not seeds:
-        raise InvalidSettings('seeds: give at least one address, as seeds = ["https://example.org/"]')
+        raise InvalidSettings(
+            'seeds: give at least one address, as seeds = ["https://example.org/"]'
+        )
     return tuple(dict.fromkeys(seeds))
 
 
@@ -296,7 +301,9 @@ def _name(text: str) -> str:
 def _budget(text: str) -> float:
     rate = parse_rate_per_s(text, name="budget")
     if rate <= 0:
-        raise InvalidSettings(f"budget: {text!r} buys nothing; write a rate above 0, such as 1000/h")
+        raise InvalidSettings(
+            f"budget: {text!r} buys nothing; write a rate above 0, such as 1000/h"
+        )
     if rate > 100_000:
         raise InvalidSettings(f"budget: {text!r} is more than 100000/s, which no machine can spend")
     return rate

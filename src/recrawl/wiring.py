@@ -17,13 +17,18 @@ from recrawl.control.retry import Backoff
 from recrawl.control.scope import Scope, Weights
 from recrawl.fetch.extract import PageExtractor
 from recrawl.fetch.http import FetchBounds, HttpFetcher
+from recrawl.frontier.memory import MemoryFrontier
 from recrawl.frontier.sqlite import SqliteFrontier
+from recrawl.index.memory import MemoryIndex
 from recrawl.index.tantivy import TantivyIndex
 from recrawl.ports import AdmissionLimits, Clock, EventSink, Fetcher, Offload
 from recrawl.runtime.clock import LoopClock
 from recrawl.runtime.crawl import Crawl, CrawlPlan
 from recrawl.runtime.parts import Rules, World
+from recrawl.runtime.virtual import run_virtually
 from recrawl.settings import Settings
+from recrawl.simulation.fetcher import SiteFetcher
+from recrawl.simulation.site import Site
 
 __all__ = [
     "InPlace",
@@ -33,6 +38,7 @@ __all__ = [
     "open_crawl",
     "open_frontier",
     "open_index",
+    "run_virtual_crawl",
 ]
 
 P = ParamSpec("P")
@@ -46,9 +52,7 @@ class OnThread(Offload):
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
 
     @override
-    async def __call__(
-        self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
-    ) -> T:
+    async def __call__(self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         loop = asyncio.get_running_loop()
         work = partial(call, *args, **kwargs)
         return await loop.run_in_executor(self._pool, work)
@@ -62,9 +66,7 @@ class InPlace(Offload):
     """Runs calls where they are made: for virtual time, where nothing may happen unseen."""
 
     @override
-    async def __call__(
-        self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
-    ) -> T:
+    async def __call__(self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         return call(*args, **kwargs)
 
 
@@ -101,6 +103,7 @@ def crawl_rules(settings: Settings) -> Rules:
         n_robots=settings.n_robots,
         buffer_capacity=settings.buffer_capacity,
         buffer_deadline_s=settings.buffer_deadline_s,
+        lease_s=2.0 * settings.buffer_deadline_s + 20.0 * settings.timeout_s,
         discovery_share=settings.discovery_share,
         replan_s=settings.replan_s,
         prior_rate_per_s=settings.prior_rate_per_s,
@@ -113,6 +116,7 @@ def crawl_plan(settings: Settings) -> CrawlPlan:
     backoff = Backoff(first_s=settings.first_backoff_s, longest_s=settings.longest_backoff_s)
     return CrawlPlan(
         budget_per_s=settings.budget_per_s,
+        burst_s=settings.burst_s,
         politeness=PolitenessRules(delay_s=settings.delay_s, backoff=backoff),
         measure=settings.measure,
     )
@@ -175,3 +179,48 @@ async def open_crawl(
         )
         await crawl.prepare()
         yield crawl
+
+
+def run_virtual_crawl(
+    settings: Settings,
+    site: Site,
+    *,
+    events: EventSink,
+    epoch_s: float,
+    until_s: float,
+    speed: float = 1.0,
+    access_s: float = 0.003,
+) -> None:
+    """Crawl a synthetic web in virtual time, in memory, by the same engine and rules.
+
+    Parameters
+    ----------
+    settings : of the crawl; its state directory is not used
+    site : what is crawled
+    events : hears every visit
+    epoch_s, until_s : when it starts and ends, in the web's time
+    speed : crawl seconds per second of the loop
+    access_s : what an exchange takes, in seconds of the loop
+    """
+
+    async def crawl_it() -> None:
+        clock = LoopClock(epoch_s=epoch_s, speed=speed)
+        in_place = InPlace()
+        world = World(
+            clock=clock,
+            frontier=MemoryFrontier(),
+            fetcher=SiteFetcher(site, clock, access_s=access_s * speed),
+            extractor=PageExtractor(settings.name),
+            index=MemoryIndex(),
+            events=events,
+            on_state=in_place,
+            on_work=in_place,
+        )
+        rules = crawl_rules(settings)
+        seeds = rules.admission.of(settings.seeds)
+        crawl = Crawl(world, rules, crawl_plan(settings), seeds=seeds, on_plan=in_place)
+        await crawl.prepare()
+        async with crawl.running():
+            await clock.sleep_until(until_s)
+
+    run_virtually(crawl_it())

@@ -32,6 +32,7 @@ __all__ = [
     "show_rate",
 ]
 
+
 def print_json(answer: Mapping[str, object]) -> None:
     """Write one JSON object to stdout; numbers that are not finite become null."""
     sys.stdout.write(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode() + "\n")

@@ -67,4 +67,8 @@ class Admission:
         if kind is Kind.PAGE:
             return why_outside(self.scope, url, depth=depth, hops=hops) is None
         # Sitemaps and feeds are found under paths that the patterns for pages may not cover.
-        return self.scope.has_host(host_of(url)) and hops <= self.scope.max_hops and depth <= 3 + self.scope.max_depth
+        return (
+            self.scope.has_host(host_of(url))
+            and hops <= self.scope.max_hops
+            and depth <= 3 + self.scope.max_depth
+        )

@@ -196,9 +196,7 @@ class Dispatcher:
         self._changed(queue)
         return forbidden
 
-    def set_robots(
-        self, host_id: int, robots: RobotsRules | None, until_s: float
-    ) -> list[Lease]:
+    def set_robots(self, host_id: int, robots: RobotsRules | None, until_s: float) -> list[Lease]:
         """Learn a host's rules; return pages leased ahead that they forbid."""
         queue = self._hosts[host_id]
         queue.robots = robots

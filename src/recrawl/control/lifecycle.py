@@ -121,7 +121,9 @@ def next_due_s(
     failures : visits in a row that told nothing, this one included
     """
     if outcome in (O.LOST, O.OBSOLETE, O.THROTTLED):
-        return min(lease.due_s, now_s)  # as before; the host's politeness and the budget make it wait
+        return min(
+            lease.due_s, now_s
+        )  # as before; the host's politeness and the budget make it wait
     if outcome in (O.FAILED, O.SERVER_ERROR):
         return now_s + min(rules.retry_s * 2.0 ** min(failures - 1, 40), rules.max_interval_s)
     after = next_state(lease.state, outcome)

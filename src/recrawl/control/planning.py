@@ -1,7 +1,7 @@
 """From estimates to due times: one plan for all pages, within the budget and the hosts' limits."""
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,22 +9,15 @@ from numpy.typing import NDArray
 from recrawl.control.lifecycle import RevisitRules
 from recrawl.freshness import (
     Pages,
-    Plan,
     allocate_proportionally,
     allocate_uniformly,
     solve_even_freshness,
 )
 
-__all__ = ["ALLOCATORS", "Allocator", "PlanInputs", "Schedule", "plan_visits"]
+__all__ = ["MEASURES", "PlanInputs", "Schedule", "plan_visits"]
 
 Vector = NDArray[np.float64]
-Allocator = Callable[[Pages, float, Vector | None], Plan]
-
-ALLOCATORS: Mapping[str, Allocator] = {
-    "even-freshness": solve_even_freshness,
-    "uniform": allocate_uniformly,
-    "proportional": allocate_proportionally,
-}
+MEASURES: Final = ("even-freshness", "uniform", "proportional")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,10 +42,21 @@ class PlanInputs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Schedule:
-    """A plan and the due times that follow: the last visit plus one interval."""
+    """A plan and the due times that follow: the last visit plus one interval.
 
-    plan: Plan
+    Parameters
+    ----------
+    crawl_rates, due : shape (n,), 1/time and instants
+    price : worth of one more visit per unit of time; zero for the control arms
+    freshness : weighted share of pages that the rates keep fresh
+    n_never_visited : pages that get less than their floor, of rate zero
+    """
+
+    crawl_rates: Vector
     due: Vector
+    price: float
+    freshness: float
+    n_never_visited: int
 
 
 def plan_visits(
@@ -66,7 +70,7 @@ def plan_visits(
     budget : visits per time, > 0
     rules : bounds on intervals. The longest interval is kept as far as half of the budget, and of
         each host's limit, goes; beyond that it gives way.
-    measure : a name in ``ALLOCATORS``
+    measure : one of ``MEASURES``
 
     Raises
     ------
@@ -90,7 +94,27 @@ def plan_visits(
         max_rates=ceilings,
         hosts=inputs.hosts,
     )
-    plan = ALLOCATORS[measure](pages, budget, inputs.host_caps)
+    rates, price, freshness, n_never = _allocate(pages, budget, inputs.host_caps, measure)
     with np.errstate(divide="ignore"):
-        intervals = np.clip(1.0 / plan.crawl_rates, rules.min_interval_s, rules.max_interval_s)
-    return Schedule(plan, inputs.last_visits + intervals)
+        intervals = np.clip(1.0 / rates, rules.min_interval_s, rules.max_interval_s)
+    return Schedule(rates, inputs.last_visits + intervals, price, freshness, n_never)
+
+
+def _allocate(
+    pages: Pages, budget: float, host_caps: Vector, measure: str
+) -> tuple[Vector, float, float, int]:
+    if measure == "even-freshness":
+        plan = solve_even_freshness(pages, budget, host_caps)
+        return plan.crawl_rates, plan.price, plan.value, plan.n_never_visited
+    allocate = {"uniform": allocate_uniformly, "proportional": allocate_proportionally}[measure]
+    rates = allocate(pages, budget)
+    fresh = _even_freshness(pages.change_rates, rates)
+    return rates, 0.0, float(np.average(fresh, weights=pages.weights)), int(np.sum(rates == 0))
+
+
+def _even_freshness(change_rates: Vector, crawl_rates: Vector) -> Vector:
+    """Share of time each page is fresh when its visits are evenly spaced: (1 - exp(-y)) / y."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        y = change_rates / crawl_rates
+        fresh = np.where(y > 0, -np.expm1(-y) / y, 1.0)
+    return np.where(crawl_rates > 0, fresh, np.where(change_rates > 0, 0.0, 1.0))

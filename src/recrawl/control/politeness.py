@@ -68,7 +68,9 @@ class HostPoliteness:
         """The request that was to start was never sent."""
         self.in_flight = False
 
-    def answered(self, now_s: float, status: int, retry_after: str | None, random: np.random.Generator) -> None:
+    def answered(
+        self, now_s: float, status: int, retry_after: str | None, random: np.random.Generator
+    ) -> None:
         """The request in flight was answered."""
         self._end(now_s)
         if status in (429, 503):

@@ -91,25 +91,41 @@ def _why_trap(scope: Scope, path: str) -> str | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
 class Weights:
-    """Worth of a page by its URL: the first pattern that matches decides, else 1."""
+    """Worth of a page by its URL: the first pattern that matches decides, else 1.
 
-    rules: tuple[tuple[str, float], ...] = ()
+    Parameters
+    ----------
+    rules : (pattern, weight) pairs; patterns without wildcards cost nothing, however many
+    """
+
+    def __init__(self, rules: Sequence[tuple[str, float]] = ()) -> None:
+        self._exact: dict[str, tuple[int, float]] = {}
+        self._patterns: list[tuple[int, re.Pattern[str], float]] = []
+        for place, (pattern, weight) in enumerate(rules):
+            if any(sign in pattern for sign in "*?["):
+                self._patterns.append((place, re.compile(translate(pattern)), weight))
+            else:
+                self._exact.setdefault(pattern, (place, weight))
 
     def of(self, url: str) -> float:
         """Return the weight of a URL in normal form."""
-        if not self.rules:
+        if not self._exact and not self._patterns:
             return 1.0
         path = path_of(url)
         whole = host_of(url).partition("://")[2] + path
-        for pattern, weight in self.rules:
-            compiled = _any_of((pattern,))
-            if compiled is not None and (compiled.match(path) or compiled.match(whole)):
-                return weight
-        return 1.0
+        place, weight = min(
+            self._exact.get(path, (_NEVER, 1.0)), self._exact.get(whole, (_NEVER, 1.0))
+        )
+        for rank, pattern, worth in self._patterns:
+            if rank > place:
+                break
+            if pattern.match(path) or pattern.match(whole):
+                return worth
+        return weight
 
 
+_NEVER: Final = 1 << 62
 _CACHE: dict[tuple[str, ...], re.Pattern[str] | None] = {}
 
 

@@ -56,7 +56,9 @@ class _Brotli:
 class _Zstd:
     def __init__(self) -> None:
         # A window of at most 8 MiB, as browsers allow: memory is bounded by us, not the sender.
-        self._inner = zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: 23})
+        self._inner = zstd.ZstdDecompressor(
+            options={zstd.DecompressionParameter.window_log_max: 23}
+        )
 
     def decode(self, data: bytes, limit: int) -> bytes:
         return b"" if self._inner.eof else self._inner.decompress(data, limit)

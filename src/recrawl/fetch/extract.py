@@ -94,7 +94,11 @@ class PageExtractor(Extractor):
             clean = _CONTROL.sub(" ", text)[:MAX_TEXT]
             title = _clip(clean.strip().partition("\n")[0])
             return Extract(
-                title=title, text=clean, signature=signature(clean), noindex=noindex, nofollow=nofollow
+                title=title,
+                text=clean,
+                signature=signature(clean),
+                noindex=noindex,
+                nofollow=nofollow,
             )
         return self._html(text, response.url, noindex=noindex, nofollow=nofollow)
 

@@ -54,9 +54,7 @@ class _LoopbackResolver(AbstractResolver):
         self._system = aiohttp.ThreadedResolver()
 
     @override
-    async def resolve(
-        self, host: str, port: int = 0, family: int = 0
-    ) -> list[ResolveResult]:
+    async def resolve(self, host: str, port: int = 0, family: int = 0) -> list[ResolveResult]:
         name = host.rstrip(".").lower()
         if name.endswith(".localhost"):
             host = "127.0.0.1"
@@ -142,7 +140,9 @@ class HttpFetcher(Fetcher):
         if name in self._allowed:
             return True
         parts = name.split(".")
-        return any("*." + ".".join(parts[start:]) in self._allowed for start in range(1, len(parts)))
+        return any(
+            "*." + ".".join(parts[start:]) in self._allowed for start in range(1, len(parts))
+        )
 
     @override
     async def fetch(
@@ -172,7 +172,13 @@ class HttpFetcher(Fetcher):
                 return _response(url, answer, body, received, truncated, started)
         except FetchError:
             raise
-        except (aiohttp.ClientError, asyncio.TimeoutError, OSError, ssl.SSLError, ValueError) as error:
+        except (
+            aiohttp.ClientError,
+            asyncio.TimeoutError,
+            OSError,
+            ssl.SSLError,
+            ValueError,
+        ) as error:
             raise _translated(error) from error
 
 

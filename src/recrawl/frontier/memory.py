@@ -239,7 +239,9 @@ class MemoryFrontier(Frontier):
             told = [
                 (number, visit.interval_s, visit.changed)
                 for visit in self._pages[page_id].visits
-                if visit.changed is not None and visit.interval_s is not None and visit.interval_s > 0
+                if visit.changed is not None
+                and visit.interval_s is not None
+                and visit.interval_s > 0
             ]
             rows.extend(told[-limit_per_page:])
         evidence = Evidence(

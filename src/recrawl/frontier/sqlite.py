@@ -338,7 +338,9 @@ class SqliteFrontier(Frontier):
     @override
     def n_pages_by_state(self) -> dict[PageState, int]:
         with translated(self._path):
-            return {PageState(row[0]): row[1] for row in self._db.execute(self._q["n_pages_by_state"])}
+            return {
+                PageState(row[0]): row[1] for row in self._db.execute(self._q["n_pages_by_state"])
+            }
 
     @override
     def n_visits_by_outcome(self, *, since_s: float = 0.0) -> dict[Outcome, int]:
@@ -357,15 +359,16 @@ class SqliteFrontier(Frontier):
             ).fetchall()
         seen = tuple(_visit(visit) for visit in visits)
         kind, state, crawl_rate = Kind(row[3]), PageState(row[4]), row[17]
+        last = seen[0].outcome if seen else None
+        known = dict(zip(_DETAILS, row[5:], strict=True))
         return PageDetails(
-            *row[1:3],
-            kind,
-            state,
-            *row[5:9],
-            why_due(kind, state, seen[0].outcome if seen else None, crawl_rate),
-            *row[9:20],
-            leased_until_s=row[20] or None,
+            url=row[1],
+            host=row[2],
+            kind=kind,
+            state=state,
+            due_why=why_due(kind, state, last, crawl_rate),
             recent=seen,
+            **(known | {"leased_until_s": known["leased_until_s"] or None}),
         )
 
     @override
@@ -423,15 +426,20 @@ class SqliteFrontier(Frontier):
         return int(self._one(name, **parameters)[0])
 
 
+_DETAILS = (  # the columns of the query `details` from the sixth on
+    "weight", "depth", "discovered_s", "due_s", "visits", "changes", "failures", "last_visit_s",
+    "last_status", "indexed_at_s", "change_rate_per_s", "change_rate_factor", "crawl_rate_per_s",
+    "lastmod_s", "redirect_url", "leased_until_s",
+)  # fmt: skip
+
+
 def _host(row: tuple[Any, ...]) -> HostRecord:
     due = min((value for value in row[8:10] if value is not None), default=inf)
     return HostRecord(row[0], row[1], due, *row[2:8])
 
 
 def _lease(row: tuple[Any, ...], host_id: int, token: int) -> Lease:
-    return Lease(
-        row[0], row[1], host_id, token, row[2], Kind(row[3]), PageState(row[4]), *row[5:]
-    )
+    return Lease(row[0], row[1], host_id, token, row[2], Kind(row[3]), PageState(row[4]), *row[5:])
 
 
 def _visit(row: tuple[Any, ...]) -> Visit:

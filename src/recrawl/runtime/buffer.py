@@ -47,12 +47,11 @@ class Buffer:
             self.lost += 1
             return False
         self._waiting.append(page)
-        if self._taker is not None and not self._taker.done():
-            self._taker.set_result(None)
+        self.nudge()
         return True
 
     async def take(self, *, within_s: float | None = None) -> BufferedPage | None:
-        """Take the oldest page into service; None if none came within some seconds of the loop."""
+        """Take the oldest page into service; None if none came within some seconds, or on a nudge."""
         if not self._waiting:
             loop = asyncio.get_running_loop()
             self._taker = loop.create_future()
@@ -70,6 +69,11 @@ class Buffer:
         self._account()
         self._in_service = True
         return self._waiting.popleft()
+
+    def nudge(self) -> None:
+        """Let a waiting :meth:`take` return without a page."""
+        if self._taker is not None:
+            _wake(self._taker)
 
     def finish(self) -> None:
         """The page in service is done: a departure."""

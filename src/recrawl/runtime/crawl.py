@@ -35,6 +35,7 @@ class CrawlPlan:
     Parameters
     ----------
     budget_per_s : requests per second
+    burst_s : so many seconds' worth of the budget may be spent at once after a pause
     politeness : how hosts are treated
     measure : what is allocated for; see ``runtime.planner.ALLOCATORS``
     policy : which robots run; default: all of them, always
@@ -43,6 +44,7 @@ class CrawlPlan:
 
     budget_per_s: float
     politeness: PolitenessRules
+    burst_s: float = 10.0
     measure: str = "even-freshness"
     policy: ActivationPolicy | None = None
     seed: int = 0
@@ -79,11 +81,12 @@ class Crawl:
         self.started_s = world.clock.now_s()
         self._seeds = seeds
         self._once = once
-        burst = max(1.0, min(plan.budget_per_s * 1.0, 1_000.0))
+        burst = max(1.0, min(plan.budget_per_s * plan.burst_s, 1_000.0))
         self.dispatcher = Dispatcher(
             politeness=plan.politeness,
             budget=FetchBudget(plan.budget_per_s, burst=burst),
             random=np.random.default_rng(plan.seed),
+            lease_s=rules.lease_s,
             horizon_s=self.started_s if once else inf,
         )
         self.buffer = Buffer(rules.buffer_capacity, world.clock.now_s)
@@ -112,6 +115,11 @@ class Crawl:
             measure=plan.measure,
             on_news=self.tasks.wake,
         )
+
+    @property
+    def now_s(self) -> float:
+        """The crawl's time."""
+        return self.world.clock.now_s()
 
     def _departure(self) -> None:
         self.fleet.departure()
@@ -210,8 +218,7 @@ class Crawl:
 
 
 async def _cancelled(*tasks: asyncio.Task[None]) -> None:
+    """Cancel tasks and wait for their end; what they raise is their task group's to report."""
     for task in tasks:
         task.cancel()
-    for task in tasks:
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
+    await asyncio.wait(tasks)

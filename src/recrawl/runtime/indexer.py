@@ -70,11 +70,9 @@ class Indexer:
     async def serve_one(self, *, within_s: float | None = None) -> bool:
         """Serve the next page, or commit what is staged when its time has come."""
         loop = asyncio.get_running_loop()
-        if within_s is None:
-            within_s = self._rules.commit_s  # look up now and then: pages are also removed
         if self._commit_at_s is not None:
             left_s = max(self._commit_at_s - loop.time(), 0.0)
-            within_s = min(within_s, left_s)
+            within_s = left_s if within_s is None else min(within_s, left_s)
         page = await self._buffer.take(within_s=within_s)
         if page is not None:
             started_s = loop.time()
@@ -169,6 +167,7 @@ class Indexer:
         self._staged[update.lease.url] = _Staged(update, document)
         if self._commit_at_s is None:
             self._commit_at_s = asyncio.get_running_loop().time() + self._rules.commit_s
+            self._buffer.nudge()
 
     async def commit(self) -> None:
         """Write what is staged to the index, then record it."""

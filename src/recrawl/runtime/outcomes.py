@@ -8,9 +8,7 @@ from recrawl.terms import FetchResponse, Lease, Outcome, PageState, PageUpdate, 
 __all__ = ["disallowed", "removes", "update_of"]
 
 _TELLS = {Outcome.CHANGED: True, Outcome.UNCHANGED: False, Outcome.NOT_MODIFIED: False}
-_TROUBLE = frozenset(
-    {Outcome.FAILED, Outcome.SERVER_ERROR, Outcome.THROTTLED, Outcome.TOO_LARGE}
-)
+_TROUBLE = frozenset({Outcome.FAILED, Outcome.SERVER_ERROR, Outcome.THROTTLED, Outcome.TOO_LARGE})
 
 
 def update_of(
@@ -67,9 +65,7 @@ def update_of(
     if response is not None and raw_hash is not None:
         update = replace(update, etag=response.etag, last_modified=response.last_modified)
     if is_removed(lease.state, after) or after in (PageState.GONE, PageState.MOVED):
-        update = replace(
-            update, etag=None, last_modified=None, signature=None, raw_hash=None
-        )
+        update = replace(update, etag=None, last_modified=None, signature=None, raw_hash=None)
     return update
 
 

@@ -47,6 +47,8 @@ class Rules:
     revisit : bounds on revisits
     n_robots : robots there are
     buffer_capacity : pages between robots and indexer, the one being indexed included
+    lease_s : how long a page may be out of the frontier's hands; well above the waits for the host,
+        the fetch, the buffer and the commit together
     buffer_deadline_s : a page that waited longer is obsolete
     discovery_share : of the fetches, while pages never visited wait
     replan_s : between two plans, in crawl seconds
@@ -61,6 +63,7 @@ class Rules:
     revisit: RevisitRules = field(default_factory=RevisitRules)
     n_robots: int = 8
     buffer_capacity: int = 32
+    lease_s: float = 1_800.0
     buffer_deadline_s: float = 600.0
     discovery_share: float = 0.5
     replan_s: float = 300.0

@@ -19,6 +19,7 @@ from recrawl.terms import HostRecord, PageState, PlanRecord
 
 __all__ = ["Planner"]
 
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SolvedPlan:
     """A plan, and the rows that it changes."""
@@ -114,7 +115,9 @@ class Planner:
             budget *= 1.0 - self._rules.discovery_share
         delays_s = {queue.host_id: queue.politeness.delay_s for queue in self._dispatcher.hosts()}
         host_ids, hosts = np.unique(pages.host_ids, return_inverse=True)
-        caps = [1.0 / delay if (delay := delays_s.get(host)) else np.inf for host in host_ids.tolist()]
+        caps = [
+            1.0 / delay if (delay := delays_s.get(host)) else np.inf for host in host_ids.tolist()
+        ]
         rates = pages.change_rates_per_s
         inputs = PlanInputs(
             change_rates=np.where(np.isnan(rates), self._rules.prior_rate_per_s, rates),
@@ -124,20 +127,19 @@ class Planner:
             host_caps=np.array(caps, np.float64),
         )
         schedule = plan_visits(inputs, budget, self._rules.revisit, measure=self._measure)
-        plan = schedule.plan
         with np.errstate(invalid="ignore", divide="ignore"):
-            moved = ~(np.abs(plan.crawl_rates / pages.crawl_rates_per_s - 1.0) <= 0.05)
+            moved = ~(np.abs(schedule.crawl_rates / pages.crawl_rates_per_s - 1.0) <= 0.05)
         record = PlanRecord(
             solved_at_s=now_s,
             n_pages=n,
             budget_per_s=budget,
-            price=plan.price,
-            freshness=plan.value,
-            n_never_visited=plan.n_never_visited,
+            price=schedule.price,
+            freshness=schedule.freshness,
+            n_never_visited=schedule.n_never_visited,
             measure=self._measure,
         )
-        ids, crawl_rates = pages.page_ids[moved], plan.crawl_rates[moved]
-        return SolvedPlan(record, ids, crawl_rates, schedule.due[moved])
+        rates_moved = schedule.crawl_rates[moved]
+        return SolvedPlan(record, pages.page_ids[moved], rates_moved, schedule.due[moved])
 
     def _put_in_force(self, solved: SolvedPlan) -> list[HostRecord]:
         frontier = self._world.frontier

@@ -33,6 +33,7 @@ class Recorder:
         self._updates: list[PageUpdate] = []
         self._found: list[Discovery] = []
         self._seen: set[str] = set()
+        self._some = asyncio.Event()
         self._full = asyncio.Event()
         self._flushing = asyncio.Lock()
         self._listeners: list[Callable[[], None]] = []
@@ -72,14 +73,17 @@ class Recorder:
             if discovery.url not in self._seen:
                 self._seen.add(discovery.url)
                 self._found.append(discovery)
+        if self._updates or self._found:
+            self._some.set()
         if len(self._seen) > 500_000:
             self._seen.clear()  # only saves looking up what is known; the frontier decides
         if len(self._updates) >= self._batch or len(self._found) >= 4 * self._batch:
             self._full.set()
 
     async def run(self) -> None:
-        """Flush every ``flush_s``, or sooner when a batch is full."""
+        """Flush within ``flush_s`` of the first addition, or as soon as a batch is full."""
         while True:
+            await self._some.wait()
             try:
                 async with asyncio.timeout(self._rules.flush_s):
                     await self._full.wait()
@@ -90,6 +94,7 @@ class Recorder:
     async def flush(self) -> None:
         """Write everything that has been added."""
         async with self._flushing:
+            self._some.clear()
             self._full.clear()
             updates, self._updates = self._updates, []
             found, self._found = self._found, []

@@ -70,7 +70,10 @@ class TaskSource:
             task.host_id, leases, until_s=until_s, next_due_s=record.next_due_s
         )
         if forbidden:
-            updates = [disallowed(lease, self._world.clock.now_s(), self._rules.revisit) for lease in forbidden]
+            updates = [
+                disallowed(lease, self._world.clock.now_s(), self._rules.revisit)
+                for lease in forbidden
+            ]
             self._recorder.add(updates)
 
     def _lease(

@@ -51,9 +51,7 @@ class Site:
         self._epoch_s = epoch_s
         self._suffix = suffix
         self._port = port
-        self._hosts = {
-            host.partition("://")[2]: number for number, host in enumerate(self.hosts)
-        }
+        self._hosts = {host.partition("://")[2]: number for number, host in enumerate(self.hosts)}
 
     @property
     def hosts(self) -> list[str]:

@@ -20,7 +20,16 @@ __all__ = ["DAY_S", "SyntheticPage", "SyntheticWeb", "WebShape"]
 
 DAY_S = 86_400.0
 _HOSTS = ("news", "docs", "shop", "wiki", "blog", "forum", "data", "lab")
-_SECTIONS = ("river", "harbour", "orchard", "library", "market", "observatory", "workshop", "garden")
+_SECTIONS = (
+    "river",
+    "harbour",
+    "orchard",
+    "library",
+    "market",
+    "observatory",
+    "workshop",
+    "garden",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +146,9 @@ class SyntheticWeb:
 def _make_pages(shape: WebShape, seed: int) -> list[SyntheticPage]:
     random = np.random.default_rng([seed, 17])
     pages: list[SyntheticPage] = []
-    rates = random.gamma(shape.rate_shape, shape.mean_changes_per_day / shape.rate_shape, shape.n_pages)
+    rates = random.gamma(
+        shape.rate_shape, shape.mean_changes_per_day / shape.rate_shape, shape.n_pages
+    )
     # Below one change in 30 years the rest of the tail is indistinguishable from "never".
     rates = np.clip(rates, 1e-4, 200.0)
     weights = (1.0 - random.random(shape.n_pages)) ** (-1 / 1.2)

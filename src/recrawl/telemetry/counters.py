@@ -21,12 +21,12 @@ class CountingSink(EventSink):
     def __init__(self, then: EventSink | None = None) -> None:
         self.events: Counter[str] = Counter()
         self.outcomes: Counter[str] = Counter()
-        self._then = then
+        self.then = then
 
     @override
     def emit(self, event: str, fields: Mapping[str, object]) -> None:
         self.events[event] += 1
         if event == "visit":
             self.outcomes[str(fields["outcome"])] += 1
-        if self._then is not None:
-            self._then.emit(event, fields)
+        if self.then is not None:
+            self.then.emit(event, fields)
