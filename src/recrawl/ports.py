@@ -264,6 +264,14 @@ class Frontier(Protocol):
         """One page by its URL in normal form, with its latest visits."""
         ...
 
+    def save_facts(self, facts: Mapping[str, float]) -> None:
+        """Keep numbers that people ask for by name: ``budget_per_s``, ``now_s``."""
+        ...
+
+    def facts(self) -> dict[str, float]:
+        """The numbers kept."""
+        ...
+
     def urls_indexed(self) -> Iterable[tuple[str, bytes]]:
         """URL and signature of every page whose copy the index should hold."""
         ...

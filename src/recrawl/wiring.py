@@ -143,12 +143,12 @@ async def open_crawl(
     """Open everything that a crawl needs, prepare it, and close it afterwards."""
     threads = [OnThread("state"), OnThread("work"), OnThread("plan")]
     async with contextlib.AsyncExitStack() as stack:
-        for thread in threads:
-            stack.callback(thread.close)
         frontier = open_frontier(settings.state)
         stack.callback(frontier.close)
         index = open_index(settings.state, language=settings.language)
         stack.callback(index.close)
+        for thread in threads:  # closed first: they finish what they do with frontier and index
+            stack.callback(thread.close)
         fetcher: Fetcher = await stack.enter_async_context(
             HttpFetcher(
                 user_agent=settings.user_agent,

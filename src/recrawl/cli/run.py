@@ -96,6 +96,8 @@ async def _run(
         )
         async with crawl.running(), watch:
             await _until(crawl, stop, limit_s=limit_s, once=once)
+            if once and not stop.is_set():
+                await crawl.planner.replan()
         if once and not quiet:
             _tell_blocked(crawl)
     return counts

@@ -12,7 +12,6 @@ from recrawl.cli.place import state_directory
 from recrawl.control.estimate import estimate_freshness
 from recrawl.ports import Frontier
 from recrawl.quantities import show_duration, show_rate
-from recrawl.terms import PlanRecord
 from recrawl.wiring import open_frontier
 
 __all__ = ["status"]
@@ -51,7 +50,10 @@ def status(
 
 def _report(frontier: Frontier) -> dict[str, Any]:
     plan = frontier.last_plan()
-    now_s = _now_s(frontier, plan)
+    facts = frontier.facts()
+    # A crawl on a clock of its own may be ahead of ours.
+    now_s = max(time.time(), facts.get("now_s", 0.0))
+    budget = facts.get("budget_per_s")
     fetches = {outcome.value: n for outcome, n in frontier.n_visits_by_outcome().items()}
     recent = frontier.n_visits_by_outcome(since_s=now_s - 3600.0)
     asked = sum(n for outcome, n in fetches.items() if outcome != "disallowed")
@@ -77,8 +79,9 @@ def _report(frontier: Frontier) -> dict[str, Any]:
         "overdue": overdue,
         "fetches": fetches,
         "not_modified_share": not_modified / asked if asked else 0.0,
-        "budget": plan.budget_per_s if plan else None,
-        "budget_used": sum(recent.values()) / (plan.budget_per_s * 3600.0) if plan else None,
+        "budget": budget,
+        "budget_used": sum(recent.values()) / (budget * 3600.0) if budget else None,
+        "planned_budget": plan.budget_per_s if plan else None,
         "price": plan.price if plan else None,
         "planned_freshness": plan.freshness if plan else None,
         "planned_at": plan.solved_at_s if plan else None,
@@ -92,12 +95,6 @@ def _report(frontier: Frontier) -> dict[str, Any]:
             if host.blocked_until_s > now_s
         ],
     }
-
-
-def _now_s(frontier: Frontier, plan: PlanRecord | None) -> float:
-    """Return the crawl's now: that of its clock, where it ran on one of its own."""
-    last = plan.solved_at_s if plan else 0.0
-    return max(time.time(), last)
 
 
 def _show(report: dict[str, Any]) -> None:
@@ -122,11 +119,14 @@ def _show(report: dict[str, Any]) -> None:
             f"Estimated freshness: {report['freshness']:.1%} ± {half:.1%} of the index, by weight"
         )
     if report["budget"]:
-        gain = report["price"] * 0.2 * report["budget"] / max(report["weight"], 1e-300)
+        used = min(report["budget_used"], 1.0)
+        out.print(f"Budget: {show_rate(report['budget'])}, {used:.0%} used in the last hour")
+    if report["price"] is not None:
+        budget = report["planned_budget"]
+        gain = report["price"] * 0.2 * budget / max(report["weight"], 1e-300)
         out.print(
-            f"Plan: {report['planned_freshness']:.1%} within {show_rate(report['budget'])} for "
-            f"revisits ({report['budget_used']:.0%} used in the last hour); 20 % more would buy "
-            f"about {100 * gain:.2f} points"
+            f"Plan: {report['planned_freshness']:.1%} fresh, with {show_rate(budget)} for revisits; "
+            f"20 % more would buy about {100 * gain:.2f} points"
         )
     else:
         out.print("No plan yet: it follows once pages have been visited")

@@ -4,7 +4,7 @@ It is the specification that the durable adapters are held against, and keeps no
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, nan
 
@@ -71,6 +71,7 @@ class MemoryFrontier(Frontier):
         self._visited: list[int] = []  # page of each visit, in order
         self._plans: list[PlanRecord] = []
         self._token = 0
+        self._facts: dict[str, float] = {}
 
     @override
     def admit(
@@ -352,6 +353,14 @@ class MemoryFrontier(Frontier):
             leased_until_s=page.leased_until_s or None,
             recent=tuple(reversed(page.visits[-recent:])),
         )
+
+    @override
+    def save_facts(self, facts: Mapping[str, float]) -> None:
+        self._facts.update(facts)
+
+    @override
+    def facts(self) -> dict[str, float]:
+        return dict(self._facts)
 
     @override
     def urls_indexed(self) -> Iterable[tuple[str, bytes]]:

@@ -4,7 +4,7 @@ Longer than most modules because it is one port, method by method; the SQL is in
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import inf
 from pathlib import Path
@@ -372,6 +372,17 @@ class SqliteFrontier(Frontier):
         )
 
     @override
+    def save_facts(self, facts: Mapping[str, float]) -> None:
+        with self._writing():
+            for name, value in facts.items():
+                self._run("save_fact", name=name, value=value)
+
+    @override
+    def facts(self) -> dict[str, float]:
+        with translated(self._path):
+            return dict(self._db.execute(self._q["facts"]).fetchall())
+
+    @override
     def urls_indexed(self) -> Iterable[tuple[str, bytes]]:
         with translated(self._path):
             yield from self._db.execute(self._q["urls_indexed"])
@@ -409,20 +420,20 @@ class SqliteFrontier(Frontier):
                 self._n_pages_of_host.clear()
                 raise
 
-    def _run(self, name: str, **parameters: object) -> sqlite3.Cursor:
+    def _run(self, name: str, /, **parameters: object) -> sqlite3.Cursor:
         return self._db.execute(self._q[name], parameters)
 
-    def _row(self, name: str, **parameters: object) -> tuple[Any, ...] | None:
+    def _row(self, name: str, /, **parameters: object) -> tuple[Any, ...] | None:
         row: tuple[Any, ...] | None = self._run(name, **parameters).fetchone()
         return row
 
-    def _one(self, name: str, **parameters: object) -> tuple[Any, ...]:
+    def _one(self, name: str, /, **parameters: object) -> tuple[Any, ...]:
         row = self._row(name, **parameters)
         if row is None:
             raise KeyError(f"{name}: {parameters}")
         return row
 
-    def _value(self, name: str, **parameters: object) -> int:
+    def _value(self, name: str, /, **parameters: object) -> int:
         return int(self._one(name, **parameters)[0])
 
 

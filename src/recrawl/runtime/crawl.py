@@ -8,7 +8,7 @@ from math import inf
 
 import numpy as np
 
-from recrawl.control.activation import ActivationPolicy, FixedRobots
+from recrawl.control.activation import ActivationPolicy, TargetRobots
 from recrawl.control.budget import FetchBudget
 from recrawl.control.dispatch import Dispatcher
 from recrawl.control.politeness import PolitenessRules
@@ -23,7 +23,7 @@ from recrawl.runtime.robots import RobotFleet
 from recrawl.runtime.robots_reader import RobotsReader
 from recrawl.runtime.tasks import TaskSource
 from recrawl.runtime.visits import Visitor
-from recrawl.terms import Discovery, Lease
+from recrawl.terms import Discovery
 
 __all__ = ["Crawl", "CrawlPlan"]
 
@@ -38,7 +38,8 @@ class CrawlPlan:
     burst_s : so many seconds' worth of the budget may be spent at once after a pause
     politeness : how hosts are treated
     measure : what is allocated for; see ``runtime.planner.ALLOCATORS``
-    policy : which robots run; default: all of them, always
+    policy : which robots run; default: as many as there are, while the buffer has room for what
+        they will bring
     seed : of the jitter
     """
 
@@ -48,6 +49,23 @@ class CrawlPlan:
     measure: str = "even-freshness"
     policy: ActivationPolicy | None = None
     seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Tasks:
+    recorder: asyncio.Task[None]
+    planner: asyncio.Task[None]
+    indexer: asyncio.Task[None]
+    fleet: asyncio.Task[None]
+
+
+def robots_with_room(n_robots: int, capacity: int) -> TargetRobots:
+    """Return the control that keeps ``n_robots`` active but never loses a page.
+
+    Every active robot brings at most one page, so with no more robots than free places nothing
+    finds the buffer full.
+    """
+    return TargetRobots(tuple(min(n_robots, capacity - length) for length in range(capacity + 1)))
 
 
 class Crawl:
@@ -101,7 +119,7 @@ class Crawl:
         )
         self.fleet = RobotFleet(
             rules.n_robots,
-            policy=plan.policy or FixedRobots(rules.n_robots),
+            policy=plan.policy or robots_with_room(rules.n_robots, rules.buffer_capacity),
             buffer=self.buffer,
             tasks=self.tasks,
             visitor=self.visitor,
@@ -130,6 +148,8 @@ class Crawl:
         if self._once:
             await self.world.on_state(self.world.frontier.make_due, self.started_s)
         frontier, limits = self.world.frontier, self.rules.limits
+        facts = {"budget_per_s": self.dispatcher.budget.rate_per_s, "now_s": self.started_s}
+        await self.world.on_state(frontier.save_facts, facts)
         await self.world.on_state(frontier.reweigh, self.rules.admission.weights.of)
         await self.world.on_state(frontier.admit, self._seeds, self.started_s, limits)
         for record in await self.world.on_state(frontier.hosts):
@@ -161,42 +181,42 @@ class Crawl:
         grace_s : seconds of the loop that stopping may take
         """
         async with asyncio.TaskGroup() as group:
-            steady = [
-                group.create_task(self.recorder.run(), name="recorder"),
-                group.create_task(self.planner.run(), name="planner"),
-            ]
-            indexer = group.create_task(self.indexer.run(), name="indexer")
-            fleet = group.create_task(self.fleet.run(), name="fleet")
+            tasks = _Tasks(
+                recorder=group.create_task(self.recorder.run(), name="recorder"),
+                planner=group.create_task(self.planner.run(), name="planner"),
+                indexer=group.create_task(self.indexer.run(), name="indexer"),
+                fleet=group.create_task(self.fleet.run(), name="fleet"),
+            )
             try:
                 yield
             finally:
-                await self._stop(fleet, indexer, steady, grace_s)
+                await self._stop(tasks, grace_s)
 
-    async def _stop(
-        self,
-        fleet: asyncio.Task[None],
-        indexer: asyncio.Task[None],
-        steady: list[asyncio.Task[None]],
-        grace_s: float,
-    ) -> None:
-        """Robots first; then what they brought is indexed, as far as time allows; then the rest."""
+    async def _stop(self, tasks: _Tasks, grace_s: float) -> None:
+        """Robots first; then what they brought is indexed, as far as time allows; then the rest.
+
+        Whoever writes is never cut off in the middle: it is asked to stop, and waited for.
+        """
         loop = asyncio.get_running_loop()
         until_s = loop.time() + grace_s
         self.tasks.stop()
         while self.tasks.in_flight and loop.time() < until_s - 0.6 * grace_s:
             await asyncio.sleep(0.01)
-        await _cancelled(fleet)
-        while self.buffer.length and not indexer.done() and loop.time() < until_s - 0.3 * grace_s:
+        await _cancelled(tasks.fleet, tasks.planner)
+        while (
+            self.buffer.length
+            and not tasks.indexer.done()
+            and loop.time() < until_s - 0.3 * grace_s
+        ):
             await asyncio.sleep(0.01)
-        await _cancelled(indexer, *steady)
+        self.indexer.stop()
+        await asyncio.wait([tasks.indexer])
         leftover = [page.lease for page in self.buffer.drain()]
         await self.indexer.commit()
-        await self.recorder.flush()
-        given_back: list[Lease] = [
-            *leftover,
-            *self.visitor.abandoned,
-            *self.dispatcher.give_back(),
-        ]
+        self.recorder.stop()
+        await asyncio.wait([tasks.recorder])
+        await self.world.on_state(self.world.frontier.save_facts, {"now_s": self.now_s})
+        given_back = [*leftover, *self.visitor.abandoned, *self.dispatcher.give_back()]
         await self.world.on_state(self.world.frontier.release, given_back)
 
     async def until_done(self, *, patience_s: float = 120.0) -> None:

@@ -61,11 +61,18 @@ class Indexer:
         self._on_departure = on_departure
         self._staged: dict[str, _Staged] = {}
         self._commit_at_s: float | None = None
+        self._committing = False
+        self._stopping = False
 
     async def run(self) -> None:
-        """Serve until cancelled."""
-        while True:
+        """Serve until stopped."""
+        while not self._stopping:
             await self.serve_one()
+
+    def stop(self) -> None:
+        """End :meth:`run` when the page in service, and a commit under way, are done."""
+        self._stopping = True
+        self._buffer.nudge()
 
     async def serve_one(self, *, within_s: float | None = None) -> bool:
         """Serve the next page, or commit what is staged when its time has come."""
@@ -156,8 +163,8 @@ class Indexer:
 
     @property
     def has_staged(self) -> bool:
-        """True while copies wait to be committed."""
-        return bool(self._staged)
+        """True while copies wait to be committed, or are being."""
+        return bool(self._staged) or self._committing
 
     def remove(self, update: PageUpdate) -> None:
         """Take a page out of the index with the next commit, and record why."""
@@ -175,11 +182,13 @@ class Indexer:
         self._commit_at_s = None
         if not staged:
             return
+        self._committing = True
         page_ids = [entry.update.lease.page_id for entry in staged]
         await self._world.on_state(self._world.frontier.begin_indexing, page_ids)
         await self._world.on_work(self._write, staged)
         self._recorder.add([entry.update for entry in staged], committed=True)
         await self._recorder.flush()
+        self._committing = False
 
     def _write(self, staged: list[_Staged]) -> None:
         index = self._world.index

@@ -36,6 +36,7 @@ class Recorder:
         self._some = asyncio.Event()
         self._full = asyncio.Event()
         self._flushing = asyncio.Lock()
+        self._stopping = False
         self._listeners: list[Callable[[], None]] = []
         self._remove: Callable[[PageUpdate], None] | None = None
 
@@ -82,7 +83,7 @@ class Recorder:
 
     async def run(self) -> None:
         """Flush within ``flush_s`` of the first addition, or as soon as a batch is full."""
-        while True:
+        while not self._stopping:
             await self._some.wait()
             try:
                 async with asyncio.timeout(self._rules.flush_s):
@@ -90,6 +91,12 @@ class Recorder:
             except TimeoutError:
                 pass
             await self.flush()
+
+    def stop(self) -> None:
+        """End :meth:`run` after a last flush."""
+        self._stopping = True
+        self._some.set()
+        self._full.set()
 
     async def flush(self) -> None:
         """Write everything that has been added."""

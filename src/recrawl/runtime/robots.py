@@ -61,8 +61,8 @@ class RobotFleet:
             self._buffer.length, self.active
         ):
             self._activate()
-        if not self.active:
-            self._start_more()  # whatever the control says, a crawl without robots is dead
+        if not self.active and not self._buffer.length:
+            self._start_more()  # whatever the control says, nothing would ever happen again
 
     def _start_more(self) -> None:
         while self.active < self.n_robots and self._policy.activate_on_departure(
@@ -94,7 +94,7 @@ class RobotFleet:
 
     def _arrived(self) -> None:
         self.active -= 1
-        if self._policy.activate_on_arrival(self._buffer.length, self.active) or not self.active:
+        if self._policy.activate_on_arrival(self._buffer.length, self.active):
             self._activate()
 
     async def _bring_one(self) -> bool:

@@ -176,3 +176,10 @@ SELECT id, url, weight FROM page;
 
 -- name: save_weight
 UPDATE page SET weight = :weight WHERE id = :page_id;
+
+-- name: save_fact
+INSERT INTO fact (name, value) VALUES (:name, :value)
+ON CONFLICT (name) DO UPDATE SET value = excluded.value;
+
+-- name: facts
+SELECT name, value FROM fact;

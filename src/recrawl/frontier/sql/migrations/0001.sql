@@ -79,3 +79,9 @@ CREATE TABLE plan (
     n_never_visited INTEGER NOT NULL,
     measure TEXT NOT NULL
 ) STRICT;
+
+-- What people ask about a crawl that no other table tells, by name.
+CREATE TABLE fact (
+    name TEXT PRIMARY KEY,
+    value REAL NOT NULL
+) STRICT;
