@@ -9,7 +9,7 @@ import os
 import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -180,7 +180,7 @@ def _explained(text: str) -> str:
         return text.replace(" - at `$.", ": key `").replace("$.", "")
     name = text.split("`")[1]
     where = text.split("at `$")[1].strip("`. ") if "at `$" in text else ""
-    section = {
+    section: Any = {
         "scope": _Scope, "politeness": _Politeness, "fetch": _Fetch, "revisit": _Revisit,
         "buffer": _Buffer, "index": _Index, "plan": _Plan, "": _File,
     }.get(where.partition("[")[0], _Weight)  # fmt: skip

@@ -128,7 +128,7 @@ async def _run(
     # The web's time ends now, so that copies are as old as they look when the demo is over.
     epoch_s = float(round(time.time() + seconds - seconds * SPEED))
     told = {"shape": asdict(shape), "seed": seed, "epoch_s": epoch_s, "speed": SPEED}
-    server = subprocess.Popen(
+    server = subprocess.Popen(  # noqa: ASYNC220 - nothing else runs yet
         [sys.executable, "-m", "recrawl.simulation.server", json.dumps(told)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

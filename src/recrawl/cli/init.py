@@ -39,7 +39,7 @@ budget = "{budget}"
 # feeds = true
 
 [politeness]
-# delay = "1s"                   # rest between two requests to one host; its crawl-delay counts if longer
+# delay = "1s"                   # between requests to one host; or its crawl-delay if longer
 # first_backoff = "60s"          # after 429, 503 or no answer; doubles each time
 # longest_backoff = "1d"
 {private}

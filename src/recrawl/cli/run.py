@@ -5,7 +5,7 @@ import contextlib
 import signal
 import sys
 from pathlib import Path
-from typing import Annotated, TextIO
+from typing import Annotated, Any, TextIO
 
 from cyclopts import Parameter
 
@@ -105,7 +105,7 @@ async def _run(
 
 async def _until(crawl: Crawl, stop: asyncio.Event, *, limit_s: float | None, once: bool) -> None:
     """Wait for a signal, for the time limit, or for the end of the pass."""
-    waits = [asyncio.ensure_future(stop.wait())]
+    waits: list[asyncio.Future[Any]] = [asyncio.ensure_future(stop.wait())]
     if limit_s is not None:
         waits.append(asyncio.ensure_future(_sleep(limit_s)))
     if once:

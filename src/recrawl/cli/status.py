@@ -125,7 +125,7 @@ def _show(report: dict[str, Any]) -> None:
         budget = report["planned_budget"]
         gain = report["price"] * 0.2 * budget / max(report["weight"], 1e-300)
         out.print(
-            f"Plan: {report['planned_freshness']:.1%} fresh, with {show_rate(budget)} for revisits; "
+            f"Plan: {report['planned_freshness']:.1%} fresh with {show_rate(budget)} for revisits; "
             f"20 % more would buy about {100 * gain:.2f} points"
         )
     else:

@@ -1,7 +1,7 @@
 """From addresses found on a page to discoveries that belong to the crawl."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from recrawl.control.scope import Scope, Weights, why_outside
 from recrawl.control.urls import host_of, variant_key
@@ -22,7 +22,7 @@ class Admission:
     """
 
     scope: Scope
-    weights: Weights = Weights()
+    weights: Weights = field(default_factory=Weights)
     sitemaps: bool = True
     feeds: bool = True
 

@@ -113,7 +113,7 @@ class Dispatcher:
         self._waiting: list[tuple[float, int, int]] = []  # (ready_s, host_id, version)
         self._ready: list[tuple[float, int, int]] = []  # (head_due_s, host_id, version)
 
-    # -- what is known ------------------------------------------------------------------------
+    # -- what is known --
 
     def host(self, host_id: int) -> HostQueue:
         """Return one host."""
@@ -149,7 +149,7 @@ class Dispatcher:
             queue.next_due_s = due_s
             self._changed(queue)
 
-    # -- what to do next ------------------------------------------------------------------------
+    # -- what to do next --
 
     def pick(self, now_s: float) -> Task:
         """Return the next task. Requests are counted and their hosts marked busy here."""
@@ -182,7 +182,7 @@ class Dispatcher:
         times = (queue.ready_s(self.horizon_s) for queue in self._hosts.values())
         return max(now_s, min(times, default=inf))
 
-    # -- what happened ----------------------------------------------------------------------------
+    # -- what happened --
 
     def stock(
         self, host_id: int, leases: Sequence[Lease], *, until_s: float, next_due_s: float
@@ -242,7 +242,7 @@ class Dispatcher:
             self._changed(queue)
         return kept
 
-    # -- inside -------------------------------------------------------------------------------------
+    # -- inside --
 
     def _allowed_only(self, queue: HostQueue, leases: Sequence[Lease]) -> list[Lease]:
         forbidden: list[Lease] = []

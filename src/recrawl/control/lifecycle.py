@@ -13,60 +13,61 @@ from recrawl.terms import Kind, Lease, Outcome, PageState
 
 __all__ = ["KEEPS", "RevisitRules", "is_removed", "next_due_s", "next_state", "outcome_of_status"]
 
-S, O = PageState, Outcome
+# Short names for the tables: what a page is, and what came of its visit.
+Is, Was = PageState, Outcome
 
 # What an outcome leads to from any state; None keeps the state.
 NEXT: Final[Mapping[Outcome, PageState | None]] = {
-    O.NEW: S.INDEXED,
-    O.CHANGED: S.INDEXED,
-    O.UNCHANGED: None,
-    O.NOT_MODIFIED: None,
-    O.LISTING: S.INDEXED,
-    O.MOVED: S.MOVED,
-    O.REDIRECTED: S.MOVED,
-    O.NOT_FOUND: S.MISSING,
-    O.GONE: S.GONE,
-    O.DENIED: S.MISSING,
-    O.THROTTLED: None,
-    O.SERVER_ERROR: None,
-    O.FAILED: None,
-    O.TOO_LARGE: S.EXCLUDED,
-    O.UNSUPPORTED: S.EXCLUDED,
-    O.DISALLOWED: S.DISALLOWED,
-    O.LOST: None,
-    O.OBSOLETE: None,
+    Was.NEW: Is.INDEXED,
+    Was.CHANGED: Is.INDEXED,
+    Was.UNCHANGED: None,
+    Was.NOT_MODIFIED: None,
+    Was.LISTING: Is.INDEXED,
+    Was.MOVED: Is.MOVED,
+    Was.REDIRECTED: Is.MOVED,
+    Was.NOT_FOUND: Is.MISSING,
+    Was.GONE: Is.GONE,
+    Was.DENIED: Is.MISSING,
+    Was.THROTTLED: None,
+    Was.SERVER_ERROR: None,
+    Was.FAILED: None,
+    Was.TOO_LARGE: Is.EXCLUDED,
+    Was.UNSUPPORTED: Is.EXCLUDED,
+    Was.DISALLOWED: Is.DISALLOWED,
+    Was.LOST: None,
+    Was.OBSOLETE: None,
 }
 # A second answer of the same kind confirms the first.
 CONFIRMED: Final[Mapping[tuple[PageState, Outcome], PageState]] = {
-    (S.MISSING, O.NOT_FOUND): S.GONE,
-    (S.MISSING, O.DENIED): S.GONE,
-    (S.GONE, O.NOT_FOUND): S.GONE,
-    (S.GONE, O.DENIED): S.GONE,
+    (Is.MISSING, Was.NOT_FOUND): Is.GONE,
+    (Is.MISSING, Was.DENIED): Is.GONE,
+    (Is.GONE, Was.NOT_FOUND): Is.GONE,
+    (Is.GONE, Was.DENIED): Is.GONE,
 }
 # The index keeps its copy in these states.
-KEEPS: Final = frozenset({S.DISCOVERED, S.INDEXED, S.MISSING})
+KEEPS: Final = frozenset({Is.DISCOVERED, Is.INDEXED, Is.MISSING})
 
 
 def outcome_of_status(status: int) -> Outcome | None:
     """Return what an HTTP status means by itself; None for content that must be looked at."""
     named = {
-        304: O.NOT_MODIFIED,
-        301: O.MOVED,
-        308: O.MOVED,
-        404: O.NOT_FOUND,
-        410: O.GONE,
-        429: O.THROTTLED,
-        503: O.THROTTLED,
+        304: Was.NOT_MODIFIED,
+        301: Was.MOVED,
+        308: Was.MOVED,
+        404: Was.NOT_FOUND,
+        410: Was.GONE,
+        429: Was.THROTTLED,
+        503: Was.THROTTLED,
     }
     if status in named:
         return named[status]
     if status in (302, 303, 307):
-        return O.REDIRECTED
+        return Was.REDIRECTED
     if 200 <= status < 300:
         return None
     if 400 <= status < 500:
-        return O.DENIED
-    return O.SERVER_ERROR
+        return Was.DENIED
+    return Was.SERVER_ERROR
 
 
 def next_state(state: PageState, outcome: Outcome) -> PageState:
@@ -74,10 +75,10 @@ def next_state(state: PageState, outcome: Outcome) -> PageState:
     confirmed = CONFIRMED.get((state, outcome))
     if confirmed is not None:
         return confirmed
-    if outcome is O.UNCHANGED and state in (S.MISSING, S.DISALLOWED):
-        return S.INDEXED
-    if outcome is O.NOT_MODIFIED and state is S.MISSING:
-        return S.INDEXED
+    if outcome is Was.UNCHANGED and state in (Is.MISSING, Is.DISALLOWED):
+        return Is.INDEXED
+    if outcome is Was.NOT_MODIFIED and state is Is.MISSING:
+        return Is.INDEXED
     return NEXT[outcome] or state
 
 
@@ -120,18 +121,18 @@ def next_due_s(
     ----------
     failures : visits in a row that told nothing, this one included
     """
-    if outcome in (O.LOST, O.OBSOLETE, O.THROTTLED):
+    if outcome in (Was.LOST, Was.OBSOLETE, Was.THROTTLED):
         return min(
             lease.due_s, now_s
         )  # as before; the host's politeness and the budget make it wait
-    if outcome in (O.FAILED, O.SERVER_ERROR):
+    if outcome in (Was.FAILED, Was.SERVER_ERROR):
         return now_s + min(rules.retry_s * 2.0 ** min(failures - 1, 40), rules.max_interval_s)
     after = next_state(lease.state, outcome)
-    if after is S.MISSING:
+    if after is Is.MISSING:
         return now_s + min(rules.confirm_s, rules.max_interval_s)
-    if outcome is O.REDIRECTED:
+    if outcome is Was.REDIRECTED:
         return now_s + rules.clamp(rules.initial_interval_s)
-    if after in (S.GONE, S.MOVED, S.EXCLUDED, S.DISALLOWED):
+    if after in (Is.GONE, Is.MOVED, Is.EXCLUDED, Is.DISALLOWED):
         return now_s + rules.max_interval_s
     if lease.kind is not Kind.PAGE:
         return now_s + rules.clamp(rules.listing_s)
@@ -143,7 +144,7 @@ def next_due_s(
 
 def is_copied(outcome: Outcome, after: PageState) -> bool:
     """Tell whether a visit put the page's content into the index."""
-    return after is S.INDEXED and outcome in (O.NEW, O.CHANGED)
+    return after is Is.INDEXED and outcome in (Was.NEW, Was.CHANGED)
 
 
 def why_due(
@@ -152,18 +153,18 @@ def why_due(
     """Say in words what set a page's due time."""
     if last is None:
         return "never visited yet: due since it was discovered"
-    if last in (O.LOST, O.OBSOLETE):
+    if last in (Was.LOST, Was.OBSOLETE):
         return "its last copy was dropped by the buffer: due at once"
-    if last is O.THROTTLED:
+    if last is Was.THROTTLED:
         return "its host was busy: due as soon as the host may be asked again"
-    if last in (O.FAILED, O.SERVER_ERROR):
+    if last in (Was.FAILED, Was.SERVER_ERROR):
         return "its last visit failed: retried after a delay that doubles"
     by_state = {
-        S.MISSING: "not found once: to be confirmed",
-        S.GONE: "gone: looked at again after the longest interval",
-        S.MOVED: "moved: looked at again after the longest interval",
-        S.EXCLUDED: "not indexable: looked at again after the longest interval",
-        S.DISALLOWED: "robots.txt forbids it: looked at again after the longest interval",
+        Is.MISSING: "not found once: to be confirmed",
+        Is.GONE: "gone: looked at again after the longest interval",
+        Is.MOVED: "moved: looked at again after the longest interval",
+        Is.EXCLUDED: "not indexable: looked at again after the longest interval",
+        Is.DISALLOWED: "robots.txt forbids it: looked at again after the longest interval",
     }
     if state in by_state:
         return by_state[state]

@@ -72,7 +72,7 @@ def why_outside(scope: Scope, url: str, *, depth: int = 0, hops: int = 0) -> str
         return f"more than {scope.max_hops} redirects in a row"
     path = path_of(url)
     whole = host.partition("://")[2] + path
-    _, include, exclude = scope._compiled  # noqa: SLF001 - this function is the class's behaviour
+    _, include, exclude = scope._compiled
     if include is not None and not (include.match(path) or include.match(whole)):
         return "matches no include pattern"
     if exclude is not None and (exclude.match(path) or exclude.match(whole)):

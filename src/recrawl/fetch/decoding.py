@@ -2,6 +2,7 @@
 
 import sys
 import zlib
+from collections.abc import Callable, Mapping
 from typing import Final, Protocol
 
 import brotli
@@ -74,7 +75,7 @@ class _Chain:
         return data
 
 
-_KNOWN: Final = {
+_KNOWN: Final[Mapping[str, Callable[[], Decoder]]] = {
     "gzip": _Zlib,
     "x-gzip": _Zlib,
     "deflate": _Zlib,

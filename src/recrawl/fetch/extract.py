@@ -146,9 +146,8 @@ class PageExtractor(Extractor):
             name, colon, rest = part.partition(":")
             if colon and name.strip() not in ("unavailable_after", "max-snippet"):
                 addressed = name.strip() == self._agent
-                part = rest
             if addressed:
-                asked = _directives(part)
+                asked = _directives(rest if colon and name.strip() == self._agent else part)
                 noindex |= "noindex" in asked
                 nofollow |= "nofollow" in asked
         return noindex, nofollow

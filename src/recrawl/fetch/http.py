@@ -133,10 +133,7 @@ class HttpFetcher(Fetcher):
 
     def _is_trusted(self, url: str) -> bool:
         name = url.partition("://")[2].partition("/")[0]
-        if not name.startswith("["):
-            name = name.partition(":")[0]
-        else:
-            name = name[1:].partition("]")[0]
+        name = name[1:].partition("]")[0] if name.startswith("[") else name.partition(":")[0]
         if name in self._allowed:
             return True
         parts = name.split(".")
@@ -172,13 +169,7 @@ class HttpFetcher(Fetcher):
                 return _response(url, answer, body, received, truncated, started)
         except FetchError:
             raise
-        except (
-            aiohttp.ClientError,
-            asyncio.TimeoutError,
-            OSError,
-            ssl.SSLError,
-            ValueError,
-        ) as error:
+        except (TimeoutError, aiohttp.ClientError, OSError, ssl.SSLError, ValueError) as error:
             raise _translated(error) from error
 
 

@@ -20,11 +20,13 @@ _UNIT: Final = r"(?:seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|weeks?|month
 _FLEETING: Final = re.compile(
     "|".join(
         (
-            r"\b\d{4}-\d{2}-\d{2}(?:[t ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:z|[+-]\d{2}:?\d{2})?)?\b",
+            r"\b\d{4}-\d{2}-\d{2}(?:[t ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?"
+            r"(?:z|[+-]\d{2}:?\d{2})?)?\b",
             r"\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b",
             rf"\b\d{{1,2}}(?:st|nd|rd|th)?\.? {_MONTH}\.?,? \d{{4}}\b",
             rf"\b{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}\b",
-            r"\b\d{1,2}:\d{2}(?::\d{2})?(?: ?[ap]\.?m\b\.?)?(?: ?(?:utc|gmt|cet|cest|est|edt|pst|pdt)\b)?",
+            r"\b\d{1,2}:\d{2}(?::\d{2})?(?: ?[ap]\.?m\b\.?)?"
+            r"(?: ?(?:utc|gmt|cet|cest|est|edt|pst|pdt)\b)?",
             rf"\b(?:\d+|an?|one) {_UNIT} ago\b|\bjust now\b|\b(?:yesterday|today) at\b",
             r"\b\d[\d,.]* (?:comments?|views?|visitors?|users? online|likes?|shares?|replies)\b",
             r"\b(?=[a-z0-9_-]*\d)(?=[a-z0-9_-]*[a-z])[a-z0-9_-]{20,}\b|\b[0-9a-f]{16,}\b|\b\d{10,}\b",
@@ -35,13 +37,12 @@ _SPACE: Final = re.compile(r"\s+")
 
 
 def signature(text: str) -> bytes:
-    """Return a 16-byte signature of main content, the same for texts that differ in nothing but
-    what changes by itself.
+    """Return a 16-byte signature of main content.
 
+    Texts that differ in nothing but what changes by itself have the same one.
     O(length of the text); at most the first million characters count.
     """
     lowered = text[:1_000_000].lower()
-    # Most pages have no digits in most places: the pattern is only run where one can match.
     stable = _FLEETING.sub("#", lowered)
     return xxhash.xxh3_128_digest(_SPACE.sub(" ", stable).strip().encode("utf-8", "replace"))
 

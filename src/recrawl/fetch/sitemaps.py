@@ -1,5 +1,6 @@
 """Sitemaps and sitemap indexes, plain, gzipped, XML or text; safe on any bytes."""
 
+import contextlib
 import io
 import zlib
 from datetime import UTC, datetime
@@ -23,14 +24,12 @@ def read_sitemap(body: bytes, url: str) -> tuple[list[tuple[str, float | None]],
     """
     if body[:2] == b"\x1f\x8b":
         body = _gunzip(body)
-    if not body.lstrip()[:1] == b"<":
+    if body.lstrip()[:1] != b"<":
         return _text_sitemap(body, url), []
     pages: list[tuple[str, float | None]] = []
     sitemaps: list[str] = []
-    try:
+    with contextlib.suppress(etree.XMLSyntaxError, ValueError):  # what came before a break counts
         _read_xml(body, url, pages, sitemaps)
-    except (etree.XMLSyntaxError, ValueError):
-        pass  # what was read before the break counts
     return pages, sitemaps
 
 

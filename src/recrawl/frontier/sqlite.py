@@ -71,7 +71,7 @@ class SqliteFrontier(Frontier):
             self.close()
             raise
 
-    # -- taking in ----------------------------------------------------------------------------------
+    # -- taking in --
 
     @override
     def admit(
@@ -133,7 +133,7 @@ class SqliteFrontier(Frontier):
             self._db.executemany(self._q["save_weight"], changed)
         return len(changed)
 
-    # -- hosts ----------------------------------------------------------------------------------------
+    # -- hosts --
 
     @override
     def hosts(self) -> list[HostRecord]:
@@ -159,7 +159,7 @@ class SqliteFrontier(Frontier):
                 blocked_why=record.blocked_why,
             )
 
-    # -- leases ---------------------------------------------------------------------------------------
+    # -- leases --
 
     @override
     def lease(
@@ -206,7 +206,7 @@ class SqliteFrontier(Frontier):
             for lease in leases:
                 self._run("release", page_id=lease.page_id, token=lease.token)
 
-    # -- the index --------------------------------------------------------------------------------------
+    # -- the index --
 
     @override
     def begin_indexing(self, page_ids: Sequence[int]) -> None:
@@ -225,7 +225,7 @@ class SqliteFrontier(Frontier):
             self._run("reconcile", page_id=page_id, signature=signature, now_s=now_s)
             self._run("end_indexing", page_id=page_id)
 
-    # -- visits -----------------------------------------------------------------------------------------
+    # -- visits --
 
     @override
     def complete(self, updates: Sequence[PageUpdate]) -> None:
@@ -247,7 +247,7 @@ class SqliteFrontier(Frontier):
         with translated(self._path):
             return int(self._value("n_due", now_s=now_s, before_s=visited_before_s))
 
-    # -- planning -----------------------------------------------------------------------------------------
+    # -- planning --
 
     @override
     def evidence(self, *, since_visit: int, limit_per_page: int = 100) -> tuple[Evidence, int]:
@@ -333,7 +333,7 @@ class SqliteFrontier(Frontier):
             row = self._row("last_plan")
         return None if row is None else PlanRecord(*row)
 
-    # -- for people -----------------------------------------------------------------------------------------
+    # -- for people --
 
     @override
     def n_pages_by_state(self) -> dict[PageState, int]:
@@ -402,7 +402,7 @@ class SqliteFrontier(Frontier):
         if self._lock is not None:
             self._lock.release()
 
-    # -- inside ---------------------------------------------------------------------------------------------
+    # -- inside --
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

@@ -127,7 +127,7 @@ class TantivyIndex(PageIndex):
         searcher = self._index.searcher()
         boosts = {"title": 3.0, "text": 1.0}
         text = query[:1_000]
-        found = None
+        found: Any = None  # the binding's stubs do not know the count
         # All words first; where no page has them all, any of them.
         for all_words in (True, False):
             parsed, _ = self._index.parse_query_lenient(

@@ -51,7 +51,7 @@ class Buffer:
         return True
 
     async def take(self, *, within_s: float | None = None) -> BufferedPage | None:
-        """Take the oldest page into service; None if none came within some seconds, or on a nudge."""
+        """Take the oldest page into service; None if none came in time, or on a nudge."""
         if not self._waiting:
             loop = asyncio.get_running_loop()
             self._taker = loop.create_future()

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -200,15 +200,11 @@ class Crawl:
         loop = asyncio.get_running_loop()
         until_s = loop.time() + grace_s
         self.tasks.stop()
-        while self.tasks.in_flight and loop.time() < until_s - 0.6 * grace_s:
-            await asyncio.sleep(0.01)
+        await _until(lambda: not self.tasks.in_flight, until_s - 0.6 * grace_s)
         await _cancelled(tasks.fleet, tasks.planner)
-        while (
-            self.buffer.length
-            and not tasks.indexer.done()
-            and loop.time() < until_s - 0.3 * grace_s
-        ):
-            await asyncio.sleep(0.01)
+        await _until(
+            lambda: not self.buffer.length or tasks.indexer.done(), until_s - 0.3 * grace_s
+        )
         self.indexer.stop()
         await asyncio.wait([tasks.indexer])
         leftover = [page.lease for page in self.buffer.drain()]
@@ -235,6 +231,13 @@ class Crawl:
                 continue
             if self.dispatcher.next_ready_s(now_s) > now_s + patience_s:
                 return
+
+
+async def _until(is_over: Callable[[], bool], deadline_s: float) -> None:
+    """Wait for a condition, at most until an instant of the loop."""
+    loop = asyncio.get_running_loop()
+    while not is_over() and loop.time() < deadline_s:  # noqa: ASYNC110 - only while stopping
+        await asyncio.sleep(0.01)
 
 
 async def _cancelled(*tasks: asyncio.Task[None]) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from recrawl.runtime.buffer import Buffer
-from recrawl.runtime.outcomes import update_of
+from recrawl.runtime.outcomes import Finding, update_of
 from recrawl.runtime.parts import Rules, World
 from recrawl.runtime.recorder import Recorder
 from recrawl.terms import (
@@ -106,13 +106,8 @@ class Indexer:
 
     def drop(self, page: BufferedPage) -> None:
         """Give back a page that became obsolete in the buffer."""
-        update = update_of(
-            page.lease,
-            Outcome.OBSOLETE,
-            page.fetched_at_s,
-            self._rules.revisit,
-            response=page.response,
-        )
+        finding = Finding(Outcome.OBSOLETE, page.response)
+        update = update_of(page.lease, finding, page.fetched_at_s, self._rules.revisit)
         self._recorder.add([update])
         self._emit(page, Outcome.OBSOLETE)
 
@@ -128,18 +123,16 @@ class Indexer:
         else:
             outcome = Outcome.CHANGED
         state = PageState.EXCLUDED if excluded else PageState.INDEXED
-        update = update_of(
-            lease,
+        finding = Finding(
             outcome,
-            page.fetched_at_s,
-            self._rules.revisit,
-            response=page.response,
+            page.response,
             state=state,
             signature=extract.signature,
             raw_hash=page.raw_hash,
             title=extract.title,
             note="noindex" if extract.noindex else "canonical elsewhere" if excluded else None,
         )
+        update = update_of(lease, finding, page.fetched_at_s, self._rules.revisit)
         self._recorder.add(found=self._found(page, extract))
         if excluded or outcome is Outcome.UNCHANGED:
             self._recorder.add([update])

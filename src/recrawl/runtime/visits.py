@@ -7,7 +7,7 @@ from recrawl.control.lifecycle import outcome_of_status
 from recrawl.control.urls import join
 from recrawl.errors import FetchError
 from recrawl.runtime.buffer import Buffer
-from recrawl.runtime.outcomes import update_of
+from recrawl.runtime.outcomes import Finding, update_of
 from recrawl.runtime.parts import Rules, World
 from recrawl.runtime.recorder import Recorder
 from recrawl.terms import BufferedPage, FetchResponse, HostRecord, Kind, Lease, Outcome, PageState
@@ -76,7 +76,7 @@ class Visitor:
         else:
             self._dispatcher.unanswered(lease.host_id, now_s, error.kind)
             await self._save_host(lease.host_id)
-        self._record(lease, outcome, started_s, None, note=str(error)[:300])
+        self._record(lease, Finding(outcome, note=str(error)[:300]), started_s)
 
     async def _answered(self, lease: Lease, response: FetchResponse, started_s: float) -> bool:
         outcome = outcome_of_status(response.status)
@@ -84,14 +84,14 @@ class Visitor:
             self._follow(lease, response, started_s, outcome)
             return False
         if outcome is not None:
-            self._record(lease, outcome, started_s, response)
+            self._record(lease, Finding(outcome, response), started_s)
             return False
         if lease.kind is not Kind.PAGE:
             await self._read_listing(lease, response, started_s)
             return False
         if response.content_type and response.content_type not in _INDEXABLE:
             note = f"content type {response.content_type[:80]}"
-            self._record(lease, Outcome.UNSUPPORTED, started_s, response, note=note)
+            self._record(lease, Finding(Outcome.UNSUPPORTED, response, note=note), started_s)
             return False
         return self._deliver(lease, response, started_s)
 
@@ -102,11 +102,11 @@ class Visitor:
         target = join(lease.url, response.location) if response.location else None
         if target is None or target == lease.url:
             note = "redirects to itself" if target else "redirects nowhere"
-            self._record(lease, Outcome.DENIED, started_s, response, note=note)
+            self._record(lease, Finding(Outcome.DENIED, response, note=note), started_s)
             return
         admission = self._rules.admission
         found = admission.of([target], kind=lease.kind, depth=lease.depth, hops=lease.hops + 1)
-        self._record(lease, outcome, started_s, response, redirect_url=target)
+        self._record(lease, Finding(outcome, response, redirect_url=target), started_s)
         self._recorder.add(found=found)
 
     async def _read_listing(self, lease: Lease, response: FetchResponse, started_s: float) -> None:
@@ -120,45 +120,25 @@ class Visitor:
         else:
             found = admission.of(await self._world.on_work(extractor.feed, response), depth=1)
         raw_hash = extractor.raw_hash(response.body)
-        self._record(lease, Outcome.LISTING, started_s, response, raw_hash=raw_hash)
+        self._record(lease, Finding(Outcome.LISTING, response, raw_hash=raw_hash), started_s)
         self._recorder.add(found=found)
 
     def _deliver(self, lease: Lease, response: FetchResponse, started_s: float) -> bool:
         """Bring content to the buffer, unless it is byte for byte what the index has."""
         raw_hash = self._world.extractor.raw_hash(response.body)
         if raw_hash == lease.raw_hash and lease.state is PageState.INDEXED:
-            self._record(lease, Outcome.UNCHANGED, started_s, response, raw_hash=raw_hash)
+            self._record(lease, Finding(Outcome.UNCHANGED, response, raw_hash=raw_hash), started_s)
             return False
         deadline_s = self._world.clock.now_s() + self._rules.buffer_deadline_s
         page = BufferedPage(lease, response, started_s, deadline_s, raw_hash)
         if not self._buffer.offer(page):
-            self._record(lease, Outcome.LOST, started_s, response)
+            self._record(lease, Finding(Outcome.LOST, response), started_s)
         return True
 
-    def _record(
-        self,
-        lease: Lease,
-        outcome: Outcome,
-        started_s: float,
-        response: FetchResponse | None,
-        *,
-        raw_hash: bytes | None = None,
-        redirect_url: str | None = None,
-        note: str | None = None,
-    ) -> None:
-        update = update_of(
-            lease,
-            outcome,
-            started_s,
-            self._rules.revisit,
-            response=response,
-            raw_hash=raw_hash,
-            redirect_url=redirect_url,
-            note=note,
-        )
-        self._recorder.add([update])
+    def _record(self, lease: Lease, finding: Finding, started_s: float) -> None:
+        self._recorder.add([update_of(lease, finding, started_s, self._rules.revisit)])
         self._world.events.emit(
-            "visit", {"url": lease.url, "outcome": outcome.value, "at_s": started_s}
+            "visit", {"url": lease.url, "outcome": finding.outcome.value, "at_s": started_s}
         )
 
     async def _save_host(self, host_id: int) -> None:

@@ -16,11 +16,11 @@ from recrawl.simulation.web import DAY_S, SyntheticPage, SyntheticWeb
 __all__ = ["Answer", "Site"]
 
 _WORDS = (
-    "the water moves slowly past a stone wall and every morning someone opens the gate to let light "
-    "through while boats carry fruit letters tools and news from one bank to another so people on "
-    "both sides know what has changed since yesterday and what has stayed as it was when old maps "
-    "were drawn by hand with ink made of oak a keeper writes numbers into ledger after each tide "
-    "counts birds mends nets reads clouds waits for wind then sails home under first stars"
+    "the water moves slowly past a stone wall and every morning someone opens the gate to let "
+    "light through while boats carry fruit letters tools and news from one bank to another so "
+    "people on both sides know what has changed since yesterday and what has stayed as it was when "
+    "old maps were drawn by hand with ink made of oak a keeper writes numbers into ledger after "
+    "each tide counts birds mends nets reads clouds waits for wind then sails home under stars"
 ).split()
 
 

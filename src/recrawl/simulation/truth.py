@@ -73,7 +73,7 @@ def _fresh_time(page: SyntheticPage, visits: list[float], first: float, last: fl
     time = 0.0
     for place, visit in enumerate(visits):
         following = visits[place + 1] if place + 1 < len(visits) else last
-        change = bisect_right(page.changes, visit)  # type: ignore[arg-type]
+        change = bisect_right(page.changes, visit)
         until = page.changes[change] if change < len(page.changes) else last
         time += max(0.0, min(until, following, last) - max(visit, first))
     return time

@@ -86,7 +86,7 @@ class SyntheticPage:
 
     def version(self, day: float) -> int:
         """Number of changes up to an instant."""
-        return bisect_right(self.changes, day)  # type: ignore[arg-type]
+        return bisect_right(self.changes, day)
 
     def exists(self, day: float) -> bool:
         """Tell whether the page answers with content."""
@@ -242,8 +242,8 @@ _ADJECTIVES = (
     "narrow open paper quick red silver tall"
 ).split()
 _NOUNS = (
-    "bridge lantern meadow compass archive kettle valley signal harvest mirror engine thread island "
-    "orchestra canal telescope recipe tower almanac ferry"
+    "bridge lantern meadow compass archive kettle valley signal harvest mirror engine thread "
+    "island orchestra canal telescope recipe tower almanac ferry"
 ).split()
 
 
