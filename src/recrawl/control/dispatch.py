@@ -196,8 +196,13 @@ class Dispatcher:
         self._changed(queue)
         return forbidden
 
-    def set_robots(self, host_id: int, robots: RobotsRules | None, until_s: float) -> list[Lease]:
-        """Learn a host's rules; return pages leased ahead that they forbid."""
+    def set_robots(
+        self, host_id: int, robots: RobotsRules | None, until_s: float, *, why: str = ""
+    ) -> list[Lease]:
+        """Learn a host's rules; return pages leased ahead that they forbid.
+
+        ``why`` says what was wrong where the rules could not be had.
+        """
         queue = self._hosts[host_id]
         queue.robots = robots
         queue.robots_until_s = until_s
@@ -205,7 +210,7 @@ class Dispatcher:
         if robots is not None:
             queue.politeness.crawl_delay_s = robots.crawl_delay_s
             if not robots.reachable:
-                queue.politeness.block_until(until_s, "robots.txt cannot be read")
+                queue.politeness.block_until(until_s, f"robots.txt cannot be read: {why}")
             else:
                 waiting = tuple(queue.stock)
                 queue.stock.clear()

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import re
 import zlib
 from datetime import UTC, datetime
 from typing import Final
@@ -14,18 +15,21 @@ __all__ = ["MAX_SITEMAP_BYTES", "read_sitemap"]
 
 MAX_SITEMAP_BYTES: Final = 50 * 1024 * 1024  # the protocol's own bound, uncompressed
 MAX_ENTRIES: Final = 50_000
+_DOCTYPE: Final = re.compile(rb"<!DOCTYPE[^\[>]*(?:\[[^\]]*\]\s*)?>", re.IGNORECASE)
 
 
 def read_sitemap(body: bytes, url: str) -> tuple[list[tuple[str, float | None]], list[str]]:
     """Return (page, lastmod) pairs and the addresses of further sitemaps.
 
-    Entities are not resolved and nothing is fetched, so XML bombs stay small; a broken file gives
-    what could be read before and after the break. O(length).
+    Entities are neither declared nor resolved and nothing is fetched, so XML bombs stay small; a
+    broken file gives what could be read before and after the break. O(length).
     """
     if body[:2] == b"\x1f\x8b":
         body = _gunzip(body)
     if body.lstrip()[:1] != b"<":
         return _text_sitemap(body, url), []
+    # No sitemap needs a document type, and entities declared in one are how XML bombs work.
+    body = _DOCTYPE.sub(b"", body, count=1)
     pages: list[tuple[str, float | None]] = []
     sitemaps: list[str] = []
     with contextlib.suppress(etree.XMLSyntaxError, ValueError):  # what came before a break counts

@@ -51,7 +51,7 @@ class RobotsReader:
         now_s = self._world.clock.now_s()
         queue = self._dispatcher.host(task.host_id)
         if response is None:
-            self._dispatcher.unanswered(task.host_id, now_s, f"robots.txt: {why}")
+            self._dispatcher.unanswered(task.host_id, now_s, why)
         else:
             self._dispatcher.answered(task.host_id, now_s, response.status, response.retry_after)
         status = response.status if response else None
@@ -59,7 +59,7 @@ class RobotsReader:
         rules = robots_from_answer(self._rules.agent, status, body)
         queue.robots_status, queue.robots_body = status, body
         until_s = now_s + _KEPT_S if rules.reachable else self._retry_at_s(response, now_s)
-        await self._put_in_force(task, rules, until_s)
+        await self._put_in_force(task, rules, until_s, why or f"answered {status}")
 
     async def _fetch(self, url: str) -> FetchResponse:
         """Follow up to five redirects; beyond, or to nowhere, it counts as not there."""
@@ -83,9 +83,11 @@ class RobotsReader:
                 return min(max(asked_s, now_s + 1.0), now_s + _LONGEST_RETRY_S)
         return now_s + _RETRY_S
 
-    async def _put_in_force(self, task: AskRobots, rules: RobotsRules, until_s: float) -> None:
+    async def _put_in_force(
+        self, task: AskRobots, rules: RobotsRules, until_s: float, why: str
+    ) -> None:
         now_s = self._world.clock.now_s()
-        forbidden = self._dispatcher.set_robots(task.host_id, rules, until_s)
+        forbidden = self._dispatcher.set_robots(task.host_id, rules, until_s, why=why)
         self._recorder.add([disallowed(lease, now_s, self._rules.revisit) for lease in forbidden])
         record = host_record(self._dispatcher, task.host_id)
         await self._world.on_state(self._world.frontier.save_host, record)
