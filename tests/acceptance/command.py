@@ -10,7 +10,9 @@ from typing import Any
 ENV = {name: value for name, value in os.environ.items() if not name.startswith("RECRAWL_")}
 
 
-def recrawl(*arguments: str | Path, cwd: Path, timeout: float = 60.0) -> subprocess.CompletedProcess[str]:
+def recrawl(
+    *arguments: str | Path, cwd: Path, timeout: float = 60.0
+) -> subprocess.CompletedProcess[str]:
     """Run `recrawl` to its end."""
     command = [sys.executable, "-m", "recrawl", *map(str, arguments)]
     return subprocess.run(

@@ -15,7 +15,6 @@ from typing import Any
 
 import brotli
 import pytest
-
 from tests.acceptance.command import answer, recrawl, rows, write_config
 from tests.acceptance.servers import Exchange, LocalServer, serving
 
@@ -60,9 +59,7 @@ class Torture:
     async def __call__(self, exchange: Exchange) -> None:
         name = exchange.host.partition(".")[0]
         method = getattr(self, name.replace("-", "_"), None)
-        if exchange.path == "/robots.txt" and name not in ("robots-huge", "sitemap"):
-            await exchange.reply(status=404)
-        elif exchange.path == "/sitemap.xml" and name != "sitemap":
+        if (exchange.path == "/robots.txt" and name not in ("robots-huge", "sitemap")) or (exchange.path == "/sitemap.xml" and name != "sitemap"):
             await exchange.reply(status=404)
         elif method is None:
             await exchange.reply(f"<main>plain words of {name}</main>")

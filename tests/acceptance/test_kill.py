@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from recrawl.wiring import open_frontier, open_index
 from tests.acceptance.command import recrawl, start, write_config
 from tests.acceptance.servers import Exchange, LocalServer, serving
+
+from recrawl.wiring import open_frontier, open_index
 
 pytestmark = pytest.mark.acceptance
 
@@ -126,9 +126,7 @@ def check_the_end(cwd: Path, site: ChangingSite) -> None:
     assert index.n_documents() == N_PAGES + 1
     for number in (1, 10, 57, 199):
         hits = index.search(f'"page {number} version"', limit=3)[1]
-        assert [hit.snippet.split(" of")[0] for hit in hits] == [
-            site.text(number).split(" of")[0]
-        ]
+        assert [hit.snippet.split(" of")[0] for hit in hits] == [site.text(number).split(" of")[0]]
 
 
 def test_killed_at_some_moments(tmp_path: Path, server: LocalServer, site: ChangingSite) -> None:

@@ -17,11 +17,17 @@ DAY = 86_400.0
 
 def text(url: str, body: str, content_type: str = "text/plain", **fields: object) -> FetchResponse:
     return FetchResponse(
-        url=url, status=200, body=body.encode(), content_type=content_type, **fields  # type: ignore[arg-type]
+        url=url,
+        status=200,
+        body=body.encode(),
+        content_type=content_type,
+        **fields,  # type: ignore[arg-type]
     )
 
 
-def run(seconds: float, script: object, setup: Setup | None = None, **options: object) -> VirtualCrawl:
+def run(
+    seconds: float, script: object, setup: Setup | None = None, **options: object
+) -> VirtualCrawl:
     """Crawl for a while over what ``script(web)`` sets up."""
 
     async def main() -> VirtualCrawl:
@@ -310,7 +316,9 @@ def test_noindex_is_followed_but_not_indexed_and_nofollow_is_not_followed() -> N
         web.page(f"{A}/", "home", "/meta", "/header", "/nofollow")
         web.reply(
             f"{A}/meta",
-            text(A, '<meta name="robots" content="noindex"><a href="/from-meta">x</a>', "text/html"),
+            text(
+                A, '<meta name="robots" content="noindex"><a href="/from-meta">x</a>', "text/html"
+            ),
         )
         web.reply(f"{A}/header", text(A, "words", robots_tag="noindex"))
         web.reply(

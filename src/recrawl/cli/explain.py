@@ -111,7 +111,7 @@ def _show(report: dict[str, Any], details: PageDetails) -> None:
         rows.append(
             ("crawl rate", f"every {show_duration(1 / details.crawl_rate_per_s)}, by the plan")
         )
-    if report["price"]:
+    if report["price"] is not None:
         rows.append(("price", f"{report['price']:.4g} (what a fetch per second must be worth)"))
     if report["host_blocked_why"]:
         left = show_duration(report["host_blocked_until_s"] - now_s)

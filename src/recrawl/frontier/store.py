@@ -7,6 +7,7 @@ number may read.
 import contextlib
 import fcntl
 import os
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -62,7 +63,8 @@ def translated(path: Path) -> Iterator[None]:
         yield
     except sqlite3.OperationalError as error:
         text = str(error)
-        if "full" in text:
+        # A write-ahead log that cannot grow is reported as an I/O error.
+        if "full" in text or ("I/O" in text and _is_full(path)):
             raise StateError(f"{path}: the disk is full; nothing acknowledged was lost") from error
         if "locked" in text:
             raise StateError(f"{path} is locked by another process") from error
@@ -71,6 +73,10 @@ def translated(path: Path) -> Iterator[None]:
         raise StateError(f"{path}: {text}") from error
     except sqlite3.DatabaseError as error:
         raise StateError(_corrupt(path, str(error))) from error
+
+
+def _is_full(path: Path) -> bool:
+    return shutil.disk_usage(path.parent).free < 2**20
 
 
 def _corrupt(path: Path, text: str) -> str:

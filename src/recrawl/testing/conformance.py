@@ -1,7 +1,7 @@
 """One suite per port. Subclass it, say how the adapter is made, and pytest runs every promise.
 
-    class TestMine(FrontierSuite):
-        def make(self, tmp_path): return MyFrontier(tmp_path)
+class TestMine(FrontierSuite):
+    def make(self, tmp_path): return MyFrontier(tmp_path)
 """
 
 from collections.abc import Iterator
@@ -66,9 +66,7 @@ class FrontierSuite:
 
     def _leased(self, frontier: Frontier, n: int = 1, now_s: float = 10.0) -> list[Lease]:
         host_id = frontier.hosts()[0].host_id
-        return frontier.lease(
-            host_id, limit=n, due_by_s=now_s, now_s=now_s, until_s=now_s + 50.0
-        )
+        return frontier.lease(host_id, limit=n, due_by_s=now_s, now_s=now_s, until_s=now_s + 50.0)
 
     def _admitted(self, frontier: Frontier, *paths: str, now_s: float = 0.0) -> None:
         frontier.admit([_found(path) for path in paths], now_s, ANY)
@@ -139,9 +137,7 @@ class FrontierSuite:
         assert sum("/new" in url for url in urls) == 4
         assert sum("/old" in url for url in urls) == 4
 
-    def test_a_completed_visit_is_recorded_and_moves_the_due_time(
-        self, frontier: Frontier
-    ) -> None:
+    def test_a_completed_visit_is_recorded_and_moves_the_due_time(self, frontier: Frontier) -> None:
         """Everything the update says is what the next lease and the details say."""
         self._admitted(frontier, "/1")
         (lease,) = self._leased(frontier)
