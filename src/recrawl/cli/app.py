@@ -23,6 +23,12 @@ app = App(
 
 VERBS: tuple[tuple[str, str, str], ...] = (
     # name, function, help
+    ("robots", "recrawl.cli.robots:main", "How many robots to run, by the length of the buffer."),
+    (
+        "reproduce",
+        "recrawl.cli.reproduce:main",
+        "The papers' tables and figures, printed beside ours.",
+    ),
 )
 for _name, _target, _help in VERBS:
     app.command(_target, name=_name, help=_help)

@@ -1,4 +1,7 @@
-"""Online decisions: plain synchronous objects that the runtime asks what to do."""
+"""Online decisions: plain synchronous objects that the runtime asks what to do.
+
+:mod:`recrawl.control.drift` is imported on its own, because solving needs compiled loops.
+"""
 
 from recrawl.control.activation import ActivationPolicy, FixedRobots, TableRobots, TargetRobots
 

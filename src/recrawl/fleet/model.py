@@ -80,8 +80,9 @@ class ControlledBuffer:
             _require_positive("fetch_rate", given)
             return np.broadcast_to(given * np.arange(self.robots + 1), shape)
         if given.shape not in {shape[1:], shape}:
-            raise InvalidModel(f"fetch_rate must be a number, {shape[1:]} or {shape}, got shape "
-                               f"{given.shape}")
+            raise InvalidModel(
+                f"fetch_rate must be a number, {shape[1:]} or {shape}, got shape {given.shape}"
+            )
         _require_positive("fetch_rate", given[..., 1:])
         if np.any(given[..., 0] != 0):
             raise InvalidModel("fetch_rate must be 0 where no robot is active (first column)")
@@ -95,8 +96,9 @@ class ControlledBuffer:
         if given.ndim == 0:
             _require_positive("index_rate", given)
         elif given.shape not in {shape[:1], shape}:
-            raise InvalidModel(f"index_rate must be a number, {shape[:1]} or {shape}, got shape "
-                               f"{given.shape}")
+            raise InvalidModel(
+                f"index_rate must be a number, {shape[:1]} or {shape}, got shape {given.shape}"
+            )
         else:
             _require_positive("index_rate", given[1:])
         full = np.empty(shape)
@@ -122,12 +124,6 @@ class ControlledBuffer:
             and self.holding_cost == 0
             and self.robot_cost == 0
         )
-
-    @property
-    def utilisation(self) -> float:
-        """Arrival rate of all robots over the index rate, at the fullest buffer that is not full."""
-        row = max(self.buffer - 1, 1)
-        return float(self.arrival_rates[row, -1] / self.index_rates[row, -1])
 
 
 def _require_positive(name: str, rates: Matrix) -> None:

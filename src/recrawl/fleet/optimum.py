@@ -1,5 +1,6 @@
 """The optimal control of the robots, exact, for a given number of robots or for any number."""
 
+import itertools
 import math
 from dataclasses import dataclass, replace
 
@@ -52,7 +53,7 @@ class RobotOptimum:
 
 
 def solve_robots(model: ControlledBuffer) -> RobotOptimum:
-    """Minimise the average cost over all policies.
+    r"""Minimise the average cost over all policies.
 
     Returns
     -------
@@ -69,7 +70,7 @@ def solve_robots(model: ControlledBuffer) -> RobotOptimum:
     -----
     Every action only chooses between r and r + 1 robots at the new length q, so with
 
-    .. math:: \\theta = c(q,r) + a(q,r)\\,[A v(q+1,r) - v(q,r)] + m(q)\\,[D v(q-1,r) - v(q,r)]
+    .. math:: \theta = c(q,r) + a(q,r)\,[A v(q+1,r) - v(q,r)] + m(q)\,[D v(q-1,r) - v(q,r)]
 
     (A v: the smaller of v at r - 1 and r; D v: of v at r and r + 1) a curve is optimal exactly
     when v(q, .) falls up to its target and rises from there. The curve method is tried first; what
@@ -128,7 +129,7 @@ def solve_robots_generally(
     targets = tuple(int(robots) for robots in np.argmin(values, axis=1))
     values[0, 0] = values[0, 1]
     occupancy = np.append(0.0, found.occupancy).reshape(shape)
-    falls = all(a >= b for a, b in zip(targets[:-1], targets[1:], strict=True))
+    falls = all(a >= b for a, b in itertools.pairwise(targets))
     aimed = RobotPolicy.from_targets(targets, model.robots)
     same = np.array_equal(aimed.arrival[:, 1:], arrival[:, 1:]) and np.array_equal(
         aimed.departure[1:, :-1], departure[1:, :-1]

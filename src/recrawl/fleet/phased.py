@@ -56,7 +56,7 @@ class RobotClass:
 
 
 def erlang_service(index_rate: float, phases: int) -> tuple[Matrix, Matrix]:
-    """Initial distribution and generator of an Erlang indexing time with the given rate.
+    """Return initial distribution and generator of an Erlang indexing time of the given rate.
 
     More phases, less variation: the squared coefficient of variation is 1 / phases.
     """
@@ -304,9 +304,9 @@ def phased_events(fleet: PhasedFleet) -> tuple[EventModel, Counts, Counts]:
         add(q > 1, ends[i] * fleet.initial[first], n_classes, (q - 1, z, first + 0 * i, *robots))
         move = np.where(i == first, 0.0, fleet.generator[i, first])
         add(q > 0, move, n_classes + 1, (q, z, first + 0 * i, *robots))
-    for phase in range(len(fleet.switching)):
-        switch = np.where(z == phase, 0.0, fleet.switching[z, phase])
-        add(z >= 0, switch, n_classes + 1, (q, phase + 0 * z, i, *robots))
+    for new in range(len(fleet.switching)):
+        switch = np.where(z == new, 0.0, fleet.switching[z, new])
+        add(z >= 0, switch, n_classes + 1, (q, new + 0 * z, i, *robots))
 
     decisions, renumbered = np.unique(
         np.concatenate([block[2][block[1] > 0] for block in blocks]), return_inverse=True
@@ -317,14 +317,18 @@ def phased_events(fleet: PhasedFleet) -> tuple[EventModel, Counts, Counts]:
     packed, at = [], 0
     for state, rate, _ in blocks:
         happens = rate > 0
-        count = np.count_nonzero(happens)
+        count = int(np.count_nonzero(happens))
         packed.append((number[state[happens]], rate[happens], renumbered[at : at + count]))
         at += count
     real = np.flatnonzero(exists)
-    keys = np.empty((3, real.size), dtype=np.int64)
-    for row, order in enumerate((real, np.lexsort((real, total[real])),
-                                 np.lexsort((real, (total + q)[real])))):
-        keys[row, order if row else slice(None)] = np.arange(real.size)
+    orders = (
+        np.arange(real.size),
+        np.lexsort((real, total[real])),
+        np.lexsort((real, (total + q)[real])),
+    )
+    keys = np.empty((len(orders), real.size), dtype=np.int64)
+    for row, order in enumerate(orders):
+        keys[row, order] = np.arange(real.size)
     model = join_events(real.size, packed, options, _cost(fleet)[real], keys)
     return model, real, decisions
 
@@ -358,8 +362,9 @@ def _cost(fleet: PhasedFleet) -> Matrix:
 
 def _balanced_choice(fleet: PhasedFleet, model: EventModel, decisions: Counts) -> Counts:
     """Start a robot as long as all together bring no more than the indexer can take."""
-    speed = 1.0 / float(fleet.initial @ np.linalg.solve(-fleet.generator, np.ones_like(
-        fleet.initial)))
+    speed = 1.0 / float(
+        fleet.initial @ np.linalg.solve(-fleet.generator, np.ones_like(fleet.initial))
+    )
     point = decisions % fleet.n_states
     enough = _rates(fleet).sum(axis=0)[point] >= speed
     many = np.diff(model.option_start) > 1

@@ -79,15 +79,15 @@ class RobotPolicy:
     @property
     def buffer(self) -> int:
         """K, the buffer this policy is for."""
-        return self.arrival.shape[0] - 1
+        return int(self.arrival.shape[0]) - 1
 
     @property
     def robots(self) -> int:
         """N, the robots this policy is for."""
-        return self.arrival.shape[1] - 1
+        return int(self.arrival.shape[1]) - 1
 
     def switching_curves(self) -> SwitchingCurves | None:
-        """The policy as two nonincreasing curves, or None where no such curves describe it."""
+        """Return the policy as two nonincreasing curves, or None where no such curves exist."""
         departure, arrival = self.departure[1:, :-1], self.arrival[:, 1:]
         f0 = departure.sum(axis=0)
         f1 = arrival.sum(axis=0) - 1

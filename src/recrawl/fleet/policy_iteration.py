@@ -91,9 +91,7 @@ def improve_policy(model: EventModel, choice: Counts) -> EventOptimum:
         )
         if np.array_equal(improved, choice):
             values = value[:, 0] - gain * value[:, 1]
-            return EventOptimum(
-                choice, gain, values, occupancy, iteration, residual, rerouted
-            )
+            return EventOptimum(choice, gain, values, occupancy, iteration, residual, rerouted)
         choice = improved
     raise NotConverged("the policy still changes", iterations=_LIMIT, residual=residual)
 

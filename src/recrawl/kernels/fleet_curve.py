@@ -32,7 +32,7 @@ Rates: TypeAlias = tuple[Floats, Floats, Floats]
 
 @kernel
 def staircase(targets: Counts) -> Counts:
-    """Number the states of F along the curve: start[q] is (q, targets[q]), then r falls."""
+    """Return start[q], the number of (q, targets[q]) in F; from there the numbers go down in r."""
     n_lengths = targets.shape[0]
     start = np.zeros(n_lengths + 1, np.int64)
     for q in range(n_lengths):
@@ -43,7 +43,7 @@ def staircase(targets: Counts) -> Counts:
 
 @kernel
 def row_limits(targets: Counts, n_robots: int) -> tuple[Counts, Counts]:
-    """For each r: last[r], the last q with target >= r or -1; edge[r], where the lower side ends."""
+    """For each r: last[r], the last q with target >= r or -1; edge[r], the lower side's end."""
     n_lengths = targets.shape[0]
     last = np.full(n_robots + 2, -1, np.int64)
     for q in range(n_lengths):
@@ -137,7 +137,7 @@ def direct_steps(
 
 @kernel
 def scale_into(row: Floats, share: float, other: Floats) -> None:
-    """Write ``share`` times a vector (views that start at 0 let the compiler use wide registers)."""
+    """Write ``share`` times a vector; loops from 0 let the compiler use wide registers."""
     for f in range(row.shape[0]):
         row[f] = share * other[f]
 
@@ -158,8 +158,14 @@ def add_into(row: Floats, share: float, other: Floats) -> None:
 
 @kernel
 def mix(
-    row: Floats, extent: Counts, share: float, first: Floats, reach: Counts,
-    other_share: float, other: Floats, other_reach: Counts,
+    row: Floats,
+    extent: Counts,
+    share: float,
+    first: Floats,
+    reach: Counts,
+    other_share: float,
+    other: Floats,
+    other_reach: Counts,
 ) -> None:
     """Write the mixture of two distributions over F, each given on its extent, into ``row``."""
     low, high = min(reach[0], other_reach[0]), max(reach[1], other_reach[1])
@@ -184,8 +190,14 @@ def mix(
 
 @kernel
 def upper_row(
-    r: int, first: int, end: int, rates: Rates, curve: tuple[Counts, Counts],
-    hit: Floats, extent: Counts, spent: Floats,
+    r: int,
+    first: int,
+    end: int,
+    rates: Rates,
+    curve: tuple[Counts, Counts],
+    hit: Floats,
+    extent: Counts,
+    spent: Floats,
 ) -> None:
     """Where F is met again from row r above the curve, and cost and time until then."""
     arrival, service, cost = rates
@@ -217,8 +229,14 @@ def upper_row(
 
 @kernel
 def lower_row(
-    r: int, begin: int, final: int, rates: Rates, curve: tuple[Counts, Counts],
-    hit: Floats, extent: Counts, spent: Floats,
+    r: int,
+    begin: int,
+    final: int,
+    rates: Rates,
+    curve: tuple[Counts, Counts],
+    hit: Floats,
+    extent: Counts,
+    spent: Floats,
 ) -> None:
     """Where F is met again from row r below the curve, and cost and time until then."""
     arrival, service, cost = rates
@@ -282,9 +300,7 @@ def watch(rates: Rates, targets: Counts) -> tuple[Floats, Counts, Floats, Floats
 
 
 @kernel
-def add_excursion(
-    row: Floats, reach: Counts, share: float, other: Floats, extent: Counts
-) -> None:
+def add_excursion(row: Floats, reach: Counts, share: float, other: Floats, extent: Counts) -> None:
     """Add a distribution to a row of the chain, which is zero outside its extent."""
     add_into(row[extent[0] : extent[1] + 1], share, other[extent[0] : extent[1] + 1])
     reach[0], reach[1] = min(reach[0], extent[0]), max(reach[1], extent[1])
@@ -357,9 +373,7 @@ def eliminate(chain: Floats, extent: Counts, step: Floats, anchor: int) -> Float
 
 
 @kernel
-def until_anchor(
-    chain: Floats, extent: Counts, step: Floats, out: Floats, anchor: int
-) -> Floats:
+def until_anchor(chain: Floats, extent: Counts, step: Floats, out: Floats, anchor: int) -> Floats:
     """Return cost and time from each state of F until the anchor, after ``eliminate``."""
     size = chain.shape[0]
     total = np.zeros((size, 2))
@@ -379,9 +393,7 @@ def until_anchor(
 
 
 @kernel
-def spread(
-    rates: Rates, targets: Counts, on_curve: Floats
-) -> tuple[Floats, Floats]:
+def spread(rates: Rates, targets: Counts, on_curve: Floats) -> tuple[Floats, Floats]:
     """Carry cost and time until the anchor from F to all states, shape (N + 1, K + 1) each."""
     arrival, service, cost = rates
     n_robots, full = arrival.shape[0] - 1, arrival.shape[1] - 1
@@ -426,7 +438,7 @@ def spread(
 
 @kernel
 def sure_state(targets: Counts, start: Counts) -> int:
-    """Return a state of F that is recurrent for certain: arrivals alone, then departures, lead there."""
+    """Return a state of F that is recurrent: arrivals alone, then departures, lead there."""
     n_lengths = targets.shape[0]
     if targets[n_lengths - 1] > 0:
         return int(start[n_lengths - 1])

@@ -29,7 +29,7 @@ Graph: TypeAlias = tuple[Counts, Counts, Floats]
 
 @kernel
 def components(ptr: Counts, target: Counts) -> tuple[Counts, int]:
-    """Number the strongly connected components, those that lead nowhere else first."""
+    """Return the strongly connected components, those that lead nowhere else first."""
     n = ptr.shape[0] - 1
     order = np.full(n, -1, np.int64)
     low = np.zeros(n, np.int64)
@@ -110,8 +110,13 @@ def narrowest(
 
 @kernel
 def load_band(
-    ordered: Counts, width: int, place: Counts, part: Counts, graph: Graph,
-    cost: Floats, value: Floats,
+    ordered: Counts,
+    width: int,
+    place: Counts,
+    part: Counts,
+    graph: Graph,
+    cost: Floats,
+    value: Floats,
 ) -> tuple[Floats, Floats, Floats]:
     """Return a component as a band of rates, with what leaves it and what it costs."""
     ptr, target, rate = graph
@@ -135,9 +140,7 @@ def load_band(
 
 
 @kernel
-def eliminate_band(
-    band: Floats, leave: Floats, spent: Floats, anchor: int
-) -> Floats:
+def eliminate_band(band: Floats, leave: Floats, spent: Floats, anchor: int) -> Floats:
     """Eliminate all states but the anchor from both ends; return the pivots.
 
     ``anchor`` = size eliminates all: then ``leave`` must let every state out in the end.
@@ -218,8 +221,14 @@ def occupy_band(band: Floats, pivot: Floats, anchor: int) -> Floats:
 
 @kernel
 def solve_closed(
-    ordered: Counts, width: int, place: Counts, part: Counts, graph: Graph,
-    cost: Floats, value: Floats, hint: int,
+    ordered: Counts,
+    width: int,
+    place: Counts,
+    part: Counts,
+    graph: Graph,
+    cost: Floats,
+    value: Floats,
+    hint: int,
 ) -> tuple[Floats, Floats, int, float]:
     """Return cost and time until the anchor, occupancy, the anchor and the average cost.
 

@@ -20,8 +20,12 @@ Bits: TypeAlias = NDArray[np.bool_]
 
 @kernel
 def simulate_buffer(
-    rates: tuple[Floats, Floats], on_arrival: Bits, on_departure: Bits, active: int,
-    events: tuple[int, int, int], rng: np.random.Generator,
+    rates: tuple[Floats, Floats],
+    on_arrival: Bits,
+    on_departure: Bits,
+    active: int,
+    events: tuple[int, int, int],
+    rng: np.random.Generator,
 ) -> Floats:
     """Simulate one class of robots with constant or state-dependent rates.
 
@@ -73,20 +77,28 @@ def draw(weights: Floats, total: float, rng: np.random.Generator) -> int:
         left -= weights[i]
         if left < 0.0:
             return i
-    return weights.shape[0] - 1
+    return len(weights) - 1
 
 
 @kernel
 def simulate_phased(
-    fetch: Floats, limits: Counts, switching: Floats, initial: Floats, generator: Floats, full: int,
-    policy: tuple[Bits, Counts], events: tuple[int, int, int], rng: np.random.Generator,
+    fetch: Floats,
+    limits: Counts,
+    switching: Floats,
+    initial: Floats,
+    generator: Floats,
+    full: int,
+    policy: tuple[Bits, Counts, Floats],
+    events: tuple[int, int, int],
+    rng: np.random.Generator,
 ) -> Floats:
     """Simulate classes of robots, an environment and phase-type indexing times.
 
-    ``fetch`` has shape (J, Z); the policy's tables are flat over the grid (q, z, i, r_1, ...).
-    Returns rows as :func:`simulate_buffer`.
+    ``fetch`` has shape (J, Z); the policy's tables are flat over the grid (q, z, i, r_1, ...), and
+    its third part is the cost of an active robot of each class. Returns rows as
+    :func:`simulate_buffer`, with the cost of the robots at the end.
     """
-    on_arrival, on_departure = policy
+    on_arrival, on_departure, robot_cost = policy
     n_classes, n_environments = fetch.shape
     n_phases = initial.shape[0]
     stride = np.ones(n_classes, np.int64)
@@ -98,7 +110,7 @@ def simulate_phased(
     r[0] = 1
     head, q, z, phase, clock = 0, 0, 0, 0, 0.0
     weights = np.zeros(n_classes + n_phases + 1 + n_environments)
-    sums = np.zeros((events[1] + 1, 7))
+    sums = np.zeros((events[1] + 1, 8))
     for batch in range(events[1] + 1):
         row = sums[batch]
         for _ in range(events[0] if batch == 0 else events[2]):
@@ -128,6 +140,8 @@ def simulate_phased(
                 row[1] += stay
             row[2] += stay * q
             row[3] += stay * active
+            for j in range(n_classes):
+                row[7] += stay * robot_cost[j] * r[j]
             event = draw(weights, total, rng)
             if event > n_classes + n_phases:
                 z = event - n_classes - n_phases - 1

@@ -25,8 +25,13 @@ def expect(h: Floats, lost: Floats, fetch_rate: float, index_rate: float, total:
 
 @kernel
 def iterate_values(
-    robots: int, buffer: int, fetch_rate: float, index_rate: float, weights: tuple[float, float],
-    damping: float, stop: tuple[float, float, int],
+    robots: int,
+    buffer: int,
+    fetch_rate: float,
+    index_rate: float,
+    weights: tuple[float, float],
+    damping: float,
+    stop: tuple[float, float, int],
 ) -> tuple[Floats, float, float, int, float]:
     """Iterate until a stopping rule holds: (relative change, span of the change, most steps).
 
@@ -39,8 +44,9 @@ def iterate_values(
     after = np.zeros((buffer + 1, robots + 1))
     new = np.zeros((buffer + 1, robots + 1, 3))
     low, high, gain = 0.0, 0.0, 0.0
-    step = 0
-    for step in range(1, stop[2] + 1):
+    steps = 0
+    while steps < stop[2]:
+        steps += 1
         expect(h, after, fetch_rate, index_rate, total)
         for q in range(buffer + 1):
             empty = weights[0] if q == 0 else 0.0
@@ -72,4 +78,4 @@ def iterate_values(
                     h[q, r, s] = updated
         if 0.0 <= change < stop[0] or high - low <= stop[1]:
             break
-    return h, low, high, step, gain
+    return h, low, high, steps, gain

@@ -111,11 +111,9 @@ def simulate_phased_fleet(
     Raises
     ------
     InvalidModel
-        If there are fewer than 3,200 events, or a class has a cost (robots are counted over all
-        classes here, so the cost could not be told apart).
+        If there are fewer than 3,200 events.
     """
-    if any(kind.cost for kind in fleet.classes):
-        raise InvalidModel("the simulation takes classes of robots without a cost of their own")
+    costs = np.array([kind.cost for kind in fleet.classes])
     sums = simulate_phased(
         np.array([kind.fetch_rates for kind in fleet.classes]),
         np.array([kind.robots for kind in fleet.classes]),
@@ -123,12 +121,12 @@ def simulate_phased_fleet(
         fleet.initial,
         fleet.generator,
         fleet.buffer,
-        (policy.arrival.reshape(len(fleet.classes), -1), policy.departure.ravel()),
+        (policy.arrival.reshape(len(fleet.classes), -1), policy.departure.ravel(), costs),
         _plan(events),
         rng,
     )
-    extra = fleet.holding_cost * sums[:, 2]
-    return _summarise(sums, fleet.starvation_weight, fleet.loss_weight, extra, events)
+    extra = fleet.holding_cost * sums[:, 2] + sums[:, 7]
+    return _summarise(sums[:, :7], fleet.starvation_weight, fleet.loss_weight, extra, events)
 
 
 def _plan(events: int) -> tuple[int, int, int]:
