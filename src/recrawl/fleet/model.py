@@ -69,39 +69,41 @@ class ControlledBuffer:
                 "starvation_weight and loss_weight are both 0: give at least one of them a "
                 "positive weight, or there is nothing to balance"
             )
-        _ = self.arrival_rates, self.index_rates
+        self._check_fetch_rate()
+        self._check_index_rate()
+
+    def _check_fetch_rate(self) -> None:
+        shape = (self.buffer + 1, self.robots + 1)
+        given = np.asarray(self.fetch_rate, dtype=np.float64)
+        if given.ndim and given.shape not in {shape[1:], shape}:
+            raise InvalidModel(
+                f"fetch_rate must be a number, {shape[1:]} or {shape}, got shape {given.shape}"
+            )
+        _require_positive("fetch_rate", given[..., 1:] if given.ndim else given)
+        if given.ndim and np.any(given[..., 0] != 0):
+            raise InvalidModel("fetch_rate must be 0 where no robot is active (first column)")
+
+    def _check_index_rate(self) -> None:
+        shape = (self.buffer + 1, self.robots + 1)
+        given = np.asarray(self.index_rate, dtype=np.float64)
+        if given.ndim and given.shape not in {shape[:1], shape}:
+            raise InvalidModel(
+                f"index_rate must be a number, {shape[:1]} or {shape}, got shape {given.shape}"
+            )
+        _require_positive("index_rate", given[1:] if given.ndim else given)
 
     @cached_property
     def arrival_rates(self) -> Matrix:
         """Arrival rate with q pages and r robots, shape (K + 1, N + 1), 1/time."""
-        shape = (self.buffer + 1, self.robots + 1)
         given = np.asarray(self.fetch_rate, dtype=np.float64)
-        if given.ndim == 0:
-            _require_positive("fetch_rate", given)
-            return np.broadcast_to(given * np.arange(self.robots + 1), shape)
-        if given.shape not in {shape[1:], shape}:
-            raise InvalidModel(
-                f"fetch_rate must be a number, {shape[1:]} or {shape}, got shape {given.shape}"
-            )
-        _require_positive("fetch_rate", given[..., 1:])
-        if np.any(given[..., 0] != 0):
-            raise InvalidModel("fetch_rate must be 0 where no robot is active (first column)")
-        return np.broadcast_to(given, shape)
+        rates = given if given.ndim else given * np.arange(self.robots + 1)
+        return np.broadcast_to(rates, (self.buffer + 1, self.robots + 1))
 
     @cached_property
     def index_rates(self) -> Matrix:
         """Rate of departures with q pages and r robots, shape (K + 1, N + 1), 0 at q = 0."""
-        shape = (self.buffer + 1, self.robots + 1)
         given = np.asarray(self.index_rate, dtype=np.float64)
-        if given.ndim == 0:
-            _require_positive("index_rate", given)
-        elif given.shape not in {shape[:1], shape}:
-            raise InvalidModel(
-                f"index_rate must be a number, {shape[:1]} or {shape}, got shape {given.shape}"
-            )
-        else:
-            _require_positive("index_rate", given[1:])
-        full = np.empty(shape)
+        full = np.empty((self.buffer + 1, self.robots + 1))
         full[...] = given[:, None] if given.ndim == 1 else given
         full[0] = 0.0
         return full
@@ -127,8 +129,6 @@ class ControlledBuffer:
 
 
 def _require_positive(name: str, rates: Matrix) -> None:
-    wrong = rates[~(np.isfinite(rates) & (rates > 0))] if rates.ndim else rates
-    if rates.ndim == 0 and np.isfinite(rates) and rates > 0:
-        return
+    wrong = rates[~(np.isfinite(rates) & (rates > 0))]
     if wrong.size:
-        raise InvalidModel(f"{name} must be finite and > 0, got {float(np.ravel(wrong)[0])!r}")
+        raise InvalidModel(f"{name} must be finite and > 0, got {float(wrong.flat[0])!r}")

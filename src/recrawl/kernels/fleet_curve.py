@@ -307,24 +307,56 @@ def add_excursion(row: Floats, reach: Counts, share: float, other: Floats, exten
 
 
 @kernel
-def choose_anchor(chain: Floats, extent: Counts, weight: Floats, sure: int) -> int:
-    """Return the recurrent state of F where arrivals and departures are nearest to balance."""
+def guess_anchor(chain: Floats, extent: Counts, weight: Floats, sure: int) -> int:
+    """Guess an often visited state of F: where arrivals and departures are in balance, or an end.
+
+    Only recurrent states qualify. The ends, where only one of the two happens, are never in
+    balance, so without a balanced state the drift of the inner ones decides between them.
+    """
     size = chain.shape[0]
     seen = np.zeros(size, np.bool_)
     stack = np.empty(size, np.int64)
-    stack[0], depth, best = sure, 1, sure
+    stack[0], depth, best, drift = sure, 1, sure, 0.0
+    lowest, highest = sure, sure
     seen[sure] = True
     while depth > 0:
         depth -= 1
         f = stack[depth]
         if abs(weight[f, 0] - 0.5) < abs(weight[best, 0] - 0.5):
             best = f
+        if 0.0 < weight[f, 0] < 1.0:
+            drift += weight[f, 0] - 0.5
+        lowest, highest = min(lowest, f), max(highest, f)
         for g in range(extent[f, 0], extent[f, 1] + 1):
             if chain[f, g] > 0.0 and not seen[g]:
                 seen[g] = True
                 stack[depth] = g
                 depth += 1
-    return int(best)
+    if abs(weight[best, 0] - 0.5) < 0.2:
+        return int(best)
+    return int(lowest) if drift < 0.0 else int(highest)
+
+
+@kernel
+def reduce_chain(
+    rates: Rates, targets: Counts
+) -> tuple[Floats, Counts, Floats, Floats, Counts, Floats, int]:
+    """Watch the chain on F and eliminate all of it but an often visited anchor.
+
+    Cost and time until a rare anchor would be huge, and their difference would lose its digits,
+    so a guess that turns out to be rare is replaced by the state that is visited most.
+    """
+    start = staircase(targets)
+    chain, extent, step, weight, into = watch(rates, targets)
+    anchor = guess_anchor(chain, extent, weight, sure_state(targets, start))
+    stay = step[anchor, 1]
+    out = eliminate(chain, extent, step, anchor)
+    if stay * 10.0 * chain.shape[0] < step[anchor, 1]:
+        visits = stationary_visits(chain, out, anchor)
+        chain, extent, step, weight, into = watch(rates, targets)
+        anchor = int(np.argmax(visits * step[:, 1]))
+        out = eliminate(chain, extent, step, anchor)
+    return chain, extent, step, weight, into, out, anchor
 
 
 @kernel
@@ -451,9 +483,7 @@ def sure_state(targets: Counts, start: Counts) -> int:
 @kernel
 def evaluate_curve(rates: Rates, targets: Counts) -> tuple[float, Floats, Floats]:
     """Return the average cost of a curve, and cost and time from each state until its anchor."""
-    chain, extent, step, weight, _ = watch(rates, targets)
-    anchor = choose_anchor(chain, extent, weight, sure_state(targets, staircase(targets)))
-    out = eliminate(chain, extent, step, anchor)
+    chain, extent, step, _, _, out, anchor = reduce_chain(rates, targets)
     on_curve = until_anchor(chain, extent, step, out, anchor)
     spent, time = spread(rates, targets, on_curve)
     return step[anchor, 0] / step[anchor, 1], spent, time
@@ -518,9 +548,7 @@ def curve_occupancy(rates: Rates, targets: Counts) -> Floats:
     arrival, service, _ = rates
     n_robots, full = arrival.shape[0] - 1, arrival.shape[1] - 1
     start = staircase(targets)
-    chain, extent, step, weight, into = watch(rates, targets)
-    anchor = choose_anchor(chain, extent, weight, sure_state(targets, start))
-    out = eliminate(chain, extent, step, anchor)
+    chain, _, _, weight, into, out, anchor = reduce_chain(rates, targets)
     visits = stationary_visits(chain, out, anchor)
     share = np.zeros(arrival.shape)
     for q in range(full + 1):
