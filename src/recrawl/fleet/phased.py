@@ -181,9 +181,9 @@ class PhasedPolicy:
 
     Parameters
     ----------
-    arrival : shape (J, *grid): whether a robot of class j that has just stopped is started again,
+    arrival : shape (J, grid): whether a robot of class j that has just stopped is started again,
         the state counted without it
-    departure : shape grid: the class to start one more of, or -1
+    departure : shape (grid): the class to start one more of, or -1
     """
 
     arrival: NDArray[np.bool_]
@@ -258,7 +258,7 @@ def solve_phased(fleet: PhasedFleet) -> PhasedOptimum:
 
 
 def _active(fleet: PhasedFleet) -> Counts:
-    """Active robots of each class at each grid point, shape (J, *grid)."""
+    """Active robots of each class at each grid point, shape (J, grid)."""
     return np.asarray(np.indices(fleet.shape)[3:])
 
 
