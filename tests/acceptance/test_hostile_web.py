@@ -59,7 +59,8 @@ class Torture:
     async def __call__(self, exchange: Exchange) -> None:
         name = exchange.host.partition(".")[0]
         method = getattr(self, name.replace("-", "_"), None)
-        if (exchange.path == "/robots.txt" and name not in ("robots-huge", "sitemap")) or (exchange.path == "/sitemap.xml" and name != "sitemap"):
+        robots_less = exchange.path == "/robots.txt" and name not in ("robots-huge", "sitemap")
+        if robots_less or (exchange.path == "/sitemap.xml" and name != "sitemap"):
             await exchange.reply(status=404)
         elif method is None:
             await exchange.reply(f"<main>plain words of {name}</main>")

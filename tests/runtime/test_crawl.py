@@ -1,5 +1,7 @@
 """The engine in virtual time, over a scripted web: one test per promise, no sleeping."""
 
+import itertools
+
 import pytest
 
 from recrawl.control.activation import FixedRobots
@@ -69,7 +71,7 @@ def test_one_request_in_flight_per_host_and_the_delay_between() -> None:
     virtual = run(60, script)
 
     times = [request.at_s for request in virtual.web.requests]
-    gaps = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+    gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
     assert len(times) == 23  # robots.txt, sitemap, home, and the pages
     assert min(gaps) >= 1.1 - 1e-6
     assert virtual.web.most_in_flight[A] == 1
@@ -87,7 +89,7 @@ def test_crawl_delay_counts_where_it_is_longer() -> None:
     virtual = run(100, script)
 
     times = [request.at_s for request in virtual.web.requests[1:]]
-    gaps = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+    gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
     assert len(gaps) >= 3
     assert min(gaps) >= 7.1 - 1e-6
 
@@ -182,7 +184,7 @@ def test_throttling_doubles_the_wait() -> None:
     virtual = run(1000, script)
 
     times = [request.at_s for request in virtual.web.asked(f"{A}/")]
-    gaps = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+    gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
     assert len(gaps) == 4
     for gap, expected in zip(gaps, (60.0, 120.0, 240.0, 480.0), strict=True):
         assert expected <= gap <= 1.1 * expected + 1.2

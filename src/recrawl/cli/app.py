@@ -31,6 +31,12 @@ VERBS: tuple[tuple[str, str, str], ...] = (
     ("explain", "recrawl.cli.explain:explain", "Tell why a page is visited when it is."),
     ("search", "recrawl.cli.search:search", "Search the index."),
     ("export", "recrawl.cli.export:export", "Take pages and visits away as tables."),
+    ("robots", "recrawl.cli.robots:main", "How many robots to run, by the length of the buffer."),
+    (
+        "reproduce",
+        "recrawl.cli.reproduce:main",
+        "The papers' tables and figures, printed beside ours.",
+    ),
 )
 for _name, _target, _help in VERBS:
     app.command(_target, name=_name, help=_help)

@@ -42,7 +42,9 @@ def console() -> "Console":
     """Return the console for answers: stdout, plain when it is not a terminal."""
     from rich.console import Console
 
-    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    if sys.stdout.isatty():
+        return Console(highlight=False)
+    return Console(highlight=False, soft_wrap=True, width=200)  # a file has room: cut no table
 
 
 def progress_console() -> "Console":
