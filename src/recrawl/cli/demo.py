@@ -19,7 +19,6 @@ from cyclopts import Parameter
 from recrawl.cli.output import console, print_json, print_table
 from recrawl.cli.watch import Watch
 from recrawl.control.lifecycle import RevisitRules
-from recrawl.control.planning import PlanInputs, plan_visits
 from recrawl.errors import InputError, StateError
 from recrawl.quantities import show_rate
 from recrawl.runtime.clock import LoopClock
@@ -28,7 +27,7 @@ from recrawl.simulation.site import Site
 from recrawl.simulation.truth import TruthMeter
 from recrawl.simulation.web import DAY_S, SyntheticWeb, WebShape
 from recrawl.telemetry.counters import CountingSink
-from recrawl.wiring import open_crawl, run_virtual_crawl
+from recrawl.wiring.crawls import open_crawl, run_virtual_crawl
 
 __all__ = ["demo"]
 
@@ -193,6 +192,8 @@ async def _crawl(
 
 def _warm_up() -> None:
     """Have the planner's code compiled before the web's clock starts: a second is half a day."""
+    from recrawl.control.planning import PlanInputs, plan_visits
+
     rates = np.array([1.0, 2.0])
     hosts = np.zeros(2, np.int64)
     inputs = PlanInputs(rates, rates, hosts, rates, np.array([9.0]))

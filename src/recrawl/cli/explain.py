@@ -16,7 +16,8 @@ from recrawl.errors import InputError
 from recrawl.quantities import show_bytes, show_duration, show_rate
 from recrawl.settings import load_settings
 from recrawl.terms import HostRecord, PageDetails, PlanRecord
-from recrawl.wiring import crawl_rules, open_frontier
+from recrawl.wiring.rules import crawl_rules
+from recrawl.wiring.stores import open_frontier
 
 __all__ = ["explain"]
 

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from recrawl.cli.output import print_json
 from recrawl.cli.place import state_directory
 from recrawl.errors import InputError, StateError
-from recrawl.wiring import open_frontier
+from recrawl.wiring.stores import open_frontier
 
 __all__ = ["export"]
 

@@ -18,7 +18,7 @@ from recrawl.runtime.crawl import Crawl
 from recrawl.settings import Settings, load_settings
 from recrawl.telemetry.counters import CountingSink
 from recrawl.telemetry.lines import JsonLinesSink
-from recrawl.wiring import open_crawl
+from recrawl.wiring.crawls import open_crawl
 
 __all__ = ["run"]
 

@@ -10,7 +10,7 @@ from recrawl.cli.output import console, print_json
 from recrawl.cli.place import state_directory
 from recrawl.errors import InputError
 from recrawl.quantities import show_duration
-from recrawl.wiring import open_index
+from recrawl.wiring.stores import open_index
 
 __all__ = ["search"]
 

@@ -12,7 +12,7 @@ from recrawl.cli.place import state_directory
 from recrawl.control.estimate import estimate_freshness
 from recrawl.ports import Frontier
 from recrawl.quantities import show_duration, show_rate
-from recrawl.wiring import open_frontier
+from recrawl.wiring.stores import open_frontier
 
 __all__ = ["status"]
 

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.control.dispatch import Dispatcher
-from recrawl.control.planning import PlanInputs, plan_visits
 from recrawl.ports import Evidence, Offload, PlannedPages
 from recrawl.processes.fitting.change_rates import ChangeRates, estimate_change_rates
 from recrawl.runtime.parts import Rules, World
@@ -37,7 +36,7 @@ class Planner:
     ----------
     world, rules, dispatcher : of the crawl
     on_plan : runs the solver
-    measure : a name in ``control.planning.ALLOCATORS``
+    measure : a name in ``control.planning.MEASURES``
     on_news : called when due times have moved
     """
 
@@ -109,6 +108,9 @@ class Planner:
         return frontier.planned_pages(), backlog
 
     def _solve(self, pages: PlannedPages, backlog: int, now_s: float) -> SolvedPlan:
+        # Compiled loops take a second to import: paid here, beside the crawl, not at its start.
+        from recrawl.control.planning import PlanInputs, plan_visits
+
         budget = self._dispatcher.budget.rate_per_s
         n = len(pages.page_ids)
         if backlog > 0.01 * n:

@@ -19,7 +19,7 @@ from recrawl.runtime.crawl import Crawl, CrawlPlan
 from recrawl.runtime.parts import Rules, World
 from recrawl.telemetry.counters import CountingSink
 from recrawl.testing.scripted import ScriptedFetcher
-from recrawl.wiring import InPlace
+from recrawl.wiring.crawls import InPlace
 
 __all__ = ["EPOCH_S", "Setup", "VirtualCrawl", "virtual_crawl"]
 

@@ -1,45 +1,30 @@
-"""The only module that names concrete adapters: plain constructor calls."""
+"""A whole crawl, put together: on this machine, or in virtual time."""
 
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from typing_extensions import override
 
-from recrawl.control.admission import Admission
-from recrawl.control.lifecycle import RevisitRules
-from recrawl.control.politeness import PolitenessRules
-from recrawl.control.retry import Backoff
-from recrawl.control.scope import Scope, Weights
 from recrawl.fetch.extract import PageExtractor
 from recrawl.fetch.http import FetchBounds, HttpFetcher
 from recrawl.frontier.memory import MemoryFrontier
-from recrawl.frontier.sqlite import SqliteFrontier
 from recrawl.index.memory import MemoryIndex
-from recrawl.index.tantivy import TantivyIndex
-from recrawl.ports import AdmissionLimits, Clock, EventSink, Fetcher, Offload
+from recrawl.ports import Clock, EventSink, Fetcher, Offload
 from recrawl.runtime.clock import LoopClock
-from recrawl.runtime.crawl import Crawl, CrawlPlan
-from recrawl.runtime.parts import Rules, World
+from recrawl.runtime.crawl import Crawl
+from recrawl.runtime.parts import World
 from recrawl.runtime.virtual import run_virtually
 from recrawl.settings import Settings
 from recrawl.simulation.fetcher import SiteFetcher
 from recrawl.simulation.site import Site
+from recrawl.wiring.rules import crawl_plan, crawl_rules
+from recrawl.wiring.stores import open_frontier, open_index
 
-__all__ = [
-    "InPlace",
-    "OnThread",
-    "crawl_plan",
-    "crawl_rules",
-    "open_crawl",
-    "open_frontier",
-    "open_index",
-    "run_virtual_crawl",
-]
+__all__ = ["InPlace", "OnThread", "open_crawl", "run_virtual_crawl"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -68,68 +53,6 @@ class InPlace(Offload):
     @override
     async def __call__(self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         return call(*args, **kwargs)
-
-
-def crawl_rules(settings: Settings) -> Rules:
-    """Return the rules that settings stand for."""
-    scope = Scope(
-        hosts=settings.hosts,
-        include=settings.include,
-        exclude=settings.exclude,
-        max_depth=settings.max_depth,
-        max_hops=settings.max_redirects,
-    )
-    admission = Admission(
-        scope, Weights(settings.weights), sitemaps=settings.sitemaps, feeds=settings.feeds
-    )
-    revisit = RevisitRules(
-        min_interval_s=settings.min_interval_s,
-        max_interval_s=settings.max_interval_s,
-        initial_interval_s=settings.initial_interval_s,
-        confirm_s=settings.confirm_s,
-        retry_s=max(settings.min_interval_s, settings.first_backoff_s),
-        listing_s=settings.listing_s,
-    )
-    limits = AdmissionLimits(
-        max_pages=settings.max_pages,
-        max_pages_per_host=settings.max_pages_per_host,
-        max_query_variants=settings.max_query_variants,
-    )
-    return Rules(
-        agent=settings.name,
-        admission=admission,
-        limits=limits,
-        revisit=revisit,
-        n_robots=settings.n_robots,
-        buffer_capacity=settings.buffer_capacity,
-        buffer_deadline_s=settings.buffer_deadline_s,
-        lease_s=2.0 * settings.buffer_deadline_s + 20.0 * settings.timeout_s,
-        discovery_share=settings.discovery_share,
-        replan_s=settings.replan_s,
-        prior_rate_per_s=settings.prior_rate_per_s,
-        commit_s=settings.commit_s,
-    )
-
-
-def crawl_plan(settings: Settings) -> CrawlPlan:
-    """Return the budget and the manners that settings stand for."""
-    backoff = Backoff(first_s=settings.first_backoff_s, longest_s=settings.longest_backoff_s)
-    return CrawlPlan(
-        budget_per_s=settings.budget_per_s,
-        burst_s=settings.burst_s,
-        politeness=PolitenessRules(delay_s=settings.delay_s, backoff=backoff),
-        measure=settings.measure,
-    )
-
-
-def open_frontier(state: Path, *, read_only: bool = False) -> SqliteFrontier:
-    """Open the frontier of a state directory."""
-    return SqliteFrontier(state, read_only=read_only)
-
-
-def open_index(state: Path, *, language: str = "english", read_only: bool = False) -> TantivyIndex:
-    """Open the index of a state directory."""
-    return TantivyIndex(state / "index", language=language, read_only=read_only)
 
 
 @contextlib.asynccontextmanager

@@ -1,0 +1,65 @@
+"""What settings mean to the core."""
+
+from recrawl.control.admission import Admission
+from recrawl.control.lifecycle import RevisitRules
+from recrawl.control.politeness import PolitenessRules
+from recrawl.control.retry import Backoff
+from recrawl.control.scope import Scope, Weights
+from recrawl.ports import AdmissionLimits
+from recrawl.runtime.crawl import CrawlPlan
+from recrawl.runtime.parts import Rules
+from recrawl.settings import Settings
+
+__all__ = ["crawl_plan", "crawl_rules"]
+
+
+def crawl_rules(settings: Settings) -> Rules:
+    """Return the rules that settings stand for."""
+    scope = Scope(
+        hosts=settings.hosts,
+        include=settings.include,
+        exclude=settings.exclude,
+        max_depth=settings.max_depth,
+        max_hops=settings.max_redirects,
+    )
+    admission = Admission(
+        scope, Weights(settings.weights), sitemaps=settings.sitemaps, feeds=settings.feeds
+    )
+    revisit = RevisitRules(
+        min_interval_s=settings.min_interval_s,
+        max_interval_s=settings.max_interval_s,
+        initial_interval_s=settings.initial_interval_s,
+        confirm_s=settings.confirm_s,
+        retry_s=max(settings.min_interval_s, settings.first_backoff_s),
+        listing_s=settings.listing_s,
+    )
+    limits = AdmissionLimits(
+        max_pages=settings.max_pages,
+        max_pages_per_host=settings.max_pages_per_host,
+        max_query_variants=settings.max_query_variants,
+    )
+    return Rules(
+        agent=settings.name,
+        admission=admission,
+        limits=limits,
+        revisit=revisit,
+        n_robots=settings.n_robots,
+        buffer_capacity=settings.buffer_capacity,
+        buffer_deadline_s=settings.buffer_deadline_s,
+        lease_s=2.0 * settings.buffer_deadline_s + 20.0 * settings.timeout_s,
+        discovery_share=settings.discovery_share,
+        replan_s=settings.replan_s,
+        prior_rate_per_s=settings.prior_rate_per_s,
+        commit_s=settings.commit_s,
+    )
+
+
+def crawl_plan(settings: Settings) -> CrawlPlan:
+    """Return the budget and the manners that settings stand for."""
+    backoff = Backoff(first_s=settings.first_backoff_s, longest_s=settings.longest_backoff_s)
+    return CrawlPlan(
+        budget_per_s=settings.budget_per_s,
+        burst_s=settings.burst_s,
+        politeness=PolitenessRules(delay_s=settings.delay_s, backoff=backoff),
+        measure=settings.measure,
+    )
