@@ -37,7 +37,6 @@ _MAIN: Final = ("main", "article", '[role="main"]')
 _META_CHARSET: Final = re.compile(
     rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([a-z0-9_:.-]{1,40})""", re.IGNORECASE
 )
-_SPACE: Final = re.compile(r"[ \t\r\f\v\u00a0]+")
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _FEED_TYPES: Final = ("application/rss+xml", "application/atom+xml", "application/feed+json")
 _UNFOLLOWED_SCHEMES: Final = ("#", "javascript:", "mailto:", "tel:", "data:", "about:", "blob:")
@@ -220,5 +219,5 @@ def _main_text(tree: LexborHTMLParser) -> str:
     if root is None:
         return ""
     text = _CONTROL.sub(" ", root.text(separator="\n")[: 2 * MAX_TEXT])
-    lines = (_SPACE.sub(" ", line).strip() for line in text.split("\n"))
-    return "\n".join(line for line in lines if line)[:MAX_TEXT]
+    lines = [" ".join(line.split()) for line in text.split("\n")]
+    return "\n".join([line for line in lines if line])[:MAX_TEXT]

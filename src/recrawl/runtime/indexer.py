@@ -8,6 +8,7 @@ a kill at any instant leaves a trace that the next start follows up.
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from recrawl.runtime.buffer import Buffer
 from recrawl.runtime.outcomes import Finding, update_of
@@ -25,6 +26,9 @@ from recrawl.terms import (
 )
 
 __all__ = ["Indexer"]
+
+# A page so small is understood in about a millisecond; handing it to a thread would cost as much.
+_SMALL_BYTES: Final = 16 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +104,11 @@ class Indexer:
             self.obsolete += 1
             self.drop(page)
             return
-        extract = await self._world.on_work(self._world.extractor.page, page.response)
+        understand = self._world.extractor.page
+        if len(page.response.body) <= _SMALL_BYTES:
+            extract = understand(page.response)
+        else:
+            extract = await self._world.on_work(understand, page.response)
         self._consider(page, extract)
         self.served += 1
 
@@ -148,7 +156,8 @@ class Indexer:
 
     def _found(self, page: BufferedPage, extract: Extract) -> list[Discovery]:
         admission, lease = self._rules.admission, page.lease
-        found = admission.of(extract.links, depth=lease.depth + 1)
+        news = [url for url in extract.links if not self._recorder.knows(url)]
+        found = admission.of(news, depth=lease.depth + 1)
         found += admission.of(extract.feeds, kind=Kind.FEED, depth=lease.depth)
         if extract.canonical is not None and extract.canonical != lease.url:
             found += admission.of([extract.canonical], depth=lease.depth)

@@ -81,6 +81,10 @@ class Recorder:
         if len(self._updates) >= self._batch or len(self._found) >= 4 * self._batch:
             self._full.set()
 
+    def knows(self, url: str) -> bool:
+        """True for a discovery that was added not long ago."""
+        return url in self._seen
+
     async def run(self) -> None:
         """Flush within ``flush_s`` of the first addition, or as soon as a batch is full."""
         while not self._stopping:
