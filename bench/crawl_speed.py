@@ -152,7 +152,8 @@ class Spider(scrapy.Spider):
 process = CrawlerProcess({
     "TWISTED_REACTOR": "twisted.internet.epollreactor.EPollReactor",
     "CONCURRENT_ITEMS": 2, "CONCURRENT_REQUESTS": 16, "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
-    "DOWNLOAD_DELAY": 0, "ROBOTSTXT_OBEY": True, "LOG_LEVEL": "ERROR", "TELNETCONSOLE_ENABLED": False,
+    "DOWNLOAD_DELAY": 0, "ROBOTSTXT_OBEY": True, "LOG_LEVEL": "ERROR",
+    "TELNETCONSOLE_ENABLED": False,
     "COOKIES_ENABLED": False, "RETRY_ENABLED": False,
 })
 process.crawl(Spider)
@@ -169,7 +170,9 @@ from crawlee.crawlers import ParselCrawler, ParselCrawlingContext
 async def main():
     done = 0
     crawler = ParselCrawler(
-        concurrency_settings=ConcurrencySettings(min_concurrency=16, max_concurrency=16, desired_concurrency=16),
+        concurrency_settings=ConcurrencySettings(
+            min_concurrency=16, max_concurrency=16, desired_concurrency=16
+        ),
         configure_logging=False,
     )
     @crawler.router.default_handler
@@ -263,9 +266,8 @@ def main() -> None:
     ours = (
         best["recrawl"]["pages"] / best["recrawl"]["cpu_s"] if "recrawl" in best else float("nan")
     )
-    print(
-        f"{'':20}{'pages':>8}{'CPU s':>9}{'wall s':>9}{'MB':>7}{'pages/CPU s':>13}{'recrawl is':>12}"
-    )
+    head = ("pages", "CPU s", "wall s", "MB", "pages/CPU s", "recrawl is")
+    print("{:20}{:>8}{:>9}{:>9}{:>7}{:>13}{:>12}".format("", *head))
     for name, row in best.items():
         speed = row["pages"] / row["cpu_s"]
         print(
