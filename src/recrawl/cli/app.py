@@ -6,7 +6,7 @@ Verbs are named by strings, so that ``recrawl --help`` imports none of them.
 import sys
 from collections.abc import Iterator
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CycloptsError, Group
 
 from recrawl import __version__
 from recrawl.errors import InputError, RecrawlError
@@ -19,27 +19,34 @@ app = App(
     version=__version__,
     version_flags=["--version"],
     help_flags=["--help", "-h"],
+    help_format="plaintext",  # markdown would cost a quarter of the start
     result_action="return_value",
 )
 
-VERBS: tuple[tuple[str, str, str], ...] = (
-    # name, function, help
-    ("demo", "recrawl.cli.demo:demo", "Crawl a small changing web on this machine for a minute."),
-    ("init", "recrawl.cli.init:init", "Write a commented configuration for a site."),
-    ("run", "recrawl.cli.run:run", "Crawl a site and keep its index fresh until stopped."),
-    ("status", "recrawl.cli.status:status", "Tell how the crawl and its index are doing."),
-    ("explain", "recrawl.cli.explain:explain", "Tell why a page is visited when it is."),
-    ("search", "recrawl.cli.search:search", "Search the index."),
-    ("export", "recrawl.cli.export:export", "Take pages and visits away as tables."),
-    ("robots", "recrawl.cli.robots:main", "How many robots to run, by the length of the buffer."),
+CRAWLER = Group("The crawler", sort_key=1)
+DECISIONS = Group("Its decisions, each on its own", sort_key=2)
+OPTIONS = Group("Options", sort_key=3)
+app["--help"].group = app["--version"].group = OPTIONS
+
+VERBS: tuple[tuple[str, str, Group, str], ...] = (
+    # name, function, group, help
+    ("demo", "recrawl.cli.demo:demo", CRAWLER, "Crawl a small changing web for a minute."),
+    ("init", "recrawl.cli.init:init", CRAWLER, "Write a commented configuration for a site."),
+    ("run", "recrawl.cli.run:run", CRAWLER, "Crawl a site and keep its index fresh."),
+    ("status", "recrawl.cli.status:status", CRAWLER, "Tell how the crawl and its index are doing."),
+    ("explain", "recrawl.cli.explain:explain", CRAWLER, "Tell why a page is visited when it is."),
+    ("search", "recrawl.cli.search:search", CRAWLER, "Search the index."),
+    ("export", "recrawl.cli.export:export", CRAWLER, "Take pages and visits away as tables."),
+    ("robots", "recrawl.cli.robots:main", DECISIONS, "How many robots, by the buffer's length."),
     (
         "reproduce",
         "recrawl.cli.reproduce:main",
+        DECISIONS,
         "The papers' tables and figures, printed beside ours.",
     ),
 )
-for _name, _target, _help in VERBS:
-    app.command(_target, name=_name, help=_help)
+for _order, (_name, _target, _group, _help) in enumerate(VERBS):
+    app.command(_target, name=_name, group=_group, help=_help, sort_key=_order)
 
 
 def main(arguments: list[str] | None = None) -> None:

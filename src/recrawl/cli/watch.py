@@ -1,6 +1,7 @@
 """What a person sees while a crawl runs: a live panel in a terminal, plain lines elsewhere."""
 
 import asyncio
+import contextlib
 import sys
 import time
 from collections.abc import Callable
@@ -23,7 +24,7 @@ from recrawl.telemetry.counters import CountingSink
 __all__ = ["Watch", "freshness_of"]
 
 
-def freshness_of(crawl: Crawl) -> FreshnessEstimate | None:
+def freshness_of(crawl: Crawl, now_s: float) -> FreshnessEstimate | None:
     """Return the estimated freshness of a running crawl; runs on the frontier's thread."""
     pages = crawl.world.frontier.planned_pages()
     known = np.nan_to_num(pages.change_rates_per_s, nan=crawl.rules.prior_rate_per_s)
@@ -31,7 +32,7 @@ def freshness_of(crawl: Crawl) -> FreshnessEstimate | None:
     doubt = np.nan_to_num(
         np.log(pages.change_rate_factors), nan=1.0 / np.sqrt(crawl.rules.prior_shape)
     )
-    return estimate_freshness(known, doubt, pages.weights, pages.last_visit_s, crawl.now_s)
+    return estimate_freshness(known, doubt, pages.weights, pages.last_visit_s, now_s)
 
 
 class Watch:
@@ -89,29 +90,33 @@ class Watch:
     ) -> None:
         if self._task is not None:
             self._task.cancel()
-            await asyncio.wait([self._task])
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
 
     async def _show(self) -> None:
         if self._console.is_terminal:
             with Live(self._panel(), console=self._console, auto_refresh=False) as live:
                 while True:
-                    await self._look()
+                    pause_s = await self._look()
                     live.update(self._panel(), refresh=True)
-                    await asyncio.sleep(self._every_s)
+                    await asyncio.sleep(pause_s)
+        pause_s = self._every_s
         while True:
-            await asyncio.sleep(10.0 * self._every_s)
-            await self._look()
+            await asyncio.sleep(10.0 * pause_s)
+            pause_s = await self._look()
             print(self._line(), file=sys.stderr, flush=True)
 
-    async def _look(self) -> None:
+    async def _look(self) -> float:
+        """Look anew; return the pause until the next look, longer where looking takes a while."""
         now_s, fetches = time.monotonic(), self._fetches()
         if now_s - self._seen[0] >= self._every_s:
             self._speed = (fetches - self._seen[1]) / (now_s - self._seen[0])
             self._seen = (now_s, fetches)
         started_s = time.monotonic()
-        self._estimate = await self._crawl.world.on_state(freshness_of, self._crawl)
-        # On a large crawl looking takes a while: then look less often.
-        self._every_s = max(self._every_s, 20.0 * (time.monotonic() - started_s))
+        self._estimate = await self._crawl.world.on_state(
+            freshness_of, self._crawl, self._crawl.now_s
+        )
+        return max(self._every_s, 10.0 * (time.monotonic() - started_s))
 
     def _fetches(self) -> int:
         outcomes = self._counts.outcomes
