@@ -1,5 +1,13 @@
 """Sphinx settings: Markdown pages, docstrings in numpydoc form, warnings are errors in CI."""
 
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import generated  # noqa: E402
+
+generated.write()
+
 project = "recrawl"
 author = "the recrawl developers"
 extensions = [
