@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-import generated  # noqa: E402
+import generated
 
 generated.write()
 

@@ -37,8 +37,9 @@ def configuration() -> str:
         file="recrawl.toml",
     )
     return (
-        "# Configuration\n\nA TOML file; what is commented shows the default. Durations are written "
-        "`90s`, `10m`, `12h`, `14d`, rates `1000/h` or `6/min`, sizes `4MiB`. An unknown key, a wrong unit or an "
+        "# Configuration\n\nA TOML file; what is commented shows the default. Durations are "
+        "written `90s`, `10m`, `12h`, `14d`, rates `1000/h` or `6/min`, sizes `4MiB`. An unknown "
+        "key, a wrong unit or an "
         f"impossible value ends the start with a message that names it.\n\n```toml\n{text}```\n"
     )
 
@@ -57,7 +58,8 @@ def life_cycle() -> str:
         lines.append(f"| {outcome.value} | " + " | ".join(cells) + " |")
     kept = ", ".join(sorted(state.value for state in KEEPS))
     return (
-        "# States of a page\n\nWhich state follows, by the state before; a dot keeps it, bold is a confirmation. "
+        "# States of a page\n\nWhich state follows, by the state before; a dot keeps it, bold is a "
+        "confirmation. "
         f"The index keeps its copy in the states {kept}.\n\n" + "\n".join(lines) + "\n"
     )
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.control.dispatch import Dispatcher
+from recrawl.errors import NotConverged
 from recrawl.ports import Evidence, Offload, PlannedPages
 from recrawl.processes.fitting.change_rates import ChangeRates, estimate_change_rates
 from recrawl.runtime.parts import Rules, World
@@ -65,7 +66,10 @@ class Planner:
         while True:
             await clock.sleep_until(clock.now_s() + pause_s)
             started_s = clock.now_s()
-            await self.replan()
+            try:
+                await self.replan()
+            except NotConverged as error:  # the last plan stays in force
+                self._world.events.emit("plan-failed", {"why": str(error)})
             # Planning may take at most a twentieth of the time.
             pause_s = max(self._rules.replan_s, 20.0 * (clock.now_s() - started_s))
 

@@ -1,0 +1,153 @@
+"""The documents are true: examples run, verbs are explained, tables name what exists."""
+
+import importlib
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.acceptance.command import ENV
+from tests.acceptance.servers import Exchange, serving
+
+from recrawl.cli.app import VERBS
+
+ROOT = Path(__file__).parent.parent
+MADE = {"command-line.md", "configuration.md", "life-cycle.md"}  # from the code, by the docs build
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "ARCHITECTURE.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted(path for path in (ROOT / "docs").rglob("*.md") if path.name not in MADE),
+]
+PLACEHOLDER = "https://docs.example.org"
+
+
+def blocks(language: str) -> list[tuple[Path, str]]:
+    """Return every fenced block of a language, with the page it is on."""
+    pattern = re.compile(rf"^```{language}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+    return [(page, found) for page in PAGES for found in pattern.findall(page.read_text())]
+
+
+def name_of(value: object) -> str:
+    """Name a parametrised page by its path."""
+    return str(value.relative_to(ROOT)) if isinstance(value, Path) else ""
+
+
+@pytest.mark.parametrize(("page", "code"), blocks("python"), ids=name_of)
+def test_python_examples_run(page: Path, code: str, tmp_path: Path) -> None:
+    """Every Python example runs as it stands, in an empty folder."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{page}: {done.stderr}"
+
+
+@pytest.mark.parametrize(("page", "text"), blocks("toml"), ids=name_of)
+def test_toml_examples_are_toml(page: Path, text: str) -> None:
+    """Every configuration shown can be read."""
+    assert tomllib.loads(text), page
+
+
+async def documentation(exchange: Exchange) -> None:
+    """A site such as the how-to crawls."""
+    pages = {
+        "/": "<title>Docs</title><main><a href='/library/asyncio-task.html'>tasks</a></main>",
+        "/library/asyncio-task.html": "<title>Tasks</title><main>a task group waits</main>",
+    }
+    body = pages.get(exchange.path)
+    await exchange.reply(body or "", status=200 if body else 404)
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[str]:
+    """A local site in the place of the one that the examples name."""
+    with serving(documentation) as server:
+        yield f"http://site.localhost:{server.port}"
+
+
+@pytest.mark.acceptance
+@pytest.mark.parametrize(("page", "session"), blocks("console"), ids=name_of)
+def test_console_examples_do_what_they_show(
+    page: Path, session: str, tmp_path: Path, site: str
+) -> None:
+    """Every command of ours that is shown succeeds, and prints what is shown of its output."""
+    for name in ("pages.csv", "arrivals.csv"):
+        source = ROOT / "docs" / "examples" / name
+        if source.exists():
+            (tmp_path / name).write_bytes(source.read_bytes())
+    if re.search(r"recrawl (search|status|explain|export)", session) and "init" not in session:
+        _shell(f"recrawl init {site}/ --contact mailto:tester@site.test --allow-private", tmp_path)
+        _shell("recrawl run --once --quiet", tmp_path)
+    for line, shown in _commands(session):
+        if not line.startswith("recrawl "):
+            continue  # x.py and pip set up what this very run stands on
+        command = line.partition("  #")[0].replace(PLACEHOLDER, site)
+        if command.startswith("recrawl init"):
+            command = command.replace("you@your.domain", "tester@site.test") + " --allow-private"
+        printed = _shell(command, tmp_path)
+        _assert_shown(shown, printed, f"{page.name}: {line}")
+
+
+def _commands(session: str) -> Iterator[tuple[str, list[str]]]:
+    """Split a session at its prompts; a backslash continues a command."""
+    for part in re.split(r"^\$ ", session.replace("\\\n", " "), flags=re.MULTILINE)[1:]:
+        line, *shown = part.rstrip().split("\n")
+        yield line, shown
+
+
+def _shell(command: str, cwd: Path) -> str:
+    words = [sys.executable, "-m", *shlex.split(command)]
+    environment = ENV | {"COLUMNS": "80", "NO_COLOR": "1"} | {"HOME": os.fspath(cwd)}
+    done = subprocess.run(
+        words, cwd=cwd, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, f"{command}: {done.stderr}"
+    return done.stdout + done.stderr
+
+
+def _assert_shown(shown: list[str], printed: str, where: str) -> None:
+    """Every line that is shown occurs in what was printed, in order; ``...`` stands for any."""
+    rest = [line.strip() for line in printed.splitlines()]
+    for line in (line.strip() for line in shown):
+        if line and line != "...":
+            assert line in rest, f"{where} does not print {line!r}:\n{printed}"
+            del rest[: rest.index(line) + 1]
+
+
+@pytest.mark.parametrize("verb", [name for name, *_ in VERBS])
+def test_every_verb_has_a_how_to(verb: str) -> None:
+    """Whoever finds a verb in the help finds a page that uses it."""
+    told = "".join(path.read_text() for path in [ROOT / "README.md", *_how_tos()])
+
+    assert re.search(rf"recrawl {verb}\b", told) or ("x.py run" in told and verb == "demo")
+
+
+def _how_tos() -> list[Path]:
+    return sorted((ROOT / "docs" / "howto").glob("*.md"))
+
+
+def test_the_table_of_theory_names_what_exists() -> None:
+    """Each row: a page, a module and a test file that are there."""
+    index = ROOT / "docs" / "theory" / "index.md"
+    rows = re.findall(r"^\|.*\((\S+\.md)\).*\| `(\S+)`.*\| `(\S+)` \|$", index.read_text(), re.M)
+    assert len(rows) >= 6
+    for page, module, test in rows:
+        assert (index.parent / page).exists(), page
+        assert importlib.import_module(module), module
+        assert (ROOT / test).exists(), test
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_paths_that_are_named_exist(page: Path) -> None:
+    """Links between pages, and tests that a page names, are there."""
+    text = page.read_text()
+    for link in re.findall(r"\]\((?!https?:|#)([^)#\s]+)", text):
+        target = page.parent / link
+        assert target.exists() or target.name in MADE, f"{page}: {link}"
+    for test in re.findall(r"`(tests/[\w/.]+)`", text):
+        assert (ROOT / test).exists(), f"{page}: {test}"
