@@ -37,6 +37,9 @@ _MAIN: Final = ("main", "article", '[role="main"]')
 _META_CHARSET: Final = re.compile(
     rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([a-z0-9_:.-]{1,40})""", re.IGNORECASE
 )
+# Python's own codecs that no page is written in; some take quadratic time. And a page whose
+# <meta> can be read is not in UTF-16.
+_NO_CHARSETS: Final = frozenset("idna punycode unicode-escape raw-unicode-escape utf-7".split())
 _SPACE: Final = re.compile(r"[ \t\r\f\v\u00a0]+")
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _FEED_TYPES: Final = ("application/rss+xml", "application/atom+xml", "application/feed+json")
@@ -61,7 +64,9 @@ def decode_body(body: bytes, charset: str | None) -> str:
         # Browsers read the smaller Latin and ASCII sets as Windows-1252.
         latin = declared.lower() in ("iso-8859-1", "latin-1", "latin1", "us-ascii", "ascii")
         try:
-            return body.decode("cp1252" if latin else declared, "replace")
+            name = codecs.lookup("cp1252" if latin else declared).name
+            if name not in _NO_CHARSETS and not (name.startswith("utf-16") and not charset):
+                return body.decode(name, "replace")
         except (LookupError, ValueError, UnicodeError):
             pass
     try:

@@ -5,12 +5,15 @@ A real crawl, an accelerated demo and a run in virtual time differ by the loop a
 
 import asyncio
 import time
+from typing import Final
 
 from typing_extensions import override
 
 from recrawl.ports import Clock
 
 __all__ = ["LoopClock"]
+
+_LONGEST_S: Final = 86_400.0  # a loop cannot sleep for ever
 
 
 class LoopClock(Clock):
@@ -36,6 +39,6 @@ class LoopClock(Clock):
 
     @override
     async def sleep_until(self, instant_s: float) -> None:
-        delay_s = (instant_s - self.now_s()) / self._speed
-        # A loop cannot sleep for ever; nobody who waits minds being woken once a day.
-        await asyncio.sleep(min(max(delay_s, 0.0), 86_400.0))
+        while (delay_s := (instant_s - self.now_s()) / self._speed) > _LONGEST_S:
+            await asyncio.sleep(_LONGEST_S)
+        await asyncio.sleep(max(delay_s, 0.0))
