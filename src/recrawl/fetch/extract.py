@@ -13,6 +13,7 @@ from typing_extensions import override
 
 from recrawl.control.urls import join
 from recrawl.fetch.feeds import read_feed
+from recrawl.fetch.nesting import cut_at_depth
 from recrawl.fetch.signature import raw_hash, signature
 from recrawl.fetch.sitemaps import read_sitemap
 from recrawl.ports import Extractor
@@ -42,6 +43,9 @@ _META_CHARSET: Final = re.compile(
 _NO_CHARSETS: Final = frozenset("idna punycode unicode-escape raw-unicode-escape utf-7".split())
 _SPACE: Final = re.compile(r"[ \t\r\f\v\u00a0]+")
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_VALUED_DIRECTIVES: Final = frozenset(
+    "unavailable_after max-snippet max-image-preview max-video-preview".split()
+)
 _FEED_TYPES: Final = ("application/rss+xml", "application/atom+xml", "application/feed+json")
 _UNFOLLOWED_SCHEMES: Final = ("#", "javascript:", "mailto:", "tel:", "data:", "about:", "blob:")
 
@@ -108,14 +112,16 @@ class PageExtractor(Extractor):
         return self._html(text, response.url, noindex=noindex, nofollow=nofollow)
 
     def _html(self, html: str, url: str, *, noindex: bool, nofollow: bool) -> Extract:
-        tree = LexborHTMLParser(html)
+        tree = LexborHTMLParser(cut_at_depth(html))
         base = url
+        is_based = False
         canonical: str | None = None
         feeds: list[str] = []
         for node in tree.css("head meta[name], head link[rel], base[href]"):
             attributes = node.attributes
             if node.tag == "base":
-                base = join(url, attributes.get("href") or "") or base
+                if not is_based:  # only the first one counts
+                    base, is_based = join(url, attributes.get("href") or "") or base, True
             elif node.tag == "meta":
                 if (attributes.get("name") or "").lower() in ("robots", self._agent):
                     asked = _directives(attributes.get("content") or "")
@@ -124,10 +130,10 @@ class PageExtractor(Extractor):
             else:
                 rel = (attributes.get("rel") or "").lower().split()
                 if "canonical" in rel:
-                    canonical = join(base, attributes.get("href") or "")
+                    canonical = join(base, attributes.get("href") or "") or canonical
                 elif "alternate" in rel and (attributes.get("type") or "").lower() in _FEED_TYPES:
                     feed = join(base, attributes.get("href") or "")
-                    if feed:
+                    if feed and attributes.get("href"):
                         feeds.append(feed)
         title = _title(tree)
         links = () if nofollow else _links(tree, base)
@@ -149,7 +155,7 @@ class PageExtractor(Extractor):
         addressed = True
         for part in header.lower().split(","):
             name, colon, rest = part.partition(":")
-            if colon and name.strip() not in ("unavailable_after", "max-snippet"):
+            if colon and name.strip() not in _VALUED_DIRECTIVES:
                 addressed = name.strip() == self._agent
             if addressed:
                 asked = _directives(rest if colon and name.strip() == self._agent else part)

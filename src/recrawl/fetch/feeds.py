@@ -26,5 +26,5 @@ def read_feed(body: bytes, url: str) -> list[str]:
     stream = io.BytesIO(body)
     parsed = feedparser.parse(stream, sanitize_html=False, resolve_relative_uris=False)
     links = (entry.get("link") for entry in parsed.entries[:MAX_ENTRIES])
-    found = (join(url, link) for link in links if isinstance(link, str))
+    found = (join(url, link) for link in links if isinstance(link, str) and link)
     return list(dict.fromkeys(link for link in found if link))

@@ -58,7 +58,9 @@ def _read_xml(
     lastmod: float | None = None
     for _, element in steps:
         tag = element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
-        if tag == "loc":
+        parent = element.getparent()
+        inner = parent is not None and parent.tag.rpartition("}")[2] not in ("url", "sitemap")
+        if tag == "loc" and not inner:
             location = (element.text or "").strip()
         elif tag == "lastmod":
             lastmod = _instant(element.text or "")

@@ -98,7 +98,7 @@ def test_without_visits_a_page_gets_the_prior() -> None:
 
 
 def test_a_page_never_seen_to_change_has_a_closed_form() -> None:
-    """a / (a / m + time observed)."""
+    """Its rate is a / (a / m + time observed)."""
     found = estimated([10.0, 20.0, 70.0], [False] * 3, mean=0.1, shape=0.5)
 
     assert found.rates == pytest.approx([0.5 / (5.0 + 100.0)])
