@@ -236,6 +236,11 @@ def _checked(file: _File, folder: Path) -> Settings:
             f"revisit.min_interval ({file.revisit.min_interval}) is longer than "
             f"revisit.max_interval ({file.revisit.max_interval})"
         )
+    if settings.first_backoff_s > settings.longest_backoff_s:
+        raise InvalidSettings(
+            f"politeness.first_backoff ({file.politeness.first_backoff}) is longer than "
+            f"politeness.longest_backoff ({file.politeness.longest_backoff})"
+        )
     if file.scope.hosts is not None:
         if not file.scope.hosts:
             raise InvalidSettings(
