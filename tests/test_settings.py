@@ -219,9 +219,7 @@ def test_what_is_missing_is_named(tmp_path: Path, words: list[str], text: str) -
         ("https://a.test/bot", "https://a.test/bot"),
     ],
 )
-def test_a_contact_is_a_mail_address_or_a_page(
-    tmp_path: Path, expected: str, contact: str
-) -> None:
+def test_a_contact_is_a_mail_address_or_a_page(tmp_path: Path, expected: str, contact: str) -> None:
     """And is part of what the crawler calls itself."""
     loaded = load(tmp_path, f'seeds = ["http://a.test/"]\ncontact = "{contact}"')
 
@@ -232,7 +230,16 @@ def test_a_contact_is_a_mail_address_or_a_page(
 
 @pytest.mark.parametrize(
     "contact",
-    ["", "me", "mailto:", "https://", "me at a.test", "you@example.org", "mé@a.test", "me@a.test\\n"],
+    [
+        "",
+        "me",
+        "mailto:",
+        "https://",
+        "me at a.test",
+        "you@example.org",
+        "mé@a.test",
+        "me@a.test\\n",
+    ],
 )
 def test_no_crawl_starts_without_a_way_to_reach_its_owner(tmp_path: Path, contact: str) -> None:
     """Nor with the example's, nor with what no header can carry."""
@@ -244,7 +251,8 @@ def test_no_crawl_starts_without_a_way_to_reach_its_owner(tmp_path: Path, contac
 def test_seeds_come_from_the_file_and_from_a_list(tmp_path: Path) -> None:
     """In normal form, once each; comments, empty lines and a byte order mark are no seeds."""
     (tmp_path / "list.txt").write_text(
-        "\ufeffhttp://B.test\n\n# one\n  # two\n http://c.test/x \nhttp://a.test\n", encoding="utf-8"
+        "\ufeffhttp://B.test\n\n# one\n  # two\n http://c.test/x \nhttp://a.test\n",
+        encoding="utf-8",
     )
 
     loaded = load(tmp_path, f'seed_file = "list.txt"\n{GOOD}')
@@ -285,7 +293,7 @@ def test_the_environment_overrides_the_file(
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     """With a hint where it is missing."""
-    with pytest.raises(InvalidSettings, match="No such file.*recrawl init"):
+    with pytest.raises(InvalidSettings, match=r"No such file.*recrawl init"):
         load_settings(tmp_path / "nowhere.toml")
     with pytest.raises(InvalidSettings, match="directory"):
         load_settings(tmp_path)

@@ -29,14 +29,14 @@ RULES = RevisitRules(
 
 # One line for each state before; the states after, for each outcome that can move a page.
 TABLE = """
-            content not-modified unchanged moved redirected not-found gone denied excluded disallowed
-discovered  indexed discovered   discovered moved moved missing gone missing excluded disallowed
-indexed     indexed indexed      indexed    moved moved missing gone missing excluded disallowed
-excluded    indexed excluded     excluded   moved moved missing gone missing excluded disallowed
-moved       indexed moved        moved      moved moved missing gone missing excluded disallowed
-missing     indexed indexed      indexed    moved moved gone    gone gone    excluded disallowed
-gone        indexed gone         gone       moved moved gone    gone gone    excluded disallowed
-disallowed  indexed disallowed   indexed    moved moved missing gone missing excluded disallowed
+           content not-modified unchanged moved redirected not-found gone denied excluded disallowed
+discovered indexed discovered   discovered moved moved missing gone missing excluded disallowed
+indexed    indexed indexed      indexed    moved moved missing gone missing excluded disallowed
+excluded   indexed excluded     excluded   moved moved missing gone missing excluded disallowed
+moved      indexed moved        moved      moved moved missing gone missing excluded disallowed
+missing    indexed indexed      indexed    moved moved gone    gone gone    excluded disallowed
+gone       indexed gone         gone       moved moved gone    gone gone    excluded disallowed
+disallowed indexed disallowed   indexed    moved moved missing gone missing excluded disallowed
 """
 OUTCOMES = {
     "content": (Was.NEW, Was.CHANGED, Was.LISTING),

@@ -149,9 +149,11 @@ def test_a_dead_host_opens_the_breaker_and_an_answer_closes_it() -> None:
         unanswered(timing, now_s, "connect")
         now_s = timing.ready_s
 
-    assert timing.blocked_why == "dead: connect"
-    assert now_s - NOW_S == 60.0 * (1 + 2 + 4 + 8 + 16)
+    dead = timing.blocked_why
     asked(timing, now_s, 500)
+
+    assert dead == "dead: connect"
+    assert now_s - NOW_S == 60.0 * (1 + 2 + 4 + 8 + 16)
     assert (timing.failures, timing.blocked_why) == (0, None)
 
 

@@ -149,11 +149,11 @@ def test_sitemaps_stand_outside_of_groups_and_are_bounded() -> None:
 LINES = st.lists(
     st.builds(
         "{}:{}".format,
-        st.sampled_from(("User-agent", "Disallow", "Allow", "Crawl-delay", "Request-rate", "Sitemap")),
-        st.text(max_size=12) | st.sampled_from(("*", "/", "/*$*", "%", "%zz", "1e400", "1/0", "0/1")),
+        st.sampled_from("User-agent Disallow Allow Crawl-delay Request-rate Sitemap".split()),
+        st.text(max_size=12) | st.sampled_from("* / /*$* % %zz 1e400 1/0 0/1".split()),
     ),
     max_size=12,
-).map("\n".join)  # fmt: skip
+).map("\n".join)
 
 
 @given(st.binary(max_size=200) | LINES.map(lambda text: text.encode("utf-8", "replace")))

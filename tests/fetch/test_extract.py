@@ -308,8 +308,9 @@ def test_pages_that_are_long_but_not_deep_are_read_to_their_end(html: str) -> No
     st.lists(
         st.sampled_from(
             ("<", ">", "<a href=", "'", '"', "<base href=", "<meta name=robots content=", "noindex",
-             "</", "<!--", "-->", "<![CDATA[", "<title>", "&#0;", "&#x110000;", "\x00", "é", "main",
-             "<main>", "<template>", "<link rel=canonical href=", "//", "http://", " ", "<frameset>")
+             "</", "<!--", "-->", "<![CDATA[", "<title>", "&#0;", "&#x110000;", "\x00", "é",
+             "main", "<main>", "<template>", "<link rel=canonical href=", "//", "http://", " ",
+             "<frameset>")
         ),
         max_size=30,
     )

@@ -71,7 +71,8 @@ PAGE = """<html><head><title>Ferry</title><meta name="csrf" content="{token}">
 <body><header>Logo {token}</header><nav>Menu {token}</nav><div class="breadcrumbs">{token}</div>
 <main><h1>Ferry</h1><p>The ferry carries {cars} cars.</p><!-- {token} -->
 <form><input value="{token}"><button>{token}</button></form></main>
-<aside>Ad {token}</aside><div hidden>{token}</div><footer>Served to {token}</footer></body></html>"""
+<aside>Ad {token}</aside><div hidden>{token}</div>
+<footer>Served to {token}</footer></body></html>"""
 
 
 def test_boilerplate_tokens_and_nonces_change_no_signature() -> None:

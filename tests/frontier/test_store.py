@@ -133,7 +133,7 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     """A file lies in its place."""
     (tmp_path / "file").write_text("")
 
-    with pytest.raises(StateError, match="state directory .*file"):
+    with pytest.raises(StateError, match=r"state directory .*file"):
         SqliteFrontier(tmp_path / "file")
 
 

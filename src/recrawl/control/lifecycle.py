@@ -139,7 +139,7 @@ def next_due_s(
     rate = lease.crawl_rate_per_s
     if rate is None:
         return now_s + rules.clamp(rules.initial_interval_s)
-    # The plan keeps the longest interval as far as the budget goes, and knows best where it does not.
+    # The plan keeps the longest interval as far as the budget goes; beyond, it knows best.
     return now_s + (max(1.0 / rate, rules.min_interval_s) if rate > 0.0 else rules.max_interval_s)
 
 

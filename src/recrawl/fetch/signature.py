@@ -28,9 +28,11 @@ _FLEETING: Final = re.compile(
             r"\b\d{1,2}:\d{2}(?::\d{2})?(?: ?[ap]\.?m\b\.?)?"
             r"(?: ?(?:utc|gmt|cet|cest|est|edt|pst|pdt)\b)?",
             rf"\b(?:\d+|an?|one) {_UNIT} ago\b|\bjust now\b|\b(?:yesterday|today) at\b",
-            r"\b\d[\d,.]{0,20} (?:comments?|views?|visitors?|users? online|likes?|shares?|replies)\b",
+            r"\b\d[\d,.]{0,20} "
+            r"(?:comments?|views?|visitors?|users? online|likes?|shares?|replies)\b",
             # Tried once per token, not at every hyphen of it, or long ones would take for ever.
-            r"(?<![\w-])(?=[a-z0-9_-]*\d)(?=[a-z0-9_-]*[a-z])[a-z0-9_-]{20,}\b|\b[0-9a-f]{16,}\b|\b\d{10,}\b",
+            r"(?<![\w-])(?=[a-z0-9_-]*\d)(?=[a-z0-9_-]*[a-z])[a-z0-9_-]{20,}\b"
+            r"|\b[0-9a-f]{16,}\b|\b\d{10,}\b",
         )
     )
 )

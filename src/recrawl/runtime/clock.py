@@ -39,6 +39,8 @@ class LoopClock(Clock):
 
     @override
     async def sleep_until(self, instant_s: float) -> None:
-        while (delay_s := (instant_s - self.now_s()) / self._speed) > _LONGEST_S:
+        delay_s = (instant_s - self.now_s()) / self._speed
+        while delay_s > _LONGEST_S:
             await asyncio.sleep(_LONGEST_S)
+            delay_s = (instant_s - self.now_s()) / self._speed
         await asyncio.sleep(max(delay_s, 0.0))
