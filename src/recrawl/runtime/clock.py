@@ -5,15 +5,12 @@ A real crawl, an accelerated demo and a run in virtual time differ by the loop a
 
 import asyncio
 import time
-from typing import Final
 
 from typing_extensions import override
 
 from recrawl.ports import Clock
 
 __all__ = ["LoopClock"]
-
-_LONGEST_S: Final = 86_400.0  # a loop cannot sleep for ever
 
 
 class LoopClock(Clock):
@@ -39,8 +36,4 @@ class LoopClock(Clock):
 
     @override
     async def sleep_until(self, instant_s: float) -> None:
-        delay_s = (instant_s - self.now_s()) / self._speed
-        while delay_s > _LONGEST_S:
-            await asyncio.sleep(_LONGEST_S)
-            delay_s = (instant_s - self.now_s()) / self._speed
-        await asyncio.sleep(max(delay_s, 0.0))
+        await asyncio.sleep(max((instant_s - self.now_s()) / self._speed, 0.0))
