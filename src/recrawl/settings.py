@@ -236,14 +236,27 @@ def _checked(file: _File, folder: Path) -> Settings:
             f"revisit.min_interval ({file.revisit.min_interval}) is longer than "
             f"revisit.max_interval ({file.revisit.max_interval})"
         )
+    if settings.first_backoff_s > settings.longest_backoff_s:
+        raise InvalidSettings(
+            f"politeness.first_backoff ({file.politeness.first_backoff}) is longer than "
+            f"politeness.longest_backoff ({file.politeness.longest_backoff})"
+        )
     if file.scope.hosts is not None:
         if not file.scope.hosts:
             raise InvalidSettings(
                 "scope.hosts is empty; leave it out to mean the hosts of the seeds"
             )
-        return replace(settings, hosts=tuple(file.scope.hosts))
+        return replace(settings, hosts=tuple(map(_host, file.scope.hosts)))
     own = dict.fromkeys(host_of(seed).partition("://")[2] for seed in settings.seeds)
     return replace(settings, hosts=tuple(own))
+
+
+def _host(text: str) -> str:
+    if not text.strip() or "/" in text:
+        raise InvalidSettings(
+            f"scope.hosts: {text!r} is no host; write a name, such as example.org or *.example.org"
+        )
+    return text
 
 
 def _seeds(file: _File, folder: Path) -> tuple[str, ...]:
@@ -251,14 +264,14 @@ def _seeds(file: _File, folder: Path) -> tuple[str, ...]:
     if file.seed_file is not None:
         path = folder / file.seed_file
         try:
-            lines = path.read_text(encoding="utf-8").splitlines()
+            lines = path.read_text(encoding="utf-8-sig").splitlines()
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
             raise InvalidSettings(f"seed_file {path}: {reason}") from error
         given += [
             (f"{path}, line {number}", line.strip())
             for number, line in enumerate(lines, start=1)
-            if line.strip() and not line.startswith("#")
+            if line.strip() and not line.strip().startswith("#")
         ]
     seeds = []
     for where, text in given:

@@ -139,7 +139,8 @@ def next_due_s(
     rate = lease.crawl_rate_per_s
     if rate is None:
         return now_s + rules.clamp(rules.initial_interval_s)
-    return now_s + rules.clamp(1.0 / rate if rate > 0.0 else rules.max_interval_s)
+    # The plan keeps the longest interval as far as the budget goes; beyond, it knows best.
+    return now_s + (max(1.0 / rate, rules.min_interval_s) if rate > 0.0 else rules.max_interval_s)
 
 
 def is_copied(outcome: Outcome, after: PageState) -> bool:

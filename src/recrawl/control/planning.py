@@ -84,19 +84,22 @@ def plan_visits(
     """
     n = len(inputs.change_rates)
     per_host = np.maximum(np.bincount(inputs.hosts, minlength=len(inputs.host_caps)), 1)
-    floor = min(1.0 / rules.max_interval_s, 0.5 * budget / n)
+    floor = min(1.0 / rules.max_interval_s, 0.5 * budget / max(n, 1))
     ceilings = np.full(n, 1.0 / rules.min_interval_s)
     floors = np.minimum(floor, 0.5 * (inputs.host_caps / per_host)[inputs.hosts])
+    floors = np.minimum(floors, ceilings)
     pages = Pages(
         inputs.change_rates,
         weights=inputs.weights if np.any(inputs.weights > 0) else np.ones(n),
-        min_rates=np.minimum(floors, ceilings),
+        min_rates=floors,
         max_rates=ceilings,
         hosts=inputs.hosts,
     )
     rates, price, freshness, n_never = _allocate(pages, budget, inputs.host_caps, measure)
     with np.errstate(divide="ignore"):
-        intervals = np.clip(1.0 / rates, rules.min_interval_s, rules.max_interval_s)
+        # Where a floor gave way, so does the longest interval: more would be due than is paid for.
+        longest = np.maximum(1.0 / floors, rules.max_interval_s)
+        intervals = np.clip(1.0 / rates, rules.min_interval_s, longest)
     return Schedule(rates, inputs.last_visits + intervals, price, freshness, n_never)
 
 

@@ -47,7 +47,7 @@ class HostPoliteness:
     blocked_until_s: float = 0.0
     blocked_why: str | None = None
     in_flight: bool = False
-    _rested_s: float = 0.0
+    _ended_s: float = float("-inf")
     _unanswered: bool = False
 
     @property
@@ -58,7 +58,9 @@ class HostPoliteness:
     @property
     def ready_s(self) -> float:
         """The earliest start of the next request; infinite while one is in flight."""
-        return float("inf") if self.in_flight else max(self._rested_s, self.blocked_until_s)
+        # The rest counts by the delay of now: a crawl-delay just learnt holds at once.
+        rested_s = self._ended_s + self.delay_s
+        return float("inf") if self.in_flight else max(rested_s, self.blocked_until_s)
 
     def start(self) -> None:
         """A request to this host starts now."""
@@ -97,7 +99,7 @@ class HostPoliteness:
 
     def _end(self, now_s: float) -> None:
         self.in_flight = False
-        self._rested_s = now_s + self.delay_s
+        self._ended_s = now_s
 
     def _block(
         self, now_s: float, why: str, asked_s: float | None, random: np.random.Generator
@@ -106,7 +108,7 @@ class HostPoliteness:
             self.failures = 0
         self.failures += 1
         until_s = now_s + self.rules.backoff.delay_s(self.failures, random)
-        if asked_s is not None:
+        if asked_s is not None and asked_s > now_s:  # "at once" from a busy host says nothing
             until_s = min(asked_s, now_s + self.rules.longest_retry_after_s)
         self.blocked_until_s = max(now_s, until_s)
         self.blocked_why = why

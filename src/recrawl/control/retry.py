@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
+from email.utils import mktime_tz, parsedate_tz
 
 import numpy as np
 
@@ -20,11 +20,17 @@ def retry_after_s(header: str | None, now_s: float) -> float | None:
     try:
         seconds = float(text)
     except ValueError:
-        try:
-            return max(now_s, parsedate_to_datetime(text).timestamp())
-        except (ValueError, TypeError, OverflowError):
-            return None
+        return _date_s(text, now_s)
     return now_s + max(0.0, seconds) if math.isfinite(seconds) else None
+
+
+def _date_s(text: str, now_s: float) -> float | None:
+    try:
+        parts = parsedate_tz(text)
+        # HTTP dates are in GMT (RFC 9110, 5.6.7), also where they do not say so.
+        return max(now_s, float(mktime_tz((*parts[:9], parts[9] or 0)))) if parts else None
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
 
 
 @dataclass(frozen=True, slots=True)

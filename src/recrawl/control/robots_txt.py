@@ -72,7 +72,7 @@ def robots_from_answer(agent: str, status: int | None, body: bytes) -> RobotsRul
     if status is not None and 200 <= status < 300:
         text = body[:MAX_ROBOTS_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
         if len(body) >= MAX_ROBOTS_BYTES:
-            text = text.rpartition("\n")[0]  # half a rule is worse than none
+            text = "\n".join(text.splitlines()[:-1])  # half a rule is worse than none
         return RobotsRules(agent, _parsed=Protego.parse(text))
     if status is not None and 400 <= status < 500 and status != 429:
         return RobotsRules(agent)

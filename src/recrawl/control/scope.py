@@ -41,7 +41,9 @@ class Scope:
     max_repeated_segments: int = 3
 
     def __post_init__(self) -> None:
-        compiled = (_any_of(self.hosts), _any_of(self.include), _any_of(self.exclude))
+        # Names come in lower case, and the brackets of an IPv6 address are no wildcard.
+        hosts = [pattern.lower().replace("[", "[[]") for pattern in self.hosts]
+        compiled = (_any_of(hosts), _any_of(self.include), _any_of(self.exclude))
         object.__setattr__(self, "_compiled", compiled)
 
     # Slots and frozen together leave no other place for what is derived once.

@@ -21,7 +21,7 @@ _TRACKING: Final = re.compile(
     r"|phpsessid|jsessionid|aspsessionid[a-z]*|sessionid|sid)$",
     re.IGNORECASE,
 )
-_PATH_SESSION: Final = re.compile(r";(jsessionid|phpsessid|sid)=[^/?#;]*", re.IGNORECASE)
+_PATH_SESSION: Final = re.compile(r";(jsessionid|phpsessid|sid)=[^/?;]*", re.IGNORECASE)
 _UNRESERVED: Final = re.compile(
     r"%(2d|2e|5f|7e|3[0-9]|4[1-9a-f]|5[0-9a]|6[1-9a-f]|7[0-9a])", re.IGNORECASE
 )
@@ -58,13 +58,25 @@ def join(base: str, reference: str) -> str | None:
     at = url.rfind("@", start, slash)
     if at >= 0:
         url = url[:start] + url[at + 1 :]
-    if "%" in url:
-        url = _decode_unreserved(url)
-    if ";" in url:
-        url = _PATH_SESSION.sub("", url)
+    if "%" in url or ";" in url:
+        url = _settled(url)
     if "?" in url:
         url = _without_tracking(url)
     return url if len(url) <= MAX_URL_LENGTH else None
+
+
+def _settled(url: str) -> str:
+    """Decode and cut until nothing is left to do: what is decoded may be an escape or a dot."""
+    while True:
+        before = url
+        if "%" in url:
+            url = _decode_unreserved(url)
+        if ";" in url:
+            host, (path, question, query) = host_of(url), path_of(url).partition("?")
+            url = host + _PATH_SESSION.sub("", path) + question + query
+        if len(url) == len(before):  # every step but the change of case shortens
+            return url
+        url = ada_url.normalize_url(url)
 
 
 def _decode_unreserved(url: str) -> str:

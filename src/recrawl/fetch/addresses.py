@@ -20,7 +20,7 @@ def is_public(address: str) -> bool:
     """Tell whether an IP address belongs to the open internet.
 
     Private, loopback, link-local, multicast, reserved and unspecified addresses do not, nor do
-    IPv6 forms that carry such an IPv4 address.
+    IPv6 forms that carry such an IPv4 address, nor IPv6 outside the one block that is given out.
     """
     try:
         ip = ipaddress.ip_address(address.partition("%")[0])
@@ -32,10 +32,16 @@ def is_public(address: str) -> bool:
             return is_public(str(inner))
         if ip in _NAT64:
             return is_public(str(ipaddress.IPv4Address(ip.packed[-4:])))
+        if ip not in _GLOBAL_UNICAST:
+            return False
+    elif ip in _PROTOCOLS:
+        return False
     return ip.is_global and not ip.is_multicast
 
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
+_PROTOCOLS = ipaddress.IPv4Network("192.0.0.0/24")  # some clouds answer for themselves there
 
 
 def open_socket(info: AddressInfo) -> socket.socket:

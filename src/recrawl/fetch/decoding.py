@@ -31,18 +31,21 @@ class Decoder(Protocol):
 class _Zlib:
     def __init__(self) -> None:
         self._inner = zlib.decompressobj(zlib.MAX_WBITS | 32)
-        self._started = False
+        self._head: bytes | None = b""  # until there are the two bytes that tell a header
 
     def decode(self, data: bytes, limit: int) -> bytes:
+        if self._head is None:
+            return self._inner.decompress(data, limit)
+        data = self._head + data
+        if len(data) < 2:
+            self._head = data
+            return b""
+        self._head = None
         try:
-            out = self._inner.decompress(data, limit)
+            return self._inner.decompress(data, limit)
         except zlib.error:
-            if self._started:
-                raise
             self._inner = zlib.decompressobj(-zlib.MAX_WBITS)  # "deflate" without its header
-            out = self._inner.decompress(data, limit)
-        self._started = True
-        return out
+            return self._inner.decompress(data, limit)
 
 
 class _Brotli:

@@ -13,6 +13,7 @@ from typing_extensions import override
 
 from recrawl.control.urls import join
 from recrawl.fetch.feeds import read_feed
+from recrawl.fetch.nesting import cut_at_depth
 from recrawl.fetch.signature import raw_hash, signature
 from recrawl.fetch.sitemaps import read_sitemap
 from recrawl.ports import Extractor
@@ -37,7 +38,13 @@ _MAIN: Final = ("main", "article", '[role="main"]')
 _META_CHARSET: Final = re.compile(
     rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([a-z0-9_:.-]{1,40})""", re.IGNORECASE
 )
+# Python's own codecs that no page is written in; some take quadratic time. And a page whose
+# <meta> can be read is not in UTF-16.
+_NO_CHARSETS: Final = frozenset("idna punycode unicode-escape raw-unicode-escape utf-7".split())
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_VALUED_DIRECTIVES: Final = frozenset(
+    "unavailable_after max-snippet max-image-preview max-video-preview".split()
+)
 _FEED_TYPES: Final = ("application/rss+xml", "application/atom+xml", "application/feed+json")
 _UNFOLLOWED_SCHEMES: Final = ("#", "javascript:", "mailto:", "tel:", "data:", "about:", "blob:")
 
@@ -60,7 +67,9 @@ def decode_body(body: bytes, charset: str | None) -> str:
         # Browsers read the smaller Latin and ASCII sets as Windows-1252.
         latin = declared.lower() in ("iso-8859-1", "latin-1", "latin1", "us-ascii", "ascii")
         try:
-            return body.decode("cp1252" if latin else declared, "replace")
+            name = codecs.lookup("cp1252" if latin else declared).name
+            if name not in _NO_CHARSETS and not (name.startswith("utf-16") and not charset):
+                return body.decode(name, "replace")
         except (LookupError, ValueError, UnicodeError):
             pass
     try:
@@ -102,14 +111,16 @@ class PageExtractor(Extractor):
         return self._html(text, response.url, noindex=noindex, nofollow=nofollow)
 
     def _html(self, html: str, url: str, *, noindex: bool, nofollow: bool) -> Extract:
-        tree = LexborHTMLParser(html)
+        tree = LexborHTMLParser(cut_at_depth(html))
         base = url
+        is_based = False
         canonical: str | None = None
         feeds: list[str] = []
         for node in tree.css("head meta[name], head link[rel], base[href]"):
             attributes = node.attributes
             if node.tag == "base":
-                base = join(url, attributes.get("href") or "") or base
+                if not is_based:  # only the first one counts
+                    base, is_based = join(url, attributes.get("href") or "") or base, True
             elif node.tag == "meta":
                 if (attributes.get("name") or "").lower() in ("robots", self._agent):
                     asked = _directives(attributes.get("content") or "")
@@ -118,10 +129,10 @@ class PageExtractor(Extractor):
             else:
                 rel = (attributes.get("rel") or "").lower().split()
                 if "canonical" in rel:
-                    canonical = join(base, attributes.get("href") or "")
+                    canonical = join(base, attributes.get("href") or "") or canonical
                 elif "alternate" in rel and (attributes.get("type") or "").lower() in _FEED_TYPES:
                     feed = join(base, attributes.get("href") or "")
-                    if feed:
+                    if feed and attributes.get("href"):
                         feeds.append(feed)
         title = _title(tree)
         links = () if nofollow else _links(tree, base)
@@ -143,7 +154,7 @@ class PageExtractor(Extractor):
         addressed = True
         for part in header.lower().split(","):
             name, colon, rest = part.partition(":")
-            if colon and name.strip() not in ("unavailable_after", "max-snippet"):
+            if colon and name.strip() not in _VALUED_DIRECTIVES:
                 addressed = name.strip() == self._agent
             if addressed:
                 asked = _directives(rest if colon and name.strip() == self._agent else part)

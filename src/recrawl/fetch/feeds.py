@@ -1,5 +1,6 @@
 """The entries of RSS and Atom feeds, by feedparser, within bounds."""
 
+import io
 from typing import Final
 
 import feedparser
@@ -21,7 +22,9 @@ def read_feed(body: bytes, url: str) -> list[str]:
     body = body[:MAX_FEED_BYTES]
     if b"<!ENTITY" in body or b"<!entity" in body:
         return []
-    parsed = feedparser.parse(body, sanitize_html=False, resolve_relative_uris=False)
+    # As a stream: feedparser opens a file where bytes happen to name one.
+    stream = io.BytesIO(body)
+    parsed = feedparser.parse(stream, sanitize_html=False, resolve_relative_uris=False)
     links = (entry.get("link") for entry in parsed.entries[:MAX_ENTRIES])
-    found = (join(url, link) for link in links if isinstance(link, str))
+    found = (join(url, link) for link in links if isinstance(link, str) and link)
     return list(dict.fromkeys(link for link in found if link))

@@ -15,7 +15,8 @@ __all__ = ["MAX_SITEMAP_BYTES", "read_sitemap"]
 
 MAX_SITEMAP_BYTES: Final = 50 * 1024 * 1024  # the protocol's own bound, uncompressed
 MAX_ENTRIES: Final = 50_000
-_DOCTYPE: Final = re.compile(rb"<!DOCTYPE[^\[>]*(?:\[[^\]]*\]\s*)?>", re.IGNORECASE)
+_DOCTYPE: Final = re.compile(rb"<!DOCTYPE", re.IGNORECASE)
+_WHOLE_DOCTYPE: Final = re.compile(rb"<!DOCTYPE[^\[>]*(?:\[[^\]]*\]\s*)?>", re.IGNORECASE)
 
 
 def read_sitemap(body: bytes, url: str) -> tuple[list[tuple[str, float | None]], list[str]]:
@@ -29,7 +30,10 @@ def read_sitemap(body: bytes, url: str) -> tuple[list[tuple[str, float | None]],
     if body.lstrip()[:1] != b"<":
         return _text_sitemap(body, url), []
     # No sitemap needs a document type, and entities declared in one are how XML bombs work.
-    body = _DOCTYPE.sub(b"", body, count=1)
+    start = _DOCTYPE.search(body)
+    found = start and _WHOLE_DOCTYPE.match(body, start.start())  # tried once: a search is quadratic
+    if found:
+        body = body[: found.start()] + body[found.end() :]
     pages: list[tuple[str, float | None]] = []
     sitemaps: list[str] = []
     with contextlib.suppress(etree.XMLSyntaxError, ValueError):  # what came before a break counts
@@ -54,7 +58,9 @@ def _read_xml(
     lastmod: float | None = None
     for _, element in steps:
         tag = element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
-        if tag == "loc":
+        parent = element.getparent()
+        inner = parent is not None and parent.tag.rpartition("}")[2] not in ("url", "sitemap")
+        if tag == "loc" and not inner:
             location = (element.text or "").strip()
         elif tag == "lastmod":
             lastmod = _instant(element.text or "")

@@ -36,6 +36,4 @@ class LoopClock(Clock):
 
     @override
     async def sleep_until(self, instant_s: float) -> None:
-        delay_s = (instant_s - self.now_s()) / self._speed
-        # A loop cannot sleep for ever; nobody who waits minds being woken once a day.
-        await asyncio.sleep(min(max(delay_s, 0.0), 86_400.0))
+        await asyncio.sleep(max((instant_s - self.now_s()) / self._speed, 0.0))

@@ -40,6 +40,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def __init__(self) -> None:
         self._jumping = _JumpingSelector()
         super().__init__(self._jumping)
+        # What asyncio takes for "now": a nanosecond is lost in a time of months, and it would wait
+        # for ever for a deadline that has come.
+        self._clock_resolution = 1e-6
 
     @override
     def time(self) -> float:

@@ -64,7 +64,9 @@ class TruthMeter(EventSink):
                 continue
             worth = np.array([1.0, page.weight])
             total += worth * (last - first)
-            fresh += worth * _fresh_time(page, sorted(self._visits[page.number]), first, last)
+            fresh += worth * _fresh_time(
+                page, sorted(self._visits.get(page.number, ())), first, last
+            )
         share = fresh / np.maximum(total, 1e-300)
         return TrueFreshness(float(share[0]), float(share[1]))
 

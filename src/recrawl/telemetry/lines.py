@@ -1,5 +1,6 @@
 """Writes events as JSON lines, one object each."""
 
+import contextlib
 from collections.abc import Callable, Mapping
 from typing import TextIO
 
@@ -27,4 +28,6 @@ class JsonLinesSink(EventSink):
     @override
     def emit(self, event: str, fields: Mapping[str, object]) -> None:
         line = {"at": round(self._now_s(), 3), "event": event, **fields}
-        self._stream.write(msgspec.json.encode(line).decode() + "\n")
+        # A full disk or a closed pipe may end the log, but not the crawl.
+        with contextlib.suppress(OSError, ValueError):
+            self._stream.write(msgspec.json.encode(line).decode() + "\n")

@@ -80,7 +80,7 @@ def estimate_change_rates(
     J. Cho and H. Garcia-Molina, "Estimating frequency of change", ACM TOIT 3(3), 2003 (the
     likelihood for irregular visits).
     """
-    _check(intervals, prior_rate, prior_shape)
+    _check(n_pages, page, intervals, prior_rate, prior_shape)
     prior_time = prior_shape / prior_rate
     quiet = np.bincount(page[~changed], intervals[~changed], minlength=n_pages) + prior_time
     hit_page, hit_time = page[changed], intervals[changed]
@@ -105,7 +105,15 @@ def estimate_change_rates(
     raise NotConverged("change rates", iterations=100, residual=residual)
 
 
-def _check(intervals: Vector, prior_rate: float, prior_shape: float) -> None:
+def _check(
+    n_pages: int,
+    page: NDArray[np.int64],
+    intervals: Vector,
+    prior_rate: float,
+    prior_shape: float,
+) -> None:
+    if page.size and not 0 <= page.min() <= page.max() < n_pages:
+        raise InvalidModel(f"page must lie in 0 .. {n_pages - 1}, got {page.min()}..{page.max()}")
     if not np.all(np.isfinite(intervals) & (intervals > 0)):
         raise InvalidModel("intervals must be finite and > 0")
     for name, value in (("prior_rate", prior_rate), ("prior_shape", prior_shape)):
