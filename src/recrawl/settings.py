@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
+from recrawl.control.scope import Scope
 from recrawl.control.urls import host_of, normalise
 from recrawl.errors import InputError, InvalidSettings
 from recrawl.quantities import parse_bytes, parse_duration_s, parse_rate_per_s
@@ -246,7 +247,15 @@ def _checked(file: _File, folder: Path) -> Settings:
             raise InvalidSettings(
                 "scope.hosts is empty; leave it out to mean the hosts of the seeds"
             )
-        return replace(settings, hosts=tuple(map(_host, file.scope.hosts)))
+        settings = replace(settings, hosts=tuple(map(_host, file.scope.hosts)))
+        scope = Scope(hosts=settings.hosts)
+        for seed in settings.seeds:
+            if not scope.has_host(host_of(seed)):
+                raise InvalidSettings(
+                    f"seeds: {seed} is not on any of scope.hosts ({', '.join(settings.hosts)}); "
+                    "add its host there, or leave the seed out"
+                )
+        return settings
     own = dict.fromkeys(host_of(seed).partition("://")[2] for seed in settings.seeds)
     return replace(settings, hosts=tuple(own))
 
