@@ -222,7 +222,9 @@ def test_no_transfer_of_budget_helps(objective: Objective, seed: int, move: int)
         if w == 0 or d[0] == 0:
             return 0.0
         grid = np.linspace(plan.crawl_rates[page], moved[page], 65)
-        worths = objective.worth(d / np.maximum(grid, 1e-300)) * w / d**objective.power
+        with np.errstate(over="ignore"):
+            y = d / np.maximum(grid, 1e-300)
+        worths = objective.worth(y) * w / d**objective.power
         return float(np.trapezoid(worths, grid))
 
     if giver != taker:
