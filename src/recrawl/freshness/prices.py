@@ -3,7 +3,7 @@
 Demand falls as the price rises, but not smoothly: under freshness it drops to zero at a page's
 reservation price like 1/log, so a budget may lie inside one unit in the last place of the price,
 and the analytic derivative of the total has no finite variance. The search therefore brackets,
-takes secant steps, and when the bracket has shrunk to neighbouring numbers it blends the two ends.
+takes secant steps, and when the bracket has shrunk to 1e-11 it blends the demands at its two ends.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,8 @@ __all__ = ["Crossing", "search_prices"]
 Vector: TypeAlias = NDArray[np.float64]
 Demand: TypeAlias = Callable[[Vector], tuple[Vector, NDArray[np.float64]]]
 
-TOLERANCE = 1e-13
+TOLERANCE = 1e-11
+_CLOSED = 1e-11
 _MAX_PASSES = 400
 _FAREST = 1e-300
 
@@ -30,7 +31,7 @@ class Crossing:
     """Where the demand of each node meets its target.
 
     ``share`` of the demand at ``low`` plus the rest at ``high`` is the target; the two prices are
-    equal, or so near that no number between them gets closer.
+    equal, or within 1e-11 of each other.
     """
 
     low: Vector
@@ -101,7 +102,7 @@ class _Brackets:
         self._side = np.zeros(m, dtype=np.int64)
         self._width = np.full(m, np.inf)
         self._misses = np.zeros(m, dtype=np.int64)
-        self._stretch = np.full(m, 4.0)
+        self._tries = np.zeros(m)
         self._elasticity = np.full(m, elasticity)
 
     def record(
@@ -119,7 +120,7 @@ class _Brackets:
         self._side = np.where(open_nodes, side, self._side)
         self.low[is_low], self.load_low[is_low] = self.trial[is_low], load[is_low]
         self.high[is_high], self.load_high[is_high] = self.trial[is_high], load[is_high]
-        closed = np.nextafter(self.low, np.inf) >= self.high
+        closed = (self.high - self.low) <= _CLOSED * self.low
         self.done |= exact | (open_nodes & closed)
         self._remember(load, open_nodes)
         return is_low, is_high
@@ -145,12 +146,10 @@ class _Brackets:
         """Extrapolate by the elasticity until both ends are known, ever more boldly."""
         with np.errstate(all="ignore"):
             ratio = np.log(self._last_load / self.targets) / self._elasticity
-        bound = np.log(self._stretch)
-        # a hair further than the secant says, so that the root is passed and bracketed
-        step = np.where(np.isfinite(ratio), np.clip(ratio, -bound, bound), self._side * bound)
-        bold = self._stretch > 16
-        step = np.where(bold, np.maximum(np.abs(step), bound / 4) * self._side, step)
-        self._stretch = np.minimum(self._stretch**1.5, 1e60)
+        self._tries += 1
+        step = ratio * 2.0 ** np.maximum(self._tries - 2, 0)
+        bound = np.minimum(2.0 * self._tries**2, 150.0)
+        step = np.where(np.isfinite(step), np.clip(step, -bound, bound), self._side * bound)
         trial: Vector = np.clip(self._last_price * np.exp(step), _FAREST, 1 / _FAREST)
         return trial
 
