@@ -12,9 +12,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from recrawl.errors import InvalidModel
 from recrawl.freshness.certificate import Certificate, Judge
-from recrawl.freshness.limits import Limit, Prices, Tree, check_floors, grow_tree, solve_tree
+from recrawl.freshness.limits import Limit, Prices, grow_tree
 from recrawl.freshness.objectives import (
     EVEN_AGE,
     EVEN_FRESHNESS,
@@ -25,8 +24,7 @@ from recrawl.freshness.objectives import (
     Objective,
 )
 from recrawl.freshness.pages import Pages
-from recrawl.freshness.summary import DemandSummary, start_price
-from recrawl.kernels.gaps import add_demand, write_rates
+from recrawl.freshness.passes import PART, Passes
 
 __all__ = [
     "Plan",
@@ -40,8 +38,6 @@ __all__ = [
 ]
 
 Vector: TypeAlias = NDArray[np.float64]
-
-_FEW = 4096  # below this the pages are their own summary
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,93 +206,28 @@ def solve(
     budget: float,
     host_caps: ArrayLike | None = None,
     limits: Sequence[Limit] = (),
+    *,
+    threads: int = 1,
 ) -> Plan:
     """Solve for any objective; the named solvers are this with one objective each.
 
-    Parameters, returns and errors as :func:`solve_even_freshness`.
+    Parameters, returns and errors as :func:`solve_even_freshness`. ``threads`` changes the time
+    that it takes and nothing else.
     """
     tree = grow_tree(budget, pages.n_hosts, host_caps, limits)
-    if pages.total_weight() <= 0:
-        raise InvalidModel("weights: at least one must be > 0")
-    table = _Table(objective, pages, tree)
-    prices = table.find_prices()
-    rates = table.rates_at(prices)
+    rates = np.empty(len(pages))
+    parts = list(pages.slices(PART))
+    passes = Passes(objective, parts, tree, threads=threads, rates=rates)
+    prices = passes.find_prices()
+    if not (prices.low.size == 1 and passes.written == prices.low[0] == prices.high[0]):
+        passes.write(rates, prices.low, prices.high, prices.share)
     judge = Judge(objective, tree, prices)
-    judge.add(pages, table.leaves, rates)
+    starts = range(0, len(pages), PART)
+    pieces = (
+        (part, rates[start : start + PART]) for start, part in zip(starts, parts, strict=True)
+    )
+    judge.add_all(pieces, threads)
     return _report(judge.verdict(), prices, rates, pages.n_hosts)
-
-
-class _Table:
-    """The pages of one solve and the passes over them.
-
-    With one leaf the second pass is nearly always the last, so from then on each pass writes the
-    rates that it adds up.
-    """
-
-    def __init__(self, objective: Objective, pages: Pages, tree: Tree) -> None:
-        self._objective = objective
-        self._pages = pages
-        self._tree = tree
-        self.leaves = pages.leaves() if tree.n_leaves > 1 else np.zeros(1, dtype=np.int64)
-        self._rates: Vector | None = None
-        self._written = np.nan
-        self._passes = 0
-
-    def demand(self, leaf_prices: Vector) -> Vector:
-        """Add up what the pages ask at these prices."""
-        self._passes += 1
-        if self._passes > 1 and leaf_prices.size == 1:
-            return self._write(leaf_prices, leaf_prices, np.ones(1))
-        loads = np.zeros(self._tree.n_leaves)
-        law, columns = self._objective.law, self._pages.columns()
-        add_demand(law, columns, self.leaves, leaf_prices, loads)
-        return loads
-
-    def _write(self, low: Vector, high: Vector, share: Vector) -> Vector:
-        if self._rates is None:
-            self._rates = np.empty(len(self._pages))
-        loads = np.zeros(self._tree.n_leaves)
-        law, columns = self._objective.law, self._pages.columns()
-        write_rates(law, columns, self.leaves, (low, high, share), self._rates, loads)
-        self._written = float(low[0]) if low.size == 1 and low[0] == high[0] else np.nan
-        return loads
-
-    def rates_at(self, prices: Prices) -> Vector:
-        """Return the rates at the prices found, written already in most cases."""
-        single = prices.low.size == 1 and prices.low[0] == prices.high[0]
-        if self._rates is None or not (single and self._written == prices.low[0]):
-            self._write(prices.low, prices.high, prices.share)
-        assert self._rates is not None
-        return self._rates
-
-    def find_prices(self) -> Prices:
-        """Solve from the root of the tree down."""
-        tree, pages, n = self._tree, self._pages, self._tree.n_leaves
-        if pages.min_rates is not None:
-            check_floors(tree, self.demand(np.full(n, np.inf)), _name_node)
-        budget = float(tree.caps[0][0])
-        if len(pages) > _FEW:
-            some: Pages | None = DemandSummary.of(self._objective, pages).representatives()
-        else:
-            some = pages if _asks(pages) else None
-        if some is None:  # nothing changes that has a weight
-            start, elasticity, unlimited = 1.0, 0.5, self.demand(np.zeros(n))
-        else:
-            start, elasticity = start_price(self._objective, some, budget)
-            unbounded = pages.max_rates is None and n == 1
-            unlimited = np.full(1, np.inf) if unbounded else self.demand(np.zeros(n))
-        self._passes = 0
-        return solve_tree(tree, self.demand, unlimited, start, elasticity)
-
-
-def _asks(pages: Pages) -> bool:
-    """Whether some page changes and has a weight."""
-    weights = 1.0 if pages.weights is None else pages.weights
-    return bool(np.any((pages.change_rates > 0) & (np.asarray(weights) > 0)))
-
-
-def _name_node(level: str, node: int) -> str:
-    return "the budget" if level == "budget" else f"the cap of {level} {node}"
 
 
 def _report(verdict: Certificate, prices: Prices, rates: Vector, n_hosts: int) -> Plan:

@@ -20,7 +20,7 @@ __all__ = ["Limit", "Prices", "Tree", "grow_tree", "solve_tree"]
 Vector: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
 Integers: TypeAlias = NDArray[np.int64]
-LeafDemand: TypeAlias = Callable[[Vector], Vector]
+LeafDemand: TypeAlias = Callable[[Vector, Mask], Vector]
 
 _SLACK = 1e-12  # a floor may exceed its cap by rounding
 
@@ -175,7 +175,7 @@ def solve_tree(
     Parameters
     ----------
     tree : the caps
-    demand : prices of the leaves -> demand of the leaves; one pass over the pages
+    demand : prices of the leaves, mask of those that matter -> demand of the leaves
     unlimited : demand of the leaves at price zero
     start : first price to try at the root
 
@@ -240,9 +240,9 @@ def _solve_level(
     leaf_position = position[above]
     reached = leaf_position >= 0
 
-    def node_demand(prices: Vector) -> tuple[Vector, Vector]:
+    def node_demand(prices: Vector, unsettled: Mask) -> tuple[Vector, Vector]:
         leaf_prices = np.where(reached, prices[leaf_position], inherited)
-        leaf_load = demand(leaf_prices)
+        leaf_load = demand(leaf_prices, leaves(unsettled))
         return tree.roll_up(leaf_load, level)[busy], leaf_load
 
     def leaves(mask: Mask) -> Mask:

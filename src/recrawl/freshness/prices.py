@@ -18,7 +18,7 @@ from recrawl.errors import NotConverged
 __all__ = ["Crossing", "search_prices"]
 
 Vector: TypeAlias = NDArray[np.float64]
-Demand: TypeAlias = Callable[[Vector], tuple[Vector, NDArray[np.float64]]]
+Demand: TypeAlias = Callable[[Vector, NDArray[np.bool_]], tuple[Vector, Vector]]
 
 TOLERANCE = 1e-11
 _CLOSED = 1e-11
@@ -53,7 +53,8 @@ def search_prices(
 
     Parameters
     ----------
-    demand : prices of the nodes -> demand of the nodes, and of the leaves below them
+    demand : prices of the nodes, mask of the unsettled ones -> demand of the nodes, and of the
+        leaves below them; that of settled nodes is not looked at
     targets : shape (m,), > the demand at an infinite price and < that at price zero
     start : shape (m,), > 0, first prices to try
     elasticity : guess of -d log(demand) / d log(price)
@@ -79,7 +80,7 @@ def search_prices(
             state.propose()
         passes += 1
         open_nodes = ~state.done
-        load, leaf_load = demand(state.trial)
+        load, leaf_load = demand(state.trial, open_nodes)
         is_low, is_high = state.record(load, open_nodes)
         for end, mask in ((ends[0], is_low), (ends[1], is_high)):
             below = leaves(mask)

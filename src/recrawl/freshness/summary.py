@@ -81,7 +81,7 @@ def start_price(objective: Objective, pages: Pages, budget: float) -> tuple[floa
     leaf = np.zeros(1, dtype=np.int64)
     columns = (*pages.columns()[:3], *Pages(np.ones(1)).columns()[3:])
 
-    def demand(prices: Vector) -> tuple[Vector, Vector]:
+    def demand(prices: Vector, _: NDArray[np.bool_]) -> tuple[Vector, Vector]:
         loads = np.zeros(1)
         add_demand(objective.law, columns, leaf, prices, loads)
         return loads, loads
@@ -91,7 +91,10 @@ def start_price(objective: Objective, pages: Pages, budget: float) -> tuple[floa
     first = np.array([_uniform_price(objective, pages, budget)])
     found = search_prices(demand, target, first, leaves=lambda mask: mask, ends=ends)
     price = float(found.low[0])
-    before, after = (float(demand(np.array([price * f]))[0][0]) for f in (1 - _STEP, 1 + _STEP))
+    every = np.ones(1, dtype=bool)
+    before, after = (
+        float(demand(np.array([price * factor]), every)[0][0]) for factor in (1 - _STEP, 1 + _STEP)
+    )
     usable = 0 < after < before
     return price, float(np.log(before / after) / (2 * _STEP)) if usable else 0.5
 
