@@ -12,6 +12,7 @@ from recrawl.freshness.allocation import (
 )
 from recrawl.freshness.baselines import allocate_proportionally, allocate_uniformly
 from recrawl.freshness.limits import Limit
+from recrawl.freshness.measures import AGE, FRESHNESS, HARMONIC, STALENESS, Measure
 from recrawl.freshness.objectives import (
     EVEN_AGE,
     EVEN_FRESHNESS,
@@ -22,29 +23,50 @@ from recrawl.freshness.objectives import (
     RANDOM_HARMONIC,
     Objective,
 )
+from recrawl.freshness.obsolescence import (
+    AccessPlan,
+    bound_obsolescence,
+    evaluate_distances,
+    evaluate_random_access,
+    evaluate_sequence,
+    solve_even_accesses,
+    solve_random_accesses,
+)
 from recrawl.freshness.pages import Pages
 from recrawl.freshness.summary import DemandSummary
 
 __all__ = [
+    "AGE",
     "EVEN_AGE",
     "EVEN_FRESHNESS",
     "EVEN_HARMONIC",
+    "FRESHNESS",
+    "HARMONIC",
     "OBJECTIVES",
     "RANDOM_AGE",
     "RANDOM_FRESHNESS",
     "RANDOM_HARMONIC",
+    "STALENESS",
+    "AccessPlan",
     "DemandSummary",
     "Limit",
+    "Measure",
     "Objective",
     "Pages",
     "Plan",
     "allocate_proportionally",
     "allocate_uniformly",
+    "bound_obsolescence",
+    "evaluate_distances",
+    "evaluate_random_access",
+    "evaluate_sequence",
     "solve",
+    "solve_even_accesses",
     "solve_even_age",
     "solve_even_freshness",
     "solve_even_harmonic",
     "solve_harmonic",
+    "solve_random_accesses",
     "solve_random_age",
     "solve_random_freshness",
 ]

@@ -1,0 +1,1 @@
+"""Stochastic processes of the web: how pages change and how work arrives."""
