@@ -23,6 +23,7 @@ app = App(
 
 VERBS: tuple[tuple[str, str, str], ...] = (
     # name, function, help
+    ("plan", "recrawl.cli.plan:main", "Decide how often to visit each page, from a table."),
 )
 for _name, _target, _help in VERBS:
     app.command(_target, name=_name, help=_help)

@@ -33,7 +33,9 @@ from recrawl.freshness.obsolescence import (
     solve_random_accesses,
 )
 from recrawl.freshness.pages import Pages
+from recrawl.freshness.streaming import PriceList, average_value, solve_prices
 from recrawl.freshness.summary import DemandSummary
+from recrawl.freshness.trade_off import TradeOffCurve, trace_trade_off
 
 __all__ = [
     "AGE",
@@ -54,8 +56,11 @@ __all__ = [
     "Objective",
     "Pages",
     "Plan",
+    "PriceList",
+    "TradeOffCurve",
     "allocate_proportionally",
     "allocate_uniformly",
+    "average_value",
     "bound_obsolescence",
     "evaluate_distances",
     "evaluate_random_access",
@@ -66,7 +71,9 @@ __all__ = [
     "solve_even_freshness",
     "solve_even_harmonic",
     "solve_harmonic",
+    "solve_prices",
     "solve_random_accesses",
     "solve_random_age",
     "solve_random_freshness",
+    "trace_trade_off",
 ]

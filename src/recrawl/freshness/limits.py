@@ -168,7 +168,11 @@ def check_floors(tree: Tree, floors: Vector, label: Callable[[str, int], str]) -
 
 
 def solve_tree(
-    tree: Tree, demand: LeafDemand, unlimited: Vector, start: float, elasticity: float = 0.5
+    tree: Tree,
+    demand: LeafDemand,
+    ends: tuple[Vector, Vector],
+    start: float,
+    elasticity: float = 0.5,
 ) -> Prices:
     """Find all prices, from the root down.
 
@@ -176,7 +180,7 @@ def solve_tree(
     ----------
     tree : the caps
     demand : prices of the leaves, mask of those that matter -> demand of the leaves
-    unlimited : demand of the leaves at price zero
+    ends : demand of the leaves at an infinite price and at price zero
     start : first price to try at the root
 
     Returns
@@ -186,14 +190,15 @@ def solve_tree(
     """
     n = tree.n_leaves
     low, high, share = np.zeros(n), np.zeros(n), np.ones(n)
-    ends = (unlimited.copy(), unlimited.copy())
+    floors, unlimited = ends
+    loads = (unlimited.copy(), unlimited.copy())
     of_level: list[Vector] = []
     passes = 0
     for level, caps in enumerate(tree.caps):
         above = tree.ancestors[level]
         m = caps.size
         # what the node would spend at both ends of the price that it inherits
-        spend_low, spend_high = tree.roll_up(ends[0], level), tree.roll_up(ends[1], level)
+        spend_low, spend_high = tree.roll_up(loads[0], level), tree.roll_up(loads[1], level)
         node_low, node_high, node_share = (_to_nodes(v, above, m) for v in (low, high, share))
         price = node_high.copy()
         straddles = (spend_low > caps) & (spend_high <= caps) & (node_low < node_high)
@@ -204,7 +209,8 @@ def solve_tree(
             node_share = np.where(straddles, np.clip(np.nan_to_num(own), 0, 1), node_share)
         binding = spend_high > caps
         if np.any(binding):
-            found = _solve_level(tree, level, binding, demand, ends, high, start, elasticity)
+            guess = (high, tree.roll_up(floors, level), start, elasticity)
+            found = _solve_level(tree, level, binding, demand, loads, guess)
             passes += found.passes
             node_low = np.where(binding, found.low, node_low)
             node_high = np.where(binding, found.high, node_high)
@@ -227,12 +233,11 @@ def _solve_level(
     level: int,
     binding: Mask,
     demand: LeafDemand,
-    ends: tuple[Vector, Vector],
-    inherited: Vector,
-    start: float,
-    elasticity: float,
+    loads: tuple[Vector, Vector],
+    guess: tuple[Vector, Vector, float, float],
 ) -> Crossing:
     """Raise the price of the nodes that overspend until each spends its cap."""
+    inherited, floors, start, elasticity = guess
     above = tree.ancestors[level]
     busy = np.flatnonzero(binding)
     position = np.full(binding.size, -1)
@@ -254,9 +259,10 @@ def _solve_level(
         node_demand,
         tree.caps[level][busy],
         np.where(first > 0, first * 1.25, start),
+        floors[busy],
         elasticity=elasticity,
         leaves=leaves,
-        ends=ends,
+        ends=loads,
     )
     low, high, share = np.zeros(binding.size), np.zeros(binding.size), np.ones(binding.size)
     low[busy], high[busy], share[busy] = crossing.low, crossing.high, crossing.share

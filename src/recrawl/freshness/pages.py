@@ -122,6 +122,13 @@ class Pages:
             yield self.part(slice(start, start + size))
 
     @classmethod
+    def unchecked(cls, n_hosts: int, **columns: NDArray[np.generic] | None) -> "Pages":
+        """Make pages of columns that were checked before, such as parts read back from a file."""
+        pages = object.__new__(cls)
+        pages._set(**{name: columns.get(name) for name in _COLUMNS}, n_hosts=n_hosts)
+        return pages
+
+    @classmethod
     def join(cls, parts: Sequence["Pages"]) -> "Pages":
         """Put parts of one table together, in memory, without validating again."""
         joined = object.__new__(cls)

@@ -84,7 +84,7 @@ class Passes:
         check_floors(self._tree, floors, self._name_node)
         start, elasticity = summary.estimate_price(budget)
         self.n_passes = 0
-        return solve_tree(self._tree, self.demand, unlimited, start, elasticity)
+        return solve_tree(self._tree, self.demand, (floors, unlimited), start, elasticity)
 
     def _survey(self) -> tuple[DemandSummary, float, Vector, Vector]:
         """Read once: the summary, the weight, and the demand at an infinite price and at none."""

@@ -44,6 +44,7 @@ def search_prices(
     demand: Demand,
     targets: Vector,
     start: Vector,
+    floors: Vector,
     *,
     elasticity: float = 0.5,
     leaves: Callable[[NDArray[np.bool_]], NDArray[np.bool_]],
@@ -57,6 +58,7 @@ def search_prices(
         leaves below them; that of settled nodes is not looked at
     targets : shape (m,), > the demand at an infinite price and < that at price zero
     start : shape (m,), > 0, first prices to try
+    floors : shape (m,), the demand at an infinite price; only what is above it is at stake
     elasticity : guess of -d log(demand) / d log(price)
     leaves : mask of nodes -> mask of the leaves below them
     ends : two arrays of leaf demands, filled with those at the low and at the high end
@@ -64,14 +66,14 @@ def search_prices(
     Returns
     -------
     Crossing
-        With demand within ``TOLERANCE`` of the target, relative, or blended to it.
+        With demand above the floor within ``TOLERANCE`` of the target, relative, or blended.
 
     Raises
     ------
     NotConverged
         After 400 passes; bisection alone would need fewer.
     """
-    state = _Brackets(targets, start.copy(), elasticity)
+    state = _Brackets(targets, start.copy(), floors, elasticity)
     passes = 0
     while not np.all(state.done):
         if passes == _MAX_PASSES:
@@ -91,9 +93,10 @@ def search_prices(
 class _Brackets:
     """A bracket [low, high] and the next price to try, for each node."""
 
-    def __init__(self, targets: Vector, trial: Vector, elasticity: float) -> None:
+    def __init__(self, targets: Vector, trial: Vector, floors: Vector, elasticity: float) -> None:
         m = targets.size
         self.targets = targets
+        self._tolerance = TOLERANCE * np.maximum(targets - floors, 1e-3 * targets)
         self.trial = trial
         self.low, self.high = np.zeros(m), np.full(m, np.inf)
         self.load_low, self.load_high = np.full(m, np.inf), np.full(m, -1.0)
@@ -110,7 +113,7 @@ class _Brackets:
         self, load: Vector, open_nodes: NDArray[np.bool_]
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Take in the demand at the trial prices; say which ends of which nodes it replaces."""
-        exact = open_nodes & (np.abs(load - self.targets) <= TOLERANCE * self.targets)
+        exact = open_nodes & (np.abs(load - self.targets) <= self._tolerance)
         is_low = open_nodes & (exact | (load > self.targets))
         is_high = open_nodes & (exact | (load <= self.targets))
         side = np.where(is_low, 1, -1)

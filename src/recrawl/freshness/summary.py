@@ -89,7 +89,7 @@ def start_price(objective: Objective, pages: Pages, budget: float) -> tuple[floa
     target = np.array([budget])
     ends = (np.zeros(1), np.zeros(1))
     first = np.array([_uniform_price(objective, pages, budget)])
-    found = search_prices(demand, target, first, leaves=lambda mask: mask, ends=ends)
+    found = search_prices(demand, target, first, np.zeros(1), leaves=lambda mask: mask, ends=ends)
     price = float(found.low[0])
     every = np.ones(1, dtype=bool)
     before, after = (
