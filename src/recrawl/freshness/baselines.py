@@ -77,23 +77,31 @@ def share_out(tree: Tree, masses: Vector) -> Vector:
 
     Notes
     -----
-    One common factor, found by bisection, at which the tree spends the budget while every cap is
-    kept; below a cap that binds, all is scaled down by the same proportion.
+    From the root down, as for prices: one common factor at which the tree spends the budget while
+    every cap below is kept; a node that would exceed its cap gets a smaller factor of its own.
     """
-    budget = float(tree.caps[0][0])
-    total = float(masses.sum())
-    common = budget / total
-    if len(tree.caps) > 1:
-        low, high = np.log(common), np.log(common) + 80.0
-        for _ in range(100):
-            middle = (low + high) / 2
-            spent = float(tree.roll_up(masses * np.exp(middle), 0)[0])
-            low, high = (middle, high) if spent < budget else (low, middle)
-        common = float(np.exp(high))
-    factors = np.full(masses.size, common)
-    for level in range(1, len(tree.caps)):
-        load = tree.roll_up(masses * factors, level)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            part = np.where(load > tree.caps[level], tree.caps[level] / load, 1.0)
-        factors = factors * part[tree.ancestors[level]]
+    factors = np.full(masses.size, np.inf)
+    for level, caps in enumerate(tree.caps):
+        above = tree.ancestors[level]
+        least = np.full(caps.size, np.inf)
+        np.minimum.at(least, above, factors)
+        factors = _fit_level(tree, level, masses, least)[above]
     return factors
+
+
+def _fit_level(tree: Tree, level: int, masses: Vector, inherited: Vector) -> Vector:
+    """Lower the factor of each node of a level until it keeps its cap."""
+    above, caps = tree.ancestors[level], tree.caps[level]
+    mass = np.zeros(caps.size)
+    np.add.at(mass, above, masses)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        smallest = np.where(mass > 0, caps / mass, np.inf)  # caps below can only raise it
+    low = np.minimum(smallest, inherited)
+    high = np.minimum(np.where(np.isfinite(low), low * 2.0**80, low), inherited)
+    for _ in range(120):
+        middle = np.where(low < high, np.sqrt(low) * np.sqrt(high), low)
+        with np.errstate(invalid="ignore"):
+            spent = np.nan_to_num(masses * middle[above], nan=0.0)
+        fits = tree.roll_up(spent, level) <= caps
+        low, high = np.where(fits, middle, low), np.where(fits, high, middle)
+    return low

@@ -3,7 +3,7 @@
 Pages with nearly the same ratio of weight to cost and change rate respond alike to the price. The
 summary keeps, for each of 256 classes per octave of that ratio, the total of change rate x cost and
 the mean ratio. Summaries add, so partitions on several machines are summed up in place and merged;
-the price that a merged summary gives is off by about 1e-6 and starts the exact search.
+the price that a merged summary gives is off by about 1e-4 and starts the exact search.
 """
 
 from dataclasses import dataclass
@@ -69,7 +69,7 @@ class DemandSummary:
     def estimate_price(self, budget: float) -> tuple[float, float]:
         """Return the price at which the demand is about the budget, and the elasticity there.
 
-        A start for the exact search, and a bound of a few parts in a million on its own; 1 and 1/2
+        A start for the exact search, good to about 1e-4 on its own; 1 and 1/2
         for pages that ask for nothing at any price.
         """
         pages = self.representatives()
