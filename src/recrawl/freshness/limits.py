@@ -203,8 +203,8 @@ def solve_tree(
         price = node_high.copy()
         straddles = (spend_low > caps) & (spend_high <= caps) & (node_low < node_high)
         if np.any(straddles):
-            target = node_share * caps + (1 - node_share) * spend_high
             with np.errstate(all="ignore"):
+                target = node_share * caps + (1 - node_share) * spend_high
                 own = (target - spend_high) / (spend_low - spend_high)
             node_share = np.where(straddles, np.clip(np.nan_to_num(own), 0, 1), node_share)
         binding = spend_high > caps
