@@ -87,7 +87,7 @@ class Passes:
         return solve_tree(self._tree, self.demand, (floors, unlimited), start, elasticity)
 
     def _survey(self) -> tuple[DemandSummary, float, Vector, Vector]:
-        """Read once: the summary, the weight, and the demand at an infinite price and at none."""
+        """Read once: the summary, a positive weight if any, and the demand at an infinite price and at none."""
         n = self._tree.n_leaves
         summary = DemandSummary.empty(self._objective)
         weight, floors, unlimited = 0.0, np.zeros(n), np.zeros(n)
@@ -95,7 +95,8 @@ class Passes:
         for part in self._parts:
             change, weights, cost, _, _ = part.columns()
             add_to_classes(self._objective.power, change, weights, cost, summary.classes)
-            weight += part.total_weight()
+            if not weight:  # it only matters whether there is any; the certificate adds them up
+                weight = float(part.columns()[1][: len(part)].max())
             self.n_pages += len(part)
             if part.min_rates is not None:
                 self._add(part, prohibitive, floors)
