@@ -1,0 +1,140 @@
+"""`recrawl explain`: why one page is visited when it is."""
+
+import time
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from recrawl.cli.output import console, print_json, print_table
+from recrawl.cli.place import DEFAULT_CONFIG, state_directory
+from recrawl.control.scope import why_outside
+from recrawl.control.urls import normalise
+from recrawl.errors import InputError
+from recrawl.quantities import show_bytes, show_duration, show_rate
+from recrawl.settings import load_settings
+from recrawl.terms import HostRecord, PageDetails, PlanRecord
+from recrawl.wiring import crawl_rules, open_frontier
+
+__all__ = ["explain"]
+
+
+def explain(
+    url: str,
+    *,
+    config: Path | None = None,
+    state: Path | None = None,
+    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+) -> int:
+    """Tell why a page is visited when it is: its rate, weight, price, host and last visits.
+
+    Parameters
+    ----------
+    url
+        Address of the page.
+    config
+        Configuration of the crawl.  [default: recrawl.toml]
+    state
+        State directory of the crawl, instead of a configuration.
+    json_
+        Print one JSON object and nothing else.
+    """
+    page_url = normalise(url)
+    if page_url is None:
+        raise InputError(f"{url!r} is no http or https address")
+    frontier = open_frontier(state_directory(config, state), read_only=True)
+    try:
+        details = frontier.details(page_url)
+        plan = frontier.last_plan()
+        hosts = {record.host: record for record in frontier.hosts()}
+    finally:
+        frontier.close()
+    if details is None:
+        raise InputError(
+            f"{page_url} is not known to this crawl: {_why_not(page_url, config, state)}"
+        )
+    report = _report(details, plan, hosts[details.host])
+    if json_:
+        print_json(report)
+    else:
+        _show(report, details)
+    return 0
+
+
+def _why_not(url: str, config: Path | None, state: Path | None) -> str:
+    path = config or DEFAULT_CONFIG
+    if state is None and path.exists():
+        reason = why_outside(crawl_rules(load_settings(path)).admission.scope, url)
+        if reason:
+            return f"it is out of scope ({reason})"
+    return "no page that was visited links to it"
+
+
+def _report(details: PageDetails, plan: PlanRecord | None, host: HostRecord) -> dict[str, Any]:
+    now_s = max(time.time(), plan.solved_at_s if plan else 0.0)
+    rate, factor = details.change_rate_per_s, details.change_rate_factor
+    report = asdict(details)
+    report["visits"] = details.visits
+    report.update(
+        at=now_s,
+        price=plan.price if plan else None,
+        change_rate_low_per_s=rate / factor**2 if rate and factor else None,
+        change_rate_high_per_s=rate * factor**2 if rate and factor else None,
+        host_blocked_until_s=host.blocked_until_s if host.blocked_until_s > now_s else None,
+        host_blocked_why=host.blocked_why if host.blocked_until_s > now_s else None,
+        next_visit_s=max(details.due_s, host.blocked_until_s),
+    )
+    return report
+
+
+def _show(report: dict[str, Any], details: PageDetails) -> None:
+    out = console()
+    now_s = report["at"]
+    out.print(details.url, style="bold")
+    rows = [
+        ("state", f"{details.state} ({details.kind}, {details.depth} links from a seed)"),
+        ("visits", f"{details.visits}, of them {details.changes} found a change"),
+    ]
+    if details.change_rate_per_s:
+        low, high = report["change_rate_low_per_s"], report["change_rate_high_per_s"]
+        rows.append(
+            (
+                "change rate",
+                f"{show_rate(details.change_rate_per_s)}, likely between {show_rate(low)} "
+                f"and {show_rate(high)}",
+            )
+        )
+    rows.append(("weight", f"{details.weight:g}"))
+    if details.crawl_rate_per_s:
+        rows.append(
+            ("crawl rate", f"every {show_duration(1 / details.crawl_rate_per_s)}, by the plan")
+        )
+    if report["price"] is not None:
+        rows.append(("price", f"{report['price']:.4g} (what a fetch per second must be worth)"))
+    if report["host_blocked_why"]:
+        left = show_duration(report["host_blocked_until_s"] - now_s)
+        rows.append(("host", f"blocked for {left}: {report['host_blocked_why']}"))
+    if details.redirect_url:
+        rows.append(("leads to", details.redirect_url))
+    wait_s = report["next_visit_s"] - now_s
+    when = f"in {show_duration(wait_s)}" if wait_s > 0 else f"due for {show_duration(-wait_s)}"
+    why = "its host is blocked" if report["next_visit_s"] > details.due_s else details.due_why
+    rows.append(("next visit", f"{when} ({why})"))
+    for name, value in rows:
+        out.print(f"  {name:<12} {value}")
+    print_table(
+        ("last visits", "outcome", "status", "changed", "took", "size"),
+        [
+            (
+                datetime.fromtimestamp(visit.visited_at_s, UTC).strftime("%Y-%m-%d %H:%M:%S"),
+                visit.outcome.value,
+                str(visit.status or ""),
+                {True: "yes", False: "no", None: ""}[visit.changed],
+                show_duration(visit.fetch_s),
+                show_bytes(visit.received_bytes),
+            )
+            for visit in details.recent
+        ],
+    )

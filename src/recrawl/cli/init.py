@@ -1,0 +1,137 @@
+"""`recrawl init`: write a commented configuration for a site."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from recrawl.control.urls import host_of, normalise
+from recrawl.errors import InputError, StateError
+
+__all__ = ["init"]
+
+TEMPLATE = """\
+# A crawl of {host}. Start it with:  recrawl run {file}
+# Everything but seeds and contact may be left out; what is commented shows the default.
+
+seeds = ["{url}"]
+# seed_file = "seeds.txt"        # further addresses, one a line
+
+# Site owners must be able to reach you: a mail address or a page about your crawler.
+contact = "{contact}"
+# name = "recrawl"               # what robots.txt files may call your crawler
+
+# What you may spend, in requests: pages, redirects, robots.txt and sitemaps all count.
+budget = "{budget}"
+# robots = 8                     # at most so many fetches at a time, over all hosts
+# state = "recrawl-state"        # where the index and the history of visits lie
+
+[scope]
+# hosts = ["{name}"]             # default: the hosts of the seeds; "*.{name}" for all below one
+# include = ["/docs/*"]          # take in only these paths
+# exclude = ["*/print/*"]        # and none of these
+# max_depth = 20                 # links from a seed
+# max_pages = 1000000
+# max_pages_per_host = 1000000
+# max_query_variants = 100       # pages that differ in nothing but the query
+# max_redirects = 5
+# sitemaps = true
+# feeds = true
+
+[politeness]
+# delay = "1s"                   # between requests to one host; or its crawl-delay if longer
+# first_backoff = "60s"          # after 429, 503 or no answer; doubles each time
+# longest_backoff = "1d"
+{private}
+
+[revisit]
+# min_interval = "10m"           # never visit a page more often than this
+# max_interval = "30d"           # nor more seldom, as far as the budget goes
+# initial_interval = "1d"        # to the second visit, before anything is known
+# confirm_after = "1h"           # a 404 counts when it is seen again after this
+# listings = "1d"                # how often sitemaps and feeds are read
+
+# What is one fresh page worth? The first pattern that matches counts; otherwise 1.
+# [[weights]]
+# path = "/news/*"
+# weight = 5
+
+[fetch]
+# timeout = "30s"                # for a whole page
+# max_bytes = "4MiB"             # larger pages are skipped
+
+[buffer]
+# capacity = 32                  # pages between the robots and the indexer
+# deadline = "10m"               # a page that waited longer is fetched again instead
+
+[index]
+# language = "english"           # of the stemmer; "none" for no stemming
+# commit_every = "2s"
+
+[plan]
+# replan = "5m"                  # how often change rates and visits are planned anew
+# discovery_share = 0.5          # of the budget, while pages wait that were never visited
+# typical_change = "14d"         # how often a page changes, as a first guess
+"""
+
+
+def init(
+    url: str,
+    *,
+    contact: str = "",
+    budget: str = "1000/h",
+    out: Path = Path("recrawl.toml"),
+    allow_private: bool = False,
+    force: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Write a commented configuration for a site.
+
+    Parameters
+    ----------
+    url
+        Where the crawl starts.
+    contact
+        How site owners reach you: a mail address or a page. The crawl refuses to start without.
+    budget
+        Requests that you may spend, such as 1000/h or 6/min.
+    out
+        File to write.
+    allow_private
+        The site is on this machine or in a private network.
+    force
+        Overwrite the file if it exists.
+    """
+    seed = normalise(url if "://" in url else f"https://{url}")
+    if seed is None:
+        raise InputError(f"{url!r} is no http or https address, such as https://example.org/")
+    if out.exists() and not force:
+        raise InputError(
+            f"{out} exists; choose another file with --out, or overwrite it with --force"
+        )
+    for name, value in (("--contact", contact), ("--budget", budget)):
+        if not value.isprintable() or any(sign in value for sign in '"\\'):
+            raise InputError(f"{name}: {value!r} holds a character that cannot stand there")
+    host = host_of(seed)
+    authority = host.partition("://")[2]
+    name = authority.partition(":")[0] if not authority.startswith("[") else authority
+    private = (
+        f'allow_private = ["{name}"]  # hosts that may have private addresses'
+        if allow_private
+        else f'# allow_private = ["{name}"]  # hosts that may have private addresses'
+    )
+    text = TEMPLATE.format(
+        host=host,
+        name=authority,
+        url=seed,
+        contact=contact,
+        budget=budget,
+        private=private,
+        file=out,
+    )
+    try:
+        out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise StateError(f"{out}: {error.strerror}") from error
+    missing = "" if contact else "Fill in `contact`, then "
+    print(f"Wrote {out}. {missing or 'Now '}start with:  recrawl run {out}")
+    return 0

@@ -1,0 +1,105 @@
+"""The verb ``reproduce``: the papers' tables and figures, printed beside ours."""
+
+import importlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import cast
+
+from recrawl.cli.output import console, print_json, print_table
+from recrawl.cli.reproductions.result import Reproduction, Row
+from recrawl.errors import InputError
+
+__all__ = ["REPRODUCTIONS", "main"]
+
+REPRODUCTIONS: Mapping[str, tuple[str, str]] = {
+    # name: function that returns a Reproduction, what it is
+    "talim-figures": (
+        "recrawl.cli.reproductions.talim:figures",
+        "Talim et al. 2001, Figures 2 to 4: the optimal switching curves",
+    ),
+    "talim-table-1": (
+        "recrawl.cli.reproductions.talim:table_1",
+        "Talim et al. 2001, Table 1: fixed against controlled, as many robots as the best fixed",
+    ),
+    "talim-table-2": (
+        "recrawl.cli.reproductions.talim:table_2",
+        "Talim et al. 2001, Table 2: fixed against controlled, any number of robots",
+    ),
+}
+
+
+def main(name: str | None = None, /, *, plot: Path | None = None, json: bool = False) -> None:
+    """Print a published table or figure beside what we compute.
+
+    Parameters
+    ----------
+    name
+        Which one; leave out to list them.
+    plot
+        Draw the figures into this .png, .svg or .pdf file.
+    json
+        Print one JSON object instead of tables.
+    """
+    if name is None:
+        _list(as_json=json)
+        return
+    if name not in REPRODUCTIONS:
+        raise InputError(f"{name!r} is not known; the names are {', '.join(sorted(REPRODUCTIONS))}")
+    module, _, function = REPRODUCTIONS[name][0].partition(":")
+    reproduce = cast(
+        "Callable[[], Reproduction]", getattr(importlib.import_module(module), function)
+    )
+    found = reproduce()
+    if plot is not None:
+        if found.draw is None:
+            raise InputError(f"--plot: {name} is a table, there is no picture to draw")
+        found.draw(plot)
+    if json:
+        print_json({"name": name, "title": found.title, "rows": [_json(row) for row in found.rows]})
+    else:
+        _print(found)
+
+
+def _list(*, as_json: bool) -> None:
+    if as_json:
+        print_json({"names": {name: what for name, (_, what) in REPRODUCTIONS.items()}})
+        return
+    print_table(["name", ""], [[name, what] for name, (_, what) in REPRODUCTIONS.items()])
+
+
+def _json(row: Row) -> dict[str, object]:
+    return {
+        **row.case,
+        "printed": row.printed,
+        "computed": row.computed,
+        "note": row.note,
+    }
+
+
+def _print(found: Reproduction) -> None:
+    notes = sorted({row.note for row in found.rows if row.note}, key=_first_use(found))
+    table = []
+    for row in found.rows:
+        mark = f"[{notes.index(row.note) + 1}]" if row.note else ""
+        case = ", ".join(map(str, row.case.values()))
+        table.append([case, "printed", *(str(row.printed.get(name, "")) for name in row.computed)])
+        table.append([mark, "ours", *(_show(row.computed[name]) for name in row.computed)])
+    print_table(
+        [", ".join(found.rows[0].case), "", *found.rows[0].computed], table, title=found.title
+    )
+    out = console()
+    for number, note in enumerate(notes, start=1):
+        out.print(f"[{number}] {note}", markup=False)
+    for remark in found.remarks:
+        out.print(remark, markup=False)
+
+
+def _first_use(found: Reproduction) -> Callable[[str], int]:
+    order = [row.note for row in found.rows]
+    return order.index
+
+
+def _show(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return str(value)

@@ -1,0 +1,46 @@
+"""The form in which every reproduction hands back what was printed and what we compute."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+__all__ = ["Reproduction", "Row"]
+
+Cells: TypeAlias = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of a printed table, or one figure.
+
+    Parameters
+    ----------
+    case : what tells the row from the others, by name
+    printed : the printed values, as text where trailing zeros matter
+    computed : ours, with the same names
+    note : why they differ, or empty where they agree
+    """
+
+    case: Cells
+    printed: Cells
+    computed: Cells
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduction:
+    """A printed result beside ours.
+
+    Parameters
+    ----------
+    title : paper and place
+    rows : row by row
+    remarks : what holds for the whole, for people
+    draw : writes the pictures to a file, where the original is a picture
+    """
+
+    title: str
+    rows: Sequence[Row]
+    remarks: Sequence[str] = ()
+    draw: Callable[[Path], None] | None = None

@@ -1,0 +1,267 @@
+"""The verb ``robots``: how many robots to run, by the length of the indexing buffer."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import numpy as np
+
+from recrawl.cli.arrival_log import read_arrival_log, read_service_times
+from recrawl.cli.output import parse_rate_per_s, print_json, progress_console
+from recrawl.cli.robots_phased import PhasedRequest, advise_phased
+from recrawl.cli.robots_policy_file import read_policy_file
+from recrawl.cli.robots_report import (
+    Answer,
+    MeasuredRates,
+    answer_json,
+    plot_answer,
+    print_answer,
+    sensitivity,
+    show_point,
+    show_rates,
+)
+from recrawl.control.drift import lookup_policy
+from recrawl.errors import InputError
+from recrawl.fleet import (
+    ControlledBuffer,
+    TradeOff,
+    estimate_fetch_rate,
+    estimate_index_rate,
+    evaluate_policy,
+    solve_robots,
+    solve_robots_unrestricted,
+    solve_static,
+    sweep_weights,
+)
+from recrawl.simulation.controlled_queue import simulate_fleet
+
+__all__ = ["main"]
+
+
+def main(  # noqa: C901, PLR0912, PLR0913 - the options of the verb
+    *,
+    buffer: int,
+    fetch_rate: str | None = None,
+    index_rate: str | None = None,
+    robots: int | None = None,
+    starvation_weight: float | None = None,
+    loss_weight: float = 1.0,
+    holding_cost: float = 0.0,
+    robot_cost: float = 0.0,
+    from_log: Path | None = None,
+    service_times: Path | None = None,
+    robots_in_log: int | None = None,
+    policy: Path | None = None,
+    sweep: str | None = None,
+    classes: str | None = None,
+    environment: str | None = None,
+    index_phases: int = 1,
+    simulate: int | None = None,
+    seed: int = 0,
+    plot: Path | None = None,
+    json: bool = False,
+) -> None:
+    """Decide how many robots to run at each length of the indexing buffer.
+
+    Robots bring pages into a buffer; the indexer takes them out. Too few robots and the indexer
+    starves, too many and pages are lost. The answer is the control of least cost, exact, beside
+    the best fixed number.
+
+    Parameters
+    ----------
+    buffer
+        Pages that fit into the buffer, the one being indexed included.
+    fetch_rate
+        Pages one active robot brings per unit of time: a number, or 6/min, 1000/h.
+    index_rate
+        Pages the indexer finishes per unit of time while busy, written as the fetch rate.
+    robots
+        Robots available; leave out to have as many as are worth having.
+    starvation_weight
+        Cost of an idle indexer per unit of time, where a lost page costs the loss weight.
+        Left out: the weight at which it is right for robots to just keep up with the indexer.
+    loss_weight
+        Cost of a page that finds the buffer full.
+    holding_cost
+        Cost per buffered page and unit of time.
+    robot_cost
+        Cost per active robot and unit of time.
+    from_log
+        Measure the rates from an arrival log: a table with arrived_at, robots and, if known,
+        index_seconds.
+    service_times
+        Table of times the indexer took, column index_seconds, for a log without them.
+    robots_in_log
+        How many robots were active during the log, if it has no column robots.
+    policy
+        JSON file with a policy of your own to compare: {"targets": [...]} or
+        {"arrival": [[...]], "departure": [[...]]}.
+    sweep
+        Solve for many weights of starvation, first:last:how many, such as 0.1:10:9.
+    classes
+        Robots of several kinds, count@rate, such as 8@0.05,4@0.2; with an environment one rate
+        for each phase, such as 12@0.05/0.2.
+    environment
+        Rates of leaving each phase of the environment for the next, in a circle, such as 0.1,0.2.
+    index_phases
+        Erlang phases of the indexing time; more phases, less variation.
+    simulate
+        Also simulate so many events and report 95 % confidence intervals.
+    seed
+        Seed of the simulation.
+    plot
+        Draw the policy (with a sweep: the trade-off) into this .png, .svg or .pdf file.
+    json
+        Print one JSON object instead of tables.
+    """
+    index_text = index_rate
+    measured = None
+    if from_log is not None:
+        measured = _measure(from_log, service_times, robots_in_log, index_rate)
+        if fetch_rate is not None:
+            raise InputError("--fetch-rate: leave it out, --from-log measures it")
+        fetch, unit = measured.fetch.rate, "s"
+        index = measured.index.rate if measured.index else _rate(index_text, "--index-rate")[0]
+    else:
+        fetch, index, unit = _given_rates(fetch_rate, index_text, classes)
+    if starvation_weight is None:
+        starvation_weight = loss_weight * index * (buffer + 2) / max(buffer, 1)
+    if classes is not None or environment is not None or index_phases != 1:
+        _refuse_with_phases(robot_cost, sweep, policy, plot)
+        request = PhasedRequest(
+            classes,
+            environment,
+            index_phases,
+            robots,
+            buffer,
+            fetch,
+            index,
+            (starvation_weight, loss_weight, holding_cost),
+            simulate,
+            seed,
+            unit,
+        )
+        advise_phased(request, as_json=json)
+        return
+    first = robots if robots is not None else 2 * math.ceil(index / fetch) + buffer
+    model = ControlledBuffer(
+        first, buffer, fetch, index, starvation_weight, loss_weight, holding_cost, robot_cost
+    )
+    weights = _sweep_weights(sweep) if sweep is not None else None
+    yours = read_policy_file(policy) if policy is not None else None
+    best = solve_robots(model) if robots is not None else solve_robots_unrestricted(model)
+    answer = Answer(best, solve_static(best.model), unit, robots is None, measured)
+    parts: dict[str, object] = {}
+    if measured is not None:
+        parts["rates"], parts["if_wrong"] = show_rates(measured), sensitivity(best, measured)
+    if yours is not None:
+        parts["yours"] = [asdict(part) for part in evaluate_policy(best.model, yours(best.model))]
+    if simulate is not None:
+        rng = np.random.default_rng(seed)
+        parts["simulation"] = asdict(
+            simulate_fleet(best.model, lookup_policy(best), rng, events=simulate)
+        )
+    points = None
+    if weights is not None:
+        widest = replace(best.model, starvation_weight=max(weights))
+        if robots is None:
+            widest = solve_robots_unrestricted(widest).model
+        points = _sweep(widest, weights)
+    if points is not None:
+        parts["sweep"] = [show_point(point) for point in points]
+    if plot is not None:
+        plot_answer(plot, best, points)
+    if json:
+        print_json({**answer_json(answer), **parts})
+    else:
+        print_answer(answer, parts)
+
+
+def _given_rates(
+    fetch_rate: str | None, index_rate: str | None, classes: str | None
+) -> tuple[float, float, str]:
+    index, index_unit = _rate(index_rate, "--index-rate")
+    if fetch_rate is None and classes is not None:
+        return index, index, index_unit
+    fetch, fetch_unit = _rate(fetch_rate, "--fetch-rate")
+    if fetch_unit != index_unit:
+        raise InputError(
+            f"--fetch-rate {fetch_rate} and --index-rate {index_rate}: give both with a unit, "
+            "such as 6/min and 60/min, or both as numbers per the same unit of time"
+        )
+    return fetch, index, fetch_unit
+
+
+def _rate(text: str | None, name: str) -> tuple[float, str]:
+    """Read a rate with a unit as one per second, or a bare number per unit of time."""
+    if text is None:
+        raise InputError(f"{name}: missing; write a number, or a rate such as 6/min or 1000/h")
+    try:
+        rate, unit = float(text), "unit of time"
+    except ValueError:
+        rate, unit = parse_rate_per_s(text, name=name), "s"
+    if not (math.isfinite(rate) and rate > 0):
+        raise InputError(f"{name}: must be finite and > 0, got {text}")
+    return rate, unit
+
+
+def _refuse_with_phases(
+    robot_cost: float, sweep: str | None, policy: Path | None, plot: Path | None
+) -> None:
+    given = {
+        "--robot-cost": robot_cost != 0,
+        "--sweep": sweep is not None,
+        "--policy": policy is not None,
+        "--plot": plot is not None,
+    }
+    for name, is_given in given.items():
+        if is_given:
+            raise InputError(
+                f"{name}: is for one class of robots and exponential times; leave it out, or "
+                "leave out --classes, --environment and --index-phases"
+            )
+
+
+def _measure(
+    log: Path, service_times: Path | None, robots_in_log: int | None, index_rate: str | None
+) -> MeasuredRates:
+    times, robots, seconds = read_arrival_log(log, robots_in_log)
+    if service_times is not None:
+        seconds = read_service_times(service_times)
+    if index_rate is not None:
+        if _rate(index_rate, "--index-rate")[1] != "s":
+            raise InputError(
+                f"--index-rate {index_rate}: a log is measured in seconds, so give it with a unit, "
+                "such as 2/s or 90/min"
+            )
+        return MeasuredRates(estimate_fetch_rate(times, robots), None)
+    if seconds is None:
+        raise InputError(
+            f"{log}: no column index_seconds, and neither --service-times nor --index-rate was "
+            "given, so nothing says how fast the indexer is"
+        )
+    return MeasuredRates(estimate_fetch_rate(times, robots), estimate_index_rate(seconds))
+
+
+def _sweep_weights(text: str) -> list[float]:
+    parts = text.split(":")
+    try:
+        first, last, count = float(parts[0]), float(parts[1]), int(parts[2])
+        right = len(parts) == 3 and 0 < first <= last < math.inf and 1 <= count <= 10_000
+    except (ValueError, IndexError):
+        right = False
+    if not right:
+        raise InputError(
+            f"--sweep: {text!r} is not first:last:how many with 0 < first <= last, such as 0.1:10:9"
+        )
+    return [float(weight) for weight in np.geomspace(first, last, count)]
+
+
+def _sweep(model: ControlledBuffer, weights: Sequence[float]) -> tuple[TradeOff, ...]:
+    from rich.progress import track
+
+    steps = track(
+        weights, "solving", console=progress_console(), transient=True, disable=len(weights) < 3
+    )
+    return tuple(point for weight in steps for point in sweep_weights(model, [weight]))

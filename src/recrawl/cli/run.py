@@ -1,0 +1,132 @@
+"""`recrawl run`: crawl a site, and keep its index fresh until stopped."""
+
+import asyncio
+import contextlib
+import signal
+import sys
+from pathlib import Path
+from typing import Annotated, Any, TextIO
+
+from cyclopts import Parameter
+
+from recrawl.cli.output import print_json
+from recrawl.cli.place import DEFAULT_CONFIG
+from recrawl.cli.watch import Watch
+from recrawl.errors import InputError
+from recrawl.quantities import parse_duration_s, show_duration, show_rate
+from recrawl.runtime.crawl import Crawl
+from recrawl.settings import Settings, load_settings
+from recrawl.telemetry.counters import CountingSink
+from recrawl.telemetry.lines import JsonLinesSink
+from recrawl.wiring import open_crawl
+
+__all__ = ["run"]
+
+
+def run(
+    config: Path = DEFAULT_CONFIG,
+    *,
+    for_: Annotated[str | None, Parameter(name="--for")] = None,
+    once: Annotated[bool, Parameter(negative="")] = False,
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")] = False,
+    log: Path | None = None,
+    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+) -> int:
+    """Crawl a site until stopped, and keep its index fresh within the budget.
+
+    Ctrl-C or SIGTERM stops it in order within five seconds; whatever happens, the next start goes
+    on where this one was.
+
+    Parameters
+    ----------
+    config
+        Configuration file; `recrawl init URL` writes one.
+    for_
+        Stop after this long, such as 10m.
+    once
+        Stop when every page has been visited once.
+    quiet
+        Show no progress.
+    log
+        Append every event to this file, one JSON object a line.
+    json_
+        Print one JSON object at the end and nothing else.
+    """
+    settings = load_settings(config)
+    limit_s = None if for_ is None else parse_duration_s(for_, name="--for")
+    if limit_s is not None and limit_s <= 0:
+        raise InputError(f"--for: {for_!r} must be longer than nothing")
+    with contextlib.ExitStack() as stack:
+        stream: TextIO | None = None
+        if log is not None:
+            try:
+                stream = stack.enter_context(log.open("a", encoding="utf-8", buffering=1))
+            except OSError as error:
+                raise InputError(f"--log: {log}: {error.strerror}") from error
+        counts = asyncio.run(
+            _run(settings, limit_s=limit_s, once=once, quiet=quiet or json_, stream=stream)
+        )
+    report = {
+        "fetches": dict(counts.outcomes),
+        "budget": settings.budget_per_s,
+        "state": str(settings.state),
+    }
+    if json_:
+        print_json(report)
+    elif not quiet:
+        told = ", ".join(f"{number:,} {name}" for name, number in counts.outcomes.most_common())
+        print(f"Visits: {told or 'none'}. State: {settings.state}", file=sys.stderr)
+    return 0
+
+
+async def _run(
+    settings: Settings, *, limit_s: float | None, once: bool, quiet: bool, stream: TextIO | None
+) -> CountingSink:
+    counts = CountingSink()
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    async with open_crawl(settings, events=counts, once=once) as crawl:
+        if stream is not None:
+            counts.then = JsonLinesSink(stream, lambda: crawl.now_s)
+        title = f"{', '.join(settings.hosts[:3])}: {show_rate(settings.budget_per_s)}"
+        watch = Watch(
+            crawl, counts, budget_per_s=settings.budget_per_s, quiet=quiet, title=title, every_s=1.0
+        )
+        async with crawl.running(), watch:
+            await _until(crawl, stop, limit_s=limit_s, once=once)
+            if once and not stop.is_set():
+                await crawl.planner.replan()
+        if once and not quiet:
+            _tell_blocked(crawl)
+    return counts
+
+
+async def _until(crawl: Crawl, stop: asyncio.Event, *, limit_s: float | None, once: bool) -> None:
+    """Wait for a signal, for the time limit, or for the end of the pass."""
+    waits: list[asyncio.Future[Any]] = [asyncio.ensure_future(stop.wait())]
+    if limit_s is not None:
+        waits.append(asyncio.ensure_future(_sleep(limit_s)))
+    if once:
+        waits.append(asyncio.ensure_future(crawl.until_done()))
+    done, pending = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    for wait in pending:
+        wait.cancel()
+    for wait in done:
+        wait.result()
+
+
+async def _sleep(seconds: float) -> None:
+    await asyncio.sleep(seconds)
+
+
+def _tell_blocked(crawl: Crawl) -> None:
+    for queue in crawl.dispatcher.hosts():
+        wait_s = queue.politeness.blocked_until_s - crawl.now_s
+        if wait_s > 0:
+            print(
+                f"{queue.host} was left out: {queue.politeness.blocked_why} "
+                f"(for another {show_duration(wait_s)})",
+                file=sys.stderr,
+            )

@@ -1,0 +1,95 @@
+"""`recrawl search`: ask the index."""
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from recrawl.cli.output import console, print_json
+from recrawl.cli.place import state_directory
+from recrawl.errors import InputError
+from recrawl.quantities import show_duration
+from recrawl.wiring import open_index
+
+__all__ = ["search"]
+
+
+def search(
+    *words: str,
+    config: Path | None = None,
+    state: Path | None = None,
+    limit: Annotated[int, Parameter(name=["--limit", "-n"])] = 10,
+    offset: int = 0,
+    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+) -> int:
+    """Search the index: the best pages, with a highlighted snippet and the age of the copy.
+
+    Pages that hold all words come first; "words in quotes" must stand together, -word must not
+    occur, title:word must be in the title.
+
+    Parameters
+    ----------
+    words
+        What to look for.
+    config
+        Configuration of the crawl.  [default: recrawl.toml]
+    state
+        State directory of the crawl, instead of a configuration.
+    limit
+        Hits to show.
+    offset
+        Hits to skip.
+    json_
+        Print one JSON object and nothing else.
+    """
+    query = " ".join(words).strip()
+    if not query:
+        raise InputError("search for what? Give at least one word")
+    if not 1 <= limit <= 1000:
+        raise InputError(f"--limit: {limit} must be between 1 and 1000")
+    if offset < 0:
+        raise InputError(f"--offset: {offset} must be at least 0")
+    index = open_index(state_directory(config, state), read_only=True)
+    total, hits = index.search(query, limit=limit, offset=offset)
+    if json_:
+        print_json(
+            {
+                "query": query,
+                "total": total,
+                "hits": [
+                    {
+                        "url": hit.url,
+                        "title": hit.title,
+                        "snippet": hit.snippet,
+                        "highlights": hit.highlights,
+                        "score": hit.score,
+                        "fetched_at": hit.fetched_at_s,
+                    }
+                    for hit in hits
+                ],
+            }
+        )
+        return 0
+    from rich.text import Text
+
+    out = console()
+    if not hits:
+        out.print(f"Nothing among {index.n_documents():,} pages matches {query!r}.")
+        return 0
+    for number, hit in enumerate(hits, start=offset + 1):
+        age = show_duration(max(0.0, time.time() - hit.fetched_at_s))
+        out.print(Text.assemble(f"{number}. ", (_printable(hit.title or hit.url), "bold")))
+        out.print(Text.assemble("   ", (_printable(hit.url), "cyan"), f"  (copy is {age} old)"))
+        snippet = Text(_printable(hit.snippet).replace("\n", " "))
+        for start, end in hit.highlights:
+            snippet.stylize("bold yellow", start, end)
+        out.print(Text("   ") + snippet)
+        out.print()
+    out.print(f"{offset + 1} to {offset + len(hits)} of {total:,} pages", style="dim")
+    return 0
+
+
+def _printable(text: str) -> str:
+    """Return text without characters that could command a terminal."""
+    return "".join(sign if sign.isprintable() or sign == "\n" else "\ufffd" for sign in text)

@@ -1,0 +1,164 @@
+"""What a person sees while a crawl runs: a live panel in a terminal, plain lines elsewhere."""
+
+import asyncio
+import sys
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+from rich.console import Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from recrawl.cli.output import progress_console
+from recrawl.control.estimate import FreshnessEstimate, estimate_freshness
+from recrawl.quantities import show_rate
+from recrawl.runtime.crawl import Crawl
+from recrawl.telemetry.counters import CountingSink
+
+__all__ = ["Watch", "freshness_of"]
+
+
+def freshness_of(crawl: Crawl) -> FreshnessEstimate | None:
+    """Return the estimated freshness of a running crawl; runs on the frontier's thread."""
+    pages = crawl.world.frontier.planned_pages()
+    known = np.nan_to_num(pages.change_rates_per_s, nan=crawl.rules.prior_rate_per_s)
+    # A page without an estimate is known as well as the prior: a factor of exp(1/sqrt(shape)).
+    doubt = np.nan_to_num(
+        np.log(pages.change_rate_factors), nan=1.0 / np.sqrt(crawl.rules.prior_shape)
+    )
+    return estimate_freshness(known, doubt, pages.weights, pages.last_visit_s, crawl.now_s)
+
+
+class Watch:
+    """Shows a crawl while its ``async with`` block runs.
+
+    Parameters
+    ----------
+    crawl, counts : what to look at
+    budget_per_s : what the crawl may spend
+    truth : true freshness now, where it is known
+    quiet : show nothing
+    title : first line of the panel
+    every_s : seconds between two looks; lines come ten times as seldom
+    """
+
+    def __init__(
+        self,
+        crawl: Crawl,
+        counts: CountingSink,
+        *,
+        budget_per_s: float,
+        truth: Callable[[], float] | None = None,
+        quiet: bool = False,
+        title: str = "",
+        every_s: float = 0.5,
+    ) -> None:
+        self._crawl = crawl
+        self._counts = counts
+        self._budget_per_s = budget_per_s
+        self._truth = truth
+        self._quiet = quiet
+        self._title = title
+        self._every_s = every_s
+        self._console = progress_console()
+        self._started_s = 0.0
+        self._crawl_started_s = 0.0
+        self._seen: tuple[float, int] = (0.0, 0)
+        self._speed = 0.0
+        self._estimate: FreshnessEstimate | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        self._started_s = time.monotonic()
+        self._crawl_started_s = self._crawl.now_s
+        self._seen = (self._started_s, self._fetches())
+        if not self._quiet:
+            self._task = asyncio.create_task(self._show(), name="watch")
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    async def _show(self) -> None:
+        if self._console.is_terminal:
+            with Live(self._panel(), console=self._console, auto_refresh=False) as live:
+                while True:
+                    await self._look()
+                    live.update(self._panel(), refresh=True)
+                    await asyncio.sleep(self._every_s)
+        while True:
+            await asyncio.sleep(10.0 * self._every_s)
+            await self._look()
+            print(self._line(), file=sys.stderr, flush=True)
+
+    async def _look(self) -> None:
+        now_s, fetches = time.monotonic(), self._fetches()
+        if now_s - self._seen[0] >= self._every_s:
+            self._speed = (fetches - self._seen[1]) / (now_s - self._seen[0])
+            self._seen = (now_s, fetches)
+        started_s = time.monotonic()
+        self._estimate = await self._crawl.world.on_state(freshness_of, self._crawl)
+        # On a large crawl looking takes a while: then look less often.
+        self._every_s = max(self._every_s, 20.0 * (time.monotonic() - started_s))
+
+    def _fetches(self) -> int:
+        outcomes = self._counts.outcomes
+        return sum(outcomes.values()) - outcomes["disallowed"] + self._counts.events["robots"]
+
+    def _rows(self) -> list[tuple[str, str]]:
+        crawl, outcomes = self._crawl, self._counts.outcomes
+        passed_s = max(crawl.now_s - self._crawl_started_s, 1e-9)
+        used = self._fetches() / (self._budget_per_s * passed_s + 1.0)
+        troubles = sum(outcomes[name] for name in ("failed", "server-error", "throttled", "denied"))
+        rows = [
+            ("fetches", f"{self._fetches():,} ({self._speed:,.0f}/s)"),
+            ("budget", f"{show_rate(self._budget_per_s)}, {min(used, 1.0):.0%} used"),
+            ("new", f"{outcomes['new']:,}"),
+            ("changed", f"{outcomes['changed']:,}"),
+            ("unchanged", f"{outcomes['unchanged'] + outcomes['not-modified']:,}"),
+            ("of them 304", f"{outcomes['not-modified']:,}"),
+            ("moved, gone", f"{outcomes['moved'] + outcomes['gone'] + outcomes['not-found']:,}"),
+            ("trouble", f"{troubles:,}"),
+            ("robots", f"{crawl.fleet.active} of {crawl.fleet.n_robots} active"),
+            (
+                "buffer",
+                f"{crawl.buffer.length} of {crawl.buffer.capacity}, {crawl.buffer.lost} lost",
+            ),
+        ]
+        if self._estimate is not None:
+            half = 50.0 * (self._estimate.high - self._estimate.low)
+            rows.append(("fresh, estimated", f"{100 * self._estimate.value:.1f} % ± {half:.1f}"))
+        if self._truth is not None:
+            rows.append(("fresh, in truth", f"{100 * self._truth():.1f} %"))
+        return rows
+
+    def _panel(self) -> Group:
+        grid = Table.grid(padding=(0, 3, 0, 0))
+        for _ in range(2):
+            grid.add_column(style="dim")
+            grid.add_column(min_width=22)
+        rows = self._rows()
+        half = (len(rows) + 1) // 2
+        for place in range(half):
+            cells = list(rows[place])
+            cells += rows[half + place] if half + place < len(rows) else ("", "")
+            grid.add_row(*(Text(cell) for cell in cells))
+        bar = ProgressBar(
+            total=1.0, completed=self._estimate.value if self._estimate else 0.0, width=60
+        )
+        return Group(Text(self._title, style="bold"), grid, bar)
+
+    def _line(self) -> str:
+        return "  ".join(f"{name}: {value}" for name, value in self._rows())

@@ -1,0 +1,43 @@
+"""The fetch budget as a token bucket: never more than the rate, plus a small burst."""
+
+from dataclasses import dataclass
+
+__all__ = ["FetchBudget"]
+
+
+@dataclass(slots=True)
+class FetchBudget:
+    """At most ``rate_per_s * t + burst`` requests in any window of length t.
+
+    Every request counts: pages, redirects, robots.txt, sitemaps. A new bucket holds one token, so
+    that a crawler that is restarted often stays within the budget too.
+
+    Parameters
+    ----------
+    rate_per_s : requests per second, > 0
+    burst : requests that may follow each other at once, >= 1
+    """
+
+    rate_per_s: float
+    burst: float = 1.0
+    _tokens: float = 1.0
+    _at_s: float | None = None
+
+    def ready_s(self, now_s: float) -> float:
+        """Return the earliest instant at which one more request is within the budget."""
+        self._fill(now_s)
+        # Half a nanosecond of grace, or rounding makes a waiter wake just too early.
+        lacking = max(0.0, 1.0 - self._tokens)
+        return now_s + lacking / self.rate_per_s if lacking > 1e-9 else now_s
+
+    def spend(self, now_s: float) -> None:
+        """Count one request."""
+        self._fill(now_s)
+        self._tokens -= 1.0
+
+    def _fill(self, now_s: float) -> None:
+        if self._at_s is not None and now_s > self._at_s:
+            earned = (now_s - self._at_s) * self.rate_per_s
+            self._tokens = min(self.burst, self._tokens + earned)
+        if self._at_s is None or now_s > self._at_s:
+            self._at_s = now_s

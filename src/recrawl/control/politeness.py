@@ -1,0 +1,112 @@
+"""When one host may be asked again: spacing, back-off and a breaker for dead hosts.
+
+It never reads a clock: every method is told the time. One request is in flight at a time, the
+next starts no earlier than ``delay`` after the end of the last, and a host that answers with 429,
+503 or not at all is left alone for a while that doubles each time.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from recrawl.control.retry import Backoff, retry_after_s
+
+__all__ = ["HostPoliteness", "PolitenessRules"]
+
+
+@dataclass(frozen=True, slots=True)
+class PolitenessRules:
+    """How hosts are treated.
+
+    Parameters
+    ----------
+    delay_s : rest between the end of one request and the start of the next, >= 0; a host's own
+        crawl-delay counts where it is longer
+    backoff : after throttling and dead connections
+    dead_after : failures without any answer that open the breaker
+    longest_retry_after_s : a host may not send us away for longer than this
+    """
+
+    delay_s: float = 1.0
+    backoff: Backoff = field(default_factory=Backoff)
+    dead_after: int = 5
+    longest_retry_after_s: float = 86_400.0
+
+
+@dataclass(slots=True)
+class HostPoliteness:
+    """The timing of one host.
+
+    ``failures`` counts troubles in a row; it is forgotten after ``backoff.quiet_s`` without
+    trouble, and at once by an answer where the trouble was that none came.
+    """
+
+    rules: PolitenessRules
+    crawl_delay_s: float | None = None
+    failures: int = 0
+    blocked_until_s: float = 0.0
+    blocked_why: str | None = None
+    in_flight: bool = False
+    _rested_s: float = 0.0
+    _unanswered: bool = False
+
+    @property
+    def delay_s(self) -> float:
+        """The rest between two requests."""
+        return max(self.rules.delay_s, self.crawl_delay_s or 0.0)
+
+    @property
+    def ready_s(self) -> float:
+        """The earliest start of the next request; infinite while one is in flight."""
+        return float("inf") if self.in_flight else max(self._rested_s, self.blocked_until_s)
+
+    def start(self) -> None:
+        """A request to this host starts now."""
+        self.in_flight = True
+
+    def cancel(self) -> None:
+        """The request that was to start was never sent."""
+        self.in_flight = False
+
+    def answered(
+        self, now_s: float, status: int, retry_after: str | None, random: np.random.Generator
+    ) -> None:
+        """The request in flight was answered."""
+        self._end(now_s)
+        if status in (429, 503):
+            self._unanswered = False
+            self._block(now_s, f"answered {status}", retry_after_s(retry_after, now_s), random)
+            return
+        quiet = now_s > self.blocked_until_s + self.rules.backoff.quiet_s
+        if self._unanswered or quiet:
+            self.failures = 0
+            self.blocked_why = None
+            self._unanswered = False
+
+    def unanswered(self, now_s: float, why: str, random: np.random.Generator) -> None:
+        """The request in flight brought no answer."""
+        self._end(now_s)
+        self._unanswered = True
+        dead = self.failures + 1 >= self.rules.dead_after
+        self._block(now_s, f"dead: {why}" if dead else why, None, random)
+
+    def block_until(self, instant_s: float, why: str) -> None:
+        """Leave the host alone until an instant, whatever else it did."""
+        self.blocked_until_s = max(self.blocked_until_s, instant_s)
+        self.blocked_why = why
+
+    def _end(self, now_s: float) -> None:
+        self.in_flight = False
+        self._rested_s = now_s + self.delay_s
+
+    def _block(
+        self, now_s: float, why: str, asked_s: float | None, random: np.random.Generator
+    ) -> None:
+        if self.failures and now_s > self.blocked_until_s + self.rules.backoff.quiet_s:
+            self.failures = 0
+        self.failures += 1
+        until_s = now_s + self.rules.backoff.delay_s(self.failures, random)
+        if asked_s is not None:
+            until_s = min(asked_s, now_s + self.rules.longest_retry_after_s)
+        self.blocked_until_s = max(now_s, until_s)
+        self.blocked_why = why

@@ -1,0 +1,49 @@
+"""When to try again: Retry-After in both forms, and doubling back-off with jitter."""
+
+import math
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+
+import numpy as np
+
+__all__ = ["Backoff", "retry_after_s"]
+
+
+def retry_after_s(header: str | None, now_s: float) -> float | None:
+    """Return the instant that a Retry-After header names, or None if it names none.
+
+    Both forms count: seconds from now, and an HTTP date. What is in the past means now.
+    """
+    if not header:
+        return None
+    text = header.strip()
+    try:
+        seconds = float(text)
+    except ValueError:
+        try:
+            return max(now_s, parsedate_to_datetime(text).timestamp())
+        except (ValueError, TypeError, OverflowError):
+            return None
+    return now_s + max(0.0, seconds) if math.isfinite(seconds) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """Doubling delays.
+
+    Parameters
+    ----------
+    first_s, longest_s : delay after the first failure, and the longest one; > 0
+    jitter : each delay is stretched by up to this share, so that hosts do not return in step
+    quiet_s : a host that gave no trouble for so long after a block is forgiven
+    """
+
+    first_s: float = 60.0
+    longest_s: float = 86_400.0
+    jitter: float = 0.1
+    quiet_s: float = 1_800.0
+
+    def delay_s(self, failures: int, random: np.random.Generator) -> float:
+        """Return the delay after ``failures`` >= 1 failures in a row."""
+        doubled = self.first_s * 2.0 ** min(failures - 1, 60)
+        return float(min(doubled, self.longest_s) * (1.0 + self.jitter * random.random()))

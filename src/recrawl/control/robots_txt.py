@@ -1,0 +1,79 @@
+"""robots.txt by RFC 9309: what an answer means, and what the rules allow.
+
+Matching is Protego's. What is ours is the meaning of answers: 4xx allows everything (section
+2.3.1.3), anything unreachable forbids everything for now (2.3.1.4), at most 500 KiB are read
+(2.5) and five redirects followed (2.3.1.2), and an answer is kept for a day (2.4).
+"""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from protego import Protego
+
+__all__ = ["MAX_ROBOTS_BYTES", "MAX_ROBOTS_REDIRECTS", "RobotsRules", "robots_from_answer"]
+
+MAX_ROBOTS_BYTES: Final = 500 * 1024
+MAX_ROBOTS_REDIRECTS: Final = 5
+LONGEST_CRAWL_DELAY_S: Final = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsRules:
+    """What one host's robots.txt says to one robot.
+
+    ``reachable`` is False where no answer could be had: then nothing is allowed, and the host is
+    asked again later.
+    """
+
+    agent: str
+    reachable: bool = True
+    _parsed: Protego | None = field(default=None, repr=False)
+
+    def allows(self, url: str) -> bool:
+        """Tell whether the robot may fetch ``url``. What cannot be judged is not allowed."""
+        if not self.reachable:
+            return False
+        if self._parsed is None:
+            return True
+        try:
+            return bool(self._parsed.can_fetch(url, self.agent))
+        except (ValueError, UnicodeError, RecursionError):
+            return False
+
+    @property
+    def crawl_delay_s(self) -> float | None:
+        """The delay that the host asks for, at most a day; or its request rate as a delay."""
+        if self._parsed is None:
+            return None
+        delay = self._parsed.crawl_delay(self.agent)
+        rate = self._parsed.request_rate(self.agent)
+        asked = [float(delay)] if delay is not None else []
+        if rate is not None and rate.requests > 0:
+            asked.append(rate.seconds / rate.requests)
+        usable = [value for value in asked if value >= 0.0]
+        return min(max(usable), LONGEST_CRAWL_DELAY_S) if usable else None
+
+    @property
+    def sitemaps(self) -> list[str]:
+        """Addresses of sitemaps, as written."""
+        return [] if self._parsed is None else list(self._parsed.sitemaps)[:1000]
+
+
+def robots_from_answer(agent: str, status: int | None, body: bytes) -> RobotsRules:
+    """Say what an answer to /robots.txt means.
+
+    Parameters
+    ----------
+    agent : product token of the robot
+    status : HTTP status after redirects; None where there was no answer. Too many redirects
+        count as a 404.
+    body : as received, cut at ``MAX_ROBOTS_BYTES``
+    """
+    if status is not None and 200 <= status < 300:
+        text = body[:MAX_ROBOTS_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
+        if len(body) >= MAX_ROBOTS_BYTES:
+            text = text.rpartition("\n")[0]  # half a rule is worse than none
+        return RobotsRules(agent, _parsed=Protego.parse(text))
+    if status is not None and 400 <= status < 500 and status != 429:
+        return RobotsRules(agent)
+    return RobotsRules(agent, reachable=False)

@@ -1,0 +1,94 @@
+"""URLs in normal form: WHATWG parsing by ada-url, then a small policy of our own.
+
+The standard gives scheme and host in lower case, default ports dropped, dots resolved, spaces and
+letters outside ASCII encoded, names in punycode. On top of it: fragments, user names and passwords
+go; known tracking parameters go; percent-encoded letters, digits and ``-._~`` are decoded. The
+order of a query is kept, because servers may care.
+"""
+
+import re
+from typing import Final
+
+import ada_url
+import xxhash
+
+__all__ = ["MAX_URL_LENGTH", "host_of", "join", "normalise", "path_of", "variant_key"]
+
+MAX_URL_LENGTH: Final = 2_000
+
+_TRACKING: Final = re.compile(
+    r"^(utm_[a-z_]+|gclid|dclid|gbraid|wbraid|fbclid|msclkid|mc_[ce]id|yclid|igshid|_ga|_gl"
+    r"|phpsessid|jsessionid|aspsessionid[a-z]*|sessionid|sid)$",
+    re.IGNORECASE,
+)
+_PATH_SESSION: Final = re.compile(r";(jsessionid|phpsessid|sid)=[^/?#;]*", re.IGNORECASE)
+_UNRESERVED: Final = re.compile(
+    r"%(2d|2e|5f|7e|3[0-9]|4[1-9a-f]|5[0-9a]|6[1-9a-f]|7[0-9a])", re.IGNORECASE
+)
+_ESCAPE: Final = re.compile(r"%[0-9a-fA-F]{2}")
+
+
+def normalise(url: str) -> str | None:
+    """Return the normal form of an absolute http or https URL, or None if it is none.
+
+    Idempotent: the normal form of a normal form is itself.
+    """
+    return join("", url)
+
+
+def join(base: str, reference: str) -> str | None:
+    """Return the normal form of ``reference`` as found on page ``base``, or None.
+
+    None for other schemes, for what no parser accepts and for more than ``MAX_URL_LENGTH``
+    characters.
+    """
+    if len(reference) > MAX_URL_LENGTH:
+        return None
+    try:
+        url = ada_url.join_url(base, reference) if base else ada_url.normalize_url(reference)
+    except (ValueError, UnicodeError):
+        return None
+    if not url.startswith(("http://", "https://")):
+        return None
+    fragment = url.find("#")
+    if fragment >= 0:
+        url = url[:fragment]
+    start = url.index("://") + 3
+    slash = url.index("/", start)
+    at = url.rfind("@", start, slash)
+    if at >= 0:
+        url = url[:start] + url[at + 1 :]
+    if "%" in url:
+        url = _decode_unreserved(url)
+    if ";" in url:
+        url = _PATH_SESSION.sub("", url)
+    if "?" in url:
+        url = _without_tracking(url)
+    return url if len(url) <= MAX_URL_LENGTH else None
+
+
+def _decode_unreserved(url: str) -> str:
+    url = _UNRESERVED.sub(lambda found: chr(int(found[1], 16)), url)
+    return _ESCAPE.sub(lambda found: found[0].upper(), url)
+
+
+def _without_tracking(url: str) -> str:
+    address, _, query = url.partition("?")
+    kept = [part for part in query.split("&") if part and not _TRACKING.match(part.split("=")[0])]
+    return f"{address}?{'&'.join(kept)}" if kept else address
+
+
+def host_of(url: str) -> str:
+    """Return scheme, name and port of a URL in normal form: the unit of politeness."""
+    return url[: url.index("/", url.index("://") + 3)]
+
+
+def path_of(url: str) -> str:
+    """Return path and query of a URL in normal form."""
+    return url[url.index("/", url.index("://") + 3) :]
+
+
+def variant_key(url: str) -> int | None:
+    """Return a signed 64-bit hash of the address without its query, or None if it has no query."""
+    address, question, _ = url.partition("?")
+    return xxhash.xxh3_64_intdigest(address.encode()) - (1 << 63) if question else None

@@ -1,0 +1,63 @@
+"""Which network addresses a crawl may connect to.
+
+Checked where the socket is made, so that names that resolve to private addresses, addresses
+written as numbers, redirects and rebinding all meet the same guard.
+"""
+
+import ipaddress
+import socket
+from collections.abc import Callable
+
+from recrawl.errors import FetchError
+
+__all__ = ["AddressInfo", "is_public", "open_socket", "public_socket"]
+
+AddressInfo = tuple[int, int, int, str, tuple[str | int | bytes, ...]]
+SocketFactory = Callable[[AddressInfo], socket.socket]
+
+
+def is_public(address: str) -> bool:
+    """Tell whether an IP address belongs to the open internet.
+
+    Private, loopback, link-local, multicast, reserved and unspecified addresses do not, nor do
+    IPv6 forms that carry such an IPv4 address.
+    """
+    try:
+        ip = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    if isinstance(ip, ipaddress.IPv6Address):
+        inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo and ip.teredo[1])
+        if inner:
+            return is_public(str(inner))
+        if ip in _NAT64:
+            return is_public(str(ipaddress.IPv4Address(ip.packed[-4:])))
+    return ip.is_global and not ip.is_multicast
+
+
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+
+
+def open_socket(info: AddressInfo) -> socket.socket:
+    """Make a socket for any address."""
+    family, kind, protocol, _, _ = info
+    made = socket.socket(family=family, type=kind, proto=protocol)
+    made.setblocking(False)
+    return made
+
+
+def public_socket(info: AddressInfo) -> socket.socket:
+    """Make a socket for a public address.
+
+    Raises
+    ------
+    FetchError
+        ``refused-address`` for any other.
+    """
+    address = str(info[4][0])
+    if not is_public(address):
+        raise FetchError(
+            "refused-address",
+            f"{address} is not a public address; list the host under allow_private to permit it",
+        )
+    return open_socket(info)

@@ -1,0 +1,1 @@
+"""Adapters of the frontier port: in memory, and in SQLite."""

@@ -1,0 +1,24 @@
+"""SQL in files: the schema, its migrations, and every query by its name."""
+
+import re
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+__all__ = ["migrations", "queries"]
+
+_NAME: Final = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
+
+
+@cache
+def queries() -> dict[str, str]:
+    """Return every query of ``queries.sql`` by name."""
+    parts = _NAME.split((files(__name__) / "queries.sql").read_text(encoding="utf-8"))
+    return {name: text.strip() for name, text in zip(parts[1::2], parts[2::2], strict=True)}
+
+
+def migrations() -> list[str]:
+    """Return the migration scripts in order; the schema's version is how many there are."""
+    folder = files(__name__) / "migrations"
+    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".sql"))
+    return [(folder / name).read_text(encoding="utf-8") for name in names]

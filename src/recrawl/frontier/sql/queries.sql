@@ -1,0 +1,185 @@
+-- Every query of the SQLite frontier. A block begins with its name; parameters are named.
+
+-- name: known_host
+SELECT id FROM host WHERE host = :host;
+
+-- name: add_host
+INSERT INTO host (host) VALUES (:host) RETURNING id;
+
+-- name: hosts
+SELECT id, host, robots_status, robots_body, robots_until_s, failures, blocked_until_s, blocked_why,
+    (SELECT min(due_s) FROM page WHERE host_id = host.id AND visited = 0),
+    (SELECT min(due_s) FROM page WHERE host_id = host.id AND visited = 1)
+FROM host ORDER BY id;
+
+-- name: one_host
+SELECT id, host, robots_status, robots_body, robots_until_s, failures, blocked_until_s, blocked_why,
+    (SELECT min(due_s) FROM page
+     WHERE host_id = host.id AND visited = 0 AND leased_until_s <= :now_s),
+    (SELECT min(due_s) FROM page
+     WHERE host_id = host.id AND visited = 1 AND leased_until_s <= :now_s)
+FROM host WHERE id = :host_id;
+
+-- name: save_host
+UPDATE host SET robots_status = :robots_status, robots_body = :robots_body,
+    robots_until_s = :robots_until_s, failures = :failures,
+    blocked_until_s = :blocked_until_s, blocked_why = :blocked_why
+WHERE id = :host_id;
+
+-- name: n_pages
+SELECT count(*) FROM page;
+
+-- name: n_pages_of_host
+SELECT count(*) FROM page WHERE host_id = :host_id;
+
+-- name: n_variants
+SELECT count(*) FROM page WHERE variant_of = :variant_of;
+
+-- name: known_page
+SELECT id FROM page WHERE url = :url;
+
+-- name: admit
+INSERT OR IGNORE INTO page
+    (url, host_id, kind, state, depth, hops, weight, variant_of, discovered_s, lastmod_s, due_s)
+VALUES (:url, :host_id, :kind, 'discovered', :depth, :hops, :weight, :variant_of, :now_s,
+    :lastmod_s, :now_s);
+
+-- name: note_lastmod
+UPDATE page SET lastmod_s = :lastmod_s WHERE url = :url AND :lastmod_s IS NOT NULL;
+
+-- Earliest due first. Leased pages keep their due time, so the few of them are stepped over.
+-- name: due
+SELECT id, url, due_s, kind, state, depth, hops, failures, etag, last_modified, signature,
+    raw_hash, last_visit_s, crawl_rate_per_s
+FROM page
+WHERE host_id = :host_id AND visited = :visited AND due_s <= :due_by_s
+    AND leased_until_s <= :now_s
+ORDER BY due_s LIMIT :limit;
+
+-- name: lease
+UPDATE page SET lease_token = :token, leased_until_s = :until_s WHERE id = :page_id;
+
+-- name: release
+UPDATE page SET leased_until_s = 0, lease_token = NULL
+WHERE id = :page_id AND lease_token = :token;
+
+-- name: release_all
+UPDATE page SET leased_until_s = 0, lease_token = NULL WHERE leased_until_s > 0;
+
+-- name: begin_indexing
+INSERT OR IGNORE INTO indexing (page_id) VALUES (:page_id);
+
+-- name: in_indexing
+SELECT page.id, page.url, page.signature FROM indexing JOIN page ON page.id = indexing.page_id
+ORDER BY page.id;
+
+-- name: end_indexing
+DELETE FROM indexing WHERE page_id = :page_id;
+
+-- What the index holds becomes what the state says; without validators the next visit is full.
+-- name: reconcile
+UPDATE page SET signature = :signature, etag = NULL, last_modified = NULL, raw_hash = NULL,
+    due_s = min(due_s, :now_s),
+    state = CASE WHEN :signature IS NOT NULL THEN 'indexed'
+                 WHEN state = 'indexed' THEN 'discovered' ELSE state END
+WHERE id = :page_id;
+
+-- name: add_visit
+INSERT INTO visit (page_id, visited_at_s, outcome, status, changed, interval_s, fetch_s,
+    received_bytes, note)
+VALUES (:page_id, :visited_at_s, :outcome, :status, :changed, :interval_s, :fetch_s,
+    :received_bytes, :note);
+
+-- name: complete
+UPDATE page SET lease_token = NULL, leased_until_s = 0, visited = 1, visits = visits + 1,
+    changes = changes + :change, failures = :failures, state = :state, due_s = :due_s,
+    last_visit_s = coalesce(:told_s, last_visit_s), last_status = coalesce(:status, last_status),
+    indexed_at_s = CASE WHEN :copied THEN :visited_at_s ELSE indexed_at_s END,
+    etag = :etag, last_modified = :last_modified, signature = :signature, raw_hash = :raw_hash,
+    title = coalesce(:title, title), redirect_url = :redirect_url
+WHERE id = :page_id AND lease_token = :token;
+
+-- name: make_due
+UPDATE page SET due_s = :now_s WHERE due_s > :now_s;
+
+-- name: n_due
+SELECT count(*) FROM page
+WHERE due_s <= :now_s AND leased_until_s <= :now_s
+    AND (:before_s IS NULL OR last_visit_s IS NULL OR last_visit_s < :before_s);
+
+-- name: visited_since
+SELECT DISTINCT page_id FROM visit WHERE id > :since ORDER BY page_id;
+
+-- name: last_visit_number
+SELECT coalesce(max(id), 0) FROM visit;
+
+-- name: evidence_of_page
+SELECT interval_s, changed FROM visit
+WHERE page_id = :page_id AND changed IS NOT NULL AND interval_s > 0
+ORDER BY id DESC LIMIT :limit;
+
+-- name: save_change_rate
+UPDATE page SET change_rate_per_s = :rate, change_rate_factor = :factor WHERE id = :page_id;
+
+-- name: planned
+SELECT id, host_id, weight, change_rate_per_s, change_rate_factor, crawl_rate_per_s,
+    last_visit_s, due_s
+FROM page
+WHERE kind = 'page' AND state IN ('indexed', 'missing') AND last_visit_s IS NOT NULL
+ORDER BY id;
+
+-- name: save_crawl_rate
+UPDATE page SET crawl_rate_per_s = :rate, due_s = :due_s WHERE id = :page_id;
+
+-- name: save_plan
+INSERT INTO plan (solved_at_s, n_pages, budget_per_s, price, freshness, n_never_visited, measure)
+VALUES (:solved_at_s, :n_pages, :budget_per_s, :price, :freshness, :n_never_visited, :measure);
+
+-- name: last_plan
+SELECT solved_at_s, n_pages, budget_per_s, price, freshness, n_never_visited, measure
+FROM plan ORDER BY id DESC LIMIT 1;
+
+-- name: n_pages_by_state
+SELECT state, count(*) FROM page WHERE kind = 'page' GROUP BY state;
+
+-- name: n_visits_by_outcome
+SELECT outcome, count(*) FROM visit WHERE visited_at_s >= :since_s GROUP BY outcome;
+
+-- name: details
+SELECT page.id, url, host.host, kind, state, weight, depth, discovered_s, due_s, visits, changes,
+    page.failures, last_visit_s, last_status, indexed_at_s, change_rate_per_s, change_rate_factor,
+    crawl_rate_per_s, lastmod_s, redirect_url, leased_until_s
+FROM page JOIN host ON host.id = page.host_id WHERE url = :url;
+
+-- name: recent_visits
+SELECT visited_at_s, outcome, status, changed, interval_s, fetch_s, received_bytes, note
+FROM visit WHERE page_id = :page_id ORDER BY id DESC LIMIT :limit;
+
+-- name: urls_indexed
+SELECT url, signature FROM page
+WHERE kind = 'page' AND state IN ('indexed', 'missing', 'discovered') AND signature IS NOT NULL
+ORDER BY id;
+
+-- name: export_pages
+SELECT url, host.host AS host, kind, state, weight, depth, discovered_s, due_s, visits, changes,
+    last_visit_s, last_status, indexed_at_s, change_rate_per_s, crawl_rate_per_s, lastmod_s,
+    redirect_url, title
+FROM page JOIN host ON host.id = page.host_id ORDER BY page.id;
+
+-- name: export_visits
+SELECT page.url AS url, visited_at_s, outcome, status, changed, interval_s, fetch_s AS fetch_seconds,
+    received_bytes AS bytes, note
+FROM visit JOIN page ON page.id = visit.page_id ORDER BY visit.id;
+
+-- name: pages_and_weights
+SELECT id, url, weight FROM page;
+
+-- name: save_weight
+UPDATE page SET weight = :weight WHERE id = :page_id;
+
+-- name: save_fact
+INSERT INTO fact (name, value) VALUES (:name, :value)
+ON CONFLICT (name) DO UPDATE SET value = excluded.value;
+
+-- name: facts
+SELECT name, value FROM fact;

@@ -1,0 +1,134 @@
+"""Opening the SQLite file: migrations, versions, and what can be wrong with it.
+
+One process writes a state directory at a time, held by a lock on the file ``lock`` in it; any
+number may read.
+"""
+
+import contextlib
+import fcntl
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from recrawl.errors import StateError
+from recrawl.frontier.sql import migrations
+
+__all__ = ["DATABASE", "StateLock", "open_state", "translated"]
+
+DATABASE = "state.sqlite3"
+
+
+class StateLock:
+    """The right to write a state directory, held until :meth:`release` or the process's end.
+
+    Raises
+    ------
+    StateError
+        When another process holds it, or the directory cannot be written.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+            self._file: IO[str] = (directory / "lock").open("a+", encoding="utf-8")
+        except OSError as error:
+            raise StateError(f"state directory {directory}: {error.strerror}") from error
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            self._file.seek(0)
+            holder = self._file.read().strip() or "another process"
+            self._file.close()
+            raise StateError(
+                f"state directory {directory} is in use by {holder}; "
+                "stop that crawl first, or choose another directory"
+            ) from error
+        with contextlib.suppress(OSError):  # a full disk must not keep us from saying so later
+            self._file.truncate(0)
+            self._file.write(f"process {os.getpid()}")
+            self._file.flush()
+
+    def release(self) -> None:
+        """Let another process have it."""
+        self._file.close()
+
+
+@contextlib.contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors into messages that say which file and what to do."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        text = str(error)
+        # A write-ahead log that cannot grow is reported as an I/O error.
+        if "full" in text or ("I/O" in text and _is_full(path)):
+            raise StateError(f"{path}: the disk is full; nothing acknowledged was lost") from error
+        if "locked" in text:
+            raise StateError(f"{path} is locked by another process") from error
+        if "malformed" in text or "no such table" in text or "no such column" in text:
+            raise StateError(_corrupt(path, text)) from error
+        raise StateError(f"{path}: {text}") from error
+    except sqlite3.DatabaseError as error:
+        raise StateError(_corrupt(path, str(error))) from error
+
+
+def _is_full(path: Path) -> bool:
+    return shutil.disk_usage(path.parent).free < 2**20
+
+
+def _corrupt(path: Path, text: str) -> str:
+    return (
+        f"{path} is damaged ({text}); restore it from a copy, or move it away to start anew. "
+        "Nothing was changed"
+    )
+
+
+def open_state(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
+    """Open or create the database, of the version that this program writes.
+
+    Raises
+    ------
+    StateError
+        Not there (read only), damaged, on a full disk, or written by a newer version.
+    """
+    if read_only and not path.exists():
+        raise StateError(f"{path.parent} holds no crawl: {path.name} is not there")
+    with translated(path):
+        source = f"file:{_quoted(path)}?mode=ro" if read_only else f"file:{_quoted(path)}"
+        connection = sqlite3.connect(
+            source, uri=True, isolation_level=None, check_same_thread=False, timeout=10.0
+        )
+        try:
+            _migrate(connection, path, read_only=read_only)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def _quoted(path: Path) -> str:
+    return path.resolve().as_posix().replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+
+
+def _migrate(connection: sqlite3.Connection, path: Path, *, read_only: bool) -> None:
+    scripts = migrations()
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version > len(scripts):
+        raise StateError(
+            f"{path} was written by a newer version of recrawl (schema {version}, this one knows "
+            f"{len(scripts)}); upgrade recrawl, or choose another state directory"
+        )
+    if read_only:
+        if version < len(scripts):
+            raise StateError(f"{path} was written by an older version; run the crawl once first")
+        connection.execute("SELECT count(*) FROM plan").fetchone()
+        return
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA cache_size = -65536")
+    for number, script in enumerate(scripts[version:], start=version + 1):
+        connection.executescript(f"BEGIN;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;")
+    connection.execute("SELECT count(*) FROM plan").fetchone()

@@ -1,0 +1,1 @@
+"""Adapters of the index port: tantivy on disk, and a small one in memory."""

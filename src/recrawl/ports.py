@@ -1,0 +1,325 @@
+"""What the runtime needs from the world, as protocols. Adapters implement them, wiring picks.
+
+All but the fetcher and the clock are synchronous: the runtime decides on which thread they run,
+and in virtual time they run in place. Each port has one conformance suite, in
+:mod:`recrawl.testing.conformance`, that every adapter passes.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ParamSpec, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recrawl.terms import (
+    Discovery,
+    Document,
+    Extract,
+    FetchResponse,
+    Hit,
+    HostRecord,
+    Lease,
+    Outcome,
+    PageDetails,
+    PageState,
+    PageUpdate,
+    PlanRecord,
+)
+
+__all__ = [
+    "AdmissionLimits",
+    "Clock",
+    "EventSink",
+    "Evidence",
+    "Extractor",
+    "Fetcher",
+    "Frontier",
+    "Offload",
+    "PageIndex",
+    "PlannedPages",
+]
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Clock(Protocol):
+    """The time that everything in a crawl goes by."""
+
+    def now_s(self) -> float:
+        """Seconds since the epoch, UTC."""
+        ...
+
+    async def sleep_until(self, instant_s: float) -> None:
+        """Return at ``instant_s``, or at once if that has passed."""
+        ...
+
+
+class Offload(Protocol):
+    """Runs a blocking call where it does not hold up the event loop."""
+
+    async def __call__(self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Return what ``call`` returns, or raise what it raises."""
+        ...
+
+
+class Fetcher(Protocol):
+    """One HTTP exchange, bounded in time and bytes. It knows nothing of politeness."""
+
+    async def fetch(
+        self,
+        url: str,
+        *,
+        etag: str | None = None,
+        last_modified: str | None = None,
+        max_bytes: int | None = None,
+        truncate: bool = False,
+    ) -> FetchResponse:
+        """Fetch ``url`` without following redirects.
+
+        Parameters
+        ----------
+        url : normal form
+        etag, last_modified : validators of the copy at hand, for a conditional request
+        max_bytes : bound on the body as received and as decoded; default: the adapter's
+        truncate : cut a longer body at the bound instead of failing
+
+        Raises
+        ------
+        FetchError
+            No usable answer; ``kind`` says why, in one word.
+        """
+        ...
+
+
+class Extractor(Protocol):
+    """Reads bytes as a page, a sitemap or a feed. Blocking, and safe on any bytes."""
+
+    def page(self, response: FetchResponse) -> Extract:
+        """Title, text, links and signature of an HTML or plain-text page."""
+        ...
+
+    def sitemap(self, response: FetchResponse) -> tuple[list[tuple[str, float | None]], list[str]]:
+        """Pages with their lastmod (epoch seconds), and further sitemaps."""
+        ...
+
+    def feed(self, response: FetchResponse) -> list[str]:
+        """Addresses of a feed's entries."""
+        ...
+
+    def raw_hash(self, body: bytes) -> bytes:
+        """Hash of a body as it came; quick enough for the event loop."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class AdmissionLimits:
+    """Bounds on what the frontier takes in; traps end here."""
+
+    max_pages: int = 1_000_000
+    max_pages_per_host: int = 1_000_000
+    max_query_variants: int = 100
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """Visits that tell something, of pages to estimate anew: one row per visit."""
+
+    page_ids: NDArray[np.int64]  # (n_pages,)
+    page: NDArray[np.int64]  # (n_visits,) row of page_ids
+    intervals_s: NDArray[np.float64]  # (n_visits,)
+    changed: NDArray[np.bool_]  # (n_visits,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlannedPages:
+    """The columns that planning needs, one row per page that is kept fresh."""
+
+    page_ids: NDArray[np.int64]
+    host_ids: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    change_rates_per_s: NDArray[np.float64]  # nan: not estimated yet
+    change_rate_factors: NDArray[np.float64]
+    crawl_rates_per_s: NDArray[np.float64]  # nan: not planned yet
+    last_visit_s: NDArray[np.float64]
+    due_s: NDArray[np.float64]
+
+
+class Frontier(Protocol):
+    """The pages that are known, when each is due, and every visit. Durable where the adapter is.
+
+    A page has at most one live lease. :meth:`complete` and :meth:`release` of a lease that has
+    lapsed and been handed out again change nothing but the history.
+    """
+
+    def admit(
+        self, discoveries: Sequence[Discovery], now_s: float, limits: AdmissionLimits
+    ) -> list[int]:
+        """Take in URLs not known yet, due at once; return the hosts that got any."""
+        ...
+
+    def reweigh(self, weight_of: Callable[[str], float]) -> int:
+        """Set every page's weight by its URL; return how many changed."""
+        ...
+
+    def hosts(self) -> list[HostRecord]:
+        """Every host, with its earliest due time."""
+        ...
+
+    def host(self, host_id: int, *, now_s: float) -> HostRecord:
+        """One host, with the earliest due time of its pages that are not leased."""
+        ...
+
+    def save_host(self, record: HostRecord) -> None:
+        """Keep a host's robots.txt and back-off; ``next_due_s`` is not stored."""
+        ...
+
+    def lease(
+        self,
+        host_id: int,
+        *,
+        limit: int,
+        due_by_s: float,
+        now_s: float,
+        until_s: float,
+        discovery_share: float = 0.5,
+    ) -> list[Lease]:
+        """Hand out up to ``limit`` pages of a host due by ``due_by_s``, earliest due first.
+
+        While both wait, ``discovery_share`` of them are pages never visited. The leases lapse at
+        ``until_s``; a lease that lapsed before ``now_s`` binds no more.
+        """
+        ...
+
+    def release(self, leases: Sequence[Lease]) -> None:
+        """Give pages back as if they had not been leased."""
+        ...
+
+    def begin_indexing(self, page_ids: Sequence[int]) -> None:
+        """Note durably that the index is about to change for these pages."""
+        ...
+
+    def in_indexing(self) -> list[tuple[int, str, bytes | None]]:
+        """Pages noted and not completed since: id, URL, signature. Empty after a clean stop."""
+        ...
+
+    def reconcile(self, page_id: int, signature: bytes | None, now_s: float) -> None:
+        """Make the state say what the index holds (None: nothing), and the page due."""
+        ...
+
+    def complete(self, updates: Sequence[PageUpdate]) -> None:
+        """Record visits and what they changed, all or none."""
+        ...
+
+    def make_due(self, now_s: float) -> int:
+        """Make every page due now; return how many there are."""
+        ...
+
+    def n_due(self, now_s: float, *, visited_before_s: float | None = None) -> int:
+        """Pages due and not leased; with a bound, only those not visited since."""
+        ...
+
+    def evidence(self, *, since_visit: int, limit_per_page: int = 100) -> tuple[Evidence, int]:
+        """Visits of the pages visited after visit number ``since_visit``, and the last number."""
+        ...
+
+    def save_change_rates(
+        self,
+        page_ids: NDArray[np.int64],
+        rates_per_s: NDArray[np.float64],
+        factors: NDArray[np.float64],
+    ) -> None:
+        """Keep estimates: rate, and the factor that one standard error is worth."""
+        ...
+
+    def planned_pages(self) -> PlannedPages:
+        """The pages whose copies are to be kept fresh (indexed, or known and worth a visit)."""
+        ...
+
+    def save_plan(
+        self,
+        plan: PlanRecord,
+        page_ids: NDArray[np.int64],
+        crawl_rates_per_s: NDArray[np.float64],
+        due_s: NDArray[np.float64],
+    ) -> None:
+        """Keep a plan, and the rates and due times that it changed."""
+        ...
+
+    def last_plan(self) -> PlanRecord | None:
+        """The plan in force."""
+        ...
+
+    def n_pages_by_state(self) -> dict[PageState, int]:
+        """Counts of pages (sitemaps and feeds left out)."""
+        ...
+
+    def n_visits_by_outcome(self, *, since_s: float = 0.0) -> dict[Outcome, int]:
+        """Counts of visits at or after an instant."""
+        ...
+
+    def details(self, url: str, *, recent: int = 10) -> PageDetails | None:
+        """One page by its URL in normal form, with its latest visits."""
+        ...
+
+    def save_facts(self, facts: Mapping[str, float]) -> None:
+        """Keep numbers that people ask for by name: ``budget_per_s``, ``now_s``."""
+        ...
+
+    def facts(self) -> dict[str, float]:
+        """The numbers kept."""
+        ...
+
+    def urls_indexed(self) -> Iterable[tuple[str, bytes]]:
+        """URL and signature of every page whose copy the index should hold."""
+        ...
+
+    def close(self) -> None:
+        """Release files and connections."""
+        ...
+
+
+class PageIndex(Protocol):
+    """Full-text search over the latest copy of each page. Changes show after :meth:`commit`."""
+
+    def replace(self, document: Document) -> None:
+        """Hold this copy instead of any other of its URL."""
+        ...
+
+    def remove(self, url: str) -> None:
+        """Hold no copy of this URL."""
+        ...
+
+    def commit(self) -> None:
+        """Make all changes since the last commit durable and visible, all or none."""
+        ...
+
+    def signature(self, url: str) -> bytes | None:
+        """Signature of the copy that is held."""
+        ...
+
+    def search(self, query: str, *, limit: int = 10, offset: int = 0) -> tuple[int, list[Hit]]:
+        """Number of matches, and a page of them, best first."""
+        ...
+
+    def urls(self) -> Iterable[tuple[str, bytes]]:
+        """URL and signature of every copy."""
+        ...
+
+    def n_documents(self) -> int:
+        """Number of copies held."""
+        ...
+
+    def close(self) -> None:
+        """Release files; what was not committed is dropped."""
+        ...
+
+
+class EventSink(Protocol):
+    """Hears what happens in a crawl."""
+
+    def emit(self, event: str, fields: Mapping[str, object]) -> None:
+        """Take note; must not block and must not raise."""
+        ...

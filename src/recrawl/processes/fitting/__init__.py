@@ -1,0 +1,1 @@
+"""From data to models: one estimator per file."""

@@ -1,0 +1,132 @@
+"""Durations, rates and sizes as people write them: ``90m``, ``1000/h``, ``2MiB``."""
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from recrawl.errors import InputError
+
+__all__ = [
+    "UNIT_S",
+    "parse_bytes",
+    "parse_duration_s",
+    "parse_rate_per_s",
+    "show_bytes",
+    "show_duration",
+    "show_rate",
+]
+
+UNIT_S: Mapping[str, float] = {
+    "ms": 1e-3,
+    "s": 1.0,
+    "min": 60.0,
+    "m": 60.0,
+    "h": 3600.0,
+    "d": 86_400.0,
+    "w": 604_800.0,
+    "y": 31_557_600.0,
+}
+_DURATION: Final = re.compile(r"\s*([0-9.]+(?:e[+-]?[0-9]+)?)\s*([a-z]+)\s*", re.IGNORECASE)
+_RATE: Final = re.compile(r"\s*([0-9.]+(?:e[+-]?[0-9]+)?)\s*(?:/|per)\s*([a-z]+)\s*", re.IGNORECASE)
+
+
+def parse_duration_s(text: str, *, name: str) -> float:
+    """Read ``90m``, ``12h``, ``1.5d`` as seconds.
+
+    Raises
+    ------
+    InputError
+        When the text is no duration; the message names ``name`` and shows the form.
+    """
+    match = _DURATION.fullmatch(text)
+    if match is None or match[2].lower() not in UNIT_S:
+        raise InputError(
+            f"{name}: {text!r} is not a duration; write a number and a unit, "
+            "such as 30s, 90m, 12h, 14d or 2w"
+        )
+    return _number(match[1], name) * UNIT_S[match[2].lower()]
+
+
+def parse_rate_per_s(text: str, *, name: str) -> float:
+    """Read ``1000/h``, ``6/min``, ``50/s`` as a number per second.
+
+    Raises
+    ------
+    InputError
+        When the text is no rate; the message names ``name`` and shows the form.
+    """
+    match = _RATE.fullmatch(text)
+    if match is None or match[2].lower() not in UNIT_S:
+        raise InputError(
+            f"{name}: {text!r} is not a rate; write a number, a slash and a unit, "
+            "such as 1000/h, 6/min or 50000/d"
+        )
+    return _number(match[1], name) / UNIT_S[match[2].lower()]
+
+
+def _number(text: str, name: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise InputError(f"{name}: {text!r} is not a number") from None
+    if not math.isfinite(value):
+        raise InputError(f"{name}: {text!r} is not finite")
+    return value
+
+
+def show_duration(seconds: float) -> str:
+    """Write a duration as people do: ``4.2s``, ``17min``, ``3.5h``, ``12d``."""
+    if not math.isfinite(seconds):
+        return "never"
+    size = abs(seconds)
+    for unit in ("y", "d", "h", "min", "s"):
+        if size >= UNIT_S[unit]:
+            return f"{seconds / UNIT_S[unit]:.3g}{unit}"
+    return f"{seconds:.3g}s"
+
+
+def show_rate(per_second: float) -> str:
+    """Write a rate in the unit in which it is a number above one, if there is one."""
+    for unit in ("s", "min", "h", "d"):
+        if per_second * UNIT_S[unit] >= 1:
+            return f"{per_second * UNIT_S[unit]:.4g}/{unit}"
+    return f"{per_second * UNIT_S['y']:.4g}/y"
+
+
+_BYTES: Final[Mapping[str, int]] = {
+    "": 1,
+    "b": 1,
+    "kb": 10**3,
+    "mb": 10**6,
+    "gb": 10**9,
+    "kib": 2**10,
+    "mib": 2**20,
+    "gib": 2**30,
+}
+_SIZE: Final = re.compile(r"\s*([0-9.]+)\s*([a-z]*)\s*", re.IGNORECASE)
+
+
+def parse_bytes(text: str, *, name: str) -> int:
+    """Read ``500KiB``, ``4MB``, ``1000`` as bytes.
+
+    Raises
+    ------
+    InputError
+        When the text is no size; the message names ``name`` and shows the form.
+    """
+    match = _SIZE.fullmatch(text)
+    if match is None or match[2].lower() not in _BYTES:
+        raise InputError(
+            f"{name}: {text!r} is not a size; write a number and a unit, such as 500KiB or 4MiB"
+        )
+    return int(_number(match[1], name) * _BYTES[match[2].lower()])
+
+
+def show_bytes(size: float) -> str:
+    """Write a size as people do: ``812 B``, ``3.4 MiB``."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size < 1024 or unit == "GiB":
+            break
+        size /= 1024
+    return f"{size:.3g} {unit}"

@@ -1,0 +1,1 @@
+"""The engine: asks the policies what to do, and does it."""

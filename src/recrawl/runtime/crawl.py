@@ -1,0 +1,247 @@
+"""The engine: puts the parts of a crawl together, starts them, and stops them in order."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+
+from recrawl.control.activation import ActivationPolicy, TargetRobots
+from recrawl.control.budget import FetchBudget
+from recrawl.control.dispatch import Dispatcher
+from recrawl.control.politeness import PolitenessRules
+from recrawl.control.robots_txt import robots_from_answer
+from recrawl.ports import Offload
+from recrawl.runtime.buffer import Buffer
+from recrawl.runtime.indexer import Indexer
+from recrawl.runtime.parts import Rules, World
+from recrawl.runtime.planner import Planner
+from recrawl.runtime.recorder import Recorder
+from recrawl.runtime.robots import RobotFleet
+from recrawl.runtime.robots_reader import RobotsReader
+from recrawl.runtime.tasks import TaskSource
+from recrawl.runtime.visits import Visitor
+from recrawl.terms import Discovery
+
+__all__ = ["Crawl", "CrawlPlan"]
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlPlan:
+    """How much, how fast, how politely.
+
+    Parameters
+    ----------
+    budget_per_s : requests per second
+    burst_s : so many seconds' worth of the budget may be spent at once after a pause
+    politeness : how hosts are treated
+    measure : what is allocated for; see ``runtime.planner.ALLOCATORS``
+    policy : which robots run; default: as many as there are, while the buffer has room for what
+        they will bring
+    seed : of the jitter
+    """
+
+    budget_per_s: float
+    politeness: PolitenessRules
+    burst_s: float = 10.0
+    measure: str = "even-freshness"
+    policy: ActivationPolicy | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Tasks:
+    recorder: asyncio.Task[None]
+    planner: asyncio.Task[None]
+    indexer: asyncio.Task[None]
+    fleet: asyncio.Task[None]
+
+
+def robots_with_room(n_robots: int, capacity: int) -> TargetRobots:
+    """Return the control that keeps ``n_robots`` active but never loses a page.
+
+    Every active robot brings at most one page, so with no more robots than free places nothing
+    finds the buffer full.
+    """
+    return TargetRobots(tuple(min(n_robots, capacity - length) for length in range(capacity + 1)))
+
+
+class Crawl:
+    """One crawl, inside one event loop.
+
+    Use :meth:`running` as a context: everything runs while the block does, and the end of the
+    block stops it in order. Nothing that was acknowledged is lost when it is cut short instead.
+
+    Parameters
+    ----------
+    world : the adapters
+    rules : the rules in force
+    plan : budget, politeness, robots
+    seeds : where it starts, in normal form and in scope
+    on_plan : runs the solver
+    once : a single pass: every page once, and what is found on the way
+    """
+
+    def __init__(
+        self,
+        world: World,
+        rules: Rules,
+        plan: CrawlPlan,
+        *,
+        seeds: Sequence[Discovery],
+        on_plan: Offload,
+        once: bool = False,
+    ) -> None:
+        self.world = world
+        self.rules = rules
+        self.started_s = world.clock.now_s()
+        self._seeds = seeds
+        self._once = once
+        burst = max(1.0, min(plan.budget_per_s * plan.burst_s, 1_000.0))
+        self.dispatcher = Dispatcher(
+            politeness=plan.politeness,
+            budget=FetchBudget(plan.budget_per_s, burst=burst),
+            random=np.random.default_rng(plan.seed),
+            lease_s=rules.lease_s,
+            horizon_s=self.started_s if once else inf,
+        )
+        self.buffer = Buffer(rules.buffer_capacity, world.clock.now_s)
+        self.recorder = Recorder(world, rules, self.dispatcher)
+        self.tasks = TaskSource(world, rules, self.dispatcher, self.recorder)
+        self.indexer = Indexer(
+            world, rules, self.buffer, self.recorder, on_departure=self._departure
+        )
+        self.recorder.on_removal(self.indexer.remove)
+        self.visitor = Visitor(
+            world, rules, dispatcher=self.dispatcher, buffer=self.buffer, recorder=self.recorder
+        )
+        self.fleet = RobotFleet(
+            rules.n_robots,
+            policy=plan.policy or robots_with_room(rules.n_robots, rules.buffer_capacity),
+            buffer=self.buffer,
+            tasks=self.tasks,
+            visitor=self.visitor,
+            robots_reader=RobotsReader(world, rules, self.dispatcher, self.recorder),
+        )
+        self.planner = Planner(
+            world,
+            rules,
+            self.dispatcher,
+            on_plan=on_plan,
+            measure=plan.measure,
+            on_news=self.tasks.wake,
+        )
+
+    @property
+    def now_s(self) -> float:
+        """The crawl's time."""
+        return self.world.clock.now_s()
+
+    def _departure(self) -> None:
+        self.fleet.departure()
+
+    async def prepare(self) -> int:
+        """Make index and state agree, learn the hosts, admit the seeds; return pages mended."""
+        mended = await self.world.on_state(self._recover)
+        if self._once:
+            await self.world.on_state(self.world.frontier.make_due, self.started_s)
+        frontier, limits = self.world.frontier, self.rules.limits
+        facts = {"budget_per_s": self.dispatcher.budget.rate_per_s, "now_s": self.started_s}
+        await self.world.on_state(frontier.save_facts, facts)
+        await self.world.on_state(frontier.reweigh, self.rules.admission.weights.of)
+        await self.world.on_state(frontier.admit, self._seeds, self.started_s, limits)
+        for record in await self.world.on_state(frontier.hosts):
+            known = record.robots_until_s > self.started_s and record.robots_status is not None
+            robots = (
+                robots_from_answer(
+                    self.rules.agent, record.robots_status, record.robots_body or b""
+                )
+                if known
+                else None
+            )
+            self.dispatcher.observe_host(record, robots)
+        return mended
+
+    def _recover(self) -> int:
+        """Follow up what a killed process left: the index is right, and the state says so too."""
+        frontier, index = self.world.frontier, self.world.index
+        open_pages = frontier.in_indexing()
+        for page_id, url, _ in open_pages:
+            frontier.reconcile(page_id, index.signature(url), self.started_s)
+        return len(open_pages)
+
+    @contextlib.asynccontextmanager
+    async def running(self, *, grace_s: float = 4.0) -> AsyncIterator[None]:
+        """Run robots, indexer, recorder and planner while the block does.
+
+        Parameters
+        ----------
+        grace_s : seconds of the loop that stopping may take
+        """
+        async with asyncio.TaskGroup() as group:
+            tasks = _Tasks(
+                recorder=group.create_task(self.recorder.run(), name="recorder"),
+                planner=group.create_task(self.planner.run(), name="planner"),
+                indexer=group.create_task(self.indexer.run(), name="indexer"),
+                fleet=group.create_task(self.fleet.run(), name="fleet"),
+            )
+            try:
+                yield
+            finally:
+                await self._stop(tasks, grace_s)
+
+    async def _stop(self, tasks: _Tasks, grace_s: float) -> None:
+        """Robots first; then what they brought is indexed, as far as time allows; then the rest.
+
+        Whoever writes is never cut off in the middle: it is asked to stop, and waited for.
+        """
+        loop = asyncio.get_running_loop()
+        until_s = loop.time() + grace_s
+        self.tasks.stop()
+        await _until(lambda: not self.tasks.in_flight, until_s - 0.6 * grace_s)
+        await _cancelled(tasks.fleet, tasks.planner)
+        await _until(
+            lambda: not self.buffer.length or tasks.indexer.done(), until_s - 0.3 * grace_s
+        )
+        self.indexer.stop()
+        await asyncio.wait([tasks.indexer])
+        leftover = [page.lease for page in self.buffer.drain()]
+        await self.indexer.commit()
+        self.recorder.stop()
+        await asyncio.wait([tasks.recorder])
+        await self.world.on_state(self.world.frontier.save_facts, {"now_s": self.now_s})
+        given_back = [*leftover, *self.visitor.abandoned, *self.dispatcher.give_back()]
+        await self.world.on_state(self.world.frontier.release, given_back)
+
+    async def until_done(self, *, patience_s: float = 120.0) -> None:
+        """Wait until a single pass has visited every page that it can.
+
+        Hosts that will not be ready within ``patience_s`` (blocked, say) are left for another
+        time.
+        """
+        while True:
+            # Looking is cheap, and nothing hangs on noticing the end a moment later.
+            await asyncio.sleep(0.2)
+            now_s = self.world.clock.now_s()
+            if self.tasks.in_flight or self.buffer.length or not self.recorder.is_empty:
+                continue
+            if self.indexer.has_staged:
+                continue
+            if self.dispatcher.next_ready_s(now_s) > now_s + patience_s:
+                return
+
+
+async def _until(is_over: Callable[[], bool], deadline_s: float) -> None:
+    """Wait for a condition, at most until an instant of the loop."""
+    loop = asyncio.get_running_loop()
+    while not is_over() and loop.time() < deadline_s:  # noqa: ASYNC110 - only while stopping
+        await asyncio.sleep(0.01)
+
+
+async def _cancelled(*tasks: asyncio.Task[None]) -> None:
+    """Cancel tasks and wait for their end; what they raise is their task group's to report."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(tasks)

@@ -1,0 +1,199 @@
+"""The indexing engine: a single server that takes pages from the buffer, one after the other.
+
+It reads a page, compares its signature with the last one, and stages the copy; staged copies are
+committed together. Between the note that the index is about to change and the record that it has,
+a kill at any instant leaves a trace that the next start follows up.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from recrawl.runtime.buffer import Buffer
+from recrawl.runtime.outcomes import Finding, update_of
+from recrawl.runtime.parts import Rules, World
+from recrawl.runtime.recorder import Recorder
+from recrawl.terms import (
+    BufferedPage,
+    Discovery,
+    Document,
+    Extract,
+    Kind,
+    Outcome,
+    PageState,
+    PageUpdate,
+)
+
+__all__ = ["Indexer"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Staged:
+    update: PageUpdate
+    document: Document | None  # None: to be removed
+
+
+class Indexer:
+    """Serves the buffer.
+
+    Parameters
+    ----------
+    world, rules, buffer, recorder : of the crawl
+    on_departure : called when a page has been served
+    """
+
+    def __init__(
+        self,
+        world: World,
+        rules: Rules,
+        buffer: Buffer,
+        recorder: Recorder,
+        *,
+        on_departure: Callable[[], None],
+    ) -> None:
+        self.served = 0
+        self.obsolete = 0
+        self.service_s = 0.0
+        self._world = world
+        self._rules = rules
+        self._buffer = buffer
+        self._recorder = recorder
+        self._on_departure = on_departure
+        self._staged: dict[str, _Staged] = {}
+        self._commit_at_s: float | None = None
+        self._committing = False
+        self._stopping = False
+
+    async def run(self) -> None:
+        """Serve until stopped."""
+        while not self._stopping:
+            await self.serve_one()
+
+    def stop(self) -> None:
+        """End :meth:`run` when the page in service, and a commit under way, are done."""
+        self._stopping = True
+        self._buffer.nudge()
+
+    async def serve_one(self, *, within_s: float | None = None) -> bool:
+        """Serve the next page, or commit what is staged when its time has come."""
+        loop = asyncio.get_running_loop()
+        if self._commit_at_s is not None:
+            left_s = max(self._commit_at_s - loop.time(), 0.0)
+            within_s = left_s if within_s is None else min(within_s, left_s)
+        page = await self._buffer.take(within_s=within_s)
+        if page is not None:
+            started_s = loop.time()
+            try:
+                await self._serve(page)
+            finally:
+                self._buffer.finish()
+                self.service_s += loop.time() - started_s
+                self._on_departure()
+        if self._commit_at_s is not None and (
+            loop.time() >= self._commit_at_s or len(self._staged) >= self._rules.commit_pages
+        ):
+            await self.commit()
+        return page is not None
+
+    async def _serve(self, page: BufferedPage) -> None:
+        if self._world.clock.now_s() > page.deadline_s:
+            self.obsolete += 1
+            self.drop(page)
+            return
+        extract = await self._world.on_work(self._world.extractor.page, page.response)
+        self._consider(page, extract)
+        self.served += 1
+
+    def drop(self, page: BufferedPage) -> None:
+        """Give back a page that became obsolete in the buffer."""
+        finding = Finding(Outcome.OBSOLETE, page.response)
+        update = update_of(page.lease, finding, page.fetched_at_s, self._rules.revisit)
+        self._recorder.add([update])
+        self._emit(page, Outcome.OBSOLETE)
+
+    def _consider(self, page: BufferedPage, extract: Extract) -> None:
+        lease = page.lease
+        elsewhere = extract.canonical is not None and extract.canonical != lease.url
+        excluded = extract.noindex or (elsewhere and self._is_in_scope(extract.canonical))
+        held = lease.state in (PageState.INDEXED, PageState.MISSING)
+        if not held or lease.signature is None or lease.last_visit_s is None:
+            outcome = Outcome.NEW
+        elif lease.signature == extract.signature:
+            outcome = Outcome.UNCHANGED
+        else:
+            outcome = Outcome.CHANGED
+        state = PageState.EXCLUDED if excluded else PageState.INDEXED
+        finding = Finding(
+            outcome,
+            page.response,
+            state=state,
+            signature=extract.signature,
+            raw_hash=page.raw_hash,
+            title=extract.title,
+            note="noindex" if extract.noindex else "canonical elsewhere" if excluded else None,
+        )
+        update = update_of(lease, finding, page.fetched_at_s, self._rules.revisit)
+        self._recorder.add(found=self._found(page, extract))
+        if excluded or outcome is Outcome.UNCHANGED:
+            self._recorder.add([update])
+        else:
+            document = Document(
+                lease.url, extract.title, extract.text, page.fetched_at_s, extract.signature
+            )
+            self._stage(update, document)
+        self._emit(page, outcome)
+
+    def _is_in_scope(self, url: str | None) -> bool:
+        return bool(url) and bool(self._rules.admission.of([url or ""]))
+
+    def _found(self, page: BufferedPage, extract: Extract) -> list[Discovery]:
+        admission, lease = self._rules.admission, page.lease
+        found = admission.of(extract.links, depth=lease.depth + 1)
+        found += admission.of(extract.feeds, kind=Kind.FEED, depth=lease.depth)
+        if extract.canonical is not None and extract.canonical != lease.url:
+            found += admission.of([extract.canonical], depth=lease.depth)
+        return found
+
+    @property
+    def has_staged(self) -> bool:
+        """True while copies wait to be committed, or are being."""
+        return bool(self._staged) or self._committing
+
+    def remove(self, update: PageUpdate) -> None:
+        """Take a page out of the index with the next commit, and record why."""
+        self._stage(update, None)
+
+    def _stage(self, update: PageUpdate, document: Document | None) -> None:
+        self._staged[update.lease.url] = _Staged(update, document)
+        if self._commit_at_s is None:
+            self._commit_at_s = asyncio.get_running_loop().time() + self._rules.commit_s
+            self._buffer.nudge()
+
+    async def commit(self) -> None:
+        """Write what is staged to the index, then record it."""
+        staged, self._staged = list(self._staged.values()), {}
+        self._commit_at_s = None
+        if not staged:
+            return
+        self._committing = True
+        page_ids = [entry.update.lease.page_id for entry in staged]
+        await self._world.on_state(self._world.frontier.begin_indexing, page_ids)
+        await self._world.on_work(self._write, staged)
+        self._recorder.add([entry.update for entry in staged], committed=True)
+        await self._recorder.flush()
+        self._committing = False
+
+    def _write(self, staged: list[_Staged]) -> None:
+        index = self._world.index
+        for entry in staged:
+            if entry.document is None:
+                index.remove(entry.update.lease.url)
+            else:
+                index.replace(entry.document)
+        index.commit()
+
+    def _emit(self, page: BufferedPage, outcome: Outcome) -> None:
+        self._world.events.emit(
+            "visit",
+            {"url": page.lease.url, "outcome": outcome.value, "at_s": page.fetched_at_s},
+        )

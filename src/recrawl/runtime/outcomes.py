@@ -1,0 +1,95 @@
+"""From what was seen to what is recorded: the update that one visit makes."""
+
+from dataclasses import dataclass, replace
+
+from recrawl.control.lifecycle import RevisitRules, is_removed, next_due_s, next_state
+from recrawl.terms import FetchResponse, Lease, Outcome, PageState, PageUpdate, Visit
+
+__all__ = ["Finding", "disallowed", "removes", "update_of"]
+
+_TELLS = {Outcome.CHANGED: True, Outcome.UNCHANGED: False, Outcome.NOT_MODIFIED: False}
+_TROUBLE = frozenset({Outcome.FAILED, Outcome.SERVER_ERROR, Outcome.THROTTLED, Outcome.TOO_LARGE})
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one visit found.
+
+    Parameters
+    ----------
+    outcome : what came of it
+    response : the answer, where there was one; its validators are kept with content
+    state : the state that follows, where content decides it; default: the life cycle's
+    signature, raw_hash : of the content, where it was read; default: as before
+    title, redirect_url, note : for people
+    """
+
+    outcome: Outcome
+    response: FetchResponse | None = None
+    state: PageState | None = None
+    signature: bytes | None = None
+    raw_hash: bytes | None = None
+    title: str | None = None
+    redirect_url: str | None = None
+    note: str | None = None
+
+
+def update_of(lease: Lease, finding: Finding, at_s: float, rules: RevisitRules) -> PageUpdate:
+    """Return the update for one visit, of a page fetched at an instant."""
+    outcome, response = finding.outcome, finding.response
+    after = finding.state or next_state(lease.state, outcome)
+    changed = _TELLS.get(outcome)
+    if changed is not None and lease.last_visit_s is None:
+        changed = None  # nothing to compare with: the first copy was lost
+    failures = lease.failures + 1 if outcome in _TROUBLE else 0
+    visit = Visit(
+        visited_at_s=at_s,
+        outcome=outcome,
+        status=response.status if response else None,
+        changed=changed,
+        interval_s=None if changed is None else at_s - (lease.last_visit_s or at_s),
+        fetch_s=response.elapsed_s if response else 0.0,
+        received_bytes=response.received_bytes if response else 0,
+        note=finding.note,
+    )
+    update = PageUpdate(
+        lease=lease,
+        visit=visit,
+        state=after,
+        due_s=_due_s(lease, outcome, after, at_s, rules, failures),
+        failures=failures,
+        etag=lease.etag,
+        last_modified=lease.last_modified,
+        signature=finding.signature or lease.signature,
+        raw_hash=finding.raw_hash or lease.raw_hash,
+        title=finding.title,
+        redirect_url=finding.redirect_url,
+    )
+    if response is not None and finding.raw_hash is not None:
+        update = replace(update, etag=response.etag, last_modified=response.last_modified)
+    if is_removed(lease.state, after) or after in (PageState.GONE, PageState.MOVED):
+        update = replace(update, etag=None, last_modified=None, signature=None, raw_hash=None)
+    return update
+
+
+def _due_s(
+    lease: Lease,
+    outcome: Outcome,
+    after: PageState,
+    now_s: float,
+    rules: RevisitRules,
+    failures: int,
+) -> float:
+    if after is PageState.EXCLUDED:
+        return now_s + rules.max_interval_s
+    return next_due_s(rules, lease, outcome, now_s, failures)
+
+
+def disallowed(lease: Lease, now_s: float, rules: RevisitRules) -> PageUpdate:
+    """Return the update for a page that robots.txt forbids: no request was made."""
+    return update_of(lease, Finding(Outcome.DISALLOWED), now_s, rules)
+
+
+def removes(update: PageUpdate) -> bool:
+    """Tell whether an update takes a page out of the index."""
+    return update.lease.signature is not None and is_removed(update.lease.state, update.state)

@@ -1,0 +1,74 @@
+"""What the parts of a running crawl share: the adapters, and the rules in force."""
+
+from dataclasses import dataclass, field
+
+from recrawl.control.admission import Admission
+from recrawl.control.lifecycle import RevisitRules
+from recrawl.ports import (
+    AdmissionLimits,
+    Clock,
+    EventSink,
+    Extractor,
+    Fetcher,
+    Frontier,
+    Offload,
+    PageIndex,
+)
+
+__all__ = ["Rules", "World"]
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """The adapters of one crawl.
+
+    ``on_state`` runs what touches the frontier and ``on_work`` what costs time (parsing,
+    indexing), each on a thread of its own; in virtual time both run in place.
+    """
+
+    clock: Clock
+    frontier: Frontier
+    fetcher: Fetcher
+    extractor: Extractor
+    index: PageIndex
+    events: EventSink
+    on_state: Offload
+    on_work: Offload
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules of one crawl that the runtime itself obeys.
+
+    Parameters
+    ----------
+    agent : product token of the robot, for robots.txt
+    admission, limits : what is taken in
+    revisit : bounds on revisits
+    n_robots : robots there are
+    buffer_capacity : pages between robots and indexer, the one being indexed included
+    lease_s : how long a page may be out of the frontier's hands; well above the waits for the host,
+        the fetch, the buffer and the commit together
+    buffer_deadline_s : a page that waited longer is obsolete
+    discovery_share : of the fetches, while pages never visited wait
+    replan_s : between two plans, in crawl seconds
+    prior_rate_per_s, prior_shape : gamma prior of change rates
+    commit_s, commit_pages : an index commit happens after so many seconds of the loop, or pages
+    flush_s : longest wait of a visit before it is written, in seconds of the loop
+    """
+
+    agent: str
+    admission: Admission
+    limits: AdmissionLimits = field(default_factory=AdmissionLimits)
+    revisit: RevisitRules = field(default_factory=RevisitRules)
+    n_robots: int = 8
+    buffer_capacity: int = 32
+    lease_s: float = 1_800.0
+    buffer_deadline_s: float = 600.0
+    discovery_share: float = 0.5
+    replan_s: float = 300.0
+    prior_rate_per_s: float = 1.0 / (14 * 86_400.0)
+    prior_shape: float = 0.5
+    commit_s: float = 2.0
+    commit_pages: int = 256
+    flush_s: float = 0.25

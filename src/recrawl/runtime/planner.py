@@ -1,0 +1,147 @@
+"""The planner: estimates change rates anew, solves the plan, and moves due times.
+
+It runs beside the crawl, on a thread of its own; reading and writing the frontier go through the
+frontier's thread in between.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recrawl.control.dispatch import Dispatcher
+from recrawl.control.planning import PlanInputs, plan_visits
+from recrawl.ports import Evidence, Offload, PlannedPages
+from recrawl.processes.fitting.change_rates import ChangeRates, estimate_change_rates
+from recrawl.runtime.parts import Rules, World
+from recrawl.terms import HostRecord, PageState, PlanRecord
+
+__all__ = ["Planner"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SolvedPlan:
+    """A plan, and the rows that it changes."""
+
+    record: PlanRecord
+    page_ids: NDArray[np.int64]
+    crawl_rates_per_s: NDArray[np.float64]
+    due_s: NDArray[np.float64]
+
+
+class Planner:
+    """Re-plans every ``rules.replan_s``, and less often where planning takes long.
+
+    Parameters
+    ----------
+    world, rules, dispatcher : of the crawl
+    on_plan : runs the solver
+    measure : a name in ``control.planning.ALLOCATORS``
+    on_news : called when due times have moved
+    """
+
+    def __init__(
+        self,
+        world: World,
+        rules: Rules,
+        dispatcher: Dispatcher,
+        *,
+        on_plan: Offload,
+        measure: str,
+        on_news: Callable[[], None],
+    ) -> None:
+        self._world = world
+        self._rules = rules
+        self._dispatcher = dispatcher
+        self._on_plan = on_plan
+        self._measure = measure
+        self._on_news = on_news
+        self._since_visit = 0
+
+    async def run(self) -> None:
+        """Plan, wait, plan again, until cancelled."""
+        clock = self._world.clock
+        pause_s = min(self._rules.replan_s, 60.0)  # the first plan comes soon
+        while True:
+            await clock.sleep_until(clock.now_s() + pause_s)
+            started_s = clock.now_s()
+            await self.replan()
+            # Planning may take at most a twentieth of the time.
+            pause_s = max(self._rules.replan_s, 20.0 * (clock.now_s() - started_s))
+
+    async def replan(self) -> PlanRecord | None:
+        """Estimate, solve and put in force; None while there is nothing to plan."""
+        world = self._world
+        evidence, last = await world.on_state(self._evidence)
+        rates = await self._on_plan(self._estimate, evidence)
+        pages, backlog = await world.on_state(self._keep_rates, evidence, rates)
+        self._since_visit = last
+        if not len(pages.page_ids):
+            return None
+        solved = await self._on_plan(self._solve, pages, backlog, world.clock.now_s())
+        hosts = await world.on_state(self._put_in_force, solved)
+        for record in hosts:
+            self._dispatcher.observe_host(record, None)
+        self._on_news()
+        world.events.emit(
+            "plan", {"pages": solved.record.n_pages, "freshness": solved.record.freshness}
+        )
+        return solved.record
+
+    def _evidence(self) -> tuple[Evidence, int]:
+        return self._world.frontier.evidence(since_visit=self._since_visit)
+
+    def _estimate(self, evidence: Evidence) -> ChangeRates:
+        return estimate_change_rates(
+            len(evidence.page_ids),
+            evidence.page,
+            evidence.intervals_s,
+            evidence.changed,
+            prior_rate=self._rules.prior_rate_per_s,
+            prior_shape=self._rules.prior_shape,
+        )
+
+    def _keep_rates(self, evidence: Evidence, rates: ChangeRates) -> tuple[PlannedPages, int]:
+        frontier = self._world.frontier
+        frontier.save_change_rates(evidence.page_ids, rates.rates, np.exp(rates.log_errors))
+        backlog = frontier.n_pages_by_state().get(PageState.DISCOVERED, 0)
+        return frontier.planned_pages(), backlog
+
+    def _solve(self, pages: PlannedPages, backlog: int, now_s: float) -> SolvedPlan:
+        budget = self._dispatcher.budget.rate_per_s
+        n = len(pages.page_ids)
+        if backlog > 0.01 * n:
+            budget *= 1.0 - self._rules.discovery_share
+        delays_s = {queue.host_id: queue.politeness.delay_s for queue in self._dispatcher.hosts()}
+        host_ids, hosts = np.unique(pages.host_ids, return_inverse=True)
+        caps = [
+            1.0 / delay if (delay := delays_s.get(host)) else np.inf for host in host_ids.tolist()
+        ]
+        rates = pages.change_rates_per_s
+        inputs = PlanInputs(
+            change_rates=np.where(np.isnan(rates), self._rules.prior_rate_per_s, rates),
+            weights=pages.weights,
+            hosts=hosts.astype(np.int64),
+            last_visits=pages.last_visit_s,
+            host_caps=np.array(caps, np.float64),
+        )
+        schedule = plan_visits(inputs, budget, self._rules.revisit, measure=self._measure)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            moved = ~(np.abs(schedule.crawl_rates / pages.crawl_rates_per_s - 1.0) <= 0.05)
+        record = PlanRecord(
+            solved_at_s=now_s,
+            n_pages=n,
+            budget_per_s=budget,
+            price=schedule.price,
+            freshness=schedule.freshness,
+            n_never_visited=schedule.n_never_visited,
+            measure=self._measure,
+        )
+        rates_moved = schedule.crawl_rates[moved]
+        return SolvedPlan(record, pages.page_ids[moved], rates_moved, schedule.due[moved])
+
+    def _put_in_force(self, solved: SolvedPlan) -> list[HostRecord]:
+        frontier = self._world.frontier
+        frontier.save_plan(solved.record, solved.page_ids, solved.crawl_rates_per_s, solved.due_s)
+        return frontier.hosts()

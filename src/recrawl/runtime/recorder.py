@@ -1,0 +1,125 @@
+"""Writes what robots and indexer found out, in batches: many visits, one transaction."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from recrawl.control.dispatch import Dispatcher
+from recrawl.runtime.outcomes import removes
+from recrawl.runtime.parts import Rules, World
+from recrawl.terms import Discovery, HostRecord, PageUpdate
+
+__all__ = ["Recorder"]
+
+
+class Recorder:
+    """Collects updates and discoveries and flushes them to the frontier.
+
+    Nothing is acknowledged before it is flushed: a page stays leased until its visit is on disk.
+
+    Parameters
+    ----------
+    world, rules : of the crawl
+    dispatcher : told what became due
+    batch : updates that are flushed at once
+    """
+
+    def __init__(
+        self, world: World, rules: Rules, dispatcher: Dispatcher, *, batch: int = 400
+    ) -> None:
+        self._world = world
+        self._rules = rules
+        self._dispatcher = dispatcher
+        self._batch = batch
+        self._updates: list[PageUpdate] = []
+        self._found: list[Discovery] = []
+        self._seen: set[str] = set()
+        self._some = asyncio.Event()
+        self._full = asyncio.Event()
+        self._flushing = asyncio.Lock()
+        self._stopping = False
+        self._listeners: list[Callable[[], None]] = []
+        self._remove: Callable[[PageUpdate], None] | None = None
+
+    def on_flush(self, listener: Callable[[], None]) -> None:
+        """Have ``listener`` called whenever more pages may have become due."""
+        self._listeners.append(listener)
+
+    def on_removal(self, remove: Callable[[PageUpdate], None]) -> None:
+        """Have ``remove`` called with updates that take a page out of the index."""
+        self._remove = remove
+
+    @property
+    def is_empty(self) -> bool:
+        """True when everything found out so far is on disk."""
+        return not (self._updates or self._found or self._flushing.locked())
+
+    def add(
+        self,
+        updates: Sequence[PageUpdate] = (),
+        found: Sequence[Discovery] = (),
+        *,
+        committed: bool = False,
+    ) -> None:
+        """Have these written soon.
+
+        Updates that take a page out of the index go to the indexer first, and come back
+        ``committed``.
+        """
+        for update in updates:
+            if not committed and self._remove is not None and removes(update):
+                self._remove(update)
+            else:
+                self._updates.append(update)
+        for discovery in found:
+            if discovery.url not in self._seen:
+                self._seen.add(discovery.url)
+                self._found.append(discovery)
+        if self._updates or self._found:
+            self._some.set()
+        if len(self._seen) > 500_000:
+            self._seen.clear()  # only saves looking up what is known; the frontier decides
+        if len(self._updates) >= self._batch or len(self._found) >= 4 * self._batch:
+            self._full.set()
+
+    async def run(self) -> None:
+        """Flush within ``flush_s`` of the first addition, or as soon as a batch is full."""
+        while not self._stopping:
+            await self._some.wait()
+            try:
+                async with asyncio.timeout(self._rules.flush_s):
+                    await self._full.wait()
+            except TimeoutError:
+                pass
+            await self.flush()
+
+    def stop(self) -> None:
+        """End :meth:`run` after a last flush."""
+        self._stopping = True
+        self._some.set()
+        self._full.set()
+
+    async def flush(self) -> None:
+        """Write everything that has been added."""
+        async with self._flushing:
+            self._some.clear()
+            self._full.clear()
+            updates, self._updates = self._updates, []
+            found, self._found = self._found, []
+            if not updates and not found:
+                return
+            now_s = min(self._world.clock.now_s(), self._dispatcher.horizon_s)
+            hosts = await self._world.on_state(self._write, updates, found, now_s)
+            for update in updates:
+                self._dispatcher.observe_due(update.lease.host_id, update.due_s)
+            for record in hosts:
+                self._dispatcher.observe_host(record, None)
+            for listener in self._listeners:
+                listener()
+
+    def _write(
+        self, updates: list[PageUpdate], found: list[Discovery], now_s: float
+    ) -> list[HostRecord]:
+        if updates:
+            self._world.frontier.complete(updates)
+        touched = self._world.frontier.admit(found, now_s, self._rules.limits) if found else []
+        return [self._world.frontier.host(host_id, now_s=now_s) for host_id in touched]

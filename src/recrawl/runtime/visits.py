@@ -1,0 +1,162 @@
+"""One visit: fetch, understand the answer, pass content on to the buffer."""
+
+from typing import Final
+
+from recrawl.control.dispatch import Dispatcher
+from recrawl.control.lifecycle import outcome_of_status
+from recrawl.control.urls import join
+from recrawl.errors import FetchError
+from recrawl.runtime.buffer import Buffer
+from recrawl.runtime.outcomes import Finding, update_of
+from recrawl.runtime.parts import Rules, World
+from recrawl.runtime.recorder import Recorder
+from recrawl.terms import BufferedPage, FetchResponse, HostRecord, Kind, Lease, Outcome, PageState
+
+__all__ = ["Visitor", "host_record"]
+
+_INDEXABLE: Final = frozenset({"text/html", "application/xhtml+xml", "text/plain"})
+_MAX_LISTING_BYTES: Final = 50 * 1024 * 1024
+_MAX_LISTING_DEPTH: Final = 3  # sitemap indexes within indexes
+
+
+class Visitor:
+    """What a robot does with a page."""
+
+    def __init__(
+        self,
+        world: World,
+        rules: Rules,
+        *,
+        dispatcher: Dispatcher,
+        buffer: Buffer,
+        recorder: Recorder,
+    ) -> None:
+        self.abandoned: list[Lease] = []  # visits that were cut off, to be given back
+        self._world = world
+        self._rules = rules
+        self._dispatcher = dispatcher
+        self._buffer = buffer
+        self._recorder = recorder
+
+    async def visit(self, lease: Lease) -> bool:
+        """Fetch a page and see to what follows; True if it went to the buffer (or was lost there).
+
+        Whatever happens, the visit is recorded, or the page given back if it never began.
+        """
+        clock = self._world.clock
+        started_s = clock.now_s()
+        try:
+            response = await self._world.fetcher.fetch(
+                lease.url,
+                etag=lease.etag,
+                last_modified=lease.last_modified,
+                max_bytes=None if lease.kind is Kind.PAGE else _MAX_LISTING_BYTES,
+            )
+        except FetchError as error:
+            await self._failed(lease, error, started_s)
+            return False
+        except BaseException:  # cancelled: the page goes back as if nothing had happened
+            self._dispatcher.cancelled(lease.host_id)
+            self.abandoned.append(lease)
+            raise
+        blocked = self._dispatcher.answered(
+            lease.host_id, clock.now_s(), response.status, response.retry_after
+        )
+        if blocked:
+            await self._save_host(lease.host_id)
+        return await self._answered(lease, response, started_s)
+
+    async def _failed(self, lease: Lease, error: FetchError, started_s: float) -> None:
+        now_s = self._world.clock.now_s()
+        outcome = Outcome.FAILED
+        if error.kind in ("too-large", "encoding", "refused-address", "url"):
+            # The host is well; it is this answer that we do not want.
+            self._dispatcher.answered(lease.host_id, now_s, 200, None)
+            outcome = Outcome.TOO_LARGE if error.kind == "too-large" else Outcome.FAILED
+        else:
+            self._dispatcher.unanswered(lease.host_id, now_s, error.kind)
+            await self._save_host(lease.host_id)
+        self._record(lease, Finding(outcome, note=str(error)[:300]), started_s)
+
+    async def _answered(self, lease: Lease, response: FetchResponse, started_s: float) -> bool:
+        outcome = outcome_of_status(response.status)
+        if outcome in (Outcome.MOVED, Outcome.REDIRECTED):
+            self._follow(lease, response, started_s, outcome)
+            return False
+        if outcome is not None:
+            self._record(lease, Finding(outcome, response), started_s)
+            return False
+        if lease.kind is not Kind.PAGE:
+            await self._read_listing(lease, response, started_s)
+            return False
+        if response.content_type and response.content_type not in _INDEXABLE:
+            note = f"content type {response.content_type[:80]}"
+            self._record(lease, Finding(Outcome.UNSUPPORTED, response, note=note), started_s)
+            return False
+        return self._deliver(lease, response, started_s)
+
+    def _follow(
+        self, lease: Lease, response: FetchResponse, started_s: float, outcome: Outcome
+    ) -> None:
+        """A redirect is a discovery: its target is visited in its turn, politely, as a page."""
+        target = join(lease.url, response.location) if response.location else None
+        if target is None or target == lease.url:
+            note = "redirects to itself" if target else "redirects nowhere"
+            self._record(lease, Finding(Outcome.DENIED, response, note=note), started_s)
+            return
+        admission = self._rules.admission
+        found = admission.of([target], kind=lease.kind, depth=lease.depth, hops=lease.hops + 1)
+        self._record(lease, Finding(outcome, response, redirect_url=target), started_s)
+        self._recorder.add(found=found)
+
+    async def _read_listing(self, lease: Lease, response: FetchResponse, started_s: float) -> None:
+        """Read a sitemap or feed: its pages are discoveries."""
+        extractor, admission = self._world.extractor, self._rules.admission
+        if lease.kind is Kind.SITEMAP:
+            pages, further = await self._world.on_work(extractor.sitemap, response)
+            found = admission.dated(pages)
+            if lease.depth < _MAX_LISTING_DEPTH:
+                found += admission.of(further, kind=Kind.SITEMAP, depth=lease.depth + 1)
+        else:
+            found = admission.of(await self._world.on_work(extractor.feed, response), depth=1)
+        raw_hash = extractor.raw_hash(response.body)
+        self._record(lease, Finding(Outcome.LISTING, response, raw_hash=raw_hash), started_s)
+        self._recorder.add(found=found)
+
+    def _deliver(self, lease: Lease, response: FetchResponse, started_s: float) -> bool:
+        """Bring content to the buffer, unless it is byte for byte what the index has."""
+        raw_hash = self._world.extractor.raw_hash(response.body)
+        if raw_hash == lease.raw_hash and lease.state is PageState.INDEXED:
+            self._record(lease, Finding(Outcome.UNCHANGED, response, raw_hash=raw_hash), started_s)
+            return False
+        deadline_s = self._world.clock.now_s() + self._rules.buffer_deadline_s
+        page = BufferedPage(lease, response, started_s, deadline_s, raw_hash)
+        if not self._buffer.offer(page):
+            self._record(lease, Finding(Outcome.LOST, response), started_s)
+        return True
+
+    def _record(self, lease: Lease, finding: Finding, started_s: float) -> None:
+        self._recorder.add([update_of(lease, finding, started_s, self._rules.revisit)])
+        self._world.events.emit(
+            "visit", {"url": lease.url, "outcome": finding.outcome.value, "at_s": started_s}
+        )
+
+    async def _save_host(self, host_id: int) -> None:
+        record = host_record(self._dispatcher, host_id)
+        await self._world.on_state(self._world.frontier.save_host, record)
+
+
+def host_record(dispatcher: Dispatcher, host_id: int) -> HostRecord:
+    """Return what is to be kept of a host."""
+    queue = dispatcher.host(host_id)
+    return HostRecord(
+        host_id=host_id,
+        host=queue.host,
+        next_due_s=queue.next_due_s,
+        robots_status=queue.robots_status,
+        robots_body=queue.robots_body,
+        robots_until_s=queue.robots_until_s,
+        failures=queue.politeness.failures,
+        blocked_until_s=queue.politeness.blocked_until_s,
+        blocked_why=queue.politeness.blocked_why,
+    )

@@ -1,0 +1,272 @@
+"""The shared nouns: what passes between frontier, robots, buffer, indexer and planner.
+
+Frozen records without behaviour. The life of a page is::
+
+    discovered ─► due ─► leased ─► fetched ─► buffered ─► indexed ─► due again … or gone
+
+Leased, fetched and buffered are states of the running process only: a killed process forgets
+them, and the page is due again. What lasts is :class:`PageState`. Instants are seconds since the
+epoch (UTC), durations seconds, rates per second.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+__all__ = [
+    "BufferedPage",
+    "Discovery",
+    "Document",
+    "Extract",
+    "FetchResponse",
+    "Hit",
+    "HostRecord",
+    "Kind",
+    "Lease",
+    "Outcome",
+    "PageDetails",
+    "PageState",
+    "PageUpdate",
+    "PlanRecord",
+    "Visit",
+]
+
+
+class Kind(StrEnum):
+    """What a URL leads to."""
+
+    PAGE = "page"
+    SITEMAP = "sitemap"
+    FEED = "feed"
+
+
+class PageState(StrEnum):
+    """The lasting state of a page; `recrawl.control.lifecycle` has the transitions."""
+
+    DISCOVERED = "discovered"  # seen in a link, never answered
+    INDEXED = "indexed"  # the index holds a copy
+    EXCLUDED = "excluded"  # answers, but must not or cannot be indexed
+    MOVED = "moved"  # answers with a redirect to another page
+    MISSING = "missing"  # not found once, to be confirmed
+    GONE = "gone"  # not found twice, or declared gone
+    DISALLOWED = "disallowed"  # robots.txt forbids it
+
+
+class Outcome(StrEnum):
+    """What came of one visit."""
+
+    NEW = "new"  # first content of this page
+    CHANGED = "changed"
+    UNCHANGED = "unchanged"  # full answer, same content
+    NOT_MODIFIED = "not-modified"  # 304
+    LISTING = "listing"  # a sitemap or feed was read
+    MOVED = "moved"  # permanent redirect
+    REDIRECTED = "redirected"  # temporary redirect
+    NOT_FOUND = "not-found"
+    GONE = "gone"
+    DENIED = "denied"  # any other 4xx
+    THROTTLED = "throttled"  # 429 or 503
+    SERVER_ERROR = "server-error"
+    FAILED = "failed"  # no answer: timeout, DNS, connection, protocol
+    TOO_LARGE = "too-large"
+    UNSUPPORTED = "unsupported"  # a content type that cannot be indexed
+    DISALLOWED = "disallowed"  # robots.txt forbids it: no request was made
+    LOST = "lost"  # the buffer was full
+    OBSOLETE = "obsolete"  # waited in the buffer past its deadline
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """A URL that was found, in scope, in normal form.
+
+    ``variant_of`` is a hash of the address without its query when it has one: the frontier bounds
+    how many variants of one path it takes.
+    """
+
+    url: str
+    host: str
+    kind: Kind = Kind.PAGE
+    depth: int = 0
+    hops: int = 0
+    weight: float = 1.0
+    variant_of: int | None = None
+    lastmod_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A page handed out for one visit, with what the visit needs to know."""
+
+    page_id: int
+    url: str
+    host_id: int
+    token: int
+    due_s: float
+    kind: Kind = Kind.PAGE
+    state: PageState = PageState.DISCOVERED
+    depth: int = 0
+    hops: int = 0
+    failures: int = 0
+    etag: str | None = None
+    last_modified: str | None = None
+    signature: bytes | None = None
+    raw_hash: bytes | None = None
+    last_visit_s: float | None = None  # last visit that told changed or unchanged
+    crawl_rate_per_s: float | None = None  # from the plan; None: not planned yet
+
+
+@dataclass(frozen=True, slots=True)
+class FetchResponse:
+    """One HTTP exchange that was answered."""
+
+    url: str
+    status: int
+    body: bytes = b""
+    content_type: str = ""
+    charset: str | None = None
+    location: str | None = None
+    etag: str | None = None
+    last_modified: str | None = None
+    retry_after: str | None = None
+    robots_tag: str = ""
+    received_bytes: int = 0
+    elapsed_s: float = 0.0
+    truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A fetch as evidence about a page.
+
+    ``changed`` is None where the visit tells nothing (first visit, failure, lost page);
+    ``interval_s`` is the time since the last visit that told something.
+    """
+
+    visited_at_s: float
+    outcome: Outcome
+    status: int | None = None
+    changed: bool | None = None
+    interval_s: float | None = None
+    fetch_s: float = 0.0
+    received_bytes: int = 0
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PageUpdate:
+    """All that one visit changes in the frontier, written in one transaction."""
+
+    lease: Lease
+    visit: Visit
+    state: PageState
+    due_s: float
+    failures: int = 0
+    etag: str | None = None
+    last_modified: str | None = None
+    signature: bytes | None = None
+    raw_hash: bytes | None = None
+    title: str | None = None
+    redirect_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """What a page says: for the index, for change detection, and where it leads."""
+
+    title: str = ""
+    text: str = ""
+    signature: bytes = b""
+    links: tuple[str, ...] = ()
+    feeds: tuple[str, ...] = ()
+    canonical: str | None = None
+    noindex: bool = False
+    nofollow: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BufferedPage:
+    """A page on its way from a robot to the indexer."""
+
+    lease: Lease
+    response: FetchResponse
+    fetched_at_s: float
+    deadline_s: float
+    raw_hash: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What the index keeps of one page."""
+
+    url: str
+    title: str
+    text: str
+    fetched_at_s: float
+    signature: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One search result; ``snippet`` is plain text and ``highlights`` the (start, end) in it."""
+
+    url: str
+    title: str
+    snippet: str
+    highlights: tuple[tuple[int, int], ...]
+    score: float
+    fetched_at_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class HostRecord:
+    """What lasts about one host. ``next_due_s`` is the earliest due time of its pages, or inf."""
+
+    host_id: int
+    host: str
+    next_due_s: float
+    robots_status: int | None = None
+    robots_body: bytes | None = None
+    robots_until_s: float = 0.0
+    failures: int = 0
+    blocked_until_s: float = 0.0
+    blocked_why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRecord:
+    """One solved plan."""
+
+    solved_at_s: float
+    n_pages: int
+    budget_per_s: float
+    price: float
+    freshness: float
+    n_never_visited: int
+    measure: str = "even-freshness"
+
+
+@dataclass(frozen=True, slots=True)
+class PageDetails:
+    """Everything that is known of one page, for people who ask why."""
+
+    url: str
+    host: str
+    kind: Kind
+    state: PageState
+    weight: float
+    depth: int
+    discovered_s: float
+    due_s: float
+    due_why: str
+    visits: int
+    changes: int
+    failures: int
+    last_visit_s: float | None
+    last_status: int | None
+    indexed_at_s: float | None
+    change_rate_per_s: float | None
+    change_rate_factor: float | None  # one standard error multiplies or divides the rate by this
+    crawl_rate_per_s: float | None
+    lastmod_s: float | None
+    redirect_url: str | None
+    leased_until_s: float | None
+    recent: tuple[Visit, ...] = field(default=())

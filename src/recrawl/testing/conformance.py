@@ -1,0 +1,379 @@
+"""One suite per port. Subclass it, say how the adapter is made, and pytest runs every promise.
+
+class TestMine(FrontierSuite):
+    def make(self, tmp_path): return MyFrontier(tmp_path)
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from recrawl.ports import AdmissionLimits, Clock, Frontier, PageIndex
+from recrawl.runtime.virtual import run_virtually
+from recrawl.terms import (
+    Discovery,
+    Document,
+    Kind,
+    Lease,
+    Outcome,
+    PageState,
+    PageUpdate,
+    PlanRecord,
+    Visit,
+)
+
+__all__ = ["ClockSuite", "FrontierSuite", "IndexSuite"]
+
+HOST = "http://a.test"
+ANY = AdmissionLimits()
+
+
+def _found(path: str, host: str = HOST, **fields: object) -> Discovery:
+    return Discovery(url=host + path, host=host, **fields)  # type: ignore[arg-type]
+
+
+def _update(
+    lease: Lease, at_s: float, outcome: Outcome = Outcome.NEW, **fields: object
+) -> PageUpdate:
+    told = {Outcome.CHANGED: True, Outcome.UNCHANGED: False, Outcome.NOT_MODIFIED: False}
+    last_s = lease.last_visit_s
+    visit = Visit(
+        visited_at_s=at_s,
+        outcome=outcome,
+        status=200,
+        changed=told.get(outcome),
+        interval_s=None if last_s is None else at_s - last_s,
+    )
+    values: dict[str, object] = {"state": PageState.INDEXED, "due_s": at_s + 100.0}
+    return PageUpdate(lease=lease, visit=visit, **(values | fields))  # type: ignore[arg-type]
+
+
+class FrontierSuite:
+    """What every frontier promises."""
+
+    def make(self, directory: Path) -> Frontier:
+        """Return a new frontier; ``directory`` is empty and its own."""
+        raise NotImplementedError
+
+    @pytest.fixture
+    def frontier(self, tmp_path: Path) -> Iterator[Frontier]:
+        """Give an empty frontier."""
+        made = self.make(tmp_path)
+        yield made
+        made.close()
+
+    def _leased(self, frontier: Frontier, n: int = 1, now_s: float = 10.0) -> list[Lease]:
+        host_id = frontier.hosts()[0].host_id
+        return frontier.lease(host_id, limit=n, due_by_s=now_s, now_s=now_s, until_s=now_s + 50.0)
+
+    def _admitted(self, frontier: Frontier, *paths: str, now_s: float = 0.0) -> None:
+        frontier.admit([_found(path) for path in paths], now_s, ANY)
+
+    def test_a_url_is_admitted_once(self, frontier: Frontier) -> None:
+        """Discovering it again neither adds it nor moves its due time."""
+        first = frontier.admit([_found("/1"), _found("/1"), _found("/2")], 5.0, ANY)
+        again = frontier.admit([_found("/1")], 99.0, ANY)
+
+        assert first == [frontier.hosts()[0].host_id]
+        assert again == []
+        assert frontier.n_pages_by_state() == {PageState.DISCOVERED: 2}
+        assert frontier.hosts()[0].next_due_s == 5.0
+
+    def test_admission_is_bounded(self, frontier: Frontier) -> None:
+        """By pages in all, pages of a host, and variants of a query."""
+        variants = [_found(f"/c?{n}", variant_of=7) for n in range(9)]
+        frontier.admit(variants, 0.0, AdmissionLimits(max_query_variants=3))
+        frontier.admit([_found(f"/{n}") for n in range(9)], 0.0, AdmissionLimits(max_pages=5))
+        other = [_found(f"/{n}", "http://b.test") for n in range(9)]
+        frontier.admit(other, 0.0, AdmissionLimits(max_pages_per_host=4))
+
+        assert sum(frontier.n_pages_by_state().values()) == 3 + 2 + 4
+
+    def test_leases_come_earliest_due_first(self, frontier: Frontier) -> None:
+        """And nothing that is due later than asked for."""
+        self._admitted(frontier, "/late", now_s=3.0)
+        self._admitted(frontier, "/early", now_s=1.0)
+        self._admitted(frontier, "/not-yet", now_s=30.0)
+
+        leases = self._leased(frontier, 5)
+
+        assert [lease.url for lease in leases] == [f"{HOST}/early", f"{HOST}/late"]
+
+    def test_a_page_has_at_most_one_live_lease(self, frontier: Frontier) -> None:
+        """Until it lapses or is given back."""
+        self._admitted(frontier, "/1")
+        first = self._leased(frontier)
+
+        assert self._leased(frontier, now_s=11.0) == []
+        again = self._leased(frontier, now_s=61.0)
+        assert [lease.url for lease in again] == [f"{HOST}/1"]
+        assert again[0].token != first[0].token
+        frontier.release(first)
+        assert self._leased(frontier, now_s=62.0) == [], "a lapsed lease gives nothing back"
+        frontier.release(again)
+        assert len(self._leased(frontier, now_s=62.0)) == 1
+
+    def test_the_next_due_time_leaves_leased_pages_out(self, frontier: Frontier) -> None:
+        """So that a host whose pages are all out does not look due."""
+        self._admitted(frontier, "/1", now_s=1.0)
+        self._admitted(frontier, "/2", now_s=7.0)
+        host_id = frontier.hosts()[0].host_id
+        self._leased(frontier, now_s=2.0)
+
+        assert frontier.host(host_id, now_s=2.0).next_due_s == 7.0
+        assert frontier.host(host_id, now_s=1000.0).next_due_s == 1.0
+
+    def test_new_and_known_pages_share_a_refill(self, frontier: Frontier) -> None:
+        """Half each while both wait; all places for one where the other has none."""
+        self._admitted(frontier, *[f"/old{n}" for n in range(8)])
+        leases = self._leased(frontier, 8)
+        frontier.complete([_update(lease, 1.0, due_s=2.0) for lease in leases])
+        self._admitted(frontier, *[f"/new{n}" for n in range(8)], now_s=3.0)
+
+        urls = [lease.url for lease in self._leased(frontier, 8)]
+
+        assert sum("/new" in url for url in urls) == 4
+        assert sum("/old" in url for url in urls) == 4
+
+    def test_a_completed_visit_is_recorded_and_moves_the_due_time(self, frontier: Frontier) -> None:
+        """Everything the update says is what the next lease and the details say."""
+        self._admitted(frontier, "/1")
+        (lease,) = self._leased(frontier)
+        frontier.complete(
+            [_update(lease, 12.0, signature=b"s", raw_hash=b"r", etag="e", last_modified="m")]
+        )
+
+        assert self._leased(frontier, now_s=50.0) == []
+        (again,) = self._leased(frontier, now_s=112.0)
+        assert (again.signature, again.raw_hash) == (b"s", b"r")
+        assert (again.etag, again.last_modified) == ("e", "m")
+        assert again.last_visit_s == 12.0
+        details = frontier.details(f"{HOST}/1")
+        assert details is not None
+        assert (details.visits, details.changes, details.state) == (1, 0, PageState.INDEXED)
+        assert details.indexed_at_s == 12.0
+        assert [visit.outcome for visit in details.recent] == [Outcome.NEW]
+        assert frontier.n_visits_by_outcome() == {Outcome.NEW: 1}
+        assert frontier.n_visits_by_outcome(since_s=12.5) == {}
+
+    def test_a_lapsed_lease_writes_history_only(self, frontier: Frontier) -> None:
+        """The page belongs to whoever holds the live lease."""
+        self._admitted(frontier, "/1")
+        (lapsed,) = self._leased(frontier)
+        (live,) = self._leased(frontier, now_s=70.0)
+        frontier.complete([_update(lapsed, 71.0, signature=b"old")])
+        frontier.complete([_update(live, 72.0, signature=b"new")])
+
+        details = frontier.details(f"{HOST}/1")
+        assert details is not None
+        assert len(details.recent) == 2
+        assert list(frontier.urls_indexed()) == [(f"{HOST}/1", b"new")]
+
+    def test_what_is_being_indexed_is_known_until_completed(self, frontier: Frontier) -> None:
+        """The trace that recovery follows."""
+        self._admitted(frontier, "/1", "/2")
+        one, two = self._leased(frontier, 2)
+        frontier.begin_indexing([one.page_id, two.page_id])
+        frontier.complete([_update(one, 12.0, signature=b"s")])
+
+        assert frontier.in_indexing() == [(two.page_id, two.url, None)]
+        frontier.reconcile(two.page_id, b"found", 20.0)
+        assert frontier.in_indexing() == []
+        assert dict(frontier.urls_indexed())[two.url] == b"found"
+
+    def test_evidence_is_of_pages_visited_since(self, frontier: Frontier) -> None:
+        """Visits that tell changed or unchanged, with the time since the last one."""
+        self._admitted(frontier, "/1", "/2")
+        one, two = self._leased(frontier, 2)
+        frontier.complete([_update(one, 10.0, due_s=20.0), _update(two, 10.0, due_s=500.0)])
+        nothing, seen = frontier.evidence(since_visit=0)
+        (one,) = self._leased(frontier, 2, now_s=70.0)
+        frontier.complete([_update(one, 75.0, Outcome.CHANGED)])
+        evidence, _ = frontier.evidence(since_visit=seen)
+
+        assert len(nothing.intervals_s) == 0
+        assert evidence.page_ids.tolist() == [one.page_id]
+        assert evidence.intervals_s.tolist() == [65.0]
+        assert evidence.changed.tolist() == [True]
+
+    def test_a_plan_moves_rates_and_due_times(self, frontier: Frontier) -> None:
+        """And is the one in force until the next."""
+        self._admitted(frontier, "/1")
+        (lease,) = self._leased(frontier)
+        frontier.complete([_update(lease, 12.0)])
+        pages = frontier.planned_pages()
+        assert pages.page_ids.tolist() == [lease.page_id]
+        assert np.isnan(pages.crawl_rates_per_s).all()
+        frontier.save_change_rates(pages.page_ids, np.array([0.5]), np.array([1.2]))
+        plan = PlanRecord(13.0, 1, 0.1, 2.0, 0.9, 0)
+        frontier.save_plan(plan, pages.page_ids, np.array([0.25]), np.array([16.0]))
+
+        assert frontier.last_plan() == plan
+        again = frontier.planned_pages()
+        assert again.change_rates_per_s.tolist() == [0.5]
+        assert again.change_rate_factors.tolist() == [1.2]
+        assert again.crawl_rates_per_s.tolist() == [0.25]
+        assert again.due_s.tolist() == [16.0]
+
+    def test_listings_are_no_pages_to_plan(self, frontier: Frontier) -> None:
+        """Sitemaps and feeds are visited, and counted apart."""
+        frontier.admit([_found("/sitemap.xml", kind=Kind.SITEMAP)], 0.0, ANY)
+        (lease,) = self._leased(frontier)
+        frontier.complete([_update(lease, 12.0, Outcome.LISTING)])
+
+        assert len(frontier.planned_pages().page_ids) == 0
+        assert frontier.n_pages_by_state() == {}
+        assert list(frontier.urls_indexed()) == []
+
+    def test_weights_follow_the_configuration(self, frontier: Frontier) -> None:
+        """A changed weight is counted, an unchanged one is not."""
+        self._admitted(frontier, "/1", "/2")
+
+        assert frontier.reweigh(lambda url: 5.0 if url.endswith("1") else 1.0) == 1
+        details = frontier.details(f"{HOST}/1")
+        assert details is not None
+        assert details.weight == 5.0
+
+    def test_every_page_can_be_made_due(self, frontier: Frontier) -> None:
+        """For a single pass over everything."""
+        self._admitted(frontier, "/1")
+        (lease,) = self._leased(frontier)
+        frontier.complete([_update(lease, 12.0)])
+
+        assert frontier.n_due(50.0) == 0
+        assert frontier.make_due(50.0) == 1
+        assert frontier.n_due(50.0) == 1
+        assert frontier.n_due(50.0, visited_before_s=12.0) == 0
+
+    def test_hosts_and_facts_are_kept(self, frontier: Frontier) -> None:
+        """Robots.txt and back-off outlive the process."""
+        from dataclasses import replace
+
+        self._admitted(frontier, "/1", now_s=4.0)
+        (record,) = frontier.hosts()
+        changed = replace(
+            record,
+            robots_status=200,
+            robots_body=b"x",
+            robots_until_s=9.0,
+            failures=2,
+            blocked_until_s=8.0,
+            blocked_why="answered 503",
+        )
+        frontier.save_host(changed)
+        frontier.save_facts({"budget_per_s": 2.0})
+        frontier.save_facts({"budget_per_s": 3.0})
+
+        assert frontier.hosts() == [changed]
+        assert frontier.facts()["budget_per_s"] == 3.0
+
+    def test_an_unknown_url_has_no_details(self, frontier: Frontier) -> None:
+        """Asking costs nothing and changes nothing."""
+        assert frontier.details(f"{HOST}/nowhere") is None
+
+
+class IndexSuite:
+    """What every index promises."""
+
+    def make(self, directory: Path) -> PageIndex:
+        """Return a new index; ``directory`` is empty and its own."""
+        raise NotImplementedError
+
+    @pytest.fixture
+    def index(self, tmp_path: Path) -> Iterator[PageIndex]:
+        """Give an empty index."""
+        made = self.make(tmp_path)
+        yield made
+        made.close()
+
+    def _filled(self, index: PageIndex) -> None:
+        for name in ("zebra", "panda", "otter"):
+            text = f"a story about one {name} and its friends"
+            index.replace(Document(f"{HOST}/{name}", name.title(), text, 5.0, name.encode()))
+        index.commit()
+
+    def test_changes_show_after_a_commit(self, index: PageIndex) -> None:
+        """Not before, and then all."""
+        index.replace(Document(f"{HOST}/1", "One", "words", 5.0, b"s"))
+        before = index.n_documents()
+        index.commit()
+
+        assert (before, index.n_documents()) == (0, 1)
+
+    def test_a_copy_replaces_the_last_one(self, index: PageIndex) -> None:
+        """One URL, one copy."""
+        self._filled(index)
+        index.replace(Document(f"{HOST}/zebra", "Lion", "now about lions", 6.0, b"new"))
+        index.commit()
+
+        assert index.n_documents() == 3
+        assert index.signature(f"{HOST}/zebra") == b"new"
+        assert index.search("zebra")[0] == 0
+        assert [hit.fetched_at_s for hit in index.search("lions")[1]] == [6.0]
+
+    def test_a_removed_copy_is_gone(self, index: PageIndex) -> None:
+        """And removing what is not there is nothing."""
+        self._filled(index)
+        index.remove(f"{HOST}/zebra")
+        index.remove(f"{HOST}/never")
+        index.commit()
+
+        assert index.signature(f"{HOST}/zebra") is None
+        assert {url for url, _ in index.urls()} == {f"{HOST}/panda", f"{HOST}/otter"}
+
+    def test_search_finds_counts_and_highlights(self, index: PageIndex) -> None:
+        """All words must occur; the snippet shows where."""
+        self._filled(index)
+
+        total, hits = index.search("story panda")
+
+        assert total == 1
+        assert (hits[0].url, hits[0].title) == (f"{HOST}/panda", "Panda")
+        marked = {hits[0].snippet[start:end].lower() for start, end in hits[0].highlights}
+        assert "panda" in marked
+
+    def test_pages_of_results_do_not_overlap(self, index: PageIndex) -> None:
+        """Limit and offset walk through all hits."""
+        self._filled(index)
+
+        urls = [index.search("story", limit=1, offset=place)[1][0].url for place in range(3)]
+
+        assert len(set(urls)) == 3
+        assert index.search("story", limit=1, offset=3)[1] == []
+
+    @pytest.mark.parametrize(
+        "query", ['"unclosed', "a OR OR b", "nofield:x", "", "   ", "(", "*", "\x00", "x" * 5000]
+    )
+    def test_no_query_breaks_it(self, index: PageIndex, query: str) -> None:
+        """People type anything."""
+        self._filled(index)
+
+        total, hits = index.search(query)
+
+        assert total >= len(hits) >= 0
+
+
+class ClockSuite:
+    """What every clock promises."""
+
+    def make(self) -> Clock:
+        """Return a clock; called inside a virtual loop."""
+        raise NotImplementedError
+
+    def test_sleeping_until_an_instant_ends_there(self) -> None:
+        """Not before; and what has passed is no wait."""
+
+        async def main() -> tuple[float, float, float]:
+            clock = self.make()
+            start = clock.now_s()
+            await clock.sleep_until(start + 100.0)
+            slept = clock.now_s()
+            await clock.sleep_until(start)
+            return start, slept, clock.now_s()
+
+        start, slept, after = run_virtually(main())
+
+        assert slept - start == pytest.approx(100.0, abs=1e-3)
+        assert after == slept

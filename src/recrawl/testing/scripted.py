@@ -1,0 +1,93 @@
+"""A web that answers as it is told, without a network."""
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from typing_extensions import override
+
+from recrawl.errors import FetchError
+from recrawl.ports import Clock, Fetcher
+from recrawl.terms import FetchResponse
+
+__all__ = ["Request", "ScriptedFetcher"]
+
+Reply = FetchResponse | FetchError | Callable[["Request"], FetchResponse]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request that was made."""
+
+    at_s: float
+    url: str
+    etag: str | None
+    last_modified: str | None
+
+
+class ScriptedFetcher(Fetcher):
+    """Answers from a script, and remembers what it was asked.
+
+    Each URL has a list of replies; the last one is repeated for ever. What is not in the script is
+    a 404.
+
+    Parameters
+    ----------
+    clock : the crawl's
+    access_s : how long every exchange takes
+    """
+
+    def __init__(self, clock: Clock, *, access_s: float = 0.1) -> None:
+        self.requests: list[Request] = []
+        self.in_flight: Counter[str] = Counter()
+        self.most_in_flight: Counter[str] = Counter()
+        self._clock = clock
+        self._access_s = access_s
+        self._replies: dict[str, deque[Reply]] = defaultdict(deque)
+
+    def reply(self, url: str, *replies: Reply) -> None:
+        """Set what a URL answers from now on, one reply after the other."""
+        self._replies[url] = deque(replies)
+
+    def page(self, url: str, body: str, *links: str, status: int = 200, **fields: str) -> None:
+        """Have a URL answer with an HTML page of a text and some links."""
+        anchors = "".join(f'<a href="{link}">x</a> ' for link in links)
+        html = f"<html><head><title>{body}</title></head><body><main>{body} {anchors}</main></body>"
+        response = FetchResponse(
+            url=url, status=status, body=html.encode(), content_type="text/html"
+        )
+        self.reply(url, replace(response, **fields))  # type: ignore[arg-type]
+
+    def asked(self, url: str) -> Sequence[Request]:
+        """Return the requests for a URL."""
+        return [request for request in self.requests if request.url == url]
+
+    @override
+    async def fetch(
+        self,
+        url: str,
+        *,
+        etag: str | None = None,
+        last_modified: str | None = None,
+        max_bytes: int | None = None,
+        truncate: bool = False,
+    ) -> FetchResponse:
+        request = Request(self._clock.now_s(), url, etag, last_modified)
+        self.requests.append(request)
+        host = url[: url.index("/", url.index("://") + 3)]
+        self.in_flight[host] += 1
+        self.most_in_flight[host] = max(self.most_in_flight[host], self.in_flight[host])
+        try:
+            await self._clock.sleep_until(self._clock.now_s() + self._access_s)
+        finally:
+            self.in_flight[host] -= 1
+        return self._answer(request)
+
+    def _answer(self, request: Request) -> FetchResponse:
+        replies = self._replies.get(request.url)
+        if not replies:
+            return FetchResponse(url=request.url, status=404)
+        reply = replies.popleft() if len(replies) > 1 else replies[0]
+        if isinstance(reply, FetchError):
+            raise reply
+        return reply(request) if callable(reply) else reply

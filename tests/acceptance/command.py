@@ -1,0 +1,50 @@
+"""The command line as a subprocess."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ENV = {name: value for name, value in os.environ.items() if not name.startswith("RECRAWL_")}
+
+
+def recrawl(
+    *arguments: str | Path, cwd: Path, timeout: float = 60.0
+) -> subprocess.CompletedProcess[str]:
+    """Run `recrawl` to its end."""
+    command = [sys.executable, "-m", "recrawl", *map(str, arguments)]
+    return subprocess.run(
+        command, cwd=cwd, env=ENV, capture_output=True, text=True, timeout=timeout, check=False
+    )
+
+
+def answer(*arguments: str | Path, cwd: Path) -> dict[str, Any]:
+    """Run `recrawl ... --json` and return its one object."""
+    ended = recrawl(*arguments, "--json", cwd=cwd)
+    assert ended.returncode == 0, ended.stderr
+    told: dict[str, Any] = json.loads(ended.stdout)
+    return told
+
+
+def start(*arguments: str | Path, cwd: Path) -> subprocess.Popen[str]:
+    """Start `recrawl` and let it run."""
+    command = [sys.executable, "-m", "recrawl", *map(str, arguments)]
+    return subprocess.Popen(
+        command, cwd=cwd, env=ENV, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def write_config(cwd: Path, text: str) -> Path:
+    """Write recrawl.toml."""
+    path = cwd / "recrawl.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def rows(cwd: Path, table: str) -> list[dict[str, Any]]:
+    """Export a table of the crawl in ``cwd``."""
+    ended = recrawl("export", table, "--out", cwd / f"{table}.jsonl", cwd=cwd)
+    assert ended.returncode == 0, ended.stderr
+    return [json.loads(line) for line in (cwd / f"{table}.jsonl").read_text().splitlines()]

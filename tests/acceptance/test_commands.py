@@ -1,0 +1,203 @@
+"""The crawler's verbs as a person uses them: a site crawled, looked at, searched, exported."""
+
+import csv
+import json
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from tests.acceptance.command import answer, recrawl, start, write_config
+from tests.acceptance.servers import Exchange, LocalServer, serving
+
+pytestmark = pytest.mark.acceptance
+
+CONFIG = """
+seeds = ["http://site.localhost:{port}/"]
+contact = "mailto:tester@site.test"
+budget = "500/s"
+[politeness]
+delay = "0s"
+allow_private = ["*.localhost"]
+"""
+
+
+async def small_site(exchange: Exchange) -> None:
+    """Three pages with validators, of which one is found through another."""
+    bodies = {
+        "/": '<title>Home</title><main>start here <a href="/birds">birds</a></main>',
+        "/birds": '<title>Birds</title><main>an owl <a href="/fish">fish</a></main>',
+        "/fish": "<title>Fish</title><main>a salmon swims</main>",
+    }
+    body = bodies.get(exchange.path)
+    if body is None:
+        await exchange.reply(status=404)
+    elif exchange.headers.get("if-none-match") == '"v1"':
+        await exchange.reply(status=304, ETag='"v1"')
+    else:
+        await exchange.reply(body, ETag='"v1"')
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[LocalServer]:
+    with serving(small_site) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def crawled(server: LocalServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory in which the small site has been crawled twice."""
+    cwd = tmp_path_factory.mktemp("small")
+    write_config(cwd, CONFIG.format(port=server.port))
+    for _ in range(2):
+        ended = recrawl("run", "--once", cwd=cwd)
+        assert ended.returncode == 0, ended.stderr
+    return cwd
+
+
+def test_a_second_pass_is_all_304s(crawled: Path) -> None:
+    """Three new pages, then three visits that cost next to nothing."""
+    told = answer("status", cwd=crawled)
+
+    assert told["pages"] == {"indexed": 3}
+    assert told["fetches"]["new"] == 3
+    assert told["fetches"]["not-modified"] == 3
+    assert told["budget"] == 500.0
+    assert told["price"] >= 0.0
+    assert 0.0 <= told["freshness_low"] <= told["freshness"] <= told["freshness_high"] <= 1.0
+    assert told["hosts_blocked"] == []
+
+
+def test_search_answers_people_and_programs(crawled: Path) -> None:
+    told = answer("search", "owl", cwd=crawled)
+    shown = recrawl("search", "salmon", "swims", cwd=crawled).stdout
+
+    assert told["query"] == "owl"
+    assert [hit["title"] for hit in told["hits"]] == ["Birds"]
+    assert {"url", "title", "snippet", "score", "fetched_at"} <= set(told["hits"][0])
+    assert time.time() - 300 < told["hits"][0]["fetched_at"] < time.time()
+    assert "Fish" in shown
+    assert "a salmon swims" in shown
+
+
+def test_nothing_found_is_said(crawled: Path) -> None:
+    shown = recrawl("search", "unicorn", cwd=crawled).stdout
+
+    assert "Nothing among 3 pages" in shown
+
+
+def test_explain_tells_what_set_the_next_visit(crawled: Path, server: LocalServer) -> None:
+    url = f"http://site.localhost:{server.port}/fish"
+    told = answer("explain", url, cwd=crawled)
+    shown = recrawl("explain", url, cwd=crawled).stdout
+
+    assert (told["state"], told["visits"], told["changes"]) == ("indexed", 2, 0)
+    assert (
+        told["change_rate_low_per_s"] < told["change_rate_per_s"] < told["change_rate_high_per_s"]
+    )
+    assert told["due_why"] == "the plan"
+    assert told["next_visit_s"] > told["at"]
+    assert [visit["outcome"] for visit in told["recent"]] == ["not-modified", "new"]
+    for word in ("change rate", "weight", "price", "next visit", "the plan"):
+        assert word in shown
+
+
+def test_explain_says_why_a_url_is_not_known(crawled: Path, server: LocalServer) -> None:
+    outside = recrawl("explain", "http://elsewhere.test/", cwd=crawled)
+    unlinked = recrawl("explain", f"http://site.localhost:{server.port}/x", cwd=crawled)
+
+    assert (outside.returncode, unlinked.returncode) == (2, 2)
+    assert "another host" in outside.stderr
+    assert "no page that was visited links to it" in unlinked.stderr
+
+
+@pytest.mark.parametrize("table", ["pages", "visits"])
+def test_exports_agree_in_every_format(crawled: Path, table: str) -> None:
+    """The same rows in Parquet, CSV and JSON Lines."""
+    files = {ending: crawled / f"{table}.{ending}" for ending in ("parquet", "csv", "jsonl")}
+    for file in files.values():
+        told = answer("export", table, "--out", file, cwd=crawled)
+        assert told["rows"] > 0
+
+    columns = pq.read_table(files["parquet"]).to_pydict()
+    with files["csv"].open(encoding="utf-8") as stream:
+        from_csv = [row["url"] for row in csv.DictReader(stream)]
+    from_jsonl = [json.loads(line)["url"] for line in files["jsonl"].read_text().splitlines()]
+    assert columns["url"] == from_csv == from_jsonl
+    assert len(columns["url"]) == (4 if table == "pages" else 8)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_it_in_order_within_five_seconds(
+    tmp_path: Path, server: LocalServer, number: int
+) -> None:
+    """Exit code 0, nothing leased, nothing half indexed, and the lock is free."""
+    write_config(tmp_path, CONFIG.format(port=server.port))
+    before = server.requests.total()
+    crawl = start("run", cwd=tmp_path)
+    while server.requests.total() < before + 3:
+        assert crawl.poll() is None
+        time.sleep(0.01)
+
+    crawl.send_signal(number)
+    sent_s = time.monotonic()
+    crawl.communicate(timeout=10)
+    took_s = time.monotonic() - sent_s
+
+    assert crawl.returncode == 0
+    assert took_s < 5.0
+    again = recrawl("run", "--once", "-q", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert answer("status", cwd=tmp_path)["pages"] == {"indexed": 3}
+
+
+def test_run_for_a_while_and_log_every_event(tmp_path: Path, server: LocalServer) -> None:
+    write_config(tmp_path, CONFIG.format(port=server.port))
+
+    told = answer("run", "--for", "1s", "--log", "events.jsonl", cwd=tmp_path)
+
+    events = [json.loads(line) for line in (tmp_path / "events.jsonl").read_text().splitlines()]
+    assert told["fetches"]["new"] == 3
+    assert [event["event"] for event in events].count("visit") == sum(told["fetches"].values())
+    assert all(event["at"] > 1.7e9 for event in events)
+
+
+def test_init_writes_a_config_that_run_takes(tmp_path: Path, server: LocalServer) -> None:
+    """From nothing to a searchable index in two commands."""
+    url = f"http://site.localhost:{server.port}/"
+    written = recrawl(
+        "init", url, "--contact", "me@site.test", "--budget", "100/s", "--allow-private",
+        cwd=tmp_path,
+    )  # fmt: skip
+    again = recrawl("init", url, cwd=tmp_path)
+
+    ended = recrawl("run", "--once", "-q", cwd=tmp_path)
+
+    assert written.returncode == 0, written.stderr
+    assert "recrawl run recrawl.toml" in written.stdout
+    assert again.returncode == 2
+    assert "exists" in again.stderr
+    assert ended.returncode == 0, ended.stderr
+    assert answer("status", cwd=tmp_path)["pages"] == {"indexed": 3}
+
+
+def test_the_demo_beats_its_control_arms_and_leaves_a_searchable_index(tmp_path: Path) -> None:
+    """A short demo: the contract of its JSON, and an index that answers.
+
+    Ten seconds are five days of the demo's web: enough for the order of the arms by weight.
+    """
+    told = answer("demo", "--seconds", "14", "--pages", "120", "--seed", "3", cwd=tmp_path)
+
+    assert set(told["policies"]) == {"optimal", "uniform", "proportional"}
+    for arm in told["policies"].values():
+        assert 0.0 < arm["freshness"] < 1.0
+        assert 0.0 < arm["weighted_freshness"] < 1.0
+        assert arm["fetches"] <= told["budget"] * told["days"] * 86_400 + 60
+    state = tmp_path / told["state"]
+    assert state.is_dir()
+    found = answer("search", "--state", state, "revision", cwd=tmp_path)
+    assert found["total"] > 50
+    status = answer("status", "--state", state, cwd=tmp_path)
+    assert sum(status["fetches"].values()) >= told["fetches"] * 0.95

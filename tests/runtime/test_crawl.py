@@ -1,0 +1,542 @@
+"""The engine in virtual time, over a scripted web: one test per promise, no sleeping."""
+
+import itertools
+
+import pytest
+
+from recrawl.control.activation import FixedRobots
+from recrawl.control.lifecycle import RevisitRules
+from recrawl.control.politeness import PolitenessRules
+from recrawl.errors import FetchError
+from recrawl.runtime.crawl import CrawlPlan
+from recrawl.terms import FetchResponse, Outcome, PageState
+from recrawl.testing import ScriptedFetcher, Setup, VirtualCrawl, run_virtually, virtual_crawl
+from recrawl.testing.worlds import EPOCH_S
+
+A = "http://a.test"
+DAY = 86_400.0
+
+
+def text(url: str, body: str, content_type: str = "text/plain", **fields: object) -> FetchResponse:
+    return FetchResponse(
+        url=url,
+        status=200,
+        body=body.encode(),
+        content_type=content_type,
+        **fields,  # type: ignore[arg-type]
+    )
+
+
+def run(
+    seconds: float, script: object, setup: Setup | None = None, **options: object
+) -> VirtualCrawl:
+    """Crawl for a while over what ``script(web)`` sets up."""
+
+    async def main() -> VirtualCrawl:
+        virtual = virtual_crawl(setup, **options)  # type: ignore[arg-type]
+        script(virtual.web)  # type: ignore[operator]
+        await virtual.run_for(seconds)
+        return virtual
+
+    return run_virtually(main())
+
+
+def state_of(virtual: VirtualCrawl, url: str) -> PageState | None:
+    details = virtual.frontier.details(url)
+    return details.state if details else None
+
+
+def test_links_are_followed_and_what_they_lead_to_is_searchable() -> None:
+    """The main job: seeds, links, index."""
+
+    def script(web: ScriptedFetcher) -> None:
+        web.page(f"{A}/", "home", "/one", "/two#part", "mailto:x@y")
+        web.page(f"{A}/one", "a zebra")
+        web.page(f"{A}/two", "two pandas")
+
+    virtual = run(100, script)
+
+    assert {url for url, _ in virtual.index.urls()} == {f"{A}/", f"{A}/one", f"{A}/two"}
+    assert [hit.url for hit in virtual.index.search("zebra")[1]] == [f"{A}/one"]
+
+
+def test_one_request_in_flight_per_host_and_the_delay_between() -> None:
+    """Politeness: the next request starts a second after the last one ended."""
+
+    def script(web: ScriptedFetcher) -> None:
+        web.page(f"{A}/", "home", *[f"/{n}" for n in range(20)])
+        for n in range(20):
+            web.page(f"{A}/{n}", f"page {n}")
+
+    virtual = run(60, script)
+
+    times = [request.at_s for request in virtual.web.requests]
+    gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
+    assert len(times) == 23  # robots.txt, sitemap, home, and the pages
+    assert min(gaps) >= 1.1 - 1e-6
+    assert virtual.web.most_in_flight[A] == 1
+
+
+def test_crawl_delay_counts_where_it_is_longer() -> None:
+    """RFC-less but honoured: Crawl-delay of the host's robots.txt."""
+
+    def script(web: ScriptedFetcher) -> None:
+        web.reply(f"{A}/robots.txt", text(A, "User-agent: *\nCrawl-delay: 7"))
+        web.page(f"{A}/", "home", "/1", "/2")
+        web.page(f"{A}/1", "1")
+        web.page(f"{A}/2", "2")
+
+    virtual = run(100, script)
+
+    times = [request.at_s for request in virtual.web.requests[1:]]
+    gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
+    assert len(gaps) >= 3
+    assert min(gaps) >= 7.1 - 1e-6
+
+
+def test_what_robots_txt_forbids_is_never_requested() -> None:
+    """RFC 9309: disallowed pages are recorded as such, without a request."""
+
+    def script(web: ScriptedFetcher) -> None:
+        web.reply(f"{A}/robots.txt", text(A, "User-agent: *\nDisallow: /private*/x\n"))
+        web.page(f"{A}/", "home", "/private/x", "/public")
+        web.page(f"{A}/private/x", "secret")
+        web.page(f"{A}/public", "open")
+
+    virtual = run(100, script)
+
+    assert not virtual.web.asked(f"{A}/private/x")
+    assert state_of(virtual, f"{A}/private/x") is PageState.DISALLOWED
+    assert state_of(virtual, f"{A}/public") is PageState.INDEXED
+
+
+@pytest.mark.parametrize("status", [500, 503, 429])
+def test_an_unreachable_robots_txt_forbids_for_now(status: int) -> None:
+    """RFC 9309 2.3.1.4: nothing but robots.txt is asked until it can be read."""
+
+    def script(web: ScriptedFetcher) -> None:
+        web.reply(
+            f"{A}/robots.txt",
+            FetchResponse(url=A, status=status),
+            FetchResponse(url=A, status=404),
+        )
+        web.page(f"{A}/", "home")
+
+    virtual = run(3 * 3600, script)
+
+    urls = [request.url for request in virtual.web.requests]
+    assert urls[:3] == [f"{A}/robots.txt", f"{A}/robots.txt", f"{A}/"]
+    assert virtual.web.requests[1].at_s - EPOCH_S >= 60.0
+
+
+def test_a_robots_txt_that_cannot_be_had_forbids_and_is_retried() -> None:
+    """No connection must never read as permission."""
+
+    def script(web: ScriptedFetcher) -> None:
+        web.reply(f"{A}/robots.txt", FetchError("connect", "refused"))
+        web.page(f"{A}/", "home")
+
+    virtual = run(6 * 3600, script)
+
+    assert {request.url for request in virtual.web.requests} == {f"{A}/robots.txt"}
+    assert 2 <= len(virtual.web.requests) <= 20
+
+
+def test_robots_txt_redirects_end_after_five_and_then_count_as_missing() -> None:
+    """RFC 9309 2.3.1.2."""
+
+    def script(web: ScriptedFetcher) -> None:
+        for n in range(20):
+            here = f"{A}/robots.txt" if n == 0 else f"{A}/r{n}"
+            web.reply(here, FetchResponse(url=here, status=302, location=f"/r{n + 1}"))
+        web.page(f"{A}/", "home")
+
+    virtual = run(20, script)
+
+    robots = [request.url for request in virtual.web.requests if "/r" in request.url]
+    assert len(robots) == 6
+    assert state_of(virtual, f"{A}/") is PageState.INDEXED
+
+
+def test_retry_after_is_obeyed() -> None:
+    """A host that says when to come back is not asked before."""
+
+    def script(web: ScriptedFetcher) -> None:
+        web.reply(
+            f"{A}/",
+            FetchResponse(url=A, status=503, retry_after="1000"),
+            text(f"{A}/", "home"),
+        )
+
+    virtual = run(2000, script)
+
+    first, second = virtual.web.asked(f"{A}/")[:2]
+    assert 1000.0 <= second.at_s - first.at_s < 1010.0
+    assert state_of(virtual, f"{A}/") is PageState.INDEXED
+
+
+def test_throttling_doubles_the_wait() -> None:
+    """429 without a header: 60 s, 120 s, 240 s, 480 s, each up to a tenth more."""
+
+    def script(web: ScriptedFetcher) -> None:
+        web.reply(f"{A}/", FetchResponse(url=A, status=429))
+
+    virtual = run(1000, script)
+
+    times = [request.at_s for request in virtual.web.asked(f"{A}/")]
+    gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
+    assert len(gaps) == 4
+    for gap, expected in zip(gaps, (60.0, 120.0, 240.0, 480.0), strict=True):
+        assert expected <= gap <= 1.1 * expected + 1.2
+
+
+def test_a_dead_host_is_left_alone_and_the_others_go_on() -> None:
+    """The breaker: failures without an answer block that host only."""
+
+    def script(web: ScriptedFetcher) -> None:
+        web.reply("http://dead.test/robots.txt", FetchResponse(url=A, status=404))
+        web.reply("http://dead.test/", FetchError("timeout", "no answer"))
+        web.page(f"{A}/", "home", *[f"/{n}" for n in range(30)])
+        for n in range(30):
+            web.page(f"{A}/{n}", f"page {n}")
+
+    setup = Setup(seeds=(f"{A}/", "http://dead.test/"))
+    virtual = run(3600, script, setup)
+
+    assert len(virtual.web.asked("http://dead.test/")) <= 7
+    assert virtual.index.n_documents() == 31
+
+
+def test_a_second_visit_is_conditional_and_304_means_unchanged() -> None:
+    """Both validators are sent; the answer is an observation."""
+
+    def answer(request: object) -> FetchResponse:
+        if getattr(request, "etag", None) == '"1"':
+            return FetchResponse(url=f"{A}/", status=304)
+        return text(f"{A}/", "home", etag='"1"', last_modified="Mon, 05 Jan 2026 00:00:00 GMT")
+
+    virtual = run(2 * 3600, lambda web: web.reply(f"{A}/", answer))
+
+    first, second = virtual.web.asked(f"{A}/")[:2]
+    assert (first.etag, first.last_modified) == (None, None)
+    assert (second.etag, second.last_modified) == ('"1"', "Mon, 05 Jan 2026 00:00:00 GMT")
+    assert virtual.counts.outcomes["new"] == 1
+    assert virtual.counts.outcomes["not-modified"] >= 1
+    details = virtual.frontier.details(f"{A}/")
+    assert details is not None
+    assert details.recent[0].changed is False
+
+
+def test_boilerplate_is_no_change_and_content_is() -> None:
+    """A new timestamp leaves the index alone; a new sentence is written to it."""
+
+    def script(web: ScriptedFetcher) -> None:
+        def html(body: str, minute: int) -> FetchResponse:
+            return text(
+                f"{A}/",
+                f"<main><p>{body}</p></main><footer>Served 2026-01-05 10:{minute:02d}</footer>",
+                "text/html",
+            )
+
+        web.reply(f"{A}/", html("same words", 1), html("same words", 2), html("new words", 3))
+
+    revisit = RevisitRules(min_interval_s=600, max_interval_s=3600, initial_interval_s=1000)
+    virtual = run(2500, script, Setup(revisit=revisit, rules={"replan_s": 1e9}))
+
+    assert [visit.outcome for visit in reversed(virtual.frontier.details(f"{A}/").recent)][:3] == [  # type: ignore[union-attr]
+        Outcome.NEW,
+        Outcome.UNCHANGED,
+        Outcome.CHANGED,
+    ]
+    assert virtual.index.search("new")[0] == 1
+
+
+def test_a_404_is_confirmed_before_the_copy_goes_and_a_410_is_not() -> None:
+    """One bad answer removes nothing; a page declared gone goes at once."""
+
+    def script(web: ScriptedFetcher) -> None:
+        web.page(f"{A}/", "home", "/lost", "/gone")
+        missing = FetchResponse(url=A, status=404)
+        web.reply(f"{A}/lost", text(A, "lost"), missing)
+        web.reply(f"{A}/gone", text(A, "gone"), FetchResponse(url=A, status=410))
+
+    revisit = RevisitRules(
+        min_interval_s=600, max_interval_s=DAY, initial_interval_s=1000, confirm_s=5000
+    )
+
+    def after(seconds: float) -> VirtualCrawl:
+        return run(seconds, script, Setup(revisit=revisit, rules={"replan_s": 1e9}))
+
+    early, late = after(2000), after(9000)
+
+    assert state_of(early, f"{A}/lost") is PageState.MISSING
+    assert state_of(early, f"{A}/gone") is PageState.GONE
+    assert early.index.signature(f"{A}/lost") is not None
+    assert early.index.signature(f"{A}/gone") is None
+    assert state_of(late, f"{A}/lost") is PageState.GONE
+    assert late.index.signature(f"{A}/lost") is None
+
+
+def test_a_page_that_moved_gives_way_to_its_new_address() -> None:
+    """301: the target is visited as a page of its own, the old address leaves the index."""
+
+    def script(web: ScriptedFetcher) -> None:
+        web.reply(
+            f"{A}/",
+            text(f"{A}/", "old place"),
+            FetchResponse(url=A, status=301, location="/new"),
+        )
+        web.page(f"{A}/new", "new place")
+
+    revisit = RevisitRules(min_interval_s=600, max_interval_s=DAY, initial_interval_s=1000)
+    virtual = run(3000, script, Setup(revisit=revisit))
+
+    details = virtual.frontier.details(f"{A}/")
+    assert details is not None
+    assert (details.state, details.redirect_url) == (PageState.MOVED, f"{A}/new")
+    assert [url for url, _ in virtual.index.urls()] == [f"{A}/new"]
+
+
+def test_endless_redirects_end() -> None:
+    """Five redirects in a row, then no further."""
+
+    def script(web: ScriptedFetcher) -> None:
+        for n in range(50):
+            here = f"{A}/" if n == 0 else f"{A}/r{n}"
+            web.reply(here, FetchResponse(url=here, status=302, location=f"/r{n + 1}"))
+
+    virtual = run(100, script)
+
+    assert len(virtual.frontier.n_pages_by_state()) == 1
+    assert sum(virtual.frontier.n_pages_by_state().values()) == 6
+
+
+def test_noindex_is_followed_but_not_indexed_and_nofollow_is_not_followed() -> None:
+    """Meta tags and X-Robots-Tag."""
+
+    def script(web: ScriptedFetcher) -> None:
+        web.page(f"{A}/", "home", "/meta", "/header", "/nofollow")
+        web.reply(
+            f"{A}/meta",
+            text(
+                A, '<meta name="robots" content="noindex"><a href="/from-meta">x</a>', "text/html"
+            ),
+        )
+        web.reply(f"{A}/header", text(A, "words", robots_tag="noindex"))
+        web.reply(
+            f"{A}/nofollow",
+            text(A, '<meta name="ROBOTS" content="nofollow"><a href="/never">x</a>', "text/html"),
+        )
+        web.page(f"{A}/from-meta", "found")
+
+    virtual = run(100, script)
+
+    assert {url for url, _ in virtual.index.urls()} == {
+        f"{A}/",
+        f"{A}/nofollow",
+        f"{A}/from-meta",
+    }
+    assert state_of(virtual, f"{A}/meta") is PageState.EXCLUDED
+    assert state_of(virtual, f"{A}/never") is None
+
+
+def test_a_canonical_elsewhere_is_indexed_there() -> None:
+    """Variants of one page are one entry."""
+
+    def script(web: ScriptedFetcher) -> None:
+        head = f'<link rel="canonical" href="{A}/real">'
+        web.reply(f"{A}/", text(f"{A}/", f"<head>{head}</head>variant", "text/html"))
+        web.reply(f"{A}/real", text(f"{A}/real", f"<head>{head}</head>real", "text/html"))
+
+    virtual = run(100, script)
+
+    assert [url for url, _ in virtual.index.urls()] == [f"{A}/real"]
+
+
+def test_sitemaps_and_feeds_are_read() -> None:
+    """Indexes, gzip and dates included; entries of feeds are discoveries."""
+    import gzip
+
+    def script(web: ScriptedFetcher) -> None:
+        web.reply(f"{A}/robots.txt", text(A, f"Sitemap: {A}/index.xml"))
+        index = f"<sitemapindex><sitemap><loc>{A}/one.xml.gz</loc></sitemap></sitemapindex>"
+        web.reply(f"{A}/index.xml", text(f"{A}/index.xml", index, "application/xml"))
+        entry = f"<urlset><url><loc>{A}/hidden</loc><lastmod>2026-01-05</lastmod></url></urlset>"
+        zipped = FetchResponse(url=A, status=200, body=gzip.compress(entry.encode()))
+        web.reply(f"{A}/one.xml.gz", zipped)
+        web.page(f"{A}/hidden", "hidden")
+        alternate = '<link rel="alternate" type="application/rss+xml" href="/feed">'
+        web.reply(f"{A}/", text(f"{A}/", f"<head>{alternate}</head>home", "text/html"))
+        feed = f"<rss version='2.0'><channel><item><link>{A}/news</link></item></channel></rss>"
+        web.reply(f"{A}/feed", text(f"{A}/feed", feed, "application/rss+xml"))
+        web.page(f"{A}/news", "news")
+
+    virtual = run(100, script)
+
+    hidden = virtual.frontier.details(f"{A}/hidden")
+    assert {url for url, _ in virtual.index.urls()} == {f"{A}/", f"{A}/hidden", f"{A}/news"}
+    assert hidden is not None
+    assert hidden.lastmod_s == 1_767_571_200.0
+
+
+def test_the_budget_is_never_exceeded() -> None:
+    """In no window are there more requests than the rate allows, plus the burst."""
+
+    def script(web: ScriptedFetcher) -> None:
+        for host in "abcdefgh":
+            web.page(f"http://{host}.test/", "home", *[f"/{n}" for n in range(50)])
+            for n in range(50):
+                web.page(f"http://{host}.test/{n}", f"{host} {n}")
+
+    seeds = tuple(f"http://{host}.test/" for host in "abcdefgh")
+    virtual = run(600, script, Setup(seeds=seeds, budget_per_s=0.5))
+
+    times = [request.at_s for request in virtual.web.requests]
+    assert len(times) > 290
+    for start in range(0, len(times), 7):
+        for end in range(start + 1, len(times), 11):
+            assert end - start <= 0.5 * (times[end] - times[start]) + 5.0 + 1e-6
+
+
+def test_a_full_buffer_loses_pages_back_to_the_frontier() -> None:
+    """With more robots than the buffer has room for, losses are counted and made good."""
+
+    def script(web: ScriptedFetcher) -> None:
+        for host in "abcdefghijkl":
+            web.page(f"http://{host}.test/", f"home of {host}")
+
+    seeds = tuple(f"http://{host}.test/" for host in "abcdefghijkl")
+    setup = Setup(seeds=seeds, service_s=0.5, rules={"buffer_capacity": 1, "n_robots": 12})
+    plan = CrawlPlan(1000.0, PolitenessRules(delay_s=1.0), policy=FixedRobots(12))
+    virtual = run(60, script, setup, plan=plan)
+
+    assert virtual.crawl.buffer.lost > 0
+    assert virtual.counts.outcomes["lost"] == virtual.crawl.buffer.lost
+    assert virtual.index.n_documents() == 12
+
+
+def test_the_default_control_loses_nothing() -> None:
+    """No more robots run than the buffer has room for."""
+
+    def script(web: ScriptedFetcher) -> None:
+        for host in "abcdefghijkl":
+            web.page(f"http://{host}.test/", f"home of {host}")
+
+    seeds = tuple(f"http://{host}.test/" for host in "abcdefghijkl")
+    setup = Setup(seeds=seeds, service_s=0.5, rules={"buffer_capacity": 1, "n_robots": 12})
+    virtual = run(60, script, setup)
+
+    assert virtual.crawl.buffer.lost == 0
+    assert virtual.index.n_documents() == 12
+
+
+def test_a_single_pass_visits_every_page_once() -> None:
+    """`--once`: what is found on the way too, and then it ends."""
+
+    def script(web: ScriptedFetcher) -> None:
+        web.page(f"{A}/", "home", "/1", "/2")
+        web.page(f"{A}/1", "one", "/3")
+        web.page(f"{A}/2", "two")
+        web.page(f"{A}/3", "three")
+
+    async def main() -> VirtualCrawl:
+        virtual = virtual_crawl(once=True)
+        script(virtual.web)
+        await virtual.crawl.prepare()
+        async with virtual.crawl.running():
+            await virtual.crawl.until_done()
+        return virtual
+
+    virtual = run_virtually(main())
+
+    pages = [request.url for request in virtual.web.requests if request.url[-1] in "/123"]
+    assert sorted(pages) == [f"{A}/", f"{A}/1", f"{A}/2", f"{A}/3"]
+
+
+def test_pages_are_revisited_as_the_plan_says() -> None:
+    """A page that always changes is visited more often than one that never does."""
+    versions = iter(range(100_000))
+
+    def script(web: ScriptedFetcher) -> None:
+        web.page(f"{A}/", "home", "/fast")
+        web.reply(f"{A}/fast", lambda _: text(f"{A}/fast", f"version number {next(versions)}"))
+
+    setup = Setup(
+        budget_per_s=1 / 600.0,
+        revisit=RevisitRules(min_interval_s=600, max_interval_s=5 * DAY, initial_interval_s=DAY),
+        rules={"replan_s": 7200.0},
+    )
+    virtual = run(20 * DAY, script, setup)
+
+    fast, slow = virtual.frontier.details(f"{A}/fast"), virtual.frontier.details(f"{A}/")
+    assert fast is not None
+    assert slow is not None
+    assert fast.visits > 3 * slow.visits > 0
+    assert (fast.change_rate_per_s or 0) > 10 * (slow.change_rate_per_s or 1)
+
+
+def test_query_variants_of_one_path_are_bounded() -> None:
+    """A calendar cannot fill the frontier."""
+    from recrawl.ports import AdmissionLimits
+
+    def script(web: ScriptedFetcher) -> None:
+        web.page(f"{A}/", "home", *[f"/calendar?day={n}" for n in range(500)])
+
+    setup = Setup(rules={"limits": AdmissionLimits(max_query_variants=20)})
+    virtual = run(10, script, setup)
+
+    assert sum(virtual.frontier.n_pages_by_state().values()) == 21
+
+
+def test_a_page_that_waited_too_long_in_the_buffer_is_fetched_again() -> None:
+    """Obsolete pages go back to the frontier instead of into the index."""
+
+    def script(web: ScriptedFetcher) -> None:
+        for host in "abcd":
+            web.page(f"http://{host}.test/", f"home of {host}")
+
+    seeds = tuple(f"http://{host}.test/" for host in "abcd")
+    rules: dict[str, object] = {"buffer_deadline_s": 5.0}
+    virtual = run(200, script, Setup(seeds=seeds, service_s=4.0, rules=rules))
+
+    assert virtual.counts.outcomes["obsolete"] == virtual.crawl.indexer.obsolete > 0
+    assert virtual.index.n_documents() == 4
+
+
+def test_starvation_is_the_time_in_which_the_buffer_is_empty() -> None:
+    """One page served for 4 of 100 seconds leaves the indexer idle for 96."""
+
+    def script(web: ScriptedFetcher) -> None:
+        web.page(f"{A}/", "home")
+
+    setup = Setup(service_s=4.0, rules={"commit_s": 0.0})
+    virtual = run(100, script, setup)
+
+    assert virtual.crawl.buffer.starved_s == pytest.approx(96.0, abs=0.2)
+
+
+def test_weights_move_visits_to_what_matters() -> None:
+    """Of two pages that change alike, the one worth more is visited more often."""
+    from recrawl.control.admission import Admission
+    from recrawl.control.scope import Scope, Weights
+
+    versions = iter(range(100_000))
+
+    def script(web: ScriptedFetcher) -> None:
+        web.page(f"{A}/", "home", "/dear", "/cheap")
+        for name in ("dear", "cheap"):
+            web.reply(f"{A}/{name}", lambda _: text(A, f"version number {next(versions)}"))
+
+    rules: dict[str, object] = {
+        "replan_s": 7200.0,
+        "admission": Admission(Scope(hosts=("*",)), Weights((("/dear", 20.0),))),
+    }
+    revisit = RevisitRules(min_interval_s=600, max_interval_s=5 * DAY, initial_interval_s=DAY)
+    setup = Setup(budget_per_s=1 / 3600.0, revisit=revisit, rules=rules)
+    virtual = run(20 * DAY, script, setup)
+
+    dear, cheap = virtual.frontier.details(f"{A}/dear"), virtual.frontier.details(f"{A}/cheap")
+    assert dear is not None
+    assert cheap is not None
+    assert dear.weight == 20.0
+    assert dear.visits > 2 * cheap.visits
