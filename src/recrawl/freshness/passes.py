@@ -87,7 +87,7 @@ class Passes:
         return solve_tree(self._tree, self.demand, (floors, unlimited), start, elasticity)
 
     def _survey(self) -> tuple[DemandSummary, float, Vector, Vector]:
-        """Read once: the summary, a positive weight if any, and the demand at an infinite price and at none."""
+        """Read once: summary, a positive weight if any, demand at an infinite price and at none."""
         n = self._tree.n_leaves
         summary = DemandSummary.empty(self._objective)
         weight, floors, unlimited = 0.0, np.zeros(n), np.zeros(n)

@@ -101,13 +101,21 @@ def _invert(law: Law, kappa: Vector, count: int, u: Vector, inverse_gaps: Vector
 
 
 @kernel
-def _square_rates(columns: Columns, leaf: Integers, prices: Vector, root: Vector) -> None:
+def _square_rates(
+    columns: Columns, bare: bool, leaf: Integers, prices: Vector, root: Vector
+) -> None:
     """Fill cost x rate under worth (y / (1 + y))**2, that is sqrt(w d k / p) - d k, within bounds.
 
     This is the form without a division; a price of zero asks for all there is.
     """
     change, weight, cost, low, high = columns
     count = change.size
+    if bare and prices.size == 1:
+        reciprocal = 1.0 / prices[0]
+        for j in range(count):
+            asked = np.sqrt(weight[j] * change[j] * reciprocal) - change[j]
+            root[j] = asked if asked > 0.0 else 0.0
+        return
     if prices.size == 1:
         reciprocal = 1.0 / prices[0]
         for j in range(count):
@@ -124,11 +132,17 @@ def _square_rates(columns: Columns, leaf: Integers, prices: Vector, root: Vector
 
 @kernel
 def _block_rates(
-    law: Law, columns: Columns, leaf: Integers, prices: Vector, scratch: Vector, rates: Vector
+    law: Law,
+    columns: Columns,
+    bare: bool,
+    leaf: Integers,
+    prices: Vector,
+    scratch: Vector,
+    rates: Vector,
 ) -> None:
     """Fill ``rates`` with cost x rate that the pages of one block ask at their leaf's price."""
     if law[0] == CLOSED_SQUARE:
-        _square_rates(columns, leaf, prices, rates)
+        _square_rates(columns, bare, leaf, prices, rates)
         return
     change, weight, cost, low, high = columns
     kappa, u, inverse_gaps = scratch[0], scratch[1], scratch[2]
@@ -144,6 +158,10 @@ def _block_rates(
         for j in range(count):
             kappa[j] *= change[j]
     _invert(law, kappa, count, u, inverse_gaps)
+    if bare:
+        for j in range(count):
+            rates[j] = change[j] * inverse_gaps[j] if change[j] > 0.0 else 0.0
+        return
     for j in range(count):
         asked = change[j] * inverse_gaps[j] if change[j] > 0.0 else 0.0
         asked = asked if asked > low[j] else low[j]
@@ -169,6 +187,13 @@ def _block(pages: Columns, start: int, count: int) -> Columns:
         _window(pages[3], n, start, count),
         _window(pages[4], n, start, count),
     )
+
+
+@kernel
+def _is_bare(pages: Columns) -> bool:
+    """Whether neither fetch costs nor bounds are given, which saves a division and more."""
+    n = pages[0].size
+    return pages[2].size != n and pages[3].size != n and pages[4].size != n
 
 
 @kernel
@@ -211,11 +236,12 @@ def add_demand(law: Law, pages: Columns, leaf: Integers, prices: Vector, loads: 
     n = pages[0].size
     scratch = np.empty((3, BLOCK))
     spent = np.empty(BLOCK)
+    bare = _is_bare(pages)
     for start in range(0, n, BLOCK):
         count = min(BLOCK, n - start)
         leaves = leaf[start : start + count]
         block = spent[:count]
-        _block_rates(law, _block(pages, start, count), leaves, prices, scratch, block)
+        _block_rates(law, _block(pages, start, count), bare, leaves, prices, scratch, block)
         _add_loads(block, leaves, loads)
 
 
@@ -238,7 +264,7 @@ def write_rates(
     low_prices, high_prices, shares = ends
     scratch = np.empty((3, BLOCK))
     spent, other = np.empty(BLOCK), np.empty(BLOCK)
-    blended = False
+    blended, bare = False, _is_bare(pages)
     for node in range(shares.size):
         blended = blended or low_prices[node] != high_prices[node]
     for start in range(0, n, BLOCK):
@@ -246,14 +272,17 @@ def write_rates(
         columns = _block(pages, start, count)
         leaves = leaf[start : start + count]
         block = spent[:count]
-        _block_rates(law, columns, leaves, low_prices, scratch, block)
+        _block_rates(law, columns, bare, leaves, low_prices, scratch, block)
         if blended:
-            _block_rates(law, columns, leaves, high_prices, scratch, other[:count])
+            _block_rates(law, columns, bare, leaves, high_prices, scratch, other[:count])
             for j in range(count):
                 share = shares[leaves[j]] if shares.size > 1 else shares[0]
                 if block[j] != other[j]:
                     block[j] = share * block[j] + (1.0 - share) * other[j]
         _add_loads(block, leaves, loads)
+        if bare:
+            rates[start : start + count] = block
+            continue
         cost, low, high = columns[2], columns[3], columns[4]
         for j in range(count):  # a page at a bound gets the bound itself, not a rounding of it
             rate = block[j] / cost[j]

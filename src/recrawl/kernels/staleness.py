@@ -33,17 +33,14 @@ FAMILIES = {
     ("age", "random"): RANDOM_AGE,
 }
 _EULER = 0.5772156649015329
-_TERMS = np.array([(-1.0) ** n / math.factorial(n + 3) for n in range(12)])
+_TERMS = tuple((-1.0) ** n / math.factorial(n + 3) for n in range(12))
+_INVERSE_FACTORIALS = tuple(1.0 / math.factorial(n) for n in range(14))
 _BLOCK = 1024
-
-
-@kernel
-def _phi3(y: float) -> float:
-    """Sum over n of (-y)**n / (n + 3)!, for 0 <= y < 1/2; twelve terms reach rounding."""
-    total = 0.0
-    for n in range(11, -1, -1):
-        total = total * y + _TERMS[n]
-    return total
+_FARTHEST = 708.0  # exp(-y) is a normal number up to here, and nothing beside 1 long before
+_PER_LOG2 = 1.4426950408889634
+_LOG2_HIGH, _LOG2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+_SHIFT = 1.5 * 2.0**52  # adding it rounds to a whole number, which is then in the low bits
+_SHIFT_BITS = 0x4338000000000000
 
 
 @kernel
@@ -74,21 +71,91 @@ def fill_entire_exponential(y: Vector, out: Vector) -> None:
 
 
 @kernel
-def _even_parts(y: float) -> tuple[float, float, float, float, float]:
-    """Return fresh share, stale share, its worth, age and its worth, all for even spacing."""
-    if y < 0.5:
-        phi3 = _phi3(y)
-        phi2 = 0.5 - y * phi3
-        phi1 = 1.0 - y * phi2
-        square = y * y
-        return phi1, y * phi2, square * (phi1 - phi2), square * phi3, square * y * (phi2 - phi3)
-    if y < 700.0:
-        e = math.exp(-y)
-        fresh = (1.0 - e) / y
-        worth = 1.0 - (1.0 + y) * e
-        return fresh, 1.0 - fresh, worth, y * 0.5 - (1.0 - fresh), y * y * 0.5 - worth
-    fresh = 1.0 / y
-    return fresh, 1.0 - fresh, 1.0, y * 0.5 - (1.0 - fresh), y * y * 0.5 - 1.0
+def _fill_decay(y: Vector, count: int, decay: Vector) -> None:
+    """Fill exp(-y) for a block of y >= 0, to one unit in the last place; below 1e-307 it may be 0.
+
+    Written without a call and without a branch, so that a processor does several at once: with k
+    the whole number next to y / log 2, exp(-y) = 2**-k exp(-(y - k log 2)), a short series.
+    """
+    shifted = np.empty(_BLOCK)
+    for j in range(count):
+        near = y[j] if y[j] < _FARTHEST else _FARTHEST
+        shifted[j] = near * _PER_LOG2 + _SHIFT
+    bits = shifted.view(np.int64)
+    for j in range(count):
+        k = shifted[j] - _SHIFT
+        near = y[j] if y[j] < _FARTHEST else _FARTHEST
+        x = (k * _LOG2_HIGH - near) + k * _LOG2_LOW
+        total = _INVERSE_FACTORIALS[13]
+        total = total * x + _INVERSE_FACTORIALS[12]
+        total = total * x + _INVERSE_FACTORIALS[11]
+        total = total * x + _INVERSE_FACTORIALS[10]
+        total = total * x + _INVERSE_FACTORIALS[9]
+        total = total * x + _INVERSE_FACTORIALS[8]
+        total = total * x + _INVERSE_FACTORIALS[7]
+        total = total * x + _INVERSE_FACTORIALS[6]
+        total = total * x + _INVERSE_FACTORIALS[5]
+        total = total * x + _INVERSE_FACTORIALS[4]
+        total = total * x + _INVERSE_FACTORIALS[3]
+        total = total * x + _INVERSE_FACTORIALS[2]
+        decay[j] = (total * x + 1.0) * x + 1.0
+    for j in range(count):
+        bits[j] = (1023 - (bits[j] - _SHIFT_BITS)) << 52
+    for j in range(count):
+        decay[j] *= shifted[j]
+
+
+@kernel
+def _phi3(y: float) -> float:
+    """Sum over n of (-y)**n / (n + 3)!, for 0 <= y <= 1/2; twelve terms reach rounding."""
+    total = _TERMS[11]
+    total = total * y + _TERMS[10]
+    total = total * y + _TERMS[9]
+    total = total * y + _TERMS[8]
+    total = total * y + _TERMS[7]
+    total = total * y + _TERMS[6]
+    total = total * y + _TERMS[5]
+    total = total * y + _TERMS[4]
+    total = total * y + _TERMS[3]
+    total = total * y + _TERMS[2]
+    total = total * y + _TERMS[1]
+    return total * y + _TERMS[0]
+
+
+@kernel
+def _fill_even(
+    family: int, y: Vector, count: int, fresh: Vector, loss: Vector, worth: Vector
+) -> None:
+    """Fill fresh share, loss and worth for even spacing; the series below 1/2, the rest above."""
+    decay = np.empty(_BLOCK)
+    _fill_decay(y, count, decay)
+    if family == EVEN_AGE:
+        for j in range(count):
+            z = y[j] if y[j] < 0.5 else 0.5
+            phi3 = _phi3(z)
+            phi2 = 0.5 - z * phi3
+            f = (1.0 - decay[j]) / y[j]
+            g = 1.0 - (1.0 + (y[j] if y[j] < _FARTHEST else _FARTHEST)) * decay[j]
+            near = y[j] < 0.5
+            fresh[j] = 1.0 - z * phi2 if near else f
+            loss[j] = z * z * phi3 if near else y[j] * 0.5 - (1.0 - f)
+            worth[j] = z * z * z * (phi2 - phi3) if near else y[j] * y[j] * 0.5 - g
+        return
+    for j in range(count):
+        z = y[j] if y[j] < 0.5 else 0.5
+        phi2 = 0.5 - z * _phi3(z)
+        phi1 = 1.0 - z * phi2
+        f = (1.0 - decay[j]) / y[j]
+        near = y[j] < 0.5
+        fresh[j] = phi1 if near else f
+        loss[j] = z * phi2 if near else 1.0 - f
+        g = 1.0 - (1.0 + (y[j] if y[j] < _FARTHEST else _FARTHEST)) * decay[j]
+        worth[j] = z * z * (phi1 - phi2) if near else g
+    if family == EVEN_HARMONIC:
+        for j in range(count):
+            stale = loss[j]
+            loss[j] = _ein(y[j]) - stale
+            worth[j] = y[j] * stale
 
 
 @kernel
@@ -112,15 +179,10 @@ def fill_loss_and_worth(
             s = y[j] * f if y[j] < 1e300 else 1.0
             fresh[j], loss[j], worth[j] = f, y[j] * s, y[j] * s * s * (2.0 + y[j])
     else:
-        for j in range(count):
-            f, s, g, age, age_worth = _even_parts(y[j])
-            fresh[j] = f
-            if family == EVEN_STALENESS:
-                loss[j], worth[j] = s, g
-            elif family == EVEN_HARMONIC:
-                loss[j], worth[j] = _ein(y[j]) - s, y[j] * s
-            else:
-                loss[j], worth[j] = age, age_worth
+        for start in range(0, count, _BLOCK):
+            stop = min(start + _BLOCK, count)
+            block = slice(start, stop)
+            _fill_even(family, y[block], stop - start, fresh[block], loss[block], worth[block])
 
 
 @kernel
@@ -190,39 +252,31 @@ def _weigh(
 
 
 @kernel
-def _largest(values: Vector, count: int) -> float:
-    """Return the largest of non-negative values, in four lanes."""
-    m0, m1, m2, m3 = 0.0, 0.0, 0.0, 0.0
-    whole = count - count % 4
-    for j in range(0, whole, 4):
-        m0 = values[j] if values[j] > m0 else m0
-        m1 = values[j + 1] if values[j + 1] > m1 else m1
-        m2 = values[j + 2] if values[j + 2] > m2 else m2
-        m3 = values[j + 3] if values[j + 3] > m3 else m3
-    for j in range(whole, count):
-        m0 = max(m0, values[j])
-    return max(m0, m1, m2, m3)
-
-
-@kernel
 def _compare(
     due: Vector, rate: Vector, low: Vector, high: Vector, work: Vector, sums: Vector
 ) -> None:
     """Add what one block says about complementary slackness; marginal worths are in work[4]."""
     count = due.size
-    slack, spent, excess, short, marginal = work[0], work[1], work[2], work[3], work[4]
+    slack, spent, marginal = work[0], work[1], work[4]
+    most, least = 1.0 + sums[4], 1.0 - sums[5]
+    n_worse = 0
     for j in range(count):
-        free = 1.0 if marginal[j] > 0.0 else 0.0
-        paid = marginal[j] / due[j] - 1.0 if due[j] > 0.0 else free
         above = rate[j] - low[j]
-        slack[j] = max(0.0, due[j] - marginal[j]) * above
+        short = due[j] - marginal[j]
+        slack[j] = short * above if short > 0.0 else 0.0
         spent[j] = due[j] * above
-        excess[j] = paid if rate[j] < high[j] else 0.0
-        short[j] = -paid if above > 0.0 else 0.0
+        n_worse += (rate[j] < high[j]) & (marginal[j] > due[j] * most)
+        n_worse += (above > 0.0) & (marginal[j] < due[j] * least)
     sums[2] += _sum(slack, count)
     sums[3] += _sum(spent, count)
-    sums[4] = max(sums[4], _largest(excess, count))
-    sums[5] = max(sums[5], _largest(short, count))
+    if n_worse:  # seldom: only where a block is worse than all before it are there quotients
+        for j in range(count):
+            free = 1.0 if marginal[j] > 0.0 else 0.0
+            paid = marginal[j] / due[j] - 1.0 if due[j] > 0.0 else free
+            if rate[j] < high[j]:
+                sums[4] = max(sums[4], paid)
+            if rate[j] > low[j]:
+                sums[5] = max(sums[5], -paid)
     n_unseen = 0
     for j in range(count):
         n_unseen += rate[j] == 0.0
