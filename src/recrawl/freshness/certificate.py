@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from recrawl.freshness.limits import Prices, Tree
 from recrawl.freshness.objectives import Objective
 from recrawl.freshness.pages import Pages
-from recrawl.freshness.passes import in_order
+from recrawl.freshness.threads import in_order
 from recrawl.kernels.staleness import certify
 
 __all__ = ["Certificate", "Judge"]

@@ -5,10 +5,9 @@ reader takes from a file piece by piece. Each pass adds up demand at given price
 always joined in the order of the parts, so the number of threads changes no digit.
 """
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeAlias, TypeVar
+from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,18 +16,20 @@ from recrawl.errors import InvalidModel
 from recrawl.freshness.limits import Prices, Tree, check_floors, solve_tree
 from recrawl.freshness.objectives import Objective
 from recrawl.freshness.pages import Pages
+from recrawl.freshness.refinement import refine_price
 from recrawl.freshness.summary import DemandSummary
+from recrawl.freshness.threads import in_order
 from recrawl.kernels.classes import add_to_classes
-from recrawl.kernels.gaps import add_demand, write_rates
+from recrawl.kernels.gaps import CLOSED_SQUARE, add_demand, write_rates
 
-__all__ = ["PART", "Passes", "in_order"]
+__all__ = ["PART", "Passes"]
 
 Vector: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
-Item = TypeVar("Item")
-Answer = TypeVar("Answer")
 
 PART = 1 << 18  # pages of one part in memory: enough to hide the cost of a call
+_MANY = 1 << 16  # pages from which on it pays to refine the price before the search
+_SAMPLE = 1 << 19  # pages enough for a price that is good to a percent
 _GATHERED = 1 << 21  # at most so many pages are copied to finish the hosts that are slow to settle
 
 
@@ -63,6 +64,10 @@ class Passes:
         self._name_node = name_node or _name_node
         self._gathered: tuple[Mask, Pages | None] | None = None
         self._sizes = np.zeros(tree.n_leaves, dtype=np.int64)
+        self._refines = rates is not None and _can_refine(objective, parts, tree, rates.size)
+        self._stride = 1
+        if rates is not None and self._refines and objective.form == CLOSED_SQUARE:
+            self._stride = max(1, min(rates.size // _SAMPLE, 64))
         self.n_pages = 0
         self.n_passes = 0
         self.written = np.nan  # the price at which ``rates`` were written last
@@ -83,18 +88,27 @@ class Passes:
             raise InvalidModel("weights: at least one must be > 0")
         check_floors(self._tree, floors, self._name_node)
         start, elasticity = summary.estimate_price(budget)
-        self.n_passes = 0
-        return solve_tree(self._tree, self.demand, (floors, unlimited), start, elasticity)
+        refining = 0
+        if self._refines:
+            guess = (start, elasticity)
+            start, refining = refine_price(
+                self._objective, self._parts, budget, guess, self._threads
+            )
+        prices = solve_tree(self._tree, self.demand, (floors, unlimited), start, elasticity)
+        return replace(prices, passes=prices.passes + refining)
 
     def _survey(self) -> tuple[DemandSummary, float, Vector, Vector]:
         """Read once: summary, a positive weight if any, demand at an infinite price and at none."""
         n = self._tree.n_leaves
         summary = DemandSummary.empty(self._objective)
-        weight, floors, unlimited = 0.0, np.zeros(n), np.zeros(n)
+        weight, floors, unlimited, n_taken = 0.0, np.zeros(n), np.zeros(n), 0
         free, prohibitive = np.zeros(n), np.full(n, np.inf)
         for part in self._parts:
             change, weights, cost, _, _ = part.columns()
-            add_to_classes(self._objective.power, change, weights, cost, summary.classes)
+            classes = summary.classes
+            n_taken += add_to_classes(
+                self._objective.power, change, weights, cost, classes, self._stride
+            )
             if not weight:  # it only matters whether there is any; the certificate adds them up
                 weight = float(part.columns()[1][: len(part)].max())
             self.n_pages += len(part)
@@ -104,6 +118,7 @@ class Passes:
                 self._sizes += np.bincount(part.leaves(), minlength=n)
             if n > 1 or part.max_rates is not None:
                 self._add(part, free, unlimited)
+        summary.classes[:] *= self.n_pages / max(n_taken, 1)
         if n == 1 and not unlimited[0]:
             unlimited[0] = np.inf if np.any(summary.classes[:, 0]) else floors[0]
         return summary, weight, floors, unlimited
@@ -117,11 +132,12 @@ class Passes:
     def demand(self, leaf_prices: Vector, open_leaves: Mask | None = None) -> Vector:
         """Add up what the pages ask at these prices; only ``open_leaves`` need be right.
 
-        With one leaf the second pass is nearly always the last, so from then on the rates are
-        written on the way where they fit into memory.
+        With one leaf the second pass is nearly always the last, and the first where the price was
+        refined, so from then on the rates are written on the way where they fit into memory.
         """
         self.n_passes += 1
-        if self._rates is not None and self.n_passes > 1 and leaf_prices.size == 1:
+        last = 1 if self._refines else 2
+        if self._rates is not None and self.n_passes >= last and leaf_prices.size == 1:
             return self.write(self._rates, leaf_prices, leaf_prices, np.ones(1))
         if (
             self._tree.n_leaves > 1
@@ -181,6 +197,13 @@ class Passes:
 _ONE_LEAF = np.zeros(1, dtype=np.int64)
 
 
+def _can_refine(objective: Objective, parts: Iterable[Pages], tree: Tree, n: int) -> bool:
+    """Whether the price of many pages without bounds can be made exact before the search."""
+    if tree.n_leaves > 1 or not objective.is_bounded or n < _MANY:
+        return False
+    return all(part.min_rates is None and part.max_rates is None for part in parts)
+
+
 def _select(part: Pages, mask: Mask) -> Pages:
     return part.part(np.flatnonzero(mask))
 
@@ -194,23 +217,3 @@ def _numbered(parts: Iterable[Pages]) -> Iterator[tuple[int, Pages]]:
 
 def _name_node(level: str, node: int) -> str:
     return "the budget" if level == "budget" else f"the cap of {level} {node}"
-
-
-def in_order(
-    function: Callable[[Item], Answer], items: Iterable[Item], threads: int
-) -> Iterator[Answer]:
-    """Apply a function to items on several threads and yield the answers in order.
-
-    At most two items for each thread are held at a time.
-    """
-    if threads <= 1:
-        yield from map(function, items)
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        waiting: deque[Future[Answer]] = deque()
-        for item in items:
-            waiting.append(pool.submit(function, item))
-            if len(waiting) >= 2 * threads:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()

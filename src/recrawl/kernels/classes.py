@@ -13,26 +13,28 @@ Vector: TypeAlias = NDArray[np.float64]
 
 _SHIFT = 44  # eight of the 52 mantissa bits number 256 classes in each octave
 CLASSES = 2048 * 256
-_BLOCK = 1024
+_BLOCK = 256
 
 
 @kernel
 def add_to_classes(
-    power: int, change: Vector, weight: Vector, cost: Vector, classes: Vector
-) -> None:
+    power: int, change: Vector, weight: Vector, cost: Vector, classes: Vector, stride: int = 1
+) -> int:
     """Add change rate x cost of each page, and the same times a root of its ratio, to a class.
 
     The root is the square root for power 1 and the cube root for power 2, the powers with which
     demand grows when a page's ratio is far above the price. ``classes`` has shape (CLASSES, 2); a
-    column that is missing is a constant array of ``_BLOCK``
-    values.
+    column that is missing is a constant array of at least ``_BLOCK`` values. Only every
+    ``stride``-th block of pages is taken; returned is how many pages that were.
     """
     n = change.size
     ratio = np.empty(_BLOCK)
     mass = np.empty(_BLOCK)
     root = np.empty(_BLOCK)
-    for start in range(0, n, _BLOCK):
+    n_taken = 0
+    for start in range(0, n, _BLOCK * stride):
         count = min(_BLOCK, n - start)
+        n_taken += count
         d = change[start : start + count]
         w = weight[start : start + count] if weight.size == n else weight[:count]
         k = cost[start : start + count] if cost.size == n else cost[:count]
@@ -50,3 +52,4 @@ def add_to_classes(
             if 0.0 < ratio[j] < np.inf:
                 classes[row, 0] += mass[j]
                 classes[row, 1] += mass[j] * root[j]
+    return n_taken

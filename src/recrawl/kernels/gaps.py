@@ -29,6 +29,7 @@ Columns: TypeAlias = tuple[Vector, Vector, Vector, Vector, Vector]
 Law: TypeAlias = tuple[int, int, Vector, Integers, Vector]
 
 BLOCK = 1024
+_LANES = 64
 TABLE, CLOSED_SQUARE, CLOSED_HARMONIC = 0, 1, 2
 _SEGMENT_SHIFT = 48  # 52 mantissa bits less the four that number the sixteen segments
 _MANTISSA = (1 << _SEGMENT_SHIFT) - 1
@@ -198,17 +199,18 @@ def _is_bare(pages: Columns) -> bool:
 
 @kernel
 def _sum(values: Vector, count: int) -> float:
-    """Sum in four lanes, which a processor adds at once and rounds better than one."""
-    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-    whole = count - count % 4
-    for j in range(0, whole, 4):
-        s0 += values[j]
-        s1 += values[j + 1]
-        s2 += values[j + 2]
-        s3 += values[j + 3]
+    """Sum in 64 lanes: a processor adds several at once and waits for none, and rounds better."""
+    lanes = np.zeros(_LANES)
+    whole = count - count % _LANES
+    for start in range(0, whole, _LANES):
+        for j in range(_LANES):
+            lanes[j] += values[start + j]
+    total = 0.0
+    for j in range(_LANES):
+        total += lanes[j]
     for j in range(whole, count):
-        s0 += values[j]
-    return (s0 + s1) + (s2 + s3)
+        total += values[j]
+    return total
 
 
 @kernel

@@ -36,6 +36,7 @@ _EULER = 0.5772156649015329
 _TERMS = tuple((-1.0) ** n / math.factorial(n + 3) for n in range(12))
 _INVERSE_FACTORIALS = tuple(1.0 / math.factorial(n) for n in range(14))
 _BLOCK = 1024
+_LANES = 64
 _FARTHEST = 708.0  # exp(-y) is a normal number up to here, and nothing beside 1 long before
 _PER_LOG2 = 1.4426950408889634
 _LOG2_HIGH, _LOG2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
@@ -195,32 +196,34 @@ def _window(column: Vector, n: int, start: int, count: int) -> Vector:
 
 @kernel
 def _sum(values: Vector, count: int) -> float:
-    """Sum in four lanes, which a processor adds at once and rounds better than one."""
-    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-    whole = count - count % 4
-    for j in range(0, whole, 4):
-        s0 += values[j]
-        s1 += values[j + 1]
-        s2 += values[j + 2]
-        s3 += values[j + 3]
+    """Sum in 64 lanes: a processor adds several at once and waits for none, and rounds better."""
+    lanes = np.zeros(_LANES)
+    whole = count - count % _LANES
+    for start in range(0, whole, _LANES):
+        for j in range(_LANES):
+            lanes[j] += values[start + j]
+    total = 0.0
+    for j in range(_LANES):
+        total += lanes[j]
     for j in range(whole, count):
-        s0 += values[j]
-    return (s0 + s1) + (s2 + s3)
+        total += values[j]
+    return total
 
 
 @kernel
 def _dot(cost: Vector, rates: Vector, count: int) -> float:
-    """Sum of products in four lanes."""
-    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-    whole = count - count % 4
-    for j in range(0, whole, 4):
-        s0 += cost[j] * rates[j]
-        s1 += cost[j + 1] * rates[j + 1]
-        s2 += cost[j + 2] * rates[j + 2]
-        s3 += cost[j + 3] * rates[j + 3]
+    """Sum of products in 64 lanes."""
+    lanes = np.zeros(_LANES)
+    whole = count - count % _LANES
+    for start in range(0, whole, _LANES):
+        for j in range(_LANES):
+            lanes[j] += cost[start + j] * rates[start + j]
+    total = 0.0
+    for j in range(_LANES):
+        total += lanes[j]
     for j in range(whole, count):
-        s0 += cost[j] * rates[j]
-    return (s0 + s1) + (s2 + s3)
+        total += cost[j] * rates[j]
+    return total
 
 
 @kernel
