@@ -68,6 +68,37 @@ def test_threads_change_no_digit() -> None:
     assert one.kkt_residual < 1e-8
 
 
+@pytest.mark.parametrize("columns", ["all", "no costs", "no weights", "nearly alike", "one heavy"])
+@pytest.mark.parametrize("objective", [EVEN_FRESHNESS, RANDOM_FRESHNESS], ids=["even", "random"])
+def test_refined_prices_of_many_pages(objective: Objective, columns: str) -> None:
+    """Tables that are large enough for the price to be refined have the price of the plain search.
+
+    Nearly alike: the budget falls among pages whose reservation prices differ by 1e-9. One heavy:
+    the sample that the first price comes from misses a page that asks for half of the budget.
+    """
+    rng = np.random.default_rng(8)
+    n = 2_200_000 if columns == "one heavy" else 150_000
+    change, weights = rng.lognormal(0, 1.5, n), rng.pareto(1.2, n) + 0.01
+    costs = rng.uniform(0.5, 2, n)
+    if columns == "nearly alike":
+        change, weights = 1 + 1e-9 * rng.random(n), np.ones(n)
+    if columns == "one heavy":
+        weights[300] = 1e12
+    pages = Pages(
+        change,
+        None if columns == "no weights" else weights,
+        costs if columns == "all" else None,
+    )
+
+    plan = solve(objective, pages, 0.05 * n)
+
+    prices = solve_prices(objective, list(pages.slices(40_000)), 0.05 * n)
+    assert plan.price == pytest.approx(prices.price, rel=1e-9)
+    assert plan.spent == pytest.approx(0.05 * n, rel=1e-9)
+    assert plan.kkt_residual < 1e-8
+    assert plan.duality_gap < 1e-9
+
+
 def test_summaries_of_partitions_merge() -> None:
     """The price from the sum of two summaries is that of all pages, to 1e-3."""
     pages = many_pages(200_000)

@@ -27,9 +27,9 @@ __all__ = ["PART", "Passes"]
 Vector: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
 
-PART = 1 << 18  # pages of one part in memory: enough to hide the cost of a call
+PART = 1 << 19  # pages of one part in memory: enough to hide the cost of a call
 _MANY = 1 << 16  # pages from which on it pays to refine the price before the search
-_SAMPLE = 1 << 19  # pages enough for a price that is good to a percent
+_SAMPLE = 1 << 20  # pages enough for a price that is good to a percent
 _GATHERED = 1 << 21  # at most so many pages are copied to finish the hosts that are slow to settle
 
 

@@ -20,7 +20,7 @@ __all__ = ["Crossing", "search_prices"]
 Vector: TypeAlias = NDArray[np.float64]
 Demand: TypeAlias = Callable[[Vector, NDArray[np.bool_]], tuple[Vector, Vector]]
 
-TOLERANCE = 1e-11
+TOLERANCE = 1e-10
 _CLOSED = 1e-11
 _MAX_PASSES = 400
 _FAREST = 1e-300

@@ -3,7 +3,7 @@
 Under freshness a page that comes in as the price falls does so with infinite steepness (like
 1/log), which spoils every method that trusts slopes. So the pages whose reservation price is near
 the price are set aside. The demand of the others is smooth: for random visits it is known for all
-prices at once, for even visits it is a straight line through two points to far below the tolerance
+prices at once, for even visits a parabola through two points is right to far below the tolerance
 of the search. What is found starts that search, which proves it or mends it.
 """
 
@@ -24,8 +24,9 @@ __all__ = ["refine_price"]
 
 Vector: TypeAlias = NDArray[np.float64]
 
-_WIDTH = 0.02  # five standard errors of the price from half a million pages of a heavy-tailed law
+_WIDTH = 0.02  # several standard errors of the price from a million pages
 _FACTOR = 30.0  # the bracket beside the step from the first price to the second
+_STEP = 64  # one page in so many tells how demand bends
 _NARROWEST = 1e-6
 _MAX_STEPS = 60
 _ONE_LEAF = np.zeros(1, dtype=np.int64)
@@ -37,11 +38,7 @@ class _Split:
 
     roots: float
     masses: float
-    near: Vector
-
-    def pages(self) -> Pages | None:
-        """Return the pages inside, None when there are none."""
-        return Pages(*self.near.T) if self.near.size else None
+    near: Pages
 
 
 def refine_price(
@@ -78,9 +75,8 @@ def _close_square(split: _Split, budget: float, price: float) -> float:
     Newton's method in the root of the price; the demand is convex and piecewise linear in its
     inverse, so that it ends after a few steps.
     """
-    change, weight, cost = split.near.T
-    masses = change * cost
-    roots, root_price = np.sqrt(weight * masses), np.sqrt(price)
+    masses, reservation = _masses_and_reservations(split.near)
+    roots, root_price = np.sqrt(reservation) * masses, np.sqrt(price)
     for _ in range(_MAX_STEPS):
         active = roots > root_price * masses
         following = (split.roots + roots[active].sum()) / (
@@ -99,7 +95,7 @@ def _refine_even(
     guess: tuple[float, float],
     threads: int,
 ) -> tuple[float, int]:
-    """Draw a line through two points of the smooth demand, and solve with the rest exactly."""
+    """Draw a parabola through two points of the smooth demand, and solve with the rest exactly."""
     first, elasticity = guess
     at_first = _total_demand(objective, parts, first, threads)
     second = _usable(first * (at_first / budget) ** (1 / elasticity), first)
@@ -109,29 +105,56 @@ def _refine_even(
     width = max(_FACTOR * abs(second / first - 1), _NARROWEST)
     if width > _WIDTH:
         return second, 2
-    near = _split(parts, (second * (1 - width), second * (1 + width)), threads).pages()
-    aside = [0.0 if near is None else _demand(objective, near, p) for p in (first, second)]
+    bracket = (second * (1 - width), second * (1 + width))
+    near = _split(parts, bracket, threads).near
+    aside = [_demand(objective, near, p) for p in (first, second)]
     smooth = (at_first - aside[0], at_second - aside[1])
-    return _usable(_cross(objective, near, budget, (first, second), smooth), second), 3
+    bend = _bend(objective, parts, bracket)
+    return _usable(_cross(objective, near, budget, (first, second), (*smooth, bend)), second), 3
 
 
 def _cross(
     objective: Objective,
-    near: Pages | None,
+    near: Pages,
     budget: float,
     prices: tuple[float, float],
-    smooth: tuple[float, float],
+    smooth: tuple[float, float, float],
 ) -> float:
-    """Bisect for the price at which the line and the pages near it spend the budget together."""
-    slope = (smooth[1] - smooth[0]) / np.log(prices[1] / prices[0])
+    """Bisect for the price at which the parabola and the pages near it spend the budget together.
+
+    The parabola is in the inverse root of the price, in which demand bends least.
+    """
+    x = np.asarray(prices) ** -0.5
+    slope = (smooth[1] - smooth[0]) / (x[1] - x[0])
     reach = abs(np.log(prices[1] / prices[0]))
     low, high = prices[1] * np.exp(-reach), prices[1] * np.exp(reach)
     for _ in range(_MAX_STEPS):
         middle = (low + high) / 2
-        line = smooth[1] + slope * np.log1p((middle - prices[1]) / prices[1])
-        spent = line + (0.0 if near is None else _demand(objective, near, middle))
+        to_first, to_second = middle**-0.5 - x
+        parabola = smooth[1] + (slope + smooth[2] * to_first) * to_second
+        spent = parabola + _demand(objective, near, middle)
         low, high = (middle, high) if spent > budget else (low, middle)
     return float(low)
+
+
+def _bend(objective: Objective, parts: Iterable[Pages], bracket: tuple[float, float]) -> float:
+    """Half the second derivative of the smooth demand by the inverse root, from a sample."""
+    sample = Pages.join([part.part(slice(None, None, _STEP)) for part in parts])
+    _, reservation = _masses_and_reservations(sample)
+    far = sample.part(np.flatnonzero((reservation < bracket[0]) | (reservation > bracket[1])))
+    x = np.array([bracket[0], sum(bracket) / 2, bracket[1]]) ** -0.5
+    left, middle, right = (_demand(objective, far, price) for price in x**-2)
+    divided = ((right - middle) / (x[2] - x[1]) - (middle - left) / (x[1] - x[0])) / (x[2] - x[0])
+    return float(_STEP * divided)
+
+
+def _masses_and_reservations(pages: Pages) -> tuple[Vector, Vector]:
+    """Return change rate x cost, and the price above which a page is never visited."""
+    masses, costs = pages.change_rates, pages.fetch_costs
+    if costs is not None:
+        masses = masses * costs
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return masses, (1.0 if pages.weights is None else pages.weights) / masses
 
 
 def _total_demand(
@@ -151,7 +174,7 @@ def _split(parts: Iterable[Pages], bracket: tuple[float, float], threads: int) -
     return _Split(
         sum(one.roots for one in splits),
         sum(one.masses for one in splits),
-        np.concatenate([one.near for one in splits]),
+        Pages.join([one.near for one in splits]),
     )
 
 
@@ -159,11 +182,11 @@ def _split_part(part: Pages, bracket: tuple[float, float]) -> _Split:
     """Split one part; with more room where the pages inside are more than expected."""
     change, weight, cost, _, _ = part.columns()
     for room in (len(part) // 16 + 2 * BLOCK, len(part) + BLOCK):
-        kept = np.empty((room, 3))
+        kept = np.empty(room, dtype=np.int64)
         roots, masses, n_kept = split_active(change, weight, cost, bracket, kept)
         if n_kept >= 0:
             break
-    return _Split(roots, masses, kept[:n_kept].copy())
+    return _Split(roots, masses, part.part(kept[:n_kept]))
 
 
 def _usable(price: float, otherwise: float) -> float:

@@ -14,42 +14,47 @@ from recrawl.kernels.compile import kernel
 __all__ = ["BLOCK", "split_active"]
 
 Vector: TypeAlias = NDArray[np.float64]
+Integers: TypeAlias = NDArray[np.int64]
 
 BLOCK = 1024
 _LANES = 64
 
 
 @kernel
-def _sum(values: Vector, count: int) -> float:
-    """Sum in 64 lanes, as in ``recrawl.kernels.gaps``."""
-    lanes = np.zeros(_LANES)
+def _spread(values: Vector, count: int, lanes: Vector) -> None:
+    """Add values to 64 running sums: a processor adds several at once and waits for none."""
     whole = count - count % _LANES
     for start in range(0, whole, _LANES):
         for j in range(_LANES):
             lanes[j] += values[start + j]
+    for j in range(whole, count):
+        lanes[j - whole] += values[j]
+
+
+@kernel
+def _fold(lanes: Vector) -> float:
+    """Add the running sums up."""
     total = 0.0
     for j in range(_LANES):
         total += lanes[j]
-    for j in range(whole, count):
-        total += values[j]
     return total
 
 
 @kernel
 def split_active(
-    change: Vector, weight: Vector, cost: Vector, bracket: tuple[float, float], kept: Vector
+    change: Vector, weight: Vector, cost: Vector, bracket: tuple[float, float], kept: Integers
 ) -> tuple[float, float, int]:
     """Return the sums of sqrt(w d k) and of d k over the pages active throughout ``bracket``.
 
-    ``kept``, shape (m, 3), receives change rate, weight and cost of the pages whose reservation
-    price is inside; the third number returned counts them, or is -1 when m - BLOCK were too few.
+    ``kept``, shape (m,), receives the numbers of the pages whose reservation price is inside; the
+    third number returned counts them, or is -1 when m - BLOCK were too few.
     A column that is missing is a constant array of ``BLOCK`` values.
     """
     n = change.size
     low, high = bracket
     roots, masses = np.empty(BLOCK), np.empty(BLOCK)
     between = np.empty(BLOCK, dtype=np.int64)
-    total_root, total_mass, n_kept = 0.0, 0.0, 0
+    root_lanes, mass_lanes, n_kept = np.zeros(_LANES), np.zeros(_LANES), 0
     for start in range(0, n, BLOCK):
         count = min(BLOCK, n - start)
         d = change[start : start + count]
@@ -61,13 +66,11 @@ def split_active(
             roots[j] = np.sqrt(w[j] * mass) if active else 0.0
             masses[j] = mass if active else 0.0
             between[j] = (w[j] > low * mass) & (w[j] <= high * mass)
-        total_root += _sum(roots, count)
-        total_mass += _sum(masses, count)
+        _spread(roots, count, root_lanes)
+        _spread(masses, count, mass_lanes)
         if n_kept + BLOCK > kept.shape[0]:
             return 0.0, 0.0, -1
         for j in range(count):  # always written, kept by moving on: no branch to mispredict
-            kept[n_kept, 0] = d[j]
-            kept[n_kept, 1] = w[j]
-            kept[n_kept, 2] = k[j]
+            kept[n_kept] = start + j
             n_kept += between[j]
-    return total_root, total_mass, n_kept
+    return _fold(root_lanes), _fold(mass_lanes), n_kept

@@ -198,27 +198,31 @@ def _is_bare(pages: Columns) -> bool:
 
 
 @kernel
-def _sum(values: Vector, count: int) -> float:
-    """Sum in 64 lanes: a processor adds several at once and waits for none, and rounds better."""
-    lanes = np.zeros(_LANES)
+def _spread(values: Vector, count: int, lanes: Vector) -> None:
+    """Add values to 64 running sums: a processor adds several at once and waits for none."""
     whole = count - count % _LANES
     for start in range(0, whole, _LANES):
         for j in range(_LANES):
             lanes[j] += values[start + j]
+    for j in range(whole, count):
+        lanes[j - whole] += values[j]
+
+
+@kernel
+def _fold(lanes: Vector) -> float:
+    """Add the running sums up."""
     total = 0.0
     for j in range(_LANES):
         total += lanes[j]
-    for j in range(whole, count):
-        total += values[j]
     return total
 
 
 @kernel
-def _add_loads(spent: Vector, leaf: Integers, loads: Vector) -> None:
-    """Add what the pages of a block spend to their leaves."""
+def _add_loads(spent: Vector, leaf: Integers, loads: Vector, lanes: Vector) -> None:
+    """Add what the pages of a block spend to their leaves; of one leaf to its lanes."""
     count = spent.size
     if loads.size == 1:
-        loads[0] += _sum(spent, count)
+        _spread(spent, count, lanes)
     else:
         for j in range(count):
             loads[leaf[j]] += spent[j]
@@ -237,14 +241,15 @@ def add_demand(law: Law, pages: Columns, leaf: Integers, prices: Vector, loads: 
     """
     n = pages[0].size
     scratch = np.empty((3, BLOCK))
-    spent = np.empty(BLOCK)
+    spent, lanes = np.empty(BLOCK), np.zeros(_LANES)
     bare = _is_bare(pages)
     for start in range(0, n, BLOCK):
         count = min(BLOCK, n - start)
         leaves = leaf[start : start + count]
         block = spent[:count]
         _block_rates(law, _block(pages, start, count), bare, leaves, prices, scratch, block)
-        _add_loads(block, leaves, loads)
+        _add_loads(block, leaves, loads, lanes)
+    loads[0] += _fold(lanes)
 
 
 @kernel
@@ -265,7 +270,7 @@ def write_rates(
     n = pages[0].size
     low_prices, high_prices, shares = ends
     scratch = np.empty((3, BLOCK))
-    spent, other = np.empty(BLOCK), np.empty(BLOCK)
+    spent, other, lanes = np.empty(BLOCK), np.empty(BLOCK), np.zeros(_LANES)
     blended, bare = False, _is_bare(pages)
     for node in range(shares.size):
         blended = blended or low_prices[node] != high_prices[node]
@@ -273,7 +278,7 @@ def write_rates(
         count = min(BLOCK, n - start)
         columns = _block(pages, start, count)
         leaves = leaf[start : start + count]
-        block = spent[:count]
+        block = rates[start : start + count] if bare else spent[:count]
         _block_rates(law, columns, bare, leaves, low_prices, scratch, block)
         if blended:
             _block_rates(law, columns, bare, leaves, high_prices, scratch, other[:count])
@@ -281,12 +286,12 @@ def write_rates(
                 share = shares[leaves[j]] if shares.size > 1 else shares[0]
                 if block[j] != other[j]:
                     block[j] = share * block[j] + (1.0 - share) * other[j]
-        _add_loads(block, leaves, loads)
+        _add_loads(block, leaves, loads, lanes)
         if bare:
-            rates[start : start + count] = block
             continue
         cost, low, high = columns[2], columns[3], columns[4]
         for j in range(count):  # a page at a bound gets the bound itself, not a rounding of it
             rate = block[j] / cost[j]
             rate = low[j] if block[j] <= low[j] * cost[j] else rate
             rates[start + j] = high[j] if block[j] >= high[j] * cost[j] else rate
+    loads[0] += _fold(lanes)

@@ -195,34 +195,22 @@ def _window(column: Vector, n: int, start: int, count: int) -> Vector:
 
 
 @kernel
-def _sum(values: Vector, count: int) -> float:
-    """Sum in 64 lanes: a processor adds several at once and waits for none, and rounds better."""
-    lanes = np.zeros(_LANES)
+def _spread(values: Vector, count: int, lanes: Vector) -> None:
+    """Add values to 64 running sums: a processor adds several at once and waits for none."""
     whole = count - count % _LANES
     for start in range(0, whole, _LANES):
         for j in range(_LANES):
             lanes[j] += values[start + j]
-    total = 0.0
-    for j in range(_LANES):
-        total += lanes[j]
     for j in range(whole, count):
-        total += values[j]
-    return total
+        lanes[j - whole] += values[j]
 
 
 @kernel
-def _dot(cost: Vector, rates: Vector, count: int) -> float:
-    """Sum of products in 64 lanes."""
-    lanes = np.zeros(_LANES)
-    whole = count - count % _LANES
-    for start in range(0, whole, _LANES):
-        for j in range(_LANES):
-            lanes[j] += cost[start + j] * rates[start + j]
+def _fold(lanes: Vector) -> float:
+    """Add the running sums up."""
     total = 0.0
     for j in range(_LANES):
         total += lanes[j]
-    for j in range(whole, count):
-        total += cost[j] * rates[j]
     return total
 
 
@@ -256,13 +244,13 @@ def _weigh(
 
 @kernel
 def _compare(
-    due: Vector, rate: Vector, low: Vector, high: Vector, work: Vector, sums: Vector
+    due: Vector, rate: Vector, low: Vector, high: Vector, work: Vector, lanes: Vector, sums: Vector
 ) -> None:
     """Add what one block says about complementary slackness; marginal worths are in work[4]."""
     count = due.size
     slack, spent, marginal = work[0], work[1], work[4]
     most, least = 1.0 + sums[4], 1.0 - sums[5]
-    n_worse = 0
+    n_worse, n_unseen = 0, 0
     for j in range(count):
         above = rate[j] - low[j]
         short = due[j] - marginal[j]
@@ -270,20 +258,52 @@ def _compare(
         spent[j] = due[j] * above
         n_worse += (rate[j] < high[j]) & (marginal[j] > due[j] * most)
         n_worse += (above > 0.0) & (marginal[j] < due[j] * least)
-    sums[2] += _sum(slack, count)
-    sums[3] += _sum(spent, count)
-    if n_worse:  # seldom: only where a block is worse than all before it are there quotients
-        for j in range(count):
-            free = 1.0 if marginal[j] > 0.0 else 0.0
-            paid = marginal[j] / due[j] - 1.0 if due[j] > 0.0 else free
-            if rate[j] < high[j]:
-                sums[4] = max(sums[4], paid)
-            if rate[j] > low[j]:
-                sums[5] = max(sums[5], -paid)
-    n_unseen = 0
     for j in range(count):
         n_unseen += rate[j] == 0.0
     sums[6] += n_unseen
+    _spread(slack, count, lanes[2])
+    _spread(spent, count, lanes[3])
+    if n_worse:
+        _measure_worst(due, rate, low, high, marginal, sums)
+
+
+@kernel
+def _compare_bare(price: float, rate: Vector, work: Vector, lanes: Vector, sums: Vector) -> None:
+    """Do the same where all pages owe one price and have no bounds; what is spent follows later."""
+    count = rate.size
+    slack, marginal = work[0], work[4]
+    most, least = price * (1.0 + sums[4]), price * (1.0 - sums[5])
+    n_worse, n_unseen = 0, 0
+    for j in range(count):
+        short = price - marginal[j]
+        slack[j] = short * rate[j] if short > 0.0 else 0.0
+        n_worse += (marginal[j] > most) | ((rate[j] > 0.0) & (marginal[j] < least))
+    for j in range(count):
+        n_unseen += rate[j] == 0.0
+    sums[6] += n_unseen
+    _spread(slack, count, lanes[2])
+    if n_worse:
+        work[5, :count] = price
+        work[0, :count] = 0.0
+        work[1, :count] = np.inf
+        _measure_worst(work[5][:count], rate, work[0], work[1], marginal, sums)
+
+
+@kernel
+def _measure_worst(
+    due: Vector, rate: Vector, low: Vector, high: Vector, marginal: Vector, sums: Vector
+) -> None:
+    """Raise the greatest excess and shortfall.
+
+    This has the quotients, and is called seldom: only for a block that is worse than all before it.
+    """
+    for j in range(due.size):
+        free = 1.0 if marginal[j] > 0.0 else 0.0
+        paid = marginal[j] / due[j] - 1.0 if due[j] > 0.0 else free
+        if rate[j] < high[j]:
+            sums[4] = max(sums[4], paid)
+        if rate[j] > low[j]:
+            sums[5] = max(sums[5], -paid)
 
 
 @kernel
@@ -305,25 +325,37 @@ def certify(
     pages below their cap, and [5] to the greatest shortfall among pages above their floor.
     """
     n = pages[0].size
-    work = np.empty((6, _BLOCK))
+    work, lanes = np.empty((6, _BLOCK)), np.zeros((5, _LANES))
+    bare = prices.size == 1 and pages[2].size != n and pages[3].size != n and pages[4].size != n
     for start in range(0, n, _BLOCK):
         count = min(_BLOCK, n - start)
         weight = _window(pages[1], n, start, count)
         cost = _window(pages[2], n, start, count)
-        low = _window(pages[3], n, start, count)
-        high = _window(pages[4], n, start, count)
         rate = rates[start : start + count]
         _weigh(family, power, pages[0][start : start + count], weight, rate, work)
-        due = work[5][:count]
+        _spread(weight, count, lanes[0])
+        _spread(work[3], count, lanes[1])
+        if bare:
+            _spread(rate, count, lanes[4])
+            _compare_bare(prices[0], rate, work, lanes, sums)
+            continue
+        due, spent = work[5][:count], work[0]
+        for j in range(count):
+            spent[j] = cost[j] * rate[j]
         if prices.size == 1:
             for j in range(count):
                 due[j] = prices[0] * cost[j]
-            loads[0] += _dot(cost, rate, count)
+            _spread(spent, count, lanes[4])
         else:
             for j in range(count):
                 node = leaf[start + j]
                 due[j] = prices[node] * cost[j]
-                loads[node] += cost[j] * rate[j]
-        sums[0] += _sum(weight, count)
-        sums[1] += _sum(work[3], count)
-        _compare(due, rate, low, high, work, sums)
+                loads[node] += spent[j]
+        low = _window(pages[3], n, start, count)
+        high = _window(pages[4], n, start, count)
+        _compare(due, rate, low, high, work, lanes, sums)
+    in_all = _fold(lanes[4])
+    loads[0] += in_all
+    for i in range(3):
+        sums[i] += _fold(lanes[i])
+    sums[3] += prices[0] * in_all if bare else _fold(lanes[3])
