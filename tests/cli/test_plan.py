@@ -155,6 +155,16 @@ def test_intervals_bound_the_rates(run: Run, table: Path, tmp_path: Path) -> Non
     assert rates.max() == pytest.approx(2.0)
 
 
+def test_accesses_are_counted_beside_costs(run: Run, tmp_path: Path) -> None:
+    """Robots make accesses; the budget counts what they cost."""
+    path = write_csv(tmp_path / "p.csv", "change_rate,fetch_cost", "1,2", "1,2")
+
+    said = answer(run, path, "--budget", "6/d", "--unit", "d")
+
+    assert said["spent"] == pytest.approx(6)
+    assert said["accesses"] == pytest.approx(3)
+
+
 def test_single_host_limits_and_site_limits(run: Run, table: Path) -> None:
     """A host by name, all hosts, and the registrable domain above them."""
     said = answer(
@@ -251,6 +261,10 @@ BAD_OPTIONS = [
     (("--budget", "5/d", "--unit", "fortnight"), "--unit: 'fortnight' is no unit of time"),
     (("--budget", "5/d", "--compare", "best"), "--compare: 'best' is unknown"),
     (("--budget", "5/d", "--min-interval", "0d"), "--min-interval: 0d must be > 0"),
+    (
+        ("--budget", "5/d", "--min-interval", "3d", "--max-interval", "1d"),
+        "--min-interval: 3d is above --max-interval, 1d",
+    ),
     (("--budget", "5/d", "--host-limit", "0/d"), "--host-limit: 0/d must be > 0"),
     (("--budget", "5/d", "--host-limit", "x.org=1/d"), "--host-limit: no page is on host x.org"),
     (("--budget", "5/d", "--out", "plan.txt"), "--out: plan.txt must end in"),
@@ -259,11 +273,11 @@ BAD_OPTIONS = [
     (("--budget", "5/d", "--plot", "no/such/p.svg"), "--plot: there is no directory"),
     (
         ("--budget", "5/d", "--max-interval", "1d"),
-        "minimum rates ask for 0.000694444 of the budget, 0.000636574 more than its 5.78704e-05",
+        "minimum rates ask for 60/d of the budget, 55/d more than its 5/d",
     ),
     (
         ("--budget", "90/d", "--max-interval", "1d", "--host-limit", "10/d"),
-        "of the limit of host https://a.example.org",
+        "ask for 20/d of the limit of host https://a.example.org, 10/d more than its 10/d",
     ),
     (
         ("--budget", "90/d", "--max-interval", "1d", "--site-limit", "50/d"),

@@ -212,6 +212,19 @@ def test_expansion_of_the_randomised_excess() -> None:
     assert h / (1 - h) == pytest.approx(1.5873015873015874)
 
 
+def test_expansion_of_the_randomised_excess_near_one() -> None:
+    """Near f = 1 its slope is h (1 - h + ln h) / (mu EX), not the printed h (1 + ln h)."""
+    law, rate, rest = LAWS["exponential"], 0.63, 1e-5
+    h = 1 - float(law.shortfall([rate])[0])
+
+    excess = evaluate_random_access([rate], [1 - rest], law) - bound_obsolescence(
+        [rate], [1 - rest], law
+    )
+
+    assert -excess[0] * rate / rest == pytest.approx(h * (1 - h + np.log(h)), rel=1e-3)
+    assert h * (1 - h + np.log(h)) == pytest.approx(-0.06262389406994381, rel=1e-9)
+
+
 def test_constant_access_times_are_even_freshness() -> None:
     """The obsolescence rate at the bound is one minus the freshness at crawl rate f / EX."""
     stale = bound_obsolescence(RATES, [0.1, 0.2, 0.3, 0.4], ConstantTime(2.0))

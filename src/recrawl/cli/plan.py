@@ -1,6 +1,7 @@
 """The verb ``plan``: crawl rates that no other rates can beat, from a table of pages."""
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -20,7 +21,7 @@ from recrawl.cli.output import (
 from recrawl.cli.page_spool import Bounds, PageSpool, fill_spool
 from recrawl.cli.page_table import open_page_table
 from recrawl.cli.plan_pictures import check_picture, draw_plan
-from recrawl.cli.plan_report import Answer, CappedHost, answer_json, print_answer
+from recrawl.cli.plan_report import Answer, CappedHost, answer_json, print_answer, show_rate
 from recrawl.cli.plan_writer import check_out, write_plan
 from recrawl.cli.sites import group_into_sites
 from recrawl.errors import InputError
@@ -42,7 +43,7 @@ __all__ = ["main"]
 
 ARMS = ("uniform", "proportional")
 _SAMPLE = 50_000
-_CURVE = np.geomspace(1 / 8, 8, 25)
+_REACH, _POINTS = 8, 41  # the trade-off, from an eighth of the budget to eight times
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +56,7 @@ class _Problem:
     host_caps: NDArray[np.float64] | None
     limits: tuple[Limit, ...]
     sites: tuple[str, ...]
+    shown_unit: str
 
     def solve(self, budget: float) -> PriceList:
         """Find the prices for a budget, with names in what messages say."""
@@ -67,6 +69,7 @@ class _Problem:
             limits=self.limits,
             threads=min(4, os.cpu_count() or 1),
             name_node=self._name,
+            show_rate=lambda rate: show_rate(rate, self.shown_unit),
         )
 
     def _name(self, level: str, number: int) -> str:
@@ -82,7 +85,7 @@ def main(  # noqa: PLR0913 - the options of the verb
     budget: str,
     measure: Literal["freshness", "staleness", "age", "harmonic"] = "freshness",
     spacing: Literal["even", "random"] = "even",
-    host_limit: tuple[str, ...] = (),
+    host_limit: Annotated[tuple[str, ...], Parameter(negative="", show_default=False)] = (),
     site_limit: str | None = None,
     min_interval: str | None = None,
     max_interval: str | None = None,
@@ -138,6 +141,7 @@ def main(  # noqa: PLR0913 - the options of the verb
     bounds = Bounds(
         _interval(min_interval, "--min-interval"), _interval(max_interval, "--max-interval")
     )
+    _check_order(bounds, min_interval, max_interval)
     budget_s = _positive_rate(budget, "--budget")
     host_rate, own_rates = _parse_host_limits(host_limit)
     limited = bool(host_limit) or site_limit is not None
@@ -146,9 +150,9 @@ def main(  # noqa: PLR0913 - the options of the verb
         limits, sites = _site_limits(spool, site_limit)
         caps = _host_caps(spool, host_rate, own_rates) if limited else None
         objective = OBJECTIVES["freshness" if measure == "staleness" else measure, spacing]
-        problem = _Problem(objective, spool, budget_s, caps, limits, sites)
+        problem = _Problem(objective, spool, budget_s, caps, limits, sites, _unit_of(budget))
         prices = problem.solve(budget_s)
-        answer = _answer(problem, prices, measure, arms, _unit_of(budget))
+        answer = _answer(problem, prices, measure, arms)
         if out is not None:
             write_plan(table, spool, prices, out, unit_s)
         if plot is not None:
@@ -162,12 +166,19 @@ def main(  # noqa: PLR0913 - the options of the verb
         print_answer(answer, console(), pages, out, plot)
 
 
-def _answer(
-    problem: _Problem, prices: PriceList, measure: str, arms: tuple[str, ...], shown: str
-) -> Answer:
+def _answer(problem: _Problem, prices: PriceList, measure: str, arms: tuple[str, ...]) -> Answer:
     """Judge the plan, price one more fifth of budget, and evaluate the control arms."""
     objective, spool = problem.objective, problem.spool
-    proof = prices.certify((part, prices.rates(part)) for part in spool)
+    accesses = 0.0
+
+    def rated() -> Iterator[tuple[Pages, NDArray[np.float64]]]:
+        nonlocal accesses
+        for part in spool:
+            rates = prices.rates(part)
+            accesses += float(rates.sum())
+            yield part, rates
+
+    proof = prices.certify(rated())
     more = problem.solve(1.2 * problem.budget)
     value_of_more = more.certify((part, more.rates(part)) for part in spool).value
     values = {arm: _arm_value(arm, problem, prices.tree) for arm in arms}
@@ -178,6 +189,7 @@ def _answer(
         n_hosts=len(spool.hosts),
         budget=problem.budget,
         spent=proof.spent,
+        accesses=accesses,
         measure=measure,
         spacing=objective.spacing,
         value=1 - proof.value if flip else proof.value,
@@ -190,7 +202,7 @@ def _answer(
         kkt_residual=proof.kkt_residual,
         duality_gap=proof.duality_gap,
         passes=prices.passes,
-        shown_unit=shown,
+        shown_unit=problem.shown_unit,
         compare={arm: 1 - value if flip else value for arm, value in values.items()},
     )
 
@@ -233,7 +245,6 @@ def _trace(problem: _Problem) -> TradeOffCurve:
     part = len(sample) / problem.spool.n_pages
     caps = None if problem.host_caps is None else problem.host_caps * part
     limits = [Limit(limit.groups, limit.caps * part) for limit in problem.limits]
-    budgets = problem.budget * _CURVE
     floors = (
         0.0
         if sample.min_rates is None
@@ -242,7 +253,8 @@ def _trace(problem: _Problem) -> TradeOffCurve:
             / part
         )
     )
-    budgets = budgets[budgets > floors * 1.0001]
+    least = max(problem.budget / _REACH, floors * 1.001)
+    budgets = np.geomspace(least, max(problem.budget * _REACH, 2 * least), _POINTS)
     with progress_console().status("tracing the trade-off"):
         curve = trace_trade_off(problem.objective, sample, budgets * part, caps, limits)
     return TradeOffCurve(budgets, curve.values, curve.slopes, curve.never_visited)
@@ -285,6 +297,12 @@ def _interval(text: str | None, name: str) -> float | None:
     if not seconds > 0:
         raise InputError(f"{name}: {text} must be > 0")
     return seconds
+
+
+def _check_order(bounds: Bounds, shortest: str | None, longest: str | None) -> None:
+    low, high = bounds.min_interval_s, bounds.max_interval_s
+    if low is not None and high is not None and low > high:
+        raise InputError(f"--min-interval: {shortest} is above --max-interval, {longest}")
 
 
 def _parse_host_limits(texts: tuple[str, ...]) -> tuple[float, dict[str, float]]:

@@ -186,8 +186,8 @@ def _draw_curve(axes: "Axes", answer: Answer, curve: TradeOffCurve) -> None:
     _plain_ticks(axes.xaxis, lambda value, _: f"{value:,g}")
     if answer.measure == "age":
         axes.set_yscale("log")
-        _plain_ticks(axes.yaxis, lambda value, _: show_value("age", value))
-    axes.set_title(f"{answer.measure.capitalize()} that a budget buys")
+        _duration_ticks(axes.yaxis)
+    axes.set_title(_CURVE_TITLES[answer.measure])
 
 
 def _plain_ticks(axis: "Axis", write: Callable[[float, float], str]) -> None:
@@ -199,6 +199,35 @@ def _plain_ticks(axis: "Axis", write: Callable[[float, float], str]) -> None:
     axis.set_major_formatter(FuncFormatter(write))
 
 
+def _duration_ticks(axis: "Axis") -> None:
+    """Label a logarithmic axis of seconds with durations that people use."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+    low, high = axis.get_view_interval()
+    marks = [mark for mark in _DURATIONS if low <= UNIT_S[mark[1]] * mark[0] <= high]
+    every = max(1, -(-len(marks) // 8))
+    names = {UNIT_S[unit] * count: f"{count:g} {unit}" for count, unit in marks[::every]}
+    axis.set_major_locator(FixedLocator(list(names)))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: names.get(value, "")))
+
+
+_DURATIONS = tuple(
+    (count, unit)
+    for unit, counts in {
+        "s": (0.001, 0.01, 0.1, 1, 2, 5, 10, 20),
+        "min": (1, 2, 5, 10, 20),
+        "h": (1, 2, 4, 12),
+        "d": (1, 2, 4, 10, 20, 50, 100, 200, 400, 1000, 2000, 5000, 10_000),
+    }.items()
+    for count in counts
+)
+_CURVE_TITLES = {
+    "freshness": "Freshness that a budget buys",
+    "staleness": "Staleness that a budget leaves",
+    "age": "Mean age that a budget leaves",
+    "harmonic": "Harmonic penalty that a budget leaves",
+}
 _UNIT_NAMES = {
     "ms": "millisecond",
     "s": "second",

@@ -10,7 +10,7 @@ from recrawl.cli.output import UNIT_S, print_table, show_duration
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["Answer", "CappedHost", "answer_json", "print_answer", "show_value"]
+__all__ = ["Answer", "CappedHost", "answer_json", "print_answer", "show_rate", "show_value"]
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,15 @@ class Answer:
 
     Rates are shown per ``shown_unit``, the unit in which the budget was given. ``price`` is the
     worth of one more fetch per second in summed weight times measure, ``slope`` the same in the
-    average, ``value_of_more`` the measure with a fifth more budget.
+    average, ``value_of_more`` the measure with a fifth more budget. ``spent`` counts fetch costs,
+    ``accesses`` the fetches themselves, which is what robots must be able to make.
     """
 
     n_pages: int
     n_hosts: int
     budget: float
     spent: float
+    accesses: float
     measure: str
     spacing: str
     value: float
@@ -52,7 +54,12 @@ class Answer:
 
     def show_rate(self, per_second: float) -> str:
         """Write a rate in the unit of the budget."""
-        return f"{per_second * UNIT_S[self.shown_unit]:,.5g}/{self.shown_unit}"
+        return show_rate(per_second, self.shown_unit)
+
+
+def show_rate(per_second: float, unit: str) -> str:
+    """Write a rate per a unit of time."""
+    return f"{per_second * UNIT_S[unit]:,.5g}/{unit}"
 
 
 def answer_json(answer: Answer, unit: str | None) -> dict[str, object]:
@@ -70,6 +77,7 @@ def answer_json(answer: Answer, unit: str | None) -> dict[str, object]:
         "price": answer.price * per_fetch,
         "slope": answer.slope * per_fetch,
         "spent": answer.spent * scale,
+        "accesses": answer.accesses * scale,
         "value_with_20_percent_more": answer.value_of_more * time,
         "never_visited": answer.n_never_visited,
         "hosts": answer.n_hosts,
@@ -102,6 +110,7 @@ def print_answer(
     rows = [
         ("budget", answer.show_rate(answer.budget)),
         ("spent", answer.show_rate(answer.spent)),
+        ("accesses that robots must make", answer.show_rate(answer.accesses)),
         (f"{answer.measure}, {answer.spacing} visits", show_value(answer.measure, answer.value)),
         ("with 20 % more budget", _show_gain(answer, gain)),
         ("price of a fetch", _show_price(answer)),

@@ -146,8 +146,17 @@ def grow_tree(
     )
 
 
-def check_floors(tree: Tree, floors: Vector, label: Callable[[str, int], str]) -> None:
+def check_floors(
+    tree: Tree, floors: Vector, label: Callable[[str, int], str], show: Callable[[float], str]
+) -> None:
     """Refuse minimum rates that a cap or the budget cannot pay.
+
+    Parameters
+    ----------
+    tree : the caps
+    floors : least demand of each leaf
+    label : (name of the level, number) -> what to call a cap
+    show : how to write a rate
 
     Raises
     ------
@@ -159,9 +168,10 @@ def check_floors(tree: Tree, floors: Vector, label: Callable[[str, int], str]) -
         excess = load - tree.caps[level] * (1 + _SLACK)
         if np.any(excess > 0):
             node = int(np.argmax(excess > 0))
+            cap = tree.caps[level][node]
             raise InvalidModel(
-                f"minimum rates ask for {load[node]:g} of {label(tree.names[level], node)}, "
-                f"{load[node] - tree.caps[level][node]:g} more than its {tree.caps[level][node]:g}"
+                f"minimum rates ask for {show(load[node])} of {label(tree.names[level], node)}, "
+                f"{show(load[node] - cap)} more than its {show(cap)}"
             )
         if level:
             load = tree.gather(load, level)

@@ -44,6 +44,7 @@ class Passes:
     threads : how many parts to work on at once
     rates : where to put the rates on the way, if all pages are in memory in one piece
     name_node : (name of the level, number) -> how people call a cap
+    show_rate : how people write a rate
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class Passes:
         threads: int = 1,
         rates: Vector | None = None,
         name_node: Callable[[str, int], str] | None = None,
+        show_rate: Callable[[float], str] = "{:g}".format,
     ) -> None:
         self._objective = objective
         self._parts = parts
@@ -62,6 +64,7 @@ class Passes:
         self._threads = threads
         self._rates = rates
         self._name_node = name_node or _name_node
+        self._show_rate = show_rate
         self._gathered: tuple[Mask, Pages | None] | None = None
         self._sizes = np.zeros(tree.n_leaves, dtype=np.int64)
         self._refines = rates is not None and _can_refine(objective, parts, tree, rates.size)
@@ -86,7 +89,7 @@ class Passes:
             raise InvalidModel("0 pages, at least 1 is needed")
         if weight <= 0:
             raise InvalidModel("weights: at least one must be > 0")
-        check_floors(self._tree, floors, self._name_node)
+        check_floors(self._tree, floors, self._name_node, self._show_rate)
         start, elasticity = summary.estimate_price(budget)
         refining = 0
         if self._refines:

@@ -70,7 +70,7 @@ class PriceList:
         return judge.verdict()
 
 
-def solve_prices(
+def solve_prices(  # noqa: PLR0913 - the last two are for messages only
     objective: Objective,
     parts: Iterable[Pages],
     budget: float,
@@ -80,6 +80,7 @@ def solve_prices(
     limits: Sequence[Limit] = (),
     threads: int = 1,
     name_node: Callable[[str, int], str] | None = None,
+    show_rate: Callable[[float], str] = "{:g}".format,
 ) -> PriceList:
     """Find the prices of a plan by passes over parts of a table.
 
@@ -94,6 +95,7 @@ def solve_prices(
     limits : coarser caps above the hosts, from fine to coarse
     threads : parts to work on at once
     name_node : (name of the level, number) -> how messages call a cap
+    show_rate : how messages write a rate
 
     Returns
     -------
@@ -112,7 +114,9 @@ def solve_prices(
     pages, of at most two million.
     """
     tree = grow_tree(budget, n_hosts, host_caps, limits)
-    passes = Passes(objective, parts, tree, threads=threads, name_node=name_node)
+    passes = Passes(
+        objective, parts, tree, threads=threads, name_node=name_node, show_rate=show_rate
+    )
     prices = passes.find_prices()
     return PriceList(objective, tree, prices, passes.n_pages, prices.passes)
 
