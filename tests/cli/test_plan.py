@@ -165,6 +165,23 @@ def test_accesses_are_counted_beside_costs(run: Run, tmp_path: Path) -> None:
     assert said["accesses"] == pytest.approx(3)
 
 
+@pytest.mark.parametrize("measure", ["freshness", "staleness", "age", "harmonic"])
+def test_trade_off_is_a_table_with_slopes(run: Run, table: Path, measure: str) -> None:
+    """The point at the budget itself is the plan, and slopes are derivatives of the values."""
+    options = ("--budget", "40/d", "--measure", measure, "--unit", "d", "--trade-off")
+
+    said = answer(run, table, *options)
+    text = run(table, *options)[1]
+
+    rows = said["trade_off"]
+    middle = rows[len(rows) // 2]
+    assert middle["budget"] == pytest.approx(40)
+    assert middle["value"] == pytest.approx(said["value"], rel=1e-9)
+    assert abs(middle["slope"]) == pytest.approx(said["slope"], rel=1e-6)
+    assert (middle["slope"] > 0) == (measure == "freshness")
+    assert "40/d" in text
+
+
 def test_single_host_limits_and_site_limits(run: Run, table: Path) -> None:
     """A host by name, all hosts, and the registrable domain above them."""
     said = answer(

@@ -21,7 +21,15 @@ from recrawl.cli.output import (
 from recrawl.cli.page_spool import Bounds, PageSpool, fill_spool
 from recrawl.cli.page_table import open_page_table
 from recrawl.cli.plan_pictures import check_picture, draw_plan
-from recrawl.cli.plan_report import Answer, CappedHost, answer_json, print_answer, show_rate
+from recrawl.cli.plan_report import (
+    Answer,
+    CappedHost,
+    answer_json,
+    curve_json,
+    print_answer,
+    print_curve,
+    show_rate,
+)
 from recrawl.cli.plan_writer import check_out, write_plan
 from recrawl.cli.sites import group_into_sites
 from recrawl.errors import InputError
@@ -91,6 +99,7 @@ def main(  # noqa: PLR0913 - the options of the verb
     max_interval: str | None = None,
     unit: str | None = None,
     compare: str | None = None,
+    trade_off: Annotated[bool, Parameter(negative="", show_default=False)] = False,
     out: Path | None = None,
     plot: Path | None = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
@@ -126,6 +135,8 @@ def main(  # noqa: PLR0913 - the options of the verb
         [default: table per day, answer per second]
     compare
         Classic policies to put beside: uniform, proportional, or both with a comma.
+    trade_off
+        Show also what other budgets would buy, and what one more fetch is worth at each.
     out
         Write the table with a column crawl_rate: .parquet, .csv or .jsonl.
     plot
@@ -155,15 +166,18 @@ def main(  # noqa: PLR0913 - the options of the verb
         answer = _answer(problem, prices, measure, arms)
         if out is not None:
             write_plan(table, spool, prices, out, unit_s)
-        if plot is not None:
-            curve = _trace(problem)
+        curve = None if plot is None and not trade_off else _trace(problem)
+        if plot is not None and curve is not None:
             draw_plan(plot, spool.sample(_SAMPLE), prices, answer, curve, unit_s)
     finally:
         spool.close()
     if json_:
-        print_json(answer_json(answer, unit))
+        shown = {"trade_off": curve_json(answer, curve, unit)} if trade_off and curve else {}
+        print_json(answer_json(answer, unit) | shown)
     else:
         print_answer(answer, console(), pages, out, plot)
+        if trade_off and curve is not None:
+            print_curve(answer, curve)
 
 
 def _answer(problem: _Problem, prices: PriceList, measure: str, arms: tuple[str, ...]) -> Answer:

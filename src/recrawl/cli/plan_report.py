@@ -6,11 +6,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recrawl.cli.output import UNIT_S, print_table, show_duration
+from recrawl.freshness import TradeOffCurve
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["Answer", "CappedHost", "answer_json", "print_answer", "show_rate", "show_value"]
+__all__ = [
+    "Answer",
+    "CappedHost",
+    "answer_json",
+    "curve_json",
+    "print_answer",
+    "print_curve",
+    "show_rate",
+    "show_value",
+]
 
 
 @dataclass(frozen=True)
@@ -93,6 +103,41 @@ def answer_json(answer: Answer, unit: str | None) -> dict[str, object]:
     }
 
 
+def curve_json(answer: Answer, curve: TradeOffCurve, unit: str | None) -> list[dict[str, float]]:
+    """Return the trade-off as rows, in the units of :func:`answer_json`."""
+    scale = UNIT_S[unit or "s"]
+    time = 1 / scale if answer.measure == "age" else 1.0
+    flip = answer.measure == "staleness"
+    return [
+        {
+            "budget": float(budget * scale),
+            "value": float((1 - value if flip else value) * time),
+            "slope": float((-slope if flip else slope) * time / scale),
+            "never_visited": float(share),
+        }
+        for budget, value, slope, share in zip(
+            curve.budgets, curve.values, curve.slopes, curve.never_visited, strict=True
+        )
+    ]
+
+
+def print_curve(answer: Answer, curve: TradeOffCurve) -> None:
+    """Print every fourth point of the trade-off."""
+    rows = [
+        (
+            answer.show_rate(curve.budgets[i]),
+            show_value(
+                answer.measure,
+                1 - curve.values[i] if answer.measure == "staleness" else curve.values[i],
+            ),
+            _show_price(answer, curve.slopes[i]),
+            f"{curve.never_visited[i]:.1%}",
+        )
+        for i in range(0, curve.budgets.size, 4)
+    ]
+    print_table(("budget", answer.measure, "price of a fetch", "never visited"), rows)
+
+
 def show_value(measure: str, value: float) -> str:
     """Write a measure with its unit."""
     if measure == "age":
@@ -113,7 +158,7 @@ def print_answer(
         ("accesses that robots must make", answer.show_rate(answer.accesses)),
         (f"{answer.measure}, {answer.spacing} visits", show_value(answer.measure, answer.value)),
         ("with 20 % more budget", _show_gain(answer, gain)),
-        ("price of a fetch", _show_price(answer)),
+        ("price of a fetch", _show_price(answer, answer.slope)),
         ("never visited", _show_share(answer.n_never_visited, answer.n_pages)),
         (
             "distance from the optimum",
@@ -158,9 +203,9 @@ def _show_gain(answer: Answer, gain: float) -> str:
     return f"{more} ({gain:+.4f})"
 
 
-def _show_price(answer: Answer) -> str:
+def _show_price(answer: Answer, slope: float) -> str:
     """Say what one more fetch a day does to the average, so that it can be compared with value."""
-    per_day = answer.slope / UNIT_S["d"]
+    per_day = abs(slope) / UNIT_S["d"]
     sign = "+" if answer.measure == "freshness" else "-"
     if answer.measure == "age":
         return f"{sign}{per_day:.3g} s of mean age for one more a day"
