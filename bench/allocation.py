@@ -5,7 +5,7 @@ bisection and under 10 ns of CPU per page; even spacing under 60 ns of CPU per p
 input plus output plus 200 MB; time per page flat from 1e6 to 1e8 (1e8 streamed from Parquet).
 
 Every row runs in a process of its own, after a small warm-up solve that leaves compilation out;
-our rows are the best of five calls (two at 1e8), the peers' of three below a million pages, since
+our rows are the best of five calls (three at 1e8), the peers' of three below a million pages, since
 the first calls also pay for memory that a virtual machine hands out for the first time. Rows of
 one run compare, rows of different runs on a shared machine do not. Sizes of 1e8 need about 5 GB.
 
@@ -78,7 +78,7 @@ def ours(n: int, spacing: str, hosts: int, threads: int) -> dict[str, float]:
             "capped": int(np.count_nonzero(plan.host_prices > plan.price)) if hosts else 0,
         }
 
-    return measured(run, 5 if n < 100_000_000 else 2)
+    return measured(run, 5 if n < 100_000_000 else 3)
 
 
 def checks(n: int) -> dict[str, float]:
@@ -92,7 +92,7 @@ def checks(n: int) -> dict[str, float]:
         Pages(change, weights)
         return {"value": np.nan, "gap": np.nan, "passes": 0}
 
-    return measured(run, 5 if n < 100_000_000 else 2)
+    return measured(run, 5 if n < 100_000_000 else 3)
 
 
 def bisection(n: int, spacing: str) -> dict[str, float]:

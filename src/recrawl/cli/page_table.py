@@ -71,7 +71,8 @@ class PageTable:
 
     def _parquet(self, columns: list[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
         done = 0
-        with pq.ParquetFile(self.path) as file:
+        # without pre_buffer, which would hold the whole file by the time it has been read
+        with pq.ParquetFile(self.path, pre_buffer=False, buffer_size=1 << 20) as file:
             for batch in file.iter_batches(batch_size=_BATCH, columns=columns):
                 done += batch.num_rows
                 yield done, batch
