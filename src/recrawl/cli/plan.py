@@ -162,8 +162,9 @@ def main(  # noqa: PLR0913 - the options of the verb
         caps = _host_caps(spool, host_rate, own_rates) if limited else None
         objective = OBJECTIVES["freshness" if measure == "staleness" else measure, spacing]
         problem = _Problem(objective, spool, budget_s, caps, limits, sites, _unit_of(budget))
-        prices = problem.solve(budget_s)
-        answer = _answer(problem, prices, measure, arms)
+        with progress_console().status(f"planning {spool.n_pages:,} pages"):
+            prices = problem.solve(budget_s)
+            answer = _answer(problem, prices, measure, arms)
         if out is not None:
             write_plan(table, spool, prices, out, unit_s)
         curve = None if plot is None and not trade_off else _trace(problem)
