@@ -138,7 +138,7 @@ def test_the_table_of_theory_names_what_exists() -> None:
     assert len(rows) >= 6
     for page, module, test in rows:
         assert (index.parent / page).exists(), page
-        assert importlib.import_module(module), module
+        importlib.import_module(module)
         assert (ROOT / test).exists(), test
 
 

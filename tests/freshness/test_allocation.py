@@ -88,7 +88,7 @@ def test_random_visits_agree_with_the_sort() -> None:
     root = np.cumsum(np.sqrt(weights * change)[order]) / (700 + np.cumsum(change[order]))
     active = np.count_nonzero(np.sqrt(weights / change)[order] > root)
     expected = np.maximum(np.sqrt(weights * change) / root[active - 1] - change, 0)
-    np.testing.assert_allclose(plan.crawl_rates, expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(plan.crawl_rates, expected, rtol=1e-9, atol=1e-9)
 
 
 @settings(max_examples=150, deadline=None)
@@ -222,7 +222,9 @@ def test_no_transfer_of_budget_helps(objective: Objective, seed: int, move: int)
         if w == 0 or d[0] == 0:
             return 0.0
         grid = np.linspace(plan.crawl_rates[page], moved[page], 65)
-        worths = objective.worth(d / np.maximum(grid, 1e-300)) * w / d**objective.power
+        with np.errstate(over="ignore"):
+            y = d / np.maximum(grid, 1e-300)
+        worths = objective.worth(y) * w / d**objective.power
         return float(np.trapezoid(worths, grid))
 
     if giver != taker:

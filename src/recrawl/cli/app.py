@@ -37,6 +37,7 @@ VERBS: tuple[tuple[str, str, Group, str], ...] = (
     ("explain", "recrawl.cli.explain:explain", CRAWLER, "Tell why a page is visited when it is."),
     ("search", "recrawl.cli.search:search", CRAWLER, "Search the index."),
     ("export", "recrawl.cli.export:export", CRAWLER, "Take pages and visits away as tables."),
+    ("plan", "recrawl.cli.plan:main", DECISIONS, "How often to visit each page, from a table."),
     ("robots", "recrawl.cli.robots:main", DECISIONS, "How many robots, by the buffer's length."),
     (
         "reproduce",

@@ -4,7 +4,7 @@ The same control on a larger state: (q, z, i, r_1, ..., r_J) holds pages, the ph
 environment (robots' travelling changes with it: a Markov-modulated Poisson process), the phase of
 the page being indexed, and the active robots of each class. The controller sees the phases.
 
-Over 400 lines, because the model, its states and its policy are one numbering of one space:
+It is longer than most, because the model, its states and its policy are one numbering of one space:
 apart, each would have to explain it again.
 """
 

@@ -12,6 +12,7 @@ from recrawl.freshness.allocation import (
 )
 from recrawl.freshness.baselines import allocate_proportionally, allocate_uniformly
 from recrawl.freshness.limits import Limit
+from recrawl.freshness.measures import AGE, FRESHNESS, HARMONIC, STALENESS, Measure
 from recrawl.freshness.objectives import (
     EVEN_AGE,
     EVEN_FRESHNESS,
@@ -22,29 +23,57 @@ from recrawl.freshness.objectives import (
     RANDOM_HARMONIC,
     Objective,
 )
+from recrawl.freshness.obsolescence import (
+    AccessPlan,
+    bound_obsolescence,
+    evaluate_distances,
+    evaluate_random_access,
+    evaluate_sequence,
+    solve_even_accesses,
+    solve_random_accesses,
+)
 from recrawl.freshness.pages import Pages
+from recrawl.freshness.streaming import PriceList, average_value, solve_prices
 from recrawl.freshness.summary import DemandSummary
+from recrawl.freshness.trade_off import TradeOffCurve, trace_trade_off
 
 __all__ = [
+    "AGE",
     "EVEN_AGE",
     "EVEN_FRESHNESS",
     "EVEN_HARMONIC",
+    "FRESHNESS",
+    "HARMONIC",
     "OBJECTIVES",
     "RANDOM_AGE",
     "RANDOM_FRESHNESS",
     "RANDOM_HARMONIC",
+    "STALENESS",
+    "AccessPlan",
     "DemandSummary",
     "Limit",
+    "Measure",
     "Objective",
     "Pages",
     "Plan",
+    "PriceList",
+    "TradeOffCurve",
     "allocate_proportionally",
     "allocate_uniformly",
+    "average_value",
+    "bound_obsolescence",
+    "evaluate_distances",
+    "evaluate_random_access",
+    "evaluate_sequence",
     "solve",
+    "solve_even_accesses",
     "solve_even_age",
     "solve_even_freshness",
     "solve_even_harmonic",
     "solve_harmonic",
+    "solve_prices",
+    "solve_random_accesses",
     "solve_random_age",
     "solve_random_freshness",
+    "trace_trade_off",
 ]

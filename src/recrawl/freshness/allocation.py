@@ -12,9 +12,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from recrawl.errors import InvalidModel
 from recrawl.freshness.certificate import Certificate, Judge
-from recrawl.freshness.limits import Limit, Prices, Tree, check_floors, grow_tree, solve_tree
+from recrawl.freshness.limits import Limit, Prices, grow_tree
 from recrawl.freshness.objectives import (
     EVEN_AGE,
     EVEN_FRESHNESS,
@@ -25,8 +24,7 @@ from recrawl.freshness.objectives import (
     Objective,
 )
 from recrawl.freshness.pages import Pages
-from recrawl.freshness.summary import DemandSummary
-from recrawl.kernels.gaps import add_demand, write_rates
+from recrawl.freshness.passes import PART, Passes
 
 __all__ = [
     "Plan",
@@ -40,8 +38,6 @@ __all__ = [
 ]
 
 Vector: TypeAlias = NDArray[np.float64]
-
-_SAMPLE = 65_536
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,55 +206,28 @@ def solve(
     budget: float,
     host_caps: ArrayLike | None = None,
     limits: Sequence[Limit] = (),
+    *,
+    threads: int = 1,
 ) -> Plan:
     """Solve for any objective; the named solvers are this with one objective each.
 
-    Parameters, returns and errors as :func:`solve_even_freshness`.
+    Parameters, returns and errors as :func:`solve_even_freshness`. ``threads`` changes the time
+    that it takes and nothing else.
     """
     tree = grow_tree(budget, pages.n_hosts, host_caps, limits)
-    leaves = pages.leaves() if tree.n_leaves > 1 else np.zeros(1, dtype=np.int64)
-    if pages.total_weight() <= 0:
-        raise InvalidModel("weights: at least one must be > 0")
-    prices = _find_prices(objective, pages, tree, leaves)
     rates = np.empty(len(pages))
-    write_rates(
-        objective.law,
-        pages.columns(),
-        leaves,
-        prices.low,
-        prices.high,
-        prices.share,
-        rates,
-    )
+    parts = list(pages.slices(PART))
+    passes = Passes(objective, parts, tree, threads=threads, rates=rates)
+    prices = passes.find_prices()
+    if not (prices.low.size == 1 and passes.written == prices.low[0] == prices.high[0]):
+        passes.write(rates, prices.low, prices.high, prices.share)
     judge = Judge(objective, tree, prices)
-    judge.add(pages, leaves, rates)
+    starts = range(0, len(pages), PART)
+    pieces = (
+        (part, rates[start : start + PART]) for start, part in zip(starts, parts, strict=True)
+    )
+    judge.add_all(pieces, threads)
     return _report(judge.verdict(), prices, rates, pages.n_hosts)
-
-
-def _find_prices(
-    objective: Objective, pages: Pages, tree: Tree, leaves: NDArray[np.int64]
-) -> Prices:
-    def demand(leaf_prices: Vector) -> Vector:
-        loads = np.zeros(tree.n_leaves)
-        add_demand(
-            objective.law,
-            pages.columns(),
-            leaves,
-            leaf_prices,
-            loads,
-        )
-        return loads
-
-    if pages.min_rates is not None:
-        check_floors(tree, demand(np.full(tree.n_leaves, np.inf)), _name_node)
-    unlimited = demand(np.zeros(tree.n_leaves))
-    summary = DemandSummary.of(objective, pages, sample=_SAMPLE)
-    start, elasticity = summary.estimate_price(float(tree.caps[0][0]))
-    return solve_tree(tree, demand, unlimited, start, elasticity)
-
-
-def _name_node(level: str, node: int) -> str:
-    return "the budget" if level == "budget" else f"the cap of {level} {node}"
 
 
 def _report(verdict: Certificate, prices: Prices, rates: Vector, n_hosts: int) -> Plan:

@@ -6,6 +6,7 @@ marginal worth at r and the prices are first raised by the largest relative exce
 so that no page would rather have more. Nothing here uses the inverse that produced the rates.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from recrawl.freshness.limits import Prices, Tree
 from recrawl.freshness.objectives import Objective
 from recrawl.freshness.pages import Pages
+from recrawl.freshness.threads import in_order
 from recrawl.kernels.staleness import certify
 
 __all__ = ["Certificate", "Judge"]
@@ -44,11 +46,25 @@ class Judge:
         self._loads = np.zeros(tree.n_leaves)
         self._sums = np.zeros(7)
 
-    def add(self, pages: Pages, leaves: NDArray[np.int64], rates: Vector) -> None:
+    def add(self, pages: Pages, rates: Vector) -> None:
         """Take in some pages and their rates."""
+        self._join(self._judge((pages, rates)))
+
+    def add_all(self, pieces: Iterable[tuple[Pages, Vector]], threads: int) -> None:
+        """Take in many pieces, several at once."""
+        for judged in in_order(self._judge, pieces, threads):
+            self._join(judged)
+
+    def _judge(self, piece: tuple[Pages, Vector]) -> tuple[Vector, Vector]:
+        pages, rates = piece
+        leaves = pages.leaves() if self._tree.n_leaves > 1 else np.zeros(1, dtype=np.int64)
         loads, sums = np.zeros(self._loads.size), np.zeros(7)
         family, power = self._objective.family, self._objective.power
         certify(family, power, pages.columns(), leaves, self._prices.high, rates, loads, sums)
+        return loads, sums
+
+    def _join(self, judged: tuple[Vector, Vector]) -> None:
+        loads, sums = judged
         worst = np.maximum(self._sums[4:6], sums[4:6])
         self._sums += sums
         self._sums[4:6] = worst

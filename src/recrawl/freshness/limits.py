@@ -20,7 +20,7 @@ __all__ = ["Limit", "Prices", "Tree", "grow_tree", "solve_tree"]
 Vector: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
 Integers: TypeAlias = NDArray[np.int64]
-LeafDemand: TypeAlias = Callable[[Vector], Vector]
+LeafDemand: TypeAlias = Callable[[Vector, Mask], Vector]
 
 _SLACK = 1e-12  # a floor may exceed its cap by rounding
 
@@ -146,8 +146,17 @@ def grow_tree(
     )
 
 
-def check_floors(tree: Tree, floors: Vector, label: Callable[[str, int], str]) -> None:
+def check_floors(
+    tree: Tree, floors: Vector, label: Callable[[str, int], str], show: Callable[[float], str]
+) -> None:
     """Refuse minimum rates that a cap or the budget cannot pay.
+
+    Parameters
+    ----------
+    tree : the caps
+    floors : least demand of each leaf
+    label : (name of the level, number) -> what to call a cap
+    show : how to write a rate
 
     Raises
     ------
@@ -159,24 +168,29 @@ def check_floors(tree: Tree, floors: Vector, label: Callable[[str, int], str]) -
         excess = load - tree.caps[level] * (1 + _SLACK)
         if np.any(excess > 0):
             node = int(np.argmax(excess > 0))
+            cap = tree.caps[level][node]
             raise InvalidModel(
-                f"minimum rates ask for {load[node]:g} of {label(tree.names[level], node)}, "
-                f"{load[node] - tree.caps[level][node]:g} more than its {tree.caps[level][node]:g}"
+                f"minimum rates ask for {show(load[node])} of {label(tree.names[level], node)}, "
+                f"{show(load[node] - cap)} more than its {show(cap)}"
             )
         if level:
             load = tree.gather(load, level)
 
 
 def solve_tree(
-    tree: Tree, demand: LeafDemand, unlimited: Vector, start: float, elasticity: float = 0.5
+    tree: Tree,
+    demand: LeafDemand,
+    ends: tuple[Vector, Vector],
+    start: float,
+    elasticity: float = 0.5,
 ) -> Prices:
     """Find all prices, from the root down.
 
     Parameters
     ----------
     tree : the caps
-    demand : prices of the leaves -> demand of the leaves; one pass over the pages
-    unlimited : demand of the leaves at price zero
+    demand : prices of the leaves, mask of those that matter -> demand of the leaves
+    ends : demand of the leaves at an infinite price and at price zero
     start : first price to try at the root
 
     Returns
@@ -186,25 +200,27 @@ def solve_tree(
     """
     n = tree.n_leaves
     low, high, share = np.zeros(n), np.zeros(n), np.ones(n)
-    ends = (unlimited.copy(), unlimited.copy())
+    floors, unlimited = ends
+    loads = (unlimited.copy(), unlimited.copy())
     of_level: list[Vector] = []
     passes = 0
     for level, caps in enumerate(tree.caps):
         above = tree.ancestors[level]
         m = caps.size
         # what the node would spend at both ends of the price that it inherits
-        spend_low, spend_high = tree.roll_up(ends[0], level), tree.roll_up(ends[1], level)
+        spend_low, spend_high = tree.roll_up(loads[0], level), tree.roll_up(loads[1], level)
         node_low, node_high, node_share = (_to_nodes(v, above, m) for v in (low, high, share))
         price = node_high.copy()
         straddles = (spend_low > caps) & (spend_high <= caps) & (node_low < node_high)
         if np.any(straddles):
-            target = node_share * caps + (1 - node_share) * spend_high
             with np.errstate(all="ignore"):
+                target = node_share * caps + (1 - node_share) * spend_high
                 own = (target - spend_high) / (spend_low - spend_high)
             node_share = np.where(straddles, np.clip(np.nan_to_num(own), 0, 1), node_share)
         binding = spend_high > caps
         if np.any(binding):
-            found = _solve_level(tree, level, binding, demand, ends, high, start, elasticity)
+            guess = (high, tree.roll_up(floors, level), start, elasticity)
+            found = _solve_level(tree, level, binding, demand, loads, guess)
             passes += found.passes
             node_low = np.where(binding, found.low, node_low)
             node_high = np.where(binding, found.high, node_high)
@@ -227,12 +243,11 @@ def _solve_level(
     level: int,
     binding: Mask,
     demand: LeafDemand,
-    ends: tuple[Vector, Vector],
-    inherited: Vector,
-    start: float,
-    elasticity: float,
+    loads: tuple[Vector, Vector],
+    guess: tuple[Vector, Vector, float, float],
 ) -> Crossing:
     """Raise the price of the nodes that overspend until each spends its cap."""
+    inherited, floors, start, elasticity = guess
     above = tree.ancestors[level]
     busy = np.flatnonzero(binding)
     position = np.full(binding.size, -1)
@@ -240,9 +255,9 @@ def _solve_level(
     leaf_position = position[above]
     reached = leaf_position >= 0
 
-    def node_demand(prices: Vector) -> tuple[Vector, Vector]:
+    def node_demand(prices: Vector, unsettled: Mask) -> tuple[Vector, Vector]:
         leaf_prices = np.where(reached, prices[leaf_position], inherited)
-        leaf_load = demand(leaf_prices)
+        leaf_load = demand(leaf_prices, leaves(unsettled))
         return tree.roll_up(leaf_load, level)[busy], leaf_load
 
     def leaves(mask: Mask) -> Mask:
@@ -254,9 +269,10 @@ def _solve_level(
         node_demand,
         tree.caps[level][busy],
         np.where(first > 0, first * 1.25, start),
+        floors[busy],
         elasticity=elasticity,
         leaves=leaves,
-        ends=ends,
+        ends=loads,
     )
     low, high, share = np.zeros(binding.size), np.zeros(binding.size), np.ones(binding.size)
     low[busy], high[busy], share[busy] = crossing.low, crossing.high, crossing.share

@@ -138,10 +138,9 @@ def _solve_gap(objective: Objective, worth: Vector) -> Vector:
     scale, power, scale_high, power_high = objective.tails
     if objective.form == CLOSED_SQUARE:
         with np.errstate(divide="ignore"):
-            y: Vector = np.sqrt(worth) / np.maximum(1 - np.sqrt(worth), 0)
-            return y
+            return np.asarray(np.sqrt(worth) / np.maximum(1 - np.sqrt(worth), 0))
     if objective.form == CLOSED_HARMONIC:
-        return (worth + np.sqrt(worth) * np.sqrt(worth + 4)) / 2
+        return np.asarray(worth + np.sqrt(worth) * np.sqrt(worth + 4)) / 2
     y = worth**-power / scale
     if objective.is_bounded:
         y = np.minimum(y, 2.0)

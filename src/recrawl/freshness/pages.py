@@ -1,6 +1,6 @@
 """The pages of a plan: how fast each changes, what it is worth, what a fetch of it costs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -17,6 +17,7 @@ Vector: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
 Columns: TypeAlias = tuple[Vector, Vector, Vector, Vector, Vector]
 
+_COLUMNS = ("change_rates", "weights", "fetch_costs", "min_rates", "max_rates", "hosts")
 _ONES = np.ones(BLOCK)
 _ZEROS = np.zeros(BLOCK)
 _INFINITE = np.full(BLOCK, np.inf)
@@ -120,10 +121,28 @@ class Pages:
         for start in range(0, len(self), size):
             yield self.part(slice(start, start + size))
 
-    def part(self, rows: slice) -> "Pages":
-        """Return some rows, without copying or validating again."""
+    @classmethod
+    def unchecked(cls, n_hosts: int, **columns: NDArray[np.generic] | None) -> "Pages":
+        """Make pages of columns that were checked before, such as parts read back from a file."""
+        pages = object.__new__(cls)
+        pages._set(**{name: columns.get(name) for name in _COLUMNS}, n_hosts=n_hosts)
+        return pages
+
+    @classmethod
+    def join(cls, parts: Sequence["Pages"]) -> "Pages":
+        """Put parts of one table together, in memory, without validating again."""
+        joined = object.__new__(cls)
+        for name in _COLUMNS:
+            columns = [getattr(part, name) for part in parts]
+            missing = any(column is None for column in columns)
+            joined._set(**{name: None if missing else np.concatenate(columns)})
+        joined._set(n_hosts=max(part.n_hosts for part in parts))
+        return joined
+
+    def part(self, rows: slice | Integers) -> "Pages":
+        """Return some rows without validating again; a slice is not copied."""
         part = object.__new__(Pages)
-        for name in ("change_rates", "weights", "fetch_costs", "min_rates", "max_rates", "hosts"):
+        for name in _COLUMNS:
             column = getattr(self, name)
             part._set(**{name: None if column is None else column[rows]})
         part._set(n_hosts=self.n_hosts)

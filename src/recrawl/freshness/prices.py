@@ -3,7 +3,7 @@
 Demand falls as the price rises, but not smoothly: under freshness it drops to zero at a page's
 reservation price like 1/log, so a budget may lie inside one unit in the last place of the price,
 and the analytic derivative of the total has no finite variance. The search therefore brackets,
-takes secant steps, and when the bracket has shrunk to neighbouring numbers it blends the two ends.
+takes secant steps, and when the bracket has shrunk to 1e-11 it blends the demands at its two ends.
 """
 
 from collections.abc import Callable
@@ -18,9 +18,10 @@ from recrawl.errors import NotConverged
 __all__ = ["Crossing", "search_prices"]
 
 Vector: TypeAlias = NDArray[np.float64]
-Demand: TypeAlias = Callable[[Vector], tuple[Vector, NDArray[np.float64]]]
+Demand: TypeAlias = Callable[[Vector, NDArray[np.bool_]], tuple[Vector, Vector]]
 
-TOLERANCE = 1e-13
+TOLERANCE = 1e-10
+_CLOSED = 1e-11
 _MAX_PASSES = 400
 _FAREST = 1e-300
 
@@ -30,7 +31,7 @@ class Crossing:
     """Where the demand of each node meets its target.
 
     ``share`` of the demand at ``low`` plus the rest at ``high`` is the target; the two prices are
-    equal, or so near that no number between them gets closer.
+    equal, or within 1e-11 of each other.
     """
 
     low: Vector
@@ -43,6 +44,7 @@ def search_prices(
     demand: Demand,
     targets: Vector,
     start: Vector,
+    floors: Vector,
     *,
     elasticity: float = 0.5,
     leaves: Callable[[NDArray[np.bool_]], NDArray[np.bool_]],
@@ -52,9 +54,11 @@ def search_prices(
 
     Parameters
     ----------
-    demand : prices of the nodes -> demand of the nodes, and of the leaves below them
+    demand : prices of the nodes, mask of the unsettled ones -> demand of the nodes, and of the
+        leaves below them; that of settled nodes is not looked at
     targets : shape (m,), > the demand at an infinite price and < that at price zero
     start : shape (m,), > 0, first prices to try
+    floors : shape (m,), the demand at an infinite price; only what is above it is at stake
     elasticity : guess of -d log(demand) / d log(price)
     leaves : mask of nodes -> mask of the leaves below them
     ends : two arrays of leaf demands, filled with those at the low and at the high end
@@ -62,14 +66,14 @@ def search_prices(
     Returns
     -------
     Crossing
-        With demand within ``TOLERANCE`` of the target, relative, or blended to it.
+        With demand above the floor within ``TOLERANCE`` of the target, relative, or blended.
 
     Raises
     ------
     NotConverged
         After 400 passes; bisection alone would need fewer.
     """
-    state = _Brackets(targets, start.copy(), elasticity)
+    state = _Brackets(targets, start.copy(), floors, elasticity)
     passes = 0
     while not np.all(state.done):
         if passes == _MAX_PASSES:
@@ -78,7 +82,7 @@ def search_prices(
             state.propose()
         passes += 1
         open_nodes = ~state.done
-        load, leaf_load = demand(state.trial)
+        load, leaf_load = demand(state.trial, open_nodes)
         is_low, is_high = state.record(load, open_nodes)
         for end, mask in ((ends[0], is_low), (ends[1], is_high)):
             below = leaves(mask)
@@ -89,9 +93,10 @@ def search_prices(
 class _Brackets:
     """A bracket [low, high] and the next price to try, for each node."""
 
-    def __init__(self, targets: Vector, trial: Vector, elasticity: float) -> None:
+    def __init__(self, targets: Vector, trial: Vector, floors: Vector, elasticity: float) -> None:
         m = targets.size
         self.targets = targets
+        self._tolerance = TOLERANCE * np.maximum(targets - floors, 1e-3 * targets)
         self.trial = trial
         self.low, self.high = np.zeros(m), np.full(m, np.inf)
         self.load_low, self.load_high = np.full(m, np.inf), np.full(m, -1.0)
@@ -101,14 +106,14 @@ class _Brackets:
         self._side = np.zeros(m, dtype=np.int64)
         self._width = np.full(m, np.inf)
         self._misses = np.zeros(m, dtype=np.int64)
-        self._stretch = np.full(m, 4.0)
+        self._tries = np.zeros(m)
         self._elasticity = np.full(m, elasticity)
 
     def record(
         self, load: Vector, open_nodes: NDArray[np.bool_]
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Take in the demand at the trial prices; say which ends of which nodes it replaces."""
-        exact = open_nodes & (np.abs(load - self.targets) <= TOLERANCE * self.targets)
+        exact = open_nodes & (np.abs(load - self.targets) <= self._tolerance)
         is_low = open_nodes & (exact | (load > self.targets))
         is_high = open_nodes & (exact | (load <= self.targets))
         side = np.where(is_low, 1, -1)
@@ -119,7 +124,7 @@ class _Brackets:
         self._side = np.where(open_nodes, side, self._side)
         self.low[is_low], self.load_low[is_low] = self.trial[is_low], load[is_low]
         self.high[is_high], self.load_high[is_high] = self.trial[is_high], load[is_high]
-        closed = np.nextafter(self.low, np.inf) >= self.high
+        closed = (self.high - self.low) <= _CLOSED * self.low
         self.done |= exact | (open_nodes & closed)
         self._remember(load, open_nodes)
         return is_low, is_high
@@ -145,12 +150,10 @@ class _Brackets:
         """Extrapolate by the elasticity until both ends are known, ever more boldly."""
         with np.errstate(all="ignore"):
             ratio = np.log(self._last_load / self.targets) / self._elasticity
-        bound = np.log(self._stretch)
-        # a hair further than the secant says, so that the root is passed and bracketed
-        step = np.where(np.isfinite(ratio), np.clip(ratio, -bound, bound), self._side * bound)
-        bold = self._stretch > 16
-        step = np.where(bold, np.maximum(np.abs(step), bound / 4) * self._side, step)
-        self._stretch = np.minimum(self._stretch**1.5, 1e60)
+        self._tries += 1
+        step = ratio * 2.0 ** np.maximum(self._tries - 2, 0)
+        bound = np.minimum(2.0 * self._tries**2, 150.0)
+        step = np.where(np.isfinite(step), np.clip(step, -bound, bound), self._side * bound)
         trial: Vector = np.clip(self._last_price * np.exp(step), _FAREST, 1 / _FAREST)
         return trial
 

@@ -11,40 +11,45 @@ __all__ = ["CLASSES", "add_to_classes"]
 
 Vector: TypeAlias = NDArray[np.float64]
 
-_SHIFT = 46  # six of the 52 mantissa bits number 64 classes in each octave
-CLASSES = 2048 * 64
-_BLOCK = 1024
+_SHIFT = 44  # eight of the 52 mantissa bits number 256 classes in each octave
+CLASSES = 2048 * 256
+_BLOCK = 256
 
 
 @kernel
 def add_to_classes(
-    power: int,
-    step: int,
-    change: Vector,
-    weight: Vector,
-    cost: Vector,
-    masses: Vector,
-    moments: Vector,
-) -> None:
-    """Add every ``step``-th page, counted ``step`` times, to the class of its ratio.
+    power: int, change: Vector, weight: Vector, cost: Vector, classes: Vector, stride: int = 1
+) -> int:
+    """Add change rate x cost of each page, and the same times a root of its ratio, to a class.
 
-    A column that is missing is a constant array of at least ``_BLOCK`` values.
+    The root is the square root for power 1 and the cube root for power 2, the powers with which
+    demand grows when a page's ratio is far above the price. ``classes`` has shape (CLASSES, 2); a
+    column that is missing is a constant array of at least ``_BLOCK`` values. Only every
+    ``stride``-th block of pages is taken; returned is how many pages that were.
     """
     n = change.size
-    weight_mask = -1 if weight.size == n else 0
-    cost_mask = -1 if cost.size == n else 0
     ratio = np.empty(_BLOCK)
     mass = np.empty(_BLOCK)
-    for start in range(0, n, _BLOCK * step):
-        count = 0
-        for i in range(start, min(n, start + _BLOCK * step), step):
-            d, w, k = change[i], weight[i & weight_mask], cost[i & cost_mask]
-            asked = d > 0.0 and w > 0.0
-            ratio[count] = w / (k * d) / (d if power == 2 else 1.0) if asked else 0.0
-            mass[count] = step * d * k if asked else 0.0
-            count += 1
+    root = np.empty(_BLOCK)
+    n_taken = 0
+    for start in range(0, n, _BLOCK * stride):
+        count = min(_BLOCK, n - start)
+        n_taken += count
+        d = change[start : start + count]
+        w = weight[start : start + count] if weight.size == n else weight[:count]
+        k = cost[start : start + count] if cost.size == n else cost[:count]
+        for j in range(count):
+            mass[j] = k[j] * d[j]
+            ratio[j] = w[j] / mass[j]
+            root[j] = np.sqrt(ratio[j])
+        if power == 2:
+            for j in range(count):
+                ratio[j] /= d[j]
+                root[j] = np.cbrt(ratio[j])
         number = ratio.view(np.int64)
         for j in range(count):
+            row = number[j] >> _SHIFT
             if 0.0 < ratio[j] < np.inf:
-                masses[number[j] >> _SHIFT] += mass[j]
-                moments[number[j] >> _SHIFT] += mass[j] * ratio[j]
+                classes[row, 0] += mass[j]
+                classes[row, 1] += mass[j] * root[j]
+    return n_taken

@@ -29,10 +29,27 @@ Columns: TypeAlias = tuple[Vector, Vector, Vector, Vector, Vector]
 Law: TypeAlias = tuple[int, int, Vector, Integers, Vector]
 
 BLOCK = 1024
+_LANES = 64
 TABLE, CLOSED_SQUARE, CLOSED_HARMONIC = 0, 1, 2
 _SEGMENT_SHIFT = 48  # 52 mantissa bits less the four that number the sixteen segments
 _MANTISSA = (1 << _SEGMENT_SHIFT) - 1
 _TO_UNIT = 2.0 ** (1 - _SEGMENT_SHIFT)
+_N = tuple(np.uint64(i) for i in range(8))  # unsigned, so that an index is not tested for its sign
+
+
+@kernel
+def _follow_tails(
+    tails: Vector, bounded: bool, kappa: Vector, count: int, inverse_gaps: Vector
+) -> None:
+    """Fill 1/y by its leading power where kappa is beyond the table; zero where it is 0/0."""
+    for j in range(count):
+        x = kappa[j]
+        if x < tails[0]:
+            inverse_gaps[j] = tails[1] * x ** tails[2]
+        elif x >= tails[3] and not bounded:
+            inverse_gaps[j] = tails[4] * x ** tails[5]
+        elif not x >= tails[0]:  # neither weight nor change: no reason to visit
+            inverse_gaps[j] = 0.0
 
 
 @kernel
@@ -43,46 +60,40 @@ def _look_up(law: Law, kappa: Vector, count: int, u: Vector, inverse_gaps: Vecto
     high part); the high part, for a worth that is bounded by one, is indexed by 1 - kappa.
     ``tails`` holds scale and power of 1/y below the table and above it.
     """
-    coefficients, shape, tails = law[2], law[3], law[4]
+    coefficients, shape, tails = law[2].ravel(), law[3], law[4]
     first, n_low, first_high, n_high = shape[0], shape[1], shape[2], shape[3]
     bounded = n_high > 0
-    for j in range(count):
-        x = kappa[j]
-        u[j] = 1.0 - x if bounded and x >= 0.5 else x
-    bits = u.view(np.int64)
-    for j in range(count):
-        number = bits[j] >> _SEGMENT_SHIFT
-        if bounded and kappa[j] >= 0.5:
-            row = n_low + min(max(number - first_high, 0), n_high - 1)
-        else:
-            row = min(max(number - first, 0), n_low - 1)
-        x = (bits[j] & _MANTISSA) * _TO_UNIT - 1.0
-        c = coefficients[row]
-        low = c[0] + x * (c[1] + x * (c[2] + x * c[3]))
-        high = c[4] + x * (c[5] + x * (c[6] + x * c[7]))
-        square = x * x
-        inverse_gaps[j] = low + square * square * high
+    split = 0.5 if bounded else np.inf
     smallest, largest = tails[0], tails[3]
     for j in range(count):
         x = kappa[j]
-        if not smallest <= x < largest:
-            if x >= largest:
-                inverse_gaps[j] = 0.0 if bounded else tails[4] * x ** tails[5]
-            elif x >= 0.0:
-                inverse_gaps[j] = tails[1] * x ** tails[2]
-            else:  # 0/0: neither weight nor change, no reason to visit
-                inverse_gaps[j] = 0.0
+        u[j] = 1.0 - x if x >= split else x
+    bits = u.view(np.int64)
+    for j in range(count):
+        is_high = kappa[j] >= split
+        origin = first_high if is_high else first
+        last = n_high - 1 if is_high else n_low - 1
+        base = n_low if is_high else 0
+        c = np.uint64((base + min(max((bits[j] >> _SEGMENT_SHIFT) - origin, 0), last)) * 8)
+        x = (bits[j] & _MANTISSA) * _TO_UNIT - 1.0
+        low = coefficients[c + _N[1]] + x * (coefficients[c + _N[2]] + x * coefficients[c + _N[3]])
+        high = coefficients[c + _N[5]] + x * (coefficients[c + _N[6]] + x * coefficients[c + _N[7]])
+        low = coefficients[c] + x * low
+        high = coefficients[c + _N[4]] + x * high
+        square = x * x
+        value = low + square * square * high
+        inverse_gaps[j] = value if kappa[j] < largest else 0.0
+    n_inside = 0
+    for j in range(count):
+        n_inside += (kappa[j] < largest or bounded) and kappa[j] >= smallest
+    if n_inside < count:
+        _follow_tails(tails, bounded, kappa, count, inverse_gaps)
 
 
 @kernel
 def _invert(law: Law, kappa: Vector, count: int, u: Vector, inverse_gaps: Vector) -> None:
     """Fill 1/y where worth(y) = kappa; zero where no age is worth a visit."""
-    form = law[0]
-    if form == CLOSED_SQUARE:  # worth = (y / (1 + y))**2
-        for j in range(count):
-            root = np.sqrt(kappa[j])
-            inverse_gaps[j] = (1.0 - root) / root if root < 1.0 else 0.0
-    elif form == CLOSED_HARMONIC:  # worth = y**2 / (1 + y)
+    if law[0] == CLOSED_HARMONIC:  # worth = y**2 / (1 + y)
         for j in range(count):
             x = kappa[j]
             inverse_gaps[j] = 2.0 / (x + np.sqrt(x) * np.sqrt(x + 4.0)) if x >= 0.0 else 0.0
@@ -91,10 +102,49 @@ def _invert(law: Law, kappa: Vector, count: int, u: Vector, inverse_gaps: Vector
 
 
 @kernel
-def _block_rates(
-    law: Law, columns: Columns, leaf: Integers, prices: Vector, scratch: Vector, rates: Vector
+def _square_rates(
+    columns: Columns, bare: bool, leaf: Integers, prices: Vector, root: Vector
 ) -> None:
-    """Fill ``rates`` with what the pages of one block ask at the price of their leaf."""
+    """Fill cost x rate under worth (y / (1 + y))**2, that is sqrt(w d k / p) - d k, within bounds.
+
+    This is the form without a division; a price of zero asks for all there is.
+    """
+    change, weight, cost, low, high = columns
+    count = change.size
+    if bare and prices.size == 1:
+        reciprocal = 1.0 / prices[0]
+        for j in range(count):
+            asked = np.sqrt(weight[j] * change[j] * reciprocal) - change[j]
+            root[j] = asked if asked > 0.0 else 0.0
+        return
+    if prices.size == 1:
+        reciprocal = 1.0 / prices[0]
+        for j in range(count):
+            root[j] = np.sqrt(weight[j] * change[j] * cost[j] * reciprocal)
+    else:
+        for j in range(count):
+            root[j] = np.sqrt(weight[j] * change[j] * cost[j] / prices[leaf[j]])
+    for j in range(count):
+        asked = root[j] - change[j] * cost[j]
+        asked = asked if asked > low[j] * cost[j] else low[j] * cost[j]
+        most = high[j] * cost[j]
+        root[j] = asked if asked < most else most
+
+
+@kernel
+def _block_rates(
+    law: Law,
+    columns: Columns,
+    bare: bool,
+    leaf: Integers,
+    prices: Vector,
+    scratch: Vector,
+    rates: Vector,
+) -> None:
+    """Fill ``rates`` with cost x rate that the pages of one block ask at their leaf's price."""
+    if law[0] == CLOSED_SQUARE:
+        _square_rates(columns, bare, leaf, prices, rates)
+        return
     change, weight, cost, low, high = columns
     kappa, u, inverse_gaps = scratch[0], scratch[1], scratch[2]
     count = change.size
@@ -109,9 +159,14 @@ def _block_rates(
         for j in range(count):
             kappa[j] *= change[j]
     _invert(law, kappa, count, u, inverse_gaps)
+    if bare:
+        for j in range(count):
+            rates[j] = change[j] * inverse_gaps[j] if change[j] > 0.0 else 0.0
+        return
     for j in range(count):
         asked = change[j] * inverse_gaps[j] if change[j] > 0.0 else 0.0
-        rates[j] = min(max(asked, low[j]), high[j])
+        asked = asked if asked > low[j] else low[j]
+        rates[j] = cost[j] * (asked if asked < high[j] else high[j])
 
 
 @kernel
@@ -136,18 +191,41 @@ def _block(pages: Columns, start: int, count: int) -> Columns:
 
 
 @kernel
-def _dot(cost: Vector, rates: Vector, count: int) -> float:
-    """Sum in four lanes, which a processor adds at once and rounds better than one."""
-    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-    whole = count - count % 4
-    for j in range(0, whole, 4):
-        s0 += cost[j] * rates[j]
-        s1 += cost[j + 1] * rates[j + 1]
-        s2 += cost[j + 2] * rates[j + 2]
-        s3 += cost[j + 3] * rates[j + 3]
+def _is_bare(pages: Columns) -> bool:
+    """Whether neither fetch costs nor bounds are given, which saves a division and more."""
+    n = pages[0].size
+    return pages[2].size != n and pages[3].size != n and pages[4].size != n
+
+
+@kernel
+def _spread(values: Vector, count: int, lanes: Vector) -> None:
+    """Add values to 64 running sums: a processor adds several at once and waits for none."""
+    whole = count - count % _LANES
+    for start in range(0, whole, _LANES):
+        for j in range(_LANES):
+            lanes[j] += values[start + j]
     for j in range(whole, count):
-        s0 += cost[j] * rates[j]
-    return (s0 + s1) + (s2 + s3)
+        lanes[j - whole] += values[j]
+
+
+@kernel
+def _fold(lanes: Vector) -> float:
+    """Add the running sums up."""
+    total = 0.0
+    for j in range(_LANES):
+        total += lanes[j]
+    return total
+
+
+@kernel
+def _add_loads(spent: Vector, leaf: Integers, loads: Vector, lanes: Vector) -> None:
+    """Add what the pages of a block spend to their leaves; of one leaf to its lanes."""
+    count = spent.size
+    if loads.size == 1:
+        _spread(spent, count, lanes)
+    else:
+        for j in range(count):
+            loads[leaf[j]] += spent[j]
 
 
 @kernel
@@ -163,18 +241,15 @@ def add_demand(law: Law, pages: Columns, leaf: Integers, prices: Vector, loads: 
     """
     n = pages[0].size
     scratch = np.empty((3, BLOCK))
-    rates = np.empty(BLOCK)
+    spent, lanes = np.empty(BLOCK), np.zeros(_LANES)
+    bare = _is_bare(pages)
     for start in range(0, n, BLOCK):
         count = min(BLOCK, n - start)
-        columns = _block(pages, start, count)
         leaves = leaf[start : start + count]
-        _block_rates(law, columns, leaves, prices, scratch, rates)
-        cost = columns[2]
-        if prices.size == 1:
-            loads[0] += _dot(cost, rates, count)
-        else:
-            for j in range(count):
-                loads[leaves[j]] += cost[j] * rates[j]
+        block = spent[:count]
+        _block_rates(law, _block(pages, start, count), bare, leaves, prices, scratch, block)
+        _add_loads(block, leaves, loads, lanes)
+    loads[0] += _fold(lanes)
 
 
 @kernel
@@ -182,30 +257,41 @@ def write_rates(
     law: Law,
     pages: Columns,
     leaf: Integers,
-    low_prices: Vector,
-    high_prices: Vector,
-    shares: Vector,
+    ends: tuple[Vector, Vector, Vector],
     rates: Vector,
+    loads: Vector,
 ) -> None:
-    """Write the crawl rate of each page: ``share`` of its demand at the low end, the rest high.
+    """Write the crawl rate of each page and add to the loads of the leaves.
 
-    The two ends differ only where the budget falls inside the last bit of the price.
+    ``ends`` are low prices, high prices and shares of the leaves: a page gets ``share`` of its
+    demand at the low end, the rest of that at the high end. The two ends differ only where the
+    budget falls inside the last bit of the price.
     """
     n = pages[0].size
+    low_prices, high_prices, shares = ends
     scratch = np.empty((3, BLOCK))
-    other = np.empty(BLOCK)
-    blended = False
+    spent, other, lanes = np.empty(BLOCK), np.empty(BLOCK), np.zeros(_LANES)
+    blended, bare = False, _is_bare(pages)
     for node in range(shares.size):
         blended = blended or low_prices[node] != high_prices[node]
     for start in range(0, n, BLOCK):
         count = min(BLOCK, n - start)
         columns = _block(pages, start, count)
         leaves = leaf[start : start + count]
-        block = rates[start : start + count]
-        _block_rates(law, columns, leaves, low_prices, scratch, block)
+        block = rates[start : start + count] if bare else spent[:count]
+        _block_rates(law, columns, bare, leaves, low_prices, scratch, block)
         if blended:
-            _block_rates(law, columns, leaves, high_prices, scratch, other)
+            _block_rates(law, columns, bare, leaves, high_prices, scratch, other[:count])
             for j in range(count):
                 share = shares[leaves[j]] if shares.size > 1 else shares[0]
                 if block[j] != other[j]:
                     block[j] = share * block[j] + (1.0 - share) * other[j]
+        _add_loads(block, leaves, loads, lanes)
+        if bare:
+            continue
+        cost, low, high = columns[2], columns[3], columns[4]
+        for j in range(count):  # a page at a bound gets the bound itself, not a rounding of it
+            rate = block[j] / cost[j]
+            rate = low[j] if block[j] <= low[j] * cost[j] else rate
+            rates[start + j] = high[j] if block[j] >= high[j] * cost[j] else rate
+    loads[0] += _fold(lanes)

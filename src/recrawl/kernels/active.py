@@ -1,0 +1,76 @@
+"""Pages that are visited at every price in a bracket, and those for which the price decides.
+
+A page whose reservation price, weight / (change rate x fetch cost), lies inside a bracket of prices
+comes in or drops out within it; all others respond smoothly. The few are kept, the many summed.
+"""
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recrawl.kernels.compile import kernel
+
+__all__ = ["BLOCK", "split_active"]
+
+Vector: TypeAlias = NDArray[np.float64]
+Integers: TypeAlias = NDArray[np.int64]
+
+BLOCK = 1024
+_LANES = 64
+
+
+@kernel
+def _spread(values: Vector, count: int, lanes: Vector) -> None:
+    """Add values to 64 running sums: a processor adds several at once and waits for none."""
+    whole = count - count % _LANES
+    for start in range(0, whole, _LANES):
+        for j in range(_LANES):
+            lanes[j] += values[start + j]
+    for j in range(whole, count):
+        lanes[j - whole] += values[j]
+
+
+@kernel
+def _fold(lanes: Vector) -> float:
+    """Add the running sums up."""
+    total = 0.0
+    for j in range(_LANES):
+        total += lanes[j]
+    return total
+
+
+@kernel
+def split_active(
+    change: Vector, weight: Vector, cost: Vector, bracket: tuple[float, float], kept: Integers
+) -> tuple[float, float, int]:
+    """Return the sums of sqrt(w d k) and of d k over the pages active throughout ``bracket``.
+
+    ``kept``, shape (m,), receives the numbers of the pages whose reservation price is inside; the
+    third number returned counts them, or is -1 when m - BLOCK were too few.
+    A column that is missing is a constant array of ``BLOCK`` values.
+    """
+    n = change.size
+    low, high = bracket
+    roots, masses = np.empty(BLOCK), np.empty(BLOCK)
+    between = np.empty(BLOCK, dtype=np.int64)
+    root_lanes, mass_lanes, n_kept = np.zeros(_LANES), np.zeros(_LANES), 0
+    for start in range(0, n, BLOCK):
+        count = min(BLOCK, n - start)
+        d = change[start : start + count]
+        w = weight[start : start + count] if weight.size == n else weight[:count]
+        k = cost[start : start + count] if cost.size == n else cost[:count]
+        for j in range(count):
+            mass = d[j] * k[j]
+            active = w[j] > high * mass
+            roots[j] = np.sqrt(w[j] * mass) if active else 0.0
+            masses[j] = mass if active else 0.0
+            between[j] = (w[j] > low * mass) & (w[j] <= high * mass)
+        _spread(roots, count, root_lanes)
+        _spread(masses, count, mass_lanes)
+        if n_kept + BLOCK > kept.shape[0]:
+            return 0.0, 0.0, -1
+        for j in range(count):  # always written, kept by moving on: no branch to mispredict
+            kept[n_kept] = start + j
+            n_kept += between[j]
+    return _fold(root_lanes), _fold(mass_lanes), n_kept

@@ -1,0 +1,55 @@
+"""The certificate itself: it must find fault where there is some, and bound what is lost."""
+
+import numpy as np
+import pytest
+
+from recrawl.freshness import FRESHNESS, OBJECTIVES, Objective, Pages, solve, solve_prices
+
+
+@pytest.mark.parametrize("n", [7, 1500, 5000])
+@pytest.mark.parametrize("objective", OBJECTIVES.values(), ids=lambda o: f"{o.measure}-{o.spacing}")
+def test_worse_rates_are_found_out(objective: Objective, n: int) -> None:
+    """Half of one page's visits given to another: the loss is within the gap, and the KKT shows.
+
+    The columns that say nothing (cost 1, no bounds) take another path through the kernel, and
+    must not change a thing.
+    """
+    rng = np.random.default_rng(n)
+    pages = Pages(rng.lognormal(0, 1, n), rng.pareto(2, n) + 0.1)
+    best = solve(objective, pages, 0.5 * n)
+    prices = solve_prices(objective, [pages], 0.5 * n)
+    rates = best.crawl_rates.copy()
+    giver, taker = np.argsort(rates)[[-1, -2]]
+    rates[taker] += rates[giver] / 2
+    rates[giver] /= 2
+
+    found = prices.certify([(pages, rates)])
+
+    worth = objective.worth(pages.change_rates / np.maximum(rates, 1e-300))
+    marginal = np.asarray(pages.weights) * worth / pages.change_rates**objective.power
+    off = np.abs(marginal / prices.price - 1)[rates > 0].max()
+    assert found.kkt_residual == pytest.approx(off, rel=1e-6)
+    assert found.kkt_residual > 0.1
+    lost = abs(best.value - found.value) / found.value
+    assert 0 < lost <= found.duality_gap * (1 + 1e-9)
+    plain = Pages(pages.change_rates, pages.weights, np.ones(n), np.zeros(n), np.full(n, np.inf))
+    same = prices.certify([(plain, rates)])
+    assert same.value == pytest.approx(found.value, rel=1e-14)
+    assert same.duality_gap == pytest.approx(found.duality_gap, rel=1e-9)
+    assert same.kkt_residual == pytest.approx(found.kkt_residual, rel=1e-12)
+    assert same.n_never_visited == found.n_never_visited
+    assert same.spent == pytest.approx(found.spent, rel=1e-14)
+
+
+def test_value_is_the_weighted_mean_of_the_measure() -> None:
+    """Against the measure, page by page."""
+    rng = np.random.default_rng(1)
+    pages = Pages(rng.lognormal(0, 3, 3000), rng.random(3000))
+    rates = rng.lognormal(0, 3, 3000)
+
+    prices = solve_prices(OBJECTIVES["freshness", "even"], [pages], 100.0)
+
+    fresh = FRESHNESS.even(pages.change_rates, rates)
+    weights = np.asarray(pages.weights)
+    found = prices.certify([(pages, rates)])
+    assert found.value == pytest.approx(float(weights @ fresh / weights.sum()), rel=1e-13)

@@ -1,0 +1,192 @@
+"""Plans from parts, summaries that merge, trade-off curves, control arms under caps."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recrawl.errors import InvalidModel
+from recrawl.freshness import (
+    EVEN_AGE,
+    EVEN_FRESHNESS,
+    OBJECTIVES,
+    RANDOM_FRESHNESS,
+    DemandSummary,
+    Limit,
+    Objective,
+    Pages,
+    allocate_proportionally,
+    allocate_uniformly,
+    average_value,
+    solve,
+    solve_prices,
+    trace_trade_off,
+)
+
+objectives = st.sampled_from(
+    sorted(OBJECTIVES.values(), key=lambda one: (one.measure, one.spacing))
+)
+
+
+def many_pages(n: int, n_hosts: int = 0, seed: int = 0) -> Pages:
+    """Draw pages as the web has them: log-normal rates, heavy-tailed weights."""
+    rng = np.random.default_rng(seed)
+    hosts = rng.integers(0, n_hosts, n) if n_hosts else None
+    return Pages(rng.lognormal(0, 1.5, n), rng.pareto(1.2, n) + 0.01, hosts=hosts)
+
+
+@settings(max_examples=30, deadline=None)
+@given(objectives, st.integers(1, 700), st.integers(0, 999))
+def test_splitting_the_table_does_not_matter(objective: Objective, size: int, seed: int) -> None:
+    """Prices from parts, and rates part by part, are those of the whole."""
+    pages = many_pages(500, 7, seed)
+    caps = np.full(7, 8.0)
+    whole = solve(objective, pages, 50.0, caps)
+
+    parts = list(pages.slices(size))
+    prices = solve_prices(objective, parts, 50.0, n_hosts=7, host_caps=caps)
+
+    rates = np.concatenate([prices.rates(part) for part in parts])
+    np.testing.assert_allclose(rates, whole.crawl_rates, rtol=1e-7, atol=1e-9)
+    proof = prices.certify((part, prices.rates(part)) for part in parts)
+    assert proof.kkt_residual < 1e-8
+    assert proof.duality_gap < 1e-9
+    assert proof.value == pytest.approx(whole.value, rel=1e-9)
+    assert prices.n_pages == 500
+
+
+def test_threads_change_no_digit() -> None:
+    """Partial sums are joined in the order of the parts, whoever computed them."""
+    pages = many_pages(600_000, 100)
+    caps = np.full(100, 500.0)
+
+    one = solve(EVEN_FRESHNESS, pages, 60_000.0, caps)
+    three = solve(EVEN_FRESHNESS, pages, 60_000.0, caps, threads=3)
+
+    assert np.array_equal(one.crawl_rates, three.crawl_rates)
+    assert one.value == three.value
+    assert one.kkt_residual < 1e-8
+
+
+@pytest.mark.parametrize("columns", ["all", "no costs", "no weights", "nearly alike", "one heavy"])
+@pytest.mark.parametrize("objective", [EVEN_FRESHNESS, RANDOM_FRESHNESS], ids=["even", "random"])
+def test_refined_prices_of_many_pages(objective: Objective, columns: str) -> None:
+    """Tables that are large enough for the price to be refined have the price of the plain search.
+
+    Nearly alike: the budget falls among pages whose reservation prices differ by 1e-9. One heavy:
+    the sample that the first price comes from misses a page that asks for half of the budget.
+    """
+    rng = np.random.default_rng(8)
+    n = 2_200_000 if columns == "one heavy" else 150_000
+    change, weights = rng.lognormal(0, 1.5, n), rng.pareto(1.2, n) + 0.01
+    costs = rng.uniform(0.5, 2, n)
+    if columns == "nearly alike":
+        change, weights = 1 + 1e-9 * rng.random(n), np.ones(n)
+    if columns == "one heavy":
+        weights[300] = 1e12
+    pages = Pages(
+        change,
+        None if columns == "no weights" else weights,
+        costs if columns == "all" else None,
+    )
+
+    plan = solve(objective, pages, 0.05 * n)
+
+    prices = solve_prices(objective, list(pages.slices(40_000)), 0.05 * n)
+    assert plan.price == pytest.approx(prices.price, rel=1e-9)
+    assert plan.spent == pytest.approx(0.05 * n, rel=1e-9)
+    assert plan.kkt_residual < 1e-8
+    assert plan.duality_gap < 1e-9
+
+
+def test_summaries_of_partitions_merge() -> None:
+    """The price from the sum of two summaries is that of all pages, to 1e-3."""
+    pages = many_pages(200_000)
+    left, right = pages.part(slice(0, 70_000)), pages.part(slice(70_000, None))
+
+    for objective in (EVEN_FRESHNESS, RANDOM_FRESHNESS, EVEN_AGE):
+        merged = DemandSummary.of(objective, left) + DemandSummary.of(objective, right)
+        price, _ = merged.estimate_price(20_000.0)
+        assert price == pytest.approx(solve(objective, pages, 20_000.0).price, rel=1e-3)
+    assert DemandSummary.of(EVEN_AGE, Pages([0.0])).estimate_price(1.0) == (1.0, 0.5)
+
+
+def test_a_slow_host_is_finished_on_a_copy_of_its_pages() -> None:
+    """Hosts of a few pages whose cap falls on a cliff of demand, among many easy ones."""
+    pages = many_pages(120_000, 3000, seed=4)
+    caps = np.random.default_rng(4).uniform(0.001, 10.0, 3000)
+
+    plan = solve(EVEN_FRESHNESS, pages, 9000.0, caps)
+
+    assert np.all(plan.host_loads <= caps * (1 + 1e-9))
+    assert plan.kkt_residual < 1e-8
+    assert plan.duality_gap < 1e-9
+    binding = plan.host_prices > plan.price
+    np.testing.assert_allclose(plan.host_loads[binding], caps[binding], rtol=1e-9)
+
+
+def test_price_of_a_page_is_the_largest_on_its_path() -> None:
+    """Each node's stand-alone price: the subtree alone with its cap as the only budget."""
+    pages = many_pages(400, 6)
+    caps = np.array([1.0, 2.0, 50.0, 3.0, 50.0, 0.5])
+    sites = Limit(np.array([0, 0, 0, 1, 1, 1]), np.array([12.0, 6.0]))
+
+    plan = solve(EVEN_FRESHNESS, pages, 15.0, caps, [sites])
+
+    assert pages.hosts is not None
+    for host in range(6):
+        own = pages.part(np.flatnonzero(pages.hosts == host))
+        alone = [solve(EVEN_FRESHNESS, Pages(own.change_rates, own.weights), caps[host]).price]
+        below = pages.part(np.flatnonzero(sites.groups[pages.hosts] == sites.groups[host]))
+        cap = float(sites.caps[sites.groups[host]])
+        alone += [solve(EVEN_FRESHNESS, below, cap, caps).price, plan.price]
+        assert plan.host_prices[host] == pytest.approx(max(alone), rel=1e-8)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES.values(), ids=lambda o: f"{o.measure}-{o.spacing}")
+def test_trade_off_has_the_price_as_slope(objective: Objective) -> None:
+    """By central differences; and each further fetch buys less."""
+    pages = many_pages(300)
+    budgets = 100.0 * np.array([1 - 1e-4, 1.0, 1 + 1e-4, 2.0, 4.0])
+
+    curve = trace_trade_off(objective, pages, budgets)
+
+    rise = (curve.values[2] - curve.values[0]) / (budgets[2] - budgets[0])
+    assert curve.slopes[1] == pytest.approx(rise, rel=1e-5)
+    assert np.all(np.diff(np.abs(curve.slopes)) < 0)
+    assert np.all(np.diff(curve.never_visited) <= 0)
+
+
+def test_control_arms_keep_caps_and_spend_the_rest_elsewhere() -> None:
+    """Two hosts, one capped: the other gets what it leaves; sites cap both."""
+    pages = Pages([1.0, 2.0, 1.0, 2.0], hosts=[0, 0, 1, 1])
+
+    uniform = allocate_uniformly(pages, 8.0, np.array([1.0, np.inf]))
+    proportional = allocate_proportionally(pages, 8.0, np.array([3.0, np.inf]))
+    under_site = allocate_uniformly(
+        pages, 8.0, np.array([1.0, np.inf]), [Limit(np.array([0, 0]), np.array([4.0]))]
+    )
+
+    np.testing.assert_allclose(uniform, [0.5, 0.5, 3.5, 3.5])
+    np.testing.assert_allclose(proportional, [1.0, 2.0, 5 / 3, 10 / 3])
+    np.testing.assert_allclose(under_site, [0.5, 0.5, 1.5, 1.5])
+
+
+def test_average_value_of_any_rates() -> None:
+    """Weighted; a page that never changes counts as fresh; bad rates are refused."""
+    pages = Pages([1.0, 0.0], weights=[3.0, 1.0])
+
+    value, unseen = average_value(EVEN_FRESHNESS, [(pages, np.array([1.0, 0.0]))])
+
+    assert value == pytest.approx((3 * (1 - np.exp(-1)) + 1) / 4)
+    assert unseen == 1
+    with pytest.raises(InvalidModel, match="crawl_rates must be >= 0"):
+        average_value(EVEN_FRESHNESS, [(pages, np.array([1.0, -1.0]))])
+    with pytest.raises(InvalidModel, match="at least one must be > 0"):
+        average_value(EVEN_FRESHNESS, [(Pages([1.0], [0.0]), np.ones(1))])
+
+
+def test_no_parts_are_no_pages() -> None:
+    """An empty table is refused here too."""
+    with pytest.raises(InvalidModel, match="0 pages"):
+        solve_prices(EVEN_FRESHNESS, [], 1.0)

@@ -1,0 +1,102 @@
+"""Phase-type laws and access times: moments, transforms, samples, refusals."""
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from recrawl.errors import InvalidModel
+from recrawl.processes.access_times import ConstantTime, ObservedTimes
+from recrawl.processes.phase_type import PhaseType
+
+COXIAN = PhaseType([0.7, 0.3], [[-3.0, 2.0], [0.5, -1.0]])
+
+
+def test_common_families() -> None:
+    """Means and variations by their closed forms."""
+    assert PhaseType.exponential(2.0).mean == pytest.approx(2.0)
+    assert PhaseType.exponential(2.0).squared_variation == pytest.approx(1.0)
+    assert PhaseType.erlang(4, 3.0).mean == pytest.approx(3.0)
+    assert PhaseType.erlang(4, 3.0).squared_variation == pytest.approx(0.25)
+    mixed = PhaseType.hyperexponential([0.9, 0.1], [0.5, 5.5])
+    assert mixed.mean == pytest.approx(1.0)
+    assert mixed.squared_variation == pytest.approx(2 * (0.9 * 0.25 + 0.1 * 5.5**2) - 1)
+
+
+def test_transforms_by_closed_form() -> None:
+    """Erlang: 1 - (1 + s m / k)^-k, to full precision even for s = 1e-12."""
+    s = np.array([1e-12, 1e-3, 1.0, 50.0])
+
+    short = PhaseType.erlang(3, 2.0).shortfall(s)
+
+    np.testing.assert_allclose(short, -np.expm1(-3 * np.log1p(s * 2 / 3)), rtol=1e-13)
+    np.testing.assert_allclose(ConstantTime(2.0).shortfall(s), -np.expm1(-2 * s), rtol=1e-14)
+    np.testing.assert_allclose(
+        ObservedTimes([1.0, 3.0]).shortfall(s), -(np.expm1(-s) + np.expm1(-3 * s)) / 2, rtol=1e-13
+    )
+
+
+@pytest.mark.parametrize("law", [COXIAN, PhaseType.erlang(3, 2.0)], ids=["coxian", "erlang"])
+def test_density_gives_the_transform_and_the_moments(law: PhaseType) -> None:
+    """Quadrature over the density, by eigenvectors or by uniformisation."""
+    mass, _ = integrate.quad(lambda t: float(law.density(t)), 0, 80, limit=200)
+    mean, _ = integrate.quad(lambda t: t * float(law.density(t)), 0, 80, limit=200)
+    h, _ = integrate.quad(lambda t: np.exp(-0.7 * t) * float(law.density(t)), 0, 80, limit=200)
+
+    assert mass == pytest.approx(1.0, rel=1e-8)
+    assert mean == pytest.approx(law.mean, rel=1e-8)
+    assert h == pytest.approx(1 - float(law.shortfall(0.7)), rel=1e-8)
+
+
+def test_erlang_density_is_gamma() -> None:
+    """Three stages of mean 2/3 each."""
+    t = np.linspace(0.01, 9, 50)
+
+    expected = stats.gamma(3, scale=2 / 3).pdf(t)
+
+    np.testing.assert_allclose(PhaseType.erlang(3, 2.0).density(t), expected, rtol=1e-10)
+
+
+def test_samples_have_the_law() -> None:
+    """Mean within 4 standard errors over 40,000 draws, seed 3."""
+    rng = np.random.default_rng(3)
+
+    drawn = COXIAN.sample(40_000, rng)
+
+    error = np.sqrt(COXIAN.squared_variation) * COXIAN.mean / 200
+    assert abs(drawn.mean() - COXIAN.mean) < 4 * error
+    assert np.all(ConstantTime(2.0).sample(3, rng) == 2.0)
+    assert set(ObservedTimes([1.0, 3.0]).sample(50, rng)) == {1.0, 3.0}
+
+
+@pytest.mark.parametrize(
+    ("initial", "generator", "message"),
+    [
+        ([1.0], [[1.0, 2.0]], "square matrix"),
+        ([0.5], [[-1.0]], "sum to 1"),
+        ([0.5, 0.5], [[-1.0, -0.5], [0.0, -1.0]], ">= 0 off the diagonal"),
+        ([0.5, 0.5], [[-1.0, 2.0], [0.0, -1.0]], "each row must sum to 0 or less"),
+        ([0.5, 0.5], [[-1.0, 1.0], [1.0, -1.0]], "absorption must be certain"),
+    ],
+)
+def test_bad_phase_types_are_refused(
+    initial: list[float], generator: list[list[float]], message: str
+) -> None:
+    """Each with what is wrong."""
+    with pytest.raises(InvalidModel, match=message):
+        PhaseType(initial, generator)
+
+
+def test_bad_parameters_are_refused() -> None:
+    """Families and other access times."""
+    with pytest.raises(InvalidModel, match="mean must be finite and > 0, got 0"):
+        PhaseType.exponential(0.0)
+    with pytest.raises(InvalidModel, match="stages must be >= 1"):
+        PhaseType.erlang(0, 1.0)
+    with pytest.raises(InvalidModel, match="means must be"):
+        PhaseType.hyperexponential([1.0], [0.0])
+    with pytest.raises(InvalidModel, match="mean must be finite"):
+        ConstantTime(np.inf)
+    with pytest.raises(InvalidModel, match="at least one"):
+        ObservedTimes([])
+    with pytest.raises(InvalidModel, match="some > 0"):
+        ObservedTimes([0.0])
