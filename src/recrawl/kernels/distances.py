@@ -1,0 +1,85 @@
+"""Distances between accesses to the same page, and the integer gaps that a price asks for."""
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recrawl.kernels.compile import kernel
+
+__all__ = ["cyclic_distances", "integer_gaps", "running_distances"]
+
+Integers: TypeAlias = NDArray[np.int64]
+Vector: TypeAlias = NDArray[np.float64]
+
+
+@kernel
+def running_distances(sequence: Integers, last: Integers, position: int, out: Integers) -> None:
+    """Write for each slot the distance to the page's last access, 0 where it had none.
+
+    ``last``, shape (n,), holds the slot of each page's last access or -1, and is brought up to date;
+    a slot of -1 is idle.
+    """
+    for t in range(sequence.size):
+        page = sequence[t]
+        if page < 0:
+            out[t] = 0
+            continue
+        out[t] = position + t - last[page] if last[page] >= 0 else 0
+        last[page] = position + t
+
+
+@kernel
+def cyclic_distances(sequence: Integers, last: Integers, out: Integers) -> None:
+    """Write for each slot of a cycle the distance to the page's access before; ``last`` is scratch."""
+    size = sequence.size
+    for page in range(last.size):
+        last[page] = -1
+    for t in range(size):
+        last[sequence[t]] = t - size
+    for t in range(size):
+        out[t] = t - last[sequence[t]]
+        last[sequence[t]] = t
+
+
+@kernel
+def _index(worth: float, decay: float, rate: float, gap: float) -> float:
+    return worth * (1 - np.exp(-decay * gap) * (1 + gap * rate))
+
+
+@kernel
+def integer_gaps(
+    worths: Vector, decays: Vector, rates: Vector, price: float, gaps: Vector
+) -> tuple[float, float]:
+    """Find the whole gaps d with W(d - 1) <= price <= W(d); return the sums of (p - worth (1 - h^d)) / d
+    and of 1 / d.
+
+    ``gaps`` holds a guess for each page, and receives the answer; infinite for pages whose worth is
+    not above the price. ``rates`` is 1 - h.
+    """
+    value, visits = 0.0, 0.0
+    for page in range(gaps.size):
+        worth, decay, rate = worths[page], decays[page], rates[page]
+        if worth <= price:
+            gaps[page] = np.inf
+            continue
+        share = price / worth
+        z = decay * gaps[page]
+        if not (0 < z < 700):
+            z = np.sqrt(2 * share) if share < 0.5 else 2 - np.log1p(-share)
+        for _ in range(100):
+            slope = z * np.exp(-z)
+            move = (share - (1 - np.exp(-z) * (1 + z))) / slope
+            move = min(max(move, -0.5 * z), max(z, 1.0))
+            z += move
+            if abs(move) < 1e-9 * z:
+                break
+        d = max(np.floor(z / decay), 1.0)
+        while d > 1 and _index(worth, decay, rate, d - 1) > price:
+            d -= 1
+        while _index(worth, decay, rate, d) < price and d * decay < 60:
+            d += 1
+        gaps[page] = d
+        value += (price + worth * np.expm1(-decay * d)) / d
+        visits += 1 / d
+    return value, visits

@@ -1,0 +1,155 @@
+"""Access orders one step at a time: drawn, golden, eligible by deadline, by Whittle's index."""
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recrawl.kernels.compile import kernel
+
+__all__ = ["serve_at_random", "serve_eligible", "serve_golden", "serve_highest", "serve_rings"]
+
+Integers: TypeAlias = NDArray[np.int64]
+Vector: TypeAlias = NDArray[np.float64]
+
+
+@kernel
+def _mixed(number: np.uint64) -> np.uint64:
+    """Scramble a counter into 64 random bits (the finaliser of SplitMix64)."""
+    z = number * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@kernel
+def serve_at_random(
+    keep: Vector, other: Integers, seed: int, position: int, out: Integers
+) -> None:
+    """Fill ``out`` with independent draws by the alias method; draw t depends on seed and t only."""
+    n = keep.size
+    for step in range(out.size):
+        counter = np.uint64(position + step)
+        bits = _mixed(counter ^ _mixed(np.uint64(seed)))
+        scaled = float(bits >> np.uint64(11)) / 9007199254740992.0 * n
+        page = min(int(scaled), n - 1)
+        toss = float(_mixed(bits) >> np.uint64(11)) / 9007199254740992.0
+        out[step] = page if toss < keep[page] else other[page]
+
+
+@kernel
+def serve_golden(
+    ends: Integers, guide: Integers, stride: int, modulus: int, position: int, out: Integers
+) -> int:
+    """Fill ``out``; point j belongs to the first page whose end is beyond it. Return the next j."""
+    j, scale = position, guide.size / modulus
+    for step in range(out.size):
+        page = guide[min(int(j * scale), guide.size - 1)]
+        while page > 0 and ends[page - 1] > j:
+            page -= 1
+        while ends[page] <= j:
+            page += 1
+        out[step] = page
+        j += stride
+        if j >= modulus:
+            j -= modulus
+    return j
+
+
+@kernel
+def serve_highest(
+    worths: Vector, decays: Vector, rates: Vector, ages: Integers, out: Integers
+) -> None:
+    """Fill ``out`` with the pages of highest index at their ages; O(n) a slot.
+
+    The index is a (1 - h^d (1 + d (1 - h))), with decays -ln h and rates 1 - h.
+    """
+    n = ages.size
+    for step in range(out.size):
+        best, highest = 0, -np.inf
+        for page in range(n):
+            d = ages[page]
+            index = worths[page] * (1 - np.exp(-decays[page] * d) * (1 + d * rates[page]))
+            if index > highest and worths[page] > 0:
+                best, highest = page, index
+            ages[page] += 1
+        ages[best] = 1
+        out[step] = best
+
+
+@kernel
+def serve_rings(groups: Integers, starts: Integers, hands: Integers, out: Integers) -> None:
+    """Turn an order of rings into one of positions: each ring serves its pages in turn."""
+    for step in range(out.size):
+        ring = groups[step]
+        out[step] = hands[ring]
+        hands[ring] += 1
+        if hands[ring] == starts[ring + 1]:
+            hands[ring] = starts[ring]
+
+
+@kernel
+def _sift(heap: Integers, key: Vector, size: int, at: int) -> None:
+    """Let the page at a place of a binary heap sink to where it belongs."""
+    page = heap[at]
+    while True:
+        child = 2 * at + 1
+        if child >= size:
+            break
+        if child + 1 < size and key[heap[child + 1]] < key[heap[child]]:
+            child += 1
+        if key[heap[child]] >= key[page]:
+            break
+        heap[at] = heap[child]
+        at = child
+    heap[at] = page
+
+
+@kernel
+def _rise(heap: Integers, key: Vector, at: int) -> None:
+    page = heap[at]
+    while at > 0:
+        above = (at - 1) >> 1
+        if key[heap[above]] <= key[page]:
+            break
+        heap[at] = heap[above]
+        at = above
+    heap[at] = page
+
+
+@kernel
+def serve_eligible(
+    gap: Vector,
+    deadline: Vector,
+    release: Vector,
+    waiting: Integers,
+    eligible: Integers,
+    sizes: Integers,
+    out: Integers,
+) -> None:
+    """Fill ``out``: of the pages whose j-th visit is released, the one with the least deadline.
+
+    The j-th visit may be made from slot (j - 1) gap on and is due by slot j gap. Both heaps hold
+    page numbers; ``sizes`` is (waiting, eligible, slots so far).
+    """
+    for step in range(out.size):
+        now = sizes[2]
+        while sizes[0] and (release[waiting[0]] <= now + 1e-9 or not sizes[1]):
+            page = waiting[0]
+            sizes[0] -= 1
+            waiting[0] = waiting[sizes[0]]
+            _sift(waiting, release, sizes[0], 0)
+            eligible[sizes[1]] = page
+            _rise(eligible, deadline, sizes[1])
+            sizes[1] += 1
+        page = eligible[0]
+        sizes[1] -= 1
+        eligible[0] = eligible[sizes[1]]
+        _sift(eligible, deadline, sizes[1], 0)
+        release[page] = deadline[page]
+        deadline[page] += gap[page]
+        waiting[sizes[0]] = page
+        _rise(waiting, release, sizes[0])
+        sizes[0] += 1
+        sizes[2] += 1
+        out[step] = page

@@ -1,0 +1,1 @@
+"""In what order: access sequences that realise the rates."""

@@ -1,0 +1,73 @@
+"""The randomised policy: every access is drawn independently."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from recrawl.kernels.orders import serve_at_random
+from recrawl.sequencing.frequencies import check_frequencies, round_to_cycle
+from recrawl.sequencing.streams import Integers, State, Vector
+
+__all__ = ["RandomStream", "random_cycle"]
+
+
+class RandomStream:
+    """Independent draws by frequency; the t-th depends on the seed and t alone.
+
+    Parameters
+    ----------
+    frequencies : shape (n,), >= 0, of positive sum
+    seed : whole number
+
+    Notes
+    -----
+    Alias method (Walker 1977) on a counter-based generator, so any draw can be repeated. O(1) a step.
+    """
+
+    def __init__(self, frequencies: ArrayLike, seed: int = 0) -> None:
+        self._keep, self._other = _alias(check_frequencies(frequencies))
+        self._seed, self._position = seed, 0
+
+    def take(self, count: int) -> Integers:
+        """Return the next ``count`` page numbers."""
+        out = np.empty(count, dtype=np.int64)
+        serve_at_random(self._keep, self._other, self._seed, self._position, out)
+        self._position += count
+        return out
+
+    def checkpoint(self) -> dict[str, NDArray[Any]]:
+        """Return the state as arrays."""
+        numbers = np.array([self._seed, self._position])
+        return {"keep": self._keep, "other": self._other, "numbers": numbers}
+
+    @classmethod
+    def restore(cls, state: State) -> Self:
+        """Go on where a checkpoint was made."""
+        stream = cls.__new__(cls)
+        stream._keep, stream._other = np.array(state["keep"]), np.array(state["other"])
+        stream._seed, stream._position = map(int, state["numbers"])
+        return stream
+
+
+def random_cycle(frequencies: ArrayLike, length: int, rng: np.random.Generator) -> Integers:
+    """Return a cycle in random order, with every page its rounded number of times."""
+    counts = round_to_cycle(frequencies, length)
+    return rng.permutation(np.repeat(np.arange(counts.size), counts))
+
+
+def _alias(shares: Vector) -> tuple[Vector, Integers]:
+    """Split the pages so that each cell of width 1/n holds at most two of them."""
+    n = shares.size
+    keep, other = shares * n, np.arange(n)
+    small = np.flatnonzero(keep < 1).tolist()
+    large = np.flatnonzero(keep >= 1).tolist()
+    while small and large:
+        low, high = small.pop(), large[-1]
+        other[low] = high
+        keep[high] -= 1 - keep[low]
+        if keep[high] < 1:
+            small.append(large.pop())
+    keep[large] = 1
+    keep[[page for page in small if keep[page] > 0.5]] = 1  # rounding only
+    return keep, other

@@ -1,0 +1,30 @@
+"""What every endless order can do: hand out the next accesses, and be stopped and gone on with."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["AccessStream", "Integers", "State", "Vector"]
+
+Vector: TypeAlias = NDArray[np.float64]
+Integers: TypeAlias = NDArray[np.int64]
+State: TypeAlias = Mapping[str, NDArray[Any]]
+
+
+class AccessStream(Protocol):
+    """An endless, deterministic order of accesses."""
+
+    def take(self, count: int) -> Integers:
+        """Return the next ``count`` page numbers."""
+        ...
+
+    def checkpoint(self) -> dict[str, NDArray[Any]]:
+        """Return the state as arrays, which ``numpy.savez`` can write."""
+        ...
+
+    @classmethod
+    def restore(cls, state: State) -> Self:
+        """Go on where a checkpoint was made: the same pages follow."""
+        ...
