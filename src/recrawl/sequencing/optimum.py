@@ -1,0 +1,164 @@
+"""The best cycle there is, for few pages: a minimum mean cycle, with the proof that it is one."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recrawl.errors import InvalidModel, NotConverged
+from recrawl.kernels.distance_graph import count_states, find_best_cycle
+from recrawl.sequencing.bounds import bound_table_gaps
+from recrawl.sequencing.costs import DistanceCosts
+from recrawl.sequencing.evaluation import evaluate_cycle
+
+__all__ = ["BestCycle", "solve_cycle"]
+
+Vector: TypeAlias = NDArray[np.float64]
+Integers: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class BestCycle:
+    """A cycle and what is known about it.
+
+    Parameters
+    ----------
+    sequence : shape (K,), page numbers
+    cost : exact average cost of repeating it
+    bound : no policy whatever costs less
+    is_exact : the two agree to rounding, so the cycle is optimal among all policies
+    least_reduced_cost : of all edges of the graph, 0 up to rounding: the certificate of the bound
+    never_visited : pages that the cycle leaves out, which then are best never visited
+    caps : shape (n,), ages that were told apart
+    n_states, rounds : size of the graph, and policies that were tried
+    """
+
+    sequence: Integers
+    cost: float
+    bound: float
+    is_exact: bool
+    least_reduced_cost: float
+    never_visited: Integers
+    caps: Integers
+    n_states: int
+    rounds: int
+
+
+def solve_cycle(
+    costs: DistanceCosts, *, max_states: int = 20_000_000, caps: Integers | None = None
+) -> BestCycle:
+    r"""Find the periodic policy of least average cost over all policies.
+
+    Parameters
+    ----------
+    costs : convex costs of n pages or servers, n >= 2
+    max_states : limit on the size of the graph; each takes 25 bytes
+    caps : shape (n,), >= 3, ages to start with, or None for 1.6 gaps of the bound
+
+    Returns
+    -------
+    BestCycle
+        Exact where ``is_exact``; otherwise a good cycle with a bound below it, because larger ages
+        would not fit into ``max_states``.
+
+    Raises
+    ------
+    InvalidModel
+        When the graph of n pages cannot fit at all.
+    NotConverged
+        When policy iteration does not settle in 1,000 rounds.
+
+    Notes
+    -----
+    Theorem 3.1 of Altman et al. says that some cycle is optimal; this finds it, as the minimum mean
+    cycle of the graph of ages (:mod:`recrawl.kernels.distance_graph`) by Howard's method. Ages from a
+    cap on are one state that goes on costing what its last slot cost, which by convexity is never
+    too much: so the least mean is a lower bound for all policies, whatever the caps, and no distance
+    beyond cap + 1 in the cycle proves it attained. Potentials with reduced costs >= 0 on all edges
+    prove the mean least. Where a cap binds the caps that bind are raised. O(states n^2) a round.
+
+    References
+    ----------
+    J. Cochet-Terrasson et al., "Numerical computation of spectral elements in max-plus algebra",
+    IFAC Conference on System Structure and Control, 1998 (Howard's method).
+    """
+    if costs.n_pages < 2:
+        raise InvalidModel("an order needs at least 2 pages")
+    longest = 4096
+    gaps = bound_table_gaps(costs, longest).gaps
+    reach = costs.tabulate(longest).shape[1] - 1
+    if caps is None:
+        finite = gaps[np.isfinite(gaps)]
+        caps = np.ceil(1.6 * np.where(np.isfinite(gaps), gaps, finite.max())).astype(np.int64) + 2
+    caps = np.minimum(np.maximum(caps, 3), reach)
+    found: BestCycle | None = None
+    while True:
+        size = _count(caps)
+        if size > max_states:
+            if found is None:
+                raise InvalidModel(
+                    f"the graph of ages of {costs.n_pages} pages has {size:,} states or more, which is "
+                    f"over max_states, {max_states:,}: too many pages, or too unequal, for an exact cycle"
+                )
+            return found
+        found = _solve(costs, caps)
+        if found.is_exact:
+            return found
+        raised = _raise_caps(costs, found, reach)
+        if np.array_equal(raised, caps):
+            return found
+        caps = raised
+
+
+def _count(caps: Integers) -> int:
+    sizes = [int(cap) - 1 for cap in caps]
+    product = 1
+    for size in sizes:
+        product *= size
+    return sum(product // size for size in sizes)
+
+
+def _solve(costs: DistanceCosts, caps: Integers) -> BestCycle:
+    n, width = costs.n_pages, int(caps.max()) + 1
+    table = costs.tabulate(width)
+    steps = np.arange(1, width)
+    rise = np.zeros((n, width))
+    rise[:, 1:] = np.diff(table, axis=1)
+    index = np.full((n, width), -np.inf)
+    index[:, 1:] = steps * rise[:, 1:] - table[:, :-1]
+    strides, offsets = np.zeros((n, n), dtype=np.int64), np.zeros(n, dtype=np.int64)
+    n_states = count_states(caps, strides, offsets)
+    tolerance = 1e-14 * float(np.abs(table[:, : int(caps.min())]).max())
+    mean, fall, sequence, rounds = find_best_cycle(
+        caps, strides, offsets, n_states, table[:, 0].copy(), rise, index, tolerance, 1000
+    )
+    if fall > 100 * tolerance:
+        raise NotConverged("optimal cycle", iterations=rounds, residual=fall)
+    cost = evaluate_cycle(costs, sequence).cost
+    unused = np.flatnonzero(np.bincount(sequence, minlength=n) == 0)
+    bound = min(float(mean - fall), cost)
+    return BestCycle(
+        sequence=sequence,
+        cost=cost,
+        bound=bound,
+        is_exact=cost - bound <= 1e-11 * max(abs(cost), float(np.abs(table[:, 0]).max())),
+        least_reduced_cost=-fall,
+        never_visited=unused,
+        caps=caps,
+        n_states=n_states,
+        rounds=rounds,
+    )
+
+
+def _raise_caps(costs: DistanceCosts, found: BestCycle, reach: int) -> Integers:
+    """Raise the caps that the cycle passes, by half; all of them where none does."""
+    order, caps = found.sequence, found.caps
+    longest = np.zeros(costs.n_pages, dtype=np.int64)
+    for page in range(costs.n_pages):
+        slots = np.flatnonzero(order == page)
+        if slots.size:
+            longest[page] = np.diff(np.append(slots, slots[0] + order.size)).max()
+    binding = (longest > caps + 1) | (longest == 0)
+    raised = np.where(binding if np.any(binding) else True, np.maximum(3 * caps // 2, longest), caps)
+    return np.minimum(raised, reach).astype(np.int64)
