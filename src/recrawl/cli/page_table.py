@@ -47,6 +47,7 @@ class PageTable:
     columns : names of all its columns
     n_rows : number of rows where the file says so, as Parquet does
     n_bytes : size of the file
+    numeric : names of the columns that hold numbers
     """
 
     path: Path
@@ -54,6 +55,7 @@ class PageTable:
     columns: tuple[str, ...]
     n_rows: int | None
     n_bytes: int
+    numeric: tuple[str, ...] = NUMBERS
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[tuple[int, pa.RecordBatch]]:
         """Yield (bytes or rows read so far, batch), in order; all columns when none are named.
@@ -78,7 +80,7 @@ class PageTable:
                 yield done, batch
 
     def _csv(self, columns: list[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
-        types = {name: pa.float64() if name in NUMBERS else pa.string() for name in columns}
+        types = {name: pa.float64() if name in self.numeric else pa.string() for name in columns}
         options = pa.csv.ConvertOptions(
             column_types=types, include_columns=columns, null_values=[""]
         )
@@ -88,7 +90,7 @@ class PageTable:
                 yield file.tell(), batch
 
     def _jsonl(self, columns: list[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
-        known = [(name, pa.float64()) for name in NUMBERS if name in self.columns]
+        known = [(name, pa.float64()) for name in self.numeric if name in self.columns]
         known += [(name, pa.string()) for name in _TEXTS if name in self.columns]
         parse = pa.json.ParseOptions(explicit_schema=pa.schema(known))
         size = pa.json.ReadOptions(block_size=_BLOCK_BYTES)
@@ -139,13 +141,21 @@ class PageTable:
         return texts.dictionary_encode()
 
 
-def open_page_table(path: Path) -> PageTable:
+def open_page_table(
+    path: Path, needs: Sequence[str] = ("change_rate",), numeric: tuple[str, ...] = NUMBERS
+) -> PageTable:
     """Look into a file and recognise its format and columns.
+
+    Parameters
+    ----------
+    path : the table
+    needs : columns of which one must be there
+    numeric : names of the columns that hold numbers
 
     Raises
     ------
     InvalidTable
-        When there is no such table, or it lacks the column change_rate.
+        When there is no such table, or it lacks the column that is needed.
     """
     try:
         size = path.stat().st_size
@@ -167,13 +177,14 @@ def open_page_table(path: Path) -> PageTable:
         kind, names = "jsonl", _json_names(path, head)
     else:
         kind, names = "csv", _csv_names(path, head)
-    if "change_rate" not in names:
+    if not set(needs) & set(names):
         raise InvalidTable(
-            f"{path}: column change_rate is missing; the columns are {', '.join(names[:12])}"
+            f"{path}: column {' or '.join(needs)} is missing; "
+            f"the columns are {', '.join(names[:12])}"
         )
     if n_rows == 0:
         raise InvalidTable(f"{path}: 0 pages, at least 1 is needed")
-    return PageTable(path, kind, tuple(names), n_rows, size)
+    return PageTable(path, kind, tuple(names), n_rows, size, numeric)
 
 
 def _csv_names(path: Path, head: bytes) -> list[str]:
@@ -206,7 +217,7 @@ def _explain(table: PageTable, message: str) -> str:
                 return f"{table.path}, row {number}: not a JSON object on one line"
             if table.format == "csv" and (None in row or None in row.values()):
                 return f"{table.path}, row {number}: {len(table.columns)} columns are expected"
-            for name in NUMBERS:
+            for name in table.numeric:
                 if name in row and not _is_number(row[name], table.format):
                     return f"{table.path}, row {number}, column {name}: {row[name]!r} is no number"
     return f"{table.path}: {message.splitlines()[0]}"

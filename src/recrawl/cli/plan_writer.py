@@ -18,7 +18,7 @@ from recrawl.cli.page_table import PageTable
 from recrawl.errors import InputError, StateError
 from recrawl.freshness import PriceList
 
-__all__ = ["check_out", "write_plan"]
+__all__ = ["SINKS", "check_out", "write_plan"]
 
 COLUMN = "crawl_rate"
 
@@ -67,7 +67,7 @@ def _parquet(path: str, schema: pa.Schema) -> pq.ParquetWriter:
     return pq.ParquetWriter(path, schema, use_dictionary=texts)
 
 
-_SINKS: dict[str, Callable[[str, pa.Schema], _Sink]] = {
+SINKS: dict[str, Callable[[str, pa.Schema], _Sink]] = {
     ".parquet": _parquet,
     ".csv": pyarrow.csv.CSVWriter,
     ".jsonl": _JsonLines,
@@ -78,8 +78,8 @@ def check_out(out: Path | None) -> None:
     """Refuse a file that could not be written, before any work is done."""
     if out is None:
         return
-    if out.suffix not in _SINKS:
-        raise InputError(f"--out: {out} must end in {', '.join(_SINKS)}")
+    if out.suffix not in SINKS:
+        raise InputError(f"--out: {out} must end in {', '.join(SINKS)}")
     if not out.parent.is_dir():
         raise InputError(f"--out: there is no directory {out.parent}")
 
@@ -100,7 +100,7 @@ def write_plan(
     try:
         batches = track(table, None, "writing")
         first = _with_rates(next(batches), rates, unit_s)
-        with _SINKS[out.suffix](str(part), first.schema) as sink:
+        with SINKS[out.suffix](str(part), first.schema) as sink:
             sink.write(first)
             for batch in batches:
                 sink.write(_with_rates(batch, rates, unit_s))

@@ -13,6 +13,18 @@ __all__ = ["REPRODUCTIONS", "main"]
 
 REPRODUCTIONS: Mapping[str, tuple[str, str]] = {
     # name: function that returns a Reproduction, what it is
+    "altman-figure-1": (
+        "recrawl.cli.reproductions.altman:figure_1",
+        "Altman et al. 2000, Figure 1: period of the optimal policy against the second server",
+    ),
+    "altman-mmpp": (
+        "recrawl.cli.reproductions.altman:mmpp",
+        "Altman et al. 2000, Section 5: losses under MMPP and MAP arrivals (Lemma 5.2)",
+    ),
+    "coffman-golden": (
+        "recrawl.cli.reproductions.coffman:golden",
+        "Coffman et al. 1998, Section 5: the golden ratio policy and its claimed bound",
+    ),
     "talim-figures": (
         "recrawl.cli.reproductions.talim:figures",
         "Talim et al. 2001, Figures 2 to 4: the optimal switching curves",

@@ -30,13 +30,12 @@ Integers: TypeAlias = NDArray[np.int64]
 Vector: TypeAlias = NDArray[np.float64]
 Records: TypeAlias = Any  # numpy has no type for the fields of a structured array
 
-# A page is due again a gap after it was served (1) or after it was due (0). In between its due times
-# keep some of their even spread, and errors do not live on; 0.7 was best or near it on every family.
+# A page is due again a gap after it was served (1) or after it was due (0). In between its due
+# times keep some of their even spread, and errors do not live on; 0.7 was best or near it on every
+# family.
 _FOLLOW = 0.7
 
-PAGE = np.dtype(
-    [("due", "f8"), ("gap", "f8"), ("urgency", "f8"), ("next", "i4"), ("lane", "i4")]
-)
+PAGE = np.dtype([("due", "f8"), ("gap", "f8"), ("urgency", "f8"), ("next", "i4"), ("lane", "i4")])
 LANE = np.dtype(
     [
         ("due", "f8"),  # of its earliest page
@@ -267,7 +266,7 @@ def serve_politely(
     counts: Integers,
     out: Integers,
 ) -> None:
-    """Fill ``out`` by index, no host twice within its ``spacing`` slots; -1 where none may be asked.
+    """Fill ``out`` by index, no host twice within its ``spacing``; -1 where none may be asked.
 
     A host stands in the lanes with its earliest due page, and sleeps after each visit; ``members``
     holds a heap of pages for each host. ``counts`` is (slots so far, hosts asleep).
@@ -276,18 +275,18 @@ def serve_politely(
         counts[0] += 1
         clock[0] += clock[1]
         while counts[1] and ready[sleepers[0]] <= counts[0]:
-            host = _wake(sleepers, ready, counts[1])
+            woken = _wake(sleepers, ready, counts[1])
             counts[1] -= 1
-            page = members[starts[host]]
-            hosts[host].due = due[page]
-            hosts[host].urgency = urgency[page]
-            hosts[host].lane = lane_of[page]
-            enter(hosts, lanes, buckets, host)
+            page = members[starts[woken]]
+            hosts[woken].due = due[page]
+            hosts[woken].urgency = urgency[page]
+            hosts[woken].lane = lane_of[page]
+            enter(hosts, lanes, buckets, woken)
         lane = _most_urgent(lanes, clock[0])
         if lane < 0:
             out[step] = -1
             continue
-        host = np.int64(lanes[lane].head)
+        host = int(lanes[lane].head)
         leave(hosts, lanes, buckets, host)
         page = members[starts[host]]
         due[page] += gap[page] + _FOLLOW * (clock[0] - due[page])

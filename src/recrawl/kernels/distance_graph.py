@@ -22,7 +22,7 @@ Vector: TypeAlias = NDArray[np.float64]
 
 @kernel
 def count_states(caps: Integers, strides: Integers, offsets: Integers) -> int:
-    """Fill the numbering: strides, shape (M, M), and offsets, shape (M,); return the number of states."""
+    """Fill strides, shape (M, M), and offsets, shape (M,); return the number of states."""
     total = 0
     for last in range(caps.size):
         offsets[last] = total
@@ -37,9 +37,7 @@ def count_states(caps: Integers, strides: Integers, offsets: Integers) -> int:
 
 
 @kernel
-def _read(
-    state: int, caps: Integers, strides: Integers, offsets: Integers, ages: Integers
-) -> int:
+def _read(state: int, caps: Integers, strides: Integers, offsets: Integers, ages: Integers) -> int:
     """Write the ages of a state, and return the server that was used last."""
     last = caps.size - 1
     while offsets[last] > state:
@@ -50,7 +48,7 @@ def _read(
         if m != last:
             ages[m] = 2 + rest % (caps[m] - 1)
             rest //= caps[m] - 1
-    return last
+    return int(last)
 
 
 @kernel
@@ -62,7 +60,7 @@ def _after(
     for m in range(caps.size):
         if m != server:
             state += (min(ages[m] + 1, caps[m]) - 2) * strides[server, m]
-    return state
+    return int(state)
 
 
 @kernel
@@ -71,7 +69,7 @@ def _cost(server: int, first: Vector, rise: Vector, ages: Integers) -> float:
     for m in range(ages.size):
         if m != server:
             total += rise[m, ages[m]]
-    return total
+    return float(total)
 
 
 @kernel
@@ -112,13 +110,13 @@ def _best_cycle(
         state = start
         while mark[state] < 0:
             mark[state] = start
-            state = np.int64(following[state])
+            state = int(following[state])
         if mark[state] == start:  # a new cycle
             total, length, at = 0.0, 0, state
             while True:
                 total += price[at]
                 length += 1
-                at = np.int64(following[at])
+                at = int(following[at])
                 if at == state:
                     break
             if total / length < best:
@@ -150,7 +148,7 @@ def _evaluate(
         _read(state, caps, strides, offsets, ages)
         total += _cost(policy[state], first, rise, ages)
         length += 1
-        state = np.int64(following[state])
+        state = int(following[state])
         if state == root:
             break
     mean = total / length
@@ -163,10 +161,10 @@ def _evaluate(
             mark[state] = 2  # on the path that is being walked
             path[count] = state
             count += 1
-            state = np.int64(following[state])
+            state = int(following[state])
         leads = mark[state] == 1
         for k in range(count - 1, -1, -1):
-            at = np.int64(path[k])
+            at = int(path[k])
             if leads:
                 _read(at, caps, strides, offsets, ages)
                 cost = _cost(policy[at], first, rise, ages)
@@ -231,7 +229,7 @@ def find_best_cycle(
     tolerance: float,
     limit: int,
 ) -> tuple[float, float, Integers, int]:
-    """Return the least mean, minus the least reduced cost, the servers of its cycle, and the rounds.
+    """Return the least mean, minus the least reduced cost, the cycle's servers, and the rounds.
 
     ``first``, shape (M,), is f(1); ``rise`` and ``index``, shape (M, longest cap + 1), hold
     f(x + 1) - f(x) and Whittle's index by age.
@@ -264,7 +262,7 @@ def find_best_cycle(
     while True:
         path[length] = policy[state]
         length += 1
-        state = np.int64(following[state])
+        state = int(following[state])
         if state == root:
             break
     return mean, fall, path[:length].astype(np.int64), rounds

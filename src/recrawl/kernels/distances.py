@@ -17,8 +17,8 @@ Vector: TypeAlias = NDArray[np.float64]
 def running_distances(sequence: Integers, last: Integers, position: int, out: Integers) -> None:
     """Write for each slot the distance to the page's last access, 0 where it had none.
 
-    ``last``, shape (n,), holds the slot of each page's last access or -1, and is brought up to date;
-    a slot of -1 is idle.
+    ``last``, shape (n,), holds the slot of each page's last access or -1, and is brought up to
+    date; a slot of -1 is idle.
     """
     for t in range(sequence.size):
         page = sequence[t]
@@ -31,7 +31,7 @@ def running_distances(sequence: Integers, last: Integers, position: int, out: In
 
 @kernel
 def cyclic_distances(sequence: Integers, last: Integers, out: Integers) -> None:
-    """Write for each slot of a cycle the distance to the page's access before; ``last`` is scratch."""
+    """Write for each slot of a cycle the distance to the page's access before."""
     size = sequence.size
     for page in range(last.size):
         last[page] = -1
@@ -44,15 +44,14 @@ def cyclic_distances(sequence: Integers, last: Integers, out: Integers) -> None:
 
 @kernel
 def _index(worth: float, decay: float, rate: float, gap: float) -> float:
-    return worth * (1 - np.exp(-decay * gap) * (1 + gap * rate))
+    return float(worth * (1 - np.exp(-decay * gap) * (1 + gap * rate)))
 
 
 @kernel
 def integer_gaps(
     worths: Vector, decays: Vector, rates: Vector, price: float, gaps: Vector
 ) -> tuple[float, float]:
-    """Find the whole gaps d with W(d - 1) <= price <= W(d); return the sums of (p - worth (1 - h^d)) / d
-    and of 1 / d.
+    """Find whole gaps d with W(d - 1) <= p <= W(d), and sum (p - worth (1 - h^d)) / d and 1 / d.
 
     ``gaps`` holds a guess for each page, and receives the answer; infinite for pages whose worth is
     not above the price. ``rates`` is 1 - h.

@@ -23,10 +23,8 @@ def _mixed(number: np.uint64) -> np.uint64:
 
 
 @kernel
-def serve_at_random(
-    keep: Vector, other: Integers, seed: int, position: int, out: Integers
-) -> None:
-    """Fill ``out`` with independent draws by the alias method; draw t depends on seed and t only."""
+def serve_at_random(keep: Vector, other: Integers, seed: int, position: int, out: Integers) -> None:
+    """Fill ``out`` with independent draws (alias method); the t-th depends on seed and t only."""
     n = keep.size
     for step in range(out.size):
         counter = np.uint64(position + step)

@@ -19,13 +19,15 @@ class MarkovianArrivals:
 
     Parameters
     ----------
-    hidden : shape (k, k), 1/time; rates between phases without an arrival, the C (or D0) of the sources
+    hidden : shape (k, k), 1/time; rates between phases without an arrival, the C (or D0) of the
+        sources
     visible : shape (k, k), 1/time, >= 0; rates with an arrival, their D (or D1)
 
     Raises
     ------
     InvalidModel
-        Unless hidden + visible is the generator of an irreducible chain and arrivals go on for ever.
+        Unless hidden + visible is the generator of an irreducible chain and arrivals go on for
+        ever.
     """
 
     hidden: Vector
@@ -47,7 +49,9 @@ class MarkovianArrivals:
         sums = (silent + loud).sum(axis=1)
         if not np.all(np.abs(sums) <= 1e-9 * size):
             row = int(np.argmax(np.abs(sums)))
-            raise InvalidModel(f"row {row} of hidden + visible must sum to 0, sums to {sums[row]:g}")
+            raise InvalidModel(
+                f"row {row} of hidden + visible must sum to 0, sums to {sums[row]:g}"
+            )
         reach = np.linalg.matrix_power(np.eye(k) + (silent + loud > 0), k) > 0
         if not np.all(reach):
             raise InvalidModel("every phase must be reachable from every other")
@@ -74,7 +78,7 @@ class MarkovianArrivals:
         arrivals = np.asarray(rates, dtype=np.float64)
         if change.ndim != 2 or arrivals.shape != change.shape[:1]:
             raise InvalidModel(
-                f"generator {change.shape} and rates {arrivals.shape} must have one number of phases"
+                f"generator {change.shape} and rates {arrivals.shape} must agree in phases"
             )
         return cls(change - np.diag(arrivals), np.diag(arrivals))
 
@@ -105,8 +109,9 @@ class MarkovianArrivals:
 
         Notes
         -----
-        Lemma 5.2 of Altman et al. 2000: :math:`q\,[f^*(s)]^n e`; intervals may be dependent. O(longest k^2).
-        (The paper's F(t) of a MAP lacks D in the integral, and its expectation lacks a minus sign.)
+        Lemma 5.2 of Altman et al. 2000: :math:`q\,[f^*(s)]^n e`; intervals may be dependent.
+        O(longest k^2). (The paper's F(t) of a MAP lacks D in the integral, and its expectation
+        lacks a minus sign.)
         """
         step, row = self.transform(s), self.at_arrivals
         out = np.empty(longest)

@@ -1,1 +1,122 @@
-"""In what order: access sequences that realise the rates."""
+"""In what order: access sequences that realise the rates, and what no order can beat."""
+
+from recrawl.sequencing.arrivals import loss_costs, obsolescence_costs, preemptive_loss_costs
+from recrawl.sequencing.bounds import (
+    OrderBound,
+    bound_even_gaps,
+    bound_frequencies,
+    bound_table_gaps,
+    bound_whole_gaps,
+)
+from recrawl.sequencing.conditions import Conditions, check_conditions
+from recrawl.sequencing.costs import AgeingCosts, DistanceCosts, TabulatedCosts
+from recrawl.sequencing.cycles import CycleStream, close_cycle
+from recrawl.sequencing.deadlines import DeadlineStream
+from recrawl.sequencing.evaluation import (
+    OrderCost,
+    check_sequence,
+    evaluate_cycle,
+    evaluate_random,
+    find_distances,
+    measure_stream,
+)
+from recrawl.sequencing.frequencies import check_frequencies, round_to_cycle
+from recrawl.sequencing.golden import (
+    GoldenStream,
+    fibonacci,
+    golden_cycle,
+    golden_limit,
+    golden_second_moment,
+)
+from recrawl.sequencing.horizon import HorizonOptimum, solve_horizon
+from recrawl.sequencing.index import IndexStream
+from recrawl.sequencing.local_search import LocalSearch, neighbours, search_word
+from recrawl.sequencing.optimum import BestCycle, solve_cycle
+from recrawl.sequencing.phases import PhaseStream, deadline_phases, phase_cycle, webster_phases
+from recrawl.sequencing.policies import (
+    POLICIES,
+    Choice,
+    best_bound,
+    choose_policy,
+    cut_cycle,
+    judge_policy,
+    make_stream,
+)
+from recrawl.sequencing.polite import IDLE, PoliteStream
+from recrawl.sequencing.queue import golden_phases
+from recrawl.sequencing.randomised import RandomStream, random_cycle
+from recrawl.sequencing.regular import RegularStream, regular_cycle
+from recrawl.sequencing.rings import RingStream
+from recrawl.sequencing.streams import AccessStream
+from recrawl.sequencing.two import (
+    TwoServerOptimum,
+    density_cost,
+    solve_two,
+    switching_rate,
+)
+from recrawl.sequencing.whittle import WhittleStream
+
+__all__ = [
+    "IDLE",
+    "POLICIES",
+    "AccessStream",
+    "AgeingCosts",
+    "BestCycle",
+    "Choice",
+    "Conditions",
+    "CycleStream",
+    "DeadlineStream",
+    "DistanceCosts",
+    "GoldenStream",
+    "HorizonOptimum",
+    "IndexStream",
+    "LocalSearch",
+    "OrderBound",
+    "OrderCost",
+    "PhaseStream",
+    "PoliteStream",
+    "RandomStream",
+    "RegularStream",
+    "RingStream",
+    "TabulatedCosts",
+    "TwoServerOptimum",
+    "WhittleStream",
+    "best_bound",
+    "bound_even_gaps",
+    "bound_frequencies",
+    "bound_table_gaps",
+    "bound_whole_gaps",
+    "check_conditions",
+    "check_frequencies",
+    "check_sequence",
+    "choose_policy",
+    "close_cycle",
+    "cut_cycle",
+    "deadline_phases",
+    "density_cost",
+    "evaluate_cycle",
+    "evaluate_random",
+    "fibonacci",
+    "find_distances",
+    "golden_cycle",
+    "golden_limit",
+    "golden_phases",
+    "golden_second_moment",
+    "judge_policy",
+    "loss_costs",
+    "make_stream",
+    "measure_stream",
+    "neighbours",
+    "obsolescence_costs",
+    "phase_cycle",
+    "preemptive_loss_costs",
+    "random_cycle",
+    "regular_cycle",
+    "round_to_cycle",
+    "search_word",
+    "solve_cycle",
+    "solve_horizon",
+    "solve_two",
+    "switching_rate",
+    "webster_phases",
+]

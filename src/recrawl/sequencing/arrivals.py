@@ -16,7 +16,7 @@ __all__ = ["loss_costs", "obsolescence_costs", "preemptive_loss_costs"]
 def loss_costs(
     service_rates: ArrayLike, arrivals: MarkovianArrivals, *, longest: int = 4096
 ) -> TabulatedCosts:
-    r"""Return the loss probabilities of exponential servers: :math:`f_m(n) = E e^{-\mu_m(\tau_1+\dots+\tau_n)}`.
+    r"""Return the loss probabilities of exponential servers.
 
     Parameters
     ----------
@@ -26,8 +26,9 @@ def loss_costs(
 
     Notes
     -----
-    Preemptive or not makes no difference, because what remains of an exponential service is as long
-    as a new one. O(M longest k^2).
+    :math:`f_m(n) = E e^{-\mu_m(\tau_1 + \dots + \tau_n)}` by Lemma 5.2. Preemptive or not makes no
+    difference, because what remains of an exponential service is as long as a new one.
+    O(M longest k^2).
     """
     rates = _positive("service_rates", service_rates)
     table = np.array([arrivals.discounts(float(rate), longest) for rate in rates])
@@ -79,9 +80,10 @@ def preemptive_loss_costs(
 
     Notes
     -----
-    Example 2.1 of Altman et al. 2000: :math:`f_m(n) = P(S_m \ge \tau_1 + \dots + \tau_n)`, with the phases
-    of arrivals and service side by side: :math:`(q \otimes \alpha)[(-C \oplus T)^{-1}(D \otimes I)]^n e`.
-    Non-preemptive costs depend on more than the distance unless service is exponential.
+    Example 2.1 of Altman et al. 2000: :math:`f_m(n) = P(S_m \ge \tau_1 + \dots + \tau_n)`, with
+    the phases of arrivals and service side by side: :math:`(q \otimes \alpha)[(-C \oplus T)^{-1}(D
+    \otimes I)]^n e`. Non-preemptive costs depend on more than the distance unless service is
+    exponential.
     """
     rows = []
     for service in services:

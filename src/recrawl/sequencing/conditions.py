@@ -1,4 +1,4 @@
-"""When is the problem well posed: Conditions (2) to (4), and pages that are never worth visiting."""
+"""Is the problem well posed: Conditions (2) to (4), and pages that are never worth visiting."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -20,8 +20,8 @@ class Conditions:
 
     Parameters
     ----------
-    met : "(2)" costs grow faster than lines; "(3)" strictly convex, with asymptotes of one offset; "(4)"
-        lines of one offset; "none" of them
+    met : "(2)" costs grow faster than lines; "(3)" strictly convex, with asymptotes of one offset;
+        "(4)" lines of one offset; "none" of them
     explanation : what this means for the order
     at_risk : pages that some optimal policy may leave out, those of smaller gain than another
     """
@@ -47,10 +47,10 @@ def check_conditions(costs: DistanceCosts, *, longest: int = 64) -> Conditions:
     Notes
     -----
     Under any of them some optimal policy uses every page infinitely often (Theorem 3.1). Where the
-    asymptotes :math:`a_m x + C_m` have different offsets, the pages of greater :math:`C_m` are at risk: a
-    visit to m lowers the cost by at most :math:`-C_m` in the long run. For obsolescence
-    :math:`C_m = -c_m/(\mu_m EX)`, so those with SMALL :math:`c_m/\mu_m` may be best left out; the paper's
-    Remark 6.1 has the inequality the other way round.
+    asymptotes :math:`a_m x + C_m` have different offsets, the pages of greater :math:`C_m` are at
+    risk: a visit to m lowers the cost by at most :math:`-C_m` in the long run. For obsolescence
+    :math:`C_m = -c_m/(\mu_m EX)`, so those with SMALL :math:`c_m/\mu_m` may be best left out; the
+    paper's Remark 6.1 has the inequality the other way round.
     """
     table = costs.tabulate(longest)
     bends = np.diff(table, 2, axis=1)
@@ -73,7 +73,7 @@ def check_conditions(costs: DistanceCosts, *, longest: int = 64) -> Conditions:
     names = ", ".join(map(str, risk[:8])) + (", ..." if risk.size > 8 else "")
     return Conditions(
         "none",
-        f"the asymptotes have different offsets: pages {names} gain less by a visit than others, and "
-        "may be best never visited; make weights proportional to change rates to rule it out",
+        f"the asymptotes have different offsets: pages {names} gain less by a visit than "
+        "others, and may be best never visited; weights proportional to change rates rule it out",
         risk,
     )

@@ -42,6 +42,10 @@ class DistanceCosts(Protocol):
         """Return f of each (page, distance)."""
         ...
 
+    def index(self, pages: Integers, ages: Integers) -> Vector:
+        """Return Whittle's index W(d) = d f(d + 1) - (d + 1) f(d), which does not fall with d."""
+        ...
+
     def tabulate(self, longest: int) -> Vector:
         """Return f(1) .. f(longest) in the rows of a table, shape (n, longest)."""
         ...
@@ -73,7 +77,9 @@ class AgeingCosts:
             if not np.all(good):
                 page = int(np.argmin(good))
                 bound = ">= 0" if name == "slopes" else "> 0"
-                raise InvalidModel(f"{name} of page {page} must be finite and {bound}, got {values[page]:g}")
+                raise InvalidModel(
+                    f"{name} of page {page} must be finite and {bound}, got {values[page]:g}"
+                )
 
     @classmethod
     def obsolescence(
@@ -98,9 +104,9 @@ class AgeingCosts:
     def losses(cls, service_rates: ArrayLike, arrival_rate: float) -> Self:
         r"""Return the loss probabilities :math:`(\lambda/(\lambda+\mu_m))^d` of Poisson arrivals.
 
-        A packet sent to a busy server pushes the one in service out; with exponential service it makes
-        no difference to the cost if it is the new one that is lost (non-preemptive discipline), since
-        what remains of a service is as long as a new one.
+        A packet sent to a busy server pushes the one in service out; with exponential service it
+        makes no difference to the cost if it is the new one that is lost (non-preemptive
+        discipline), since what remains of a service is as long as a new one.
         """
         rates = np.asarray(service_rates, dtype=np.float64)
         if not (np.isfinite(arrival_rate) and arrival_rate > 0):
@@ -125,20 +131,26 @@ class AgeingCosts:
             self.slopes[pages] * distances - self.worths[pages] * fresh + self.per_access
         )
 
+    def index(self, pages: Integers, ages: Integers) -> Vector:
+        r"""Return Whittle's index :math:`a[1 - h^d(1 + d(1-h))] - k`, without cancellation."""
+        decay = self.decays[pages]
+        kept = np.exp(-decay * ages) * (1 - ages * np.expm1(-decay))
+        return np.asarray(self.worths[pages] * (1 - kept) - self.per_access)
+
     def tabulate(self, longest: int) -> Vector:
         """Return f(1) .. f(longest) in the rows of a table."""
         steps = np.arange(1, longest + 1)
         return self.at(np.arange(self.n_pages)[:, None], steps[None, :])
 
     def urgencies(self, frequencies: Vector) -> Vector:
-        r"""Return the second derivatives :math:`a\ell^2e^{-\ell/f}` at the gaps 1 / f; 1 where f = 0."""
+        r"""Return the second derivatives :math:`a\ell^2e^{-\ell/f}` at gaps 1 / f, or 1."""
         with np.errstate(divide="ignore"):
             z = np.minimum(self.decays / frequencies, 600)
         curved = np.maximum(self.worths * self.decays**2 * np.exp(-z), 1e-290)
         return np.where(frequencies > 0, curved, 1.0)
 
     def even_cost(self, frequencies: Vector) -> float:
-        """Return the cost of visits at even, possibly broken gaps: a bound for these frequencies."""
+        """Return the cost of visits at even, broken gaps: a bound for these frequencies."""
         with np.errstate(divide="ignore"):
             fresh = -np.expm1(-self.decays / frequencies)
         return float((self.slopes - frequencies * self.worths * fresh).sum() + self.per_access)
@@ -173,7 +185,8 @@ class TabulatedCosts:
     def __post_init__(self) -> None:
         if self.table.ndim != 2 or self.table.shape[1] < 3 or not self.table.shape[0]:
             raise InvalidModel(
-                f"table must have a row for each page and 3 distances or more, got {self.table.shape}"
+                "table must have a row for each page and 3 distances or more, got "
+                f"{self.table.shape}"
             )
         if not np.all(np.isfinite(self.table)):
             page, at = np.argwhere(~np.isfinite(self.table))[0]
@@ -185,8 +198,8 @@ class TabulatedCosts:
             page, at = (int(x) for x in np.argwhere(wrong)[0])
             three = ", ".join(f"{value:g}" for value in self.table[page, at : at + 3])
             raise InvalidModel(
-                f"cost of page {page} is not convex: at distances {at + 1}, {at + 2}, {at + 3} it is "
-                f"{three}; the middle must not be above the mean of the others"
+                f"cost of page {page} is not convex: at distances {at + 1}, {at + 2}, {at + 3} "
+                f"it is {three}; the middle must not be above the mean of the others"
             )
 
     @property
@@ -202,6 +215,11 @@ class TabulatedCosts:
                 f"{self.table.shape[1]}"
             )
         return np.asarray(self.table[pages, np.asarray(distances) - 1])
+
+    def index(self, pages: Integers, ages: Integers) -> Vector:
+        """Return Whittle's index."""
+        here = self.at(pages, ages)
+        return np.asarray(ages * (self.at(pages, ages + 1) - here) - here)
 
     def tabulate(self, longest: int) -> Vector:
         """Return f(1) .. f(longest); as many as the table has."""

@@ -1,4 +1,4 @@
-"""What an order costs, exactly: cycles by their distances, streams by their regret, random draws."""
+"""What an order costs: cycles by their distances, streams by their regret, random draws."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -90,9 +90,9 @@ def evaluate_cycle(costs: DistanceCosts, sequence: ArrayLike) -> OrderCost:
 
     Notes
     -----
-    Equation (6) of Altman et al.: :math:`\frac1K\sum_m\sum_j f_m(\delta^m_j)`, and a page that never
-    occurs costs its slope in each slot. With :meth:`AgeingCosts.obsolescence` it is the cost of
-    Coffman et al. by Lemma 3.1. O(K + n).
+    Equation (6) of Altman et al.: :math:`\frac1K\sum_m\sum_j f_m(\delta^m_j)`, and a page that
+    never occurs costs its slope in each slot. With :meth:`AgeingCosts.obsolescence` it is the cost
+    of Coffman et al. by Lemma 3.1. O(K + n).
 
     References
     ----------
@@ -143,10 +143,10 @@ def measure_stream(
     Notes
     -----
     Regret: with :math:`z = \ell/f` and :math:`m = a\ell e^{-z}`, the cost is
-    :math:`\sum_i (c_i - m_i) + k - \frac1T\sum_t [a(1-e^{-\ell d_t}) - m d_t]`, because the distances of
-    a page fill the time. Each term is flat at :math:`d = 1/f`, so the window's ends and the
-    random number of long gaps in it hardly matter. For the best frequencies it is the identity
-    :math:`C = C^* + \frac1T\sum\varphi(y_t)`. O(slots).
+    :math:`\sum_i (c_i - m_i) + k - \frac1T\sum_t [a(1-e^{-\ell d_t}) - m d_t]`, because the
+    distances of a page fill the time. Each term is flat at :math:`d = 1/f`, so the window's ends
+    and the random number of long gaps in it hardly matter. For the best frequencies it is the
+    identity :math:`C = C^* + \frac1T\sum\varphi(y_t)`. O(slots).
     """
     shares = check_frequencies(frequencies)
     if slots < 1 or warm_up < 0:

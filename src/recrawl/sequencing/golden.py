@@ -35,14 +35,14 @@ class GoldenStream:
     -----
     Page i owns the consecutive points :math:`j` of its share of :math:`1..F_k`, and accesses happen
     in the order of :math:`j\phi^{-1} \bmod 1`. Since :math:`F_{k-1}^2 \equiv \pm 1 \pmod{F_k}` the
-    next point in that order is :math:`j \pm F_{k-1} \bmod F_k`, so a step is O(1): an addition and a
-    look into a guide table. Nothing but the position changes; any slot can be reached at once.
+    next point in that order is :math:`j \pm F_{k-1} \bmod F_k`, so a step is O(1): an addition and
+    a look into a guide table. Nothing but the position changes; any slot can be reached at once.
 
     References
     ----------
-    E. G. Coffman, Z. Liu, R. R. Weber, "Optimal robot scheduling for web search engines", Journal of
-    Scheduling 1(1), 1998, section 5. A. Itai, Z. Rosberg, IEEE Transactions on Automatic Control 29,
-    1984.
+    E. G. Coffman, Z. Liu, R. R. Weber, "Optimal robot scheduling for web search engines", Journal
+    of Scheduling 1(1), 1998, section 5. A. Itai, Z. Rosberg, IEEE Transactions on Automatic
+    Control 29, 1984.
     """
 
     def __init__(self, frequencies: ArrayLike, k: int | None = None) -> None:
@@ -133,8 +133,8 @@ def golden_limit(frequencies: ArrayLike) -> tuple[Integers, Vector]:
 
     Notes
     -----
-    With :math:`\phi^{-j} \le f < \phi^{-(j-1)}` the distances are :math:`F_j, F_{j+1}, F_{j+2}` with
-    rates :math:`f-\phi^{-j},\ f-\phi^{-(j+1)},\ \phi^{-(j-1)}-f`. (The paper prints
+    With :math:`\phi^{-j} \le f < \phi^{-(j-1)}` the distances are :math:`F_j, F_{j+1}, F_{j+2}`
+    with rates :math:`f-\phi^{-j},\ f-\phi^{-(j+1)},\ \phi^{-(j-1)}-f`. (The paper prints
     :math:`\lceil\ln_\phi f\rceil` for j, which must be of :math:`1/f`.)
     """
     shares = check_frequencies(frequencies)
@@ -146,9 +146,7 @@ def golden_limit(frequencies: ArrayLike) -> tuple[Integers, Vector]:
     numbers = np.array([fibonacci(k) for k in range(int(order.max()) + 3)])
     distances = np.stack([numbers[order], numbers[order + 1], numbers[order + 2]], axis=1)
     j = order.astype(np.float64)
-    rates = np.stack(
-        [shares - PHI**-j, shares - PHI ** -(j + 1), PHI ** -(j - 1) - shares], axis=1
-    )
+    rates = np.stack([shares - PHI**-j, shares - PHI ** -(j + 1), PHI ** -(j - 1) - shares], axis=1)
     return distances, np.maximum(rates, 0)
 
 
@@ -161,9 +159,9 @@ def golden_second_moment(x: ArrayLike) -> Vector:
 
     Notes
     -----
-    :math:`\tfrac{2\phi x}{5}(\phi^2 - x)`: a parabola that is :math:`2\phi^2/5 = 1.047` at both ends and
-    :math:`\phi^5/10 = 1.109` at :math:`x = \phi^2/2`. Its ends are what the paper prints as an upper
-    bound on the ratio of costs; they are the best case, and 1.109 is the worst.
+    :math:`\tfrac{2\phi x}{5}(\phi^2 - x)`: a parabola that is :math:`2\phi^2/5 = 1.047` at both
+    ends and :math:`\phi^5/10 = 1.109` at :math:`x = \phi^2/2`. Its ends are what the paper prints
+    as an upper bound on the ratio of costs; they are the best case, and 1.109 is the worst.
     """
     at = np.asarray(x, dtype=np.float64)
     return np.asarray(2 * PHI * at / 5 * (PHI**2 - at))

@@ -44,14 +44,14 @@ def solve_horizon(
     costs : of n pages
     ages : shape (n,), >= 1, slots since each page's last access
     accesses : how many are to be made, >= 0
-    terminal : charge every page :math:`f_i` of its age at the end, equation (1) of the paper; without it
-        neglect is free towards the end (Example 3.5)
+    terminal : charge every page :math:`f_i` of its age at the end, equation (1) of the paper;
+        without it neglect is free towards the end (Example 3.5)
     max_states : of the dynamic programme, all stages together
 
     Notes
     -----
-    Forward over the ages that can be reached; of two ways to the same ages the cheaper is kept. After t
-    accesses there are at most min(n^t, number of distinct ages) states.
+    Forward over the ages that can be reached; of two ways to the same ages the cheaper is kept.
+    After t accesses there are at most min(n^t, number of distinct ages) states.
 
     References
     ----------

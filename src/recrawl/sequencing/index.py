@@ -29,13 +29,14 @@ class IndexStream:
 
     Notes
     -----
-    Each page is due a gap :math:`1/f` after it was last served, less 0.3 of what it was late (so its
-    due times keep to a grid in the long run, and the even spread of the start is not lost). By the slot-regret identity
-    (:func:`recrawl.sequencing.evaluation.measure_regret`) serving a page :math:`\delta` slots off
-    its gap costs :math:`\tfrac12 s \delta^2`, with urgency :math:`s = a\ell^2 e^{-z}`. A slot's wait
-    therefore costs :math:`s \delta` more for a late page, which is the order among late ones; among
-    early ones :math:`\sqrt s \delta` was best in trials. Only the earliest page of each of the lanes
-    competes. O(lanes) time a step with O(1) amortised upkeep; 40 bytes a page.
+    Each page is due a gap :math:`1/f` after it was last served, less 0.3 of what it was late (so
+    its due times keep to a grid in the long run, and the even spread of the start is not lost). By
+    the slot-regret identity (:func:`recrawl.sequencing.evaluation.measure_regret`) serving a page
+    :math:`\delta` slots off its gap costs :math:`\tfrac12 s \delta^2`, with urgency :math:`s =
+    a\ell^2 e^{-z}`. A slot's wait therefore costs :math:`s \delta` more for a late page, which is
+    the order among late ones; among early ones :math:`\sqrt s \delta` was best in trials. Only the
+    earliest page of each of the lanes competes. O(lanes) time a step with O(1) amortised upkeep;
+    40 bytes a page.
 
     When pages come, go or change, the total frequency changes and with it the length of a slot in
     due time, so all gaps stretch alike and no page jumps.
@@ -65,7 +66,7 @@ class IndexStream:
         return out
 
     def add(self, frequency: float, urgency: float) -> int:
-        """Let a page in, with a frequency on the scale of shares at the start; return its number."""
+        """Let a page in; its frequency is on the scale of the first shares. Return its number."""
         return self.queue.add(frequency, urgency)
 
     def remove(self, page: int) -> None:

@@ -57,9 +57,9 @@ def search_word(costs: DistanceCosts, start: ArrayLike) -> LocalSearch:
 
     Notes
     -----
-    The paper's method. Its proof that a local minimum is global (Lemma 4.3, Theorem 4.4) is not valid
-    as printed: multimodularity fails on words that do not begin with a visit. In all trials the minima
-    were global all the same; :func:`recrawl.sequencing.two.solve_two` needs no search.
+    The paper's method. Its proof that a local minimum is global (Lemma 4.3, Theorem 4.4) is not
+    valid as printed: multimodularity fails on words that do not begin with a visit. In all trials
+    the minima were global all the same; :func:`recrawl.sequencing.two.solve_two` needs no search.
     """
     word = np.asarray(start, dtype=np.int64)
     if costs.n_pages != 2 or word.ndim != 1 or not np.all((word == 0) | (word == 1)):

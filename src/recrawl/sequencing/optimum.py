@@ -72,11 +72,12 @@ def solve_cycle(
     Notes
     -----
     Theorem 3.1 of Altman et al. says that some cycle is optimal; this finds it, as the minimum mean
-    cycle of the graph of ages (:mod:`recrawl.kernels.distance_graph`) by Howard's method. Ages from a
-    cap on are one state that goes on costing what its last slot cost, which by convexity is never
-    too much: so the least mean is a lower bound for all policies, whatever the caps, and no distance
-    beyond cap + 1 in the cycle proves it attained. Potentials with reduced costs >= 0 on all edges
-    prove the mean least. Where a cap binds the caps that bind are raised. O(states n^2) a round.
+    cycle of the graph of ages (:mod:`recrawl.kernels.distance_graph`) by Howard's method. Ages
+    from a cap on are one state that goes on costing what its last slot cost, which by convexity is
+    never too much: so the least mean is a lower bound for all policies, whatever the caps, and no
+    distance beyond cap + 1 in the cycle proves it attained. Potentials with reduced costs >= 0 on
+    all edges prove the mean least. Where a cap binds the caps that bind are raised. O(states n^2)
+    a round.
 
     References
     ----------
@@ -98,8 +99,8 @@ def solve_cycle(
         if size > max_states:
             if found is None:
                 raise InvalidModel(
-                    f"the graph of ages of {costs.n_pages} pages has {size:,} states or more, which is "
-                    f"over max_states, {max_states:,}: too many pages, or too unequal, for an exact cycle"
+                    f"the graph of ages of {costs.n_pages} pages has {size:,} states or more, over "
+                    f"max_states, {max_states:,}: too many pages, or too unequal, to be exact"
                 )
             return found
         found = _solve(costs, caps)
@@ -160,5 +161,7 @@ def _raise_caps(costs: DistanceCosts, found: BestCycle, reach: int) -> Integers:
         if slots.size:
             longest[page] = np.diff(np.append(slots, slots[0] + order.size)).max()
     binding = (longest > caps + 1) | (longest == 0)
-    raised = np.where(binding if np.any(binding) else True, np.maximum(3 * caps // 2, longest), caps)
+    raised = np.where(
+        binding if np.any(binding) else True, np.maximum(3 * caps // 2, longest), caps
+    )
     return np.minimum(raised, reach).astype(np.int64)

@@ -55,7 +55,7 @@ class PhaseStream:
         return out
 
     def add(self, frequency: float) -> int:
-        """Let a page in, with a frequency on the scale of shares at the start; return its number."""
+        """Let a page in; its frequency is on the scale of the first shares. Return its number."""
         return self.queue.add(frequency, 1.0)
 
     def remove(self, page: int) -> None:
@@ -78,9 +78,7 @@ class PhaseStream:
         return stream
 
 
-def phase_cycle(
-    frequencies: ArrayLike, length: int, phases: ArrayLike | None = None
-) -> Integers:
+def phase_cycle(frequencies: ArrayLike, length: int, phases: ArrayLike | None = None) -> Integers:
     """Return one cycle: every page its rounded number of times, in order of due times.
 
     Parameters

@@ -30,8 +30,8 @@ class PoliteStream:
     Notes
     -----
     A host competes with its earliest due page and sleeps after each visit. Where every host sleeps
-    the slot stays empty (:data:`IDLE`). A host whose pages together ask for more than a visit in each
-    gap cannot have them, and is served at its gap. O(lanes + log n) a step.
+    the slot stays empty (:data:`IDLE`). A host whose pages together ask for more than a visit in
+    each gap cannot have them, and is served at its gap. O(lanes + log n) a step.
     """
 
     def __init__(
@@ -75,9 +75,10 @@ class PoliteStream:
         }
 
     def take(self, count: int) -> Integers:
-        """Return the next ``count`` page numbers, or -1 for a slot in which no host may be asked."""
+        """Return the next ``count`` page numbers; -1 where no host may be asked."""
         out = np.empty(count, dtype=np.int64)
-        serve_politely(*self._arrays.values(), out)
+        serve: Any = serve_politely
+        serve(*self._arrays.values(), out)
         return out
 
     def checkpoint(self) -> dict[str, NDArray[Any]]:

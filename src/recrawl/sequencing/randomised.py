@@ -22,7 +22,8 @@ class RandomStream:
 
     Notes
     -----
-    Alias method (Walker 1977) on a counter-based generator, so any draw can be repeated. O(1) a step.
+    Alias method (Walker 1977) on a counter-based generator, so any draw can be repeated. O(1) a
+    step.
     """
 
     def __init__(self, frequencies: ArrayLike, seed: int = 0) -> None:

@@ -20,9 +20,9 @@ def regular_cycle(count: int, length: int) -> Integers:
 
     Notes
     -----
-    Slot n is of page 0 where :math:`\lceil (n+1)p \rceil > \lceil np \rceil` with p = count / length:
-    the lower mechanical word. Any two stretches of equal length differ by at most one zero, which
-    spaces both letters as evenly as whole numbers allow at once.
+    Slot n is of page 0 where :math:`\lceil (n+1)p \rceil > \lceil np \rceil` with p = count /
+    length: the lower mechanical word. Any two stretches of equal length differ by at most one
+    zero, which spaces both letters as evenly as whole numbers allow at once.
 
     References
     ----------

@@ -19,14 +19,15 @@ class RingStream:
     Parameters
     ----------
     frequencies : shape (n,), >= 0, of positive sum
-    n_rings : None for 1.5 n ** (2/3), which balances what is lost by unequal frequencies within a ring
-        against what is lost between rings
+    n_rings : None for 1.5 n ** (2/3), which balances what is lost by unequal frequencies within a
+        ring against what is lost between rings
 
     Notes
     -----
-    Rings are cut so that equal frequencies within each lose least: with visits of density m over the
-    logarithm of frequency, cuts of density :math:`m^{1/3}` (Panter and Dite 1951). Within a ring the distances are sums of many of the ring's own, whose errors do not add up since
-    due times keep to a grid. O(1) a step.
+    Rings are cut so that equal frequencies within each lose least: with visits of density m over
+    the logarithm of frequency, cuts of density :math:`m^{1/3}` (Panter and Dite 1951). Within a
+    ring the distances are sums of many of the ring's own, whose errors do not add up since due
+    times keep to a grid. O(1) a step.
     """
 
     def __init__(self, frequencies: ArrayLike, n_rings: int | None = None) -> None:

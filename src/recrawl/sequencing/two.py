@@ -54,13 +54,13 @@ def solve_two(costs: DistanceCosts) -> TwoServerOptimum:
 
     Notes
     -----
-    With :math:`\hat f` the interpolation of f, :math:`F(p) = p\hat f(1/p)` is convex and piecewise linear
-    with kinks at 1/n, and no order of density p costs less than :math:`F_0(p) + F_1(1-p)` (Jensen, on
-    whole gaps); the balanced word attains both at once. The sum has kinks at 1/n and 1 - 1/n only, so
-    a period is (r, o, .., o) of length :math:`n = \min\{n \ge 2: W_r(n) \ge W_o(1)\}` with Whittle's
-    index :math:`W(n) = nf(n+1) - (n+1)f(n)` and r the server of smaller W(1). W does not fall, so
-    doubling and bisection find n in O(log n). This proves what the paper concludes for two servers
-    without its Lemma 4.3, which does not hold as printed.
+    With :math:`\hat f` the interpolation of f, :math:`F(p) = p\hat f(1/p)` is convex and piecewise
+    linear with kinks at 1/n, and no order of density p costs less than :math:`F_0(p) + F_1(1-p)`
+    (Jensen, on whole gaps); the balanced word attains both at once. The sum has kinks at 1/n and 1
+    - 1/n only, so a period is (r, o, .., o) of length :math:`n = \min\{n \ge 2: W_r(n) \ge
+    W_o(1)\}` with Whittle's index :math:`W(n) = nf(n+1) - (n+1)f(n)` and r the server of smaller
+    W(1). W does not fall, so doubling and bisection find n in O(log n). This proves what the paper
+    concludes for two servers without its Lemma 4.3, which does not hold as printed.
 
     References
     ----------
@@ -109,8 +109,9 @@ def density_cost(costs: DistanceCosts, count: int, length: int) -> float:
 def switching_rate(period: int) -> float:
     r"""Return the speed of the second server at which the best period becomes ``period + 1``.
 
-    For Poisson arrivals and a first server of the arrivals' rate: Figure 1 of the paper, in closed form
-    :math:`(1+\sqrt{1-K})/K - 1` with :math:`K = (n+2)2^{-(n+1)}`. The first is :math:`1+\sqrt2`.
+    For Poisson arrivals and a first server of the arrivals' rate: Figure 1 of the paper, in closed
+    form :math:`(1+\sqrt{1-K})/K - 1` with :math:`K = (n+2)2^{-(n+1)}`. The first is
+    :math:`1+\sqrt2`.
     """
     if period < 2:
         raise InvalidModel(f"period must be >= 2, got {period}")
@@ -123,6 +124,4 @@ def _cost(costs: DistanceCosts, server: int, distance: int) -> float:
 
 
 def _index(costs: DistanceCosts, server: int, n: int) -> float:
-    return n * _cost(costs, server, n + 1) - (n + 1) * _cost(costs, server, n)
-
-
+    return float(costs.index(np.array([server]), np.array([n]))[0])

@@ -21,8 +21,8 @@ class WhittleStream:
 
     Notes
     -----
-    :math:`W(d) = a\,[1 - h^d (1 + d(1-h))]`: the price of an access at which serving the page at age d
-    and at age d + 1 are equally good. It needs no frequencies.
+    :math:`W(d) = a\,[1 - h^d (1 + d(1-h))]`: the price of an access at which serving the page at
+    age d and at age d + 1 are equally good. It needs no frequencies.
     """
 
     def __init__(self, costs: AgeingCosts) -> None:

@@ -1,0 +1,128 @@
+"""What ``recrawl order`` says: one policy, or all beside each other."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recrawl.cli.order_table import OrderTable
+from recrawl.cli.output import console, print_table
+from recrawl.sequencing import OrderCost
+
+__all__ = ["OrderAnswer", "order_json", "print_order"]
+
+Integers = NDArray[np.int64]
+_LONGEST = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class OrderAnswer:
+    """An order in numbers.
+
+    Parameters
+    ----------
+    policy : the one that is used
+    chosen_from : candidates that were tried, where the choice was left to us
+    judged : what it costs
+    bound : the best lower bound
+    bound_is_free : whether the bound holds for all frequencies, or for those given
+    sequence : shape (L,), the accesses asked for; None where there are too many to show
+    is_cycle : whether the sequence is to be repeated
+    compare : policy to its cost
+    """
+
+    policy: str
+    chosen_from: tuple[str, ...]
+    judged: OrderCost
+    bound: float
+    bound_is_free: bool
+    sequence: Integers | None
+    is_cycle: bool
+    compare: Mapping[str, OrderCost]
+
+    def gap(self, cost: float) -> float:
+        """Return how far a cost is above the bound, relative to it."""
+        return (cost - self.bound) / abs(self.bound) if self.bound else cost
+
+
+def order_json(answer: OrderAnswer, table: OrderTable) -> dict[str, object]:
+    """Return the answer under the keys that scripts rely on."""
+    shown = answer.sequence is not None and answer.sequence.size <= _LONGEST
+    return {
+        "policy": answer.policy,
+        "cost": answer.judged.cost,
+        "bound": answer.bound,
+        "gap": answer.gap(answer.judged.cost),
+        "bound_for": "any frequencies" if answer.bound_is_free else "these frequencies",
+        "pages": table.frequencies.size,
+        "is_cycle": answer.is_cycle,
+        "worst_spacing": answer.judged.worst_spacing,
+        "unevenness": answer.judged.unevenness,
+        "idle": answer.judged.idle,
+        "chosen_from": list(answer.chosen_from),
+        "compare": {
+            name: {
+                "cost": one.cost,
+                "gap": answer.gap(one.cost),
+                "worst_spacing": one.worst_spacing,
+                "unevenness": one.unevenness,
+            }
+            for name, one in answer.compare.items()
+        },
+    } | ({"sequence": answer.sequence.tolist()} if shown and answer.sequence is not None else {})
+
+
+def print_order(answer: OrderAnswer, table: OrderTable, notes: list[str]) -> None:
+    """Print the report for people."""
+    out = console()
+    pace = (
+        "" if table.rate is None else f", {table.rate:,.6g} accesses per unit of the table's time"
+    )
+    out.print(f"\n[bold]{table.frequencies.size:,} pages[/bold] from {table.path}{pace}")
+    judged = answer.judged
+    tried = f" (best of {', '.join(answer.chosen_from)})" if len(answer.chosen_from) > 1 else ""
+    kind = "any" if answer.bound_is_free else "these"
+    rows = [
+        ("policy", answer.policy + tried),
+        ("cost, share of time out of date", f"{judged.cost:.6f}"),
+        (f"no order with {kind} frequencies costs less than", f"{answer.bound:.6f}"),
+        ("gap to that bound", _percent(answer.gap(judged.cost))),
+        ("worst spacing, in mean distances", _times(judged.worst_spacing)),
+        ("unevenness (0 even, 1 at random)", f"{judged.unevenness:.4f}"),
+    ]
+    if judged.idle:
+        rows.append(("slots in which every host rests", _percent(judged.idle)))
+    print_table(("order", ""), rows)
+    if answer.compare:
+        _print_comparison(answer)
+    if answer.sequence is not None:
+        shown = [table.show(int(p)) if p >= 0 else "(rest)" for p in answer.sequence[:12]]
+        rest = answer.sequence.size - len(shown)
+        what = "cycle" if answer.is_cycle else "next"
+        tail = f", and {rest:,} more" if rest > 0 else ""
+        out.print(f"{what}: {', '.join(shown)}{tail}", markup=False)
+    for note in notes:
+        out.print(note, markup=False)
+
+
+def _print_comparison(answer: OrderAnswer) -> None:
+    rows = [
+        (
+            name,
+            f"{one.cost:.6f}",
+            _percent(answer.gap(one.cost)),
+            _times(one.worst_spacing),
+            f"{one.unevenness:.4f}",
+        )
+        for name, one in sorted(answer.compare.items(), key=lambda item: item[1].cost)
+    ]
+    print_table(("policy", "cost", "gap to the bound", "worst spacing", "unevenness"), rows)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.4f} %" if abs(share) < 0.01 else f"{100 * share:.2f} %"
+
+
+def _times(ratio: float) -> str:
+    return "no limit" if np.isinf(ratio) else f"{ratio:.2f}"
