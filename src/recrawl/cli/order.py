@@ -116,8 +116,9 @@ def main(  # noqa: PLR0913 - the options of the verb
         if out is not None:
             write_sequence(out, table, _blocks(stream, slots, shown))
         if plot is not None:
-            window = stream.take(min(30 * table.frequencies.size + 1000, _KEPT))
-            draw_order(plot, table, window if shown is None or not closed else shown, found[0])
+            more = stream.take(min(30 * table.frequencies.size + 1000, _KEPT))
+            seen = more if shown is None else shown if closed else np.concatenate([shown, more])
+            draw_order(plot, table, seen, found[0])
     answer = OrderAnswer(found[0], found[1], judged, bound, free, shown, closed, compared)
     if json_:
         print_json(order_json(answer, table))

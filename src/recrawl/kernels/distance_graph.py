@@ -138,9 +138,9 @@ def _evaluate(
     mark: NDArray[np.int32],
     path: NDArray[np.int32],
 ) -> float:
-    """Give every state that leads to the root's cycle its value; return the mean of the cycle.
+    """Give every state that leads to the root's cycle its value, all others infinity.
 
-    ``mark`` becomes 1 for those states; values of all others stay.
+    Return the mean of the cycle.
     """
     ages = np.empty(caps.size, dtype=np.int64)
     total, length, state = 0.0, 0, root
@@ -172,7 +172,45 @@ def _evaluate(
                 mark[at] = 1
             else:
                 mark[at] = 3
+                value[at] = np.inf
     return mean
+
+
+@kernel
+def _attach(
+    following: NDArray[np.int32],
+    price: NDArray[np.float32],
+    caps: Integers,
+    strides: Integers,
+    offsets: Integers,
+    first: Vector,
+    rise: Vector,
+    policy: NDArray[np.int8],
+    mean: float,
+    value: Vector,
+) -> None:
+    """Let states that lead to other cycles lead to this one; their values are infinite before.
+
+    From any ages the servers of the cycle can be used in its order, so every state gets there.
+    """
+    ages = np.empty(caps.size, dtype=np.int64)
+    left = 1
+    while left:
+        left = 0
+        for state in range(policy.size):
+            if value[state] < np.inf:
+                continue
+            _read(state, caps, strides, offsets, ages)
+            for m in range(caps.size):
+                after = _after(m, caps, strides, offsets, ages)
+                cost = _cost(m, first, rise, ages)
+                if cost - mean + value[after] < value[state]:
+                    value[state] = cost - mean + value[after]
+                    policy[state] = m
+                    following[state] = after
+                    price[state] = cost
+            if not value[state] < np.inf:
+                left += 1
 
 
 @kernel
@@ -187,11 +225,12 @@ def _improve(
     policy: NDArray[np.int8],
     mean: float,
     value: Vector,
-    change: bool,
+    least: float,
 ) -> float:
-    """Lower the values where another server is better; return the greatest fall.
+    """Lower the values where another server is better by ``least``; return the greatest fall.
 
-    Without ``change`` only look: the return is then the certificate, minus the least reduced cost.
+    With an infinite ``least`` only look: the return is then the certificate, minus the least
+    reduced cost.
     """
     ages = np.empty(caps.size, dtype=np.int64)
     most = 0.0
@@ -209,7 +248,7 @@ def _improve(
                 best, lowest, follower, cost = m, total, after, mine
         if best >= 0:
             most = max(most, value[state] - lowest)
-            if change and value[state] - lowest > 1e-15:
+            if value[state] - lowest > least:
                 value[state] = lowest
                 policy[state] = best
                 following[state] = follower
@@ -245,24 +284,23 @@ def find_best_cycle(
     for state in range(n_states):
         _read(state, caps, strides, offsets, ages)
         price[state] = _cost(policy[state], first, rise, ages)
-    mean, root, rounds, fall = np.inf, 0, 0, np.inf
+    mean, root, rounds, length, fall = np.inf, 0, 0, 0, np.inf
     while rounds < limit and fall > tolerance:
         rounds += 1
         _, root = _best_cycle(following, price, mark)
         mean = _evaluate(
             following, caps, strides, offsets, first, rise, policy, root, value, mark, path
         )
+        _attach(following, price, caps, strides, offsets, first, rise, policy, mean, value)
+        length, state = 0, root
+        while length == 0 or state != root:  # before the policy changes
+            path[length] = policy[state]
+            length += 1
+            state = int(following[state])
         fall = _improve(
-            following, price, caps, strides, offsets, first, rise, policy, mean, value, True
+            following, price, caps, strides, offsets, first, rise, policy, mean, value, tolerance
         )
     fall = _improve(
-        following, price, caps, strides, offsets, first, rise, policy, mean, value, False
+        following, price, caps, strides, offsets, first, rise, policy, mean, value, np.inf
     )
-    length, state = 0, root
-    while True:
-        path[length] = policy[state]
-        length += 1
-        state = int(following[state])
-        if state == root:
-            break
     return mean, fall, path[:length].astype(np.int64), rounds

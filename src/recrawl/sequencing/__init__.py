@@ -26,6 +26,7 @@ from recrawl.sequencing.golden import (
     fibonacci,
     golden_cycle,
     golden_limit,
+    golden_ratio,
     golden_second_moment,
 )
 from recrawl.sequencing.horizon import HorizonOptimum, solve_horizon
@@ -101,6 +102,7 @@ __all__ = [
     "golden_cycle",
     "golden_limit",
     "golden_phases",
+    "golden_ratio",
     "golden_second_moment",
     "judge_policy",
     "loss_costs",

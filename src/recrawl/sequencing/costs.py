@@ -109,6 +109,8 @@ class AgeingCosts:
         discipline), since what remains of a service is as long as a new one.
         """
         rates = np.asarray(service_rates, dtype=np.float64)
+        if rates.ndim != 1 or not np.all(np.isfinite(rates) & (rates > 0)):
+            raise InvalidModel("service_rates must be a vector of finite numbers > 0")
         if not (np.isfinite(arrival_rate) and arrival_rate > 0):
             raise InvalidModel(f"arrival_rate must be finite and > 0, got {arrival_rate:g}")
         one = np.ones(rates.shape)

@@ -10,7 +10,14 @@ from recrawl.kernels.orders import serve_golden
 from recrawl.sequencing.frequencies import check_frequencies, round_to_cycle
 from recrawl.sequencing.streams import Integers, State, Vector
 
-__all__ = ["GoldenStream", "fibonacci", "golden_cycle", "golden_limit", "golden_second_moment"]
+__all__ = [
+    "GoldenStream",
+    "fibonacci",
+    "golden_cycle",
+    "golden_limit",
+    "golden_ratio",
+    "golden_second_moment",
+]
 
 PHI: Final = (1 + 5**0.5) / 2
 
@@ -165,3 +172,24 @@ def golden_second_moment(x: ArrayLike) -> Vector:
     """
     at = np.asarray(x, dtype=np.float64)
     return np.asarray(2 * PHI * at / 5 * (PHI**2 - at))
+
+
+def golden_ratio(load: float, x: ArrayLike) -> Vector:
+    r"""Return the limiting ratio of the cost to C* for frequencies f to 0 with f phi^j = x.
+
+    Parameters
+    ----------
+    load : q = mu E X, changes per access, > 0
+    x : in [1, phi)
+
+    Notes
+    -----
+    In units of 1/f the distances are :math:`x/\sqrt5, \phi x/\sqrt5, \phi^2x/\sqrt5` with weights
+    :math:`(x-1)/x, (x-1/\phi)/x, (\phi-x)/x`. Equation (18) of the paper is the value at x = 1,
+    the least.
+    """
+    at = np.asarray(x, dtype=np.float64)
+    kept = np.zeros_like(at)
+    for power, weight in enumerate((at - 1, at - 1 / PHI, PHI - at)):
+        kept += weight / at * np.exp(-load * PHI**power * at / 5**0.5)
+    return np.asarray((load - 1 + kept) / (load + np.expm1(-load)))

@@ -61,10 +61,10 @@ class RingStream:
 
 def _cut(shares: Vector, rings: int) -> Integers:
     """Return where rings start and the last ends, for frequencies in falling order."""
-    steps = -np.diff(np.log(shares), append=np.log(shares[-1]))
+    steps = -np.diff(np.log(shares), prepend=np.log(shares[0]))
     mass = np.cumsum(np.cbrt(shares * steps**2))
     if not mass[-1] > 0:  # all alike: one ring
         return np.array([0, shares.size])
-    ring = np.minimum((mass - mass[0]) / (mass[-1] - mass[0] + 1e-300) * rings, rings - 1)
+    ring = np.minimum(mass / mass[-1] * rings, rings - 1)
     change = np.flatnonzero(np.diff(ring.astype(np.int64)) > 0) + 1
     return np.concatenate([[0], change, [shares.size]])

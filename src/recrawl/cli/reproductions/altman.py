@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from recrawl.cli.reproductions.result import Reproduction, Row
 from recrawl.cli.robots_pictures import new_figure, save_figure
@@ -42,7 +43,8 @@ def figure_1() -> Reproduction:
 def mmpp() -> Reproduction:
     """Evaluate Lemma 5.2 for an MMPP and a MAP, beside simulation, and the best orders."""
     modulated = MarkovianArrivals.modulated([[-0.3, 0.3], [0.8, -0.8]], [0.5, 4])
-    general = MarkovianArrivals([[-3, 1], [0.5, -2]], [[1.5, 0.5], [0.2, 1.3]])
+    hidden: ArrayLike = [[-3.0, 1.0], [0.5, -2.0]]
+    general = MarkovianArrivals(hidden, [[1.5, 0.5], [0.2, 1.3]])
     rng = np.random.default_rng(5)
     rows = []
     for name, arrivals, rate in (("MMPP, mu = 1", modulated, 1.0), ("MAP, mu = 0.7", general, 0.7)):
@@ -64,15 +66,15 @@ def mmpp() -> Reproduction:
             {"case": "MMPP, best order, mu = (1, 4)"},
             {"f(n)": "", "period": "(one period)"},
             {"f(n)": best.cost, "simulated": "", "period": best.period},
-            "The last row gives the share of packets lost in the place of f(n). The best order is one "
-            "period, not a mixture of those of the two phases, as the paper says.",
+            "This row has the share of packets lost for f(n). The best order is one period, not a "
+            "mixture of those of the two phases, as the paper says.",
         )
     )
     return Reproduction(
         f"{_PAPER}, Section 5: Lemma 5.2",
         rows,
         [
-            "The printed F(t) of a MAP lacks D in the integral, and E e^(mu tau) lacks a minus sign.",
+            "The printed F(t) of a MAP lacks D in its integral, and E e^(mu tau) a minus sign.",
             f"Simulated over {_SAMPLES:,} intervals, seed 5.",
         ],
     )

@@ -1,4 +1,4 @@
-"""Section 5 of "Optimal robot scheduling for web search engines" (1998): the golden ratio policy."""
+"""Section 5 of "Optimal robot scheduling for web search engines": the golden ratio policy."""
 
 import numpy as np
 
