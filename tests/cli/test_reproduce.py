@@ -70,4 +70,4 @@ def test_an_unknown_name_is_bad_input(capsys: pytest.CaptureFixture[str]) -> Non
     code, out, err = run(capsys, "talim-table-3")
 
     assert (code, out) == (2, "")
-    assert "the names are talim-figures, talim-table-1, talim-table-2" in err
+    assert "the names are altman-figure-1, altman-mmpp, coffman-golden, talim-figures" in err
