@@ -191,9 +191,9 @@ def test_the_index_is_close_to_the_bound(n: int) -> None:
 
 
 def test_equal_pages_take_turns() -> None:
-    """Index, phases, rings and deadlines all become a round robin."""
+    """Index, phases, rings, deadlines and Webster's rule all become a round robin."""
     costs = AgeingCosts.obsolescence(np.full(50, 0.02), np.full(50, 0.02), ConstantTime(1.0))
-    for name in ("index", "regular", "rings", "deadline"):
+    for name in ("index", "regular", "rings", "deadline", "webster"):
         order = make_stream(name, costs, np.ones(50)).take(500).reshape(10, 50)
         assert np.all(np.sort(order, axis=1) == np.arange(50)), name
 
@@ -326,7 +326,7 @@ def test_the_choice_is_the_best_of_its_candidates(family: str) -> None:
 
     choice = choose_policy(costs, bound_even_gaps(costs).frequencies)
 
-    assert {"index", "regular", "rings", "whittle"} == set(choice.found)
+    assert {"index", "regular", "rings", "deadline", "whittle"} == set(choice.found)
     least = min(found.cost for found in choice.found.values())
     assert choice.found[choice.name].cost == pytest.approx(least, rel=1e-11)
     assert family != "equal" or choice.name == "index"

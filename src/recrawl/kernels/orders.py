@@ -7,7 +7,14 @@ from numpy.typing import NDArray
 
 from recrawl.kernels.compile import kernel
 
-__all__ = ["serve_at_random", "serve_eligible", "serve_golden", "serve_highest", "serve_rings"]
+__all__ = [
+    "serve_at_random",
+    "serve_eligible",
+    "serve_golden",
+    "serve_highest",
+    "serve_rings",
+    "split_cells",
+]
 
 Integers: TypeAlias = NDArray[np.int64]
 Vector: TypeAlias = NDArray[np.float64]
@@ -33,6 +40,38 @@ def serve_at_random(keep: Vector, other: Integers, seed: int, position: int, out
         page = min(int(scaled), n - 1)
         toss = float(_mixed(bits) >> np.uint64(11)) / 9007199254740992.0
         out[step] = page if toss < keep[page] else other[page]
+
+
+@kernel
+def split_cells(keep: Vector, other: Integers) -> None:
+    """Turn shares of mean 1 into the alias table: keep a cell's page with ``keep``, else the other.
+
+    Small cells are filled up from large ones, which are worked off in order. O(n).
+    """
+    n = keep.size
+    large = 0
+    while large < n and keep[large] < 1:
+        large += 1
+    at = 0
+    small = 0  # the next cell to be filled
+    while at < n and large < n:
+        small = at
+        at += 1
+        if keep[small] >= 1 or other[small] != small:
+            continue
+        while large < n and keep[small] < 1 and other[small] == small:
+            other[small] = large
+            keep[large] -= 1 - keep[small]
+            if keep[large] < 1:
+                emptied = large
+                large += 1
+                while large < n and keep[large] < 1:
+                    large += 1
+                if emptied < at and large < n:
+                    small = emptied  # it was passed over: fill it now
+    for cell in range(n):
+        if other[cell] == cell:
+            keep[cell] = 1.0  # full, but for rounding
 
 
 @kernel

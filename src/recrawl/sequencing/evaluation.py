@@ -33,8 +33,8 @@ class OrderCost:
     ----------
     cost : average cost of a slot
     frequencies : shape (n,), shares of all slots
-    worst_spacing : the greatest distance in units of its page's mean distance
-    unevenness : mean of the squared relative deviation of distances, over accesses; 0 is even, and
+    worst_spacing : the greatest distance, in units of what its page has on average
+    unevenness : squared relative deviation of distances, averaged over accesses; 0 is even, and
         independent draws of rare pages have 1
     idle : share of slots in which nothing was served
     """
@@ -138,7 +138,7 @@ def measure_stream(
     ----------
     stream : is moved on by ``warm_up + slots`` slots
     costs, frequencies : of the pages that the stream orders
-    slots : length of the window; pages with gaps beyond it are judged by those seen
+    slots : the window; pages with gaps beyond it are judged by those seen
 
     Notes
     -----

@@ -45,7 +45,10 @@ class PhaseStream:
 
     def __init__(self, frequencies: ArrayLike, phases: ArrayLike | None = None) -> None:
         shares = check_frequencies(frequencies)
-        self.queue = DueQueue.of(shares, 1.0, _phases(shares, phases), n_lanes=1)
+        start = _phases(shares, phases)
+        # ties are broken the same way in every round, or pages of one rate would change places
+        start = start * (1 - 1e-6 * np.arange(shares.size) / shares.size)
+        self.queue = DueQueue.of(shares, 1.0, start, n_lanes=1)
 
     def take(self, count: int) -> Integers:
         """Return the next ``count`` page numbers."""

@@ -39,7 +39,7 @@ Integers: TypeAlias = NDArray[np.int64]
 Maker: TypeAlias = Callable[[AgeingCosts, Vector, int], AccessStream]
 
 SMALL_GRAPH: Final = 400_000  # states of an exact solution that takes about a second
-FEW: Final = 300  # pages up to which O(n) a step is no matter
+FEW: Final = 2000  # pages up to which O(n) a step can be tried
 
 
 def _regular(costs: AgeingCosts, shares: Vector, seed: int) -> AccessStream:
@@ -142,7 +142,7 @@ def judge_policy(
     stream = make_stream(name, costs, shares, seed=seed)
     window = min(max(30 * shares.size, 20_000), 3_000_000) if slots is None else slots
     if name == "whittle":
-        window = min(window, 200_000_000 // shares.size)
+        window = min(window, 60_000_000 // shares.size)
     aim = bound_even_gaps(costs).frequencies if name == "whittle" else shares
     return measure_stream(stream, costs, aim, slots=window, warm_up=window)
 
@@ -166,11 +166,12 @@ def choose_policy(
     -------
     Choice
         The exact optimum where the graph of ages is small (up to four pages or so), otherwise the
-        best of the index, golden phases, rings, and for few pages Whittle's index.
+        best of the index, golden phases, rings, deadlines, and for up to 2,000 pages Whittle's
+        index.
 
     Notes
     -----
-    Trials of 60 slots a page at most, and 6 million: below three seconds.
+    Trials of 60 slots a page at most, and 6 million: some seconds, up to ten.
     """
     shares = check_frequencies(frequencies)
     if free and 2 <= shares.size <= 6:
@@ -181,7 +182,7 @@ def choose_policy(
         if best is not None and best.is_exact:
             judged = evaluate_cycle(costs, best.sequence)
             return Choice("optimal", CycleStream(best.sequence), {"optimal": judged})
-    names = ["index", "regular", "rings"]
+    names = ["index", "regular", "rings", "deadline"]
     if free and shares.size <= FEW:
         names.append("whittle")
     found = {name: judge_policy(name, costs, shares, slots=slots) for name in names}

@@ -42,7 +42,7 @@ class DueQueue:
     pages : records of :data:`recrawl.kernels.calendar.PAGE`; a gap of 0 means that there is no page
     lanes, buckets : the calendar queues
     edges : shape (lanes - 1,), the urgencies at which lanes meet
-    clock : (now, length of a slot); slots are 1 / total frequency long
+    clock : (now, duration of a slot), the latter 1 / total frequency
     n_pages : records in use; those beyond are room for pages to come
     """
 

@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from recrawl.kernels.orders import serve_at_random
+from recrawl.kernels.orders import serve_at_random, split_cells
 from recrawl.sequencing.frequencies import check_frequencies, round_to_cycle
 from recrawl.sequencing.streams import Integers, State, Vector
 
@@ -59,16 +59,6 @@ def random_cycle(frequencies: ArrayLike, length: int, rng: np.random.Generator) 
 
 def _alias(shares: Vector) -> tuple[Vector, Integers]:
     """Split the pages so that each cell of width 1/n holds at most two of them."""
-    n = shares.size
-    keep, other = shares * n, np.arange(n)
-    small = np.flatnonzero(keep < 1).tolist()
-    large = np.flatnonzero(keep >= 1).tolist()
-    while small and large:
-        low, high = small.pop(), large[-1]
-        other[low] = high
-        keep[high] -= 1 - keep[low]
-        if keep[high] < 1:
-            small.append(large.pop())
-    keep[large] = 1
-    keep[[page for page in small if keep[page] > 0.5]] = 1  # rounding only
+    keep, other = shares * shares.size, np.arange(shares.size)
+    split_cells(keep, other)
     return keep, other
