@@ -24,6 +24,8 @@ PAGES = [
     ROOT / "CONTRIBUTING.md",
     *sorted(path for path in (ROOT / "docs").rglob("*.md") if path.name not in MADE),
 ]
+# Tables that a reader is asked to save before the examples.
+SAVED = re.compile(r"Save this as `([\w.]+)`[^\n]*\n\n```\w+\n(.*?)```", re.DOTALL)
 PLACEHOLDER = "https://docs.example.org"
 
 
@@ -76,10 +78,8 @@ def test_console_examples_do_what_they_show(
     page: Path, session: str, tmp_path: Path, site: str
 ) -> None:
     """Every command of ours that is shown succeeds, and prints what is shown of its output."""
-    for name in ("pages.csv", "arrivals.csv"):
-        source = ROOT / "docs" / "examples" / name
-        if source.exists():
-            (tmp_path / name).write_bytes(source.read_bytes())
+    for name, text in re.findall(SAVED, page.read_text()):
+        (tmp_path / name).write_text(text)
     if re.search(r"recrawl (search|status|explain|export)", session) and "init" not in session:
         _shell(f"recrawl init {site}/ --contact mailto:tester@site.test --allow-private", tmp_path)
         _shell("recrawl run --once --quiet", tmp_path)
