@@ -1,6 +1,6 @@
 """The picture of the README: a plan for pages such as sites have.
 
-    python docs/pictures/make.py
+python docs/pictures/make.py
 """
 
 import tempfile

@@ -20,6 +20,21 @@ def recrawl(
     )
 
 
+def recrawl_measured(
+    *arguments: str | Path, cwd: Path
+) -> tuple[subprocess.CompletedProcess[str], int]:
+    """Run `recrawl` to its end; return also the most memory that it had, in KiB."""
+    command = [sys.executable, "-m", "recrawl", *map(str, arguments)]
+    with (cwd / "stdout").open("w+") as out, (cwd / "stderr").open("w+") as error:
+        process = subprocess.Popen(command, cwd=cwd, env=ENV, stdout=out, stderr=error)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        error.seek(0)
+        told = subprocess.CompletedProcess(command, process.returncode, out.read(), error.read())
+    return told, usage.ru_maxrss
+
+
 def answer(*arguments: str | Path, cwd: Path) -> dict[str, Any]:
     """Run `recrawl ... --json` and return its one object."""
     ended = recrawl(*arguments, "--json", cwd=cwd)
