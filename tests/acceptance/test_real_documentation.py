@@ -36,7 +36,7 @@ allow_private = ["docs.localhost"]
 class _Quiet(http.server.SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"  # connections are kept
 
-    def log_message(self, format: str, *args: object) -> None:
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 -- its name there
         """Say nothing."""
 
 
