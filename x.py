@@ -31,6 +31,7 @@ ENV = {
     for name, value in os.environ.items()
     if name not in {"PYTHONDONTWRITEBYTECODE", "VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME"}
 }
+ENV["RECRAWL_CALLED_AS"] = f"python3 {sys.argv[0]} exec recrawl"
 ENV["PATH"] = f"{VENV / 'bin'}{os.pathsep}{ENV.get('PATH', '')}"
 
 

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from recrawl.cli.output import called_as
 from recrawl.control.urls import host_of, normalise
 from recrawl.errors import InputError, StateError
 
@@ -133,5 +134,5 @@ def init(
     except OSError as error:
         raise StateError(f"{out}: {error.strerror}") from error
     missing = "" if contact else "Fill in `contact`, then "
-    print(f"Wrote {out}. {missing or 'Now '}start with:  recrawl run {out}")
+    print(f"Wrote {out}. {missing or 'Now '}start with:  {called_as()} run {out}")
     return 0
