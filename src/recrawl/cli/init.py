@@ -80,7 +80,7 @@ def init(
     url: str,
     *,
     contact: str = "",
-    budget: str = "1000/h",
+    budget: Annotated[str, Parameter(allow_leading_hyphen=True)] = "1000/h",
     out: Path = Path("recrawl.toml"),
     allow_private: bool = False,
     force: Annotated[bool, Parameter(negative="")] = False,
