@@ -1,5 +1,6 @@
 """The documents are true: examples run, verbs are explained, tables name what exists."""
 
+import doctest
 import importlib
 import os
 import re
@@ -47,6 +48,22 @@ def test_python_examples_run(page: Path, code: str, tmp_path: Path) -> None:
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, f"{page}: {done.stderr}"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in (ROOT / "src").rglob("*.py") if ">>>" in path.read_text()],
+    ids=lambda path: path.stem if path.stem != "__init__" else path.parent.name,
+)
+def test_examples_in_docstrings_are_true(path: Path) -> None:
+    """Run as doctests, with the output that they show."""
+    name = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts)
+    module = importlib.import_module(name.removesuffix(".__init__"))
+
+    failed, tried = doctest.testmod(module)
+
+    assert tried > 0
+    assert failed == 0
 
 
 @pytest.mark.parametrize(("page", "text"), blocks("toml"), ids=name_of)
