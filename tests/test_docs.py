@@ -5,6 +5,7 @@ import importlib
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -89,17 +90,25 @@ def site() -> Iterator[str]:
         yield f"http://site.localhost:{server.port}"
 
 
+@pytest.fixture(scope="module")
+def crawled(site: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of somebody who has crawled that site."""
+    folder = tmp_path_factory.mktemp("crawled")
+    _shell(f"recrawl init {site}/ --contact mailto:tester@site.test --allow-private", folder)
+    _shell("recrawl run --once --quiet", folder)
+    return folder
+
+
 @pytest.mark.acceptance
 @pytest.mark.parametrize(("page", "session"), blocks("console"), ids=name_of)
 def test_console_examples_do_what_they_show(
-    page: Path, session: str, tmp_path: Path, site: str
+    page: Path, session: str, tmp_path: Path, site: str, crawled: Path
 ) -> None:
     """Every command of ours that is shown succeeds, and prints what is shown of its output."""
     for name, text in re.findall(SAVED, page.read_text()):
         (tmp_path / name).write_text(text)
     if re.search(r"recrawl (search|status|explain|export)", session) and "init" not in session:
-        _shell(f"recrawl init {site}/ --contact mailto:tester@site.test --allow-private", tmp_path)
-        _shell("recrawl run --once --quiet", tmp_path)
+        shutil.copytree(crawled, tmp_path, dirs_exist_ok=True)
     for line, shown in _commands(session):
         if not line.startswith("recrawl "):
             continue  # x.py and pip set up what this very run stands on
