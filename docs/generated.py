@@ -58,8 +58,8 @@ def life_cycle() -> str:
         lines.append(f"| {outcome.value} | " + " | ".join(cells) + " |")
     kept = ", ".join(sorted(state.value for state in KEEPS))
     return (
-        "# States of a page\n\nWhich state follows, by the state before (columns); a dot keeps it, bold is a "
-        "confirmation. "
+        "# States of a page\n\nWhich state follows, by the state before (columns); a dot keeps it, "
+        "bold is a confirmation. "
         f"The index keeps its copy in the states {kept}.\n\n" + "\n".join(lines) + "\n"
     )
 
