@@ -12,6 +12,7 @@ Everything lands in two folders of the checkout, .tools (uv) and .venv; delete t
 
 import hashlib
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,7 @@ TOOLS = ROOT / ".tools"
 VENV = ROOT / ".venv"
 LOCK = ROOT / "requirements.lock"
 UV_VERSION = "0.13.8"
+TESTS = ("python", "-m", "pytest", "-m", "not slow", "-n", "auto", "--dist", "loadfile")
 EXTRAS = ("plots", "build", "test", "lint", "docs")
 
 # Bytecode must be written, or every start compiles every import anew (0.45 s instead of 0.17 s).
@@ -29,6 +31,7 @@ ENV = {
     for name, value in os.environ.items()
     if name not in {"PYTHONDONTWRITEBYTECODE", "VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME"}
 }
+ENV["RECRAWL_CALLED_AS"] = f"python3 {sys.argv[0]} exec recrawl"
 ENV["PATH"] = f"{VENV / 'bin'}{os.pathsep}{ENV.get('PATH', '')}"
 
 
@@ -86,8 +89,8 @@ def main(arguments: list[str]) -> None:
         return lock()
     commands = {
         "run": ["recrawl", "demo", *rest],
-        "test": ["python", "-m", "pytest", "-m", "not slow", *rest],
-        "check": ["bash", ".ci/check", *rest],
+        "test": [*TESTS, *rest],
+        "check": ["bash", "-c", f"bash .ci/check && {shlex.join(TESTS)}"],
         "exec": rest,
     }
     if verb not in commands or not commands[verb]:

@@ -10,10 +10,11 @@ generated.write()
 
 project = "recrawl"
 author = "the recrawl developers"
+project_copyright = author
 extensions = [
+    "formulas",
     "myst_parser",
     "sphinx.ext.autodoc",
-    "sphinx.ext.mathjax",
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
 ]
@@ -21,7 +22,9 @@ myst_enable_extensions = ["dollarmath", "deflist", "colon_fence"]
 myst_heading_anchors = 3
 html_theme = "furo"
 html_title = "recrawl"
-html_static_path: list[str] = []
+html_math_renderer = "mathml"
+html_static_path = ["static"]
+html_css_files = ["recrawl.css"]
 exclude_patterns = ["_build"]
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"

@@ -47,7 +47,7 @@ def configuration() -> str:
 def life_cycle() -> str:
     """Return which state follows which outcome, from the table that the crawler runs on."""
     states = list(PageState)
-    head = "| what came of the visit | " + " | ".join(f"from {state.value}" for state in states)
+    head = "| the visit brought | " + " | ".join(state.value for state in states)
     lines = [head + " |", "|---|" + "---|" * len(states)]
     for outcome in Outcome:
         cells = []
@@ -58,8 +58,8 @@ def life_cycle() -> str:
         lines.append(f"| {outcome.value} | " + " | ".join(cells) + " |")
     kept = ", ".join(sorted(state.value for state in KEEPS))
     return (
-        "# States of a page\n\nWhich state follows, by the state before; a dot keeps it, bold is a "
-        "confirmation. "
+        "# States of a page\n\nWhich state follows, by the state before (columns); a dot keeps it, "
+        "bold is a confirmation. "
         f"The index keeps its copy in the states {kept}.\n\n" + "\n".join(lines) + "\n"
     )
 

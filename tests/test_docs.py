@@ -1,9 +1,11 @@
 """The documents are true: examples run, verbs are explained, tables name what exists."""
 
+import doctest
 import importlib
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -24,6 +26,8 @@ PAGES = [
     ROOT / "CONTRIBUTING.md",
     *sorted(path for path in (ROOT / "docs").rglob("*.md") if path.name not in MADE),
 ]
+# Tables that a reader is asked to save before the examples.
+SAVED = re.compile(r"Save this as `([\w.]+)`[^\n]*\n\n```\w+\n(.*?)```", re.DOTALL)
 PLACEHOLDER = "https://docs.example.org"
 
 
@@ -45,6 +49,22 @@ def test_python_examples_run(page: Path, code: str, tmp_path: Path) -> None:
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, f"{page}: {done.stderr}"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in (ROOT / "src").rglob("*.py") if ">>>" in path.read_text()],
+    ids=lambda path: path.stem if path.stem != "__init__" else path.parent.name,
+)
+def test_examples_in_docstrings_are_true(path: Path) -> None:
+    """Run as doctests, with the output that they show."""
+    name = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts)
+    module = importlib.import_module(name.removesuffix(".__init__"))
+
+    failed, tried = doctest.testmod(module)
+
+    assert tried > 0
+    assert failed == 0
 
 
 @pytest.mark.parametrize(("page", "text"), blocks("toml"), ids=name_of)
@@ -70,19 +90,25 @@ def site() -> Iterator[str]:
         yield f"http://site.localhost:{server.port}"
 
 
+@pytest.fixture(scope="module")
+def crawled(site: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of somebody who has crawled that site."""
+    folder = tmp_path_factory.mktemp("crawled")
+    _shell(f"recrawl init {site}/ --contact mailto:tester@site.test --allow-private", folder)
+    _shell("recrawl run --once --quiet", folder)
+    return folder
+
+
 @pytest.mark.acceptance
 @pytest.mark.parametrize(("page", "session"), blocks("console"), ids=name_of)
 def test_console_examples_do_what_they_show(
-    page: Path, session: str, tmp_path: Path, site: str
+    page: Path, session: str, tmp_path: Path, site: str, crawled: Path
 ) -> None:
     """Every command of ours that is shown succeeds, and prints what is shown of its output."""
-    for name in ("pages.csv", "arrivals.csv"):
-        source = ROOT / "docs" / "examples" / name
-        if source.exists():
-            (tmp_path / name).write_bytes(source.read_bytes())
+    for name, text in re.findall(SAVED, page.read_text()):
+        (tmp_path / name).write_text(text)
     if re.search(r"recrawl (search|status|explain|export)", session) and "init" not in session:
-        _shell(f"recrawl init {site}/ --contact mailto:tester@site.test --allow-private", tmp_path)
-        _shell("recrawl run --once --quiet", tmp_path)
+        shutil.copytree(crawled, tmp_path, dirs_exist_ok=True)
     for line, shown in _commands(session):
         if not line.startswith("recrawl "):
             continue  # x.py and pip set up what this very run stands on

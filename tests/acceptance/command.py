@@ -20,6 +20,27 @@ def recrawl(
     )
 
 
+def recrawl_measured(
+    *arguments: str | Path, cwd: Path
+) -> tuple[subprocess.CompletedProcess[str], int]:
+    """Run `recrawl` to its end; return also the most memory that it had, in KiB.
+
+    Through a small process in between: the kernel counts the memory of whoever forked as the
+    child's own, and a process that runs tests is large.
+    """
+    between = (
+        "import resource, subprocess, sys\n"
+        "code = subprocess.call([sys.executable, '-m', 'recrawl', *sys.argv[1:]])\n"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)\n"
+        "sys.exit(code)"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", between, *map(str, arguments)],
+        cwd=cwd, env=ENV, capture_output=True, text=True, timeout=100, check=False,
+    )  # fmt: skip
+    return ended, int(ended.stdout.split()[-1])
+
+
 def answer(*arguments: str | Path, cwd: Path) -> dict[str, Any]:
     """Run `recrawl ... --json` and return its one object."""
     ended = recrawl(*arguments, "--json", cwd=cwd)

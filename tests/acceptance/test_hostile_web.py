@@ -6,7 +6,6 @@ Each trick has a host of its own below ``localhost``, so that a blocked host hid
 import asyncio
 import gzip
 import itertools
-import resource
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from typing import Any
 
 import brotli
 import pytest
-from tests.acceptance.command import answer, recrawl, rows, write_config
+from tests.acceptance.command import answer, recrawl, recrawl_measured, rows, write_config
 from tests.acceptance.servers import Exchange, LocalServer, serving
 
 pytestmark = pytest.mark.acceptance
@@ -231,9 +230,8 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
     with serving(torture) as server:
         torture.port = server.port
         write_config(cwd, CONFIG.format(port=server.port))
-        ended = recrawl("run", "--once", "--for", "60s", cwd=cwd, timeout=100)
+        ended, peak_kib = recrawl_measured("run", "--once", "--for", "60s", cwd=cwd)
         assert ended.returncode == 0, ended.stderr
-        peak_kib = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
         pages = {row["url"]: row for row in rows(cwd, "pages")}
         visits: dict[str, list[dict[str, Any]]] = {}
         for row in rows(cwd, "visits"):

@@ -51,6 +51,31 @@ def test_a_body_comes_back_whole_in_pieces_of_any_size(
     assert b"".join(decoder.decode(piece, 100_000) for piece in pieces) == data
 
 
+@pytest.mark.parametrize("encoding", ["gzip", "zstd"])
+@given(parts=st.lists(st.binary(max_size=300), min_size=1, max_size=5), size=st.integers(1, 400))
+def test_members_that_follow_one_another_are_one_body(
+    encoding: str, parts: list[bytes], size: int
+) -> None:
+    """Logs and archives are often made by appending; what follows the last member is dropped."""
+    packed = b"".join(map(PACKERS[encoding], parts)) + b"\0\0\0\0 trailer"
+    decoder = decoder_for(encoding)
+    assert decoder is not None
+
+    pieces = [packed[start : start + size] for start in range(0, len(packed), size)]
+
+    assert b"".join(decoder.decode(piece, 100_000) for piece in pieces) == b"".join(parts)
+
+
+def test_a_body_of_countless_empty_members_ends_soon() -> None:
+    """Each costs a decoder: after a thousand the rest is dropped."""
+    decoder = decoder_for("gzip")
+    assert decoder is not None
+
+    out = decoder.decode(gzip.compress(b"") * 20_000 + gzip.compress(b"late"), 100)
+
+    assert out == b""
+
+
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd", "gzip, gzip"])
 def test_a_bomb_gives_no_more_than_the_limit(encoding: str) -> None:
     """A few kilobytes that say five megabytes; brotli may overshoot by a block of its own."""

@@ -57,7 +57,7 @@ def test_gzip_is_told_by_its_first_bytes() -> None:
     assert read(gzip.compress(urlset(entry("/x")).encode())) == ([(f"{A}/x", None)], [])
 
 
-@pytest.mark.parametrize("body", [b"\x1f\x8b", b"\x1f\x8bgarbage", gzip.compress(b"")])
+@pytest.mark.parametrize("body", [b"\x1f\x8b", b"\x1f\x8bgarbage", gzip.compress(b"", mtime=0)])
 def test_a_broken_archive_is_empty(body: bytes) -> None:
     """Rather than an error."""
     assert read(body) == ([], [])
@@ -185,7 +185,7 @@ def test_an_archive_that_grows_is_cut_at_the_protocols_bound() -> None:
     """Fifty megabytes, whatever the archive says: what lies behind is not looked at."""
     lines = f"{A}/first\n".encode() + b"#" * MAX_SITEMAP_BYTES + f"\n{A}/behind".encode()
 
-    assert read(gzip.compress(lines, 1)) == ([(f"{A}/first", None)], [])
+    assert read(gzip.compress(lines, 1, mtime=0)) == ([(f"{A}/first", None)], [])
 
 
 @given(st.binary(max_size=300) | st.binary(max_size=300).map(lambda tail: b"<urlset>" + tail))

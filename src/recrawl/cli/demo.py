@@ -16,7 +16,7 @@ from typing import IO, Annotated, Any
 import numpy as np
 from cyclopts import Parameter
 
-from recrawl.cli.output import console, print_json, print_table
+from recrawl.cli.output import called_as, console, print_json, print_table
 from recrawl.cli.watch import Watch
 from recrawl.control.lifecycle import RevisitRules
 from recrawl.errors import InputError, StateError
@@ -284,5 +284,5 @@ def _show(report: dict[str, Any]) -> None:
     out = console()
     state = report["state"]
     out.print(f"The index of {report['pages']} pages lies in {state}. Search it:\n")
-    out.print(f"  recrawl search --state {state} quiet lantern\n", style="bold")
-    out.print(f"  recrawl status --state {state}        what the crawler knows")
+    out.print(f"  {called_as()} search --state {state} quiet lantern\n", style="bold")
+    out.print(f"  {called_as()} status --state {state}        what the crawler knows")

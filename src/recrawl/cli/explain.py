@@ -13,7 +13,7 @@ from recrawl.cli.place import DEFAULT_CONFIG, state_directory
 from recrawl.control.scope import why_outside
 from recrawl.control.urls import normalise
 from recrawl.errors import InputError
-from recrawl.quantities import show_bytes, show_duration, show_rate
+from recrawl.quantities import show_bytes, show_duration
 from recrawl.settings import load_settings
 from recrawl.terms import HostRecord, PageDetails, PlanRecord
 from recrawl.wiring.rules import crawl_rules
@@ -103,17 +103,19 @@ def _show(report: dict[str, Any], details: PageDetails) -> None:
         rows.append(
             (
                 "change rate",
-                f"{show_rate(details.change_rate_per_s)}, likely between {show_rate(low)} "
-                f"and {show_rate(high)}",
+                f"once in {show_duration(1 / details.change_rate_per_s)}, likely between "
+                f"{show_duration(1 / high)} and {show_duration(1 / low)}",
             )
         )
     rows.append(("weight", f"{details.weight:g}"))
     if details.crawl_rate_per_s:
         rows.append(
-            ("crawl rate", f"every {show_duration(1 / details.crawl_rate_per_s)}, by the plan")
+            ("crawl rate", f"once in {show_duration(1 / details.crawl_rate_per_s)}, by the plan")
         )
     if report["price"] is not None:
-        rows.append(("price", f"{report['price']:.4g} (what a fetch per second must be worth)"))
+        # The plan visits a page as often as one more visit a day still brings this much.
+        a_day = report["price"] / 86_400
+        rows.append(("price", f"{a_day:.3g} fresh pages of weight 1, for one more visit a day"))
     if report["host_blocked_why"]:
         left = show_duration(report["host_blocked_until_s"] - now_s)
         rows.append(("host", f"blocked for {left}: {report['host_blocked_why']}"))

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from recrawl.cli.output import called_as
 from recrawl.control.urls import host_of, normalise
 from recrawl.errors import InputError, StateError
 
@@ -79,7 +80,7 @@ def init(
     url: str,
     *,
     contact: str = "",
-    budget: str = "1000/h",
+    budget: Annotated[str, Parameter(allow_leading_hyphen=True)] = "1000/h",
     out: Path = Path("recrawl.toml"),
     allow_private: bool = False,
     force: Annotated[bool, Parameter(negative="")] = False,
@@ -133,5 +134,5 @@ def init(
     except OSError as error:
         raise StateError(f"{out}: {error.strerror}") from error
     missing = "" if contact else "Fill in `contact`, then "
-    print(f"Wrote {out}. {missing or 'Now '}start with:  recrawl run {out}")
+    print(f"Wrote {out}. {missing or 'Now '}start with:  {called_as()} run {out}")
     return 0

@@ -3,6 +3,7 @@
 Tables and progress go to people; with ``--json`` one JSON object goes to stdout and nothing else.
 """
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "UNIT_S",
+    "called_as",
     "console",
     "parse_duration_s",
     "parse_rate_per_s",
@@ -31,6 +33,11 @@ __all__ = [
     "show_duration",
     "show_rate",
 ]
+
+
+def called_as() -> str:
+    """Return what a person types to call recrawl here: a checkout that is not activated differs."""
+    return os.environ.get("RECRAWL_CALLED_AS", "recrawl")
 
 
 def print_json(answer: Mapping[str, object]) -> None:

@@ -90,7 +90,7 @@ def main(  # noqa: PLR0913 - the options of the verb
     pages: Path,
     /,
     *,
-    budget: str,
+    budget: Annotated[str, Parameter(allow_leading_hyphen=True)],
     measure: Literal["freshness", "staleness", "age", "harmonic"] = "freshness",
     spacing: Literal["even", "random"] = "even",
     host_limit: Annotated[tuple[str, ...], Parameter(negative="", show_default=False)] = (),

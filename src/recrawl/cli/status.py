@@ -123,11 +123,12 @@ def _show(report: dict[str, Any]) -> None:
         out.print(f"Budget: {show_rate(report['budget'])}, {used:.0%} used in the last hour")
     if report["price"] is not None:
         budget = report["planned_budget"]
-        gain = report["price"] * 0.2 * budget / max(report["weight"], 1e-300)
+        worth = 100 * report["price"] / max(report["weight"], 1e-300)  # points, of a fetch a second
         out.print(
             f"Plan: {report['planned_freshness']:.1%} fresh with {show_rate(budget)} for revisits; "
-            f"20 % more would buy about {100 * gain:.2f} points"
+            f"20 % more would buy about {0.2 * budget * worth:.2f} points"
         )
+        out.print(f"Price: one more fetch a day is worth {worth / 86_400:.3g} points of freshness")
     else:
         out.print("No plan yet: it follows once pages have been visited")
     for host in report["hosts_blocked"]:

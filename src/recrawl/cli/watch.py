@@ -21,18 +21,20 @@ from recrawl.quantities import show_rate
 from recrawl.runtime.crawl import Crawl
 from recrawl.telemetry.counters import CountingSink
 
-__all__ = ["Watch", "freshness_of"]
+__all__ = ["Watch", "look_at"]
 
 
-def freshness_of(crawl: Crawl, now_s: float) -> FreshnessEstimate | None:
-    """Return the estimated freshness of a running crawl; runs on the frontier's thread."""
+def look_at(crawl: Crawl, now_s: float) -> tuple[int, FreshnessEstimate | None]:
+    """Return the pages known, and their estimated freshness; runs on the frontier's thread."""
+    known = sum(crawl.world.frontier.n_pages_by_state().values())
     pages = crawl.world.frontier.planned_pages()
-    known = np.nan_to_num(pages.change_rates_per_s, nan=crawl.rules.prior_rate_per_s)
+    rates = np.nan_to_num(pages.change_rates_per_s, nan=crawl.rules.prior_rate_per_s)
     # A page without an estimate is known as well as the prior: a factor of exp(1/sqrt(shape)).
     doubt = np.nan_to_num(
         np.log(pages.change_rate_factors), nan=1.0 / np.sqrt(crawl.rules.prior_shape)
     )
-    return estimate_freshness(known, doubt, pages.weights, pages.last_visit_s, now_s)
+    estimate = estimate_freshness(rates, doubt, pages.weights, pages.last_visit_s, now_s)
+    return known, estimate
 
 
 class Watch:
@@ -71,6 +73,7 @@ class Watch:
         self._crawl_started_s = 0.0
         self._seen: tuple[float, int] = (0.0, 0)
         self._speed = 0.0
+        self._known = 0
         self._estimate: FreshnessEstimate | None = None
         self._task: asyncio.Task[None] | None = None
 
@@ -113,8 +116,8 @@ class Watch:
             self._speed = (fetches - self._seen[1]) / (now_s - self._seen[0])
             self._seen = (now_s, fetches)
         started_s = time.monotonic()
-        self._estimate = await self._crawl.world.on_state(
-            freshness_of, self._crawl, self._crawl.now_s
+        self._known, self._estimate = await self._crawl.world.on_state(
+            look_at, self._crawl, self._crawl.now_s
         )
         return max(self._every_s, 10.0 * (time.monotonic() - started_s))
 
@@ -130,6 +133,7 @@ class Watch:
         rows = [
             ("fetches", f"{self._fetches():,} ({self._speed:,.0f}/s)"),
             ("budget", f"{show_rate(self._budget_per_s)}, {min(used, 1.0):.0%} used"),
+            ("pages known", f"{self._known:,}"),
             ("new", f"{outcomes['new']:,}"),
             ("changed", f"{outcomes['changed']:,}"),
             ("unchanged", f"{outcomes['unchanged'] + outcomes['not-modified']:,}"),

@@ -44,6 +44,7 @@ CONFIRMED: Final[Mapping[tuple[PageState, Outcome], PageState]] = {
     (Is.GONE, Was.NOT_FOUND): Is.GONE,
     (Is.GONE, Was.DENIED): Is.GONE,
 }
+_LEAST_RATE_PER_S: Final = 1e-12  # once in thirty thousand years; less would overflow
 # The index keeps its copy in these states.
 KEEPS: Final = frozenset({Is.DISCOVERED, Is.INDEXED, Is.MISSING})
 
@@ -140,7 +141,8 @@ def next_due_s(
     if rate is None:
         return now_s + rules.clamp(rules.initial_interval_s)
     # The plan keeps the longest interval as far as the budget goes; beyond, it knows best.
-    return now_s + (max(1.0 / rate, rules.min_interval_s) if rate > 0.0 else rules.max_interval_s)
+    interval_s = 1.0 / max(rate, _LEAST_RATE_PER_S) if rate > 0.0 else rules.max_interval_s
+    return now_s + max(interval_s, rules.min_interval_s)
 
 
 def is_copied(outcome: Outcome, after: PageState) -> bool:

@@ -110,5 +110,5 @@ class HostPoliteness:
         until_s = now_s + self.rules.backoff.delay_s(self.failures, random)
         if asked_s is not None and asked_s > now_s:  # "at once" from a busy host says nothing
             until_s = min(asked_s, now_s + self.rules.longest_retry_after_s)
-        self.blocked_until_s = max(now_s, until_s)
+        self.blocked_until_s = max(self.blocked_until_s, until_s)
         self.blocked_why = why

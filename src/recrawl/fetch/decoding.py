@@ -3,7 +3,7 @@
 import sys
 import zlib
 from collections.abc import Callable, Mapping
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import brotli
 
@@ -18,6 +18,9 @@ __all__ = ["ACCEPT_ENCODING", "Decoder", "decoder_for"]
 
 ACCEPT_ENCODING: Final = "gzip, deflate, br, zstd"
 _MAX_LAYERS: Final = 2
+_MAX_MEMBERS: Final = 1_000
+_GZIP: Final = b"\x1f\x8b"
+_ZSTD: Final = b"\x28\xb5\x2f\xfd"
 
 
 class Decoder(Protocol):
@@ -28,24 +31,65 @@ class Decoder(Protocol):
         ...
 
 
-class _Zlib:
-    def __init__(self) -> None:
-        self._inner = zlib.decompressobj(zlib.MAX_WBITS | 32)
-        self._head: bytes | None = b""  # until there are the two bytes that tell a header
+class _Members:
+    """A stream that may consist of several members (gzip) or frames (zstd), one after the other."""
+
+    def __init__(self, magic: bytes, open_member: Callable[[], Any]) -> None:
+        self._magic = magic
+        self._open = open_member
+        self._inner = open_member()
+        self._opened = 1
+        self._rest = b""
 
     def decode(self, data: bytes, limit: int) -> bytes:
-        if self._head is None:
-            return self._inner.decompress(data, limit)
+        parts: list[bytes] = []
+        while limit > 0:
+            if self._inner.eof:
+                data = self._rest + data
+                if len(data) < len(self._magic):
+                    self._rest = data
+                    break
+                if not data.startswith(self._magic) or self._opened >= _MAX_MEMBERS:
+                    break  # what follows the last member is no part of the body
+                self._rest = b""
+                self._inner = self._open()
+                self._opened += 1
+            parts.append(self._inner.decompress(data, limit))
+            limit -= len(parts[-1])
+            if not self._inner.eof:
+                break
+            data = self._inner.unused_data
+        return b"".join(parts)
+
+
+class _Zlib:
+    def __init__(self) -> None:
+        self._inner: Any = None
+        self._head = b""  # until there are the two bytes that tell a header
+
+    def decode(self, data: bytes, limit: int) -> bytes:
+        if self._inner is not None:
+            return self._decoded(data, limit)
         data = self._head + data
         if len(data) < 2:
             self._head = data
             return b""
-        self._head = None
+        if data.startswith(_GZIP):
+            self._inner = _Members(_GZIP, lambda: zlib.decompressobj(zlib.MAX_WBITS | 16))
+            return self._decoded(data, limit)
+        self._inner = zlib.decompressobj()
         try:
-            return self._inner.decompress(data, limit)
+            return self._decoded(data, limit)
         except zlib.error:
             self._inner = zlib.decompressobj(-zlib.MAX_WBITS)  # "deflate" without its header
-            return self._inner.decompress(data, limit)
+            return self._decoded(data, limit)
+
+    def _decoded(self, data: bytes, limit: int) -> bytes:
+        inner = self._inner
+        out: bytes = (inner.decode if isinstance(inner, _Members) else inner.decompress)(
+            data, limit
+        )
+        return out
 
 
 class _Brotli:
@@ -57,15 +101,10 @@ class _Brotli:
         return out
 
 
-class _Zstd:
-    def __init__(self) -> None:
-        # A window of at most 8 MiB, as browsers allow: memory is bounded by us, not the sender.
-        self._inner = zstd.ZstdDecompressor(
-            options={zstd.DecompressionParameter.window_log_max: 23}
-        )
-
-    def decode(self, data: bytes, limit: int) -> bytes:
-        return b"" if self._inner.eof else self._inner.decompress(data, limit)
+def _zstd() -> _Members:
+    # A window of at most 8 MiB, as browsers allow: memory is bounded by us, not the sender.
+    options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: 23}
+    return _Members(_ZSTD, lambda: zstd.ZstdDecompressor(options=options))
 
 
 class _Chain:
@@ -83,7 +122,7 @@ _KNOWN: Final[Mapping[str, Callable[[], Decoder]]] = {
     "x-gzip": _Zlib,
     "deflate": _Zlib,
     "br": _Brotli,
-    "zstd": _Zstd,
+    "zstd": _zstd,
 }
 ERRORS: Final = (zlib.error, brotli.error, zstd.ZstdError, EOFError)
 

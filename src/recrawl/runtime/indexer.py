@@ -8,7 +8,6 @@ a kill at any instant leaves a trace that the next start follows up.
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
 
 from recrawl.runtime.buffer import Buffer
 from recrawl.runtime.outcomes import Finding, update_of
@@ -26,9 +25,6 @@ from recrawl.terms import (
 )
 
 __all__ = ["Indexer"]
-
-# A page so small is understood in about a millisecond; handing it to a thread would cost as much.
-_SMALL_BYTES: Final = 16 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +101,7 @@ class Indexer:
             self.drop(page)
             return
         understand = self._world.extractor.page
-        if len(page.response.body) <= _SMALL_BYTES:
+        if len(page.response.body) <= self._rules.in_place_bytes:
             extract = understand(page.response)
         else:
             extract = await self._world.on_work(understand, page.response)

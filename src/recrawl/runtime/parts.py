@@ -54,6 +54,7 @@ class Rules:
     replan_s : between two plans, in crawl seconds
     prior_rate_per_s, prior_shape : gamma prior of change rates
     commit_s, commit_pages : an index commit happens after so many seconds of the loop, or pages
+    in_place_bytes : pages up to this size are understood on the event loop
     flush_s : longest wait of a visit before it is written, in seconds of the loop
     """
 
@@ -72,3 +73,5 @@ class Rules:
     commit_s: float = 2.0
     commit_pages: int = 256
     flush_s: float = 0.25
+    # So small a page takes about a millisecond; handing it to a thread would cost as much.
+    in_place_bytes: int = 16 * 1024

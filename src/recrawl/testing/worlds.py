@@ -102,7 +102,12 @@ def virtual_crawl(
         on_state=in_place,
         on_work=TimedWork(clock, setup.service_s),
     )
-    told = {"admission": Admission(Scope(hosts=setup.hosts)), "revisit": setup.revisit}
+    told: dict[str, object] = {
+        "admission": Admission(Scope(hosts=setup.hosts)),
+        "revisit": setup.revisit,
+    }
+    if setup.service_s:
+        told["in_place_bytes"] = -1  # every page takes its service time
     rules = Rules(agent="recrawl", **(told | setup.rules))  # type: ignore[arg-type]
     crawl = Crawl(
         world,
