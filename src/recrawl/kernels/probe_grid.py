@@ -186,7 +186,7 @@ def solve_count(
     """
     N = L.size - 1
     price = _guess(L, A) ** 2 / (2.0 * n * n)
-    stride = N // max(2048, 16 * n)
+    stride = N // max(1024, 8 * n)
     if stride >= 4 and n > 1 and not crowded:
         size = (N + stride - 1) // stride + 1
         thin_L, thin_A, thin_last = np.empty(size), np.empty(size), np.empty(size, np.int32)
@@ -245,7 +245,7 @@ def _search(
             low_tries += 1
             price = price * 0.3 if low_tries < 8 else -(2.0**low_tries) * (A[N] * L[N] + 1e-300)
             continue
-        by_chord = by_chord is False and (tried > 2 or not inside)
+        by_chord = q < 2 * k or (not by_chord and not inside)  # nearly linear in between
         if by_chord:
             price = (k_cost - q_cost) / (q - k)
         else:

@@ -1,6 +1,7 @@
 """The exact optimum on a grid of possible probe times, with a minimum gap."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +15,7 @@ from recrawl.probing.profile import Vector
 __all__ = [
     "ProbeOptimum",
     "cost_by_count",
+    "make_grid",
     "solve_at_most",
     "solve_at_price",
     "solve_exactly",
@@ -34,8 +36,7 @@ class ProbeOptimum:
         where a gap makes further probes harmful
     lower_bound : no schedule of so many probes on the grid costs less; equals the cost up to
         rounding
-    published_bound, sharper_bound : the most by which the cost may exceed that of the optimum in
-        continuous time (Proposition 8, and ours); infinity where they do not apply
+    grid : shape (N + 1,), the times allowed
     evaluations : prices tried
     """
 
@@ -44,8 +45,7 @@ class ProbeOptimum:
     cost: float
     price: float
     lower_bound: float
-    published_bound: float
-    sharper_bound: float
+    grid: Vector
     evaluations: int
 
     @property
@@ -53,13 +53,25 @@ class ProbeOptimum:
         """Number of probes in one period."""
         return int(self.probes.size)
 
+    @cached_property
+    def published_bound(self) -> float:
+        """The most by which the cost may exceed that of continuous time, by Proposition 8."""
+        return bound_as_published(self.source, self.grid, self.count)
+
+    @cached_property
+    def sharper_bound(self) -> float:
+        """The same by :func:`~recrawl.probing.bounds.bound_within_pieces`; may be infinity."""
+        return bound_within_pieces(self.source, self.grid, self.count)
+
     @property
     def residual(self) -> float:
-        """Gap between cost and lower bound, relative to the cost of a single probe."""
-        return abs(self.cost - self.lower_bound) / self.source.cost([self.source.period])
+        """Gap between cost and lower bound, relative to all importance times all updates."""
+        total = self.source.importance.total * self.source.updates
+        return abs(self.cost - self.lower_bound) / total
 
 
-def _grid(source: ProbedSource, grid: int | ArrayLike) -> Vector:
+def make_grid(source: ProbedSource, grid: int | ArrayLike) -> Vector:
+    """Return the times of a grid: so many even cells, or the given times after a check."""
     times = np.asarray(grid, dtype=np.float64)
     if times.ndim == 0:
         cells = int(times)
@@ -82,7 +94,7 @@ def _largest(last: np.ndarray) -> int:
 
 def _prepare(source: ProbedSource, grid: int | ArrayLike, n: int) -> tuple[Vector, np.ndarray, int]:
     source.check_count(n)
-    times = _grid(source, grid)
+    times = make_grid(source, grid)
     last = find_last(times, source.gap)
     most = times.size - 1 if source.gap == 0 else _largest(last)
     if n > most:
@@ -158,8 +170,7 @@ def _optimum(
         cost=cost,
         price=float(price),
         lower_bound=cost - (priced - bound),
-        published_bound=bound_as_published(source, times, probes.size),
-        sharper_bound=bound_within_pieces(source, times, probes.size),
+        grid=times,
         evaluations=tried,
     )
 
