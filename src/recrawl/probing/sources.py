@@ -1,0 +1,560 @@
+"""Many sources under one budget of probes, by a price."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recrawl.errors import InvalidModel, NotConverged
+from recrawl.kernels.probe_grid import count_probes, solve_counts
+from recrawl.probing.profile import Vector
+
+__all__ = ["ManySchedules", "ProbeAllocation", "SourceBatch", "allocate_probes", "schedule_batches"]
+
+_ROUNDS = 200
+_Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class SourceBatch:
+    """Some of the sources, all on one even grid of N cells.
+
+    Parameters
+    ----------
+    updates : shape (m, N), expected updates of each source in each cell, >= 0
+    importance : shape (m, N) or (1, N) for all, integral of the importance over each cell, >= 0
+    weights : shape (m,), factor on the cost of each source, > 0
+    gaps : shape (m,), least number of cells between probes, 1 <= gap <= N
+    most : shape (m,), largest number of probes, >= 1
+    hosts : shape (m,), number of the host of each source, or -1
+    """
+
+    updates: Vector
+    importance: Vector
+    weights: Vector
+    gaps: NDArray[np.int32]
+    most: NDArray[np.int64]
+    hosts: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls,
+        updates: Vector,
+        importance: Vector,
+        *,
+        weights: Vector | float = 1.0,
+        gaps: NDArray[np.int32] | int = 1,
+        most: NDArray[np.int64] | int | None = None,
+        hosts: NDArray[np.int64] | int = -1,
+    ) -> "SourceBatch":
+        """Fill in what is the same for all sources."""
+        rates = np.atleast_2d(np.ascontiguousarray(updates, dtype=np.float64))
+        m, cells = rates.shape
+        return cls(
+            rates,
+            np.atleast_2d(np.ascontiguousarray(importance, dtype=np.float64)),
+            np.broadcast_to(np.asarray(weights, np.float64), (m,)),
+            np.broadcast_to(np.asarray(gaps, np.int32), (m,)),
+            np.broadcast_to(np.asarray(cells if most is None else most, np.int64), (m,)),
+            np.broadcast_to(np.asarray(hosts, np.int64), (m,)),
+        )
+
+    def __post_init__(self) -> None:
+        m, cells = self.updates.shape
+        if self.importance.shape not in {(m, cells), (1, cells)}:
+            raise InvalidModel(
+                f"importance must have shape {(m, cells)} or {(1, cells)}, got "
+                f"{self.importance.shape}"
+            )
+        for name, rows in (("updates", self.updates), ("importance", self.importance)):
+            sums = rows.sum(axis=1)
+            if not (np.all(np.isfinite(sums)) and rows.min(initial=0.0) >= 0):
+                raise InvalidModel(f"{name} must be finite and >= 0")
+            if np.any(sums <= 0):
+                raise InvalidModel(f"{name} of source {int(np.argmin(sums))} is zero everywhere")
+        if not np.all(np.isfinite(self.weights) & (self.weights > 0)):
+            raise InvalidModel("weights must be finite and > 0")
+        if np.any((self.gaps < 1) | (self.gaps > cells)):
+            raise InvalidModel(f"gaps must lie in 1 .. {cells} cells")
+        if np.any(self.most < 1):
+            raise InvalidModel("most must be at least 1: every source is probed at the period's end")
+
+    @property
+    def size(self) -> int:
+        """Number of sources."""
+        return int(self.updates.shape[0])
+
+    def part(self, first: int, last: int) -> "SourceBatch":
+        """The sources first, ..., last - 1."""
+        shared = self.importance.shape[0] == 1
+        return SourceBatch(
+            self.updates[first:last],
+            self.importance if shared else self.importance[first:last],
+            self.weights[first:last],
+            self.gaps[first:last],
+            self.most[first:last],
+            self.hosts[first:last],
+        )
+
+
+Batches = Callable[[], Iterable[SourceBatch]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProbeAllocation:
+    """How many probes each source gets.
+
+    Parameters
+    ----------
+    counts : shape (n,), probes of each source in one period
+    costs : shape (n,), their expected weighted costs
+    price : what one more probe of the budget would buy, at least; 0 where the budget is not used up
+    host_prices : host number -> price of its own, for hosts at their limit
+    lower_bound : no allocation costs less (duality)
+    rounds : prices tried
+    """
+
+    counts: NDArray[np.int64]
+    costs: Vector
+    price: float
+    host_prices: Mapping[int, float]
+    lower_bound: float
+    rounds: int
+
+    @property
+    def cost(self) -> float:
+        """Expected weighted cost of all sources."""
+        return float(self.costs.sum())
+
+    @property
+    def integrality_gap(self) -> float:
+        """Cost above the lower bound, relative: what whole probes and ties leave open."""
+        return max(self.cost - self.lower_bound, 0.0) / max(self.cost, 1e-300)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ManySchedules:
+    """The schedules of one batch: source s has cells ``points[starts[s] : starts[s + 1]]``.
+
+    Parameters
+    ----------
+    starts : shape (m + 1,)
+    points : grid points of the probes, 1..N
+    costs : shape (m,), expected weighted costs
+    """
+
+    starts: NDArray[np.int64]
+    points: NDArray[np.int32]
+    costs: Vector
+
+
+@dataclass(eq=False)
+class _Brackets:
+    """For each source what the prices tried so far say: (low, high) counts and costs."""
+
+    low: NDArray[np.int64]
+    high: NDArray[np.int64]
+    low_costs: Vector
+    high_costs: Vector
+    is_linear: NDArray[np.bool_]  # the cost is known to be linear from low to high
+
+
+def allocate_probes(
+    batches: Batches,
+    budget: int,
+    *,
+    host_limits: Mapping[int, int] | None = None,
+    threads: int = 1,
+    progress: _Progress | None = None,
+) -> ProbeAllocation:
+    r"""Spread a budget of probes over sources so that the total expected cost is least.
+
+    Parameters
+    ----------
+    batches : yields the sources, the same each time it is called; only a few batches are held
+    budget : most probes of all sources in one period, >= the number of sources
+    host_limits : host number -> most probes of its sources together
+    threads : used at once
+    progress : called with (round, sources whose number is not settled) after each price
+
+    Returns
+    -------
+    ProbeAllocation
+        Optimal: whole probes leave no gap, as each source's least cost is convex in its number
+        of probes. ``lower_bound`` proves it.
+
+    Raises
+    ------
+    InvalidModel
+        If the budget or a host's limit is below the number of sources.
+    NotConverged
+        If 200 prices did not settle all sources (never seen).
+
+    Notes
+    -----
+    At a price c every source alone minimises cost + c probes, one pass over its grid. Sources
+    whose number is the same at both ends of the bracket of prices are not looked at again; when
+    all others differ by one probe, their gains are sorted. Hosts at their limits are solved
+    first, each with its own price, which then is a largest number for each of their sources:
+    greedy solutions nest. O(n N) for each of about 8 prices, O(n) memory beside the batches held.
+    """
+    hosts, most, strength = _survey(batches)
+    if budget < most.size:
+        raise InvalidModel(
+            f"a budget of {budget} probes is less than one for each of {most.size} sources, "
+            "and every source is probed at the end of the period"
+        )
+    most = most.copy()
+    host_prices: dict[int, float] = {}
+    rounds = 0
+    for_hosts = _limits(hosts, host_limits or {})
+    if for_hosts is not None:
+        group, limits, numbers = for_hosts
+        counts, _, prices, rounds = _solve(
+            batches, group, limits, most, strength, (threads, progress)
+        )
+        inside = group >= 0
+        most[inside] = np.minimum(most[inside], counts[inside])
+        host_prices = {
+            int(numbers[g]): float(prices[g]) for g in range(limits.size) if prices[g] > 0
+        }
+    group = np.zeros(most.size, np.int64)
+    counts, costs, found, more = _solve(
+        batches, group, np.array([budget]), most, strength, (threads, progress)
+    )
+    price = float(found[0])
+    return _certify(
+        batches, counts, costs, price, host_prices, (hosts, budget, host_limits or {}),
+        (threads, rounds + more),
+    )  # fmt: skip
+
+
+def _survey(batches: Batches) -> tuple[NDArray[np.int64], NDArray[np.int64], Vector]:
+    """Host, largest number of probes and strength of every source, in order."""
+    hosts, most, strength = [], [], []
+    cells = None
+    for batch in batches():
+        m, N = batch.updates.shape
+        if cells not in {None, N}:
+            raise InvalidModel(f"all batches must have the same grid, got {cells} and {N} cells")
+        cells = N
+        hosts.append(batch.hosts)
+        largest = 1 + (N - batch.gaps) // batch.gaps
+        most.append(np.minimum(batch.most, largest))
+        strength.append(
+            np.sqrt(batch.weights) * np.sqrt(batch.updates * batch.importance).sum(axis=1)
+        )
+    if not hosts:
+        raise InvalidModel("there is no source")
+    return np.concatenate(hosts), np.concatenate(most), np.concatenate(strength)
+
+
+def _limits(
+    hosts: NDArray[np.int64], limits: Mapping[int, int]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], list[int]] | None:
+    numbers = [host for host in limits if np.any(hosts == host)]
+    if not numbers:
+        return None
+    position = {host: g for g, host in enumerate(numbers)}
+    known, inverse = np.unique(hosts, return_inverse=True)
+    group = np.array([position.get(int(host), -1) for host in known])[inverse]
+    sizes = np.bincount(group[group >= 0], minlength=len(numbers))
+    for g, host in enumerate(numbers):
+        if limits[host] < sizes[g]:
+            raise InvalidModel(
+                f"host {host}: a limit of {limits[host]} probes is less than one for each of its "
+                f"{sizes[g]} sources"
+            )
+    return group, np.array([limits[host] for host in numbers]), numbers
+
+
+def _solve(
+    batches: Batches,
+    group: NDArray[np.int64],
+    budgets: NDArray[np.int64],
+    most: NDArray[np.int64],
+    strength: Vector,
+    work: tuple[int, _Progress | None],
+) -> tuple[NDArray[np.int64], Vector, Vector, int]:
+    """Counts, costs and group prices: each group spends its budget (group -1 is left out)."""
+    threads, progress = work
+    inside = group >= 0
+    n_groups = budgets.size
+    members = np.where(inside, group, 0)
+
+    def totals(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.bincount(members[inside], numbers[inside], n_groups).astype(np.int64)
+
+    n = group.size
+    bracket = _Brackets(
+        np.ones(n, np.int64), most.copy(), np.full(n, np.nan), np.full(n, np.nan),
+        np.zeros(n, np.bool_),
+    )  # fmt: skip
+    # At a price of 0 a source has as many probes as help it.
+    counts, costs = _count(batches, np.zeros(n), inside, threads)
+    free = np.minimum(counts, most)
+    bracket.high = np.where(inside, free, 1)
+    bracket.high_costs = np.where(counts == free, costs, np.nan)
+    price_low, price_high = np.zeros(n_groups), np.full(n_groups, np.inf)
+    spent_high, spent_low = totals(bracket.high), totals(bracket.low)
+    done = spent_high <= budgets
+    bracket.low = np.where(inside & done[members], bracket.high, bracket.low)
+    bracket.low_costs = np.where(inside & done[members], bracket.high_costs, bracket.low_costs)
+    sums = np.bincount(members[inside], strength[inside], n_groups)
+    guess = 0.5 * (sums / budgets) ** 2
+    for rounds in range(1, _ROUNDS + 1):
+        open_ = inside & (bracket.high > bracket.low) & ~done[members]
+        if progress is not None:
+            progress(rounds, int(open_.sum()))
+        wide = open_ & (bracket.high > bracket.low + 1) & ~bracket.is_linear
+        if not np.any(wide | (open_ & np.isnan(bracket.low_costs))):
+            break
+        if rounds % 2 == 0:
+            guess = _chord(bracket, wide, members, (guess, price_low, price_high))
+        counts, costs = _count(batches, guess[members], open_, threads)
+        bracket.is_linear |= wide & _tied(bracket, counts, costs, guess[members], strength)
+        clipped = np.clip(counts, bracket.low, bracket.high)
+        costs = np.where(clipped == counts, costs, np.nan)
+        now = np.where(open_, clipped, bracket.low)
+        spent = totals(now)
+        enough = spent <= budgets  # dear enough: a new low end
+        to_low = open_ & enough[members]
+        to_high = open_ & ~enough[members]
+        keep = to_low & (now == bracket.low) & np.isnan(costs)
+        bracket.low_costs = np.where(to_low & ~keep, costs, bracket.low_costs)
+        bracket.low = np.where(to_low, now, bracket.low)
+        keep = to_high & (now == bracket.high) & np.isnan(costs)
+        bracket.high_costs = np.where(to_high & ~keep, costs, bracket.high_costs)
+        bracket.high = np.where(to_high, now, bracket.high)
+        price_high = np.where(enough, np.minimum(price_high, guess), price_high)
+        price_low = np.where(~enough, np.maximum(price_low, guess), price_low)
+        spent_low, spent_high = totals(bracket.low), totals(bracket.high)
+        guess = _next_price(rounds, budgets, (price_low, price_high), (spent_low, spent_high))
+    else:
+        raise NotConverged("probes of many sources", iterations=_ROUNDS, residual=float(open_.sum()))
+    prices = np.where(done, 0.0, np.maximum(price_low, 0.0))
+    counts = _fill(batches, bracket, inside, members, (budgets, prices, done))
+    return counts, np.full(n, np.nan), prices, rounds
+
+
+def _chord(
+    bracket: _Brackets,
+    wide: NDArray[np.bool_],
+    members: NDArray[np.int64],
+    prices: tuple[Vector, Vector, Vector],
+) -> Vector:
+    """The mean gain of a probe over the brackets still wide, where it is between the prices."""
+    guess, low, high = prices
+    gains = bracket.low_costs - bracket.high_costs
+    use = wide & np.isfinite(gains)
+    total = np.bincount(members[use], gains[use], guess.size)
+    probes = np.bincount(members[use], (bracket.high - bracket.low)[use], guess.size)
+    mean = total / np.maximum(probes, 1)
+    return np.where((probes > 0) & (mean > low) & (mean < high), mean, guess)
+
+
+def _tied(
+    bracket: _Brackets,
+    counts: NDArray[np.int64],
+    costs: Vector,
+    prices: Vector,
+    strength: Vector,
+) -> NDArray[np.bool_]:
+    """Whether both ends of a bracket are optimal at this price, so that all between tie."""
+    scale = 1e-11 * (strength**2 + np.abs(prices) * counts)
+    best = costs + prices * counts
+    at_low = bracket.low_costs + prices * bracket.low
+    at_high = bracket.high_costs + prices * bracket.high
+    return np.asarray((np.abs(at_low - best) <= scale) & (np.abs(at_high - best) <= scale))
+
+
+def _next_price(
+    rounds: int,
+    budgets: NDArray[np.int64],
+    prices: tuple[Vector, Vector],
+    spent: tuple[NDArray[np.int64], NDArray[np.int64]],
+) -> Vector:
+    """Between the prices known, where the spending would be the budget if it fell as a power."""
+    low, high = prices
+    few, many = (np.maximum(part, 1).astype(float) for part in spent)
+    known = np.isfinite(high) & (low > 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.log(many / budgets) / np.log(many / few)
+        share = np.where(np.isfinite(share), np.clip(share, 0.02, 0.98), 0.5)
+        share = np.where(rounds % 4 == 0, 0.5, share)
+        between = low * (high / low) ** share
+    opened = np.where(np.isfinite(high), high * 0.5, np.maximum(low, 1e-300) * 2.0)
+    return np.where(known, between, opened)
+
+
+def _fill(
+    batches: Batches,
+    bracket: _Brackets,
+    inside: NDArray[np.bool_],
+    members: NDArray[np.int64],
+    goal: tuple[NDArray[np.int64], Vector, NDArray[np.bool_]],
+) -> NDArray[np.int64]:
+    """Give what is left of each budget to the sources that gain most from one more probe."""
+    budgets, prices, done = goal
+    counts = bracket.low.copy()
+    open_ = np.flatnonzero(inside & (bracket.high > bracket.low) & ~done[members])
+    steps = (bracket.high - bracket.low)[open_]
+    gains = np.repeat(_gains(batches, bracket, open_) / steps, steps)
+    takers = np.repeat(open_, steps)
+    order = np.lexsort((-gains, members[takers]))
+    ranked, gains = takers[order], gains[order]
+    left = budgets - np.bincount(members[inside], counts[inside], budgets.size).astype(np.int64)
+    firsts = np.searchsorted(members[ranked], np.arange(budgets.size + 1))
+    for g, (first, last) in enumerate(pairwise(firsts)):
+        if done[g]:
+            continue
+        np.add.at(counts, ranked[first : first + left[g]], 1)
+        if last - first > left[g]:
+            prices[g] = max(gains[first + left[g]], 0.0)  # the best probe not bought
+        elif last > first:
+            prices[g] = gains[last - 1]
+    return counts
+
+
+def _gains(batches: Batches, bracket: _Brackets, open_: NDArray[np.int64]) -> Vector:
+    """What the next probe buys each open source, computed where a price did not tell."""
+    known = bracket.low_costs[open_] - bracket.high_costs[open_]
+    missing = open_[np.isnan(known)]
+    if missing.size:
+        first = 0
+        for batch in batches():
+            here = missing[(missing >= first) & (missing < first + batch.size)] - first
+            for s in here:
+                one = batch.part(s, s + 1)
+                costs = [
+                    _schedule(one, np.array([number]), np.zeros(1)).costs[0]
+                    for number in (bracket.low[first + s], bracket.high[first + s])
+                ]
+                known[np.searchsorted(open_, first + s)] = costs[0] - costs[1]
+            first += batch.size
+    return known
+
+
+def _count(
+    batches: Batches, prices: Vector, wanted: NDArray[np.bool_], threads: int
+) -> tuple[NDArray[np.int64], Vector]:
+    """Number of probes and cost of each wanted source at its price."""
+    counts, costs = np.ones(prices.size, np.int64), np.full(prices.size, np.nan)
+
+    def work(job: tuple[SourceBatch, int]) -> None:
+        batch, first = job
+        part = slice(first, first + batch.size)
+        count_probes(
+            batch.updates, batch.importance, batch.weights, batch.gaps,
+            prices[part], wanted[part], counts[part], costs[part],
+        )  # fmt: skip
+
+    _each(work, _pieces(batches, threads), threads)
+    return counts, costs
+
+
+def _pieces(batches: Batches, threads: int) -> Iterator[tuple[SourceBatch, int]]:
+    first = 0
+    for batch in batches():
+        step = -(-batch.size // (4 * threads)) if threads > 1 else max(batch.size, 1)
+        for start in range(0, batch.size, step):
+            piece = batch.part(start, min(start + step, batch.size))
+            yield piece, first + start
+        first += batch.size
+
+
+def _each(
+    work: Callable[[tuple[SourceBatch, int]], None],
+    jobs: Iterable[tuple[SourceBatch, int]],
+    threads: int,
+) -> None:
+    if threads == 1:
+        for job in jobs:
+            work(job)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        waiting = []
+        for job in jobs:
+            waiting.append(pool.submit(work, job))
+            if len(waiting) >= 4 * threads:
+                waiting.pop(0).result()
+        for one in waiting:
+            one.result()
+
+
+def _schedule(batch: SourceBatch, counts: NDArray[np.int64], prices: Vector) -> ManySchedules:
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    points, costs = np.empty(int(starts[-1]), np.int32), np.empty(batch.size)
+    failed = solve_counts(
+        batch.updates, batch.importance, batch.weights, batch.gaps,
+        prices, counts, starts, points, costs,
+    )  # fmt: skip
+    if failed:
+        raise NotConverged("probes of one source", iterations=500, residual=float(failed))
+    return ManySchedules(starts, points, costs)
+
+
+def schedule_batches(
+    batches: Batches, allocation: ProbeAllocation, hosts: Mapping[int, float] | None = None
+) -> Iterator[ManySchedules]:
+    """Yield the optimal schedules of each batch for the numbers of probes allocated."""
+    own = allocation.host_prices if hosts is None else hosts
+    first = 0
+    for batch in batches():
+        part = slice(first, first + batch.size)
+        prices = _prices_of(batch.hosts, allocation.price, own)
+        yield _schedule(batch, allocation.counts[part], prices)
+        first += batch.size
+
+
+def _prices_of(hosts: NDArray[np.int64], price: float, own: Mapping[int, float]) -> Vector:
+    prices = np.full(hosts.size, price)
+    for host, dearer in own.items():
+        prices[hosts == host] = max(price, dearer)
+    return prices
+
+
+def _certify(
+    batches: Batches,
+    counts: NDArray[np.int64],
+    costs: Vector,
+    price: float,
+    host_prices: Mapping[int, float],
+    limits: tuple[NDArray[np.int64], int, Mapping[int, int]],
+    work: tuple[int, int],
+) -> ProbeAllocation:
+    """Costs of the schedules, and the dual function at the prices as a lower bound."""
+    threads, rounds = work
+    _, budget, host_limits = limits
+    exact = np.empty(counts.size)
+    dual = np.empty(counts.size)
+    own = {host: dearer for host, dearer in host_prices.items() if dearer > price}
+
+    def one(job: tuple[SourceBatch, int]) -> None:
+        batch, first = job
+        part = slice(first, first + batch.size)
+        prices = _prices_of(batch.hosts, price, own)
+        found = _schedule(batch, counts[part], prices)
+        exact[part] = found.costs
+        best, value = np.empty(batch.size, np.int64), np.empty(batch.size)
+        everyone = np.ones(batch.size, np.bool_)
+        count_probes(
+            batch.updates, batch.importance, batch.weights, batch.gaps,
+            prices, everyone, best, value,
+        )  # fmt: skip
+        # A source at its own largest number pays what its last probe saves, if that is more.
+        capped = counts[part] >= batch.most
+        dual[part] = np.where(
+            capped & (best > counts[part]),
+            exact[part] + prices * counts[part],
+            value + prices * best,
+        )
+
+    _each(one, _pieces(batches, threads), threads)
+    bound = float(dual.sum()) - price * budget
+    for host, dearer in own.items():
+        bound -= (dearer - price) * host_limits[host]
+    return ProbeAllocation(counts, exact, price, host_prices, min(bound, float(exact.sum())), rounds)
