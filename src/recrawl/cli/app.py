@@ -38,6 +38,7 @@ VERBS: tuple[tuple[str, str, Group, str], ...] = (
     ("search", "recrawl.cli.search:search", CRAWLER, "Search the index."),
     ("export", "recrawl.cli.export:export", CRAWLER, "Take pages and visits away as tables."),
     ("plan", "recrawl.cli.plan:main", DECISIONS, "How often to visit each page, from a table."),
+    ("probe", "recrawl.cli.probe:main", DECISIONS, "Exactly when to probe a source, or many."),
     ("robots", "recrawl.cli.robots:main", DECISIONS, "How many robots, by the buffer's length."),
     (
         "reproduce",

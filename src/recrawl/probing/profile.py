@@ -109,6 +109,10 @@ class Profile:
         """Every value times a factor."""
         return Profile(self.breaks, factor * self.starts, factor * self.ends)
 
+    def scale_time(self, factor: float) -> Profile:
+        """The same values with every time multiplied; rates per time must be scaled besides."""
+        return Profile(factor * self.breaks, self.starts, self.ends)
+
     def start_at(self, instant: float) -> Profile:
         """The same repeated function seen from another start of the period."""
         shift = instant % self.period
