@@ -40,6 +40,7 @@ VERBS: tuple[tuple[str, str, Group, str], ...] = (
     ("plan", "recrawl.cli.plan:main", DECISIONS, "How often to visit each page, from a table."),
     ("probe", "recrawl.cli.probe:main", DECISIONS, "Exactly when to probe a source, or many."),
     ("robots", "recrawl.cli.robots:main", DECISIONS, "How many robots, by the buffer's length."),
+    ("fit", "recrawl.cli.fit:app", DECISIONS, "Learn a model from a log."),
     (
         "reproduce",
         "recrawl.cli.reproduce:main",

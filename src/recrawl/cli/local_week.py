@@ -62,7 +62,9 @@ class LocalClock:
                 low, high = int(day - _STEP_S), int(day)
                 while high - low > 1:
                     middle = (low + high) // 2
-                    low, high = (low, middle) if _offset_s(zone, middle) == after else (middle, high)
+                    low, high = (
+                        (low, middle) if _offset_s(zone, middle) == after else (middle, high)
+                    )
                 changes.append(float(high))
                 kept.append(after)
         return cls(zone, first_s, last_s, np.array(changes), np.array(kept))

@@ -223,9 +223,7 @@ def _number(probes: int | None, every: str | None, budget: str | None, period_s:
             raise InputError(f"--every: must be > 0, got {every}")
         number = math.floor(period_s / between * (1 + 1e-12))
     else:
-        number = math.floor(
-            parse_rate_per_s(str(budget), name="--budget") * period_s * (1 + 1e-12)
-        )
+        number = math.floor(parse_rate_per_s(str(budget), name="--budget") * period_s * (1 + 1e-12))
     if number < 1:
         raise InputError(
             f"{'--probes' if probes is not None else '--every or --budget'}: {int(number)} probes "
@@ -331,9 +329,7 @@ def _curves(model: ProbedSource, found: _Found) -> dict[str, tuple[np.ndarray, n
     return {"optimal": (numbers, np.array(best)), **curves}
 
 
-def _print(
-    found: _Found, given: GivenSource, answer: dict[str, object], times: WallTimes
-) -> None:
+def _print(found: _Found, given: GivenSource, answer: dict[str, object], times: WallTimes) -> None:
     out = console()
     model, unit_s = found.source, given.unit_s
     out.print(
@@ -352,8 +348,10 @@ def _print(
     for name, schedule in schedules.items():
         measures = evaluate_schedule(free, schedule, limits)
         shares = [f"{100 * share:.0f} %" for share in measures.seen_within.values()]
-        rows.append([name, f"{measures.cost:.5g}", show(measures.delay * unit_s), *shares])
-    heads = ["schedule", f"expected cost [{given.unit}]", "mean delay", "seen in 10 min", "1 h", "6 h"]
+        cost = show(measures.cost) if given.unit == "s" else f"{measures.cost:.5g}"
+        rows.append([name, cost, show(measures.delay * unit_s), *shares])
+    unit = "" if given.unit == "s" else f" [{given.unit}]"
+    heads = ["schedule", f"expected cost{unit}", "mean delay", "seen in 10 min", "1 h", "6 h"]
     print_table(heads, rows)
     _print_remarks(found, given, answer)
     columns = 2 if found.probes.size > 12 else 1
@@ -363,7 +361,10 @@ def _print(
              for c in range(columns)]  # fmt: skip
     out.print(f"Probe at ({given.zone}):", markup=False)
     for row in range(height):
-        out.print("   ".join(f"{part[row]:<24}" for part in shown if row < len(part)).rstrip(), markup=False)
+        out.print(
+            "   ".join(f"{part[row]:<24}" for part in shown if row < len(part)).rstrip(),
+            markup=False,
+        )
 
 
 def _print_remarks(found: _Found, given: GivenSource, answer: dict[str, object]) -> None:
@@ -375,13 +376,14 @@ def _print_remarks(found: _Found, given: GivenSource, answer: dict[str, object])
     if isinstance(price, float):
         share = f" ({100 * price / cost:.1f} %)" if cost > 0 else ""
         word = "buy" if price >= 0 else "harm: it would add"
-        out.print(f"One more probe would {word} {abs(price):.4g} of cost{share}.", markup=False)
+        size = show(abs(price)) if given.unit == "s" else f"{abs(price):.4g} {given.unit}"
+        out.print(f"One more probe would {word} {size} of cost{share}.", markup=False)
     else:
         out.print("One more probe does not fit.", markup=False)
     if found.above_best is not None:
         out.print(
             f"Found by {found.how}; no schedule of so many probes is cheaper by more than "
-            f"{found.above_best:.2g} {given.unit}.",
+            f"{show(found.above_best * given.unit_s)}.",
             markup=False,
         )
     out.print()

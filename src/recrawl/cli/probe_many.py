@@ -304,9 +304,7 @@ def _write(path: Path, table: _Table, schedules: Iterator[object]) -> None:
         raise InputError(f"--out: {path}: cannot be written: {error.strerror}") from error
 
 
-def _print(
-    answer: dict[str, object], table: _Table, counts: np.ndarray, costs: np.ndarray
-) -> None:
+def _print(answer: dict[str, object], table: _Table, counts: np.ndarray, costs: np.ndarray) -> None:
     out = console()
     cost, uniform = float(str(answer["expected_cost"])), float(str(answer["uniform_cost"]))
     out.print(

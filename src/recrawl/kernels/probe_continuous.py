@@ -127,9 +127,7 @@ def _arcs(
                 if to > y:
                     b, q = starts[c] - y_start / rate, 1.0 / rate
                     ends = (y, to) if h2 > 0.0 else (y, y)
-                    arcs[size] = np.array(
-                        [ends[0], ends[1], e, r, h0, h1, h2, 0.0, b, q]
-                    )
+                    arcs[size] = np.array([ends[0], ends[1], e, r, h0, h1, h2, 0.0, b, q])
                     size += 1
                     if h2 <= 0.0:
                         arcs[size] = np.array([to, to, e, r, h0, h1, h2, 0.0, b, q])

@@ -136,9 +136,7 @@ def find_threshold_schedule(starts: Vector, cells: Vector, n: int, total: float)
 
 
 @kernel
-def _gain(
-    starts: Vector, cells: Vector, before: Vector, p: Vector, i: int, to: float
-) -> float:
+def _gain(starts: Vector, cells: Vector, before: Vector, p: Vector, i: int, to: float) -> float:
     """How much the cost falls when probe i moves to another time between its neighbours.
 
     C(s, t) + C(t, u) = C(s, u) - Lambda(s, t) A(t, u), so only the products matter.

@@ -122,9 +122,7 @@ def _price(
 
 
 @kernel
-def price_once(
-    L: Vector, A: Vector, last: Indices, price: float
-) -> tuple[float, int, Indices]:
+def price_once(L: Vector, A: Vector, last: Indices, price: float) -> tuple[float, int, Indices]:
     """Least priced cost of a schedule, its number of probes and its points 0, ..., N."""
     size = L.size
     value, prev = np.empty(size), np.empty(size, np.int32)
@@ -254,9 +252,7 @@ def _search(
 
 
 @kernel
-def solve_layers(
-    L: Vector, A: Vector, last: Indices, n: int, keep: bool
-) -> tuple[Vector, Indices]:
+def solve_layers(L: Vector, A: Vector, last: Indices, n: int, keep: bool) -> tuple[Vector, Indices]:
     """Least cost of exactly m = 1..n probes, and where each layer came from if kept."""
     N = L.size - 1
     value, after = np.full(N + 1, np.inf), np.empty(N + 1)

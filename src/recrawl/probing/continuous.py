@@ -123,9 +123,7 @@ def solve_continuous_with_gap(
     if source.intensity.is_steps and source.importance.is_steps:
         lower = max(lower, solve_continuous(source.with_gap(0.0), n).lower_bound)
     lower = max(lower, 0.0)
-    return ContinuousOptimum(
-        source, better.probes, better.cost, lower, np.empty(0), found.residual
-    )
+    return ContinuousOptimum(source, better.probes, better.cost, lower, np.empty(0), found.residual)
 
 
 def _common_step(source: ProbedSource, cells: int) -> int:

@@ -10,7 +10,7 @@ __all__ = ["schedule_first_arrival", "schedule_threshold", "schedule_uniform"]
 
 
 def schedule_uniform(source: ProbedSource, n: int) -> Vector:
-    """n probes evenly over the period, shape (n,)."""
+    """N probes evenly over the period, shape (n,)."""
     source.check_count(n)
     return np.arange(1, n + 1) * (source.period / n)
 

@@ -80,7 +80,9 @@ class SourceBatch:
         if np.any((self.gaps < 1) | (self.gaps > cells)):
             raise InvalidModel(f"gaps must lie in 1 .. {cells} cells")
         if np.any(self.most < 1):
-            raise InvalidModel("most must be at least 1: every source is probed at the period's end")
+            raise InvalidModel(
+                "most must be at least 1: every source is probed at the period's end"
+            )
 
     @property
     def size(self) -> int:
@@ -334,7 +336,9 @@ def _solve(
         spent_low, spent_high = totals(bracket.low), totals(bracket.high)
         guess = _next_price(rounds, budgets, (price_low, price_high), (spent_low, spent_high))
     else:
-        raise NotConverged("probes of many sources", iterations=_ROUNDS, residual=float(open_.sum()))
+        raise NotConverged(
+            "probes of many sources", iterations=_ROUNDS, residual=float(open_.sum())
+        )
     prices = np.where(done, 0.0, np.maximum(price_low, 0.0))
     counts = _fill(batches, bracket, inside, members, (budgets, prices, done))
     return counts, np.full(n, np.nan), prices, rounds
@@ -557,4 +561,6 @@ def _certify(
     bound = float(dual.sum()) - price * budget
     for host, dearer in own.items():
         bound -= (dearer - price) * host_limits[host]
-    return ProbeAllocation(counts, exact, price, host_prices, min(bound, float(exact.sum())), rounds)
+    return ProbeAllocation(
+        counts, exact, price, host_prices, min(bound, float(exact.sum())), rounds
+    )

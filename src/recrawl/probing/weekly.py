@@ -34,9 +34,7 @@ def _week(hours: list[float], rows: list[list[float]]) -> Profile:
 _DBWORLD_DAY = [2.40, 5.96, 6.04, 7.50, 3.03, 2.41]
 _MICRONET_DAY = [0.25, 2.60, 0.14]
 
-DBWORLD = _week(
-    [0, 3, 6, 9, 18, 21, 24], [_DBWORLD_DAY] * _WORKDAYS + [[1.50] * 6, [1.15] * 6]
-)
+DBWORLD = _week([0, 3, 6, 9, 18, 21, 24], [_DBWORLD_DAY] * _WORKDAYS + [[1.50] * 6, [1.15] * 6])
 """Table 2: postings a day on the DBWorld list, a week from Monday, time in days."""
 
 MICRONET = _week([0, 9, 19, 24], [_MICRONET_DAY] * _WORKDAYS + [[0.08] * 3] * 2)
