@@ -2,6 +2,7 @@
 
 import io
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -113,7 +114,7 @@ def fit_probe_results(
     clock = LocalClock.over(find_zone(zone), float(times_s[0]), float(times_s[-1]))
     local = clock.local_s(times_s)
     exposure = np.zeros((times_s.size - 1, 168))
-    for row, (start, end) in enumerate(zip(local[:-1], local[1:], strict=True)):
+    for row, (start, end) in enumerate(pairwise(local)):
         first, last = int(start // 3600), int(end // 3600)
         edges = np.clip(np.arange(first, last + 2) * 3600.0, start, max(end, start))
         np.add.at(exposure[row], np.arange(first, last + 1) % 168, np.diff(edges))

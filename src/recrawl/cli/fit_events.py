@@ -157,9 +157,9 @@ def _print_quality(answer: dict[str, object]) -> None:
     )
     if by_week > 1.5:
         out.print(
-            "Updates come in bursts. The expected cost of a schedule does not change by that, only "
-            f"the pattern counts; but what a week really costs varies about {by_week**0.5:.1f} times "
-            "as much, and the record says as much as one with "
+            "Updates come in bursts. That does not change the expected cost of a schedule, for "
+            "which only the pattern counts; but what a week really costs varies about "
+            f"{by_week**0.5:.1f} times as much, and the record says as much as one with "
             f"{float(str(answer['events'])) / by_week:.0f} independent updates.",
             markup=False,
         )

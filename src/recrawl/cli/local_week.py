@@ -3,6 +3,7 @@
 import datetime as dt
 import zoneinfo
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,7 +87,7 @@ class LocalClock:
         n_weeks = int(np.floor(max(local) / WEEK_S) - first_week) + 1
         total = np.zeros(n_weeks * 168)
         hours = np.arange(n_weeks * 168 + 1) * 3600.0 + first_week * WEEK_S
-        for start, end in zip(bounds[:-1], bounds[1:], strict=True):
+        for start, end in pairwise(bounds):
             shift = self.local_s(np.array([start]))[0] - start
             inside = np.clip(hours, start + shift, end + shift)
             total += np.diff(inside)

@@ -140,7 +140,7 @@ def _rates(path: Path, batch: pa.RecordBatch, first: int) -> np.ndarray:
             "values; one for each of the 168 hours of a week is needed, Monday 0:00 first"
         )
     values = np.asarray(column.flatten().cast(pa.float64()).to_numpy(zero_copy_only=False))
-    rates = values.reshape(-1, 168)
+    rates: np.ndarray = values.reshape(-1, 168)
     bad = np.argwhere(~(np.isfinite(rates) & (rates >= 0)))
     if bad.size:
         row, hour = map(int, bad[0])
@@ -148,7 +148,7 @@ def _rates(path: Path, batch: pa.RecordBatch, first: int) -> np.ndarray:
             f"{path}, row {first + row + 1}, column intensity: hour {hour} is "
             f"{rates[row, hour]:g}; must be finite and >= 0"
         )
-    return rates / 86_400.0
+    return np.asarray(rates / 86_400.0, dtype=np.float64)
 
 
 def _numbers(path: Path, batch: pa.RecordBatch, name: str, first: int) -> np.ndarray | None:
@@ -162,7 +162,7 @@ def _numbers(path: Path, batch: pa.RecordBatch, name: str, first: int) -> np.nda
             f"{path}, row {first + int(bad[0]) + 1}, column {name}: {values[bad[0]]:g} must be "
             f"finite and {'>= 0' if least == 0 else '>= 1' if least == 1 else '> 0'}"
         )
-    return values
+    return np.asarray(values, dtype=np.float64)
 
 
 def _on_grid(rates: np.ndarray, cells: int, step_s: float) -> np.ndarray:

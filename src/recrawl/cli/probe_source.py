@@ -134,8 +134,8 @@ def _content(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise InputError(
-            f"{path}: cannot be read: {error.strerror}; give a pattern, a log of updates, or one of "
-            f"{', '.join(_PRINTED)}"
+            f"{path}: cannot be read: {error.strerror}; give a pattern, a log of updates, or "
+            f"one of {', '.join(_PRINTED)}"
         ) from error
 
 

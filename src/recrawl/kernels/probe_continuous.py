@@ -28,14 +28,14 @@ def _best(arc: Vector, x: float) -> float:
     """Where on the arc the next probe is best, seen from x."""
     k = arc[6]
     if arc[0] == arc[1] or k <= 0.0:
-        return arc[0]
-    return min(max((arc[3] * x - arc[5]) / (2.0 * k), arc[0]), arc[1])
+        return float(arc[0])
+    return float(min(max((arc[3] * x - arc[5]) / (2.0 * k), arc[0]), arc[1]))
 
 
 @kernel
 def _height(arc: Vector, x: float) -> float:
     y = _best(arc, x)
-    return arc[4] + y * (arc[5] + y * arc[6]) - (arc[2] + arc[3] * y) * x
+    return float(arc[4] + y * (arc[5] + y * arc[6]) - (arc[2] + arc[3] * y) * x)
 
 
 @kernel
@@ -57,7 +57,7 @@ def _turn(arc: Vector, side: int) -> float:
     """The x at which the arc's line becomes a parabola (side 0) or ends being one (side 1)."""
     if arc[0] == arc[1] or arc[3] == 0.0:
         return np.inf
-    return (2.0 * arc[6] * arc[side] + arc[5]) / arc[3]
+    return float((2.0 * arc[6] * arc[side] + arc[5]) / arc[3])
 
 
 @kernel
@@ -72,8 +72,8 @@ def _cross(old: Vector, new: Vector, low: float, high: float) -> float:
                 else:
                     low = x
     middle = 0.5 * (low + high)
-    a0, a1, a2 = _shape(old, middle)
-    b0, b1, b2 = _shape(new, middle)
+    _, a1, a2 = _shape(old, middle)
+    _, b1, b2 = _shape(new, middle)
     # old - new = d0 + d1 u + d2 u^2 with u = x - low rises through zero
     d2, d1 = a2 - b2, a1 - b1 + 2.0 * (a2 - b2) * low
     d0 = _height(old, low) - _height(new, low)
@@ -214,11 +214,11 @@ def solve_in_continuous_time(
     x, at = 0.0, 0.0
     for i in range(n):
         layer = layers[n - 1 - i]
-        row = max(np.searchsorted(layer[:, 0], x, side="right") - 1, 0)
+        row = max(int(np.searchsorted(layer[:, 0], x, side="right")) - 1, 0)
         to = layer[row, 4] + layer[row, 5] * x
         at = min(max(to, at), period)
         probes[i] = at
-        c = max(0, min(np.searchsorted(starts, at, side="right") - 1, starts.size - 2))
+        c = max(0, min(int(np.searchsorted(starts, at, side="right")) - 1, starts.size - 2))
         x = before[0, c] + cells[0, c] * (at - starts[c])
     probes[n - 1] = period
     return costs, probes, most

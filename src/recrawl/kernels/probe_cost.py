@@ -71,17 +71,24 @@ def sum_intervals(starts: Vector, cells: Vector, probes: Vector, costs: Vector) 
 
 
 @kernel
+def _cell_of(starts: Vector, t: float) -> int:
+    """Number of the cell that holds t."""
+    k = int(np.searchsorted(starts, t, side="right")) - 1
+    return max(0, min(k, starts.size - 2))
+
+
+@kernel
 def _integral(starts: Vector, cells: Vector, before: Vector, row: int, t: float) -> float:
     """Integral up to t of the intensity (row 0) or the importance (row 1)."""
-    k = max(0, min(np.searchsorted(starts, t, side="right") - 1, starts.size - 2))
+    k = _cell_of(starts, t)
     u = t - starts[k]
-    return before[row, k] + u * (cells[2 * row, k] + 0.5 * cells[2 * row + 1, k] * u)
+    return float(before[row, k] + u * (cells[2 * row, k] + 0.5 * cells[2 * row + 1, k] * u))
 
 
 @kernel
 def _next_threshold(starts: Vector, cells: Vector, s: float, level: float) -> float:
     """First time at which the cost since s reaches the level, or infinity."""
-    k = max(0, min(np.searchsorted(starts, s, side="right") - 1, starts.size - 2))
+    k = _cell_of(starts, s)
     at, cost, pending = s, 0.0, 0.0
     while k < starts.size - 1:
         u, w = at - starts[k], starts[k + 1] - at
@@ -99,7 +106,7 @@ def _next_threshold(starts: Vector, cells: Vector, s: float, level: float) -> fl
                     low = mid
                 else:
                     high = mid
-            return at + high
+            return float(at + high)
         cost += w * (c1 + w * (c2 + w * (c3 + w * c4)))
         pending += w * (rate + 0.5 * slope * w)
         k += 1
@@ -157,8 +164,8 @@ def _target(p: Vector, move: int, mu: float, gap: float) -> float:
     """Where a move leads: even numbers left, odd ones right; probe move // 2 + 1."""
     i = move // 2 + 1
     if move % 2 == 0:
-        return mu * (p[i - 1] + gap) + (1.0 - mu) * p[i]
-    return (1.0 - mu) * p[i] + mu * (p[i + 1] - gap)
+        return float(mu * (p[i - 1] + gap) + (1.0 - mu) * p[i])
+    return float((1.0 - mu) * p[i] + mu * (p[i + 1] - gap))
 
 
 @kernel

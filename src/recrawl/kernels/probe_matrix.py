@@ -82,8 +82,9 @@ def check_monge(K: Vector) -> tuple[float, int, int]:
 
 @kernel
 def solve_as_monge(K: Vector, n: int) -> tuple[Vector, Table]:
-    """Like ``solve_as_published``, each layer by divide and conquer: the best next probe of a
-    later point is never earlier.
+    """Like ``solve_as_published``, each layer by divide and conquer.
+
+    The best next probe of a later point is never earlier.
     """
     N = K.shape[0] - 1
     D = np.full((n, N + 1), np.inf)

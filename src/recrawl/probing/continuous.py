@@ -69,12 +69,12 @@ def solve_continuous(source: ProbedSource, n: int) -> ContinuousOptimum:
 
     Notes
     -----
-    With x = L(s) the least cost from s on is :math:`V_m(x) = \min_f [A_f (L_f - x) + V_{m-1}(L_f)]`,
-    concave and piecewise quadratic; probes before s never help, so the minimum is over all f.
-    Within a piece of both functions a stretch of f gives a line, a parabola and a line; the arcs
-    are ordered by A and cross once, so a stack holds their envelope. Where intensity or
-    importance vanishes only breaks matter. O(segments) for each layer; some thousand segments at
-    n = 100.
+    With x = L(s) the least cost from s on is
+    :math:`V_m(x) = \min_f [A_f (L_f - x) + V_{m-1}(L_f)]`, concave and piecewise quadratic;
+    probes before s never help, so the minimum is over all f. Within a piece of both functions a
+    stretch of f gives a line, a parabola and a line; the arcs are ordered by A and cross once, so
+    a stack holds their envelope. Where intensity or importance vanishes only breaks matter.
+    O(segments) for each layer; some thousand segments at n = 100.
     """
     source.check_count(n)
     if source.gap > 0:

@@ -77,7 +77,7 @@ def make_grid(source: ProbedSource, grid: int | ArrayLike) -> Vector:
         cells = int(times)
         if cells < 1:
             raise InvalidModel(f"grid must have at least 1 cell, got {cells}")
-        return np.arange(cells + 1) * (source.period / cells)
+        return np.asarray(np.arange(cells + 1) * (source.period / cells), dtype=np.float64)
     good = times.ndim == 1 and times.size >= 2 and np.all(np.diff(times) > 0)
     if not good or times[0] != 0 or abs(times[-1] - source.period) > 1e-9 * source.period:
         raise InvalidModel(f"grid must increase from 0 to the period, {source.period:g}")

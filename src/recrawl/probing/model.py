@@ -78,7 +78,7 @@ class ProbedSource:
         """Breaks of both functions together, shape (k + 1,)."""
         both = np.unique(np.concatenate([self.intensity.breaks, self.importance.breaks]))
         keep = np.append(np.diff(both) > 1e-12 * self.period, True)
-        starts = both[keep]
+        starts: Vector = both[keep]
         starts[0], starts[-1] = 0.0, self.period
         return starts
 

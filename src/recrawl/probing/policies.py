@@ -12,7 +12,7 @@ __all__ = ["schedule_first_arrival", "schedule_threshold", "schedule_uniform"]
 def schedule_uniform(source: ProbedSource, n: int) -> Vector:
     """N probes evenly over the period, shape (n,)."""
     source.check_count(n)
-    return np.arange(1, n + 1) * (source.period / n)
+    return np.asarray(np.arange(1, n + 1) * (source.period / n), dtype=np.float64)
 
 
 def schedule_threshold(source: ProbedSource, n: int) -> Vector:

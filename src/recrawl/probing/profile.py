@@ -139,7 +139,8 @@ class Profile:
         at = np.asarray(times, dtype=np.float64) % self.period
         piece = self._piece(at)
         share = (at - self.breaks[piece]) / np.diff(self.breaks)[piece]
-        return self.starts[piece] + share * (self.ends - self.starts)[piece]
+        values: Vector = self.starts[piece] + share * (self.ends - self.starts)[piece]
+        return values
 
     def integral(self, times: ArrayLike) -> Vector:
         """The integral from 0 to any times >= 0, beyond the period too, shape as given."""
@@ -150,4 +151,7 @@ class Profile:
         before = np.concatenate([[0.0], np.cumsum(0.5 * (self.starts + self.ends) * widths)])
         u = at - self.breaks[piece]
         slope = (self.ends - self.starts)[piece] / widths[piece]
-        return whole * self.total + before[piece] + u * (self.starts[piece] + 0.5 * slope * u)
+        found: Vector = (
+            whole * self.total + before[piece] + u * (self.starts[piece] + 0.5 * slope * u)
+        )
+        return found

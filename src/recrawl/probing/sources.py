@@ -215,21 +215,19 @@ def allocate_probes(
     for_hosts = _limits(hosts, host_limits or {})
     if for_hosts is not None:
         group, limits, numbers = for_hosts
-        counts, _, prices, rounds = _solve(
-            batches, group, limits, most, strength, (threads, progress)
-        )
+        counts, prices, rounds = _solve(batches, group, limits, most, strength, (threads, progress))
         inside = group >= 0
         most[inside] = np.minimum(most[inside], counts[inside])
         host_prices = {
             int(numbers[g]): float(prices[g]) for g in range(limits.size) if prices[g] > 0
         }
     group = np.zeros(most.size, np.int64)
-    counts, costs, found, more = _solve(
+    counts, found, more = _solve(
         batches, group, np.array([budget]), most, strength, (threads, progress)
     )
     price = float(found[0])
     return _certify(
-        batches, counts, costs, price, host_prices, (hosts, budget, host_limits or {}),
+        batches, counts, price, host_prices, (hosts, budget, host_limits or {}),
         (threads, rounds + more),
     )  # fmt: skip
 
@@ -239,7 +237,7 @@ def _survey(batches: Batches) -> tuple[NDArray[np.int64], NDArray[np.int64], Vec
     hosts, most, strength = [], [], []
     cells = None
     for batch in batches():
-        m, N = batch.updates.shape
+        N = batch.updates.shape[1]
         if cells not in {None, N}:
             raise InvalidModel(f"all batches must have the same grid, got {cells} and {N} cells")
         cells = N
@@ -280,68 +278,86 @@ def _solve(
     most: NDArray[np.int64],
     strength: Vector,
     work: tuple[int, _Progress | None],
-) -> tuple[NDArray[np.int64], Vector, Vector, int]:
-    """Counts, costs and group prices: each group spends its budget (group -1 is left out)."""
+) -> tuple[NDArray[np.int64], Vector, int]:
+    """Counts, prices and rounds: each group spends its budget (group -1 is left out)."""
     threads, progress = work
     inside = group >= 0
-    n_groups = budgets.size
     members = np.where(inside, group, 0)
-
-    def totals(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.bincount(members[inside], numbers[inside], n_groups).astype(np.int64)
-
-    n = group.size
-    bracket = _Brackets(
-        np.ones(n, np.int64), most.copy(), np.full(n, np.nan), np.full(n, np.nan),
-        np.zeros(n, np.bool_),
-    )  # fmt: skip
-    # At a price of 0 a source has as many probes as help it.
-    counts, costs = _count(batches, np.zeros(n), inside, threads)
-    free = np.minimum(counts, most)
-    bracket.high = np.where(inside, free, 1)
-    bracket.high_costs = np.where(counts == free, costs, np.nan)
-    price_low, price_high = np.zeros(n_groups), np.full(n_groups, np.inf)
-    spent_high, spent_low = totals(bracket.high), totals(bracket.low)
-    done = spent_high <= budgets
-    bracket.low = np.where(inside & done[members], bracket.high, bracket.low)
-    bracket.low_costs = np.where(inside & done[members], bracket.high_costs, bracket.low_costs)
-    sums = np.bincount(members[inside], strength[inside], n_groups)
-    guess = 0.5 * (sums / budgets) ** 2
+    bracket = _widest(batches, inside, most, threads)
+    done = _spent(bracket.high, inside, members, budgets.size) <= budgets
+    settled = inside & done[members]
+    bracket.low = np.where(settled, bracket.high, bracket.low)
+    low, high = np.zeros(budgets.size), np.full(budgets.size, np.inf)
+    guess = 0.5 * (np.bincount(members[inside], strength[inside], budgets.size) / budgets) ** 2
+    unsettled = 0
     for rounds in range(1, _ROUNDS + 1):
         open_ = inside & (bracket.high > bracket.low) & ~done[members]
+        unsettled = int(open_.sum())
         if progress is not None:
-            progress(rounds, int(open_.sum()))
+            progress(rounds, unsettled)
         wide = open_ & (bracket.high > bracket.low + 1) & ~bracket.is_linear
         if not np.any(wide | (open_ & np.isnan(bracket.low_costs))):
             break
         if rounds % 2 == 0:
-            guess = _chord(bracket, wide, members, (guess, price_low, price_high))
+            guess = _chord(bracket, wide, members, (guess, low, high))
         counts, costs = _count(batches, guess[members], open_, threads)
         bracket.is_linear |= wide & _tied(bracket, counts, costs, guess[members], strength)
-        clipped = np.clip(counts, bracket.low, bracket.high)
-        costs = np.where(clipped == counts, costs, np.nan)
-        now = np.where(open_, clipped, bracket.low)
-        spent = totals(now)
-        enough = spent <= budgets  # dear enough: a new low end
-        to_low = open_ & enough[members]
-        to_high = open_ & ~enough[members]
-        keep = to_low & (now == bracket.low) & np.isnan(costs)
-        bracket.low_costs = np.where(to_low & ~keep, costs, bracket.low_costs)
-        bracket.low = np.where(to_low, now, bracket.low)
-        keep = to_high & (now == bracket.high) & np.isnan(costs)
-        bracket.high_costs = np.where(to_high & ~keep, costs, bracket.high_costs)
-        bracket.high = np.where(to_high, now, bracket.high)
-        price_high = np.where(enough, np.minimum(price_high, guess), price_high)
-        price_low = np.where(~enough, np.maximum(price_low, guess), price_low)
-        spent_low, spent_high = totals(bracket.low), totals(bracket.high)
-        guess = _next_price(rounds, budgets, (price_low, price_high), (spent_low, spent_high))
-    else:
-        raise NotConverged(
-            "probes of many sources", iterations=_ROUNDS, residual=float(open_.sum())
+        now = np.where(open_, np.clip(counts, bracket.low, bracket.high), bracket.low)
+        costs = np.where(now == counts, costs, np.nan)
+        dear = _spent(now, inside, members, budgets.size) <= budgets
+        _narrow(bracket, now, costs, (open_ & dear[members], open_ & ~dear[members]))
+        high = np.where(dear, np.minimum(high, guess), high)
+        low = np.where(dear, low, np.maximum(low, guess))
+        spent = (
+            _spent(bracket.low, inside, members, budgets.size),
+            _spent(bracket.high, inside, members, budgets.size),
         )
-    prices = np.where(done, 0.0, np.maximum(price_low, 0.0))
+        guess = _next_price(rounds, budgets, (low, high), spent)
+    else:
+        raise NotConverged("probes of many sources", iterations=_ROUNDS, residual=float(unsettled))
+    prices = np.where(done, 0.0, low)
     counts = _fill(batches, bracket, inside, members, (budgets, prices, done))
-    return counts, np.full(n, np.nan), prices, rounds
+    return counts, prices, rounds
+
+
+def _widest(
+    batches: Batches, inside: NDArray[np.bool_], most: NDArray[np.int64], threads: int
+) -> _Brackets:
+    """From one probe to as many as help: those at a price of 0, or the most allowed."""
+    counts, costs = _count(batches, np.zeros(most.size), inside, threads)
+    free = np.minimum(counts, most)
+    return _Brackets(
+        low=np.ones(most.size, np.int64),
+        high=np.where(inside, free, 1),
+        low_costs=np.full(most.size, np.nan),
+        high_costs=np.where(counts == free, costs, np.nan),
+        is_linear=np.zeros(most.size, np.bool_),
+    )
+
+
+def _spent(
+    counts: NDArray[np.int64],
+    inside: NDArray[np.bool_],
+    members: NDArray[np.int64],
+    n_groups: int,
+) -> NDArray[np.int64]:
+    return np.bincount(members[inside], counts[inside], n_groups).astype(np.int64)
+
+
+def _narrow(
+    bracket: _Brackets,
+    now: NDArray[np.int64],
+    costs: Vector,
+    ends: tuple[NDArray[np.bool_], NDArray[np.bool_]],
+) -> None:
+    """Move one end of each bracket to what a price told; a known cost is never forgotten."""
+    to_low, to_high = ends
+    forget = to_low & ((now != bracket.low) | ~np.isnan(costs))
+    bracket.low_costs = np.where(forget, costs, bracket.low_costs)
+    bracket.low = np.where(to_low, now, bracket.low)
+    forget = to_high & ((now != bracket.high) | ~np.isnan(costs))
+    bracket.high_costs = np.where(forget, costs, bracket.high_costs)
+    bracket.high = np.where(to_high, now, bracket.high)
 
 
 def _chord(
@@ -524,7 +540,6 @@ def _prices_of(hosts: NDArray[np.int64], price: float, own: Mapping[int, float])
 def _certify(
     batches: Batches,
     counts: NDArray[np.int64],
-    costs: Vector,
     price: float,
     host_prices: Mapping[int, float],
     limits: tuple[NDArray[np.int64], int, Mapping[int, int]],

@@ -133,10 +133,10 @@ def compare_on_trace(
     )
     weeks = (local // WEEK_S).astype(int)
     weeks = weeks - weeks.min()
-    found = {}
+    found: dict[str, Vector] = {}
     for name, schedule in compare_policies(source, per_week, _HOURS).items():
         costs = evaluate_events(source, schedule, local % WEEK_S).costs
-        found[name] = np.bincount(weeks, costs)
+        found[name] = np.asarray(np.bincount(weeks, costs), dtype=np.float64)
     return found
 
 

@@ -112,11 +112,12 @@ def estimate_weekly_intensity(counts: Vector, exposure: Vector) -> WeeklyIntensi
     if not np.all(np.isfinite(exposure)) or exposure.min() < 0 or np.any(counts[exposure == 0] > 0):
         raise InvalidModel("exposure must be finite, >= 0, and > 0 wherever there are events")
     folds = _folds(counts, exposure)
-    score, base = {}, None
+    score: dict[tuple[str, float], float] = {}
+    total = float(counts.sum())
     for name, chain in CANDIDATES.items():
         for strength in _STRENGTHS if chain else (1.0,):
             held = sum(_log_likelihood(_fit(*rest, chain, strength), *out) for rest, out in folds)
-            score[name, strength] = held / counts.sum()
+            score[name, strength] = held / total
     base = score["constant", 1.0]
     chosen, strength = max(score, key=lambda key: score[key])
     rates = _fit(counts.sum(axis=0), exposure.sum(axis=0), CANDIDATES[chosen], strength)
@@ -207,7 +208,7 @@ def _dispersion(
     daily = counts.reshape(-1, 7, 24).sum(axis=2)
     daily_mean = (exposure * rates).reshape(-1, 7, 24).sum(axis=2) * factor[:, None]
     by_day = _variance_over_mean(daily.ravel(), daily_mean.ravel(), 2)
-    spread = max((u * u) @ mean, 1e-300)
+    spread = max(float((u * u) @ mean), 1e-300)
     error = float(np.sqrt(max(by_week, 1.0) / spread)) if weekly.size > 2 else np.inf
     now = float(np.exp(np.clip(level + slope * u[-1], -50, 50)))
     return float(slope), error, now, by_day, by_week
