@@ -176,7 +176,8 @@ def _on_grid(rates: np.ndarray, cells: int, step_s: float) -> np.ndarray:
     at = np.clip(np.searchsorted(hours, phase, side="right") - 1, 0, 167)
     share = (phase - hours[at]) / 3600.0
     values = cumulated[:, at] + share * (cumulated[:, at + 1] - cumulated[:, at])
-    return np.maximum(np.diff(values + whole * cumulated[:, -1:], axis=1), 0.0)
+    found = np.maximum(np.diff(values + whole * cumulated[:, -1:], axis=1), 0.0)
+    return np.asarray(found, dtype=np.float64)
 
 
 def _open(request: Request) -> _Table:

@@ -127,10 +127,26 @@ def solve_continuous_with_gap(
 
 
 def _common_step(source: ProbedSource, cells: int) -> int:
-    """Number of even cells, about as many as wanted, of which the gap holds a whole number."""
+    """Number of even cells, about as many as wanted, that hold the gap and, if possible, breaks."""
     if source.gap == 0:
         return cells
-    ratio = Fraction(source.gap / source.period).limit_denominator(cells)
-    if abs(float(ratio) * source.period - source.gap) > 1e-9 * source.gap:
+    parts = _denominator(np.array([source.gap / source.period]), cells)
+    breaks = _denominator(source.cell_starts / source.period, cells)
+    if parts is None:
         return cells
-    return ratio.denominator * max(1, math.ceil(cells / ratio.denominator))
+    if breaks is not None and math.lcm(parts, breaks) <= 4 * cells:
+        parts = math.lcm(parts, breaks)
+    return parts * max(1, math.ceil(cells / parts))
+
+
+def _denominator(shares: Vector, most: int) -> int | None:
+    """The least number of even cells that has all these shares of the period on it."""
+    found = 1
+    for share in shares:
+        ratio = Fraction(float(share)).limit_denominator(most)
+        if abs(float(ratio) - share) > 1e-9:
+            return None
+        found = math.lcm(found, ratio.denominator)
+        if found > 4 * most:
+            return None
+    return found
