@@ -199,11 +199,11 @@ def test_any_additive_cost_monge_or_not() -> None:
     times = np.arange(9.0)
     rate = np.array([3, 1, 0, 2, 5, 1, 1, 4.0])
 
-    def squared(start, end):
+    def squared(start: np.ndarray, end: np.ndarray) -> np.ndarray:
         return np.array([sum(rate[int(a) : int(b)] * (b - np.arange(a, b)) ** 2)
                          for a, b in zip(start, end, strict=True)])  # fmt: skip
 
-    def late(start, end):
+    def late(start: np.ndarray, end: np.ndarray) -> np.ndarray:
         return (
             np.where(end - start > 2.0, 10.0, 0.0) + rate[start.astype(int)] * (end - start) ** 0.5
         )

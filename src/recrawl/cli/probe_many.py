@@ -53,7 +53,8 @@ class Request:
 def names_several(path: Path) -> bool:
     """Whether a file is a table of patterns, or of updates of more than one source."""
     try:
-        start = path.open("rb").read(4)
+        with path.open("rb") as file:
+            start = file.read(4)
     except OSError:
         return False
     if start == b"PAR1" and "intensity" in parquet.read_schema(path).names:
@@ -241,7 +242,9 @@ def probe_many(request: Request, *, as_json: bool) -> None:
         most = math.floor(rate * table.cells * table.step_s + 1e-9)
         limits = dict.fromkeys(range(len(table.hosts)), most)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=progress_console(), transient=True) as bar:
+    stderr = progress_console()
+    quiet = not stderr.is_terminal
+    with Progress(*columns, console=stderr, transient=True, disable=quiet) as bar:
         task = bar.add_task("reading")
 
         def progress(rounds: int, unsettled: int) -> None:

@@ -80,11 +80,11 @@ def read_source(path: Path, zone: str | None, name: str | None) -> GivenSource:
     InputError
         If the file is none of these, or holds values outside their domain.
     """
+    if zone is not None:
+        find_zone(zone)
     if str(path) in _PRINTED and not path.exists():
         printed = _PRINTED[str(path)]
         return GivenSource(printed, None, UNIT_S["d"], "d", zone or "UTC", f"printed, {path}")
-    if zone is not None:
-        find_zone(zone)
     content = _content(path)
     if path.suffix.lower() == ".toml" or _is_pattern(content):
         return _pattern(path, content, zone)
