@@ -76,7 +76,7 @@ def test_console_examples_do_what_they_show(
     page: Path, session: str, tmp_path: Path, site: str
 ) -> None:
     """Every command of ours that is shown succeeds, and prints what is shown of its output."""
-    for name in ("pages.csv", "arrivals.csv"):
+    for name in ("pages.csv", "arrivals.csv", "events.csv"):
         source = ROOT / "docs" / "examples" / name
         if source.exists():
             (tmp_path / name).write_bytes(source.read_bytes())

@@ -90,6 +90,7 @@ def _from_events(found: WeeklyIntensity, zone: str) -> dict[str, object]:
         "dispersion_week": found.dispersion_week,
         "trend_per_week": found.trend,
         "trend_error": found.trend_error,
+        "has_trend": found.has_trend,
         "level_now": found.level_now,
     }
 
@@ -108,8 +109,7 @@ def _from_probes(found: ProbedIntensity, n: int, zone: str) -> dict[str, object]
 def _write(path: Path, answer: dict[str, object], zone: str) -> None:
     keep = {key: answer[key] for key in ("unit", "period", "breaks", "intensity")}
     level = answer.get("level_now", 1.0)
-    trend, error = answer.get("trend_per_week"), answer.get("trend_error")
-    if isinstance(trend, float) and isinstance(error, float) and abs(trend) > 2 * error:
+    if answer.get("has_trend", False):
         rates = keep["intensity"]
         assert isinstance(rates, list)
         assert isinstance(level, float)
@@ -149,7 +149,7 @@ def _print(answer: dict[str, object]) -> None:
 def _print_quality(answer: dict[str, object]) -> None:
     out = console()
     by_day, by_week = float(str(answer["dispersion_day"])), float(str(answer["dispersion_week"]))
-    trend, error = float(str(answer["trend_per_week"])), float(str(answer["trend_error"]))
+    trend = float(str(answer["trend_per_week"]))
     out.print(
         f"Variance over mean, around pattern and trend: {by_day:.2f} a day, {by_week:.2f} a week "
         "(1 if updates came independently).",
@@ -163,7 +163,7 @@ def _print_quality(answer: dict[str, object]) -> None:
             f"{float(str(answer['events'])) / by_week:.0f} independent updates.",
             markup=False,
         )
-    if abs(trend) > 2 * error:
+    if answer["has_trend"]:
         yearly = 100 * (np.exp(np.clip(trend * 52.18, -50, 50)) - 1)
         out.print(
             f"Trend: {yearly:+.3g} % a year; the rate at the end is "
@@ -171,4 +171,4 @@ def _print_quality(answer: dict[str, object]) -> None:
             markup=False,
         )
     else:
-        out.print("No trend beyond two standard errors.", markup=False)
+        out.print("No trend beyond three standard errors.", markup=False)

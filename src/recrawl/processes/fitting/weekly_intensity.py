@@ -65,8 +65,8 @@ class WeeklyIntensity:
 
     @property
     def has_trend(self) -> bool:
-        """Whether the trend differs from none by more than two standard errors."""
-        return abs(self.trend) > 2.0 * self.trend_error
+        """Whether the trend differs from none by more than three standard errors."""
+        return abs(self.trend) > 3.0 * self.trend_error
 
 
 def cell_labels(kind: str, hours: int) -> Labels:
