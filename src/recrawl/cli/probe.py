@@ -51,6 +51,7 @@ class _Found:
     cost: float
     above_best: float | None
     how: str
+    bounds: tuple[float, float] | None = None  # of a grid: Proposition 8, and the sharper one
 
 
 def main(  # noqa: PLR0913 - the options of the verb
@@ -144,7 +145,7 @@ def main(  # noqa: PLR0913 - the options of the verb
     )  # fmt: skip
     answer = _answer(found, given, grid, times)
     if plot is not None:
-        draw_schedule(plot, model, found.probes, _curves(model, found), given.unit)
+        draw_schedule(plot, model, found.probes, _curves(model, found), given.unit_s)
     if out is not None:
         write_schedule(out, times, answer)
     if json:
@@ -252,13 +253,14 @@ def _solve(
     count = max(round(cells), n) if grid is None else round(cells)
     solve = solve_at_most if at_most else solve_exactly
     found = solve(model, n, count)
-    above = min(found.published_bound, found.sharper_bound)
+    bounds = (found.published_bound, found.sharper_bound)
+    above = min(bounds)
     if grid is None and not at_most:
         better = improve_schedule(model, found.probes)
-        return _Found(model, better.probes, better.cost, above, "1min grid, improved")
+        return _Found(model, better.probes, better.cost, above, "1min grid, improved", bounds)
     return _Found(
         model, found.probes, found.cost, above if math.isfinite(above) else None,
-        f"grid of {show(step_s)}",
+        f"grid of {show(step_s)}", bounds,
     )  # fmt: skip
 
 
@@ -304,6 +306,8 @@ def _answer(
         ],
         "policies": policies,
         "above_best_at_most": found.above_best,
+        "published_bound": found.bounds[0] if found.bounds else None,
+        "sharper_bound": found.bounds[1] if found.bounds else None,
         "found_by": found.how,
         "learned": given.told,
         "local_times": times.lines(),

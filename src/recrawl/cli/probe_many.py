@@ -261,7 +261,7 @@ def probe_many(request: Request, *, as_json: bool) -> None:
         "sources": len(table.names),
         "budget": budget,
         "spent": int(found.counts.sum()),
-        "expected_cost": found.cost,
+        "expected_cost": found.total_cost,
         "uniform_cost": uniform,
         "price": found.price,
         "integrality_gap": found.integrality_gap,

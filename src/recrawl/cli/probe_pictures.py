@@ -10,6 +10,8 @@ from recrawl.probing import ProbedSource
 __all__ = ["draw_schedule", "terminal_week"]
 
 _BLUE, _GREY, _RED, _GREEN = "#1f5fa8", "#c9ccd1", "#c0392b", "#2e7d4f"
+_COLORS = {"optimal": _RED, "uniform": _GREY, "threshold": _BLUE, "first arrival": _GREEN}
+_DAY_S = 86_400.0
 _LEVELS = " ▁▂▃▄▅▆▇█"
 
 
@@ -32,9 +34,14 @@ def draw_schedule(
     source: ProbedSource,
     probes: np.ndarray,
     curves: dict[str, tuple[np.ndarray, np.ndarray]],
-    unit: str,
+    unit_s: float,
 ) -> None:
     """Draw intensity, importance and probes over one period, and cost against n for all policies.
+
+    Parameters
+    ----------
+    curves : policy -> numbers of probes and their expected costs
+    unit_s : seconds in the source's unit of time
 
     Raises
     ------
@@ -44,24 +51,37 @@ def draw_schedule(
     figure, panels = new_figure(1, 2)
     figure.set_size_inches(11, 7.5)
     above, below = panels
-    breaks = source.cell_starts
-    above.stairs(source.cells[0], breaks, color=_BLUE, fill=True, alpha=0.35, label="intensity")
-    above.set_xlabel(f"time from the start of the period [{unit}]")
-    above.set_ylabel(f"updates per {unit}")
+    day = unit_s / _DAY_S  # days in a unit of time
+    times, intensity, importance = _outline(source)
+    above.fill_between(times * day, intensity / day, color=_BLUE, alpha=0.35, label="intensity")
+    above.set_xlabel("time from the start of the period [days]")
+    above.set_ylabel("updates per day")
+    above.set_ylim(0, 1.25 * float(intensity.max()) / day)
     other = above.twinx()
-    other.stairs(source.cells[2], breaks, color=_GREEN, linewidth=1.2, label="importance")
+    other.plot(times * day, importance, color=_GREEN, linewidth=1.2, label="importance")
     other.set_ylabel("importance")
-    other.set_ylim(bottom=0)
-    above.vlines(probes, 0, above.get_ylim()[1], color=_RED, linewidth=0.9, label="probes")
-    above.set_xlim(0, source.period)
-    above.legend(loc="upper left", frameon=True)
+    other.set_ylim(0, 1.25 * float(importance.max()))
+    above.vlines(
+        probes * day, 0, float(intensity.max()) / day, color=_RED, linewidth=0.9, label="probes"
+    )
+    above.set_xlim(0, source.period * day)
+    above.legend(loc="upper left", frameon=True, ncols=2)
     other.legend(loc="upper right", frameon=True)
-    colors = {"optimal": _RED, "uniform": _GREY, "threshold": _BLUE, "first arrival": _GREEN}
     for name, (numbers, costs) in curves.items():
-        below.plot(numbers, costs, color=colors.get(name), label=name, linewidth=1.5)
+        below.plot(numbers, costs * day, color=_COLORS.get(name), label=name, linewidth=1.5)
     below.set_xlabel("probes in one period")
-    below.set_ylabel(f"expected cost [updates · {unit}]")
+    below.set_ylabel("expected cost [days of update time]")
     below.set_yscale("log")
     below.axvline(probes.size, color="#70757d", linewidth=0.8, linestyle=":")
     below.legend(frameon=False)
     save_figure(figure, path)
+
+
+def _outline(source: ProbedSource) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Times and values of both functions with a corner at either end of each piece."""
+    starts, widths = source.cell_starts, np.diff(source.cell_starts)
+    rate, slope, worth, rise = source.cells
+    times = np.column_stack([starts[:-1], starts[1:]]).ravel()
+    intensity = np.column_stack([rate, rate + slope * widths]).ravel()
+    importance = np.column_stack([worth, worth + rise * widths]).ravel()
+    return times, intensity, importance

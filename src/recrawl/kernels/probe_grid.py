@@ -184,7 +184,7 @@ def solve_count(
     """
     N = L.size - 1
     price = _guess(L, A) ** 2 / (2.0 * n * n)
-    stride = N // max(1024, 8 * n)
+    stride = N // (max(1024, 8 * n) if N <= 20_000 else max(4096, 48 * n))
     if stride >= 4 and n > 1 and not crowded:
         size = (N + stride - 1) // stride + 1
         thin_L, thin_A, thin_last = np.empty(size), np.empty(size), np.empty(size, np.int32)

@@ -39,10 +39,10 @@ from recrawl.probing.schedule import (
     evaluate_events,
     evaluate_schedule,
 )
+from recrawl.probing.source_batch import SourceBatch
 from recrawl.probing.sources import (
     ManySchedules,
     ProbeAllocation,
-    SourceBatch,
     allocate_probes,
     schedule_batches,
 )

@@ -1,5 +1,7 @@
 """Weekly patterns from events and from probes: known truths, overfitting, bursts, trend."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -16,7 +18,9 @@ OFFICE = np.where(cell_labels("kind", 24) == 0, 1.0, 0.2) * np.tile(
 )
 
 
-def simulate(rng: np.random.Generator, rates: np.ndarray, weeks: int) -> tuple:
+def simulate(
+    rng: np.random.Generator, rates: np.ndarray, weeks: int
+) -> tuple[np.ndarray, np.ndarray]:
     exposure = np.ones((weeks, 168))
     return rng.poisson(np.broadcast_to(rates, exposure.shape)).astype(float), exposure
 
@@ -61,7 +65,7 @@ def test_no_pattern_is_seen_where_there_is_none(seed: int) -> None:
 def test_bursts_are_recognised_and_make_no_pattern() -> None:
     """Ten events each time: variance ten times the mean, and hardly any held-out gain."""
     rng = np.random.default_rng(4)
-    counts = 10.0 * rng.poisson(0.02, (60, 168))
+    counts = np.asarray(10.0 * rng.poisson(0.02, (60, 168)), dtype=np.float64)
 
     found = estimate_weekly_intensity(counts, np.ones_like(counts))
 
@@ -105,11 +109,13 @@ def test_fewer_than_ten_weeks_leave_out_days() -> None:
     assert set(found.scores) == set(CANDIDATES)
 
 
-def probe_record(rng: np.random.Generator, rates: np.ndarray, n: int) -> tuple:
+def probe_record(
+    rng: np.random.Generator, rates: np.ndarray, n: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Exposures and binary results of probes at random times, three hours apart on average."""
     ends = np.cumsum(rng.exponential(3.0, n + 1))
     exposure = np.zeros((n, 168))
-    for row, (start, end) in enumerate(zip(ends[:-1], ends[1:], strict=True)):
+    for row, (start, end) in enumerate(pairwise(ends)):
         edges = np.arange(int(start), int(end) + 2)
         np.add.at(exposure[row], edges[:-1] % 168, np.diff(np.clip(edges, start, end)))
     return exposure, rng.poisson(exposure @ rates) > 0
