@@ -127,17 +127,27 @@ def _newton(
     rates = np.full(cells.shape[1], prior)
     hit = cells[changed]
     quiet = cells[~changed].sum(axis=0) + strength / prior
-    step = np.array([np.inf])
+
+    def objective(at: Vector) -> float:
+        found = np.sum(np.log(-np.expm1(-np.maximum(hit @ at, 1e-12))))
+        return float(found - quiet @ at + strength * np.sum(np.log(at)))
+
+    value, largest = objective(rates), np.inf
     for iteration in range(1, 201):
         expected = np.maximum(hit @ rates, 1e-12)
         pull = 1.0 / np.expm1(np.minimum(expected, 700.0))
         gradient = hit.T @ pull - quiet + strength / rates
         curvature = (hit * (pull * (1.0 + pull))[:, None]).T @ hit + np.diag(strength / rates**2)
         step = np.linalg.solve(curvature, gradient) / rates
-        if np.max(np.abs(step)) < 1e-10:
-            return rates, iteration, float(np.max(np.abs(step)))
-        # a damped step: self-concordant, so this never leaves the domain and never cycles
-        decrement = float(np.sqrt(max(gradient @ (step * rates), 0.0)))
-        rates = rates * (1.0 + step / (1.0 + decrement if decrement > 0.25 else 1.0))
-        rates = np.maximum(rates, 1e-12 * prior)
-    raise NotConverged("rates from probes", iterations=200, residual=float(np.max(np.abs(step))))
+        largest = float(np.max(np.abs(step)))
+        if largest < 1e-9:
+            return rates, iteration, largest
+        share = 1.0
+        for _ in range(60):  # the objective is concave, so some part of the step improves it
+            candidate = rates * np.maximum(1.0 + share * step, 0.1)
+            after = objective(candidate)
+            if after >= value - 1e-12 * abs(value):
+                break
+            share *= 0.5
+        rates, value = candidate, after
+    raise NotConverged("rates from probes", iterations=200, residual=largest)
