@@ -40,12 +40,8 @@ from recrawl.probing.schedule import (
     evaluate_schedule,
 )
 from recrawl.probing.source_batch import SourceBatch
-from recrawl.probing.sources import (
-    ManySchedules,
-    ProbeAllocation,
-    allocate_probes,
-    schedule_batches,
-)
+from recrawl.probing.source_passes import ManySchedules
+from recrawl.probing.sources import ProbeAllocation, allocate_probes, schedule_batches
 from recrawl.probing.weekly import DBWORLD, MICRONET, work_hours
 
 __all__ = [

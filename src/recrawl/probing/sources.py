@@ -1,7 +1,6 @@
 """Many sources under one budget of probes, by a price."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -9,17 +8,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel, NotConverged
-from recrawl.kernels.probe_grid import count_probes, solve_counts
+from recrawl.kernels.probe_grid import count_probes
 from recrawl.probing.profile import Vector
 from recrawl.probing.source_batch import SourceBatch
+from recrawl.probing.source_brackets import (
+    Brackets,
+    chord_price,
+    is_tied,
+    narrow,
+    next_price,
+)
+from recrawl.probing.source_passes import (
+    Batches,
+    ManySchedules,
+    count_sources,
+    on_threads,
+    pieces_of,
+    schedule_sources,
+)
 
-__all__ = ["ManySchedules", "ProbeAllocation", "allocate_probes", "schedule_batches"]
+__all__ = ["ProbeAllocation", "allocate_probes", "schedule_batches"]
 
 _ROUNDS = 200
 _Progress = Callable[[int, int], None]
-
-
-Batches = Callable[[], Iterable[SourceBatch]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,33 +63,6 @@ class ProbeAllocation:
     def integrality_gap(self) -> float:
         """Cost above the lower bound, relative: what whole probes and ties leave open."""
         return max(self.total_cost - self.lower_bound, 0.0) / max(self.total_cost, 1e-300)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ManySchedules:
-    """The schedules of one batch: source s has cells ``points[starts[s] : starts[s + 1]]``.
-
-    Parameters
-    ----------
-    starts : shape (m + 1,)
-    points : grid points of the probes, 1..N
-    costs : shape (m,), expected weighted costs
-    """
-
-    starts: NDArray[np.int64]
-    points: NDArray[np.int32]
-    costs: Vector
-
-
-@dataclass(eq=False)
-class _Brackets:
-    """For each source what the prices tried so far say: (low, high) counts and costs."""
-
-    low: NDArray[np.int64]
-    high: NDArray[np.int64]
-    low_costs: Vector
-    high_costs: Vector
-    is_linear: NDArray[np.bool_]  # the cost is known to be linear from low to high
 
 
 def allocate_probes(
@@ -216,20 +200,20 @@ def _solve(
         if not np.any(wide | (open_ & np.isnan(bracket.low_costs))):
             break
         if rounds % 2 == 0:
-            guess = _chord(bracket, wide, members, (guess, low, high))
-        counts, costs = _count(batches, guess[members], open_, threads)
-        bracket.is_linear |= wide & _tied(bracket, counts, costs, guess[members], strength)
+            guess = chord_price(bracket, wide, members, (guess, low, high))
+        counts, costs = count_sources(batches, guess[members], open_, threads)
+        bracket.is_linear |= wide & is_tied(bracket, counts, costs, guess[members], strength)
         now = np.where(open_, np.clip(counts, bracket.low, bracket.high), bracket.low)
         costs = np.where(now == counts, costs, np.nan)
         dear = _spent(now, inside, members, budgets.size) <= budgets
-        _narrow(bracket, now, costs, (open_ & dear[members], open_ & ~dear[members]))
+        narrow(bracket, now, costs, (open_ & dear[members], open_ & ~dear[members]))
         high = np.where(dear, np.minimum(high, guess), high)
         low = np.where(dear, low, np.maximum(low, guess))
         spent = (
             _spent(bracket.low, inside, members, budgets.size),
             _spent(bracket.high, inside, members, budgets.size),
         )
-        guess = _next_price(rounds, budgets, (low, high), spent)
+        guess = next_price(rounds, budgets, (low, high), spent)
     else:
         raise NotConverged("probes of many sources", iterations=_ROUNDS, residual=float(unsettled))
     prices = np.where(done, 0.0, low)
@@ -239,11 +223,11 @@ def _solve(
 
 def _widest(
     batches: Batches, inside: NDArray[np.bool_], most: NDArray[np.int64], threads: int
-) -> _Brackets:
+) -> Brackets:
     """From one probe to as many as help: those at a price of 0, or the most allowed."""
-    counts, costs = _count(batches, np.zeros(most.size), inside, threads)
+    counts, costs = count_sources(batches, np.zeros(most.size), inside, threads)
     free = np.minimum(counts, most)
-    return _Brackets(
+    return Brackets(
         low=np.ones(most.size, np.int64),
         high=np.where(inside, free, 1),
         low_costs=np.full(most.size, np.nan),
@@ -261,75 +245,9 @@ def _spent(
     return np.bincount(members[inside], counts[inside], n_groups).astype(np.int64)
 
 
-def _narrow(
-    bracket: _Brackets,
-    now: NDArray[np.int64],
-    costs: Vector,
-    ends: tuple[NDArray[np.bool_], NDArray[np.bool_]],
-) -> None:
-    """Move one end of each bracket to what a price told; a known cost is never forgotten."""
-    to_low, to_high = ends
-    forget = to_low & ((now != bracket.low) | ~np.isnan(costs))
-    bracket.low_costs = np.where(forget, costs, bracket.low_costs)
-    bracket.low = np.where(to_low, now, bracket.low)
-    forget = to_high & ((now != bracket.high) | ~np.isnan(costs))
-    bracket.high_costs = np.where(forget, costs, bracket.high_costs)
-    bracket.high = np.where(to_high, now, bracket.high)
-
-
-def _chord(
-    bracket: _Brackets,
-    wide: NDArray[np.bool_],
-    members: NDArray[np.int64],
-    prices: tuple[Vector, Vector, Vector],
-) -> Vector:
-    """The mean gain of a probe over the brackets still wide, where it is between the prices."""
-    guess, low, high = prices
-    gains = bracket.low_costs - bracket.high_costs
-    use = wide & np.isfinite(gains)
-    total = np.bincount(members[use], gains[use], guess.size)
-    probes = np.bincount(members[use], (bracket.high - bracket.low)[use], guess.size)
-    mean = total / np.maximum(probes, 1)
-    return np.where((probes > 0) & (mean > low) & (mean < high), mean, guess)
-
-
-def _tied(
-    bracket: _Brackets,
-    counts: NDArray[np.int64],
-    costs: Vector,
-    prices: Vector,
-    strength: Vector,
-) -> NDArray[np.bool_]:
-    """Whether both ends of a bracket are optimal at this price, so that all between tie."""
-    scale = 1e-11 * (strength**2 + np.abs(prices) * counts)
-    best = costs + prices * counts
-    at_low = bracket.low_costs + prices * bracket.low
-    at_high = bracket.high_costs + prices * bracket.high
-    return np.asarray((np.abs(at_low - best) <= scale) & (np.abs(at_high - best) <= scale))
-
-
-def _next_price(
-    rounds: int,
-    budgets: NDArray[np.int64],
-    prices: tuple[Vector, Vector],
-    spent: tuple[NDArray[np.int64], NDArray[np.int64]],
-) -> Vector:
-    """Between the prices known, where the spending would be the budget if it fell as a power."""
-    low, high = prices
-    few, many = (np.maximum(part, 1).astype(float) for part in spent)
-    known = np.isfinite(high) & (low > 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.log(many / budgets) / np.log(many / few)
-        share = np.where(np.isfinite(share), np.clip(share, 0.02, 0.98), 0.5)
-        share = np.where(rounds % 4 == 0, 0.5, share)
-        between = low * (high / low) ** share
-    opened = np.where(np.isfinite(high), high * 0.5, np.maximum(low, 1e-300) * 2.0)
-    return np.where(known, between, opened)
-
-
 def _fill(
     batches: Batches,
-    bracket: _Brackets,
+    bracket: Brackets,
     inside: NDArray[np.bool_],
     members: NDArray[np.int64],
     goal: tuple[NDArray[np.int64], Vector, NDArray[np.bool_]],
@@ -356,7 +274,7 @@ def _fill(
     return counts
 
 
-def _gains(batches: Batches, bracket: _Brackets, open_: NDArray[np.int64]) -> Vector:
+def _gains(batches: Batches, bracket: Brackets, open_: NDArray[np.int64]) -> Vector:
     """What the next probe buys each open source, computed where a price did not tell."""
     known = bracket.low_costs[open_] - bracket.high_costs[open_]
     missing = open_[np.isnan(known)]
@@ -367,71 +285,12 @@ def _gains(batches: Batches, bracket: _Brackets, open_: NDArray[np.int64]) -> Ve
             for s in here:
                 one = batch.part(s, s + 1)
                 costs = [
-                    _schedule(one, np.array([number]), np.zeros(1)).costs[0]
+                    schedule_sources(one, np.array([number]), np.zeros(1)).costs[0]
                     for number in (bracket.low[first + s], bracket.high[first + s])
                 ]
                 known[np.searchsorted(open_, first + s)] = costs[0] - costs[1]
             first += batch.size
     return known
-
-
-def _count(
-    batches: Batches, prices: Vector, wanted: NDArray[np.bool_], threads: int
-) -> tuple[NDArray[np.int64], Vector]:
-    """Number of probes and cost of each wanted source at its price."""
-    counts, costs = np.ones(prices.size, np.int64), np.full(prices.size, np.nan)
-
-    def work(job: tuple[SourceBatch, int]) -> None:
-        batch, first = job
-        part = slice(first, first + batch.size)
-        count_probes(
-            batch.updates, batch.importance, batch.weights, batch.gaps,
-            prices[part], wanted[part], counts[part], costs[part],
-        )  # fmt: skip
-
-    _each(work, _pieces(batches, threads), threads)
-    return counts, costs
-
-
-def _pieces(batches: Batches, threads: int) -> Iterator[tuple[SourceBatch, int]]:
-    first = 0
-    for batch in batches():
-        step = -(-batch.size // (4 * threads)) if threads > 1 else max(batch.size, 1)
-        for start in range(0, batch.size, step):
-            piece = batch.part(start, min(start + step, batch.size))
-            yield piece, first + start
-        first += batch.size
-
-
-def _each(
-    work: Callable[[tuple[SourceBatch, int]], None],
-    jobs: Iterable[tuple[SourceBatch, int]],
-    threads: int,
-) -> None:
-    if threads == 1:
-        for job in jobs:
-            work(job)
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        waiting = []
-        for job in jobs:
-            waiting.append(pool.submit(work, job))
-            if len(waiting) >= 4 * threads:
-                waiting.pop(0).result()
-        for one in waiting:
-            one.result()
-
-
-def _schedule(batch: SourceBatch, counts: NDArray[np.int64], prices: Vector) -> ManySchedules:
-    starts = np.concatenate([[0], np.cumsum(counts)])
-    points, costs = np.empty(int(starts[-1]), np.int32), np.empty(batch.size)
-    failed = solve_counts(
-        batch.updates, batch.importance, batch.weights, batch.gaps,
-        prices, counts, starts, points, costs,
-    )  # fmt: skip
-    if failed:
-        raise NotConverged("probes of one source", iterations=500, residual=float(failed))
-    return ManySchedules(starts, points, costs)
 
 
 def schedule_batches(
@@ -443,7 +302,7 @@ def schedule_batches(
     for batch in batches():
         part = slice(first, first + batch.size)
         prices = _prices_of(batch.hosts, allocation.price, own)
-        yield _schedule(batch, allocation.counts[part], prices)
+        yield schedule_sources(batch, allocation.counts[part], prices)
         first += batch.size
 
 
@@ -473,7 +332,7 @@ def _certify(
         batch, first = job
         part = slice(first, first + batch.size)
         prices = _prices_of(batch.hosts, price, own)
-        found = _schedule(batch, counts[part], prices)
+        found = schedule_sources(batch, counts[part], prices)
         exact[part] = found.costs
         best, value = np.empty(batch.size, np.int64), np.empty(batch.size)
         everyone = np.ones(batch.size, np.bool_)
@@ -489,7 +348,7 @@ def _certify(
             value + prices * best,
         )
 
-    _each(one, _pieces(batches, threads), threads)
+    on_threads(one, pieces_of(batches, threads), threads)
     bound = float(dual.sum()) - price * budget
     for host, dearer in own.items():
         bound -= (dearer - price) * host_limits[host]
