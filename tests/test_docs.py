@@ -107,6 +107,8 @@ def test_console_examples_do_what_they_show(
     """Every command of ours that is shown succeeds, and prints what is shown of its output."""
     for name, text in re.findall(SAVED, page.read_text()):
         (tmp_path / name).write_text(text)
+    for example in (ROOT / "docs" / "examples").glob("*.*"):
+        shutil.copy(example, tmp_path)  # too long to be saved by hand
     if re.search(r"recrawl (search|status|explain|export)", session) and "init" not in session:
         shutil.copytree(crawled, tmp_path, dirs_exist_ok=True)
     for line, shown in _commands(session):

@@ -27,7 +27,14 @@ def test_without_a_name_it_lists_them(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 @pytest.mark.parametrize(
-    ("name", "rows"), [("talim-figures", 3), ("talim-table-1", 27), ("talim-table-2", 27)]
+    ("name", "rows"),
+    [
+        ("eckstein-grids", 9),
+        ("eckstein-policies", 24),
+        ("talim-figures", 3),
+        ("talim-table-1", 27),
+        ("talim-table-2", 27),
+    ],
 )
 def test_the_json_contract(capsys: pytest.CaptureFixture[str], name: str, rows: int) -> None:
     """The name, and rows of printed, computed and note."""
@@ -70,4 +77,4 @@ def test_an_unknown_name_is_bad_input(capsys: pytest.CaptureFixture[str]) -> Non
     code, out, err = run(capsys, "talim-table-3")
 
     assert (code, out) == (2, "")
-    assert "the names are altman-figure-1, altman-mmpp, coffman-golden, talim-figures" in err
+    assert "the names are altman-figure-1, altman-mmpp, coffman-golden, eckstein-grids" in err

@@ -39,7 +39,9 @@ VERBS: tuple[tuple[str, str, Group, str], ...] = (
     ("export", "recrawl.cli.export:export", CRAWLER, "Take pages and visits away as tables."),
     ("plan", "recrawl.cli.plan:main", DECISIONS, "How often to visit each page, from a table."),
     ("order", "recrawl.cli.order:main", DECISIONS, "Which page comes next, from a plan."),
+    ("probe", "recrawl.cli.probe:main", DECISIONS, "Exactly when to probe a source, or many."),
     ("robots", "recrawl.cli.robots:main", DECISIONS, "How many robots, by the buffer's length."),
+    ("fit", "recrawl.cli.fit:app", DECISIONS, "Learn a model from a log."),
     (
         "reproduce",
         "recrawl.cli.reproduce:main",

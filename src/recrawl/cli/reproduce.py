@@ -25,6 +25,18 @@ REPRODUCTIONS: Mapping[str, tuple[str, str]] = {
         "recrawl.cli.reproductions.coffman:golden",
         "Coffman et al. 1998, Section 5: the golden ratio policy and its claimed bound",
     ),
+    "eckstein-grids": (
+        "recrawl.cli.reproductions.eckstein:grids",
+        "Eckstein et al. 2005, Proposition 8: what a finer grid buys, and the bounds",
+    ),
+    "eckstein-policies": (
+        "recrawl.cli.reproductions.eckstein:policies",
+        "Eckstein et al. 2005, Figures 4, 5 and 8: expected cost of all policies, improved too",
+    ),
+    "eckstein-traces": (
+        "recrawl.cli.reproductions.eckstein:traces",
+        "Eckstein et al. 2005, Figures 6 and 9: actual cost on traces of your own (--data)",
+    ),
     "talim-figures": (
         "recrawl.cli.reproductions.talim:figures",
         "Talim et al. 2001, Figures 2 to 4: the optimal switching curves",
@@ -40,13 +52,25 @@ REPRODUCTIONS: Mapping[str, tuple[str, str]] = {
 }
 
 
-def main(name: str | None = None, /, *, plot: Path | None = None, json: bool = False) -> None:
+_ON_DATA = ("eckstein-traces",)
+
+
+def main(
+    name: str | None = None,
+    /,
+    *,
+    data: Path | None = None,
+    plot: Path | None = None,
+    json: bool = False,
+) -> None:
     """Print a published table or figure beside what we compute.
 
     Parameters
     ----------
     name
         Which one; leave out to list them.
+    data
+        Table that the result is computed on, for those that need one.
     plot
         Draw the figures into this .png, .svg or .pdf file.
     json
@@ -58,10 +82,16 @@ def main(name: str | None = None, /, *, plot: Path | None = None, json: bool = F
     if name not in REPRODUCTIONS:
         raise InputError(f"{name!r} is not known; the names are {', '.join(sorted(REPRODUCTIONS))}")
     module, _, function = REPRODUCTIONS[name][0].partition(":")
+    if (data is not None) != (name in _ON_DATA):
+        raise InputError(
+            f"--data: {name} takes none"
+            if data is not None
+            else f"--data: {name} needs a table of updates with the columns trace and at"
+        )
     reproduce = cast(
-        "Callable[[], Reproduction]", getattr(importlib.import_module(module), function)
+        "Callable[..., Reproduction]", getattr(importlib.import_module(module), function)
     )
-    found = reproduce()
+    found = reproduce() if data is None else reproduce(data)
     if plot is not None:
         if found.draw is None:
             raise InputError(f"--plot: {name} is a table, there is no picture to draw")

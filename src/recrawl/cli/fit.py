@@ -1,0 +1,21 @@
+"""The verb ``fit``: from data to models, one sub-verb for each kind of model.
+
+To add one: a module with a ``main``, and a line here.
+"""
+
+from cyclopts import App
+
+__all__ = ["app"]
+
+app = App(
+    name="fit",
+    help="Learn a model from a log: what updates, when, how fast.",
+    help_format="plaintext",
+    version_flags=[],
+    result_action="return_value",
+)
+app.command(
+    "recrawl.cli.fit_events:main",
+    name="events",
+    help="The weekly pattern of a source's updates, from their times or from probes.",
+)

@@ -1,0 +1,393 @@
+"""The verb ``probe``: exactly when to look at a source, or at many."""
+
+import datetime as dt
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from recrawl.cli.output import console, parse_duration_s, parse_rate_per_s, print_json, print_table
+from recrawl.cli.output import show_duration as show
+from recrawl.cli.probe_pictures import draw_schedule, terminal_week
+from recrawl.cli.probe_source import GivenSource, Importance, read_source, repeat_to
+from recrawl.cli.probe_writer import WallTimes, check_out, write_schedule
+from recrawl.errors import InputError, InvalidModel
+from recrawl.probing import (
+    ProbedSource,
+    Profile,
+    evaluate_schedule,
+    improve_schedule,
+    schedule_first_arrival,
+    schedule_threshold,
+    schedule_uniform,
+    solve_at_most,
+    solve_continuous,
+    solve_continuous_with_gap,
+    solve_exactly,
+)
+from recrawl.probing.profile import Vector
+
+__all__ = ["main"]
+
+_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_START = re.compile(r"([a-z]{3})[a-z]*(?:\s+(\d{1,2}):(\d\d))?", re.IGNORECASE)
+_MOST_CONTINUOUS = 400  # probes up to which continuous time is quick
+_A_MONDAY = dt.date(2026, 1, 5)
+_POLICIES = {
+    "uniform": schedule_uniform,
+    "threshold": schedule_threshold,
+    "first arrival": schedule_first_arrival,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """A schedule, how it was found, and how far from the best it can be."""
+
+    source: ProbedSource
+    probes: Vector
+    cost: float
+    above_best: float | None
+    how: str
+    bounds: tuple[float, float] | None = None  # of a grid: Proposition 8, and the sharper one
+
+
+def main(  # noqa: PLR0913 - the options of the verb
+    source: Path,
+    /,
+    *,
+    probes: int | None = None,
+    every: str | None = None,
+    budget: str | None = None,
+    period: str | None = None,
+    min_gap: str | None = None,
+    at_most: bool = False,
+    work_hours: str | None = None,
+    preference: float | None = None,
+    tz: str | None = None,
+    start: str | None = None,
+    grid: str | None = None,
+    name: str | None = None,
+    host_limit: str | None = None,
+    threads: int = 2,
+    out: Path | None = None,
+    plot: Path | None = None,
+    json: bool = False,
+) -> None:
+    """Decide exactly when to probe a source whose updates come and go with the clock.
+
+    Parameters
+    ----------
+    source
+        A pattern (JSON or TOML, as recrawl fit events writes it), a log with one timestamp per
+        update, a log of probes with a column changed, or a printed pattern: dbworld, micronet.
+        A table with several sources shares one budget over them.
+    probes
+        Probes in one period; with several sources, on average for each.
+    every
+        Instead: one probe in so much time on average, such as 6h.
+    budget
+        Instead: so many probes per time, such as 40/w; with several sources, for all together.
+    period
+        Length of the schedule, which then repeats, such as 4w; a week unless said.
+    min_gap
+        Least time between two probes, such as 30m.
+    at_most
+        Use fewer probes where a gap would make the last ones harmful.
+    work_hours
+        Hours of Monday to Friday at which being up to date matters more, such as 9-18.
+    preference
+        How many times more it matters then; 3 unless said.
+    tz
+        Time zone of the source's clock, such as Europe/Paris; UTC unless known.
+    start
+        Where the period starts: mon .. sun, with a time if wanted ("wed 09:00"), or a date.
+    grid
+        Probe only at multiples of this, such as 15min.
+    name
+        Which source, where the table has a column of names.
+    host_limit
+        Most probes per time of the sources of one host, such as 1000/d.
+    threads
+        Processor cores to use, for many sources.
+    out
+        Write the schedule into this .json, .csv, .ics or .cron file.
+    plot
+        Draw the schedule and the cost against the number into this .png, .svg or .pdf file.
+    json
+        Print one JSON object instead of tables.
+    """
+    importance = Importance(work_hours, preference)
+    if _is_many(source, name):
+        from recrawl.cli.probe_many import Request, probe_many
+
+        if plot is not None or start is not None:
+            raise InputError("--plot and --start are for one source; say which with --name")
+        request = Request(
+            source, probes, every, budget, period, min_gap, importance, tz, grid, host_limit,
+            threads, out,
+        )  # fmt: skip
+        probe_many(request, as_json=json)
+        return
+    if out is not None:
+        check_out(out)
+    if host_limit is not None:
+        raise InputError("--host-limit: is for tables of several sources")
+    given = read_source(source, tz, name)
+    model, shift_s, monday = _model(given, period, min_gap, importance, start)
+    n = _number(probes, every, budget, model.period * given.unit_s)
+    found = _solve(model, n, grid, given.unit_s, at_most=at_most)
+    times = WallTimes(
+        name or source.stem, given.zone, shift_s, monday,
+        found.probes * given.unit_s, model.period * given.unit_s,
+    )  # fmt: skip
+    answer = _answer(found, given, grid, times)
+    if plot is not None:
+        draw_schedule(plot, model, found.probes, _curves(model, found), given.unit_s)
+    if out is not None:
+        write_schedule(out, times, answer)
+    if json:
+        print_json(answer)
+    else:
+        _print(found, given, answer, times)
+
+
+def _is_many(source: Path, name: str | None) -> bool:
+    from recrawl.cli.probe_many import names_several
+
+    return name is None and source.exists() and names_several(source)
+
+
+def _model(
+    given: GivenSource,
+    period: str | None,
+    min_gap: str | None,
+    importance: Importance,
+    start: str | None,
+) -> tuple[ProbedSource, float, dt.date]:
+    unit = given.unit_s
+    said = importance.over_week(86_400.0 / unit)
+    if said is not None and given.importance is not None:
+        raise InputError("--work-hours: leave it out, the pattern has an importance of its own")
+    worth = said if said is not None else given.importance
+    length = (
+        parse_duration_s(period, name="--period") / unit
+        if period is not None
+        else max(given.intensity.period, worth.period if worth else 0.0)
+    )
+    if length <= 0:
+        raise InputError(f"--period: must be > 0, got {period}")
+    shift_s, monday = _start(start)
+    intensity = repeat_to(given.intensity, length, "intensity").start_at(shift_s / unit)
+    if worth is not None:
+        worth = repeat_to(worth, length, "importance").start_at(shift_s / unit)
+    gap = parse_duration_s(min_gap, name="--min-gap") / unit if min_gap is not None else 0.0
+    try:
+        model = ProbedSource(intensity, worth or Profile.constant(1.0, length), gap)
+    except InvalidModel as error:
+        raise InputError(str(error)) from error
+    return model, shift_s, monday
+
+
+def _start(text: str | None) -> tuple[float, dt.date]:
+    """Seconds from the Monday before to the start of the period, and that Monday."""
+    if text is None:
+        return 0.0, _A_MONDAY
+    match = _START.fullmatch(text.strip())
+    if match is not None and match[1].lower() in _DAYS:
+        hours = int(match[2] or 0) * 3600 + int(match[3] or 0) * 60
+        if hours < 86_400 and int(match[3] or 0) < 60:
+            return _DAYS.index(match[1].lower()) * 86_400.0 + hours, _A_MONDAY
+    try:
+        at = dt.datetime.fromisoformat(text)
+    except ValueError:
+        raise InputError(
+            f"--start: {text!r} is neither a weekday (mon .. sun, 'wed 09:00') nor a date "
+            "(2026-09-02, 2026-09-02T09:00)"
+        ) from None
+    at = at.replace(tzinfo=None)
+    monday = at.date() - dt.timedelta(days=at.weekday())
+    return (at - dt.datetime.combine(monday, dt.time())).total_seconds(), monday
+
+
+def _number(probes: int | None, every: str | None, budget: str | None, period_s: float) -> int:
+    given = [option is not None for option in (probes, every, budget)]
+    if sum(given) != 1:
+        raise InputError("give one of --probes 40, --every 6h and --budget 40/w")
+    if probes is not None:
+        number: float = probes
+    elif every is not None:
+        between = parse_duration_s(every, name="--every")
+        if between <= 0:
+            raise InputError(f"--every: must be > 0, got {every}")
+        number = math.floor(period_s / between * (1 + 1e-12))
+    else:
+        number = math.floor(parse_rate_per_s(str(budget), name="--budget") * period_s * (1 + 1e-12))
+    if number < 1:
+        raise InputError(
+            f"{'--probes' if probes is not None else '--every or --budget'}: {int(number)} probes "
+            "in one period; at least 1 is needed"
+        )
+    return int(number)
+
+
+def _solve(
+    model: ProbedSource, n: int, grid: str | None, unit_s: float, *, at_most: bool
+) -> _Found:
+    steps = model.intensity.is_steps and model.importance.is_steps
+    if grid is None and not at_most:
+        if model.gap == 0 and steps and n <= _MOST_CONTINUOUS:
+            best = solve_continuous(model, n)
+            return _Found(model, best.probes, best.cost, best.gap_to_bound, "continuous time")
+        if model.gap > 0:
+            bounded = solve_continuous_with_gap(model, n)
+            return _Found(
+                model, bounded.probes, bounded.cost, bounded.gap_to_bound, "continuous time"
+            )
+    step_s = parse_duration_s(grid, name="--grid") if grid is not None else 60.0
+    cells = model.period * unit_s / step_s if step_s > 0 else 0.0
+    if cells < 1 or abs(cells - round(cells)) > 1e-6 * cells:
+        raise InputError(f"--grid: {grid or '1min'} does not divide the period")
+    count = max(round(cells), n) if grid is None else round(cells)
+    solve = solve_at_most if at_most else solve_exactly
+    found = solve(model, n, count)
+    bounds = (found.published_bound, found.sharper_bound)
+    above = min(bounds)
+    if grid is None and not at_most:
+        better = improve_schedule(model, found.probes)
+        return _Found(model, better.probes, better.cost, above, "1min grid, improved", bounds)
+    return _Found(
+        model, found.probes, found.cost, above if math.isfinite(above) else None,
+        f"grid of {show(step_s)}", bounds,
+    )  # fmt: skip
+
+
+def _more(found: _Found, grid: str | None, unit_s: float) -> float | None:
+    """What one more probe would buy, or None where it does not fit."""
+    n = found.probes.size
+    if n + 1 > found.source.max_probes:
+        return None
+    try:
+        return found.cost - _solve(found.source, n + 1, grid, unit_s, at_most=False).cost
+    except InvalidModel:
+        return None
+
+
+def _answer(
+    found: _Found, given: GivenSource, grid: str | None, times: WallTimes
+) -> dict[str, object]:
+    model, n = found.source, found.probes.size
+    limits = [limit / given.unit_s for limit in (600.0, 3600.0, 21_600.0)]
+    ours = evaluate_schedule(model, found.probes, limits)
+    free = model.with_gap(0.0)
+    policies = {}
+    for name, make in _POLICIES.items():
+        schedule = make(free, n)
+        measures = evaluate_schedule(free, schedule)
+        policies[name.replace(" ", "_")] = {"expected_cost": measures.cost, "delay": measures.delay}
+    uniform = evaluate_schedule(free, schedule_uniform(free, n), limits)
+    return {
+        "probes": found.probes.tolist(),
+        "expected_cost": found.cost,
+        "uniform_cost": uniform.cost,
+        "price": _more(found, grid, given.unit_s),
+        "unit": given.unit,
+        "period": model.period,
+        "min_gap": model.gap,
+        "time_zone": given.zone,
+        "updates": ours.updates,
+        "delay": ours.delay,
+        "uniform_delay": uniform.delay,
+        "seen_within": [
+            {"time": limit, "share": share, "uniform_share": uniform.seen_within[limit]}
+            for limit, share in ours.seen_within.items()
+        ],
+        "policies": policies,
+        "above_best_at_most": found.above_best,
+        "published_bound": found.bounds[0] if found.bounds else None,
+        "sharper_bound": found.bounds[1] if found.bounds else None,
+        "found_by": found.how,
+        "learned": given.told,
+        "local_times": times.lines(),
+    }
+
+
+def _curves(model: ProbedSource, found: _Found) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    n = found.probes.size
+    top = min(2 * n, int(min(model.max_probes, 1e6)))
+    numbers = np.unique(np.linspace(max(1, n // 4), max(top, 1), 24).astype(int))
+    free = model.with_gap(0.0)
+    curves = {
+        name: (numbers, np.array([free.cost(make(free, int(k))) for k in numbers]))
+        for name, make in _POLICIES.items()
+    }
+    cells = max(2016, 4 * top)
+    best = []
+    for k in numbers:
+        try:
+            best.append(solve_exactly(model, int(k), cells).cost)
+        except InvalidModel:
+            best.append(np.nan)
+    return {"optimal": (numbers, np.array(best)), **curves}
+
+
+def _print(found: _Found, given: GivenSource, answer: dict[str, object], times: WallTimes) -> None:
+    out = console()
+    model, unit_s = found.source, given.unit_s
+    out.print(
+        f"{found.probes.size} probes in {show(model.period * unit_s)}, {given.told}; "
+        f"{model.updates:.4g} updates expected",
+        markup=False,
+    )
+    out.print()
+    for line in terminal_week(model, found.probes):
+        out.print(line, markup=False)
+    free = model.with_gap(0.0)
+    limits = [limit / unit_s for limit in (600.0, 3600.0, 21_600.0)]
+    rows = []
+    schedules = {"optimal": found.probes}
+    schedules |= {name: make(free, found.probes.size) for name, make in _POLICIES.items()}
+    for name, schedule in schedules.items():
+        measures = evaluate_schedule(free, schedule, limits)
+        shares = [f"{100 * share:.0f} %" for share in measures.seen_within.values()]
+        cost = show(measures.cost) if given.unit == "s" else f"{measures.cost:.5g}"
+        rows.append([name, cost, show(measures.delay * unit_s), *shares])
+    unit = "" if given.unit == "s" else f" [{given.unit}]"
+    heads = ["schedule", f"expected cost{unit}", "mean delay", "seen in 10 min", "1 h", "6 h"]
+    print_table(heads, rows)
+    _print_remarks(found, given, answer)
+    columns = 2 if found.probes.size > 12 else 1
+    lines = times.lines()
+    height = -(-len(lines) // columns)
+    shown = [[f"{i + 1:>3}  {line}" for i, line in enumerate(lines)][c * height : (c + 1) * height]
+             for c in range(columns)]  # fmt: skip
+    out.print(f"Probe at ({given.zone}):", markup=False)
+    for row in range(height):
+        out.print(
+            "   ".join(f"{part[row]:<24}" for part in shown if row < len(part)).rstrip(),
+            markup=False,
+        )
+
+
+def _print_remarks(found: _Found, given: GivenSource, answer: dict[str, object]) -> None:
+    out = console()
+    uniform, cost = float(str(answer["uniform_cost"])), found.cost
+    if cost > 0:
+        out.print(f"Uniform probes cost {100 * (uniform / cost - 1):.1f} % more.", markup=False)
+    price = answer["price"]
+    if isinstance(price, float):
+        share = f" ({100 * price / cost:.1f} %)" if cost > 0 else ""
+        word = "buy" if price >= 0 else "harm: it would add"
+        size = show(abs(price)) if given.unit == "s" else f"{abs(price):.4g} {given.unit}"
+        out.print(f"One more probe would {word} {size} of cost{share}.", markup=False)
+    else:
+        out.print("One more probe does not fit.", markup=False)
+    if found.above_best is not None:
+        out.print(
+            f"Found by {found.how}; no schedule of so many probes is cheaper by more than "
+            f"{show(found.above_best * given.unit_s)}.",
+            markup=False,
+        )
+    out.print()

@@ -1,0 +1,87 @@
+"""What prices tried so far say about each of many sources, and which price to try next."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recrawl.probing.profile import Vector
+
+__all__ = ["Brackets", "chord_price", "is_tied", "narrow", "next_price"]
+
+
+@dataclass(eq=False)
+class Brackets:
+    """For each source what the prices tried so far say: (low, high) counts and costs."""
+
+    low: NDArray[np.int64]
+    high: NDArray[np.int64]
+    low_costs: Vector
+    high_costs: Vector
+    is_linear: NDArray[np.bool_]  # the cost is known to be linear from low to high
+
+
+def narrow(
+    bracket: Brackets,
+    now: NDArray[np.int64],
+    costs: Vector,
+    ends: tuple[NDArray[np.bool_], NDArray[np.bool_]],
+) -> None:
+    """Move one end of each bracket to what a price told; a known cost is never forgotten."""
+    to_low, to_high = ends
+    forget = to_low & ((now != bracket.low) | ~np.isnan(costs))
+    bracket.low_costs = np.where(forget, costs, bracket.low_costs)
+    bracket.low = np.where(to_low, now, bracket.low)
+    forget = to_high & ((now != bracket.high) | ~np.isnan(costs))
+    bracket.high_costs = np.where(forget, costs, bracket.high_costs)
+    bracket.high = np.where(to_high, now, bracket.high)
+
+
+def chord_price(
+    bracket: Brackets,
+    wide: NDArray[np.bool_],
+    members: NDArray[np.int64],
+    prices: tuple[Vector, Vector, Vector],
+) -> Vector:
+    """The mean gain of a probe over the brackets still wide, where it is between the prices."""
+    guess, low, high = prices
+    gains = bracket.low_costs - bracket.high_costs
+    use = wide & np.isfinite(gains)
+    total = np.bincount(members[use], gains[use], guess.size)
+    probes = np.bincount(members[use], (bracket.high - bracket.low)[use], guess.size)
+    mean = total / np.maximum(probes, 1)
+    return np.where((probes > 0) & (mean > low) & (mean < high), mean, guess)
+
+
+def is_tied(
+    bracket: Brackets,
+    counts: NDArray[np.int64],
+    costs: Vector,
+    prices: Vector,
+    strength: Vector,
+) -> NDArray[np.bool_]:
+    """Whether both ends of a bracket are optimal at this price, so that all between tie."""
+    scale = 1e-11 * (strength**2 + np.abs(prices) * counts)
+    best = costs + prices * counts
+    at_low = bracket.low_costs + prices * bracket.low
+    at_high = bracket.high_costs + prices * bracket.high
+    return np.asarray((np.abs(at_low - best) <= scale) & (np.abs(at_high - best) <= scale))
+
+
+def next_price(
+    rounds: int,
+    budgets: NDArray[np.int64],
+    prices: tuple[Vector, Vector],
+    spent: tuple[NDArray[np.int64], NDArray[np.int64]],
+) -> Vector:
+    """Between the prices known, where the spending would be the budget if it fell as a power."""
+    low, high = prices
+    few, many = (np.maximum(part, 1).astype(float) for part in spent)
+    known = np.isfinite(high) & (low > 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.log(many / budgets) / np.log(many / few)
+        share = np.where(np.isfinite(share), np.clip(share, 0.02, 0.98), 0.5)
+        share = np.where(rounds % 4 == 0, 0.5, share)
+        between = low * (high / low) ** share
+    opened = np.where(np.isfinite(high), high * 0.5, np.maximum(low, 1e-300) * 2.0)
+    return np.where(known, between, opened)
