@@ -6,7 +6,7 @@ from pathlib import Path
 from rich.console import Console
 
 from recrawl.cli.app import VERBS, app
-from recrawl.cli.init import TEMPLATE
+from recrawl.cli.crawler.init import TEMPLATE
 from recrawl.control.lifecycle import CONFIRMED, KEEPS, next_state
 from recrawl.terms import Outcome, PageState
 

@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from recrawl.cli import main
-from recrawl.cli.event_log import fit_log, read_event_log
-from recrawl.cli.local_week import LocalClock
+from recrawl.cli.fit.event_log import fit_log, read_event_log
+from recrawl.cli.fit.local_week import LocalClock
 from recrawl.probing import DBWORLD, ProbedSource, solve_continuous, solve_exactly, work_hours
 
 Run = Callable[..., tuple[int, str, str]]

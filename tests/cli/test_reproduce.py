@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from recrawl.cli import main
-from recrawl.cli.reproduce import REPRODUCTIONS
+from recrawl.cli.reproductions.verb import REPRODUCTIONS
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:

@@ -29,28 +29,23 @@ OPTIONS = Group("Options", sort_key=3)
 app["--help"].group = app["--version"].group = OPTIONS
 
 VERBS: tuple[tuple[str, str, Group, str], ...] = (
-    # name, function, group, help
-    ("demo", "recrawl.cli.demo:demo", CRAWLER, "Crawl a small changing web for a minute."),
-    ("init", "recrawl.cli.init:init", CRAWLER, "Write a commented configuration for a site."),
-    ("run", "recrawl.cli.run:run", CRAWLER, "Crawl a site and keep its index fresh."),
-    ("status", "recrawl.cli.status:status", CRAWLER, "Tell how the crawl and its index are doing."),
-    ("explain", "recrawl.cli.explain:explain", CRAWLER, "Tell why a page is visited when it is."),
-    ("search", "recrawl.cli.search:search", CRAWLER, "Search the index."),
-    ("export", "recrawl.cli.export:export", CRAWLER, "Take pages and visits away as tables."),
-    ("plan", "recrawl.cli.plan:main", DECISIONS, "How often to visit each page, from a table."),
-    ("order", "recrawl.cli.order:main", DECISIONS, "Which page comes next, from a plan."),
-    ("probe", "recrawl.cli.probe:main", DECISIONS, "Exactly when to probe a source, or many."),
-    ("robots", "recrawl.cli.robots:main", DECISIONS, "How many robots, by the buffer's length."),
-    ("fit", "recrawl.cli.fit:app", DECISIONS, "Learn a model from a log."),
-    (
-        "reproduce",
-        "recrawl.cli.reproduce:main",
-        DECISIONS,
-        "The papers' tables and figures, printed beside ours.",
-    ),
+    # name, function within recrawl.cli, group, help
+    ("demo", "crawler.demo:demo", CRAWLER, "Crawl a small changing web for a minute."),
+    ("init", "crawler.init:init", CRAWLER, "Write a commented configuration for a site."),
+    ("run", "crawler.run:run", CRAWLER, "Crawl a site and keep its index fresh."),
+    ("status", "crawler.status:status", CRAWLER, "Tell how the crawl and its index are doing."),
+    ("explain", "crawler.explain:explain", CRAWLER, "Tell why a page is visited when it is."),
+    ("search", "crawler.search:search", CRAWLER, "Search the index."),
+    ("export", "crawler.export:export", CRAWLER, "Take pages and visits away as tables."),
+    ("plan", "plan.verb:main", DECISIONS, "How often to visit each page, from a table."),
+    ("order", "order.verb:main", DECISIONS, "Which page comes next, from a plan."),
+    ("probe", "probe.verb:main", DECISIONS, "Exactly when to probe a source, or many."),
+    ("robots", "robots.verb:main", DECISIONS, "How many robots, by the buffer's length."),
+    ("fit", "fit.verb:app", DECISIONS, "Learn a model from a log."),
+    ("reproduce", "reproductions.verb:main", DECISIONS, "The papers' figures, beside ours."),
 )
 for _order, (_name, _target, _group, _help) in enumerate(VERBS):
-    app.command(_target, name=_name, group=_group, help=_help, sort_key=_order)
+    app.command(f"recrawl.cli.{_target}", name=_name, group=_group, help=_help, sort_key=_order)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
+from recrawl.cli.figures import new_figure, save_figure
 from recrawl.cli.reproductions.result import Reproduction, Row
-from recrawl.cli.robots_pictures import new_figure, save_figure
 from recrawl.processes.markovian_arrivals import MarkovianArrivals
 from recrawl.sequencing import AgeingCosts, loss_costs, solve_two, switching_rate
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import numpy as np
 
-from recrawl.cli.event_log import fit_log, read_event_log
-from recrawl.cli.local_week import WEEK_S
+from recrawl.cli.figures import new_figure, save_figure
+from recrawl.cli.fit.event_log import fit_log, read_event_log
+from recrawl.cli.fit.local_week import WEEK_S
 from recrawl.cli.reproductions.eckstein_printed import GRID_COSTS, POLICY_COSTS
 from recrawl.cli.reproductions.result import Reproduction, Row
-from recrawl.cli.robots_pictures import new_figure, save_figure
 from recrawl.probing import (
     DBWORLD,
     MICRONET,

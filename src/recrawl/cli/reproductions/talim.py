@@ -3,6 +3,7 @@
 import math
 from pathlib import Path
 
+from recrawl.cli.figures import new_figure, save_figure
 from recrawl.cli.reproductions.result import Reproduction, Row
 from recrawl.cli.reproductions.talim_printed import (
     FIGURES,
@@ -10,7 +11,7 @@ from recrawl.cli.reproductions.talim_printed import (
     TABLE_2,
     PrintedRow,
 )
-from recrawl.cli.robots_pictures import draw_policy, new_figure, save_figure
+from recrawl.cli.robots.pictures import draw_policy
 from recrawl.fleet import (
     ControlledBuffer,
     RobotOptimum,

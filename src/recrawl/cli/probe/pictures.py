@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from recrawl.cli.robots_pictures import new_figure, save_figure
+from recrawl.cli.figures import new_figure, save_figure
 from recrawl.probing import ProbedSource
 
 __all__ = ["draw_schedule", "terminal_week"]

@@ -8,18 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.cli.output import UNIT_S
-from recrawl.cli.plan_report import Answer, show_value
-from recrawl.errors import InputError, StateError
+from recrawl.cli.plan.report import Answer, show_value
+from recrawl.errors import StateError
 from recrawl.freshness import Pages, PriceList, TradeOffCurve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
-__all__ = ["check_picture", "draw_plan"]
+__all__ = ["draw_plan"]
 
 Vector = NDArray[np.float64]
-_ENDINGS = (".svg", ".png", ".pdf")
 _SHOWN = 6000
 _INK, _FAINT, _ACCENT = "#222222", "#9a9a9a", "#c4451c"
 _STYLE: dict[Any, Any] = {
@@ -42,20 +41,6 @@ _STYLE: dict[Any, Any] = {
     "ytick.minor.size": 0,
     "svg.hashsalt": "recrawl",
 }
-
-
-def check_picture(plot: Path | None) -> None:
-    """Refuse a picture that could not be drawn, before any work is done."""
-    if plot is None:
-        return
-    if plot.suffix not in _ENDINGS:
-        raise InputError(f"--plot: {plot} must end in {', '.join(_ENDINGS)}")
-    if not plot.parent.is_dir():
-        raise InputError(f"--plot: there is no directory {plot.parent}")
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise InputError("--plot needs matplotlib: pip install 'recrawl[plots]'") from None
 
 
 def draw_plan(

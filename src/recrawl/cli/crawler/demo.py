@@ -16,8 +16,8 @@ from typing import IO, Annotated, Any
 import numpy as np
 from cyclopts import Parameter
 
+from recrawl.cli.crawler.watch import Watch
 from recrawl.cli.output import called_as, console, print_json, print_table
-from recrawl.cli.watch import Watch
 from recrawl.control.lifecycle import RevisitRules
 from recrawl.errors import InputError, StateError
 from recrawl.quantities import show_rate

@@ -8,12 +8,12 @@ import numpy as np
 from cyclopts import Parameter
 from numpy.typing import NDArray
 
-from recrawl.cli.order_pictures import draw_order
-from recrawl.cli.order_report import OrderAnswer, order_json, print_order
-from recrawl.cli.order_table import OrderTable, read_order_table, read_sequence, write_sequence
+from recrawl.cli.figures import check_picture
+from recrawl.cli.order.pictures import draw_order
+from recrawl.cli.order.report import OrderAnswer, order_json, print_order
+from recrawl.cli.order.table import OrderTable, read_order_table, read_sequence, write_sequence
 from recrawl.cli.output import UNIT_S, parse_duration_s, print_json, progress_console
-from recrawl.cli.plan_pictures import check_picture
-from recrawl.cli.plan_writer import check_out
+from recrawl.cli.plan.writer import check_out
 from recrawl.errors import InputError
 from recrawl.sequencing import (
     AccessStream,

@@ -1,20 +1,16 @@
 """Pictures of robot control: in the terminal, and with matplotlib."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recrawl.errors import InputError
-
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from recrawl.fleet import RobotPolicy, TradeOff
 
-__all__ = ["draw_policy", "draw_trade_off", "new_figure", "save_figure", "terminal_curve"]
+__all__ = ["draw_policy", "draw_trade_off", "terminal_curve"]
 
 _WIDTH = 48
 _HEIGHT = 16
@@ -33,43 +29,6 @@ def terminal_curve(targets: Sequence[int]) -> list[str]:
         bar = "█" * round(_WIDTH * targets[q] / most) or "▏"
         lines.append(f"{q:>{max(digits, 5)}}  {bar} {targets[q]}")
     return lines
-
-
-def new_figure(columns: int, rows: int = 1) -> "tuple[Figure, list[Axes]]":
-    """Return an empty figure with so many panels.
-
-    Raises
-    ------
-    InputError
-        If matplotlib is not installed.
-    """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise InputError(
-            "--plot needs matplotlib, which is not installed: pip install 'recrawl[plots]'"
-        ) from error
-    figure = Figure(figsize=(4.6 * columns, 3.9 * rows), layout="constrained")
-    panels = figure.subplots(rows, columns, squeeze=False)
-    return figure, list(panels.ravel())
-
-
-def save_figure(figure: "Figure", path: Path) -> None:
-    """Write a picture; the ending of the name says in which form (png, svg, pdf).
-
-    Raises
-    ------
-    InputError
-        If the ending is unknown or the file cannot be written.
-    """
-    try:
-        figure.savefig(path, dpi=150)
-    except ValueError as error:
-        raise InputError(
-            f"--plot: {path}: the name must end in .png, .svg or .pdf, {error}"
-        ) from error
-    except OSError as error:
-        raise InputError(f"--plot: {path}: cannot be written: {error.strerror}") from error
 
 
 def draw_policy(panels: "Sequence[Axes]", policy: "RobotPolicy", title: str) -> None:

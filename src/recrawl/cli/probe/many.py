@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from recrawl.cli.event_log import fit_log, read_event_log
-from recrawl.cli.local_week import find_zone
+from recrawl.cli.fit.event_log import fit_log, read_event_log
+from recrawl.cli.fit.local_week import find_zone
 from recrawl.cli.output import (
     console,
     parse_duration_s,
@@ -21,7 +21,7 @@ from recrawl.cli.output import (
     progress_console,
     show_duration,
 )
-from recrawl.cli.probe_source import Importance
+from recrawl.cli.probe.source import Importance
 from recrawl.errors import InputError, InvalidModel, InvalidTable
 from recrawl.probing import Profile, SourceBatch, allocate_probes, schedule_batches
 

@@ -9,9 +9,9 @@ from typing import Annotated, Any, TextIO
 
 from cyclopts import Parameter
 
+from recrawl.cli.crawler.place import DEFAULT_CONFIG
+from recrawl.cli.crawler.watch import Watch
 from recrawl.cli.output import print_json
-from recrawl.cli.place import DEFAULT_CONFIG
-from recrawl.cli.watch import Watch
 from recrawl.errors import InputError
 from recrawl.quantities import parse_duration_s, show_duration, show_rate
 from recrawl.runtime.crawl import Crawl

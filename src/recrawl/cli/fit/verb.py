@@ -15,7 +15,7 @@ app = App(
     result_action="return_value",
 )
 app.command(
-    "recrawl.cli.fit_events:main",
+    "recrawl.cli.fit.events:main",
     name="events",
     help="The weekly pattern of a source's updates, from their times or from probes.",
 )

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from recrawl.cli.page_table import PageTable, open_page_table
-from recrawl.cli.plan_writer import SINKS
+from recrawl.cli.plan.table import PageTable, open_page_table
+from recrawl.cli.plan.writer import SINKS
 from recrawl.errors import InvalidTable, StateError
 from recrawl.processes.access_times import ConstantTime
 from recrawl.sequencing import AgeingCosts

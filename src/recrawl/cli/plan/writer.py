@@ -13,8 +13,8 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from recrawl.cli.page_spool import PageSpool, track
-from recrawl.cli.page_table import PageTable
+from recrawl.cli.plan.spool import PageSpool, track
+from recrawl.cli.plan.table import PageTable
 from recrawl.errors import InputError, StateError
 from recrawl.freshness import PriceList
 

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from recrawl.cli.crawler.place import state_directory
 from recrawl.cli.output import console, print_json
-from recrawl.cli.place import state_directory
 from recrawl.errors import InputError
 from recrawl.quantities import show_duration
 from recrawl.wiring.stores import open_index

@@ -10,6 +10,7 @@ import numpy as np
 from cyclopts import Parameter
 from numpy.typing import NDArray
 
+from recrawl.cli.figures import check_picture
 from recrawl.cli.output import (
     UNIT_S,
     console,
@@ -18,10 +19,8 @@ from recrawl.cli.output import (
     print_json,
     progress_console,
 )
-from recrawl.cli.page_spool import Bounds, PageSpool, fill_spool
-from recrawl.cli.page_table import open_page_table
-from recrawl.cli.plan_pictures import check_picture, draw_plan
-from recrawl.cli.plan_report import (
+from recrawl.cli.plan.pictures import draw_plan
+from recrawl.cli.plan.report import (
     Answer,
     CappedHost,
     answer_json,
@@ -30,8 +29,10 @@ from recrawl.cli.plan_report import (
     print_curve,
     show_rate,
 )
-from recrawl.cli.plan_writer import check_out, write_plan
-from recrawl.cli.sites import group_into_sites
+from recrawl.cli.plan.sites import group_into_sites
+from recrawl.cli.plan.spool import Bounds, PageSpool, fill_spool
+from recrawl.cli.plan.table import open_page_table
+from recrawl.cli.plan.writer import check_out, write_plan
 from recrawl.errors import InputError
 from recrawl.freshness import (
     OBJECTIVES,

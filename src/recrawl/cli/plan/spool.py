@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from recrawl.cli.output import progress_console
-from recrawl.cli.page_table import NUMBERS, PageTable
+from recrawl.cli.plan.table import NUMBERS, PageTable
 from recrawl.errors import InvalidTable
 from recrawl.freshness import Pages
 

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from recrawl.cli.crawler.place import DEFAULT_CONFIG, state_directory
 from recrawl.cli.output import console, print_json, print_table
-from recrawl.cli.place import DEFAULT_CONFIG, state_directory
 from recrawl.control.scope import why_outside
 from recrawl.control.urls import normalise
 from recrawl.errors import InputError

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyarrow import csv, json, parquet
 
-from recrawl.cli.local_week import WEEK_S, LocalClock, find_zone
+from recrawl.cli.fit.local_week import WEEK_S, LocalClock, find_zone
 from recrawl.errors import InvalidTable
 from recrawl.processes.fitting.probe_results import ProbedIntensity, estimate_from_probes
 from recrawl.processes.fitting.weekly_intensity import WeeklyIntensity, estimate_weekly_intensity

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.cli.order_table import OrderTable
+from recrawl.cli.order.table import OrderTable
 from recrawl.cli.output import console, print_table
 from recrawl.sequencing import OrderCost
 

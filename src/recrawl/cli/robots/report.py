@@ -7,12 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
+from recrawl.cli.figures import new_figure, save_figure
 from recrawl.cli.output import console, print_table
-from recrawl.cli.robots_pictures import (
+from recrawl.cli.robots.pictures import (
     draw_policy,
     draw_trade_off,
-    new_figure,
-    save_figure,
     terminal_curve,
 )
 from recrawl.fleet import (

@@ -10,9 +10,9 @@ import numpy as np
 
 from recrawl.cli.output import console, parse_duration_s, parse_rate_per_s, print_json, print_table
 from recrawl.cli.output import show_duration as show
-from recrawl.cli.probe_pictures import draw_schedule, terminal_week
-from recrawl.cli.probe_source import GivenSource, Importance, read_source, repeat_to
-from recrawl.cli.probe_writer import WallTimes, check_out, write_schedule
+from recrawl.cli.probe.pictures import draw_schedule, terminal_week
+from recrawl.cli.probe.source import GivenSource, Importance, read_source, repeat_to
+from recrawl.cli.probe.writer import WallTimes, check_out, write_schedule
 from recrawl.errors import InputError, InvalidModel
 from recrawl.probing import (
     ProbedSource,
@@ -121,7 +121,7 @@ def main(  # noqa: PLR0913 - the options of the verb
     """
     importance = Importance(work_hours, preference)
     if _is_many(source, name):
-        from recrawl.cli.probe_many import Request, probe_many
+        from recrawl.cli.probe.many import Request, probe_many
 
         if plot is not None or start is not None:
             raise InputError("--plot and --start are for one source; say which with --name")
@@ -155,7 +155,7 @@ def main(  # noqa: PLR0913 - the options of the verb
 
 
 def _is_many(source: Path, name: str | None) -> bool:
-    from recrawl.cli.probe_many import names_several
+    from recrawl.cli.probe.many import names_several
 
     return name is None and source.exists() and names_several(source)
 

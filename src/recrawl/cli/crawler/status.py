@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import numpy as np
 from cyclopts import Parameter
 
+from recrawl.cli.crawler.place import state_directory
 from recrawl.cli.output import console, print_json, print_table
-from recrawl.cli.place import state_directory
 from recrawl.control.estimate import estimate_freshness
 from recrawl.ports import Frontier
 from recrawl.quantities import show_duration, show_rate

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.cli.order_table import OrderTable
-from recrawl.cli.robots_pictures import new_figure, save_figure
+from recrawl.cli.figures import new_figure, save_figure
+from recrawl.cli.order.table import OrderTable
 from recrawl.kernels.distances import running_distances
 
 __all__ = ["draw_order"]

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from recrawl.cli.arrival_log import read_arrival_log, read_service_times
 from recrawl.cli.output import parse_rate_per_s, print_json, progress_console
-from recrawl.cli.robots_phased import PhasedRequest, advise_phased
-from recrawl.cli.robots_policy_file import read_policy_file
-from recrawl.cli.robots_report import (
+from recrawl.cli.robots.arrival_log import read_arrival_log, read_service_times
+from recrawl.cli.robots.phased import PhasedRequest, advise_phased
+from recrawl.cli.robots.policy_file import read_policy_file
+from recrawl.cli.robots.report import (
     Answer,
     MeasuredRates,
     answer_json,

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from recrawl.cli.crawler.place import state_directory
 from recrawl.cli.output import print_json
-from recrawl.cli.place import state_directory
 from recrawl.errors import InputError, StateError
 from recrawl.wiring.stores import open_frontier
 

@@ -1,0 +1,1 @@
+"""The verbs of the crawler: configure, run, watch, ask, search, take away."""

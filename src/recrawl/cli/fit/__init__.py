@@ -1,0 +1,1 @@
+"""`recrawl fit`: from data to model."""

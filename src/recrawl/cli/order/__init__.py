@@ -1,0 +1,1 @@
+"""`recrawl order`: in what order, from frequencies."""

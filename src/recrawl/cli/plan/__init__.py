@@ -1,0 +1,1 @@
+"""`recrawl plan`: how often, from a table of pages."""

@@ -1,0 +1,1 @@
+"""`recrawl probe`: exactly when, for one source or many."""

@@ -1,0 +1,1 @@
+"""`recrawl robots`: how many, from rates or a log."""
