@@ -99,18 +99,25 @@ def crawled(site: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+CRAWLS = re.compile(r"recrawl (init|run|search|status|explain|export)")
+SESSIONS = [  # polite crawls take their time
+    pytest.param(page, text, marks=[pytest.mark.slow] if CRAWLS.search(text) else [])
+    for page, text in blocks("console")
+]
+
+
 @pytest.mark.acceptance
-@pytest.mark.parametrize(("page", "session"), blocks("console"), ids=name_of)
+@pytest.mark.parametrize(("page", "session"), SESSIONS, ids=name_of)
 def test_console_examples_do_what_they_show(
-    page: Path, session: str, tmp_path: Path, site: str, crawled: Path
+    page: Path, session: str, tmp_path: Path, site: str, request: pytest.FixtureRequest
 ) -> None:
     """Every command of ours that is shown succeeds, and prints what is shown of its output."""
     for name, text in re.findall(SAVED, page.read_text()):
         (tmp_path / name).write_text(text)
     for example in (ROOT / "docs" / "examples").glob("*.*"):
         shutil.copy(example, tmp_path)  # too long to be saved by hand
-    if re.search(r"recrawl (search|status|explain|export)", session) and "init" not in session:
-        shutil.copytree(crawled, tmp_path, dirs_exist_ok=True)
+    if CRAWLS.search(session) and "recrawl init" not in session:
+        shutil.copytree(request.getfixturevalue("crawled"), tmp_path, dirs_exist_ok=True)
     for line, shown in _commands(session):
         if not line.startswith("recrawl "):
             continue  # x.py and pip set up what this very run stands on
