@@ -71,20 +71,25 @@ class LocalServer:
         for task in tasks:
             task.cancel()
         self._loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+        self._loop.run_until_complete(asyncio.sleep(0))  # what was closed says goodbye
         self._loop.close()
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-            while True:
-                head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-                path = head[0].split(" ")[1]
-                pairs = (line.partition(":") for line in head[1:] if line)
-                headers = {name.lower(): value.strip() for name, _, value in pairs}
-                self.requests[headers.get("host", "") + path] += 1
-                await self._handler(Exchange(path, headers, writer))
-                if writer.is_closing():
-                    break
-        writer.close()
+        try:
+            with contextlib.suppress(
+                OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError
+            ):
+                while True:
+                    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+                    path = head[0].split(" ")[1]
+                    pairs = (line.partition(":") for line in head[1:] if line)
+                    headers = {name.lower(): value.strip() for name, _, value in pairs}
+                    self.requests[headers.get("host", "") + path] += 1
+                    await self._handler(Exchange(path, headers, writer))
+                    if writer.is_closing():
+                        break
+        finally:
+            writer.close()
 
     def close(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)

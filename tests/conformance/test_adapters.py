@@ -1,14 +1,42 @@
 """Every adapter of every port, through its port's suite."""
 
+import contextlib
+import io
+from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
+from tests.acceptance.servers import Exchange, serving
+
+from recrawl.fetch.extract import PageExtractor
+from recrawl.fetch.http import HttpFetcher
 from recrawl.frontier.memory import MemoryFrontier
 from recrawl.frontier.sqlite import SqliteFrontier
 from recrawl.index.memory import MemoryIndex
 from recrawl.index.tantivy import TantivyIndex
-from recrawl.ports import Clock, Frontier, PageIndex
+from recrawl.ports import Clock, EventSink, Extractor, Fetcher, Frontier, Offload, PageIndex
 from recrawl.runtime.clock import LoopClock
-from recrawl.testing.conformance import ClockSuite, FrontierSuite, IndexSuite
+from recrawl.simulation.fetcher import SiteFetcher
+from recrawl.simulation.site import Site
+from recrawl.simulation.truth import TruthMeter
+from recrawl.simulation.web import SyntheticWeb, WebShape
+from recrawl.telemetry.counters import CountingSink
+from recrawl.telemetry.lines import JsonLinesSink
+from recrawl.terms import FetchResponse
+from recrawl.testing.conformance import (
+    ClockSuite,
+    EventSuite,
+    ExtractorSuite,
+    FetcherSuite,
+    FrontierSuite,
+    IndexSuite,
+    OffloadSuite,
+)
+from recrawl.testing.scripted import Request, ScriptedFetcher
+from recrawl.testing.worlds import TimedWork
+from recrawl.wiring.crawls import InPlace, OnThread
+
+EPOCH_S = 1_800_000_000.0
 
 
 class TestMemoryFrontier(FrontierSuite):
@@ -33,9 +61,89 @@ class TestTantivyIndex(IndexSuite):
 
 class TestLoopClock(ClockSuite):
     def make(self) -> Clock:
-        return LoopClock(epoch_s=1_800_000_000.0)
+        return LoopClock(epoch_s=EPOCH_S)
 
 
 class TestAcceleratedClock(ClockSuite):
     def make(self) -> Clock:
-        return LoopClock(epoch_s=1_800_000_000.0, speed=43_200.0)
+        return LoopClock(epoch_s=EPOCH_S, speed=43_200.0)
+
+
+class TestOnThread(OffloadSuite):
+    def make(self) -> Offload:
+        return OnThread("suite")
+
+
+class TestInPlace(OffloadSuite):
+    def make(self) -> Offload:
+        return InPlace()
+
+
+class TestTimedWork(OffloadSuite):
+    def make(self) -> Offload:
+        return TimedWork(LoopClock(epoch_s=EPOCH_S, speed=1e6), 5.0)
+
+
+class TestCountingSink(EventSuite):
+    def make(self) -> EventSink:
+        return CountingSink()
+
+
+class TestJsonLinesSink(EventSuite):
+    def make(self) -> EventSink:
+        return JsonLinesSink(io.StringIO(), lambda: 0.0)
+
+
+class TestTruthMeter(EventSuite):
+    def make(self) -> EventSink:
+        return TruthMeter(_site())
+
+
+class TestPageExtractor(ExtractorSuite):
+    def make(self) -> Extractor:
+        return PageExtractor("recrawl")
+
+
+BODY = b"<title>Page</title><main>" + b"words and more words " * 20 + b"</main>"
+
+
+class TestHttpFetcher(FetcherSuite):
+    @contextlib.asynccontextmanager
+    async def opened(self) -> AsyncIterator[tuple[Fetcher, str]]:
+        async def answer(exchange: Exchange) -> None:
+            if exchange.path != "/page":
+                await exchange.reply(status=404)
+            elif exchange.headers.get("if-none-match") == '"1"':
+                await exchange.reply(status=304)
+            else:
+                await exchange.reply(BODY, ETag='"1"')
+
+        with serving(answer) as server:
+            async with HttpFetcher(user_agent="suite", allow_private=["127.0.0.1"]) as fetcher:
+                yield fetcher, f"http://127.0.0.1:{server.port}/page"
+
+
+class TestSiteFetcher(FetcherSuite):
+    @contextlib.asynccontextmanager
+    async def opened(self) -> AsyncIterator[tuple[Fetcher, str]]:
+        site = _site()
+        page = next(page for page in site.web.pages if page.exists(0.0))
+        yield SiteFetcher(site, LoopClock(epoch_s=EPOCH_S), access_s=0.0), site.url_of(page)
+
+
+class TestScriptedFetcher(FetcherSuite):
+    @contextlib.asynccontextmanager
+    async def opened(self) -> AsyncIterator[tuple[Fetcher, str]]:
+        url = "http://a.test/page"
+        page = FetchResponse(url, 200, BODY, "text/html", etag='"1"')
+
+        def answer(request: Request) -> FetchResponse:
+            return replace(page, status=304, body=b"") if request.etag == page.etag else page
+
+        fetcher = ScriptedFetcher(LoopClock(epoch_s=EPOCH_S), access_s=0.0)
+        fetcher.reply(url, answer)
+        yield fetcher, url
+
+
+def _site() -> Site:
+    return Site(SyntheticWeb(WebShape(n_pages=20, n_hosts=1), 1), epoch_s=EPOCH_S)

@@ -1,12 +1,15 @@
 """Fetches from a synthetic web without a network: for runs in virtual time."""
 
+from dataclasses import replace
+
 from typing_extensions import override
 
+from recrawl.errors import FetchError
 from recrawl.ports import Clock, Fetcher
 from recrawl.simulation.site import Site
 from recrawl.terms import FetchResponse
 
-__all__ = ["SiteFetcher"]
+__all__ = ["SiteFetcher", "bounded"]
 
 
 class SiteFetcher(Fetcher):
@@ -42,7 +45,7 @@ class SiteFetcher(Fetcher):
             if_none_match=etag,
             if_modified_since=last_modified,
         )
-        return FetchResponse(
+        response = FetchResponse(
             url=url,
             status=answer.status,
             body=answer.body,
@@ -54,3 +57,19 @@ class SiteFetcher(Fetcher):
             received_bytes=len(answer.body),
             elapsed_s=self._access_s,
         )
+        return bounded(response, max_bytes, truncate=truncate)
+
+
+def bounded(response: FetchResponse, max_bytes: int | None, *, truncate: bool) -> FetchResponse:
+    """Return a response with at most so many bytes of body, as every fetcher promises.
+
+    Raises
+    ------
+    FetchError
+        ``too-large`` when the body is longer and must not be cut.
+    """
+    if max_bytes is None or len(response.body) <= max_bytes:
+        return response
+    if not truncate:
+        raise FetchError("too-large", f"more than {max_bytes} bytes")
+    return replace(response, body=response.body[:max_bytes], truncated=True)

@@ -8,6 +8,7 @@ from typing_extensions import override
 
 from recrawl.errors import FetchError
 from recrawl.ports import Clock, Fetcher
+from recrawl.simulation.fetcher import bounded
 from recrawl.terms import FetchResponse
 
 __all__ = ["Request", "ScriptedFetcher"]
@@ -81,7 +82,7 @@ class ScriptedFetcher(Fetcher):
             await self._clock.sleep_until(self._clock.now_s() + self._access_s)
         finally:
             self.in_flight[host] -= 1
-        return self._answer(request)
+        return bounded(self._answer(request), max_bytes, truncate=truncate)
 
     def _answer(self, request: Request) -> FetchResponse:
         replies = self._replies.get(request.url)
