@@ -51,6 +51,7 @@ class LocalServer:
     def __init__(self, handler: Handler) -> None:
         self.requests: Counter[str] = Counter()
         self.port = 0
+        self._asked = threading.Condition()
         self._handler = handler
         self._loop = asyncio.new_event_loop()
         ready = threading.Event()
@@ -84,12 +85,19 @@ class LocalServer:
                     path = head[0].split(" ")[1]
                     pairs = (line.partition(":") for line in head[1:] if line)
                     headers = {name.lower(): value.strip() for name, _, value in pairs}
-                    self.requests[headers.get("host", "") + path] += 1
+                    with self._asked:
+                        self.requests[headers.get("host", "") + path] += 1
+                        self._asked.notify_all()
                     await self._handler(Exchange(path, headers, writer))
                     if writer.is_closing():
                         break
         finally:
             writer.close()
+
+    def wait_for(self, requests: int) -> None:
+        """Return once so many requests have come in all."""
+        with self._asked:
+            assert self._asked.wait_for(lambda: self.requests.total() >= requests, timeout=30)
 
     def close(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)

@@ -142,9 +142,7 @@ def test_a_signal_stops_it_in_order_within_five_seconds(
     write_config(tmp_path, CONFIG.format(port=server.port))
     before = server.requests.total()
     crawl = start("run", cwd=tmp_path)
-    while server.requests.total() < before + 3:
-        assert crawl.poll() is None
-        time.sleep(0.01)
+    server.wait_for(before + 3)
 
     crawl.send_signal(number)
     sent_s = time.monotonic()

@@ -4,8 +4,6 @@ import io
 import json
 from math import inf
 
-import pytest
-
 from recrawl.telemetry.counters import CountingSink
 from recrawl.telemetry.lines import JsonLinesSink
 
@@ -28,16 +26,35 @@ def test_events_and_outcomes_are_counted_and_passed_on() -> None:
 
 
 class FullDisk(io.StringIO):
-    """A stream that takes nothing."""
+    """A stream that takes nothing until there is room."""
+
+    full = True
 
     def write(self, text: str) -> int:
-        raise OSError(28, "No space left on device")
+        if self.full:
+            raise OSError(28, "No space left on device")
+        return super().write(text)
 
 
-@pytest.mark.parametrize("stream", [FullDisk(), io.StringIO()])
-def test_a_log_that_cannot_be_written_ends_no_crawl(stream: io.StringIO) -> None:
-    """A full disk, and a stream that was closed."""
-    if not isinstance(stream, FullDisk):
-        stream.close()
+def test_a_full_disk_costs_lines_and_no_crawl() -> None:
+    """The log goes on where there is room again."""
+    stream = FullDisk()
+    sink = JsonLinesSink(stream, lambda: 0.0)
 
-    JsonLinesSink(stream, lambda: 0.0).emit("visit", {"url": "http://a/"})
+    sink.emit("visit", {"url": "http://a/"})
+    stream.full = False
+    sink.emit("plan", {})
+
+    assert [json.loads(line)["event"] for line in stream.getvalue().splitlines()] == ["plan"]
+
+
+def test_a_closed_log_ends_no_crawl() -> None:
+    """Whoever read the log has gone; what listens beside it still hears."""
+    stream = io.StringIO()
+    stream.close()
+    counts = CountingSink(then=JsonLinesSink(stream, lambda: 0.0))
+
+    counts.emit("visit", {"outcome": "new"})
+    counts.emit("visit", {"outcome": "new"})
+
+    assert counts.outcomes == {"new": 2}
