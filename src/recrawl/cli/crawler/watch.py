@@ -93,7 +93,8 @@ class Watch:
     ) -> None:
         if self._task is not None:
             self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
+            # A terminal that has gone away ends the show, not the crawl; all else is a defect.
+            with contextlib.suppress(asyncio.CancelledError, OSError):
                 await self._task
 
     async def _show(self) -> None:
