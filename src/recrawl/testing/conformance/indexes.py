@@ -1,0 +1,94 @@
+"""What every page index promises."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recrawl.ports import PageIndex
+from recrawl.terms import Document
+
+__all__ = ["IndexSuite"]
+
+HOST = "http://a.test"
+
+
+class IndexSuite:
+    """What every index promises."""
+
+    def make(self, directory: Path) -> PageIndex:
+        """Return a new index; ``directory`` is empty and its own."""
+        raise NotImplementedError
+
+    @pytest.fixture
+    def index(self, tmp_path: Path) -> Iterator[PageIndex]:
+        """Give an empty index."""
+        made = self.make(tmp_path)
+        yield made
+        made.close()
+
+    def _filled(self, index: PageIndex) -> None:
+        for name in ("zebra", "panda", "otter"):
+            text = f"a story about one {name} and its friends"
+            index.replace(Document(f"{HOST}/{name}", name.title(), text, 5.0, name.encode()))
+        index.commit()
+
+    def test_changes_show_after_a_commit(self, index: PageIndex) -> None:
+        """Not before, and then all."""
+        index.replace(Document(f"{HOST}/1", "One", "words", 5.0, b"s"))
+        before = index.n_documents()
+        index.commit()
+
+        assert (before, index.n_documents()) == (0, 1)
+
+    def test_a_copy_replaces_the_last_one(self, index: PageIndex) -> None:
+        """One URL, one copy."""
+        self._filled(index)
+        index.replace(Document(f"{HOST}/zebra", "Lion", "now about lions", 6.0, b"new"))
+        index.commit()
+
+        assert index.n_documents() == 3
+        assert index.signature(f"{HOST}/zebra") == b"new"
+        assert index.search("zebra")[0] == 0
+        assert [hit.fetched_at_s for hit in index.search("lions")[1]] == [6.0]
+
+    def test_a_removed_copy_is_gone(self, index: PageIndex) -> None:
+        """And removing what is not there is nothing."""
+        self._filled(index)
+        index.remove(f"{HOST}/zebra")
+        index.remove(f"{HOST}/never")
+        index.commit()
+
+        assert index.signature(f"{HOST}/zebra") is None
+        assert {url for url, _ in index.urls()} == {f"{HOST}/panda", f"{HOST}/otter"}
+
+    def test_search_finds_counts_and_highlights(self, index: PageIndex) -> None:
+        """All words must occur; the snippet shows where."""
+        self._filled(index)
+
+        total, hits = index.search("story panda")
+
+        assert total == 1
+        assert (hits[0].url, hits[0].title) == (f"{HOST}/panda", "Panda")
+        marked = {hits[0].snippet[start:end].lower() for start, end in hits[0].highlights}
+        assert "panda" in marked
+
+    def test_pages_of_results_do_not_overlap(self, index: PageIndex) -> None:
+        """Limit and offset walk through all hits."""
+        self._filled(index)
+
+        urls = [index.search("story", limit=1, offset=place)[1][0].url for place in range(3)]
+
+        assert len(set(urls)) == 3
+        assert index.search("story", limit=1, offset=3)[1] == []
+
+    @pytest.mark.parametrize(
+        "query", ['"unclosed', "a OR OR b", "nofield:x", "", "   ", "(", "*", "\x00", "x" * 5000]
+    )
+    def test_no_query_breaks_it(self, index: PageIndex, query: str) -> None:
+        """People type anything."""
+        self._filled(index)
+
+        total, hits = index.search(query)
+
+        assert total >= len(hits) >= 0
