@@ -112,6 +112,8 @@ class Lease:
     raw_hash: bytes | None = None
     last_visit_s: float | None = None  # last visit that told changed or unchanged
     crawl_rate_per_s: float | None = None  # from the plan; None: not planned yet
+    weight: float = 1.0
+    change_rate_per_s: float | None = None  # None: not estimated yet
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,8 @@
 """Which request is made next, over all hosts: order, politeness, budget, robots.txt."""
 
+from dataclasses import replace
 from math import inf
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +24,7 @@ ALWAYS_S = NOW_S + 1e9
 
 
 def dispatcher(
-    rate: float = 1000.0, delay_s: float = 1.0, burst: float = 10.0, **options: float
+    rate: float = 1000.0, delay_s: float = 1.0, burst: float = 10.0, **options: Any
 ) -> Dispatcher:
     rules = PolitenessRules(delay_s=delay_s, backoff=Backoff(jitter=0.0))
     budget = FetchBudget(rate, burst=burst)
@@ -88,6 +90,45 @@ def test_of_all_hosts_that_may_be_asked_the_longest_due_comes_first() -> None:
     picked = [made.pick(NOW_S) for _ in range(3)]
 
     assert [task.lease.host_id for task in picked if isinstance(task, Fetch)] == [2, 3, 1]
+
+
+def planned(host_id: int, number: int, late_s: float, weight: float) -> Lease:
+    made = lease(host_id, number, NOW_S - late_s)
+    return replace(made, crawl_rate_per_s=0.01, change_rate_per_s=0.01, weight=weight)
+
+
+def test_the_most_urgently_late_page_comes_first() -> None:
+    """Lateness counts with the root of the weight, within a host and between hosts."""
+    made = dispatcher(delay_s=0.0)
+    pages = [planned(1, 1, 50.0, 1.0), planned(1, 2, 30.0, 16.0), planned(2, 1, 40.0, 4.0)]
+    for host_id in (1, 2):
+        known(made, host_id)
+        stocked(made, host_id, *[page for page in pages if page.host_id == host_id])
+
+    picked = []
+    for _ in pages:
+        task = made.pick(NOW_S)
+        assert isinstance(task, Fetch)
+        picked.append(task.lease)
+        made.answered(task.lease.host_id, NOW_S, 200, None)
+
+    assert picked == [pages[1], pages[2], pages[0]]  # 30 x 4 > 40 x 2 > 50 x 1
+
+
+@pytest.mark.parametrize("share", [0.5, 0.2, 0.0, 1.0])
+def test_pages_never_visited_have_their_share_over_all_hosts(share: float) -> None:
+    """However long and however urgently the others have waited."""
+    made = dispatcher(delay_s=0.0, burst=1000.0, discovery_share=share)
+    made.budget.spend(NOW_S)
+    for host_id in range(1, 101):
+        known(made, host_id)
+        new = lease(host_id, 1, NOW_S - 1.0)
+        stocked(made, host_id, planned(host_id, 1, 1e6, 9.0) if host_id <= 50 else new)
+
+    tasks = [made.pick(NOW_S) for _ in range(40)]
+
+    n_new = sum(isinstance(task, Fetch) and task.lease.host_id > 50 for task in tasks)
+    assert n_new == pytest.approx(40 * share, abs=1)
 
 
 def test_a_host_at_rest_holds_up_no_other() -> None:

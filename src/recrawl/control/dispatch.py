@@ -1,4 +1,8 @@
-"""Which request is made next: the earliest due page of a host that may be asked now.
+"""Which request is made next: the page most urgently late, of the hosts that may be asked now.
+
+Pages that a plan knows compete by lateness times root urgency (:mod:`recrawl.control.order`). Pages
+that were never visited, and robots.txt, come in the order in which they were due, and take their
+share of the requests while both wait.
 
 Pure and synchronous: it is told the time and what happened, and answers with the next task, or
 with the instant to wait for. The runtime performs the tasks. Politeness and the budget are
@@ -7,13 +11,14 @@ enforced here, before a page is handed to a robot, so no robot can break them.
 
 import heapq
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
 import numpy as np
 
 from recrawl.control.budget import FetchBudget
+from recrawl.control.order import lane_of, root_urgency
 from recrawl.control.politeness import HostPoliteness, PolitenessRules
 from recrawl.control.robots_txt import RobotsRules
 from recrawl.terms import HostRecord, Lease
@@ -52,6 +57,7 @@ class Wait:
 
 
 Task = Fetch | AskRobots | Refill | Wait
+Entries = list[tuple[float, int, int]]
 
 
 @dataclass(slots=True)
@@ -70,6 +76,28 @@ class HostQueue:
     stock_until_s: float = 0.0
     refilling: bool = False
     version: int = 0
+    first: int = 0  # of the stock: the page that comes next, chosen when the host got ready
+    root: float | None = None  # its root urgency, or of the last one; None: no plan knows it
+
+    def choose(self, now_s: float, root_of: Callable[[Lease], float | None]) -> None:
+        """Choose the page that comes next: the first if no plan knows it, else the most urgent."""
+        self.first = 0
+        if not self.stock:
+            return
+        self.root = root_of(self.stock[0])
+        if self.root is None:
+            return
+        most = -inf
+        for place, lease in enumerate(self.stock):
+            root = root_of(lease)
+            if root is not None and root * (now_s - lease.due_s) > most:
+                self.first, self.root, most = place, root, root * (now_s - lease.due_s)
+
+    def take(self) -> Lease:
+        """Take the page that was chosen."""
+        lease = self.stock[self.first]
+        del self.stock[self.first]
+        return lease
 
     @property
     def head_due_s(self) -> float:
@@ -84,7 +112,7 @@ class HostQueue:
 
 
 class Dispatcher:
-    """Picks tasks over all hosts; O(log hosts) each.
+    """Picks tasks over all hosts; O(lanes + pages leased ahead + log hosts) each.
 
     Parameters
     ----------
@@ -93,6 +121,8 @@ class Dispatcher:
     random : source of the jitter of back-off
     lease_s : how long leases live; pages leased ahead are few enough to be fetched in half of it
     horizon_s : pages due later than this are left alone (for a single pass); default: none
+    discovery_share : of the requests, for pages that no plan knows while both wait
+    root_of : root urgency of a page, or None where no plan knows it
     """
 
     def __init__(
@@ -103,6 +133,8 @@ class Dispatcher:
         random: np.random.Generator,
         lease_s: float = 600.0,
         horizon_s: float = inf,
+        discovery_share: float = 0.5,
+        root_of: Callable[[Lease], float | None] = root_urgency,
     ) -> None:
         self.budget = budget
         self.horizon_s = horizon_s
@@ -110,8 +142,12 @@ class Dispatcher:
         self._rules = politeness
         self._random = random
         self._hosts: dict[int, HostQueue] = {}
-        self._waiting: list[tuple[float, int, int]] = []  # (ready_s, host_id, version)
-        self._ready: list[tuple[float, int, int]] = []  # (head_due_s, host_id, version)
+        self._waiting: Entries = []  # (ready_s, host_id, version)
+        self._lanes: dict[int, Entries] = {}  # by urgency: (due_s, host_id, version)
+        self._unplanned: Entries = []  # the same, of what no plan knows
+        self._discovery_share = discovery_share
+        self._owed = 0.0  # requests that what no plan knows has had too few of
+        self._root_of = root_of
 
     # -- what is known --
 
@@ -154,7 +190,7 @@ class Dispatcher:
     def pick(self, now_s: float) -> Task:
         """Return the next task. Requests are counted and their hosts marked busy here."""
         while True:
-            queue = self._earliest_due(now_s)
+            queue = self._most_urgent(now_s)
             if queue is None:
                 return Wait(self._waiting[0][0] if self._waiting else inf)
             if queue.stock and now_s >= queue.stock_until_s:
@@ -167,13 +203,12 @@ class Dispatcher:
                 return Refill(queue.host_id, self._stock_limit(queue))
             budget_s = self.budget.ready_s(now_s)
             if budget_s > now_s:
-                self._push_ready(queue)
+                self._push_ready(queue, now_s)
                 return Wait(budget_s)
             self.budget.spend(now_s)
             queue.politeness.start()
-            task: Task = (
-                Fetch(queue.stock.popleft()) if known else AskRobots(queue.host_id, queue.host)
-            )
+            self._count_share(queue)
+            task: Task = Fetch(queue.take()) if known else AskRobots(queue.host_id, queue.host)
             self._changed(queue)
             return task
 
@@ -266,20 +301,45 @@ class Dispatcher:
         if ready_s < inf:
             heapq.heappush(self._waiting, (ready_s, queue.host_id, queue.version))
 
-    def _push_ready(self, queue: HostQueue) -> None:
-        heapq.heappush(self._ready, (queue.head_due_s, queue.host_id, queue.version))
+    def _push_ready(self, queue: HostQueue, now_s: float) -> None:
+        queue.choose(now_s, self._root_of)
+        due_s = queue.stock[queue.first].due_s if queue.stock else queue.next_due_s
+        entry = (due_s, queue.host_id, queue.version)
+        if queue.root is None:
+            heapq.heappush(self._unplanned, entry)
+        else:
+            heapq.heappush(self._lanes.setdefault(lane_of(queue.root), []), entry)
 
-    def _earliest_due(self, now_s: float) -> HostQueue | None:
-        """Take the host whose earliest page has been due longest, of those that may be asked."""
+    def _most_urgent(self, now_s: float) -> HostQueue | None:
+        """Take the host whose next page comes first, of those that may be asked."""
         while self._waiting and (self._waiting[0][0] <= now_s or self._is_stale(self._waiting[0])):
             entry = heapq.heappop(self._waiting)
             if not self._is_stale(entry):
-                self._push_ready(self._hosts[entry[1]])
-        while self._ready:
-            entry = heapq.heappop(self._ready)
-            if not self._is_stale(entry):
-                return self._hosts[entry[1]]
-        return None
+                self._push_ready(self._hosts[entry[1]], now_s)
+        self._drop_stale(self._unplanned)
+        best, most = None, -inf
+        for lane in self._lanes.values():
+            self._drop_stale(lane)
+            if lane:
+                root = self._hosts[lane[0][1]].root or 0.0
+                if root * (now_s - lane[0][0]) > most:
+                    best, most = lane, root * (now_s - lane[0][0])
+        if self._unplanned and (best is None or self._owed + self._discovery_share >= 1.0):
+            best = self._unplanned
+        return self._hosts[heapq.heappop(best)[1]] if best else None
+
+    def _count_share(self, queue: HostQueue) -> None:
+        """Count a request against the share of its kind; only while both kinds wait."""
+        others = self._unplanned if queue.root is not None else any(self._lanes.values())
+        if not others:
+            self._owed = 0.0
+        else:
+            taken = 1.0 if queue.root is None else 0.0
+            self._owed = min(max(self._owed + self._discovery_share - taken, -1.0), 1.0)
+
+    def _drop_stale(self, entries: Entries) -> None:
+        while entries and self._is_stale(entries[0]):
+            heapq.heappop(entries)
 
     def _is_stale(self, entry: tuple[float, int, int]) -> bool:
         return self._hosts[entry[1]].version != entry[2]

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from recrawl.control.order import forgiven_s
 from recrawl.terms import Kind, Lease, Outcome, PageState
 
 __all__ = ["KEEPS", "RevisitRules", "is_removed", "next_due_s", "next_state", "outcome_of_status"]
@@ -99,6 +100,8 @@ class RevisitRules:
     confirm_s : to the visit that confirms a 404
     retry_s : after a failure, doubling up to ``max_interval_s``
     listing_s : between visits of sitemaps and feeds
+    forgiven_share : of a planned interval, by which a late visit shortens the next; 0 counts every
+        interval from the visit
     """
 
     min_interval_s: float = 600.0
@@ -107,6 +110,7 @@ class RevisitRules:
     confirm_s: float = 3_600.0
     retry_s: float = 600.0
     listing_s: float = 86_400.0
+    forgiven_share: float = 0.25
 
     def clamp(self, interval_s: float) -> float:
         """Return the interval moved into the bounds."""
@@ -142,7 +146,9 @@ def next_due_s(
         return now_s + rules.clamp(rules.initial_interval_s)
     # The plan keeps the longest interval as far as the budget goes; beyond, it knows best.
     interval_s = 1.0 / max(rate, _LEAST_RATE_PER_S) if rate > 0.0 else rules.max_interval_s
-    return now_s + max(interval_s, rules.min_interval_s)
+    interval_s = max(interval_s, rules.min_interval_s)
+    shorter_s = forgiven_s(max(0.0, now_s - lease.due_s), interval_s, rules.forgiven_share)
+    return now_s + max(interval_s - shorter_s, rules.min_interval_s)
 
 
 def is_copied(outcome: Outcome, after: PageState) -> bool:

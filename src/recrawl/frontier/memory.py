@@ -392,4 +392,6 @@ def _lease(page: _Page) -> Lease:
         raw_hash=page.raw_hash,
         last_visit_s=page.last_visit_s,
         crawl_rate_per_s=page.crawl_rate,
+        weight=page.weight,
+        change_rate_per_s=page.change_rate,
     )

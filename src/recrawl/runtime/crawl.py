@@ -106,6 +106,7 @@ class Crawl:
             random=np.random.default_rng(plan.seed),
             lease_s=rules.lease_s,
             horizon_s=self.started_s if once else inf,
+            discovery_share=rules.discovery_share,
         )
         self.buffer = Buffer(rules.buffer_capacity, world.clock.now_s)
         self.recorder = Recorder(world, rules, self.dispatcher)

@@ -50,7 +50,7 @@ UPDATE page SET lastmod_s = :lastmod_s WHERE url = :url AND :lastmod_s IS NOT NU
 -- Earliest due first. Leased pages keep their due time, so the few of them are stepped over.
 -- name: due
 SELECT id, url, due_s, kind, state, depth, hops, failures, etag, last_modified, signature,
-    raw_hash, last_visit_s, crawl_rate_per_s
+    raw_hash, last_visit_s, crawl_rate_per_s, weight, change_rate_per_s
 FROM page
 WHERE host_id = :host_id AND visited = :visited AND due_s <= :due_by_s
     AND leased_until_s <= :now_s
