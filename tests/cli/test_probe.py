@@ -15,8 +15,8 @@ import pytest
 
 from recrawl.cli import main
 from recrawl.cli.fit.event_log import fit_log, read_event_log
-from recrawl.cli.fit.local_week import LocalClock
 from recrawl.probing import DBWORLD, ProbedSource, solve_continuous, solve_exactly, work_hours
+from recrawl.wiring.zones import local_clock
 
 Run = Callable[..., tuple[int, str, str]]
 PAPER = ("probe", "dbworld", "--probes", "28", "--period", "4w", "--work-hours", "9-18")
@@ -165,7 +165,7 @@ def test_the_clock_knows_skipped_and_repeated_hours() -> None:
     first = dt.datetime(2026, 1, 5, tzinfo=zone).timestamp()
     last = dt.datetime(2026, 12, 28, tzinfo=zone).timestamp()
 
-    observed, _ = LocalClock.over(zone, first, last).observed(first, last)
+    observed, _ = local_clock(zone, first, last).observed(first, last)
 
     assert observed.sum() == pytest.approx(last - first)
     sundays = observed[:, 6 * 24 + 2] / 3600

@@ -2,7 +2,6 @@
 
 import io
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +10,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyarrow import csv, json, parquet
 
-from recrawl.cli.fit.local_week import WEEK_S, LocalClock, find_zone
 from recrawl.errors import InvalidTable
 from recrawl.processes.fitting.probe_results import ProbedIntensity, estimate_from_probes
 from recrawl.processes.fitting.weekly_intensity import WeeklyIntensity, estimate_weekly_intensity
+from recrawl.processes.local_clock import WEEK_S, LocalClock
+from recrawl.wiring.zones import find_zone, local_clock
 
 __all__ = ["EventLog", "fit_log", "fit_probe_results", "read_event_log", "read_probe_results"]
 
@@ -97,7 +97,7 @@ def fit_log(log: EventLog, zone: str) -> tuple[WeeklyIntensity, LocalClock]:
         raise InvalidTable(
             f"{log.path}: {log.times_s.size} event(s) at one time; a rate needs a longer record"
         )
-    clock = LocalClock.over(where, first, last)
+    clock = local_clock(where, first, last)
     exposure, first_week = clock.observed(first, last + 1.0)
     local = clock.local_s(log.times_s) - first_week * WEEK_S
     cell = np.clip((local // 3600.0).astype(np.int64), 0, exposure.size - 1)
@@ -111,13 +111,8 @@ def fit_probe_results(
     times_s: NDArray[np.float64], changed: NDArray[np.bool_], zone: str
 ) -> ProbedIntensity:
     """Weekly intensity (per second) from probes; the first probe only starts the clock."""
-    clock = LocalClock.over(find_zone(zone), float(times_s[0]), float(times_s[-1]))
-    local = clock.local_s(times_s)
-    exposure = np.zeros((times_s.size - 1, 168))
-    for row, (start, end) in enumerate(pairwise(local)):
-        first, last = int(start // 3600), int(end // 3600)
-        edges = np.clip(np.arange(first, last + 2) * 3600.0, start, max(end, start))
-        np.add.at(exposure[row], np.arange(first, last + 1) % 168, np.diff(edges))
+    clock = local_clock(find_zone(zone), float(times_s[0]), float(times_s[-1]))
+    exposure = clock.weekly_exposure(times_s)
     seen = exposure.sum(axis=1) > 0
     return estimate_from_probes(exposure[seen], changed[1:][seen])
 

@@ -6,11 +6,11 @@ import msgspec
 import numpy as np
 
 from recrawl.cli.fit.event_log import fit_log, fit_probe_results, read_event_log, read_probe_results
-from recrawl.cli.fit.local_week import find_zone
 from recrawl.cli.output import console, print_json, print_table
 from recrawl.errors import InputError, InvalidTable
 from recrawl.processes.fitting.probe_results import ProbedIntensity
 from recrawl.processes.fitting.weekly_intensity import WeeklyIntensity
+from recrawl.wiring.zones import find_zone
 
 __all__ = ["main"]
 

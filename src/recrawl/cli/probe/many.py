@@ -11,7 +11,6 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from recrawl.cli.fit.event_log import fit_log, read_event_log
-from recrawl.cli.fit.local_week import find_zone
 from recrawl.cli.output import (
     console,
     parse_duration_s,
@@ -24,6 +23,7 @@ from recrawl.cli.output import (
 from recrawl.cli.probe.source import Importance
 from recrawl.errors import InputError, InvalidModel, InvalidTable
 from recrawl.probing import Profile, SourceBatch, allocate_probes, schedule_batches
+from recrawl.wiring.zones import find_zone
 
 __all__ = ["Request", "names_several", "probe_many"]
 

@@ -6,7 +6,6 @@ import numpy as np
 
 from recrawl.cli.figures import new_figure, save_figure
 from recrawl.cli.fit.event_log import fit_log, read_event_log
-from recrawl.cli.fit.local_week import WEEK_S
 from recrawl.cli.reproductions.eckstein_printed import GRID_COSTS, POLICY_COSTS
 from recrawl.cli.reproductions.result import Reproduction, Row
 from recrawl.probing import (
@@ -24,6 +23,7 @@ from recrawl.probing import (
     work_hours,
 )
 from recrawl.probing.profile import Vector
+from recrawl.processes.local_clock import WEEK_S
 
 __all__ = ["compare_on_trace", "compare_policies", "grids", "policies", "traces"]
 
