@@ -7,11 +7,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from recrawl import settings as module
 from recrawl.errors import InvalidSettings
-from recrawl.settings import Settings, load_settings
+from recrawl.settings import Settings, SourceSettings, load_settings
+from recrawl.settings.file import File
 
 GOOD = 'seeds = ["http://a.test/"]\ncontact = "mailto:me@a.test"\n'
+SOURCE = '[[sources]]\nurl = "http://a.test/feed"\n'
+PROBED = SourceSettings("http://a.test/feed", "feed", 42, 600.0, (9.0, 18.0), 2.0, "Europe/Paris")
 
 
 @pytest.fixture(autouse=True)
@@ -77,6 +79,8 @@ KEYS: list[tuple[str, Any, str]] = [
     ("listing_s", 604_800.0, '[revisit]\nlistings = "1w"'),
     ("weights", (("/x*", 5.0), ("/y", 0.0)), '[[weights]]\npath = "/x*"\nweight = 5\n'
      '[[weights]]\npath = "/y"\nweight = 0.0'),
+    ("sources", (dataclasses.asdict(PROBED),), SOURCE + 'every = "4h"\n'
+     'min_gap = "10m"\nwork_hours = "9-18"\npreference = 2\ntime_zone = "Europe/Paris"'),
     ("buffer_capacity", 1, "[buffer]\ncapacity = 1"),
     ("buffer_deadline_s", 30.0, '[buffer]\ndeadline = "30s"'),
     ("language", "none", '[index]\nlanguage = "none"'),
@@ -104,17 +108,18 @@ def test_every_key_has_its_effect_and_no_other(
 
 def test_no_key_is_left_out_above() -> None:
     """A new setting needs a line in the table."""
-    sections = msgspec.structs.fields(module._File)
-    keys = {key.name for key in sections} - {"seeds", "seed_file", "contact", "state"}
-    for section in ("scope", "politeness", "fetch", "revisit", "buffer", "index", "plan"):
-        kind = getattr(module, f"_{section.title()}")
-        keys = keys - {section} | {f"{section}.{key.name}" for key in msgspec.structs.fields(kind)}
+    keys: set[str] = set()
+    for key in msgspec.structs.fields(File):
+        is_table = isinstance(key.type, type) and issubclass(key.type, msgspec.Struct)
+        inner = msgspec.structs.fields(key.type) if is_table else ()
+        keys |= {f"{key.name}.{field.name}" for field in inner} or {key.name}
+    keys -= {"seeds", "seed_file", "contact", "state"}
 
     written = set()
     for _, _, text in KEYS:
         section, _, rest = text.partition("\n")
         if section.startswith("[["):
-            written.add("weights")
+            written.add(section.strip("[]"))
         elif section.startswith("["):
             written.add(f"{section[1:-1]}.{rest.partition(' =')[0]}")
         else:
@@ -134,6 +139,19 @@ def test_no_key_is_left_out_above() -> None:
         (["scope.max_depth", "int"], '[scope]\nmax_depth = "3"'),
         (["scope.hosts", "array"], '[scope]\nhosts = "a.test"'),
         (["weights", "path"], "[[weights]]\nweight = 3.0"),
+        (["prbes", "[sources", "'probes'"], SOURCE + "prbes = 3"),
+        (["sources", "'feed'", "https://example.org/feed"], '[[sources]]\nurl = "feed"'),
+        (["sources", "kind", "'atom'", "sitemap"], SOURCE + 'kind = "atom"\nprobes = 3'),
+        (["http://a.test/feed", "either probes", "every"], SOURCE + 'kind = "feed"'),
+        (["probes", "0", "at least 1"], SOURCE + "probes = 0"),
+        (["every", "'1s'", "too short"], SOURCE + 'every = "1s"'),
+        (["168 probes", "2h", "84"], SOURCE + 'every = "1h"\nmin_gap = "2h"'),
+        (["work_hours", "'9 to 5'", "9-18"], SOURCE + 'probes = 3\nwork_hours = "9 to 5"'),
+        (["preference", "-1"], SOURCE + 'probes = 3\npreference = -1'),
+        (["named twice"], SOURCE + "probes = 3\n" + SOURCE + "probes = 4"),
+        (["budget", "2", "nine tenths"], 'budget = "2/h"\n' + SOURCE + 'every = "30m"'),
+        (["sources", "c.test", "scope.hosts"],
+         '[scope]\nhosts = ["a.test"]\n[[sources]]\nurl = "http://c.test/"\nprobes = 3'),
         (["budget", "'1000'", "1000/h"], 'budget = "1000"'),
         (["budget", "'0/h'", "above 0"], 'budget = "0/h"'),
         (["budget", "'1e9/s'", "100000/s"], 'budget = "1e9/s"'),

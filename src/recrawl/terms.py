@@ -250,6 +250,7 @@ class PlanRecord:
 class PageDetails:
     """Everything that is known of one page, for people who ask why."""
 
+    page_id: int
     url: str
     host: str
     kind: Kind

@@ -330,6 +330,7 @@ class MemoryFrontier(Frontier):
         page = self._pages[page_id]
         last = page.visits[-1].outcome if page.visits else None
         return PageDetails(
+            page_id=page_id,
             url=url,
             host=page.found.host,
             kind=page.found.kind,

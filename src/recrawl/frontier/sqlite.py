@@ -362,6 +362,7 @@ class SqliteFrontier(Frontier):
         last = seen[0].outcome if seen else None
         known = dict(zip(_DETAILS, row[5:], strict=True))
         return PageDetails(
+            page_id=row[0],
             url=row[1],
             host=row[2],
             kind=kind,

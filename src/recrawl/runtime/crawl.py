@@ -13,6 +13,7 @@ from recrawl.control.budget import FetchBudget
 from recrawl.control.dispatch import Dispatcher
 from recrawl.control.politeness import PolitenessRules
 from recrawl.control.robots_txt import robots_from_answer
+from recrawl.control.timetables import Timetables
 from recrawl.ports import Offload
 from recrawl.runtime.buffer import Buffer
 from recrawl.runtime.indexer import Indexer
@@ -109,7 +110,8 @@ class Crawl:
             discovery_share=rules.discovery_share,
         )
         self.buffer = Buffer(rules.buffer_capacity, world.clock.now_s)
-        self.recorder = Recorder(world, rules, self.dispatcher)
+        self.timetables = Timetables(rules.sources)
+        self.recorder = Recorder(world, rules, self.dispatcher, self.timetables)
         self.tasks = TaskSource(world, rules, self.dispatcher, self.recorder)
         self.indexer = Indexer(
             world, rules, self.buffer, self.recorder, on_departure=self._departure
@@ -130,6 +132,7 @@ class Crawl:
             world,
             rules,
             self.dispatcher,
+            self.timetables,
             on_plan=on_plan,
             measure=plan.measure,
             on_news=self.tasks.wake,

@@ -21,6 +21,7 @@ class Finding:
     response : the answer, where there was one; its validators are kept with content
     state : the state that follows, where content decides it; default: the life cycle's
     signature, raw_hash : of the content, where it was read; default: as before
+    changed : whether a listing lists something else than before; default: as the outcome says
     title, redirect_url, note : for people
     """
 
@@ -29,6 +30,7 @@ class Finding:
     state: PageState | None = None
     signature: bytes | None = None
     raw_hash: bytes | None = None
+    changed: bool | None = None
     title: str | None = None
     redirect_url: str | None = None
     note: str | None = None
@@ -38,7 +40,7 @@ def update_of(lease: Lease, finding: Finding, at_s: float, rules: RevisitRules) 
     """Return the update for one visit, of a page fetched at an instant."""
     outcome, response = finding.outcome, finding.response
     after = finding.state or next_state(lease.state, outcome)
-    changed = _TELLS.get(outcome)
+    changed = _TELLS.get(outcome) if finding.changed is None else finding.changed
     if changed is not None and lease.last_visit_s is None:
         changed = None  # nothing to compare with: the first copy was lost
     failures = lease.failures + 1 if outcome in _TROUBLE else 0

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from recrawl.control.admission import Admission
 from recrawl.control.lifecycle import RevisitRules
+from recrawl.control.timetables import ProbedBy
 from recrawl.ports import (
     AdmissionLimits,
     Clock,
@@ -45,6 +46,7 @@ class Rules:
     agent : product token of the robot, for robots.txt
     admission, limits : what is taken in
     revisit : bounds on revisits
+    sources : pages, feeds and sitemaps that are probed by a timetable of their own
     n_robots : robots there are
     buffer_capacity : pages between robots and indexer, the one being indexed included
     lease_s : how long a page may be out of the frontier's hands; well above the waits for the host,
@@ -62,6 +64,7 @@ class Rules:
     admission: Admission
     limits: AdmissionLimits = field(default_factory=AdmissionLimits)
     revisit: RevisitRules = field(default_factory=RevisitRules)
+    sources: tuple[ProbedBy, ...] = ()
     n_robots: int = 8
     buffer_capacity: int = 32
     lease_s: float = 1_800.0

@@ -5,19 +5,22 @@ frontier's thread in between.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.control.dispatch import Dispatcher
+from recrawl.control.timetables import Timetables, learn_timetable
 from recrawl.errors import NotConverged
 from recrawl.ports import Evidence, Offload, PlannedPages
 from recrawl.processes.fitting.change_rates import ChangeRates, estimate_change_rates
 from recrawl.runtime.parts import Rules, World
-from recrawl.terms import HostRecord, PageState, PlanRecord
+from recrawl.terms import HostRecord, PageDetails, PageState, PlanRecord
 
 __all__ = ["Planner"]
+
+_RECENT_PROBES = 2_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +38,7 @@ class Planner:
 
     Parameters
     ----------
-    world, rules, dispatcher : of the crawl
+    world, rules, dispatcher, timetables : of the crawl
     on_plan : runs the solver
     measure : a name in ``control.planning.MEASURES``
     on_news : called when due times have moved
@@ -46,6 +49,7 @@ class Planner:
         world: World,
         rules: Rules,
         dispatcher: Dispatcher,
+        timetables: Timetables,
         *,
         on_plan: Offload,
         measure: str,
@@ -54,10 +58,12 @@ class Planner:
         self._world = world
         self._rules = rules
         self._dispatcher = dispatcher
+        self._timetables = timetables
         self._on_plan = on_plan
         self._measure = measure
         self._on_news = on_news
         self._since_visit = 0
+        self._learned_at: dict[str, int] = {}  # visits of a source when its pattern was learned
 
     async def run(self) -> None:
         """Plan, wait, plan again, until cancelled."""
@@ -76,6 +82,7 @@ class Planner:
     async def replan(self) -> PlanRecord | None:
         """Estimate, solve and put in force; None while there is nothing to plan."""
         world = self._world
+        await self._learn_timetables()
         evidence, last = await world.on_state(self._evidence)
         rates = await self._on_plan(self._estimate, evidence)
         pages, backlog = await world.on_state(self._keep_rates, evidence, rates)
@@ -91,6 +98,33 @@ class Planner:
             "plan", {"pages": solved.record.n_pages, "freshness": solved.record.freshness}
         )
         return solved.record
+
+    async def _learn_timetables(self) -> None:
+        """Learn a source's pattern anew when a quarter more is known of it."""
+        for table in self._timetables.all():
+            url = table.rules.url
+            details = await self._world.on_state(self._details, url)
+            if details is None:
+                continue
+            self._timetables.page_ids[url] = details.page_id
+            if details.visits < max(1.25 * self._learned_at.get(url, 0), 10):
+                continue
+            self._learned_at[url] = details.visits
+            told = [visit for visit in reversed(details.recent) if visit.changed is not None]
+            learned = await self._on_plan(
+                learn_timetable,
+                table.rules,
+                [visit.visited_at_s for visit in told],
+                [bool(visit.changed) for visit in told],
+            )
+            self._timetables.put(learned)
+            self._world.events.emit(
+                "timetable",
+                {"url": url, "pattern": learned.pattern, "probes": learned.n_results},
+            )
+
+    def _details(self, url: str) -> PageDetails | None:
+        return self._world.frontier.details(url, recent=_RECENT_PROBES)
 
     def _evidence(self) -> tuple[Evidence, int]:
         return self._world.frontier.evidence(since_visit=self._since_visit)
@@ -109,13 +143,16 @@ class Planner:
         frontier = self._world.frontier
         frontier.save_change_rates(evidence.page_ids, rates.rates, np.exp(rates.log_errors))
         backlog = frontier.n_pages_by_state().get(PageState.DISCOVERED, 0)
-        return frontier.planned_pages(), backlog
+        pages = frontier.planned_pages()
+        return _without(pages, list(self._timetables.page_ids.values())), backlog
 
     def _solve(self, pages: PlannedPages, backlog: int, now_s: float) -> SolvedPlan:
         # Compiled loops take a second to import: paid here, beside the crawl, not at its start.
         from recrawl.control.planning import PlanInputs, plan_visits
 
         budget = self._dispatcher.budget.rate_per_s
+        # What the timetables take is not for the plan to give; settings see that enough is left.
+        budget = max(budget - self._timetables.rate_per_s, 0.1 * budget)
         n = len(pages.page_ids)
         if backlog > 0.01 * n:
             budget *= 1.0 - self._rules.discovery_share
@@ -151,3 +188,12 @@ class Planner:
         frontier = self._world.frontier
         frontier.save_plan(solved.record, solved.page_ids, solved.crawl_rates_per_s, solved.due_s)
         return frontier.hosts()
+
+
+def _without(pages: PlannedPages, page_ids: list[int]) -> PlannedPages:
+    """Leave out pages that a timetable keeps."""
+    if not page_ids:
+        return pages
+    kept = ~np.isin(pages.page_ids, page_ids)
+    columns = (getattr(pages, item.name)[kept] for item in fields(PlannedPages))
+    return PlannedPages(*columns)

@@ -2,13 +2,20 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from recrawl.control.dispatch import Dispatcher
+from recrawl.control.timetables import Timetables
 from recrawl.runtime.outcomes import removes
 from recrawl.runtime.parts import Rules, World
-from recrawl.terms import Discovery, HostRecord, PageUpdate
+from recrawl.terms import Discovery, HostRecord, Outcome, PageUpdate
 
 __all__ = ["Recorder"]
+
+# A probe that brought an answer; after any other the life cycle says when to try again.
+_PROBED = frozenset(
+    {Outcome.NEW, Outcome.CHANGED, Outcome.UNCHANGED, Outcome.NOT_MODIFIED, Outcome.LISTING}
+)
 
 
 class Recorder:
@@ -20,15 +27,23 @@ class Recorder:
     ----------
     world, rules : of the crawl
     dispatcher : told what became due
+    timetables : of the sources that are probed by the clock
     batch : updates that are flushed at once
     """
 
     def __init__(
-        self, world: World, rules: Rules, dispatcher: Dispatcher, *, batch: int = 400
+        self,
+        world: World,
+        rules: Rules,
+        dispatcher: Dispatcher,
+        timetables: Timetables | None = None,
+        *,
+        batch: int = 400,
     ) -> None:
         self._world = world
         self._rules = rules
         self._dispatcher = dispatcher
+        self._timetables = timetables or Timetables()
         self._batch = batch
         self._updates: list[PageUpdate] = []
         self._found: list[Discovery] = []
@@ -69,7 +84,7 @@ class Recorder:
             if not committed and self._remove is not None and removes(update):
                 self._remove(update)
             else:
-                self._updates.append(update)
+                self._updates.append(self._by_timetable(update))
         for discovery in found:
             if discovery.url not in self._seen:
                 self._seen.add(discovery.url)
@@ -80,6 +95,12 @@ class Recorder:
             self._seen.clear()  # only saves looking up what is known; the frontier decides
         if len(self._updates) >= self._batch or len(self._found) >= 4 * self._batch:
             self._full.set()
+
+    def _by_timetable(self, update: PageUpdate) -> PageUpdate:
+        if not len(self._timetables) or update.visit.outcome not in _PROBED:
+            return update
+        due_s = self._timetables.next_s(update.lease.url, update.visit.visited_at_s)
+        return update if due_s is None else replace(update, due_s=due_s)
 
     def knows(self, url: str) -> bool:
         """True for a discovery that was added not long ago."""

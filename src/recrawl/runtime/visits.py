@@ -114,13 +114,18 @@ class Visitor:
         extractor, admission = self._world.extractor, self._rules.admission
         if lease.kind is Kind.SITEMAP:
             pages, further = await self._world.on_work(extractor.sitemap, response)
+            listed = [f"{url} {lastmod_s}" for url, lastmod_s in pages] + further
             found = admission.dated(pages)
             if lease.depth < _MAX_LISTING_DEPTH:
                 found += admission.of(further, kind=Kind.SITEMAP, depth=lease.depth + 1)
         else:
-            found = admission.of(await self._world.on_work(extractor.feed, response), depth=1)
-        raw_hash = extractor.raw_hash(response.body)
-        self._record(lease, Finding(Outcome.LISTING, response, raw_hash=raw_hash), started_s)
+            listed = await self._world.on_work(extractor.feed, response)
+            found = admission.of(listed, depth=1)
+        # What it lists, not how: many feeds write the time of the request into themselves.
+        raw_hash = extractor.raw_hash("\n".join(sorted(listed)).encode())
+        changed = None if lease.raw_hash is None else raw_hash != lease.raw_hash
+        finding = Finding(Outcome.LISTING, response, raw_hash=raw_hash, changed=changed)
+        self._record(lease, finding, started_s)
         self._recorder.add(found=found)
 
     def _deliver(self, lease: Lease, response: FetchResponse, started_s: float) -> bool:

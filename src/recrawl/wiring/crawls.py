@@ -21,7 +21,7 @@ from recrawl.runtime.virtual import run_virtually
 from recrawl.settings import Settings
 from recrawl.simulation.fetcher import SiteFetcher
 from recrawl.simulation.site import Site
-from recrawl.wiring.rules import crawl_plan, crawl_rules
+from recrawl.wiring.rules import crawl_plan, crawl_rules, seeds_of
 from recrawl.wiring.stores import open_frontier, open_index
 
 __all__ = ["InPlace", "OnThread", "open_crawl", "run_virtual_crawl"]
@@ -96,7 +96,7 @@ async def open_crawl(
             world,
             rules,
             crawl_plan(settings),
-            seeds=rules.admission.of(settings.seeds),
+            seeds=seeds_of(settings, rules),
             on_plan=on_plan,
             once=once,
         )
@@ -140,7 +140,7 @@ def run_virtual_crawl(
             on_work=in_place,
         )
         rules = crawl_rules(settings)
-        seeds = rules.admission.of(settings.seeds)
+        seeds = seeds_of(settings, rules)
         crawl = Crawl(world, rules, crawl_plan(settings), seeds=seeds, on_plan=in_place)
         await crawl.prepare()
         async with crawl.running():

@@ -1,16 +1,25 @@
 """What settings mean to the core."""
 
+from dataclasses import replace
+
+import numpy as np
+
 from recrawl.control.admission import Admission
 from recrawl.control.lifecycle import RevisitRules
 from recrawl.control.politeness import PolitenessRules
 from recrawl.control.retry import Backoff
 from recrawl.control.scope import Scope, Weights
+from recrawl.control.timetables import ProbedBy
 from recrawl.ports import AdmissionLimits
 from recrawl.runtime.crawl import CrawlPlan
 from recrawl.runtime.parts import Rules
-from recrawl.settings import Settings
+from recrawl.settings import Settings, SourceSettings
+from recrawl.terms import Discovery, Kind
+from recrawl.wiring.zones import find_zone, local_clock
 
-__all__ = ["crawl_plan", "crawl_rules"]
+__all__ = ["crawl_plan", "crawl_rules", "seeds_of"]
+
+_ZONE_FROM_S, _ZONE_TO_S = 1_577_836_800.0, 2_208_988_800.0  # the years 2020 to 2039
 
 
 def crawl_rules(settings: Settings) -> Rules:
@@ -43,6 +52,7 @@ def crawl_rules(settings: Settings) -> Rules:
         admission=admission,
         limits=limits,
         revisit=revisit,
+        sources=tuple(map(_probed_by, settings.sources)),
         n_robots=settings.n_robots,
         buffer_capacity=settings.buffer_capacity,
         buffer_deadline_s=settings.buffer_deadline_s,
@@ -62,4 +72,32 @@ def crawl_plan(settings: Settings) -> CrawlPlan:
         burst_s=settings.burst_s,
         politeness=PolitenessRules(delay_s=settings.delay_s, backoff=backoff),
         measure=settings.measure,
+    )
+
+
+def seeds_of(settings: Settings, rules: Rules) -> list[Discovery]:
+    """Return where a crawl starts: its seeds, and the sources that it probes."""
+    found = rules.admission.of(settings.seeds)
+    named = replace(rules.admission, sitemaps=True, feeds=True)  # whatever is followed elsewhere
+    for source in rules.sources:
+        found += named.of([source.url], kind=source.kind)
+    return found
+
+
+def _probed_by(source: SourceSettings) -> ProbedBy:
+    hours = np.arange(168)
+    importance = np.ones(168)
+    if source.work_hours is not None:
+        first, last = source.work_hours
+        middle = hours % 24 + 0.5
+        at_work = (first <= middle) & (middle < last) & (hours < 5 * 24)
+        importance[at_work] = source.preference
+    zone = find_zone(source.time_zone, field=f"sources, {source.url}: time_zone")
+    return ProbedBy(
+        url=source.url,
+        kind=Kind(source.kind),
+        n_probes=source.n_probes,
+        gap_s=source.gap_s,
+        importance=importance,
+        clock=local_clock(zone, _ZONE_FROM_S, _ZONE_TO_S),
     )

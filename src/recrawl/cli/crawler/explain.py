@@ -3,6 +3,7 @@
 import time
 from dataclasses import asdict
 from datetime import UTC, datetime
+from math import isnan
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +12,7 @@ from cyclopts import Parameter
 from recrawl.cli.crawler.place import DEFAULT_CONFIG, state_directory
 from recrawl.cli.output import console, print_json, print_table
 from recrawl.control.scope import why_outside
+from recrawl.control.timetables import learn_timetable
 from recrawl.control.urls import normalise
 from recrawl.errors import InputError
 from recrawl.quantities import show_bytes, show_duration
@@ -57,6 +59,7 @@ def explain(
             f"{page_url} is not known to this crawl: {_why_not(page_url, config, state)}"
         )
     report = _report(details, plan, hosts[details.host])
+    report.update(_by_timetable(page_url, config, state, report["at"]))
     if json_:
         print_json(report)
     else:
@@ -71,6 +74,40 @@ def _why_not(url: str, config: Path | None, state: Path | None) -> str:
         if reason:
             return f"it is out of scope ({reason})"
     return "no page that was visited links to it"
+
+
+def _by_timetable(
+    url: str, config: Path | None, state: Path | None, now_s: float
+) -> dict[str, Any]:
+    """Say when a source that the configuration names is probed, and why then."""
+    path = config or DEFAULT_CONFIG
+    if state is not None or not path.exists():
+        return {}
+    settings = load_settings(path)
+    rules = next((rules for rules in crawl_rules(settings).sources if rules.url == url), None)
+    if rules is None:
+        return {}
+    frontier = open_frontier(settings.state, read_only=True)
+    try:
+        details = frontier.details(url, recent=2_000)
+    finally:
+        frontier.close()
+    seen = reversed(details.recent if details else ())
+    told = [visit for visit in seen if visit.changed is not None]
+    table = learn_timetable(
+        rules, [visit.visited_at_s for visit in told], [bool(visit.changed) for visit in told]
+    )
+    next_s = [table.next_s(now_s)]
+    while len(next_s) < 3:
+        next_s.append(table.next_s(next_s[-1]))
+    return {
+        "due_why": "its timetable",
+        "probes_per_week": rules.n_probes,
+        "pattern": table.pattern,
+        "next_probes_s": next_s,
+        "expected_delay_s": None if isnan(table.delay_s) else table.delay_s,
+        "even_delay_s": None if isnan(table.even_delay_s) else table.even_delay_s,
+    }
 
 
 def _report(details: PageDetails, plan: PlanRecord | None, host: HostRecord) -> dict[str, Any]:
@@ -88,6 +125,14 @@ def _report(details: PageDetails, plan: PlanRecord | None, host: HostRecord) -> 
         next_visit_s=max(details.due_s, host.blocked_until_s),
     )
     return report
+
+
+def _probes(report: dict[str, Any]) -> str:
+    text = f"{report['probes_per_week']} a week"
+    if report["expected_delay_s"] is None:
+        return f"{text}, evenly, until its pattern is known"
+    delay, even = show_duration(report["expected_delay_s"]), show_duration(report["even_delay_s"])
+    return f"{text} by its pattern ({report['pattern']}): news wait {delay}, evenly {even}"
 
 
 def _show(report: dict[str, Any], details: PageDetails) -> None:
@@ -119,11 +164,13 @@ def _show(report: dict[str, Any], details: PageDetails) -> None:
     if report["host_blocked_why"]:
         left = show_duration(report["host_blocked_until_s"] - now_s)
         rows.append(("host", f"blocked for {left}: {report['host_blocked_why']}"))
+    if "probes_per_week" in report:
+        rows.append(("probes", _probes(report)))
     if details.redirect_url:
         rows.append(("leads to", details.redirect_url))
     wait_s = report["next_visit_s"] - now_s
     when = f"in {show_duration(wait_s)}" if wait_s > 0 else f"due for {show_duration(-wait_s)}"
-    why = "its host is blocked" if report["next_visit_s"] > details.due_s else details.due_why
+    why = "its host is blocked" if report["next_visit_s"] > details.due_s else report["due_why"]
     rows.append(("next visit", f"{when} ({why})"))
     for name, value in rows:
         out.print(f"  {name:<12} {value}")

@@ -57,6 +57,17 @@ budget = "{budget}"
 # path = "/news/*"
 # weight = 5
 
+# A feed, sitemap or listing whose news come with the hour and the day: probed so many times a week,
+# at the best times that its past probes tell of.
+# [[sources]]
+# url = "{url}feed.xml"
+# kind = "feed"                  # or "sitemap", "page"
+# probes = 40                    # a week; or every = "4h"
+# min_gap = "10m"
+# work_hours = "9-18"            # Monday to Friday; news then count ...
+# preference = 3                 # ... three times as much
+# time_zone = "Europe/Paris"
+
 [fetch]
 # timeout = "30s"                # for a whole page
 # max_bytes = "4MiB"             # larger pages are skipped

@@ -1,0 +1,37 @@
+"""Checks of single values; each names the key, the value and what would be right."""
+
+from recrawl.errors import InvalidSettings
+from recrawl.quantities import parse_bytes, parse_duration_s
+
+__all__ = ["at_least", "duration", "share", "size"]
+
+
+def duration(name: str, text: str, least: float) -> float:
+    """Return a duration in seconds, no shorter than ``least``."""
+    value = parse_duration_s(text, name=name)
+    if value < least:
+        raise InvalidSettings(f"{name}: {text!r} is too short; at least {least:g}s")
+    return value
+
+
+def size(name: str, text: str) -> int:
+    """Return a number of bytes, 1 kB to 1 GiB."""
+    value = parse_bytes(text, name=name)
+    if not 1_000 <= value <= 2**30:
+        raise InvalidSettings(f"{name}: {text!r} is not between 1kB and 1GiB")
+    return value
+
+
+def at_least(name: str, value: int, least: int, most: int | None = None) -> int:
+    """Return a whole number within bounds."""
+    if value < least or (most is not None and value > most):
+        bound = f"at least {least}" + (f" and at most {most}" if most is not None else "")
+        raise InvalidSettings(f"{name}: {value} must be {bound}")
+    return value
+
+
+def share(name: str, value: float) -> float:
+    """Return a share, 0 to 1."""
+    if not 0.0 <= value <= 1.0:
+        raise InvalidSettings(f"{name}: {value} must be between 0 and 1")
+    return value

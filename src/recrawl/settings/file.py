@@ -1,0 +1,91 @@
+"""The keys of the configuration file, and their defaults as people write them."""
+
+import msgspec
+
+__all__ = ["File"]
+
+
+class ScopeKeys(msgspec.Struct, forbid_unknown_fields=True):
+    hosts: list[str] | None = None
+    include: list[str] = []
+    exclude: list[str] = []
+    max_depth: int = 20
+    max_pages: int = 1_000_000
+    max_pages_per_host: int = 1_000_000
+    max_query_variants: int = 100
+    max_redirects: int = 5
+    sitemaps: bool = True
+    feeds: bool = True
+
+
+class Politeness(msgspec.Struct, forbid_unknown_fields=True):
+    delay: str = "1s"
+    first_backoff: str = "60s"
+    longest_backoff: str = "1d"
+    allow_private: list[str] = []
+
+
+class Fetch(msgspec.Struct, forbid_unknown_fields=True):
+    timeout: str = "30s"
+    max_bytes: str = "4MiB"
+
+
+class Revisit(msgspec.Struct, forbid_unknown_fields=True):
+    min_interval: str = "10m"
+    max_interval: str = "30d"
+    initial_interval: str = "1d"
+    confirm_after: str = "1h"
+    listings: str = "1d"
+
+
+class Weight(msgspec.Struct, forbid_unknown_fields=True):
+    path: str
+    weight: float
+
+
+class Source(msgspec.Struct, forbid_unknown_fields=True):
+    url: str
+    kind: str = "feed"
+    probes: int | None = None
+    every: str | None = None
+    min_gap: str = "0s"
+    work_hours: str | None = None
+    preference: float = 3.0
+    time_zone: str = "UTC"
+
+
+class Buffer(msgspec.Struct, forbid_unknown_fields=True):
+    capacity: int = 32
+    deadline: str = "10m"
+
+
+class Index(msgspec.Struct, forbid_unknown_fields=True):
+    language: str = "english"
+    commit_every: str = "2s"
+
+
+class Plan(msgspec.Struct, forbid_unknown_fields=True):
+    replan: str = "5m"
+    discovery_share: float = 0.5
+    typical_change: str = "14d"
+
+
+class File(msgspec.Struct, forbid_unknown_fields=True):
+    """The whole file."""
+
+    seeds: list[str] = []
+    seed_file: str | None = None
+    contact: str = ""
+    name: str = "recrawl"
+    budget: str = "1000/h"
+    robots: int = 8
+    state: str = "recrawl-state"
+    scope: ScopeKeys = msgspec.field(default_factory=ScopeKeys)
+    politeness: Politeness = msgspec.field(default_factory=Politeness)
+    fetch: Fetch = msgspec.field(default_factory=Fetch)
+    revisit: Revisit = msgspec.field(default_factory=Revisit)
+    weights: list[Weight] = []
+    sources: list[Source] = []
+    buffer: Buffer = msgspec.field(default_factory=Buffer)
+    index: Index = msgspec.field(default_factory=Index)
+    plan: Plan = msgspec.field(default_factory=Plan)

@@ -1,0 +1,70 @@
+"""What a configuration comes to."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["Settings", "SourceSettings"]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSettings:
+    """A source that is probed by a timetable: so many times a week of its own clock."""
+
+    url: str
+    kind: str
+    n_probes: int
+    gap_s: float = 0.0
+    work_hours: tuple[float, float] | None = None
+    preference: float = 1.0
+    time_zone: str = "UTC"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that a crawl can be told. Seconds, bytes and rates per second."""
+
+    seeds: tuple[str, ...]
+    contact: str
+    state: Path
+    name: str = "recrawl"
+    budget_per_s: float = 1000 / 3600
+    burst_s: float = 10.0
+    n_robots: int = 8
+    hosts: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    max_depth: int = 20
+    max_pages: int = 1_000_000
+    max_pages_per_host: int = 1_000_000
+    max_query_variants: int = 100
+    max_redirects: int = 5
+    sitemaps: bool = True
+    feeds: bool = True
+    delay_s: float = 1.0
+    first_backoff_s: float = 60.0
+    longest_backoff_s: float = 86_400.0
+    allow_private: tuple[str, ...] = ()
+    timeout_s: float = 30.0
+    max_bytes: int = 4 * 2**20
+    min_interval_s: float = 600.0
+    max_interval_s: float = 30 * 86_400.0
+    initial_interval_s: float = 86_400.0
+    confirm_s: float = 3_600.0
+    listing_s: float = 86_400.0
+    weights: tuple[tuple[str, float], ...] = ()
+    sources: tuple[SourceSettings, ...] = ()
+    buffer_capacity: int = 32
+    buffer_deadline_s: float = 600.0
+    language: str = "english"
+    commit_s: float = 2.0
+    replan_s: float = 300.0
+    discovery_share: float = 0.5
+    prior_rate_per_s: float = 1.0 / (14 * 86_400.0)
+    measure: str = "even-freshness"
+
+    @property
+    def user_agent(self) -> str:
+        """What the crawler calls itself."""
+        from recrawl import __version__
+
+        return f"{self.name}/{__version__} (+{self.contact.removeprefix('mailto:')})"
