@@ -278,6 +278,66 @@ def test_no_host_is_asked_twice_within_its_gap() -> None:
     assert np.diff(np.flatnonzero(hosts[slow[slow >= 0]] == 3)).size > 0
 
 
+def test_polite_pages_come_go_and_change_without_a_jolt() -> None:
+    """New pages and hosts get their shares, those gone none, gaps hold, and nobody else jumps."""
+    stream = PoliteStream(np.ones(40), np.arange(40) % 10, 4)
+    before = stream.take(4000)
+    host = stream.add_host(5.0)
+    one = 1.0 / 40.0  # frequencies are shares of the accesses at the start
+    new = [stream.add(host, 2.0 * one, 4.0 * one**2) for _ in range(5)]
+    new.append(stream.add(3, one, one**2))
+    stream.remove(0)
+    stream.change(1, 3.0 * one, 9.0 * one**2)
+    after = stream.take(20_000)
+
+    total = 40.0 + 5 * 2.0 + 1.0 - 1.0 + 2.0
+    counts = np.bincount(after, minlength=46) / after.size * total
+    assert counts[0] == 0.0
+    assert counts[1] == pytest.approx(3.0, rel=0.05)
+    assert counts[new] == pytest.approx([2.0] * 5 + [1.0], rel=0.05)
+    assert counts[2:40] == pytest.approx(1.0, rel=0.05)
+    owner = np.append(np.arange(40) % 10, [host] * 5 + [3])
+    for number, gap in [(number, 4) for number in range(10)] + [(host, 5)]:
+        assert np.diff(np.flatnonzero(owner[after] == number)).min() >= gap
+    both = np.concatenate([before, after])
+    longest = max(np.diff(np.flatnonzero(both == page)).max() for page in range(2, 40))
+    assert longest < 1.5 * total
+
+
+@given(data=st.data(), seed=st.integers(0, 2**32 - 1))
+def test_polite_pages_come_and_go_at_any_moment(data: st.DataObject, seed: int) -> None:
+    """Only pages that are there are served, no host too soon, through checkpoints too."""
+    random = np.random.default_rng(seed)
+    owner = random.integers(0, 4, 8)
+    owner[0] = 3
+    stream = PoliteStream(random.uniform(0.1, 2.0, 8), owner, 2)
+    owners, alive, slot = list(owner), set(range(8)), 0
+    last: dict[int, int] = {}
+    for step in data.draw(st.lists(st.sampled_from("taArc"), max_size=30)):
+        if step == "t":
+            for page in stream.take(7).tolist():
+                slot += 1
+                if page >= 0:
+                    assert page in alive
+                    assert slot - last.get(owners[page], -9) >= 2
+                    last[owners[page]] = slot
+        elif step == "a":
+            owners.append(int(random.integers(0, 1 + max(owners))))
+            alive.add(stream.add(owners[-1], random.uniform(0.1, 2.0), 1.0))
+        elif step == "A":
+            owners.append(stream.add_host(2.0))
+            alive.add(stream.add(owners[-1], 1.0, 1.0))
+        elif step == "r" and len(alive) > 1:
+            page = random.choice(sorted(alive))
+            stream.remove(int(page))
+            alive.remove(page)
+        elif step == "c":
+            stream.change(int(random.choice(sorted(alive))), random.uniform(0.1, 2.0), 2.0)
+        stream = PoliteStream.restore(stream.checkpoint())
+    served = set(stream.take(3000).tolist()) - {-1}
+    assert served == alive
+
+
 def test_hosts_may_have_gaps_of_their_own() -> None:
     """One host rests for eight slots, the others for one."""
     order = PoliteStream(np.ones(30), np.arange(30) % 3, [8, 1, 1]).take(800)

@@ -20,10 +20,12 @@ __all__ = [
     "PAGE",
     "enter",
     "enter_all",
+    "fall_asleep",
     "leave",
     "serve_by_deadline",
     "serve_by_index",
     "serve_politely",
+    "settle",
 ]
 
 Integers: TypeAlias = NDArray[np.int64]
@@ -202,9 +204,15 @@ def serve_by_deadline(
 
 
 @kernel
-def _sink(members: Integers, start: int, stop: int, due: Vector) -> None:
-    """Let the first page of a host sink to its place in the host's heap."""
-    at, page = start, members[start]
+def settle(members: Integers, start: int, stop: int, due: Vector, at: int) -> None:
+    """Let the page at a place of a host's heap rise or sink to where it belongs."""
+    page = members[at]
+    while at > start:
+        above = start + (at - start - 1) // 2
+        if due[members[above]] <= due[page]:
+            break
+        members[at] = members[above]
+        at = above
     while True:
         child = start + 2 * (at - start) + 1
         if child >= stop:
@@ -219,7 +227,8 @@ def _sink(members: Integers, start: int, stop: int, due: Vector) -> None:
 
 
 @kernel
-def _fall_asleep(sleepers: Integers, ready: Integers, count: int, host: int) -> None:
+def fall_asleep(sleepers: Integers, ready: Integers, count: int, host: int) -> None:
+    """Add a host to the heap of ``count`` sleepers."""
     at = count
     while at > 0:
         above = (at - 1) >> 1
@@ -255,6 +264,7 @@ def serve_politely(
     buckets: NDArray[np.int32],
     members: Integers,
     starts: Integers,
+    stops: Integers,
     due: Vector,
     gap: Vector,
     urgency: Vector,
@@ -269,7 +279,8 @@ def serve_politely(
     """Fill ``out`` by index, no host twice within its ``spacing``; -1 where none may be asked.
 
     A host stands in the lanes with its earliest due page, and sleeps after each visit; ``members``
-    holds a heap of pages for each host. ``counts`` is (slots so far, hosts asleep).
+    holds a heap of pages for each host, from its start to its stop. ``counts`` is (slots so far,
+    hosts asleep).
     """
     for step in range(out.size):
         counts[0] += 1
@@ -277,6 +288,8 @@ def serve_politely(
         while counts[1] and ready[sleepers[0]] <= counts[0]:
             woken = _wake(sleepers, ready, counts[1])
             counts[1] -= 1
+            if starts[woken] == stops[woken]:
+                continue  # its last page has left
             page = members[starts[woken]]
             hosts[woken].due = due[page]
             hosts[woken].urgency = urgency[page]
@@ -290,8 +303,8 @@ def serve_politely(
         leave(hosts, lanes, buckets, host)
         page = members[starts[host]]
         due[page] += gap[page] + _FOLLOW * (clock[0] - due[page])
-        _sink(members, starts[host], starts[host + 1], due)
+        settle(members, starts[host], stops[host], due, starts[host])
         ready[host] = counts[0] + spacing[host]
-        _fall_asleep(sleepers, ready, counts[1], host)
+        fall_asleep(sleepers, ready, counts[1], host)
         counts[1] += 1
         out[step] = page

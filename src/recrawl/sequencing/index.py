@@ -66,7 +66,7 @@ class IndexStream:
         return out
 
     def add(self, frequency: float, urgency: float) -> int:
-        """Let a page in; its frequency is on the scale of the first shares. Return its number."""
+        """Let a page in and return its number; its frequency is a share of all at the start."""
         return self.queue.add(frequency, urgency)
 
     def remove(self, page: int) -> None:

@@ -11,7 +11,7 @@ from recrawl.errors import InvalidModel
 from recrawl.kernels.calendar import LANE, PAGE, enter, enter_all, leave
 from recrawl.sequencing.frequencies import check_frequencies
 
-__all__ = ["DueQueue", "golden_phases"]
+__all__ = ["GOLDEN", "DueQueue", "check_one", "golden_phases"]
 
 Vector: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
@@ -86,7 +86,7 @@ class DueQueue:
         Its first visit comes within one gap, at a phase spread by the golden ratio; the slots of
         all others shrink in proportion at once, so nothing else is disturbed. O(1) amortised.
         """
-        _check_one(frequency, urgency)
+        check_one(frequency, urgency)
         page = self.n_pages
         if page == self.pages.size:
             grown = np.zeros(2 * page + 16, dtype=PAGE)
@@ -112,7 +112,7 @@ class DueQueue:
     def change(self, page: int, frequency: float, urgency: float) -> None:
         """Give a page a new frequency; it keeps the share of its gap that has passed. O(1)."""
         self._check_page(page)
-        _check_one(frequency, urgency)
+        check_one(frequency, urgency)
         before = self.pages["gap"][page]
         left = (self.pages["due"][page] - self.clock[0]) / before
         leave(self.pages, self.lanes, self.buckets, page)
@@ -183,7 +183,8 @@ def _lane_edges(urgencies: Vector, n_lanes: int) -> Vector:
     return np.unique(np.concatenate([urgencies[order][cuts], np.sqrt(top[1:]) * np.sqrt(top[:-1])]))
 
 
-def _check_one(frequency: float, urgency: float) -> None:
+def check_one(frequency: float, urgency: float) -> None:
+    """Complain of numbers that no page can have."""
     for name, value in (("frequency", frequency), ("urgency", urgency)):
         if not (np.isfinite(value) and value > 0):
             raise InvalidModel(f"{name} must be finite and > 0, got {value:g}")
