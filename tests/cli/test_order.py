@@ -231,6 +231,15 @@ def test_rates_that_are_not_the_best_are_held_to_their_own_bound(run: Run, tmp_p
         (["crawl_rate", "1"], ["--policy", "optimal"], "an order needs at least 2 pages"),
         (["crawl_rate", *["1"] * 20], ["--policy", "optimal"], "over max_states"),
         (["crawl_rate", "1"], ["--policy", "best"], "best"),
+        (
+            ["crawl_rate", "1"],
+            ["--access-time", "gauss"],
+            "'gauss' is neither a law",
+        ),
+        (["crawl_rate", "1"], ["--access-time", "erlang:x"], "'x' must be a number >= 1"),
+        (["crawl_rate", "1"], ["--access-time", "erlang:1.5"], "whole number of stages"),
+        (["crawl_rate", "1"], ["--access-time", "hyper:0.5"], "'0.5' must be a number >= 1"),
+        (["crawl_rate", "1"], ["--state", "x", "--cycle"], "--state keeps an endless order"),
     ],
 )
 def test_bad_input_ends_with_2_and_one_message(
@@ -284,3 +293,51 @@ def test_a_sequence_has_its_own_length(run: Run, plan: Path, tmp_path: Path) -> 
         "--length does not go with --sequence" in run(plan, "--sequence", given, "--length", 5)[2]
     )
     assert "has no column url" in run(bare, "--sequence", names)[2]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [[], ["--policy", "golden"], ["--policy", "regular"], ["--host-gap", "10min"]],
+    ids=["auto", "golden", "regular", "polite"],
+)
+def test_an_order_goes_on_where_it_was_left(
+    run: Run, plan: Path, tmp_path: Path, options: list[str]
+) -> None:
+    """Two calls with a state give what one gives without."""
+    whole = answer(run, plan, "--length", 300, *options)["sequence"]
+
+    state = tmp_path / "order.state"
+    parts = [
+        answer(run, plan, "--length", length, "--state", state, *options)["sequence"]
+        for length in (120, 180)
+    ]
+
+    assert parts[0] + parts[1] == whole
+
+
+def test_a_state_of_other_pages_is_refused(run: Run, plan: Path, tmp_path: Path) -> None:
+    """And one of another policy, and what is no state at all."""
+    state, other = tmp_path / "order.state", write(tmp_path / "other.csv", "crawl_rate", "1", "2")
+    answer(run, plan, "--state", state, "--policy", "golden")
+
+    for arguments, message in [
+        ((other, "--state", state), "belongs to other pages or rates"),
+        ((plan, "--state", state, "--policy", "index"), "holds an order by --policy golden"),
+        ((plan, "--state", other), "holds no order of recrawl's"),
+    ]:
+        code, out, err = run(*arguments)
+        assert (code, out) == (2, "")
+        assert message in err
+
+
+def test_the_law_of_access_times_counts(run: Run, plan: Path, tmp_path: Path) -> None:
+    """By convexity a law that varies more costs more, whatever the order (Coffman, 1998)."""
+    table = write(tmp_path / "times.csv", "access_time", "1", "1", "1")
+    laws = ["constant", "erlang:4", "exponential", "hyper:3"]
+
+    costs = [answer(run, plan, "--policy", "golden", "--access-time", law)["cost"] for law in laws]
+    observed = answer(run, plan, "--policy", "golden", "--access-time", table)["cost"]
+
+    assert costs == sorted(costs)
+    assert costs[0] < 0.999 * costs[-1]
+    assert observed == pytest.approx(costs[0], rel=1e-9)

@@ -42,6 +42,7 @@ from recrawl.sequencing.policies import (
     cut_cycle,
     judge_policy,
     make_stream,
+    restore_stream,
 )
 from recrawl.sequencing.polite import IDLE, PoliteStream
 from recrawl.sequencing.queue import golden_phases
@@ -114,6 +115,7 @@ __all__ = [
     "preemptive_loss_costs",
     "random_cycle",
     "regular_cycle",
+    "restore_stream",
     "round_to_cycle",
     "search_word",
     "solve_cycle",

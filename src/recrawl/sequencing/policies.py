@@ -21,7 +21,7 @@ from recrawl.sequencing.phases import PhaseStream, phase_cycle, webster_phases
 from recrawl.sequencing.randomised import RandomStream
 from recrawl.sequencing.regular import RegularStream
 from recrawl.sequencing.rings import RingStream
-from recrawl.sequencing.streams import AccessStream
+from recrawl.sequencing.streams import AccessStream, State
 from recrawl.sequencing.whittle import WhittleStream
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "cut_cycle",
     "judge_policy",
     "make_stream",
+    "restore_stream",
 ]
 
 Vector: TypeAlias = NDArray[np.float64]
@@ -102,6 +103,33 @@ def make_stream(
     if shares.size != costs.n_pages:
         raise InvalidModel(f"{shares.size} frequencies for the costs of {costs.n_pages} pages")
     return POLICIES[name](costs, shares, seed)
+
+
+_CLASSES: Final[Mapping[str, type[AccessStream]]] = {
+    "index": IndexStream,
+    "rings": RingStream,
+    "deadline": DeadlineStream,
+    "webster": PhaseStream,
+    "whittle": WhittleStream,
+    "golden": GoldenStream,
+    "random": RandomStream,
+    "optimal": CycleStream,
+}
+
+
+def restore_stream(name: str, state: State, n_pages: int) -> AccessStream:
+    """Let the stream of a policy go on where its checkpoint was made.
+
+    Parameters
+    ----------
+    name : a key of :data:`POLICIES`
+    state : what :meth:`AccessStream.checkpoint` gave
+    n_pages : pages that :func:`make_stream` was given
+    """
+    if name not in POLICIES:
+        raise InvalidModel(f"policy {name!r} is unknown; choose from {', '.join(POLICIES)}")
+    regular: type[AccessStream] = RegularStream if n_pages == 2 else PhaseStream
+    return _CLASSES.get(name, regular).restore(state)
 
 
 def best_bound(costs: AgeingCosts, frequencies: ArrayLike) -> tuple[float, bool]:

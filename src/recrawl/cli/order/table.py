@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from recrawl.cli.order.access_law import AccessLaw
 from recrawl.cli.plan.table import PageTable, open_page_table
 from recrawl.cli.plan.writer import SINKS
 from recrawl.errors import InvalidTable, StateError
@@ -51,8 +52,8 @@ class OrderTable:
         return f"page {page}" if self.names is None else str(self.names[page].as_py())
 
 
-def read_order_table(path: Path, *, with_hosts: bool) -> OrderTable:
-    """Read a table with a column crawl_rate or frequency.
+def read_order_table(path: Path, *, with_hosts: bool, law: AccessLaw = ConstantTime) -> OrderTable:
+    """Read a table with a column crawl_rate or frequency; ``law`` is that of the access times.
 
     Raises
     ------
@@ -78,7 +79,7 @@ def read_order_table(path: Path, *, with_hosts: bool) -> OrderTable:
             hosts.append(table.hosts(batch, row).cast(pa.string()))
         row += batch.num_rows
     joined = {name: np.concatenate(parts) for name, parts in columns.items() if parts}
-    return _assemble(path, source, joined, names, hosts)
+    return _assemble(path, source, joined, names, hosts, law)
 
 
 def _assemble(
@@ -87,6 +88,7 @@ def _assemble(
     columns: dict[str, Vector],
     names: list[pa.Array],
     hosts: list[pa.Array],
+    law: AccessLaw,
 ) -> OrderTable:
     rates = columns.get(source, np.empty(0))
     if not rates.size:
@@ -100,7 +102,7 @@ def _assemble(
     weights = columns.get("weight", np.ones(rates.size))
     assumed = source == "frequency" or "change_rate" not in columns
     if assumed:
-        costs = _assume(shares)
+        costs = _assume(shares, law)
     else:
         changes = columns["change_rate"]
         alive = np.where(changes > 0, weights, 0.0)
@@ -108,7 +110,7 @@ def _assemble(
         costs = AgeingCosts.obsolescence(
             np.maximum(changes, _FLOOR * total / rates.size),
             np.maximum(alive, _FLOOR * scale) / max(float(weights.sum()), _FLOOR * scale),
-            ConstantTime(1 / total),
+            law(1 / total),
         )
     numbers = None
     if hosts:
@@ -119,10 +121,10 @@ def _assemble(
     return OrderTable(path, shares, rate, costs, assumed, urls, numbers)
 
 
-def _assume(shares: Vector) -> AgeingCosts:
+def _assume(shares: Vector, law: AccessLaw) -> AgeingCosts:
     """Return costs for which these frequencies are best: one change a visit, weights alike."""
     floor = np.maximum(shares, _FLOOR / shares.size)
-    return AgeingCosts.obsolescence(floor, floor / floor.sum(), ConstantTime(1.0))
+    return AgeingCosts.obsolescence(floor, floor / floor.sum(), law(1.0))
 
 
 def read_sequence(path: Path, table: OrderTable) -> Integers:

@@ -1,16 +1,19 @@
 """The verb ``order``: what comes next, from a plan or a table of frequencies."""
 
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, cast
 
 import numpy as np
 from cyclopts import Parameter
 from numpy.typing import NDArray
 
 from recrawl.cli.figures import check_picture
+from recrawl.cli.order.access_law import access_law
 from recrawl.cli.order.pictures import draw_order
 from recrawl.cli.order.report import OrderAnswer, order_json, print_order
+from recrawl.cli.order.resume import resume_order, save_order
 from recrawl.cli.order.table import OrderTable, read_order_table, read_sequence, write_sequence
 from recrawl.cli.output import UNIT_S, parse_duration_s, print_json, progress_console
 from recrawl.cli.plan.writer import check_out
@@ -60,7 +63,9 @@ def main(  # noqa: PLR0913 - the options of the verb
     host_gap: str | None = None,
     unit: str = "d",
     seed: int = 0,
+    access_time: str = "constant",
     sequence: Path | None = None,
+    state: Path | None = None,
     out: Path | None = None,
     compare: Annotated[bool, Parameter(negative="")] = False,
     plot: Path | None = None,
@@ -90,8 +95,15 @@ def main(  # noqa: PLR0913 - the options of the verb
         Unit of time of the table's rates: s, min, h, d, w.
     seed
         Of the policy random.
+    access_time
+        Law of the time from one access to the next: constant, exponential, erlang:4 (stages),
+        hyper:3 (squared coefficient of variation), or a table with a column access_time. Its mean
+        follows from the rates.
     sequence
         Judge this cyclic sequence (a table with a column page, numbers from 0, or url) instead.
+    state
+        Go on where the last call with this file stopped, and keep the place in it (made anew
+        where there is none).
     out
         Write slots and pages: .parquet, .csv or .jsonl.
     compare
@@ -103,18 +115,30 @@ def main(  # noqa: PLR0913 - the options of the verb
     """
     check_out(out)
     check_picture(plot)
+    closed = cycle or sequence is not None
     _check_options(policy, length, host_gap, unit, with_sequence=sequence is not None)
-    table = read_order_table(plan, with_hosts=host_gap is not None)
+    if state is not None and closed:
+        raise InputError("--state keeps an endless order; leave out --cycle and --sequence")
+    table = read_order_table(plan, with_hosts=host_gap is not None, law=access_law(access_time))
+    resumed = None
+    if state is not None and state.exists():
+        resumed = resume_order(state, table)
+        policy = cast("Policy", resumed[0]) if policy == "auto" and not host_gap else policy
     with progress_console().status(f"ordering {table.frequencies.size:,} pages"):
         bound, free = best_bound(table.costs, table.frequencies)
         found, stream, judged = _decide(table, policy, host_gap, unit, seed, sequence, free)
-        closed = cycle or sequence is not None
+        if resumed is not None:
+            stream = _resumed(resumed, found[0], stream, state)
         slots, shown = _accesses(table, stream, length, closed=cycle, cycle_of=sequence)
         if closed and shown is not None:
             judged = evaluate_cycle(table.costs, shown)
         compared = _compare(table, seed, free, found, judged) if compare else {}
+        blocks = _blocks(stream, slots, shown)
         if out is not None:
-            write_sequence(out, table, _blocks(stream, slots, shown))
+            write_sequence(out, table, blocks)
+        if state is not None:
+            deque(blocks, maxlen=0)  # what was not written is passed over all the same
+            save_order(state, found[0], stream, table)
         if plot is not None:
             more = stream.take(min(30 * table.frequencies.size + 1000, _KEPT))
             seen = more if shown is None else shown if closed else np.concatenate([shown, more])
@@ -123,7 +147,8 @@ def main(  # noqa: PLR0913 - the options of the verb
     if json_:
         print_json(order_json(answer, table))
         return
-    notes = [f"{what} in {path}" for what, path in (("order", out), ("picture", plot)) if path]
+    written = (("order", out), ("picture", plot), ("place to go on", state))
+    notes = [f"{what} in {path}" for what, path in written if path]
     if table.assumed:
         notes.insert(0, "no change rates with crawl rates: one change a visit is assumed")
     print_order(answer, table, notes)
@@ -174,6 +199,16 @@ def _decide(
         return (name, tuple(choice.found)), choice.stream, choice.found[name]
     judged = judge_policy(policy, costs, shares, seed=seed)
     return (policy, ()), make_stream(policy, costs, shares, seed=seed), judged
+
+
+def _resumed(
+    resumed: tuple[str, AccessStream], policy: str, fresh: AccessStream, state: Path | None
+) -> AccessStream:
+    kept, stream = resumed
+    if kept != policy or isinstance(stream, PoliteStream) != isinstance(fresh, PoliteStream):
+        gaps = " with --host-gap" if isinstance(stream, PoliteStream) else ""
+        raise InputError(f"--state: {state} holds an order by --policy {kept}{gaps}; say so too")
+    return stream
 
 
 def _gap_in_slots(table: OrderTable, host_gap: str, unit: str) -> float:
