@@ -29,6 +29,7 @@ from recrawl.sequencing import (
 
 SPEED = ("index", "regular", "rings", "golden", "random", "deadline")
 POLICIES = ("index", "regular", "rings", "deadline", "webster", "whittle", "golden", "random")
+FAMILIES = ("lognormal", "uniform", "equal", "pareto", "gamma 0.3", "two kinds")
 LAWS = {"constant": ConstantTime(1.0), "exponential": PhaseType.exponential(1.0)}
 
 
@@ -40,6 +41,8 @@ def draw(family: str, n: int, seed: int) -> np.ndarray:
         "uniform": lambda: rng.random(n),
         "equal": lambda: np.ones(n),
         "pareto": lambda: rng.pareto(1.2, n) + 1,
+        "gamma 0.3": lambda: rng.gamma(0.3, size=n) + 1e-6,  # as real sites show
+        "two kinds": lambda: np.where(rng.random(n) < 0.1, 30.0, 1.0) * rng.uniform(0.9, 1.1, n),
     }[family]()
     return rates / rates.sum()
 
@@ -72,7 +75,7 @@ def measure_speed(sizes: list[int]) -> None:
 def measure_gaps(sizes: list[int], draws: int) -> None:
     """Print mean relative gaps to C** at load 1 with constant access times."""
     print(f"\n{'family':10}{'pages':>10}", *(f"{name:>9}" for name in POLICIES), "  chosen")
-    for family in ("lognormal", "uniform", "equal", "pareto"):
+    for family in FAMILIES:
         for n in sizes:
             gaps, choices = gaps_of(family, n, LAWS["constant"], 1.0, draws if n <= 1000 else 1)
             print(

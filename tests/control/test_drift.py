@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from recrawl.control import ActivationPolicy, TargetRobots
-from recrawl.control.drift import AdaptiveRobots, ForgettingRate, lookup_policy
+from recrawl.control.drift import AdaptiveRobots, lookup_policy
+from recrawl.control.forgetting_rate import ForgettingRate
 from recrawl.errors import InvalidModel
 from recrawl.fleet import ControlledBuffer, solve_robots
 

@@ -8,13 +8,14 @@ milliseconds for small buffers and up to a second for the largest, so the runtim
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from recrawl.control.activation import ActivationPolicy, TableRobots, TargetRobots
+from recrawl.control.forgetting_rate import ForgettingRate
 from recrawl.errors import InvalidModel
 from recrawl.fleet import ControlledBuffer, RobotOptimum, solve_robots
 
-__all__ = ["AdaptiveRobots", "ForgettingRate", "lookup_policy"]
+__all__ = ["AdaptiveRobots", "lookup_policy"]
 
 
 def lookup_policy(optimum: RobotOptimum) -> TargetRobots | TableRobots:
@@ -29,41 +30,6 @@ def lookup_policy(optimum: RobotOptimum) -> TargetRobots | TableRobots:
         on_arrival=tuple(tuple(map(bool, row)) for row in after_arrival),
         on_departure=tuple(tuple(map(bool, row)) for row in after_departure),
     )
-
-
-@dataclass(slots=True)
-class ForgettingRate:
-    """A rate estimated from durations, where old ones count for less and less.
-
-    Parameters
-    ----------
-    memory : how many of the latest durations count, > 1
-    """
-
-    memory: float
-    _count: float = 0.0
-    _time: float = 0.0
-
-    def __post_init__(self) -> None:
-        if not (math.isfinite(self.memory) and self.memory > 1):
-            raise InvalidModel(f"memory must be finite and > 1, got {self.memory!r}")
-
-    def observe(self, duration: float) -> None:
-        """Take one duration into account, >= 0; others are ignored as faults of a clock."""
-        if math.isfinite(duration) and duration >= 0:
-            keep = 1 - 1 / self.memory
-            self._count = keep * self._count + 1
-            self._time = keep * self._time + duration
-
-    @property
-    def rate(self) -> float | None:
-        """Events per unit of time, or None as long as nothing was seen to take time."""
-        return self._count / self._time if self._time > 0 else None
-
-    @property
-    def relative_error(self) -> float:
-        """Standard error of the rate, relative to it, for exponential durations."""
-        return 1 / math.sqrt(self._count) if self._count > 0 else math.inf
 
 
 class AdaptiveRobots:
@@ -91,12 +57,18 @@ class AdaptiveRobots:
         self._tolerance = tolerance
         self._fetches = ForgettingRate(memory)
         self._indexed = ForgettingRate(memory)
-        self._policy: ActivationPolicy = lookup_policy(solve_robots(model))
+        self._optimum = solve_robots(model)
+        self._policy: ActivationPolicy = lookup_policy(self._optimum)
 
     @property
     def policy(self) -> ActivationPolicy:
         """The lookup in force."""
         return self._policy
+
+    @property
+    def optimum(self) -> RobotOptimum:
+        """The optimum that is followed: what it predicts can be held against what happens."""
+        return self._optimum
 
     def activate_on_arrival(self, buffered: int, active: int) -> bool:
         """Look the answer up."""
@@ -143,4 +115,5 @@ class AdaptiveRobots:
             model.index_rate, (int, float)
         ):
             self._planned = (float(model.fetch_rate), float(model.index_rate))
+        self._optimum = optimum
         self._policy = lookup_policy(optimum)

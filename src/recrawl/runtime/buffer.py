@@ -41,7 +41,7 @@ class Buffer:
 
     def offer(self, page: BufferedPage) -> bool:
         """Bring a page; False if it is lost because the buffer is full."""
-        self._account()
+        self.account()
         self.arrivals += 1
         if self.length >= self.capacity:
             self.lost += 1
@@ -66,7 +66,7 @@ class Buffer:
                     timer.cancel()
         if not self._waiting:
             return None
-        self._account()
+        self.account()
         self._in_service = True
         return self._waiting.popleft()
 
@@ -77,17 +77,18 @@ class Buffer:
 
     def finish(self) -> None:
         """The page in service is done: a departure."""
-        self._account()
+        self.account()
         self._in_service = False
 
     def drain(self) -> list[BufferedPage]:
         """Take out every page that waits."""
-        self._account()
+        self.account()
         waiting = list(self._waiting)
         self._waiting.clear()
         return waiting
 
-    def _account(self) -> None:
+    def account(self) -> None:
+        """Bring the measures up to now."""
         now_s = self._now_s()
         passed_s = now_s - self._since_s
         self._since_s = now_s

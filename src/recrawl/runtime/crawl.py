@@ -16,6 +16,7 @@ from recrawl.control.robots_txt import robots_from_answer
 from recrawl.control.timetables import Timetables
 from recrawl.ports import Offload
 from recrawl.runtime.buffer import Buffer
+from recrawl.runtime.fleet_control import FleetControl
 from recrawl.runtime.indexer import Indexer
 from recrawl.runtime.parts import Rules, World
 from recrawl.runtime.planner import Planner
@@ -41,6 +42,8 @@ class CrawlPlan:
     measure : what is allocated for; see ``runtime.planner.ALLOCATORS``
     policy : which robots run; default: as many as there are, while the buffer has room for what
         they will bring
+    starvation_weight : makes the control follow measured rates: what an idle indexer costs, in lost
+        pages for each page that it could have indexed meanwhile; None: the policy stays
     seed : of the jitter
     """
 
@@ -49,6 +52,7 @@ class CrawlPlan:
     burst_s: float = 10.0
     measure: str = "even-freshness"
     policy: ActivationPolicy | None = None
+    starvation_weight: float | None = None
     seed: int = 0
 
 
@@ -58,6 +62,7 @@ class _Tasks:
     planner: asyncio.Task[None]
     indexer: asyncio.Task[None]
     fleet: asyncio.Task[None]
+    control: asyncio.Task[None] | None
 
 
 def robots_with_room(n_robots: int, capacity: int) -> TargetRobots:
@@ -120,13 +125,28 @@ class Crawl:
         self.visitor = Visitor(
             world, rules, dispatcher=self.dispatcher, buffer=self.buffer, recorder=self.recorder
         )
+        policy = plan.policy or robots_with_room(rules.n_robots, rules.buffer_capacity)
+        self.control = (
+            None
+            if plan.starvation_weight is None
+            else FleetControl(
+                world,
+                self.buffer,
+                n_robots=rules.n_robots,
+                starvation_weight=plan.starvation_weight,
+                before=policy,
+                on_plan=on_plan,
+            )
+        )
         self.fleet = RobotFleet(
             rules.n_robots,
-            policy=plan.policy or robots_with_room(rules.n_robots, rules.buffer_capacity),
+            policy=self.control or policy,
             buffer=self.buffer,
             tasks=self.tasks,
             visitor=self.visitor,
             robots_reader=RobotsReader(world, rules, self.dispatcher, self.recorder),
+            now_s=world.clock.now_s,
+            control=self.control,
         )
         self.planner = Planner(
             world,
@@ -143,7 +163,9 @@ class Crawl:
         """The crawl's time."""
         return self.world.clock.now_s()
 
-    def _departure(self) -> None:
+    def _departure(self, service_s: float) -> None:
+        if self.control is not None:
+            self.control.observe_index(service_s)
         self.fleet.departure()
 
     async def prepare(self) -> int:
@@ -190,6 +212,9 @@ class Crawl:
                 planner=group.create_task(self.planner.run(), name="planner"),
                 indexer=group.create_task(self.indexer.run(), name="indexer"),
                 fleet=group.create_task(self.fleet.run(), name="fleet"),
+                control=(
+                    group.create_task(self.control.run(), name="control") if self.control else None
+                ),
             )
             try:
                 yield
@@ -205,7 +230,7 @@ class Crawl:
         until_s = loop.time() + grace_s
         self.tasks.stop()
         await _until(lambda: not self.tasks.in_flight, until_s - 0.6 * grace_s)
-        await _cancelled(tasks.fleet, tasks.planner)
+        await _cancelled(*filter(None, (tasks.fleet, tasks.planner, tasks.control)))
         await _until(
             lambda: not self.buffer.length or tasks.indexer.done(), until_s - 0.3 * grace_s
         )

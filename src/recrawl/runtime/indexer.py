@@ -39,7 +39,7 @@ class Indexer:
     Parameters
     ----------
     world, rules, buffer, recorder : of the crawl
-    on_departure : called when a page has been served
+    on_departure : called when a page has been served, with the seconds that it took
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Indexer:
         buffer: Buffer,
         recorder: Recorder,
         *,
-        on_departure: Callable[[], None],
+        on_departure: Callable[[float], None],
     ) -> None:
         self.served = 0
         self.obsolete = 0
@@ -82,13 +82,13 @@ class Indexer:
             within_s = left_s if within_s is None else min(within_s, left_s)
         page = await self._buffer.take(within_s=within_s)
         if page is not None:
-            started_s = loop.time()
+            started_s, began_s = loop.time(), self._world.clock.now_s()
             try:
                 await self._serve(page)
             finally:
                 self._buffer.finish()
                 self.service_s += loop.time() - started_s
-                self._on_departure()
+                self._on_departure(self._world.clock.now_s() - began_s)
         if self._commit_at_s is not None and (
             loop.time() >= self._commit_at_s or len(self._staged) >= self._rules.commit_pages
         ):

@@ -5,10 +5,12 @@ indexer finishes a page (a departure) the control may start one more.
 """
 
 import asyncio
+from collections.abc import Callable
 
 from recrawl.control.activation import ActivationPolicy
 from recrawl.control.dispatch import AskRobots
 from recrawl.runtime.buffer import Buffer
+from recrawl.runtime.fleet_control import FleetControl
 from recrawl.runtime.robots_reader import RobotsReader
 from recrawl.runtime.tasks import TaskSource
 from recrawl.runtime.visits import Visitor
@@ -26,6 +28,8 @@ class RobotFleet:
     buffer : where they bring pages
     tasks : where they get work
     visitor, robots_reader : what they do with it
+    now_s : the crawl's time
+    control : hears how long robots take, and how many there are; None: nobody asks
     """
 
     def __init__(
@@ -37,6 +41,8 @@ class RobotFleet:
         tasks: TaskSource,
         visitor: Visitor,
         robots_reader: RobotsReader,
+        now_s: Callable[[], float],
+        control: FleetControl | None = None,
     ) -> None:
         self.n_robots = n_robots
         self.active = 0
@@ -45,6 +51,8 @@ class RobotFleet:
         self._tasks = tasks
         self._visitor = visitor
         self._robots_reader = robots_reader
+        self._now_s = now_s
+        self._control = control
         self._idle: list[asyncio.Future[None]] = []
         self._permits = 0
 
@@ -73,7 +81,7 @@ class RobotFleet:
             self._activate()
 
     def _activate(self) -> None:
-        self.active += 1
+        self._count(+1)
         self._permits += 1
         while self._idle:
             waiter = self._idle.pop()
@@ -88,14 +96,22 @@ class RobotFleet:
                 self._idle.append(waiter)
                 await waiter
             self._permits -= 1
+            started_s = self._now_s()
             while not await self._bring_one():
                 pass
+            if self._control is not None:
+                self._control.observe_fetch(self._now_s() - started_s)
             self._arrived()
 
     def _arrived(self) -> None:
-        self.active -= 1
+        self._count(-1)
         if self._policy.activate_on_arrival(self._buffer.length, self.active):
             self._activate()
+
+    def _count(self, step: int) -> None:
+        self.active += step
+        if self._control is not None:
+            self._control.observe_active(self.active)
 
     async def _bring_one(self) -> bool:
         """Do one task; True if it brought a page to the buffer (or lost it there)."""

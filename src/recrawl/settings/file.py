@@ -57,6 +57,8 @@ class Source(msgspec.Struct, forbid_unknown_fields=True):
 class Buffer(msgspec.Struct, forbid_unknown_fields=True):
     capacity: int = 32
     deadline: str = "10m"
+    control: str = "optimal"
+    starvation_weight: float = 1.0
 
 
 class Index(msgspec.Struct, forbid_unknown_fields=True):

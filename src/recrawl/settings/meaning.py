@@ -61,6 +61,8 @@ def checked(file: File, folder: Path) -> Settings:
         sources=tuple(map(source_settings, file.sources)),
         buffer_capacity=at_least("buffer.capacity", file.buffer.capacity, 1, 1_000_000),
         buffer_deadline_s=duration("buffer.deadline", file.buffer.deadline, 0.001),
+        control=_control(file.buffer.control),
+        starvation_weight=_starvation_weight(file.buffer.starvation_weight),
         language=_language(file.index.language),
         commit_s=duration("index.commit_every", file.index.commit_every, 0.001),
         replan_s=duration("plan.replan", file.plan.replan, 0.001),
@@ -186,6 +188,18 @@ def _weight(rule: Weight) -> float:
     if not 0.0 <= rule.weight < float("inf"):
         raise InvalidSettings(f"weights: {rule.weight} for {rule.path!r} must be finite and >= 0")
     return float(rule.weight)
+
+
+def _control(text: str) -> str:
+    if text not in ("optimal", "room"):
+        raise InvalidSettings(f"buffer.control: {text!r} is not one of optimal, room")
+    return text
+
+
+def _starvation_weight(value: float) -> float:
+    if not 0.0 < value < float("inf"):
+        raise InvalidSettings(f"buffer.starvation_weight: {value} must be finite and > 0")
+    return float(value)
 
 
 def _language(text: str) -> str:

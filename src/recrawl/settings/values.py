@@ -55,6 +55,8 @@ class Settings:
     sources: tuple[SourceSettings, ...] = ()
     buffer_capacity: int = 32
     buffer_deadline_s: float = 600.0
+    control: str = "optimal"
+    starvation_weight: float = 1.0
     language: str = "english"
     commit_s: float = 2.0
     replan_s: float = 300.0

@@ -11,9 +11,15 @@ from recrawl.ports import Clock, Fetcher
 from recrawl.simulation.fetcher import bounded
 from recrawl.terms import FetchResponse
 
-__all__ = ["Request", "ScriptedFetcher"]
+__all__ = ["Duration", "Request", "ScriptedFetcher", "drawn"]
 
+Duration = float | Callable[[], float]
 Reply = FetchResponse | FetchError | Callable[["Request"], FetchResponse]
+
+
+def drawn(duration: Duration) -> float:
+    """Return a duration that is fixed, or drawn by a call."""
+    return duration() if callable(duration) else duration
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +41,10 @@ class ScriptedFetcher(Fetcher):
     Parameters
     ----------
     clock : the crawl's
-    access_s : how long every exchange takes
+    access_s : how long an exchange takes, always or drawn anew each time
     """
 
-    def __init__(self, clock: Clock, *, access_s: float = 0.1) -> None:
+    def __init__(self, clock: Clock, *, access_s: Duration = 0.1) -> None:
         self.requests: list[Request] = []
         self.in_flight: Counter[str] = Counter()
         self.most_in_flight: Counter[str] = Counter()
@@ -79,7 +85,7 @@ class ScriptedFetcher(Fetcher):
         self.in_flight[host] += 1
         self.most_in_flight[host] = max(self.most_in_flight[host], self.in_flight[host])
         try:
-            await self._clock.sleep_until(self._clock.now_s() + self._access_s)
+            await self._clock.sleep_until(self._clock.now_s() + drawn(self._access_s))
         finally:
             self.in_flight[host] -= 1
         return bounded(self._answer(request), max_bytes, truncate=truncate)

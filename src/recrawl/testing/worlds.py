@@ -18,7 +18,7 @@ from recrawl.runtime.clock import LoopClock
 from recrawl.runtime.crawl import Crawl, CrawlPlan
 from recrawl.runtime.parts import Rules, World
 from recrawl.telemetry.counters import CountingSink
-from recrawl.testing.scripted import ScriptedFetcher
+from recrawl.testing.scripted import Duration, ScriptedFetcher, drawn
 from recrawl.wiring.crawls import InPlace
 
 __all__ = ["EPOCH_S", "Setup", "VirtualCrawl", "virtual_crawl"]
@@ -50,14 +50,14 @@ class VirtualCrawl:
 class TimedWork(Offload):
     """Runs calls in place, after a while: an indexer with a service time."""
 
-    def __init__(self, clock: LoopClock, service_s: float) -> None:
+    def __init__(self, clock: LoopClock, service_s: Duration) -> None:
         self._clock = clock
         self._service_s = service_s
 
     @override
     async def __call__(self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         if self._service_s:
-            await self._clock.sleep_until(self._clock.now_s() + self._service_s)
+            await self._clock.sleep_until(self._clock.now_s() + drawn(self._service_s))
         return call(*args, **kwargs)
 
 
@@ -74,7 +74,8 @@ class Setup:
             min_interval_s=60.0, max_interval_s=86_400.0, initial_interval_s=3_600.0
         )
     )
-    service_s: float = 0.0
+    access_s: Duration = 0.1
+    service_s: Duration = 0.0
     rules: dict[str, object] = field(default_factory=dict)
 
 
@@ -89,7 +90,7 @@ def virtual_crawl(
     """Put a crawl together, in memory unless adapters are given."""
     setup = setup or Setup()
     clock = LoopClock(epoch_s=EPOCH_S)
-    web = ScriptedFetcher(clock)
+    web = ScriptedFetcher(clock, access_s=setup.access_s)
     counts = CountingSink()
     in_place = InPlace()
     world = World(

@@ -72,6 +72,7 @@ def crawl_plan(settings: Settings) -> CrawlPlan:
         burst_s=settings.burst_s,
         politeness=PolitenessRules(delay_s=settings.delay_s, backoff=backoff),
         measure=settings.measure,
+        starvation_weight=settings.starvation_weight if settings.control == "optimal" else None,
     )
 
 

@@ -75,6 +75,10 @@ budget = "{budget}"
 [buffer]
 # capacity = 32                  # pages between the robots and the indexer
 # deadline = "10m"               # a page that waited longer is fetched again instead
+# control = "optimal"            # robots by the optimal policy for the rates as they are measured;
+                                 # "room": as many as there is room for in the buffer
+# starvation_weight = 1.0        # an idle indexer costs so many lost pages for each that it could
+                                 # have indexed meanwhile
 
 [index]
 # language = "english"           # of the stemmer; "none" for no stemming

@@ -1,0 +1,219 @@
+"""The robots' control, kept optimal: rates are measured as the crawl runs, and solved for anew.
+
+Until both rates are known the crawl runs under a safe control. Solving happens beside the event
+loop; what it predicts is kept beside what then happens.
+"""
+
+import asyncio
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from recrawl.control.activation import ActivationPolicy
+from recrawl.control.forgetting_rate import ForgettingRate
+from recrawl.ports import Offload
+from recrawl.runtime.buffer import Buffer
+from recrawl.runtime.parts import World
+
+if TYPE_CHECKING:
+    from recrawl.control.drift import AdaptiveRobots
+    from recrawl.fleet import RobotOptimum
+
+__all__ = ["FleetControl", "FleetSeen"]
+
+_LEAST_SEEN: Final = 50.0  # pages fetched, and pages indexed, before rates are believed
+_PAUSE_S: Final = 1.0  # of the loop, between two looks at the rates
+_MEMORY: Final = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class FleetSeen:
+    """What happened since the control in force was adopted, in the models' own terms.
+
+    Parameters
+    ----------
+    seconds : how long ago that was
+    starvation : share of the time with an empty buffer
+    loss_rate : pages lost per second
+    throughput : pages indexed per second
+    buffer_mean : pages in the buffer, on average
+    robots_mean : active robots, on average
+    """
+
+    seconds: float
+    starvation: float
+    loss_rate: float
+    throughput: float
+    buffer_mean: float
+    robots_mean: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    at_s: float
+    starved_s: float
+    lost: int
+    served: int
+    page_seconds: float
+    robot_seconds: float
+
+
+class FleetControl:
+    """An activation policy that follows the crawl's own measurements.
+
+    Parameters
+    ----------
+    world, buffer : of the crawl
+    n_robots : robots there are
+    starvation_weight : what an idle indexer costs, in lost pages for each page that it could have
+        indexed meanwhile; > 0
+    before : the control until rates are known
+    on_plan : runs the solver
+    """
+
+    def __init__(
+        self,
+        world: World,
+        buffer: Buffer,
+        *,
+        n_robots: int,
+        starvation_weight: float,
+        before: ActivationPolicy,
+        on_plan: Offload,
+    ) -> None:
+        self.robot_seconds = 0.0
+        self._world = world
+        self._buffer = buffer
+        self._n_robots = n_robots
+        self._weight = starvation_weight
+        self._policy = before
+        self._on_plan = on_plan
+        self._fetches = ForgettingRate(_MEMORY)
+        self._services = ForgettingRate(_MEMORY)
+        self._served = 0
+        self._active = 0
+        self._since_s = world.clock.now_s()
+        self._adaptive: AdaptiveRobots | None = None
+        self._mark = self._look()
+
+    def activate_on_arrival(self, buffered: int, active: int) -> bool:
+        """Ask the control in force."""
+        return self._policy.activate_on_arrival(buffered, active)
+
+    def activate_on_departure(self, buffered: int, active: int) -> bool:
+        """Ask the control in force."""
+        return self._policy.activate_on_departure(buffered, active)
+
+    # -- what is measured --
+
+    def observe_active(self, active: int) -> None:
+        """Note that so many robots are active from now on."""
+        now_s = self._world.clock.now_s()
+        self.robot_seconds += self._active * (now_s - self._since_s)
+        self._active, self._since_s = active, now_s
+
+    def observe_fetch(self, robot_s: float) -> None:
+        """Note that a robot brought a page after so many seconds of activity."""
+        (self._adaptive.observe_fetch if self._adaptive else self._fetches.observe)(robot_s)
+
+    def observe_index(self, service_s: float) -> None:
+        """Note that the indexer took so many seconds over a page."""
+        self._served += 1
+        (self._adaptive.observe_index if self._adaptive else self._services.observe)(service_s)
+
+    def seen(self) -> FleetSeen | None:
+        """Return what happened since the control in force was adopted; None before the first."""
+        if self._adaptive is None:
+            return None
+        now, then = self._look(), self._mark
+        seconds = max(now.at_s - then.at_s, 1e-9)
+        return FleetSeen(
+            seconds,
+            (now.starved_s - then.starved_s) / seconds,
+            (now.lost - then.lost) / seconds,
+            (now.served - then.served) / seconds,
+            (now.page_seconds - then.page_seconds) / seconds,
+            (now.robot_seconds - then.robot_seconds) / seconds,
+        )
+
+    # -- following it --
+
+    async def run(self) -> None:
+        """Solve when rates are first known, and whenever they have drifted, until cancelled."""
+        while True:
+            await asyncio.sleep(_PAUSE_S)
+            if await self._follow():
+                self._mark = self._look()
+                assert self._adaptive is not None
+                self._world.events.emit("control", _facts_of(self._adaptive))
+            await self._world.on_state(self._world.frontier.save_facts, self.facts())
+
+    def facts(self) -> dict[str, float]:
+        """Return prediction and measurement under the names that ``status`` knows."""
+        if self._adaptive is None:
+            return {}
+        seen = self.seen()
+        assert seen is not None
+        measured = {f"measured_{name}": value for name, value in asdict(seen).items()}
+        return _facts_of(self._adaptive) | measured
+
+    async def _follow(self) -> bool:
+        adaptive = self._adaptive
+        if adaptive is None:
+            if min(self._fetches.count, self._services.count) < _LEAST_SEEN:
+                return False
+            self._adaptive = await self._on_plan(self._first)
+        elif not adaptive.has_drifted():
+            return False
+        else:
+            adaptive.adopt(await self._on_plan(self._again, adaptive))
+        self._policy = self._adaptive or self._policy
+        return True
+
+    def _first(self) -> "AdaptiveRobots":
+        # Compiled loops take a second to import: paid here, beside the crawl, not at its start.
+        from recrawl.control.drift import AdaptiveRobots
+        from recrawl.fleet import ControlledBuffer
+
+        fetch_rate, index_rate = self._fetches.rate or 1.0, self._services.rate or 1.0
+        model = ControlledBuffer(
+            self._n_robots,
+            self._buffer.capacity,
+            fetch_rate,
+            index_rate,
+            starvation_weight=self._weight * index_rate,
+        )
+        return AdaptiveRobots(model, memory=_MEMORY)
+
+    def _again(self, adaptive: "AdaptiveRobots") -> "RobotOptimum":
+        from recrawl.fleet import solve_robots
+
+        model = adaptive.measured_model()
+        weight = self._weight * float(model.index_rate)  # type: ignore[arg-type]
+        return solve_robots(replace(model, starvation_weight=weight))
+
+    def _look(self) -> _Mark:
+        self._buffer.account()
+        self.observe_active(self._active)
+        buffer = self._buffer
+        return _Mark(
+            self._world.clock.now_s(),
+            buffer.starved_s,
+            buffer.lost,
+            self._served,
+            buffer.page_seconds,
+            self.robot_seconds,
+        )
+
+
+def _facts_of(adaptive: "AdaptiveRobots") -> dict[str, float]:
+    optimum = adaptive.optimum
+    measures, model = optimum.measures, optimum.model
+    return {
+        "control_fetch_rate": float(model.fetch_rate),  # type: ignore[arg-type]
+        "control_index_rate": float(model.index_rate),  # type: ignore[arg-type]
+        "predicted_starvation": measures.starvation,
+        "predicted_loss_rate": measures.loss_rate,
+        "predicted_throughput": measures.throughput,
+        "predicted_buffer_mean": measures.buffer_mean,
+        "predicted_robots_mean": measures.robots_mean,
+    }

@@ -1,0 +1,134 @@
+"""The robots' control in the running engine: measured, solved for, followed, and as predicted."""
+
+from itertools import count
+
+import numpy as np
+import pytest
+
+from recrawl.control.activation import ActivationPolicy, FixedRobots
+from recrawl.control.lifecycle import RevisitRules
+from recrawl.control.politeness import PolitenessRules
+from recrawl.fleet import ControlledBuffer, solve_robots
+from recrawl.fleet.static import solve_static
+from recrawl.runtime.crawl import CrawlPlan
+from recrawl.terms import FetchResponse
+from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
+from recrawl.testing.scripted import Request
+
+MODEL = ControlledBuffer(16, 5, 0.1, 1.0, 1.4)  # the example of Talim et al., beyond balance
+
+
+def world(seed: int, policy: ActivationPolicy | None, weight: float | None) -> VirtualCrawl:
+    """Sixteen robots of mean 10 s, an indexer of mean 1 s, and pages that have always changed."""
+    random = np.random.default_rng(seed)
+    politeness = PolitenessRules(delay_s=0.0)
+    hosts = [f"http://h{number}.test" for number in range(60)]
+    virtual = virtual_crawl(
+        Setup(
+            seeds=[f"{host}/{page}" for host in hosts for page in range(5)],
+            politeness=politeness,
+            revisit=RevisitRules(0.1, 1e6, 0.1),
+            access_s=lambda: float(random.exponential(10.0)),
+            service_s=lambda: float(random.exponential(1.0)),
+            rules={
+                "n_robots": MODEL.robots,
+                "buffer_capacity": MODEL.buffer,
+                "buffer_deadline_s": 1e6,
+                "lease_s": 1e5,
+                "replan_s": 1e9,
+                "commit_s": 1e9,
+                "commit_pages": 64,
+            },
+        ),
+        plan=CrawlPlan(1000.0, politeness, policy=policy, starvation_weight=weight),
+    )
+    number = count()
+
+    def changed(request: Request) -> FetchResponse:
+        body = f"<title>x</title><main>edition {next(number)} of it</main>"
+        return FetchResponse(request.url, 200, body.encode(), "text/html")
+
+    for host in hosts:
+        virtual.web.page(f"{host}/robots.txt", "", status=404)
+        for page in range(5):
+            virtual.web.reply(f"{host}/{page}", changed)
+    return virtual
+
+
+async def costs(
+    seed: int, policy: ActivationPolicy | None, parts: int, part_s: float
+) -> list[float]:
+    """Return the cost of each part of a crawl, in the model's terms, after a warm-up."""
+    virtual = world(seed, policy, 1.4 if policy is None else None)
+    crawl, buffer, found = virtual.crawl, virtual.crawl.buffer, []
+    await crawl.prepare()
+    async with crawl.running():
+        await virtual.clock.sleep_until(crawl.now_s + 2_000.0)
+        for _ in range(parts):
+            buffer.account()
+            starved_s, lost = buffer.starved_s, buffer.lost
+            await virtual.clock.sleep_until(crawl.now_s + part_s)
+            buffer.account()
+            starved, losses = buffer.starved_s - starved_s, buffer.lost - lost
+            found.append((1.4 * starved + losses) / part_s)
+    return found
+
+
+def test_the_control_is_solved_for_the_rates_as_measured_and_predicts_what_follows() -> None:
+    """After some hundred pages, off the event loop; the prediction is kept beside what happens."""
+
+    async def main() -> VirtualCrawl:
+        virtual = world(1, None, 1.4)
+        await virtual.run_for(4_000.0)
+        return virtual
+
+    virtual = run_virtually(main())
+
+    control = virtual.crawl.control
+    assert control is not None
+    facts = virtual.frontier.facts()
+    assert facts["control_fetch_rate"] == pytest.approx(0.1, rel=0.25)
+    assert facts["control_index_rate"] == pytest.approx(1.0, rel=0.25)
+    assert facts["measured_starvation"] == pytest.approx(facts["predicted_starvation"], abs=0.05)
+    assert facts["measured_robots_mean"] == pytest.approx(facts["predicted_robots_mean"], rel=0.1)
+    assert facts["measured_buffer_mean"] == pytest.approx(facts["predicted_buffer_mean"], rel=0.2)
+    assert virtual.counts.events["control"] >= 1
+    known = ControlledBuffer(
+        16,
+        5,
+        facts["control_fetch_rate"],
+        facts["control_index_rate"],
+        1.4 * facts["control_index_rate"],
+    )
+    targets = solve_robots(known).targets
+    for length in range(6):
+        for active in range(16):
+            assert control.activate_on_departure(length, active) == (active < targets[length])
+
+
+def test_without_a_weight_the_policy_stays() -> None:
+    """Nothing is measured, and nothing said."""
+
+    async def main() -> VirtualCrawl:
+        virtual = world(1, None, None)
+        await virtual.run_for(300.0)
+        return virtual
+
+    virtual = run_virtually(main())
+
+    assert virtual.crawl.control is None
+    assert "predicted_starvation" not in virtual.frontier.facts()
+
+
+@pytest.mark.slow
+def test_control_costs_what_theory_says_and_less_than_the_best_fixed_number() -> None:
+    """The whole engine, exponential times: within a fifth of the predicted cost, both ways."""
+    static, dynamic = solve_static(MODEL), solve_robots(MODEL)
+
+    fixed = run_virtually(costs(1, FixedRobots(static.robots), 8, 2_500.0))
+    controlled = run_virtually(costs(2, None, 8, 2_500.0))
+
+    assert np.mean(fixed) == pytest.approx(static.cost, rel=0.2)
+    assert np.mean(controlled) == pytest.approx(dynamic.cost, rel=0.2)
+    apart = np.hypot(np.std(fixed, ddof=1), np.std(controlled, ddof=1)) / np.sqrt(8)
+    assert np.mean(fixed) - np.mean(controlled) > 2.0 * apart
