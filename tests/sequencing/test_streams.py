@@ -440,3 +440,13 @@ def test_rings_and_random_draws_are_deterministic() -> None:
     one, two = RandomStream(frequencies, 1).take(99), RandomStream(frequencies, 2).take(99)
     np.testing.assert_array_equal(one, RandomStream(frequencies, 1).take(99))
     assert np.any(one != two)
+
+
+def test_webster_takes_turns_among_many_alike() -> None:
+    """Each once in every round, at no cost that grows with their number."""
+    alike = np.ones(5000) / 5000
+
+    order = PhaseStream(alike, webster_phases(alike)).take(15_000)
+
+    assert np.array_equal(np.sort(order[:5000]), np.arange(5000))
+    assert np.array_equal(order[:5000], order[10_000:])
