@@ -1,8 +1,9 @@
 """`recrawl status`: how the crawl and its index are doing."""
 
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import numpy as np
 from cyclopts import Parameter
@@ -23,6 +24,7 @@ def status(
     *,
     config: Path | None = None,
     state: Path | None = None,
+    model: Annotated[bool, Parameter(negative="")] = False,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
     """Tell how the crawl and its index are doing; works beside a running crawl.
@@ -33,6 +35,8 @@ def status(
         Configuration of the crawl.  [default: recrawl.toml]
     state
         State directory of the crawl, instead of a configuration.
+    model
+        Show what the robots' control predicts beside what was measured under it.
     json_
         Print one JSON object and nothing else.
     """
@@ -43,6 +47,8 @@ def status(
         frontier.close()
     if json_:
         print_json(report)
+    elif model:
+        _show_model(report["control"])
     else:
         _show(report)
     return 0
@@ -89,12 +95,87 @@ def _report(frontier: Frontier) -> dict[str, Any]:
         "freshness_low": estimate.low if estimate else None,
         "freshness_high": estimate.high if estimate else None,
         "weight": float(pages.weights.sum()),
+        "control": _control(facts),
         "hosts_blocked": [
             {"host": host.host, "until": host.blocked_until_s, "why": host.blocked_why}
             for host in frontier.hosts()
             if host.blocked_until_s > now_s
         ],
     }
+
+
+def _control(facts: Mapping[str, float]) -> dict[str, Any] | None:
+    """Return what the control predicts and what happened since it was adopted, if there is one."""
+    if "measured_seconds" not in facts:
+        return None
+    rows = {
+        name: (facts[f"predicted_{name}"], facts[f"measured_{name}"])
+        for name in ("starvation", "loss_rate", "throughput", "buffer_mean", "robots_mean")
+    }
+    return {
+        "seconds": facts["measured_seconds"],
+        "fetch_rate": facts["control_fetch_rate"],
+        "index_rate": facts["control_index_rate"],
+        "measures": {name: {"predicted": p, "measured": m} for name, (p, m) in rows.items()},
+        "parted": _parted(facts),
+    }
+
+
+def _parted(facts: Mapping[str, float]) -> list[str]:
+    """Name the measures in which theory and practice part by more than chance would explain.
+
+    A busy period of the buffer is about 2 K pages long; so many pages make one observation.
+    """
+    pages = facts["measured_seconds"] * facts["measured_throughput"]
+    if pages < 500:
+        return []
+    allowed = 0.1 + 4.0 * (pages / 20.0) ** -0.5
+    parted = []
+    for name in ("throughput", "buffer_mean", "robots_mean"):
+        predicted, measured = facts[f"predicted_{name}"], facts[f"measured_{name}"]
+        if abs(measured - predicted) > allowed * max(predicted, 1e-9):
+            parted.append(name)
+    if abs(facts["measured_starvation"] - facts["predicted_starvation"]) > 0.5 * allowed:
+        parted.append("starvation")
+    return parted
+
+
+_WORDS: Final[Mapping[str, tuple[str, Callable[[float], str]]]] = {
+    "starvation": ("indexer idle", lambda value: f"{value:.1%}"),
+    "loss_rate": ("pages lost", show_rate),
+    "throughput": ("pages indexed", show_rate),
+    "buffer_mean": ("pages in the buffer", lambda value: f"{value:.2f}"),
+    "robots_mean": ("robots active", lambda value: f"{value:.2f}"),
+}
+
+
+def _show_model(control: dict[str, Any] | None) -> None:
+    out = console()
+    if control is None:
+        out.print(
+            "No model yet: the control is solved once 50 pages were fetched and indexed under "
+            '[buffer] control = "optimal"; until then robots run while the buffer has room.'
+        )
+        return
+    measures = control["measures"]
+    print_table(
+        ("", "predicted", "measured"),
+        [
+            (label, show(measures[name]["predicted"]), show(measures[name]["measured"]))
+            for name, (label, show) in _WORDS.items()
+        ],
+    )
+    fetch, index = control["fetch_rate"], control["index_rate"]
+    out.print(
+        f"For {show_rate(fetch)} of a robot and {show_rate(index)} of the indexer, as measured; "
+        f"followed for {show_duration(control['seconds'])}"
+    )
+    if control["parted"]:
+        apart = ", ".join(_WORDS[name][0] for name in control["parted"])
+        out.print(
+            f"Theory and practice part in: {apart}. The model knows exponential times and robots "
+            "that always find work; a budget, polite hosts or unchanged pages keep them waiting"
+        )
 
 
 def _show(report: dict[str, Any]) -> None:

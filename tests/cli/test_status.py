@@ -1,0 +1,72 @@
+"""The model side of `recrawl status`: prediction beside practice, and where they part."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from recrawl.cli import main
+from recrawl.wiring.stores import open_frontier
+
+FOLLOWED = {
+    "control_fetch_rate": 0.1,
+    "control_index_rate": 1.0,
+    "measured_seconds": 10_000.0,
+    "now_s": 1e9,
+} | {
+    f"{side}_{name}": value
+    for name, value in {
+        "starvation": 0.1,
+        "loss_rate": 0.08,
+        "throughput": 0.9,
+        "buffer_mean": 2.5,
+        "robots_mean": 9.8,
+    }.items()
+    for side in ("predicted", "measured")
+}
+
+
+def told(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, facts: dict[str, float], *options: str
+) -> str:
+    frontier = open_frontier(tmp_path)
+    frontier.save_facts(facts)
+    frontier.close()
+    with pytest.raises(SystemExit) as ended:
+        main(["status", "--state", str(tmp_path), *options])
+    assert not ended.value.code
+    return capsys.readouterr().out
+
+
+def test_prediction_stands_beside_practice(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """In the terms of the model, and without a warning while they agree."""
+    out = told(capsys, tmp_path, FOLLOWED | {"measured_starvation": 0.11}, "--model")
+
+    assert "10.0%" in out
+    assert "11.0%" in out
+    assert "part in" not in out
+
+
+def test_it_says_where_they_part(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """With what the model does not know."""
+    out = told(capsys, tmp_path, FOLLOWED | {"measured_buffer_mean": 0.5}, "--model")
+
+    assert "Theory and practice part in: pages in the buffer" in out
+
+
+def test_a_short_while_proves_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Some hundred pages first."""
+    facts = FOLLOWED | {"measured_buffer_mean": 0.5, "measured_seconds": 100.0}
+    report = json.loads(told(capsys, tmp_path, facts, "--json"))
+
+    assert report["control"]["parted"] == []
+    assert report["control"]["measures"]["buffer_mean"] == {"predicted": 2.5, "measured": 0.5}
+
+
+def test_without_a_control_it_says_when_there_will_be_one(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Nothing is made up."""
+    assert "No model yet" in told(capsys, tmp_path, {}, "--model")
