@@ -213,6 +213,14 @@ class Frontier(Protocol):
         """Record visits and what they changed, all or none."""
         ...
 
+    def make_due_by(self, now_s: float, longest_s: float) -> int:
+        """Bring forward pages due later than any interval allows; return how many.
+
+        A clock that was ahead leaves such due times behind. The interval of a page's own crawl
+        rate is allowed too, where that is longer.
+        """
+        ...
+
     def make_due(self, now_s: float) -> int:
         """Make every page due now; return how many there are."""
         ...

@@ -149,6 +149,11 @@ class Dispatcher:
         self._owed = 0.0  # requests that what no plan knows has had too few of
         self._root_of = root_of
 
+    @property
+    def longest_block_s(self) -> float:
+        """The longest that a host may be left alone for its answers."""
+        return max(self._rules.longest_retry_after_s, self._rules.backoff.longest_s)
+
     # -- what is known --
 
     def host(self, host_id: int) -> HostQueue:

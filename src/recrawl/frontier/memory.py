@@ -214,6 +214,17 @@ class MemoryFrontier(Frontier):
                 page.indexed_at_s = visit.visited_at_s
 
     @override
+    def make_due_by(self, now_s: float, longest_s: float) -> int:
+        brought = 0
+        for page in self._pages.values():
+            own_s = 1.0 / page.crawl_rate if page.crawl_rate else 0.0
+            latest_s = now_s + max(longest_s, own_s)
+            if page.due_s > latest_s:
+                page.due_s = latest_s
+                brought += 1
+        return brought
+
+    @override
     def make_due(self, now_s: float) -> int:
         for page in self._pages.values():
             page.due_s = min(page.due_s, now_s)

@@ -237,6 +237,12 @@ class SqliteFrontier(Frontier):
             )
 
     @override
+    def make_due_by(self, now_s: float, longest_s: float) -> int:
+        with self._writing():
+            self._run("make_due_by", now_s=now_s, longest_s=longest_s)
+            return self._n_pages
+
+    @override
     def make_due(self, now_s: float) -> int:
         with self._writing():
             self._run("make_due", now_s=now_s)

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 import numpy as np
@@ -176,17 +176,25 @@ class Crawl:
         frontier, limits = self.world.frontier, self.rules.limits
         facts = {"budget_per_s": self.dispatcher.budget.rate_per_s, "now_s": self.started_s}
         await self.world.on_state(frontier.save_facts, facts)
+        longest_s = self.rules.revisit.max_interval_s
+        await self.world.on_state(frontier.make_due_by, self.started_s, longest_s)
         await self.world.on_state(frontier.reweigh, self.rules.admission.weights.of)
         await self.world.on_state(frontier.admit, self._seeds, self.started_s, limits)
-        for record in await self.world.on_state(frontier.hosts):
+        blocked_by_s = self.started_s + self.dispatcher.longest_block_s
+        for kept in await self.world.on_state(frontier.hosts):
+            # No block outlasts what the rules allow, whatever the clock said when it was made.
+            until_s = min(kept.blocked_until_s, blocked_by_s)
+            record = replace(kept, blocked_until_s=until_s)
             known = record.robots_until_s > self.started_s and record.robots_status is not None
-            robots = (
+            rules = (
                 robots_from_answer(
                     self.rules.agent, record.robots_status, record.robots_body or b""
                 )
                 if known
                 else None
             )
+            # Rules that could not be read are asked for again: it may have been our own fault.
+            robots = rules if rules is not None and rules.reachable else None
             self.dispatcher.observe_host(record, robots)
         return mended
 

@@ -166,7 +166,8 @@ class Planner:
             change_rates=np.where(np.isnan(rates), self._rules.prior_rate_per_s, rates),
             weights=pages.weights,
             hosts=hosts.astype(np.int64),
-            last_visits=pages.last_visit_s,
+            # A visit by a clock that was ahead counts as of now, or its page would wait till then.
+            last_visits=np.minimum(pages.last_visit_s, now_s),
             host_caps=np.array(caps, np.float64),
         )
         schedule = plan_visits(inputs, budget, self._rules.revisit, measure=self._measure)

@@ -99,6 +99,11 @@ UPDATE page SET lease_token = NULL, leased_until_s = 0, visited = 1, visits = vi
     title = coalesce(:title, title), redirect_url = :redirect_url
 WHERE id = :page_id AND lease_token = :token;
 
+-- A crawl rate of 0 has no interval of its own.
+-- name: make_due_by
+UPDATE page SET due_s = :now_s + max(:longest_s, coalesce(1.0 / nullif(crawl_rate_per_s, 0), 0))
+WHERE due_s > :now_s + max(:longest_s, coalesce(1.0 / nullif(crawl_rate_per_s, 0), 0));
+
 -- name: make_due
 UPDATE page SET due_s = :now_s WHERE due_s > :now_s;
 

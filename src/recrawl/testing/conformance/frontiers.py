@@ -254,6 +254,22 @@ class FrontierSuite:
         assert frontier.hosts() == [changed]
         assert frontier.facts()["budget_per_s"] == 3.0
 
+    def test_due_times_of_a_clock_that_was_ahead_are_brought_forward(
+        self, frontier: Frontier
+    ) -> None:
+        """To the longest interval from now; nearer ones stay."""
+        frontier.admit([_found("/far"), _found("/near")], 1_000_000.0, ANY)
+        frontier.admit([_found("/now")], 500.0, ANY)
+
+        assert frontier.make_due_by(500.0, 100.0) == 2
+        assert frontier.make_due_by(500.0, 100.0) == 0
+        due = {
+            path: details.due_s
+            for path in ("/far", "/near", "/now")
+            if (details := frontier.details(HOST + path))
+        }
+        assert due == {"/far": 600.0, "/near": 600.0, "/now": 500.0}
+
     def test_an_unknown_url_has_no_details(self, frontier: Frontier) -> None:
         """Asking costs nothing and changes nothing."""
         assert frontier.details(f"{HOST}/nowhere") is None

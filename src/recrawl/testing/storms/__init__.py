@@ -1,0 +1,14 @@
+"""The real engine in bad weather: faults, kills and restarts from a seed, invariants all along.
+
+A storm runs the crawler as it is, in virtual time, against a small web that changes, throttles,
+breaks off and disappears, over a disk that is slow, full or failing, through kills at any step and
+clocks that jump between two lives. The same seed is the same storm, event by event::
+
+    from recrawl.testing.storms import run_storm
+    print(run_storm(4711))
+"""
+
+from recrawl.testing.storms.storm import Storm, StormReport, run_storm
+from recrawl.testing.storms.web import Broken
+
+__all__ = ["Broken", "Storm", "StormReport", "run_storm"]
