@@ -30,7 +30,12 @@ from recrawl.sequencing import (
 SPEED = ("index", "regular", "rings", "golden", "random", "deadline")
 POLICIES = ("index", "regular", "rings", "deadline", "webster", "whittle", "golden", "random")
 FAMILIES = ("lognormal", "uniform", "equal", "pareto", "gamma 0.3", "two kinds")
-LAWS = {"constant": ConstantTime(1.0), "exponential": PhaseType.exponential(1.0)}
+LAWS = {
+    "constant": ConstantTime(1.0),
+    "Erlang 4": PhaseType.erlang(4, 1.0),
+    "exponential": PhaseType.exponential(1.0),
+    "hyper": PhaseType.hyperexponential([0.9, 0.1], [0.5, 5.5]),
+}
 
 
 def draw(family: str, n: int, seed: int) -> np.ndarray:
