@@ -66,6 +66,11 @@ class Index(msgspec.Struct, forbid_unknown_fields=True):
     commit_every: str = "2s"
 
 
+class Archive(msgspec.Struct, forbid_unknown_fields=True):
+    warc: str | None = None
+    max_file: str = "1GiB"
+
+
 class Plan(msgspec.Struct, forbid_unknown_fields=True):
     replan: str = "5m"
     discovery_share: float = 0.5
@@ -90,4 +95,5 @@ class File(msgspec.Struct, forbid_unknown_fields=True):
     sources: list[Source] = []
     buffer: Buffer = msgspec.field(default_factory=Buffer)
     index: Index = msgspec.field(default_factory=Index)
+    archive: Archive = msgspec.field(default_factory=Archive)
     plan: Plan = msgspec.field(default_factory=Plan)

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
@@ -30,6 +31,7 @@ def run(
     once: Annotated[bool, Parameter(negative="")] = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")] = False,
     log: Path | None = None,
+    metrics: int | None = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
     """Crawl a site until stopped, and keep its index fresh within the budget.
@@ -49,6 +51,8 @@ def run(
         Show no progress.
     log
         Append every event to this file, one JSON object a line.
+    metrics
+        Answer Prometheus on this port of 127.0.0.1.
     json_
         Print one JSON object at the end and nothing else.
     """
@@ -64,7 +68,14 @@ def run(
             except OSError as error:
                 raise InputError(f"--log: {log}: {error.strerror}") from error
         counts = asyncio.run(
-            _run(settings, limit_s=limit_s, once=once, quiet=quiet or json_, stream=stream)
+            _run(
+                settings,
+                limit_s=limit_s,
+                once=once,
+                quiet=quiet or json_,
+                stream=stream,
+                metrics=metrics,
+            )
         )
     report = {
         "fetches": dict(counts.outcomes),
@@ -80,7 +91,13 @@ def run(
 
 
 async def _run(
-    settings: Settings, *, limit_s: float | None, once: bool, quiet: bool, stream: TextIO | None
+    settings: Settings,
+    *,
+    limit_s: float | None,
+    once: bool,
+    quiet: bool,
+    stream: TextIO | None,
+    metrics: int | None,
 ) -> CountingSink:
     counts = CountingSink()
     stop = asyncio.Event()
@@ -88,19 +105,36 @@ async def _run(
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
     async with open_crawl(settings, events=counts, once=once) as crawl:
-        if stream is not None:
-            counts.then = JsonLinesSink(stream, lambda: crawl.now_s)
         title = f"{', '.join(settings.hosts[:3])}: {show_rate(settings.budget_per_s)}"
         watch = Watch(
             crawl, counts, budget_per_s=settings.budget_per_s, quiet=quiet, title=title, every_s=1.0
         )
-        async with crawl.running(), watch:
-            await _until(crawl, stop, limit_s=limit_s, once=once)
-            if once and not stop.is_set():
-                await crawl.planner.replan()
+        with _listening(crawl, counts, stream, metrics):
+            async with crawl.running(), watch:
+                await _until(crawl, stop, limit_s=limit_s, once=once)
+                if once and not stop.is_set():
+                    await crawl.planner.replan()
         if once and not quiet:
             _tell_blocked(crawl)
     return counts
+
+
+@contextlib.contextmanager
+def _listening(
+    crawl: Crawl, counts: CountingSink, stream: TextIO | None, metrics: int | None
+) -> Iterator[None]:
+    """Have the log and the metrics hear every event."""
+    with contextlib.ExitStack() as stack:
+        if stream is not None:
+            counts.then = JsonLinesSink(stream, lambda: crawl.now_s)
+        if metrics is not None:
+            # Its library takes a moment to import: only who asks for it pays.
+            from recrawl.telemetry.metrics import MetricsServer, MetricsSink
+
+            sink = MetricsSink(crawl.gauges, then=counts.then)
+            stack.enter_context(MetricsServer(sink, metrics))
+            counts.then = sink
+        yield
 
 
 async def _until(crawl: Crawl, stop: asyncio.Event, *, limit_s: float | None, once: bool) -> None:
