@@ -246,6 +246,7 @@ def test_a_single_pass_leaves_later_pages_alone() -> None:
 
     assert isinstance(made.pick(NOW_S + 500.0), Refill)
     assert made.pick(NOW_S + 500.0) == Wait(inf)
+    stocked(made, 2)
     assert made.next_ready_s(NOW_S) == inf
 
 
