@@ -57,11 +57,15 @@ class Found:
 
 
 def show_map(robots: Sequence[int]) -> str:
-    """Write a map by its stretches: 3 up to 2 pages, then 1."""
-    out, n = [], -1
+    """Write a map by its stretches: 3 robots up to 2 pages, then 1."""
+    out: list[str] = []
+    n = -1
     for count, part in groupby(robots):
         n += len(list(part))
-        out.append(f"{count} up to {n}" if n < len(robots) - 1 else f"{count}")
+        word = "" if out else " robots"
+        pages = " pages" if not out else ""
+        end = n == len(robots) - 1
+        out.append(f"{count}{word}" if end else f"{count}{word} up to {n}{pages}")
     return ", then ".join(out)
 
 
@@ -121,7 +125,7 @@ def print_found(found: Found) -> None:
 def _print_optimum(model: BurstyBuffer, optimum: BurstyOptimum) -> None:
     out = console()
     best, rules = optimum.best, optimum.thresholds
-    out.print(f"Best thresholds: {show_map(rules.robots_by_length)} pages.", markup=False)
+    out.print(f"Best thresholds: {show_map(rules.robots_by_length)}.", markup=False)
     if best is not rules:
         robots = " ".join(map(str, best.robots_by_length))
         out.print(
@@ -162,7 +166,7 @@ def _print_optimum(model: BurstyBuffer, optimum: BurstyOptimum) -> None:
 def _print_closed(found: Found) -> None:
     closed, out = found.parts["closed"], console()
     robots = closed["measures"]["robots_by_length"]
-    out.print(f"Map: {show_map(robots)} pages ({found.parts['of']}).", markup=False)
+    out.print(f"Map: {show_map(robots)} ({found.parts['of']}).", markup=False)
     errors = ", ".join(f"{name} {error:.1g}" for name, error in closed["errors"].items())
     out.print(
         f"Approximate: the oldest {closed['window']} pages keep their phases, of the others only "
@@ -179,7 +183,7 @@ def _print_constrained(part: Mapping[str, Any]) -> None:
     else:
         robots = show_map(part["best"]["robots_by_length"])
         out.print(
-            f"Best within {limits}: J = {part['best']['cost']:.6g} with {robots} pages.",
+            f"Best within {limits}: J = {part['best']['cost']:.6g} with {robots}.",
             markup=False,
         )
     prices = ", ".join(f"{name} {price:.5g}" for name, price in part["multipliers"].items())

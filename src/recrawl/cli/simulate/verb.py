@@ -39,6 +39,7 @@ _MEASURES = {
     "sojourn_served": "stay of the served",
     "sojourn_obsolete": "stay of the stale",
 }
+_FEWEST = 3_200
 _MOST_FOR_STAYS = 2_000_000  # states; each point of a distribution takes some 30 passes over them
 
 
@@ -70,6 +71,8 @@ def main(
         Print one JSON object instead of tables.
     """
     check_picture(plot)
+    if events < _FEWEST:
+        raise InputError(f"--events: must be at least {_FEWEST}, got {events}")
     model = read_model(model_file)
     fits = model.phases[2] == 1 or model.states <= MOST_STATES
     if map is not None:
@@ -153,7 +156,7 @@ def _print(
     for name, shown in _MEASURES.items():
         value = getattr(theory, name) if theory is not None else None
         rows.append(_row(shown, getattr(found, name), value))
-    title = f"{found.events:,} events; robots: {show_map(robots)} pages"
+    title = f"{found.events:,} events; {show_map(robots)}"
     print_table(["", "simulated", "95 % ±", "theory", "off by"], rows, title=title)
     table = []
     for k, t in enumerate(found.times):
