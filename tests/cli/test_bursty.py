@@ -143,7 +143,7 @@ def test_a_chain_that_is_too_large_and_its_window(run: Any, model: Path) -> None
     code, out, _ = run("robots", model, "--window", "1", "--map", "3*3,1*38")
 
     assert "states (W = 2, M = 2), which would take" in said
-    assert found["closed"]["errors"]["cost"] < 0.1
+    assert 0 < found["closed"]["errors"]["cost"] < 1
     assert found["best"]["cost"] < min(one["cost"] for one in found["fixed"].values())
     assert code == 0
     assert "Estimated errors" in out
