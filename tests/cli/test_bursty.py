@@ -134,13 +134,13 @@ def test_readings_and_laws(run: Any, tmp_path: Path, reading: str, law: str) -> 
 
 def test_a_chain_that_is_too_large_and_its_window(run: Any, model: Path) -> None:
     """The message says the size; the window gives an answer with its error."""
-    text = EXAMPLE.replace("capacity = 5", "capacity = 40")
+    text = EXAMPLE.replace("capacity = 5", "capacity = 25")
     text = text.replace('kind = "exponential"', "scv = 4.0")
     model.write_text(text)
 
     said = complaint(run, "robots", model)
     found = answer(run, "robots", model, "--window", "1")
-    code, out, _ = run("robots", model, "--window", "1", "--map", "3*3,1*38")
+    code, out, _ = run("robots", model, "--window", "1", "--map", "3*3,1*23")
 
     assert "states (W = 2, M = 2), which would take" in said
     assert 0 < found["closed"]["errors"]["cost"] < 1
@@ -148,7 +148,7 @@ def test_a_chain_that_is_too_large_and_its_window(run: Any, model: Path) -> None
     assert code == 0
     assert "Estimated errors" in out
     assert "--map" in complaint(run, "simulate", model)
-    assert run("simulate", model, "--map", "3*3,1*38", "--events", "20000")[0] == 0
+    assert run("simulate", model, "--map", "3*3,1*23", "--events", "20000")[0] == 0
 
 
 def test_the_contract_of_simulate(run: Any, model: Path, tmp_path: Path) -> None:

@@ -122,11 +122,12 @@ def _closed(model: BurstyBuffer, yours: tuple[int, ...] | None, window: int) -> 
         raise InputError("--window: pages of this model never go stale; leave it out")
     if yours is None:
         twin = replace(model, obsolescence=PhaseType.exponential(law.mean))
-        yours = solve_bursty(twin, full_information=False).thresholds.robots_by_length
+        yours = solve_bursty(twin, full_information=False, maps=False).best.robots_by_length
         note = "the best thresholds if obsolescence were exponential with the same mean"
     closed = evaluate_closed(model, yours, window=window)
     fixed = {
-        r: evaluate_closed(model, (r,) * model.levels, window=window).measures for r in model.robots
+        r: evaluate_closed(model, (r,) * model.levels, window=window, estimate=False).measures
+        for r in model.robots
     }
     return Found(model, None, {"closed": asdict(closed), "of": note}, fixed)
 

@@ -78,7 +78,7 @@ def main(
     if map is not None:
         robots = read_map(model, map)
     elif fits:
-        robots = solve_bursty(model, full_information=False).thresholds.robots_by_length
+        robots = solve_bursty(model, full_information=False, maps=False).best.robots_by_length
     else:
         raise InputError(
             f"--map: the exact chain is too large to find the best thresholds ({model.capacity} "

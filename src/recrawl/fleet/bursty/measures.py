@@ -107,7 +107,7 @@ def evaluate_map(
     the pages present that will be served and for those that will go stale.
     """
     modes = model.modes(robots_by_length)
-    law = _solve(model, modes, tolerance, most_states)
+    law = solve_law(model, modes, tolerance=tolerance, most_states=most_states)
     return measure(model, modes, law, *fates(model, law, chances_of_service(model)))
 
 
@@ -116,11 +116,18 @@ def follow_sojourns(
 ) -> Sojourn:
     """Return the sojourn times under a map: transforms and distributions."""
     modes = model.modes(robots_by_length)
-    law = _solve(model, modes, 1e-13, most_states)
+    law = solve_law(model, modes, most_states=most_states)
     return Sojourn(model, modes, law, _brought(model, modes, law))
 
 
-def _solve(model: BurstyBuffer, modes: Counts, tolerance: float, most_states: int) -> StationaryLaw:
+def solve_law(
+    model: BurstyBuffer,
+    modes: Counts,
+    *,
+    tolerance: float = 1e-13,
+    most_states: int = MOST_STATES,
+) -> StationaryLaw:
+    """Return the stationary law by the method that fits the model."""
     if model.phases[2] == 1:
         return solve_levels(model, modes)
     return solve_phases(model, modes, tolerance=tolerance, most_states=most_states)

@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from recrawl.errors import InvalidModel
 from recrawl.fleet.bursty.full_information import FullInformation, solve_full_information
 from recrawl.fleet.bursty.generator import MOST_DENSE
-from recrawl.fleet.bursty.measures import BufferMeasures, evaluate_map
+from recrawl.fleet.bursty.measures import (
+    BufferMeasures,
+    evaluate_map,
+    fates,
+    solve_law,
+    sum_up,
+    weigh,
+)
 from recrawl.fleet.bursty.model import BurstyBuffer
 from recrawl.fleet.bursty.search import (
     MOST_BLOCKS,
@@ -21,6 +28,7 @@ from recrawl.fleet.bursty.search import (
     list_maps,
     list_thresholds,
 )
+from recrawl.fleet.bursty.sojourn import chances_of_service
 
 __all__ = [
     "BurstyOptimum",
@@ -78,7 +86,11 @@ class BurstyOptimum:
 
 
 def solve_bursty(
-    model: BurstyBuffer, *, most_blocks: int = MOST_BLOCKS, full_information: bool = True
+    model: BurstyBuffer,
+    *,
+    most_blocks: int = MOST_BLOCKS,
+    maps: bool = True,
+    full_information: bool = True,
 ) -> BurstyOptimum:
     """Find the map from pages to robots of least cost J.
 
@@ -86,6 +98,7 @@ def solve_bursty(
     ----------
     model : the buffer and its costs
     most_blocks : enumerate within so many block operations; beyond, search locally
+    maps : also look among maps that are no threshold rules
     full_information : also compute what a control that sees everything could reach
 
     Returns
@@ -106,11 +119,11 @@ def solve_bursty(
     else:
         rule = improve_map(model, _pairs(model, fixed, most_blocks), monotone=True)
     subsets = () if table is None else best_by_subset(table)
-    maps = _listed(lambda: list_maps(model, most_blocks=most_blocks))
-    if maps is not None:
-        free = maps.robots_by_length(int(np.argmin(maps.costs())))
+    every = _listed(lambda: list_maps(model, most_blocks=most_blocks)) if maps else None
+    if every is not None:
+        free = every.robots_by_length(int(np.argmin(every.costs())))
     else:
-        free = improve_map(model, rule, monotone=False)
+        free = improve_map(model, rule, monotone=False) if maps else rule
     thresholds = evaluate_map(model, rule)
     best = evaluate_map(model, free)
     if thresholds.cost <= best.cost * (1 + 1e-12):
@@ -119,7 +132,7 @@ def solve_bursty(
     if full_information and model.states <= MOST_DENSE // 2:
         yardstick = solve_full_information(model)
     return BurstyOptimum(
-        best, thresholds, fixed, subsets, table is not None, maps is not None, yardstick
+        best, thresholds, fixed, subsets, table is not None, every is not None, yardstick
     )
 
 
@@ -201,12 +214,14 @@ def improve_map(
     with it 38 of 40 random instances reached the optimum of exhaustive search.
     """
     costs: dict[bytes, float] = {}
+    chances = chances_of_service(model)
 
     def cost(modes: Counts) -> float:
         key = modes.tobytes()
         if key not in costs:
-            labels = [model.robots[mode] for mode in modes]
-            costs[key] = evaluate_map(model, labels, tolerance=1e-12).cost
+            law = solve_law(model, modes, tolerance=1e-12)
+            sums = sum_up(model, modes, law, *fates(model, law, chances))
+            costs[key] = float(weigh(sums[None, :], model.costs)[0])
         return costs[key]
 
     here = model.modes(robots_by_length)

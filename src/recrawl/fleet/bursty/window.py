@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel, NotConverged
-from recrawl.fleet.bursty.law import StationaryLaw, service_rates
+from recrawl.fleet.bursty.law import ServiceRates, StationaryLaw, service_rates
 from recrawl.fleet.bursty.measures import BufferMeasures, measure
 from recrawl.fleet.bursty.model import BurstyBuffer, show_count
 from recrawl.kernels.buffer_levels import level_weights
@@ -88,6 +88,7 @@ def evaluate_closed(
     *,
     window: int | None = None,
     most_states: int = _MOST_STATES,
+    estimate: bool = True,
 ) -> ClosedMeasures:
     """Return approximate measures of a map where the exact chain is too large.
 
@@ -96,6 +97,7 @@ def evaluate_closed(
     window : h, how many of the oldest pages keep their phases, >= 1; left out: as many as
         ``most_states`` allow, up to 8
     most_states : refuse a larger closed chain
+    estimate : also solve with a window one shorter, to estimate errors
 
     Raises
     ------
@@ -125,8 +127,10 @@ def evaluate_closed(
             f"window {window}: the closed chain has {show_count(states)} states, the limit is "
             f"{show_count(most_states)}; take a smaller window, fewer phases, or simulation"
         )
-    shorter = _evaluate(model, modes, window - 1)
     found = _evaluate(model, modes, window)
+    if not estimate:
+        return ClosedMeasures(found, {}, window)
+    shorter = _evaluate(model, modes, window - 1)
     errors = {name: abs(getattr(found, name) - getattr(shorter, name)) for name in _ESTIMATED}
     return ClosedMeasures(found, errors, window)
 
@@ -288,7 +292,7 @@ def _solve(
         change = 0.0
         order = [*range(model.levels), *range(model.levels - 2, -1, -1)]
         for step, n in enumerate(order):
-            inflow = _inflow(model, jump, levels, parts, n)
+            inflow = _inflow(model, jump, service, levels, parts, n)
             found = inflow
             for _ in range(1 if n == 0 or not levels[n - 1].moves[0].size else _INNER):
                 if n and levels[n - 1].moves[0].size:
@@ -302,10 +306,15 @@ def _solve(
 
 
 def _inflow(
-    model: BurstyBuffer, jump: Matrix, levels: list[_Level], parts: list[Matrix], n: int
+    model: BurstyBuffer,
+    jump: Matrix,
+    service: ServiceRates,
+    levels: list[_Level],
+    parts: list[Matrix],
+    n: int,
 ) -> Matrix:
     w, m, _ = model.phases
-    _, exits, initial = service_rates(model)
+    _, exits, initial = service
     most = min(model.largest_batch, n)
     size = levels[n - 1].size if n else 1
     now: Matrix | None = None
