@@ -85,6 +85,11 @@ def reduce_level(
     leave = np.empty(size)
     g = down[n]
     g[:] = 0.0
+    any_stale = False
+    for here in range(size):
+        any_stale = any_stale or stale[here] > 0.0
+    if n > 1 and not any_stale:
+        cols = w  # every way down starts a service: phases of arrivals are enough
     for i in range(w):
         for x in range(m):
             here = i * m + x
@@ -95,27 +100,30 @@ def reduce_level(
                 if y != x:
                     a[here, i * m + y] += generator[x, y]
             leave[here] = exits[x] + stale[here]
-            if n > 1:
+            if cols == w:
+                g[here, i] = leave[here]
+            else:
                 for y in range(m):
                     g[here, i * m + y] = exits[x] * initial[y]
                 g[here, here] += stale[here]
-            else:
-                g[here, i] = leave[here]
     s = pivot[n]
     for j in range(size):
         out = leave[j]
         for k in range(j + 1, size):
             out += a[j, k]
         s[j] = out
+        pivot_row, pivot_down = a[j, j + 1 :], g[j, :cols]
         for i in range(j + 1, size):
             if a[i, j] > 0.0:
                 f = a[i, j] / out
                 a[i, j] = f
                 leave[i] += f * leave[j]
-                for k in range(j + 1, size):
-                    a[i, k] += f * a[j, k]
+                row = a[i, j + 1 :]
+                for k in range(size - j - 1):
+                    row[k] += f * pivot_row[k]
+                row = g[i, :cols]
                 for k in range(cols):
-                    g[i, k] += f * g[j, k]
+                    row[k] += f * pivot_down[k]
                 for k in range(gains):
                     total[i, k] += f * total[j, k]
     for i in range(size - 1, -1, -1):
@@ -130,6 +138,12 @@ def reduce_level(
             g[i, k] /= s[i]
         for k in range(gains):
             total[i, k] /= s[i]
+    if n > 1 and cols == w:
+        for here in range(size):
+            for i in range(w - 1, -1, -1):
+                reached = g[here, i]
+                for y in range(m - 1, -1, -1):
+                    g[here, i * m + y] = reached * initial[y]
     factor[n] = a
 
 
@@ -188,13 +202,13 @@ def level_weights(
                             moved[k] += y[i] * down[j + 1, i, k]
                 y = moved
             a, s, x = factor[n], pivot[n], law[n]
-            for k in range(size):
-                x[k] = y[k]
-                for i in range(k):
+            x[:] = y
+            for i in range(size):
+                x[i] /= s[i]
+                for k in range(i + 1, size):
                     x[k] += x[i] * a[i, k]
-                x[k] /= s[k]
-            for k in range(size - 1, -1, -1):
-                for i in range(k + 1, size):
+            for i in range(size - 1, 0, -1):
+                for k in range(i):
                     x[k] += x[i] * a[i, k]
             if x.sum() > 1e200:
                 law *= 1e-200

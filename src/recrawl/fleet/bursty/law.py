@@ -16,7 +16,8 @@ Matrix: TypeAlias = NDArray[np.float64]
 Counts: TypeAlias = NDArray[np.int64]
 ServiceRates: TypeAlias = tuple[Matrix, Matrix, Matrix]
 
-_COMPILED_BLOCKS = 20  # beyond, LAPACK's elimination is faster than the compiled one
+# Beyond, LAPACK's elimination is faster than the compiled one.
+_COMPILED_BLOCKS, _COMPILED_BLOCKS_NEVER_STALE = 20, 96
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +68,8 @@ def solve_levels(model: BurstyBuffer, modes: Counts) -> StationaryLaw:
     """
     w, m, _ = model.phases
     rates = stale_rates(model)
-    if w * m > _COMPILED_BLOCKS and model.largest_batch == 1:
+    most = _COMPILED_BLOCKS if np.any(rates > 0) else _COMPILED_BLOCKS_NEVER_STALE
+    if w * m > most and model.largest_batch == 1:
         mass = _solve_blocks(model, modes, rates)
     else:
         mass = level_weights(model.jumps, model.room, modes, service_rates(model), rates)
@@ -94,12 +96,12 @@ def _solve_blocks(model: BurstyBuffer, modes: Counts, stale: Matrix) -> Matrix:
     for key in set(zip(map(int, model.room), map(int, modes), strict=True)):
         jump = model.jumps[key]
         ups[key] = np.asarray(np.kron(jump[1], unit_m).T.copy())
-        stays[key] = np.asarray((np.kron(jump[0], unit_m) + served).T.copy())
+        stays[key] = -np.asarray((np.kron(jump[0], unit_m) + served).T.copy())
     steps: list[Matrix] = [np.zeros(0)] * levels
     back = np.zeros((size, size))
     diagonal = np.arange(size)
     for n in range(levels - 1, 0, -1):
-        out = -stays[int(model.room[n]), int(modes[n])] - back
+        out = stays[int(model.room[n]), int(modes[n])] - back
         out[diagonal, diagonal] += stale[n]
         if n > 1:
             up = ups[int(model.room[n - 1]), int(modes[n - 1])]
@@ -108,9 +110,9 @@ def _solve_blocks(model: BurstyBuffer, modes: Counts, stale: Matrix) -> Matrix:
             up = np.asarray(np.kron(jump[1], initial[None, :]).T)
         step = np.linalg.solve(out, up)  # R_n, transposed
         steps[n] = np.asarray(step, dtype=np.float64)
-        ended = np.tensordot(step.reshape(w, m, -1), exits, axes=(1, 0))  # (w, rows)
+        ended = exits @ step.reshape(w, m, -1)  # (w, rows)
         if n > 1:
-            back = np.einsum("wr,m->wmr", ended, initial).reshape(size, size)
+            back = (ended[:, None, :] * initial[:, None]).reshape(size, size)
             back += stale[n][:, None] * step
     first = model.jumps[int(model.room[0]), int(modes[0]), 0] + ended.T
     mass: Matrix = np.zeros((levels, size))
