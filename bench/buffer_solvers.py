@@ -278,13 +278,15 @@ def main():
     rule = (3,) * 25 + (2,) * 4 + (1,) * 1972
     cpu, wall, peak = timed(lambda: evaluate_map(big, rule))
     print(
-        f"\n2,000 pages, V = 1, all measures: {cpu:.4f} CPU s, {wall:.4f} s, {peak:.1f} MB (bar 1 s)"
+        f"\n2,000 pages, V = 1, all measures: {cpu:.4f} CPU s, {wall:.4f} s, {peak:.1f} MB "
+        "(bar 1 s)"
     )
     cpu, wall, peak = timed(lambda: list_maps(paper_model()))
     print(f"all 4,096 maps of the example: {cpu:.4f} CPU s, {wall:.4f} s, {peak:.1f} MB")
     cpu, wall, peak = timed(lambda: list_thresholds(b))
     print(
-        f"all 5,253 threshold rules of 100 pages: {cpu:.3f} CPU s, {wall:.3f} s, {peak:.1f} MB (bar 3 s)"
+        f"all 5,253 threshold rules of 100 pages: {cpu:.3f} CPU s, {wall:.3f} s, {peak:.1f} MB "
+        "(bar 3 s)"
     )
     events = 3_000_000 if quick else 30_000_000
     for name, model, robots in (

@@ -29,9 +29,10 @@ class SimulatedBuffer:
 
     Parameters
     ----------
-    cost, arrival_rate, loss, obsolescence, success, starvation, robots_mean, buffer_mean,
-    sojourn_served, sojourn_obsolete : as in :class:`recrawl.fleet.bursty.BufferMeasures`; stays
-        are measured page by page
+    cost, arrival_rate, loss, obsolescence, success : as in
+        :class:`recrawl.fleet.bursty.measures.BufferMeasures`
+    starvation, robots_mean, buffer_mean : the same
+    sojourn_served, sojourn_obsolete : the same, measured page by page
     times : where the distributions of the stays were measured
     served_within, obsolete_within : P(stay <= t) at each of them
     events : events simulated, warm-up included
@@ -66,8 +67,8 @@ def simulate_bursty(
 
     Parameters
     ----------
-    events : transitions of any kind (arrivals, moves of phases, services, pages going stale);
-        after a warm-up of a tenth, split into 32 batches
+    events : how many; whatever changes the state is one. A tenth is for warming up, the others
+        are split into 32 batches
     times : increasing; where to measure the distributions of the stays
     progress : called with the number of events done, 33 times
 

@@ -119,7 +119,7 @@ def test_mixtures_are_found_again() -> None:
 
     np.testing.assert_allclose(fit.rates, [6.0, 0.2], rtol=0.08)
     np.testing.assert_allclose(fit.shares, [0.6, 0.4], atol=0.03)
-    assert fit.law.mean == pytest.approx(samples.mean(), rel=1e-3)
+    assert fit.time_law.mean == pytest.approx(samples.mean(), rel=1e-3)
 
 
 def test_all_ways_to_split_stages() -> None:

@@ -144,10 +144,9 @@ def _fit(log: BatchLog, method: str, order: int) -> ArrivalsFit:
     if np.any(off):
         lags = ", ".join(str(k + 1) for k in np.flatnonzero(off))
         said.append(f"correlations at lags {lags} are off by over 3 standard errors")
-    if abs(best.law.squared_variation / scv - 1) > 0.25:
-        said.append(
-            f"squared variation {scv:.4g} of the log, {best.law.squared_variation:.4g} of the fit"
-        )
+    fitted = best.time_law.squared_variation
+    if abs(fitted / scv - 1) > 0.25:
+        said.append(f"squared variation {scv:.4g} of the log, {fitted:.4g} of the fit")
     exponential = best.stages == (1,)
     return ArrivalsFit(best.process, "likelihood", candidates, said, exponential)
 

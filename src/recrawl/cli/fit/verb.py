@@ -20,7 +20,7 @@ app.command(
     help="A batch Markovian arrival process, from the times of a crawler's deliveries.",
 )
 app.command(
-    "recrawl.cli.fit.service:main",
+    "recrawl.cli.fit.service_times:main",
     name="service",
     help="A phase-type law of service or obsolescence times, from samples or moments.",
 )

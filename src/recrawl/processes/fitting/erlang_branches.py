@@ -56,7 +56,7 @@ class BranchFit:
     iterations: int
 
     @property
-    def law(self) -> PhaseType:
+    def time_law(self) -> PhaseType:
         """Law of one interval in the long run."""
         return PhaseType.erlang_mixture(self.shares, self.stages, self.rates)
 

@@ -119,9 +119,9 @@ def _from_samples(path: Path, samples: NDArray[np.float64], order: int) -> LawFi
         )
     candidates = select_branches(samples, order=order)
     best = candidates[0]
-    distance = _distance(samples, best.law)
+    distance = _distance(samples, best.time_law)
     plain = _distance(samples, PhaseType.exponential(float(samples.mean())))
-    return LawFit(best.law, "likelihood", candidates, distance, plain, best.stages == (1,))
+    return LawFit(best.time_law, "likelihood", candidates, distance, plain, best.stages == (1,))
 
 
 def _distance(samples: NDArray[np.float64], law: PhaseType) -> float:
