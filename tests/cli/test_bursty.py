@@ -53,7 +53,7 @@ def complaint(run: Any, *arguments: str | Path) -> str:
 
 def test_the_contract_of_robots_with_a_model(run: Any, model: Path) -> None:
     """Best and fixed as promised, and everything that can be asked beside."""
-    asked = ("--map", "4,3*2,1*3", "--limit", "loss=0.15", "--limit", "robots_mean=2.5")
+    asked = ("--map", "4,3,1:0,2", "--limit", "loss=0.15", "--limit", "robots_mean=2.5")
     more = ("--front", "loss,starvation", "--study", "service-scv=0.5,2", "--times", "0,1,2")
 
     found = answer(run, "robots", model, *asked, *more)
@@ -227,6 +227,10 @@ def test_bad_models_are_refused(
         (("--map", "3,x"), "'x' is no number of robots"),
         (("--map", "3,3"), "2 numbers were given, 0 .. 5 pages need 6"),
         (("--map", "7*6"), "7 robots at 0 pages"),
+        (("--map", "4,3,1:2,0"), "thresholds must not decrease, got [2, 0]"),
+        (("--map", "1,3:2"), "robots of a threshold rule must decrease"),
+        (("--map", "3,1:x"), "is no threshold rule"),
+        (("--map", "3,1:9"), "thresholds must be 0 .. 4, got 9"),
         (("--limit", "loss"), "is not measure=value"),
         (("--limit", "speed=1"), "'speed' is no measure"),
         (("--limit", "loss=0.01"), "no map keeps it"),

@@ -84,7 +84,7 @@ def test_figures() -> None:
     assert best[-1] == 0
     assert best == sorted(best, reverse=True)
     curves = [str(row.case["curve"]) for row in found.rows]
-    for part in ("variance 0.4318", "variance 5.798", "variance 25", "variance 449"):
+    for part in ("variance 0.4318", "variance 5.79", "variance 25", "variance 449"):
         assert any(part in curve for curve in curves), part
 
 

@@ -49,9 +49,13 @@ def reduce_level(
     rows = size if n > 0 else w
     gains = gain.shape[1]
     cols = size if n > 1 else w
-    a = np.zeros((rows, size))
-    total = passage[n]
-    total[:rows] = gain[:rows]
+    a, total = factor[n], passage[n]  # loops compile in a fraction of what array expressions take
+    row_sums = np.empty(size)
+    for i in range(rows):
+        for j in range(size):
+            a[i, j] = 0.0
+        for f in range(gains):
+            total[i, f] = gain[i, f]
     for k in range(top, 0, -1):
         if n > 0:
             for i in range(w):
@@ -68,25 +72,29 @@ def reduce_level(
         lower = size if n + k > 1 else w
         step, reward = down[n + k], passage[n + k]
         for i in range(rows):
-            row = np.zeros(lower)
+            for y in range(lower):
+                row_sums[y] = 0.0
             for j in range(size):
                 rate = a[i, j]
                 if rate > 0.0:
                     for f in range(gains):
                         total[i, f] += rate * reward[j, f]
                     for y in range(lower):
-                        row[y] += rate * step[j, y]
-            a[i, :lower] = row
+                        row_sums[y] += rate * step[j, y]
+            for y in range(lower):
+                a[i, y] = row_sums[y]
     if n == 0:
         for i in range(w):
             for j in range(w):
-                factor[0, i, j] = a[i, j] + (jump[0, i, j] if i != j else 0.0)
+                if i != j:
+                    a[i, j] += jump[0, i, j]
         return
     leave = np.empty(size)
     g = down[n]
-    g[:] = 0.0
     any_stale = False
     for here in range(size):
+        for y in range(size):
+            g[here, y] = 0.0
         any_stale = any_stale or stale[here] > 0.0
     if n > 1 and not any_stale:
         cols = w  # every way down starts a service: phases of arrivals are enough
@@ -144,15 +152,15 @@ def reduce_level(
                 reached = g[here, i]
                 for y in range(m - 1, -1, -1):
                     g[here, i * m + y] = reached * initial[y]
-    factor[n] = a
 
 
 @kernel
-def rest(rates: Floats) -> Floats:
+def rest(rates: Floats, w: int) -> Floats:
     """Return the stationary law of a small irreducible chain from its off-diagonal rates."""
-    w = rates.shape[0]
-    a = rates.copy()
-    law = np.zeros(w)
+    a, law = np.empty((w, w)), np.zeros(w)
+    for i in range(w):
+        for j in range(w):
+            a[i, j] = rates[i, j]
     for j in range(w - 1, 0, -1):
         out = 0.0
         for k in range(j):
@@ -165,8 +173,20 @@ def rest(rates: Floats) -> Floats:
     for j in range(1, w):
         for i in range(j):
             law[j] += law[i] * a[i, j]
-    law /= law.sum()
+    total = 0.0
+    for j in range(w):
+        total += law[j]
+    for j in range(w):
+        law[j] /= total
     return law
+
+
+@kernel
+def scale(table: Floats, factor: float) -> None:
+    """Multiply every entry, in place."""
+    for i in range(table.shape[0]):
+        for j in range(table.shape[1]):
+            table[i, j] *= factor
 
 
 @kernel
@@ -190,19 +210,24 @@ def level_weights(
         jump = jumps[room[n], modes[n]]
         reduce_level(n, jump, top, service, stale[n], gain, down, passage, factor, pivot)
     law, inflow = np.zeros((levels, size)), np.zeros((levels, size))
-    law[0, :w] = rest(factor[0, :w, :w])
+    first = rest(factor[0], w)
+    for i in range(w):
+        law[0, i] = first[i]
     for n in range(levels):
         if n > 0:
             y = np.zeros(size)
             for j in range(min(levels - 1, n - 1 + most), n - 1, -1):
-                moved = inflow[j].copy()
+                moved = np.empty(size)
+                for k in range(size):
+                    moved[k] = inflow[j, k]
                 if j < levels - 1:
                     for i in range(size):
                         for k in range(size):
                             moved[k] += y[i] * down[j + 1, i, k]
                 y = moved
             a, s, x = factor[n], pivot[n], law[n]
-            x[:] = y
+            for i in range(size):
+                x[i] = y[i]
             for i in range(size):
                 x[i] /= s[i]
                 for k in range(i + 1, size):
@@ -210,9 +235,9 @@ def level_weights(
             for i in range(size - 1, 0, -1):
                 for k in range(i):
                     x[k] += x[i] * a[i, k]
-            if x.sum() > 1e200:
-                law *= 1e-200
-                inflow *= 1e-200
+            if x[0] > 1e200:
+                scale(law, 1e-200)
+                scale(inflow, 1e-200)
         jump = jumps[room[n], modes[n]]
         for k in range(1, min(most, levels - 1 - n) + 1):
             for i in range(w):
@@ -224,7 +249,11 @@ def level_weights(
                                 inflow[n + k, j * m + x_] += rate * law[n, i * m + x_]
                             else:
                                 inflow[k, j * m + x_] += rate * law[0, i] * initial[x_]
-    law /= law.sum()
+    total = 0.0
+    for n in range(levels):
+        for k in range(size):
+            total += law[n, k]
+    scale(law, 1.0 / total)
     return law
 
 
@@ -285,7 +314,7 @@ def enumerate_maps(
         if n > 0:
             n -= 1
             continue
-        law = rest(factor[0, :w, :w])
+        law = rest(factor[0], w)
         for f in range(gains):
             total = 0.0
             for i in range(w):
@@ -294,5 +323,6 @@ def enumerate_maps(
         time = found[leaf, 0]
         for f in range(gains):
             found[leaf, f] /= time
-        counts[leaf] = used
+        for f in range(options):
+            counts[leaf, f] = used[f]
         leaf += 1

@@ -24,6 +24,7 @@ from recrawl.fleet.bursty import (
     follow_sojourns,
     list_maps,
     list_thresholds,
+    robots_from_thresholds,
     solve_bursty,
     solve_constrained,
     study_buffer,
@@ -64,7 +65,13 @@ def write_example(path: Path | None) -> None:
 
 
 def read_map(model: BurstyBuffer, text: str) -> tuple[int, ...]:
-    """Read robots at 0, 1, ... pages, such as 3,3,3,1 or 3*25,2*4,1*72."""
+    """Read robots at 0, 1, ... pages, such as 3,3,3,1 or 3*25,2*4,1*72, or a threshold rule.
+
+    A threshold rule is written as the paper does: 4,3,1:0,2 has 4 robots at 0 pages, 3 up to 2,
+    then 1.
+    """
+    if ":" in text:
+        return _read_rule(model, text)
     out: list[int] = []
     for part in text.split(","):
         robots, _, times = part.partition("*")
@@ -76,6 +83,20 @@ def read_map(model: BurstyBuffer, text: str) -> tuple[int, ...]:
             ) from None
     model.modes(out)
     return tuple(out)
+
+
+def _read_rule(model: BurstyBuffer, text: str) -> tuple[int, ...]:
+    used, _, last = text.partition(":")
+    try:
+        robots = [int(part) for part in used.split(",")]
+        thresholds = [int(part) for part in last.split(",")]
+    except ValueError:
+        raise InputError(
+            f"--map: {text!r} is no threshold rule; write robots:thresholds, such as 4,3,1:0,2"
+        ) from None
+    found = robots_from_thresholds(model, robots, thresholds)
+    model.modes(found)
+    return found
 
 
 def advise_bursty(path: Path, asked: BurstyRequest, *, as_json: bool) -> None:

@@ -88,7 +88,8 @@ def main(  # noqa: C901, PLR0912, PLR0913, PLR0915 - the options of the verb
     example
         Write a commented model to the file, or print it.
     map
-        Robots at 0, 1, ... pages to evaluate too, such as 3,3,3,1 or 3*25,1*76.
+        Robots at 0, 1, ... pages to evaluate too, such as 3,3,3,1 or 3*25,1*76; or robots and
+        thresholds, 4,3,1:0,2 (4 robots at 0 pages, 3 up to 2, then 1).
     limit
         Keep a measure below a value: loss=0.1; may be given several times.
     front

@@ -60,7 +60,8 @@ def main(
     model_file
         The model; recrawl robots --example shows one.
     map
-        Robots at 0, 1, ... pages, such as 3,3,3,1 or 3*25,1*76; left out: the best thresholds.
+        Robots at 0, 1, ... pages, such as 3,3,3,1 or 3*25,1*76, or robots and thresholds,
+        4,3,1:0,2; left out: the best thresholds.
     events
         Events to simulate: arrivals, services, pages going stale, moves of phases.
     seed
