@@ -198,8 +198,9 @@ class RevisitControl:
         if learn:
             self.beliefs.learn(rows, [group[rows] for group in self.groups])
         span = span or 0.25 * max(rows.size, 1) / self.budget
-        caps = np.full(1, np.inf) if host_caps is None else host_caps
-        hosts = np.zeros(rows.size, np.int64) if hosts is None else hosts
+        if hosts is None or host_caps is None:
+            hosts, host_caps = np.zeros(rows.size, np.int64), np.full(1, np.inf)
+        caps = host_caps
         prices = np.zeros(caps.size)
         left, free = self.budget, np.ones(caps.size, np.bool_)
         for _ in range(3):

@@ -244,7 +244,7 @@ def test_visits_become_intervals_of_each_page() -> None:
         ("page must lie in 0 .. 0", lambda: RateBeliefs(1, prior_rate=1.0).observe(
             np.ones(1, np.int64), np.ones(1), np.zeros(1, bool))),
         ("means must be finite", lambda: learn_gamma_priors(np.zeros(0), np.zeros(0))),
-        ("elapsed must be", lambda: learn_signal_quality(*[np.zeros(0)] * 2, np.zeros(0, bool))),
+        ("elapsed must be", lambda: learn_signal_quality(np.ones(0), np.ones(0), np.ones(0) > 0)),
         ("n_signals must", lambda: learn_signal_quality(np.ones(1), -np.ones(1), np.ones(1) > 0)),
         ("interval must be", lambda: estimate_from_regular_visits(3, 1, 0.0)),
         ("n_changed lie in", lambda: estimate_from_regular_visits(3, 4, 1.0)),
