@@ -26,6 +26,7 @@ Integers = NDArray[np.int64]
 _DOUBT: Final = 2.0  # mean times between changes that a page in doubt is left alone at most
 _SAMPLE: Final = 20_000  # pages that the price is found from, where there are more
 _STEPS: Final = 24
+_QUICKEST: Final = 1000.0  # times the mean visit rate: no visits could tell quicker rates apart
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,9 +84,8 @@ class RevisitControl:
             raise InvalidModel(f"budget must be finite and > 0, got {budget!r}")
         if not np.all(np.isfinite(weights) & (weights >= 0)):
             raise InvalidModel("weights must be finite and >= 0")
-        n = max(weights.size, 1)
-        pace = n / budget
-        self.weights = np.array(weights if np.any(weights > 0) else np.ones(n), np.float64)
+        pace = max(weights.size, 1) / budget
+        self.weights = np.array(weights if np.any(weights > 0) else np.ones(weights.size))
         self.budget = budget
         self.price = np.array([pace])
         self.grain = grain
@@ -195,8 +195,9 @@ class RevisitControl:
         """
         if rows is None:
             rows = np.flatnonzero(np.isfinite(self.last))
-        if learn:
-            self.beliefs.learn(rows, [group[rows] for group in self.groups])
+        if learn and rows.size:
+            fastest = min(1.0 / self._limits[0], _QUICKEST * self.budget / len(self))
+            self.beliefs.learn(rows, [group[rows] for group in self.groups], fastest=fastest)
         span = span or 0.25 * max(rows.size, 1) / self.budget
         if hosts is None or host_caps is None:
             hosts, host_caps = np.zeros(rows.size, np.int64), np.full(1, np.inf)

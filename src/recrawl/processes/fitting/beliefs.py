@@ -109,20 +109,26 @@ class RateBeliefs:
         self.shape = np.append(self.shape, np.full(more, self._first[0]))
         self.time = np.append(self.time, np.full(more, self._first[1]))
 
-    def learn(self, rows: Integers, groups: Sequence[Integers] = ()) -> None:
+    def learn(
+        self, rows: Integers, groups: Sequence[Integers] = (), *, fastest: float = np.inf
+    ) -> None:
         """Learn priors and the shares of the memories from the pages in ``rows``.
 
         Parameters
         ----------
         rows : pages that exist
         groups : for each level from coarse to fine, the group of each of ``rows``
+        fastest : greatest rate, 1/time, that visits could tell from a greater one: a page that is
+            always found changed has no upper bound of its own, and must not drag the priors along
         """
         if not rows.size:
             return
         for _ in range(3):
             a = self.shape[rows] + self.events[rows, 0]
             b = self.time[rows] + self.exposure[rows, 0]
-            shapes, rates = learn_gamma_priors(a / b, digamma(a) - np.log(b), groups)
+            means = np.minimum(a / b, fastest)
+            log_means = digamma(a) - np.log(a / means)
+            shapes, rates = learn_gamma_priors(means, log_means, groups)
             self.shape[rows], self.time[rows] = shapes, shapes / rates
         known = rows[np.any(self.score[rows] != 0.0, axis=1)]
         for _ in range(3):
