@@ -260,15 +260,17 @@ def replay(
     price: Vector,
     span: Vector,
     totals: Vector,
+    log_at: Vector,
     log_page: Integers,
     log_elapsed: Vector,
     log_changed: NDArray[np.bool_],
 ) -> None:
     """Visit pages at ticks, earliest due first, letting the rule see only what a visit shows.
 
-    ``ticks`` are (start, period, first, last). ``queue`` is (heap, due, counters); the counters are
-    pages waiting, pages born, visits noted, polls passed, visits, visits counted, of these wasted,
-    of these without a page, changes seen. ``own`` are the intervals and what rules keep of a page.
+    ``log_at`` has room for the instants of all visits, or none. ``queue`` is (heap, due, counters);
+    the counters are pages waiting, pages born, visits noted, polls passed, visits, visits counted,
+    of these wasted, of these without a page. ``own`` are the intervals and what rules keep of a
+    page.
     """
     start, changes, born, gone_at = history
     last, seen, gone = copies
@@ -276,8 +278,8 @@ def replay(
     interval, since_change = own[0], own[1]
     shares = np.empty(belief[5].size)
     size, n_born, n_logged, poll = counters[0], counters[1], counters[2], counters[3]
-    for tick in range(int(ticks[2]), int(ticks[3])):
-        now = ticks[0] + (tick + 0.5) * ticks[1]
+    for tick in ticks:
+        now = tick
         if polls.size:
             while poll < polls.size and polls[poll] < now:
                 poll += 1
@@ -302,6 +304,8 @@ def replay(
         i = heap[0]
         if (due[i] > now and not eager) or last[i] >= now or not due[i] < inf:
             continue
+        if log_at.size:
+            log_at[counters[4]] = now
         counters[4] += 1
         counted = now >= span[0]
         counters[5] += counted

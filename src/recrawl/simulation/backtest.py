@@ -7,7 +7,7 @@ not counted. Where only polls could see anything, a visit happens at the next po
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
@@ -50,6 +50,7 @@ class Backtest:
     learning : share of the time that is for learning only, in (0, 1)
     unit_s : seconds in the history's unit of time, for rules with intervals in seconds
     host_caps : shape (n_hosts,), visits per time that a host allows, or None
+    instants : shape (k,), when the visits that the budget pays are made; None: evenly spaced
     """
 
     history: ChangeHistory
@@ -57,6 +58,7 @@ class Backtest:
     learning: float = 0.5
     unit_s: float = 1.0
     host_caps: Vector | None = None
+    instants: Vector | None = None
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.budget) and self.budget > 0):
@@ -72,7 +74,19 @@ class Backtest:
     @property
     def n_ticks(self) -> int:
         """Visits that the budget pays in all."""
-        return int(self.budget * (self.history.end - self.history.start))
+        return self.ticks().size
+
+    def ticks(self) -> Vector:
+        """When they are made, ascending."""
+        if self.instants is not None:
+            return self.instants
+        n = int(self.budget * (self.history.end - self.history.start))
+        return np.asarray(self.history.start + (np.arange(n) + 0.5) / self.budget, np.float64)
+
+    def spent_like(self, result: "Replayed") -> "Backtest":
+        """Return the same with a budget of just the visits of a result, at their very instants."""
+        rate = max(result.instants.size, 1) / (self.history.end - self.history.start)
+        return replace(self, budget=rate, instants=result.instants)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +99,7 @@ class Replayed:
     visits, seen : shape (n,), visits of pages that were there, and those that found a change
     lifetimes : shape (n,), time that each page was there
     fetches, wasted : visits in the evaluation, and those that brought nothing
-    visits_in_all : visits in the whole replay
+    instants : when visits were made, in the whole replay; empty for the bound
     course : shape (k, 2), instants and weighted share of fresh copies
     """
 
@@ -97,7 +111,7 @@ class Replayed:
     lifetimes: Vector
     fetches: int
     wasted: int
-    visits_in_all: int
+    instants: Vector
     course: Vector
 
 
@@ -147,18 +161,17 @@ class _Replay:
         self._totals = np.zeros((n, 5))
         kept = test.n_ticks if policy in ("proportional", "lambdacrawl") else 0
         self._log = (np.zeros(kept, np.int64), np.zeros(kept), np.zeros(kept, np.bool_))
+        self._instants = np.zeros(test.n_ticks)
         self._course: list[tuple[float, float]] = []
 
     def run(self, on_progress: Callable[[int], None]) -> Replayed:
         test, history = self._test, self._test.history
-        total, period = test.n_ticks, 1.0 / test.budget
-        early = np.geomspace(min(0.25 * history.n_pages / max(total, 1), 0.01), 0.1, 12)
-        shares = np.concatenate([[0.0], early, np.linspace(0.1, 1.0, _EPOCHS)[1:]])
-        edges = np.unique((total * shares).astype(np.int64))
+        all_ticks = test.ticks()
+        edges = self._edges(all_ticks)
         for first, last in pairwise(edges.tolist()):
-            now = history.start + first * period
-            self._decide(now, (last - first) * period)
-            ticks = np.array([history.start, period, first, last])
+            ticks = all_ticks[first:last]
+            until = history.end if last == all_ticks.size else all_ticks[last]
+            self._decide(float(ticks[0]), float(until - ticks[0]), ticks.size)
             replay(
                 self._rule,
                 self._numbers,
@@ -176,10 +189,11 @@ class _Replay:
                 self._control.price,
                 self._span,
                 self._totals,
+                self._instants,
                 *self._log,
             )
-            self._look(history.start + last * period)
-            on_progress(int(last - first))
+            self._look(float(until))
+            on_progress(last - first)
         credit_copies(history.end, self._facts, self._copies, self._span, self._totals)
         _, _, counters = self._queue
         fresh, age, penalty, visits, seen = self._totals.T
@@ -192,16 +206,30 @@ class _Replay:
             history.lifetimes(test.since),
             fetches=int(counters[5]),
             wasted=int(counters[6] + counters[7]),
-            visits_in_all=int(counters[4]),
+            instants=self._instants[: counters[4]],
             course=np.array(self._course),
         )
 
-    def _decide(self, now: float, span: float) -> None:
+    def _edges(self, ticks: Vector) -> Integers:
+        """Between which ticks to decide anew: often at first, and when many pages are new."""
+        born = np.sort(self._test.history.observed_from)
+        n, total = born.size, ticks.size
+        epochs = _EPOCHS if n > 2_000 else 4 * _EPOCHS
+        early = np.geomspace(min(0.25 * n / max(total, 1), 0.01), 0.1, 12)
+        shares = np.concatenate([[0.0], early, np.linspace(0.1, 1.0, epochs)[1:]])
+        grown = born[np.unique(np.minimum(1.25 ** np.arange(100), n).astype(np.int64)) - 1]
+        after = np.searchsorted(ticks, grown, side="left")
+        soon = np.concatenate([after, after + 1 + n // 8, after + 1 + n // 2])
+        edges = np.concatenate([(total * shares).astype(np.int64), soon])
+        return np.unique(np.clip(edges, 0, total))
+
+    def _decide(self, now: float, span: float, n_visits: int) -> None:
         """Decide anew on the pages that are there."""
         last, _, gone = self._copies
         rows = np.flatnonzero(np.isfinite(last) & (gone == 0))
         if self._policy == "recrawl":
             caps, hosts = self._test.host_caps, self._test.history.hosts[rows]
+            self._control.budget = max(n_visits, 1) / max(span, 1e-300)
             self._control.decide(now, span, rows=rows, hosts=hosts, host_caps=caps)
         elif self._rule == _GIVEN and self._policy != "uniform":
             soon = np.flatnonzero((self._test.history.observed_from <= now + span) & (gone == 0))
@@ -285,6 +313,6 @@ def bound_by_foresight(test: Backtest) -> Replayed:
         lifetimes,
         fetches=int(taken.size),
         wasted=0,
-        visits_in_all=int(taken.size),
+        instants=np.zeros(0),
         course=np.zeros((0, 2)),
     )

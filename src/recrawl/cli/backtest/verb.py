@@ -196,10 +196,8 @@ def _at_the_same(
     for name in SHIPPED_RULES:
         if name not in scores:
             continue
-        spent = replayed[name].visits_in_all
-        if spent < 0.99 * test.n_ticks:
-            length = test.history.end - test.history.start
-            less = Backtest(test.history, max(spent, 1) / length, test.learning)
+        if 0 < replayed[name].instants.size < 0.99 * test.n_ticks:
+            less = test.spent_like(replayed[name])
             found[name] = score_policy(less, run_policy(less, "recrawl"), counts)
         else:
             found[name] = scores["recrawl"]
