@@ -24,7 +24,7 @@ __all__ = ["Decision", "RevisitControl", "memories"]
 Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
 _DOUBT: Final = 2.0  # mean times between changes that a page in doubt is left alone at most
-_SAMPLE: Final = 20_000  # pages that the price is found from, where there are more
+_SAMPLE: Final = 6_000  # pages that the price is found from, where there are more
 _STEPS: Final = 24
 _QUICKEST: Final = 1000.0  # times the mean visit rate: no visits could tell quicker rates apart
 
@@ -191,7 +191,7 @@ class RevisitControl:
         -----
         The worth of each visit is monotone in age, so demand falls with the price and a bracketed
         secant finds it, in about six passes; hosts over their limit get prices of their own, and
-        what they leave goes to the others. O(n) for each pass; from a sample beyond 20,000 pages.
+        what they leave goes to the others. O(n) for each pass; from a sample beyond 6,000 pages.
         """
         if rows is None:
             rows = np.flatnonzero(np.isfinite(self.last))

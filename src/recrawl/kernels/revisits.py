@@ -125,15 +125,15 @@ def _interval(
         if done:
             break
     age: float = exp(x)
-    if bounds[3] > 0.0 and age < 0.999 * longest:
+    if bounds[3] > 0.0 and age < 0.99 * longest:
         events, exposure, _, shape, time, _, _ = belief
         a, pause = 0.0, 0.0
         for k in range(shares.size):
             a += shares[k] * (shape[i] + events[i, k])
             pause += shares[k] * (time[i] + exposure[i, k]) / (shape[i] + events[i, k])
         if shape[i] < _IN_DOUBT[2] and _IN_DOUBT[0] < a < _IN_DOUBT[1]:
-            # In doubt: look while the answer still tells rates apart.
-            age = max(min(age, bounds[3] * pause), shortest)
+            # In doubt: look while the answer still tells rates apart; the price still counts.
+            age = max(min(age, bounds[3] * pause), age / 3.0, shortest)
     return float(age)
 
 

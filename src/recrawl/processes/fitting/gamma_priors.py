@@ -19,7 +19,7 @@ _LEAST_SHAPE: Final = 0.02
 _GREATEST_SHAPE: Final = 20.0  # pages of one group never are as alike as more would say
 _VAGUE_SHAPE: Final = 0.5
 _VAGUE_PAGES: Final = 3.0
-_PARENT_PAGES: Final = 5.0
+_PARENT_PAGES: Final = 30.0
 
 
 def learn_gamma_priors(
