@@ -132,8 +132,8 @@ def _interval(
             a += shares[k] * (shape[i] + events[i, k])
             pause += shares[k] * (time[i] + exposure[i, k]) / (shape[i] + events[i, k])
         if shape[i] < _IN_DOUBT[2] and _IN_DOUBT[0] < a < _IN_DOUBT[1]:
-            # In doubt: look while the answer still tells rates apart; the price still counts.
-            age = max(min(age, bounds[3] * pause), age / 3.0, shortest)
+            # In doubt: look while the answer still tells rates apart.
+            age = max(min(age, bounds[3] * pause), shortest)
     return float(age)
 
 

@@ -214,7 +214,7 @@ class _Replay:
         """Between which ticks to decide anew: often at first, and when many pages are new."""
         born = np.sort(self._test.history.observed_from)
         n, total = born.size, ticks.size
-        epochs = _EPOCHS if n > 2_000 else 4 * _EPOCHS
+        epochs = _EPOCHS if n > 2_000 else 2 * _EPOCHS
         early = np.geomspace(min(0.25 * n / max(total, 1), 0.01), 0.1, 12)
         shares = np.concatenate([[0.0], early, np.linspace(0.1, 1.0, epochs)[1:]])
         grown = born[np.unique(np.minimum(1.25 ** np.arange(100), n).astype(np.int64)) - 1]
