@@ -310,6 +310,7 @@ def replay(
         counted = now >= span[0]
         counters[5] += counted
         if now > gone_at[i]:
+            _credit(i, last[i], now, seen[i], history, span, totals)
             gone[i] = 1
             size -= 1
             heap[0] = heap[size]
