@@ -26,6 +26,7 @@ Integers = NDArray[np.int64]
 _DOUBT: Final = 2.0  # mean times between changes that a page in doubt is left alone at most
 _SAMPLE: Final = 6_000  # pages that the price is found from, where there are more
 _STEPS: Final = 24
+_MANY: Final = 50
 _QUICKEST: Final = 1000.0  # times the mean visit rate: no visits could tell quicker rates apart
 
 
@@ -61,7 +62,7 @@ class RevisitControl:
     budget : visits per time, > 0
     half_lives : of the memories; default: :func:`memories` of the mean interval between visits
     prior_rate, prior_shape : of change rates before anything is learned, > 0; default: one change
-        per mean interval between visits, and one half
+        per interval between visits, and one half
     bounds : shortest and longest interval; the longest gives way where the budget is too small
     grain : how coarse in time changes can be seen at all, >= 0
     groups : for each level from coarse to fine (hosts, paths), the group of each page; pages of a
@@ -111,7 +112,9 @@ class RevisitControl:
         shortest, longest = self._limits
         # Half of the budget is enough for all pages at the longest interval.
         longest = max(longest, shortest, 2.0 * len(self) / self.budget)
-        return np.array([self.grain, shortest, longest, _DOUBT])
+        # How rates are spread is hardly known from a few pages, nor what is worth finding out.
+        doubt = _DOUBT if len(self) >= _MANY else 0.0
+        return np.array([self.grain, shortest, longest, doubt])
 
     def observe(self, page: Integers, visited_at: Vector, changed: NDArray[np.bool_]) -> None:
         """Learn from visits, each page's in the order of time.

@@ -132,8 +132,10 @@ def _interval(
             a += shares[k] * (shape[i] + events[i, k])
             pause += shares[k] * (time[i] + exposure[i, k]) / (shape[i] + events[i, k])
         if shape[i] < _IN_DOUBT[2] and _IN_DOUBT[0] < a < _IN_DOUBT[1]:
-            # In doubt: look while the answer still tells rates apart.
-            age = max(min(age, bounds[3] * pause), shortest)
+            # In doubt: look while the answer tells rates apart, if that is worth something.
+            soon = max(bounds[3] * pause, shortest)
+            if soon < age and _worth(i, soon, belief, shares, bounds[0])[0] >= 0.2 * price:
+                age = soon
     return float(age)
 
 

@@ -25,7 +25,7 @@ class RateBeliefs:
     Parameters
     ----------
     n_pages : pages
-    prior_rate, prior_shape : mean (1/time) and shape of the prior before anything is learned, > 0
+    prior_rate, prior_shape : the prior's average, 1/time, and its shape, > 0, before any learning
     half_lives : of the memories, time > 0; infinite: never forgets
 
     Notes
@@ -118,7 +118,7 @@ class RateBeliefs:
         ----------
         rows : pages that exist
         groups : for each level from coarse to fine, the group of each of ``rows``
-        fastest : greatest rate, 1/time, that visits could tell from a greater one: a page that is
+        fastest : what visits could tell from more at the most, 1/time: a page that is
             always found changed has no upper bound of its own, and must not drag the priors along
         """
         if not rows.size:

@@ -19,8 +19,8 @@ class ChangeRates:
     Parameters
     ----------
     rates : shape (n,), 1/time, > 0
-    log_errors : shape (n,), standard errors of ln(rate): about 68 % of true rates lie within a
-        factor exp(log_error) of the estimate
+    log_errors : shape (n,), standard errors of the logarithms: about 68 % of true rates lie within
+        a factor exp(log_error) of the estimate
     iterations, residual : of the Newton iteration; the residual is the largest gradient left,
         relative to the information
     """
@@ -55,7 +55,7 @@ def estimate_change_rates(
     page : shape (v,), page of each visit, 0 <= page < n_pages
     intervals : shape (v,), time since the visit before, > 0
     changed : shape (v,), whether the page had changed
-    prior_rate, prior_shape : mean (1/time) and shape of the prior, > 0; one for all, or (n,)
+    prior_rate, prior_shape : the prior's average, 1/time, and its shape, > 0; one for all, or (n,)
 
     Returns
     -------

@@ -29,12 +29,12 @@ def learn_gamma_priors(
 
     Parameters
     ----------
-    means, log_means : shape (n,), posterior means of each rate and of its logarithm, 1/time
+    means, log_means : shape (n,), posterior averages, 1/time, and those of the logarithms
     groups : for each level from coarse to fine, the group of each page, shape (n,), >= 0
 
     Returns
     -------
-    shapes, rates : shape (n,), shape and mean of the prior of each page's finest group
+    shapes, rates : shape (n,), what the prior of each page's finest group has; averages in 1/time
 
     Raises
     ------

@@ -25,7 +25,7 @@ class SignalQuality:
     precision : share of signals that stand for a change
     recall : share of changes that are signalled
     change_rate, signal_rate : per page, 1/time
-    silent_rate : rate of changes without a signal, 1/time
+    silent_rate : changes without a signal, 1/time
     log_odds : what one signal takes from the logarithm of the chance of being fresh, >= 0
     worth_time : each signal counts as so much more elapsed time
     log_odds_error : its standard error
