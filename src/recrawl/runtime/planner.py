@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["Planner"]
 
 _DAY_S: Final = 86_400.0
+# A visit that nothing was due for is lost; a page a little overdue is not, and counts as demand.
+_LEAD: Final = 1.1
 # What visits told is forgotten by these half-lives; which of them counts is learned.
 _HALF_LIVES_S: Final = (np.inf, 730 * _DAY_S, 180 * _DAY_S, 45 * _DAY_S, 10 * _DAY_S)
 
@@ -181,7 +183,7 @@ class Planner:
         weights = np.ones(len(control))
         weights[rows] = pages.weights if np.any(pages.weights > 0) else 1.0
         control.grow(weights)
-        control.budget, control.last[rows] = budget, pages.last_visit_s
+        control.budget, control.last[rows] = _LEAD * budget, pages.last_visit_s
         by_row = np.zeros(len(control), np.int64)
         by_row[rows] = hosts
         control.groups = [by_row]
