@@ -130,14 +130,15 @@ def test_priors_are_learned_from_the_pages() -> None:
 
 
 def test_pages_borrow_from_their_group_and_small_groups_from_all() -> None:
-    """A host of 500 quick pages has a quick prior; that of a single page stays near the rest."""
+    """Each law counts as 30 pages: 500 pages have their own prior, a single one that of the rest."""
     rates = np.concatenate([np.full(500, 1.0), np.full(500, 0.01), [1.0]])
     host = np.repeat([0, 1, 2], [500, 500, 1])
 
     shapes, means = learn_gamma_priors(rates, np.log(rates), [host])
 
-    assert means[0] == pytest.approx(1.0, rel=0.01)
-    assert means[500] == pytest.approx(0.01, rel=0.6)
+    overall = rates.mean()
+    expected = [(500 * 1.0 + 30 * overall) / 530, (500 * 0.01 + 30 * overall) / 530]
+    assert means[[0, 500, 1000]] == pytest.approx([*expected, (1.0 + 30 * overall) / 31])
     assert means[500] < means[1000] < means[0]
     assert shapes[0] > shapes[1000]
 
