@@ -130,7 +130,7 @@ def test_priors_are_learned_from_the_pages() -> None:
 
 
 def test_pages_borrow_from_their_group_and_small_groups_from_all() -> None:
-    """Each law counts as 30 pages: 500 pages have their own prior, a single one that of the rest."""
+    """The law around counts as 30 pages: 500 pages have a prior of their own, one page has not."""
     rates = np.concatenate([np.full(500, 1.0), np.full(500, 0.01), [1.0]])
     host = np.repeat([0, 1, 2], [500, 500, 1])
 
