@@ -14,7 +14,7 @@ from recrawl.freshness import (
     solve_even_freshness,
 )
 
-__all__ = ["MEASURES", "PlanInputs", "Schedule", "plan_visits"]
+__all__ = ["MEASURES", "PlanInputs", "Schedule", "even_freshness", "plan_visits"]
 
 Vector = NDArray[np.float64]
 MEASURES: Final = ("even-freshness", "uniform", "proportional")
@@ -111,11 +111,11 @@ def _allocate(
         return plan.crawl_rates, plan.price, plan.value, plan.n_never_visited
     allocate = {"uniform": allocate_uniformly, "proportional": allocate_proportionally}[measure]
     rates = allocate(pages, budget)
-    fresh = _even_freshness(pages.change_rates, rates)
+    fresh = even_freshness(pages.change_rates, rates)
     return rates, 0.0, float(np.average(fresh, weights=pages.weights)), int(np.sum(rates == 0))
 
 
-def _even_freshness(change_rates: Vector, crawl_rates: Vector) -> Vector:
+def even_freshness(change_rates: Vector, crawl_rates: Vector) -> Vector:
     """Share of time each page is fresh when its visits are evenly spaced: (1 - exp(-y)) / y."""
     with np.errstate(divide="ignore", invalid="ignore"):
         y = change_rates / crawl_rates

@@ -29,3 +29,8 @@ app.command(
     name="events",
     help="The weekly pattern of a source's updates, from their times or from probes.",
 )
+app.command(
+    "recrawl.cli.fit.changes:main",
+    name="changes",
+    help="How often pages change, from what visits found.",
+)
