@@ -100,13 +100,10 @@ def crawled(site: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 CRAWLS = re.compile(r"recrawl (init|run|search|status|explain|export)")
-SLOW = re.compile(CRAWLS.pattern + r"|recrawl backtest")
-SESSIONS = [  # polite crawls take their time
-    pytest.param(page, text, marks=[pytest.mark.slow] if SLOW.search(text) else [])
-    for page, text in blocks("console")
-]
+SESSIONS = blocks("console")
 
 
+@pytest.mark.slow  # a process for every command, and polite crawls
 @pytest.mark.acceptance
 @pytest.mark.parametrize(("page", "session"), SESSIONS, ids=name_of)
 def test_console_examples_do_what_they_show(

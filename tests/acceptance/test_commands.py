@@ -187,6 +187,7 @@ def test_init_writes_a_config_that_run_takes(tmp_path: Path, server: LocalServer
     assert answer("status", cwd=tmp_path)["pages"] == {"indexed": 3}
 
 
+@pytest.mark.slow
 def test_the_demo_measures_three_policies_and_leaves_a_searchable_index(tmp_path: Path) -> None:
     """A short demo: the contract of its JSON, and an index that answers."""
     told = answer("demo", "--seconds", "6", "--pages", "80", "--seed", "3", cwd=tmp_path)

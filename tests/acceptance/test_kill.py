@@ -129,6 +129,7 @@ def check_the_end(cwd: Path, site: ChangingSite) -> None:
         assert [hit.snippet.split(" of")[0] for hit in hits] == [site.text(number).split(" of")[0]]
 
 
+@pytest.mark.slow
 def test_killed_at_some_moments(tmp_path: Path, server: LocalServer, site: ChangingSite) -> None:
     """A few kills in the quick suite; the slow one has fifty."""
     write_config(tmp_path, CONFIG.format(port=server.port))

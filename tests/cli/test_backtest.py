@@ -63,6 +63,7 @@ def test_a_backtest_has_the_keys_that_scripts_rely_on(
     assert plot.stat().st_size > 1000
 
 
+@pytest.mark.slow
 def test_a_backtest_is_told_to_people(changes: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Tables with units; a host limit and Pareto weights are obeyed."""
     code, out, err = run(

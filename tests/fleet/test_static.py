@@ -35,6 +35,7 @@ def test_at_utilisation_one() -> None:
     assert static_cost(1.0, 1.4, 5) == pytest.approx(2.4 / 6, rel=1e-15)
 
 
+@pytest.mark.slow
 @given(st.floats(0.02, 0.5), st.floats(0.05, 20), st.integers(1, 12), st.floats(0.5, 2))
 def test_proposition_3_finds_the_best_of_all_numbers(
     fetch_rate: float, weight: float, buffer: int, index_rate: float

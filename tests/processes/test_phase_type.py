@@ -117,6 +117,7 @@ def test_distribution_density_and_transform_belong_together(law: PhaseType) -> N
     assert law.scaled(3.0).moment(3) == pytest.approx(27 * law.moment(3))
 
 
+@pytest.mark.slow
 def test_a_long_erlang_time_does_not_underflow() -> None:
     """Nine hundred stages: weights are kept as logarithms."""
     law = PhaseType.erlang(900, 1.0)

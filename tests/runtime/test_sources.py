@@ -57,7 +57,11 @@ def delays_s(probes: list[float]) -> float:
     return float(np.mean(at[np.searchsorted(at, news)] - news))
 
 
-@pytest.mark.parametrize("noise", [False, True], ids=["plain", "with the time of the request"])
+@pytest.mark.parametrize(
+    "noise",
+    [False, pytest.param(True, marks=pytest.mark.slow)],
+    ids=["plain", "with the time of the request"],
+)
 def test_a_feed_is_probed_when_its_news_come(noise: bool) -> None:
     """As often as before, but news wait less than two thirds of what they did; the gap is kept."""
     virtual = run_virtually(crawl(Kind.FEED, 12, feed(noise)))

@@ -93,6 +93,7 @@ def test_six_pages_are_certified() -> None:
     assert len(EXACT[SIX]["cycle"]) == best.sequence.size
 
 
+@pytest.mark.slow
 def test_no_short_cycle_of_three_beats_the_optimum() -> None:
     """Every word of up to nine slots, by brute force."""
     costs = losses(1, 2, 3)

@@ -156,6 +156,7 @@ def test_theorem_3_3_is_attained_by_a_cycle_when_frequencies_are_equal() -> None
     np.testing.assert_allclose(cycle, bound_obsolescence(RATES, np.full(4, 0.25), law), rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_theorem_3_3_bounds_every_cycle() -> None:
     """No sequence of length 8 over three pages beats the bound at its own frequencies."""
     law, rates = LAWS["exponential"], np.array([0.2, 0.5, 1.0])
