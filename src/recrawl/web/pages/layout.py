@@ -1,0 +1,97 @@
+"""What all pages share: the frame, the navigation, and instants as people say them."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from recrawl.quantities import show_duration
+from recrawl.web.files import static_url
+from recrawl.web.markup import Child, Markup, element, joined
+
+__all__ = ["ago", "document", "facts_list", "message_page"]
+
+_PLACES: Final = (("/", "Search"), ("/dashboard", "Crawl"), ("/what-if", "What if"))
+
+
+def document(
+    title: str,
+    *content: Child,
+    place: str = "",
+    scripts: Sequence[str] = (),
+    styles: Sequence[str] = (),
+    body_class: str | None = None,
+) -> str:
+    """Return a whole page.
+
+    Parameters
+    ----------
+    title : of the window
+    content : of the main part
+    place : path of the entry of the navigation that this page is
+    scripts, styles : names of static files, beside those of every page
+    body_class : for the style sheet
+    """
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("title", title),
+        element("link", rel="icon", href=static_url("icon.svg"), type="image/svg+xml"),
+        element(
+            "link",
+            rel="search",
+            type="application/opensearchdescription+xml",
+            title="recrawl",
+            href="/opensearch.xml",
+        ),
+        [
+            element("link", rel="stylesheet", href=static_url(name))
+            for name in (*styles, "page.css")
+        ],
+        [element("script", src=static_url(name), defer=True) for name in (*scripts, "keys.js")],
+    )
+    navigation = element(
+        "nav",
+        [
+            element("a", name, href=path, aria_current="page" if path == place else None)
+            for path, name in _PLACES
+        ],
+        aria_label="Pages",
+    )
+    mark = element("a", "recrawl", href="/", class_="mark")
+    body = element(
+        "body",
+        element("a", "Skip to the content", href="#main", class_="skip"),
+        element("header", element("div", mark, navigation, class_="frame"), class_="top"),
+        element("main", joined(content), id="main", class_="frame", tabindex=-1),
+        class_=body_class,
+    )
+    return f"<!doctype html>\n{element('html', head, body, lang='en')}"
+
+
+def message_page(title: str, text: str, *more: Child) -> str:
+    """Return a page that says one thing."""
+    return document(
+        f"{title} · recrawl", element("div", element("h1", title), element("p", text), *more,
+        class_="message")
+    )  # fmt: skip
+
+
+def ago(instant_s: float, now_s: float) -> Markup:
+    """Return how long ago an instant was, or in how long it is, with the instant itself."""
+    seconds = now_s - instant_s
+    words = f"{show_duration(seconds)} ago" if seconds >= 0 else f"in {show_duration(-seconds)}"
+    at = datetime.fromtimestamp(instant_s, UTC)
+    return element(
+        "time",
+        words,
+        datetime=at.isoformat(timespec="seconds"),
+        title=at.strftime("%Y-%m-%d %H:%M:%S UTC"),
+    )
+
+
+def facts_list(rows: Sequence[tuple[str, Child]]) -> Markup:
+    """Return names and values, one pair a line."""
+    pairs = [element("div", element("dt", name), element("dd", value)) for name, value in rows]
+    return element("dl", pairs, class_="facts")
