@@ -3,23 +3,19 @@
 import contextlib
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recrawl.control.urls import normalise
 from recrawl.errors import InputError, RecrawlError
 from recrawl.quantities import show_duration, show_rate
 from recrawl.reports.page import page_report, timetable_report, why_unknown
-from recrawl.reports.plans import (
-    PlanQuestion,
-    control_curve,
-    plan_question,
-    solve_what_if,
-    trade_off,
-)
 from recrawl.settings import Settings
 from recrawl.web.observation import crawl_instant
 from recrawl.web.pages.search import AGES, PER_PAGE, SearchQuestion, SearchResult
 from recrawl.web.source import CrawlSource
+
+if TYPE_CHECKING:
+    from recrawl.reports.plans import PlanQuestion
 
 __all__ = ["PageUnknown", "Planning", "Surroundings", "explain_page", "look_around", "search"]
 
@@ -137,6 +133,9 @@ class Planning:
         InputError
             A number makes no sense, or nothing was visited yet.
         """
+        # Compiled loops take a second to import: paid on this thread, not at the server's start.
+        from recrawl.reports.plans import control_curve, solve_what_if
+
         started_s = time.perf_counter()
         facts = source.frontier().facts()
         question = self._question(source, facts)
@@ -169,13 +168,17 @@ class Planning:
 
     def trade_off(self, source: CrawlSource) -> list[dict[str, float]]:
         """Return the freshness that multiples of the budget would buy."""
+        from recrawl.reports.plans import trade_off
+
         question = self._question(source, source.frontier().facts())
         if self._trade_off[0] is not question:
             factors = [2.0 ** (power / 2.0) for power in range(-8, 9)]
             self._trade_off = (question, trade_off(question, factors))
         return self._trade_off[1]
 
-    def _question(self, source: CrawlSource, facts: dict[str, float]) -> PlanQuestion:
+    def _question(self, source: CrawlSource, facts: dict[str, float]) -> "PlanQuestion":
+        from recrawl.reports.plans import plan_question
+
         frontier, history = source.frontier(), source.history()
         plan = frontier.last_plan()
         rules = tuple(value for name, value in facts.items() if name in ("budget_per_s", "delay_s"))
@@ -192,7 +195,7 @@ class Planning:
         return self._asked[1]
 
     def _command(
-        self, question: PlanQuestion, budget: float, delay: float, weight: float, present: float
+        self, question: "PlanQuestion", budget: float, delay: float, weight: float, present: float
     ) -> str:
         parts = [f"recrawl run {self._config}"]
         if budget != question.budget_per_s:

@@ -1,15 +1,17 @@
 """What a dashboard shows, read from the state: the quick part and the thorough part."""
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from recrawl.ports import PlannedPages
 from recrawl.reports.history import freshness_over_time
-from recrawl.reports.plans import PlanQuestion, control_curve, plan_question, solve_what_if
 from recrawl.reports.status import believed_rates, control_report, instant_of, status_report
 from recrawl.terms import PlanRecord
 from recrawl.web.source import CrawlSource
+
+if TYPE_CHECKING:
+    from recrawl.reports.plans import PlanQuestion
 
 __all__ = ["CrawlObserver", "crawl_instant"]
 
@@ -43,6 +45,9 @@ class CrawlObserver:
 
     def pulse(self, source: CrawlSource) -> dict[str, object]:
         """Return what moves every second."""
+        # Compiled loops take a second to import: paid on this thread, not at the server's start.
+        from recrawl.reports.plans import control_curve
+
         frontier, history = source.frontier(), source.history()
         facts = frontier.facts()
         running = history.is_running()
@@ -78,6 +83,8 @@ class CrawlObserver:
 
     def report(self, source: CrawlSource) -> dict[str, object]:
         """Return what takes a while to read: pages, freshness over time, hosts."""
+        from recrawl.reports.plans import plan_question
+
         frontier, history = source.frontier(), source.history()
         facts = frontier.facts()
         now_s = crawl_instant(facts, is_running=history.is_running())
@@ -102,8 +109,10 @@ class CrawlObserver:
         }
         return told
 
-    def _gain(self, plan: PlanRecord | None, question: PlanQuestion | None) -> dict[str, Any]:
+    def _gain(self, plan: PlanRecord | None, question: "PlanQuestion | None") -> dict[str, Any]:
         """Return what a fifth more budget brings, and what visits to each host cost; per plan."""
+        from recrawl.reports.plans import solve_what_if
+
         if plan is None or question is None:
             return {}
         if self._gained[0] != plan:

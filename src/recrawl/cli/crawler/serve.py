@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -12,12 +13,17 @@ from recrawl.cli.crawler.place import DEFAULT_CONFIG, state_directory
 from recrawl.errors import InputError
 from recrawl.settings import load_settings
 from recrawl.web.guard import Access
-from recrawl.web.server import bind, is_loopback, origin_of, read_token
+from recrawl.web.listening import (
+    PORT,
+    SHORTEST_TOKEN,
+    bind,
+    is_loopback,
+    origin_of,
+    read_token,
+)
 from recrawl.web.server import serve as serve_pages
 
 __all__ = ["serve"]
-
-PORT = 8710
 
 
 def serve(
@@ -29,6 +35,7 @@ def serve(
     token_file: Path | None = None,
     name: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")] = False,
+    until_eof: Annotated[bool, Parameter(show=False, negative="")] = False,
 ) -> int:
     """Show search, the live crawl, any page explained, and what-ifs in a browser.
 
@@ -53,6 +60,8 @@ def serve(
         more than once.
     quiet
         Do not print the address.
+    until_eof
+        End when standard input ends: with the crawl that started this.
     """
     if not 0 <= port <= 65_535:
         raise InputError(f"--port: {port} must be between 0 and 65535")
@@ -68,9 +77,12 @@ def serve(
     listener = bind(listen, port)
     access = Access(frozenset(part.lower() for part in name), token)
 
-    def tell() -> None:
+    def on_start() -> None:
         if not quiet:
-            print(f"recrawl: {origin_of(listener)}/  (Ctrl-C ends it)", file=sys.stderr, flush=True)
+            where = origin_of(listener)
+            print(f"Look at {where}/ (Ctrl-C ends it)", file=sys.stderr, flush=True)
+        if until_eof:
+            asyncio.get_running_loop().add_reader(0, _end_with_input)
 
     asyncio.run(
         serve_pages(
@@ -79,16 +91,22 @@ def serve(
             access=access,
             settings=settings,
             config=str(path) if state is None else "CONFIG",
-            on_start=tell,
+            on_start=on_start,
         )
     )
     return 0
+
+
+def _end_with_input() -> None:
+    if not os.read(0, 4096):
+        asyncio.get_running_loop().remove_reader(0)
+        signal.raise_signal(signal.SIGTERM)
 
 
 def _token(file: Path | None) -> str | None:
     if file is not None:
         return read_token(file)
     token = os.environ.get("RECRAWL_TOKEN")
-    if token is not None and len(token.strip()) < 16:
-        raise InputError("RECRAWL_TOKEN: a token needs at least 16 characters")
+    if token is not None and len(token.strip()) < SHORTEST_TOKEN:
+        raise InputError(f"RECRAWL_TOKEN: a token needs at least {SHORTEST_TOKEN} characters")
     return token.strip() if token is not None else None

@@ -4,12 +4,17 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
 
-from recrawl.quantities import show_duration
 from recrawl.web.files import static_url
 from recrawl.web.markup import Child, Markup, element, joined
 
-__all__ = ["ago", "document", "facts_list", "message_page"]
+__all__ = ["ago", "brief", "document", "facts_list", "message_page", "spoken"]
 
+_UNITS: Final = (
+    ("year", 31_557_600.0),
+    ("day", 86_400.0),
+    ("hour", 3_600.0),
+    ("minute", 60.0),
+)
 _PLACES: Final = (("/", "Search"), ("/dashboard", "Crawl"), ("/what-if", "What if"))
 
 
@@ -81,7 +86,7 @@ def message_page(title: str, text: str, *more: Child) -> str:
 def ago(instant_s: float, now_s: float) -> Markup:
     """Return how long ago an instant was, or in how long it is, with the instant itself."""
     seconds = now_s - instant_s
-    words = f"{show_duration(seconds)} ago" if seconds >= 0 else f"in {show_duration(-seconds)}"
+    words = f"{spoken(seconds)} ago" if seconds >= 0 else f"in {spoken(-seconds)}"
     at = datetime.fromtimestamp(instant_s, UTC)
     return element(
         "time",
@@ -89,6 +94,20 @@ def ago(instant_s: float, now_s: float) -> Markup:
         datetime=at.isoformat(timespec="seconds"),
         title=at.strftime("%Y-%m-%d %H:%M:%S UTC"),
     )
+
+
+def spoken(seconds: float) -> str:
+    """Return a duration as people say it: ``3 minutes``, ``1.5 hours``, ``12 days``."""
+    for unit, size in _UNITS:
+        if seconds >= size:
+            number = f"{float(f'{seconds / size:.2g}'):g}"
+            return f"{number} {unit}" if number == "1" else f"{number} {unit}s"
+    return f"{seconds:.0f} seconds" if round(seconds) != 1 else "1 second"
+
+
+def brief(seconds: float) -> str:
+    """Return how long an exchange took."""
+    return f"{1000 * seconds:.3g} ms" if seconds < 1.0 else f"{seconds:.3g} s"
 
 
 def facts_list(rows: Sequence[tuple[str, Child]]) -> Markup:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from recrawl.quantities import show_bytes, show_duration
 from recrawl.web.markup import Child, Markup, element, link
-from recrawl.web.pages.layout import ago, document, facts_list
+from recrawl.web.pages.layout import ago, brief, document, facts_list
 
 __all__ = ["page_explained", "page_unknown"]
 
@@ -167,7 +167,8 @@ def _time_line(report: dict[str, Any], visits: Sequence[dict[str, Any]]) -> Mark
 def _table(visits: Sequence[dict[str, Any]], now_s: float) -> Markup | None:
     if not visits:
         return None
-    headings = ("visited", "outcome", "status", "changed", "took", "size")
+    headings = {"visited": "", "outcome": "", "status": "number", "changed": "", "took": "number",
+                "size": "number"}  # fmt: skip
     rows = [
         element(
             "tr",
@@ -175,12 +176,21 @@ def _table(visits: Sequence[dict[str, Any]], now_s: float) -> Markup | None:
             element("td", visit["outcome"]),
             element("td", str(visit["status"] or ""), class_="number"),
             element("td", {True: "yes", False: "no", None: ""}[visit["changed"]]),
-            element("td", show_duration(visit["fetch_s"]), class_="number"),
+            element("td", brief(visit["fetch_s"]), class_="number"),
             element("td", show_bytes(visit["received_bytes"]), class_="number"),
         )
         for visit in reversed(visits[-50:])
     ]
     caption = element("caption", f"The latest {len(rows)} visits")
-    head = element("thead", element("tr", [element("th", name, scope="col") for name in headings]))
+    head = element(
+        "thead",
+        element(
+            "tr",
+            [
+                element("th", name, scope="col", class_=kind or None)
+                for name, kind in headings.items()
+            ],
+        ),
+    )
     table = element("table", caption, head, element("tbody", rows))
     return element("div", table, class_="wide", tabindex=0, role="region", aria_label="Visits")

@@ -7,7 +7,7 @@ __all__ = ["what_if_page"]
 
 _ROWS = (
     ("freshness", "Fresh, by weight"),
-    ("price", "Price of a fetch"),
+    ("price", "Price of a fetch a day"),
     ("never", "Pages left alone"),
     ("hosts", "Hosts at their limit"),
     ("robots", "Robots active, on average"),

@@ -70,11 +70,11 @@ class CurvePicture {
   draw(curve, then) {
     const K = curve.capacity;
     const N = curve.robots;
-    const [left, top, width, height] = [38, 10, 462, 236];
+    const [left, top, width, height] = [30, 26, 474, 224];
     this.x = (q) => left + (width * (q + 0.5)) / (K + 1);
     this.y = (r) => top + height - (height * (r + 0.5)) / (N + 1);
     this.cell = { width: width / (K + 1), height: height / (N + 1) };
-    const svg = drawn("svg", { viewBox: "0 0 510 290", "aria-hidden": "true" });
+    const svg = drawn("svg", { viewBox: "0 0 510 292", "aria-hidden": "true" });
     for (const r of this.ticks(N)) {
       svg.append(drawn("line", { class: "grid", x1: left, x2: left + width, y1: this.y(r), y2: this.y(r) }));
       svg.append(drawn("text", { x: left - 8, y: this.y(r) + 4, "text-anchor": "end" }, String(r)));
@@ -83,7 +83,7 @@ class CurvePicture {
       svg.append(drawn("text", { x: this.x(q), y: top + height + 17, "text-anchor": "middle" }, String(q)));
     }
     svg.append(drawn("text", { x: left + width, y: top + height + 36, "text-anchor": "end" }, "pages in the buffer"));
-    svg.append(drawn("text", { x: left + 6, y: top + 12 }, "robots active"));
+    svg.append(drawn("text", { x: 0, y: 14 }, "robots active"));
     this.shades = drawn("g");
     svg.append(this.shades);
     svg.append(drawn("path", { class: "curve", d: this.stairs(curve.targets) }));

@@ -129,7 +129,7 @@
     onFreshness(report);
     onFetches(report);
     rows("hosts", report.hosts.map((host) => [
-      host.host, count(host.pages), count(host.due), count(host.overdue),
+      host.host.replace(/^https?:\/\//, ""), count(host.pages), count(host.due), count(host.overdue),
       host.robots_txt === null ? "not read" : String(host.robots_txt),
       host.price === null ? "the price" : `${short(host.price)} × the price`,
       host.why ? `left alone for ${duration(host.blocked_for_s)}: ${host.why}` : "may be asked",

@@ -26,6 +26,7 @@ const figures = {
   rate(perSecond) {
     if (perSecond === null || perSecond === undefined || !Number.isFinite(perSecond)) return "–";
     if (perSecond === 0) return "none";
+    if (perSecond * SECONDS.y < 1e-3) return "hardly ever";
     for (const unit of ["s", "min", "h", "d"]) {
       if (perSecond * SECONDS[unit] >= 1) return `${figures.short(perSecond * SECONDS[unit], 4)} / ${unit}`;
     }

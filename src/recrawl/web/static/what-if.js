@@ -13,7 +13,7 @@
   const tradeOff = new LineChart("trade-off-picture", (colour) => ({
     scales: { x: { time: false, distr: 3 }, y: { range: (_, low, high) => [Math.max(0, low - 0.03), Math.min(1, high + 0.02)] } },
     axes: [
-      { space: 70, values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : rate(tick))) },
+      { space: 70, grid: { show: false }, values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : rate(tick))) },
       { size: 52, values: (_, ticks) => ticks.map((tick) => percent(tick, 0)) },
     ],
     series: [
@@ -29,7 +29,7 @@
     const now = name === "starvation" ? present.starvation_weight || 1 : present[name];
     return Number((now * factor(name)).toPrecision(4));
   };
-  const shows = { budget: rate, delay: duration, starvation: (weight) => `${short(weight)} lost pages` };
+  const shows = { budget: rate, delay: duration, starvation: (weight) => short(weight) };
 
   function label() {
     for (const name of names) {
@@ -60,7 +60,7 @@
   function tell(told, column) {
     const cells = {
       freshness: percent(told.freshness, 2),
-      price: `${short(told.points_per_daily_fetch)} points / (fetch / d)`,
+      price: `${short(told.points_per_daily_fetch)} points`,
       never: count(told.never_visited),
       hosts: count(told.hosts_at_cap),
       robots: told.curve?.robots_mean === undefined ? "not known yet" : short(told.curve.robots_mean),
