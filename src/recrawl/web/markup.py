@@ -20,9 +20,9 @@ class Markup(str):
 Child: TypeAlias = "str | int | Markup | Iterable[Child] | None"
 _VOID: Final = frozenset({"meta", "link", "input", "br", "hr", "img"})
 # Controls, and the marks that turn the direction of text round: names made to deceive.
-_DECEIVING: Final = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
-)
+_MARKS: Final = "\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069"
+_DECEIVING: Final = re.compile(f"[{_MARKS}]")
+_SPECIAL: Final = re.compile(f"[{_MARKS}&<>\"']")
 
 
 def plain(text: str) -> str:
@@ -32,13 +32,24 @@ def plain(text: str) -> str:
 
 def joined(children: Child) -> Markup:
     """Return children one after the other, escaped unless they are markup."""
-    if children is None:
-        return Markup()
+    parts: list[str] = []
+    _gather(children, parts)
+    return Markup("".join(parts))
+
+
+def _gather(children: Child, parts: list[str]) -> None:
     if isinstance(children, Markup):
-        return children
-    if isinstance(children, str | int):
-        return Markup(escape(plain(str(children)), quote=True))
-    return Markup("".join(joined(child) for child in children))
+        parts.append(children)
+    elif isinstance(children, str | int):
+        parts.append(_escaped(str(children)))
+    elif children is not None:
+        for child in children:
+            _gather(child, parts)
+
+
+def _escaped(text: str) -> str:
+    # Most texts need nothing; looking is cheaper than replacing.
+    return escape(_DECEIVING.sub("\ufffd", text)) if _SPECIAL.search(text) else text
 
 
 def element(tag: str, /, *children: Child, **attributes: str | int | float | bool | None) -> Markup:
@@ -51,17 +62,18 @@ def element(tag: str, /, *children: Child, **attributes: str | int | float | boo
     attributes : ``class_`` and ``for_`` as people write them in Python, ``data_x`` for ``data-x``;
         True stands alone, False and None are left out
     """
-    told = []
+    parts = [f"<{tag}"]
     for key, value in attributes.items():
         if value is None or value is False:
             continue
-        attribute = key.strip("_").replace("_", "-")
-        text = "" if value is True else f'="{escape(plain(str(value)), quote=True)}"'
-        told.append(f" {attribute}{text}")
-    opened = f"<{tag}{''.join(told)}>"
-    if tag in _VOID:
-        return Markup(opened)
-    return Markup(f"{opened}{joined(children)}</{tag}>")
+        name = key.strip("_").replace("_", "-")
+        parts.append(f" {name}" if value is True else f' {name}="{_escaped(str(value))}"')
+    parts.append(">")
+    if tag not in _VOID:
+        for child in children:
+            _gather(child, parts)
+        parts.append(f"</{tag}>")
+    return Markup("".join(parts))
 
 
 def link(url: str, *children: Child, class_: str | None = None) -> Markup:

@@ -59,7 +59,7 @@ class _Server(uvicorn.Server):
                 proxy_headers=False,
                 timeout_keep_alive=20,
                 timeout_graceful_shutdown=2,
-                limit_concurrency=1_000,
+                limit_concurrency=400,
                 h11_max_incomplete_event_size=32_768,
                 lifespan="on",
                 ws="none",

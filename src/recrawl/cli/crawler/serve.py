@@ -81,7 +81,8 @@ def serve(
         if not quiet:
             where = origin_of(listener)
             print(f"Look at {where}/ (Ctrl-C ends it)", file=sys.stderr, flush=True)
-        if until_eof:
+        if until_eof:  # beside a crawl, which goes first
+            os.nice(5)
             asyncio.get_running_loop().add_reader(0, _end_with_input)
 
     asyncio.run(

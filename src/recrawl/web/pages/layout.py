@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Final
 
 from recrawl.web.files import static_url
@@ -36,34 +37,8 @@ def document(
     scripts, styles : names of static files, beside those of every page
     body_class : for the style sheet
     """
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
-        element("title", title),
-        element("link", rel="icon", href=static_url("icon.svg"), type="image/svg+xml"),
-        element(
-            "link",
-            rel="search",
-            type="application/opensearchdescription+xml",
-            title="recrawl",
-            href="/opensearch.xml",
-        ),
-        [
-            element("link", rel="stylesheet", href=static_url(name))
-            for name in (*styles, "page.css")
-        ],
-        [element("script", src=static_url(name), defer=True) for name in (*scripts, "keys.js")],
-    )
-    navigation = element(
-        "nav",
-        [
-            element("a", name, href=path, aria_current="page" if path == place else None)
-            for path, name in _PLACES
-        ],
-        aria_label="Pages",
-    )
+    head = element("head", _head(tuple(styles), tuple(scripts)), element("title", title))
+    navigation = _navigation(place)
     mark = element("a", "recrawl", href="/", class_="mark")
     body = element(
         "body",
@@ -73,6 +48,40 @@ def document(
         class_=body_class,
     )
     return f"<!doctype html>\n{element('html', head, body, lang='en')}"
+
+
+@lru_cache(maxsize=64)
+def _head(styles: tuple[str, ...], scripts: tuple[str, ...]) -> Markup:
+    sheets = [element("link", rel="stylesheet", href=static_url(name)) for name in styles]
+    programs = [element("script", src=static_url(name), defer=True) for name in scripts]
+    return joined(
+        [
+            element("meta", charset="utf-8"),
+            element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+            element("meta", name="color-scheme", content="light dark"),
+            element("link", rel="icon", href=static_url("icon.svg"), type="image/svg+xml"),
+            element(
+                "link",
+                rel="search",
+                type="application/opensearchdescription+xml",
+                title="recrawl",
+                href="/opensearch.xml",
+            ),
+            sheets,
+            element("link", rel="stylesheet", href=static_url("page.css")),
+            programs,
+            element("script", src=static_url("keys.js"), defer=True),
+        ]
+    )
+
+
+@lru_cache(maxsize=16)
+def _navigation(place: str) -> Markup:
+    entries = [
+        element("a", name, href=path, aria_current="page" if path == place else None)
+        for path, name in _PLACES
+    ]
+    return element("nav", entries, aria_label="Pages")
 
 
 def message_page(title: str, text: str, *more: Child) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 from urllib.parse import quote, urlencode
 
@@ -113,7 +114,7 @@ def _form(question: SearchQuestion, hosts: Sequence[str], *, home: bool) -> Mark
                 "input", name="host", value=question.host, list="hosts", placeholder="all",
                 autocomplete="off", spellcheck="false",
             )),
-            element("datalist", [element("option", value=host) for host in hosts], id="hosts"),
+            _names(tuple(hosts)),
             element("label", "Copies ", element("select", ages, name="age")),
             class_="filters",
         ),
@@ -122,6 +123,11 @@ def _form(question: SearchQuestion, hosts: Sequence[str], *, home: bool) -> Mark
         role="search",
         class_="search",
     )  # fmt: skip
+
+
+@lru_cache(maxsize=4)
+def _names(hosts: tuple[str, ...]) -> Markup:
+    return element("datalist", [element("option", value=host) for host in hosts], id="hosts")
 
 
 def _hints(n_documents: int | None) -> Markup:
