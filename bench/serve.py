@@ -162,8 +162,8 @@ async def searches(port: int, per_s: float, seconds: float) -> list[float]:
         tasks.append(asyncio.create_task(get(port, path, refused)))
     times_s = [took_s for took_s, _ in await asyncio.gather(*tasks)]
     if refused:
-        print(f"refused: {len(refused)} of {len(tasks)} ({set(refused)})")
-    return times_s
+        print(f"refused, for too many waited: {len(refused)} of {len(tasks)}")
+    return times_s[: len(tasks) - len(refused)]
 
 
 async def watch(port: int, until_s: float) -> int:
@@ -217,10 +217,12 @@ def crawl(directory: Path, seconds: float, *, load: bool, per_s: float) -> int:
         command += ["--for", f"{seconds + 8:.0f}s"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as crawling:
             time.sleep(5.0)
-            with server(directory / "recrawl-state") as (port, _):
+            with server(directory / "recrawl-state") as (port, pid):
                 time.sleep(3.0)
                 if load:
+                    used_s = cpu_s(pid)
                     took = asyncio.run(searches(port, per_s, seconds))
+                    print(f"the server used {(cpu_s(pid) - used_s) / len(took):.2g} s a search")
                     show(f"{per_s:.0f} searches/s beside a crawl", took)
                 else:
                     time.sleep(seconds)

@@ -1,8 +1,9 @@
 """The pictures of the pages: every view, light, dark and on a phone.
 
-recrawl demo --state recrawl-demo
+recrawl demo --state recrawl-demo &
 recrawl serve --state recrawl-demo --port 8710 &
-python docs/pictures/serve.py http://127.0.0.1:8710
+python docs/pictures/serve.py http://127.0.0.1:8710 dashboard    # while the demo runs
+python docs/pictures/serve.py http://127.0.0.1:8710 search nothing what-if page
 """
 
 import shutil
@@ -14,7 +15,7 @@ from playwright.sync_api import Page, sync_playwright
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
 QUERY = "quiet lantern"
-LOOKS = (("", "light", 1100, 850), ("-dark", "dark", 1100, 850), ("-phone", "light", 390, 780))
+LOOKS = (("", "light", 1100, 1220), ("-dark", "dark", 1100, 1220), ("-phone", "light", 390, 844))
 
 
 def show(page: Page, origin: str, view: str) -> None:
@@ -31,6 +32,7 @@ def show(page: Page, origin: str, view: str) -> None:
     if view == "dashboard":
         page.locator("#fetches-picture canvas").wait_for()
         page.locator("#valuable tr").first.wait_for()
+        page.wait_for_timeout(4_000)  # the crawl moves on
     if view == "what-if":
         page.locator("#trade-off-picture canvas").wait_for()
         for _ in range(8):
@@ -42,7 +44,7 @@ def show(page: Page, origin: str, view: str) -> None:
 
 
 def main() -> None:
-    """Take them all."""
+    """Take those that are named."""
     origin = sys.argv[1].rstrip("/")
     folder = Path(__file__).parent
     with sync_playwright() as playwright:
@@ -51,9 +53,11 @@ def main() -> None:
             page = browser.new_page(
                 color_scheme=scheme, viewport={"width": width, "height": height}
             )
-            for view in ("search", "nothing", "dashboard", "what-if", "page"):
+            for view in sys.argv[2:]:
                 show(page, origin, view)
-                page.screenshot(path=folder / f"serve-{view}{suffix}.png")
+                page.screenshot(
+                    path=folder / f"serve-{view}{suffix}.png", full_page=view == "what-if"
+                )
         browser.close()
 
 

@@ -17,7 +17,7 @@ from recrawl.web.source import CrawlSource
 if TYPE_CHECKING:
     from recrawl.reports.plans import PlanQuestion
 
-__all__ = ["PageUnknown", "Planning", "Surroundings", "explain_page", "look_around", "search"]
+__all__ = ["PageUnknown", "Planning", "Surroundings", "explain_page", "find"]
 
 _MOST_HOSTS = 50
 
@@ -71,6 +71,20 @@ def search(source: CrawlSource, question: SearchQuestion, now_s: float) -> Searc
         suggestion=None if total else index.suggest(question.text),
         notes=tuple(index.misread(question.text)),
     )
+
+
+def find(
+    source: CrawlSource, question: SearchQuestion
+) -> tuple[Surroundings, SearchResult | None, str | None]:
+    """Return what surrounds a search, its result if something was asked, and what went wrong."""
+    around = look_around(source)
+    try:
+        if question.text:
+            return around, search(source, question, around.now_s), None
+        source.index()
+    except RecrawlError as error:
+        return around, None, str(error)
+    return around, None, None
 
 
 def explain_page(

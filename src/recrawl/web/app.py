@@ -16,11 +16,11 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response, Stream
 from starlette.routing import Route
 from starlette.types import ASGIApp, Scope
 
-from recrawl.errors import InputError, RecrawlError
+from recrawl.errors import InputError, RecrawlError, StateError
 from recrawl.quantities import parse_duration_s, parse_rate_per_s
 from recrawl.reports.status import status_report
 from recrawl.settings import Settings
-from recrawl.web.answers import PageUnknown, Planning, explain_page, look_around, search
+from recrawl.web.answers import PageUnknown, Planning, explain_page, find
 from recrawl.web.files import static_file
 from recrawl.web.guard import COOKIE, Access, Guard, TokenBuckets
 from recrawl.web.live import LiveView
@@ -106,15 +106,7 @@ class CrawlPages:
     async def search(self, request: Request) -> Response:
         """Box, filters and hits."""
         question = _question(request)
-        around = await self._on_search(look_around)
-        result, trouble, status = None, None, 200
-        try:
-            if question.text:
-                result = await self._on_search(search, question, around.now_s)
-            elif around.n_documents is None:
-                await self._on_search(CrawlSource.index)
-        except RecrawlError as error:
-            trouble, status = str(error), 503
+        around, result, trouble = await self._on_search(find, question)
         page = search_page(
             question,
             result,
@@ -123,7 +115,7 @@ class CrawlPages:
             now_s=around.now_s,
             trouble=trouble,
         )
-        return HTMLResponse(page, status)
+        return HTMLResponse(page, 200 if trouble is None else 503)
 
     async def dashboard(self, request: Request) -> Response:
         """The live view."""
@@ -183,8 +175,9 @@ class CrawlPages:
         question = _question(request)
         if not question.text:
             raise InputError("q: say what to search for")
-        around = await self._on_search(look_around)
-        result = await self._on_search(search, question, around.now_s)
+        _, result, trouble = await self._on_search(find, question)
+        if result is None:
+            raise StateError(trouble or "")
         return _json(
             {
                 "query": question.text,

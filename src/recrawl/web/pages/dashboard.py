@@ -113,7 +113,7 @@ def _hosts() -> Markup:
         "Hosts",
         "Hosts that are left alone come first, then those at their limit, where a visit costs more "
         "than the price.",
-        _table("hosts", "Hosts", headings),
+        _table("hosts", "Hosts", headings, is_named=True),
         identifier="hosts-section",
     )
 
@@ -134,7 +134,10 @@ def _pages() -> Markup:
     )  # fmt: skip
 
 
-def _table(identifier: str, caption: str, headings: tuple[str, ...]) -> Markup:
+def _table(
+    identifier: str, caption: str, headings: tuple[str, ...], *, is_named: bool = False
+) -> Markup:
+    """Return a table for the script to fill; ``is_named``: by the heading above it."""
     head = element(
         "tr",
         [
@@ -144,8 +147,6 @@ def _table(identifier: str, caption: str, headings: tuple[str, ...]) -> Markup:
             for place, name in enumerate(headings)
         ],
     )
-    table = element(
-        "table", element("caption", caption), element("thead", head),
-        element("tbody", id=identifier),
-    )  # fmt: skip
+    title = element("caption", caption, class_="unseen" if is_named else None)
+    table = element("table", title, element("thead", head), element("tbody", id=identifier))
     return element("div", table, class_="wide", tabindex=0, role="region", aria_label=caption)

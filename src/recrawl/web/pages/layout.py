@@ -8,7 +8,7 @@ from typing import Final
 from recrawl.web.files import static_url
 from recrawl.web.markup import Child, Markup, element, joined
 
-__all__ = ["ago", "brief", "document", "facts_list", "message_page", "spoken"]
+__all__ = ["ago", "brief", "counted", "document", "facts_list", "message_page", "spoken"]
 
 _UNITS: Final = (
     ("year", 31_557_600.0),
@@ -112,6 +112,11 @@ def spoken(seconds: float) -> str:
             number = f"{float(f'{seconds / size:.2g}'):g}"
             return f"{number} {unit}" if number == "1" else f"{number} {unit}s"
     return f"{seconds:.0f} seconds" if round(seconds) != 1 else "1 second"
+
+
+def counted(n: int, noun: str) -> str:
+    """Return a number and its noun."""
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 def brief(seconds: float) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from recrawl.quantities import show_bytes, show_duration
 from recrawl.web.markup import Child, Markup, element, link
-from recrawl.web.pages.layout import ago, brief, document, facts_list
+from recrawl.web.pages.layout import ago, brief, counted, document, facts_list
 
 __all__ = ["page_explained", "page_unknown"]
 
@@ -72,18 +72,18 @@ def _rows(report: dict[str, Any], now_s: float) -> list[tuple[str, Child]]:
         rows.append(("Changes", "not known yet; one more visit will tell"))
     if crawl_rate:
         rows.append(("Visited", f"once in {show_duration(1 / crawl_rate)}, by the plan"))
-    rows.append(("Weight", f"{report['weight']:g}"))
+    rows.append(("Weight", f"{report['weight']:.3g}"))
     if report["price"] is not None:
         a_day = report["price"] / 86_400
         rows.append(("Price", f"{a_day:.3g} fresh pages of weight 1, for one more visit a day"))
     if "probes_per_week" in report:
         rows.append(("Probes", f"{report['probes_per_week']} a week, {report['pattern']}"))
+    changes, visits = counted(report["changes"], "change"), counted(report["visits"], "visit")
     rows += [
         ("State", f"{report['state']} ({report['kind']}, {report['depth']} links from a seed)"),
         ("Found", ago(report["discovered_s"], now_s)),
-        ("Versions", f"{report['changes']} changes seen in {report['visits']} visits; the index "
-                     "keeps the latest copy"),
-    ]  # fmt: skip
+        ("Versions", f"{changes} seen in {visits}; the index keeps the latest copy"),
+    ]
     if report["indexed_at_s"]:
         rows.append(("Copy in the index", ago(report["indexed_at_s"], now_s)))
     if report["lastmod_s"]:

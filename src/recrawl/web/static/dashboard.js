@@ -10,7 +10,14 @@
     const at = new Date(1000 * seconds);
     return at.toISOString().slice(0, 16).replace("T", " ");
   };
-  const axes = (valueOf) => [{ space: 90 }, { size: 52, values: (_, ticks) => ticks.map(valueOf) }];
+  const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+  // Days where ticks are days apart, and hours with them where they are closer.
+  const shortTime = (tick, step) => {
+    const at = new Date(1000 * tick);
+    const day = `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()]}`;
+    return step >= 86400 ? day : `${step >= 3600 ? `${day} ` : ""}${at.toISOString().slice(11, step < 60 ? 19 : 16)}`;
+  };
+  const axes = (valueOf) => [{ space: 90, values: (_, ticks) => ticks.map((tick) => shortTime(tick, ticks.length > 1 ? ticks[1] - ticks[0] : 86400)) }, { size: 52, values: (_, ticks) => ticks.map(valueOf) }];
   const freshness = new LineChart("freshness-picture", (colour) => ({
     scales: { y: { range: (_, low, high) => [Math.max(0, Math.floor(20 * (low ?? 0) - 0.5) / 20), Math.min(1, Math.ceil(20 * (high ?? 1) + 0.2) / 20)] } },
     axes: axes((tick) => percent(tick, 0)),
