@@ -100,8 +100,9 @@ def crawled(site: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 CRAWLS = re.compile(r"recrawl (init|run|search|status|explain|export)")
+SLOW = re.compile(CRAWLS.pattern + r"|recrawl backtest")
 SESSIONS = [  # polite crawls take their time
-    pytest.param(page, text, marks=[pytest.mark.slow] if CRAWLS.search(text) else [])
+    pytest.param(page, text, marks=[pytest.mark.slow] if SLOW.search(text) else [])
     for page, text in blocks("console")
 ]
 

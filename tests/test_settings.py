@@ -87,6 +87,8 @@ KEYS: list[tuple[str, Any, str]] = [
     ("starvation_weight", 2.5, "[buffer]\nstarvation_weight = 2.5"),
     ("language", "none", '[index]\nlanguage = "none"'),
     ("commit_s", 0.05, '[index]\ncommit_every = "50ms"'),
+    ("warc", "warc", '[archive]\nwarc = "warc"'),
+    ("warc_max_bytes", 10**6, '[archive]\nmax_file = "1MB"'),
     ("replan_s", 60.0, '[plan]\nreplan = "60s"'),
     ("discovery_share", 1.0, "[plan]\ndiscovery_share = 1"),
     ("prior_rate_per_s", 1 / 86_400, '[plan]\ntypical_change = "1d"'),
@@ -105,6 +107,7 @@ def test_every_key_has_its_effect_and_no_other(
         for name, value in dataclasses.asdict(loaded).items()
         if value != dataclasses.asdict(plain)[name]
     }
+    changed = {n: v.name if isinstance(v, Path) else v for n, v in changed.items()}
     assert changed == {field: pytest.approx(expected) if isinstance(expected, float) else expected}
 
 

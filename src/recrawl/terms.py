@@ -133,6 +133,7 @@ class FetchResponse:
     received_bytes: int = 0
     elapsed_s: float = 0.0
     truncated: bool = False
+    headers: tuple[tuple[str, str], ...] = ()  # all of them, where they are kept for an archive
 
 
 @dataclass(frozen=True, slots=True)

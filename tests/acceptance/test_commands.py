@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.acceptance.command import ENV, answer, recrawl, start, write_config
 from tests.acceptance.servers import Exchange, LocalServer, serving
+from warcio.archiveiterator import ArchiveIterator
 
 pytestmark = pytest.mark.acceptance
 
@@ -230,3 +231,23 @@ def test_a_terminal_shows_the_crawl_as_it_goes(tmp_path: Path) -> None:
     assert shown.count(b"fresh, estimated") >= 3
     plain = re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b"", shown)
     assert re.search(rb"new +[1-9]\d", plain)
+
+
+def test_what_is_fetched_is_kept_where_it_is_wanted(server: LocalServer, tmp_path: Path) -> None:
+    """Whole the first time, as revisits the second, in files that other programs read."""
+    write_config(tmp_path, CONFIG.format(port=server.port) + '[archive]\nwarc = "warc"\n')
+    for _ in range(2):
+        ended = recrawl("run", "--once", cwd=tmp_path)
+        assert ended.returncode == 0, ended.stderr
+
+    kinds = []
+    for path in sorted((tmp_path / "warc").glob("*.warc.gz")):
+        with path.open("rb") as file:
+            kinds += [
+                (record.rec_type, record.rec_headers.get("WARC-Target-URI", "").rpartition("/")[2])
+                for record in ArchiveIterator(file)
+            ]
+    assert ("response", "fish") in kinds
+    assert ("revisit", "fish") in kinds
+    assert ("response", "robots.txt") in kinds
+    assert not list((tmp_path / "warc").glob("*.open"))

@@ -29,6 +29,7 @@ def test_without_a_name_it_lists_them(capsys: pytest.CaptureFixture[str]) -> Non
 @pytest.mark.parametrize(
     ("name", "rows"),
     [
+        ("avrachenkov-table-1", 15),
         ("eckstein-grids", 9),
         ("eckstein-policies", 24),
         ("talim-figures", 3),
@@ -77,4 +78,7 @@ def test_an_unknown_name_is_bad_input(capsys: pytest.CaptureFixture[str]) -> Non
     code, out, err = run(capsys, "talim-table-3")
 
     assert (code, out) == (2, "")
-    assert "the names are altman-figure-1, altman-mmpp, coffman-golden, eckstein-grids" in err
+    assert (
+        "the names are altman-figure-1, altman-mmpp, avrachenkov-figures, avrachenkov-table-1"
+        in err
+    )

@@ -22,6 +22,7 @@ from recrawl.simulation.truth import TruthMeter
 from recrawl.simulation.web import SyntheticWeb, WebShape
 from recrawl.telemetry.counters import CountingSink
 from recrawl.telemetry.lines import JsonLinesSink
+from recrawl.telemetry.metrics import MetricsSink
 from recrawl.terms import FetchResponse
 from recrawl.testing.conformance import (
     ClockSuite,
@@ -92,6 +93,11 @@ class TestCountingSink(EventSuite):
 class TestJsonLinesSink(EventSuite):
     def make(self) -> EventSink:
         return JsonLinesSink(io.StringIO(), lambda: 0.0)
+
+
+class TestMetricsSink(EventSuite):
+    def make(self) -> EventSink:
+        return MetricsSink(dict)
 
 
 class TestTruthMeter(EventSuite):

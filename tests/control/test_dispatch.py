@@ -227,6 +227,17 @@ def test_news_of_due_pages_only_brings_a_host_forward() -> None:
     assert made.next_ready_s(NOW_S) == NOW_S + 20.0
 
 
+def test_a_host_whose_pages_are_being_leased_is_not_done() -> None:
+    """Or a single pass would end while a slow disk looks for its pages."""
+    made = dispatcher()
+    known(made, 1)
+    assert isinstance(made.pick(NOW_S), Refill)
+
+    assert made.next_ready_s(NOW_S) == NOW_S
+    stocked(made, 1)
+    assert made.next_ready_s(NOW_S) == inf
+
+
 def test_a_single_pass_leaves_later_pages_alone() -> None:
     """What becomes due after its start is for another day."""
     made = dispatcher(horizon_s=NOW_S)
@@ -235,6 +246,7 @@ def test_a_single_pass_leaves_later_pages_alone() -> None:
 
     assert isinstance(made.pick(NOW_S + 500.0), Refill)
     assert made.pick(NOW_S + 500.0) == Wait(inf)
+    stocked(made, 2)
     assert made.next_ready_s(NOW_S) == inf
 
 

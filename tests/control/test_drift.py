@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from recrawl.control import ActivationPolicy, TargetRobots
-from recrawl.control.drift import AdaptiveRobots, lookup_policy
+from recrawl.control.drift import AdaptiveRobots, careful_policy, lookup_policy
 from recrawl.control.forgetting_rate import ForgettingRate
 from recrawl.errors import InvalidModel
 from recrawl.fleet import ControlledBuffer, solve_robots
+from recrawl.fleet.curve import evaluate_targets
+from recrawl.fleet.measures import measure_occupancy
 
 PLANNED = ControlledBuffer(16, 5, 0.1, 1.0, 1.4)
 
@@ -23,6 +25,27 @@ def test_it_answers_like_the_optimum_it_was_planned_for() -> None:
         for r in range(16):
             assert robots.activate_on_arrival(q, r) == expected.activate_on_arrival(q, r)
             assert robots.activate_on_departure(q, r) == expected.activate_on_departure(q, r)
+
+
+@pytest.mark.parametrize("fetch_rate", [0.01, 0.03])
+def test_nothing_is_risked_where_it_gains_nothing(fetch_rate: float) -> None:
+    """With a quick indexer, robots never bring more than the buffer holds, at next to no cost."""
+    model = ControlledBuffer(16, 20, fetch_rate, 1.0, 1.0)
+    optimum = solve_robots(model)
+
+    policy = careful_policy(optimum)
+
+    assert isinstance(policy, TargetRobots)
+    assert all(policy.robots_at(length) <= 20 - length for length in range(21))
+    cost = measure_occupancy(model, evaluate_targets(model, policy.targets)).cost
+    assert optimum.cost <= cost <= 1.01 * optimum.cost
+
+
+def test_losses_are_risked_where_they_are_worth_it() -> None:
+    """In the published example the optimum is followed as it is."""
+    optimum = solve_robots(PLANNED)
+
+    assert careful_policy(optimum) == lookup_policy(optimum)
 
 
 def test_rates_as_planned_are_no_drift() -> None:

@@ -63,8 +63,8 @@ def lognormal(n_pages: int) -> NDArray[np.float64]:
 
 def test_the_order_comes_near_what_no_order_can_beat() -> None:
     """Through the crawler's own dispatcher; earliest due first, from visit to visit, is 40 off."""
-    now = dispatch_visits(lognormal(100), 20_000)
-    simple = dispatch_visits(lognormal(100), 20_000, forgiven_share=0.0, root_of=lambda lease: 1.0)
+    now = dispatch_visits(lognormal(100), 8_000)
+    simple = dispatch_visits(lognormal(100), 8_000, forgiven_share=0.0, root_of=lambda lease: 1.0)
 
     assert 0.0 < now.excess < 0.004
     assert simple.excess > 0.02
@@ -74,9 +74,9 @@ def test_the_order_comes_near_what_no_order_can_beat() -> None:
 
 def test_the_order_bears_more_pages_due_than_can_be_fetched() -> None:
     """Nothing starves, and the loss stays near that of earliest due first."""
-    now = dispatch_visits(lognormal(100), 20_000, load=1.3)
+    now = dispatch_visits(lognormal(100), 8_000, load=1.3)
     simple = dispatch_visits(
-        lognormal(100), 20_000, load=1.3, forgiven_share=0.0, root_of=lambda lease: 1.0
+        lognormal(100), 8_000, load=1.3, forgiven_share=0.0, root_of=lambda lease: 1.0
     )
 
     assert now.visits_per_s == pytest.approx(1.0, abs=1e-3)

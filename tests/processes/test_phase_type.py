@@ -100,3 +100,39 @@ def test_bad_parameters_are_refused() -> None:
         ObservedTimes([])
     with pytest.raises(InvalidModel, match="some > 0"):
         ObservedTimes([0.0])
+
+
+@pytest.mark.parametrize(
+    "law", [COXIAN, PhaseType.erlang(3, 2.0), PhaseType.coxian([2.0, 1.0, 0.5], [0.6, 0.3])]
+)
+def test_distribution_density_and_transform_belong_together(law: PhaseType) -> None:
+    """The distribution integrates the density, its median halves it, the transform is E e^-sX."""
+    t = np.array([0.3, 1.0, 4.0])
+    masses = [integrate.quad(lambda x: float(law.density(x)), 0, end)[0] for end in t]
+
+    np.testing.assert_allclose(law.distribution(t), masses, rtol=1e-8)
+    np.testing.assert_allclose(law.distribution(law.quantiles([0.1, 0.5, 0.99])), [0.1, 0.5, 0.99])
+    assert law.laplace(0.7).real == pytest.approx(1 - float(law.shortfall(0.7)))
+    assert law.variance == pytest.approx(law.squared_variation * law.mean**2)
+    assert law.scaled(3.0).moment(3) == pytest.approx(27 * law.moment(3))
+
+
+def test_a_long_erlang_time_does_not_underflow() -> None:
+    """Nine hundred stages: weights are kept as logarithms."""
+    law = PhaseType.erlang(900, 1.0)
+
+    assert float(law.distribution(1.0)) == pytest.approx(stats.gamma(900, scale=1 / 900).cdf(1.0))
+
+
+def test_mixtures_and_stages_that_are_never_visited() -> None:
+    """A mixture of Erlang laws has the moments of the mixture; idle phases are found."""
+    law = PhaseType.erlang_mixture([0.3, 0.7], [2, 3], [1.0, 5.0])
+
+    assert law.mean == pytest.approx(0.3 * 2 + 0.7 * 3 / 5)
+    assert law.moment(2) == pytest.approx(0.3 * 6 + 0.7 * 12 / 25)
+    assert law.idle_phases == ()
+    assert PhaseType([1, 0], [[-1, 0], [1, -2]]).idle_phases == (1,)
+    with pytest.raises(InvalidModel, match="2 rates need 1 chances"):
+        PhaseType.coxian([1.0, 2.0], [])
+    with pytest.raises(InvalidModel, match="chances to go on between 0 and 1"):
+        PhaseType.coxian([1.0, 2.0], [1.5])

@@ -15,7 +15,7 @@ from recrawl.testing.storms.disk import Leases
 from recrawl.testing.storms.web import StormyFetcher, StormyWeb
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(6))
 def test_every_promise_holds_in_a_storm(seed: int) -> None:
     """No page lost, none handed out twice, no host hurried, no budget overdrawn, index right."""
     report = run_storm(seed)
@@ -25,9 +25,9 @@ def test_every_promise_holds_in_a_storm(seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(1_000, 1_400, 20))
+@pytest.mark.parametrize("first", range(1_300, 1_500, 20))
 def test_every_promise_holds_in_many_storms(first: int) -> None:
-    """Four hundred of them; a failing seed is named, and replays exactly."""
+    """Two hundred of them; a failing seed is named, and replays exactly."""
     for seed in range(first, first + 20):
         run_storm(seed)
 

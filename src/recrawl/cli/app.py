@@ -42,6 +42,9 @@ VERBS: tuple[tuple[str, str, Group, str], ...] = (
     ("order", "order.verb:main", DECISIONS, "Which page comes next, from a plan."),
     ("probe", "probe.verb:main", DECISIONS, "Exactly when to probe a source, or many."),
     ("robots", "robots.verb:main", DECISIONS, "How many robots, by the buffer's length."),
+    ("simulate", "simulate.verb:main", DECISIONS, "A buffer model, event by event."),
+    ("backtest", "backtest.verb:main", DECISIONS, "What policies would have achieved."),
+    ("history", "history.verb:app", DECISIONS, "Make a history for backtest, from git."),
     ("fit", "fit.verb:app", DECISIONS, "Learn a model from a log."),
     ("reproduce", "reproductions.verb:main", DECISIONS, "The papers' figures, beside ours."),
 )

@@ -218,8 +218,14 @@ class Dispatcher:
             return task
 
     def next_ready_s(self, now_s: float) -> float:
-        """Return when the next host has something to do, whatever the budget."""
-        times = (queue.ready_s(self.horizon_s) for queue in self._hosts.values())
+        """Return when the next host has something to do, whatever the budget.
+
+        A host whose pages are being leased has something to do now: what they are is not known yet.
+        """
+        times = (
+            now_s if queue.refilling else queue.ready_s(self.horizon_s)
+            for queue in self._hosts.values()
+        )
         return max(now_s, min(times, default=inf))
 
     # -- what happened --

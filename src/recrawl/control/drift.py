@@ -9,13 +9,18 @@ milliseconds for small buffers and up to a second for the largest, so the runtim
 
 import math
 from dataclasses import replace
+from typing import Final
 
 from recrawl.control.activation import ActivationPolicy, TableRobots, TargetRobots
 from recrawl.control.forgetting_rate import ForgettingRate
 from recrawl.errors import InvalidModel
 from recrawl.fleet import ControlledBuffer, RobotOptimum, solve_robots
+from recrawl.fleet.curve import evaluate_targets
+from recrawl.fleet.measures import measure_occupancy
 
-__all__ = ["AdaptiveRobots", "lookup_policy"]
+__all__ = ["AdaptiveRobots", "careful_policy", "lookup_policy"]
+
+_CARE: Final = 0.01  # of the cost, that is given up for a control under which nothing is lost
 
 
 def lookup_policy(optimum: RobotOptimum) -> TargetRobots | TableRobots:
@@ -30,6 +35,24 @@ def lookup_policy(optimum: RobotOptimum) -> TargetRobots | TableRobots:
         on_arrival=tuple(tuple(map(bool, row)) for row in after_arrival),
         on_departure=tuple(tuple(map(bool, row)) for row in after_departure),
     )
+
+
+def careful_policy(optimum: RobotOptimum) -> TargetRobots | TableRobots:
+    """Return the optimal policy, or one that loses no page where that costs at most 1 % more.
+
+    No more robots than the buffer has room for bring no more than it holds, whatever the indexer
+    does meanwhile. Where the model says that this hardly matters it is worth having: a real
+    indexer may stop for a while, which no exponential time does.
+    """
+    model = optimum.model
+    if not optimum.is_curve:
+        return lookup_policy(optimum)
+    room = range(model.buffer, -1, -1)
+    targets = tuple(min(pair) for pair in zip(optimum.targets, room, strict=True))
+    cost = measure_occupancy(model, evaluate_targets(model, targets)).cost
+    if cost <= (1.0 + _CARE) * optimum.cost + 1e-12 * float(model.cost_rates.max()):
+        return TargetRobots(targets)
+    return lookup_policy(optimum)
 
 
 class AdaptiveRobots:
@@ -58,7 +81,7 @@ class AdaptiveRobots:
         self._fetches = ForgettingRate(memory)
         self._indexed = ForgettingRate(memory)
         self._optimum = solve_robots(model)
-        self._policy: ActivationPolicy = lookup_policy(self._optimum)
+        self._policy: ActivationPolicy = careful_policy(self._optimum)
 
     @property
     def policy(self) -> ActivationPolicy:
@@ -116,4 +139,4 @@ class AdaptiveRobots:
         ):
             self._planned = (float(model.fetch_rate), float(model.index_rate))
         self._optimum = optimum
-        self._policy = lookup_policy(optimum)
+        self._policy = careful_policy(optimum)

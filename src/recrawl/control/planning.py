@@ -1,6 +1,6 @@
 """From estimates to due times: one plan for all pages, within the budget and the hosts' limits."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -14,7 +14,7 @@ from recrawl.freshness import (
     solve_even_freshness,
 )
 
-__all__ = ["MEASURES", "PlanInputs", "Schedule", "plan_visits"]
+__all__ = ["MEASURES", "PlanInputs", "Schedule", "even_freshness", "plan_visits"]
 
 Vector = NDArray[np.float64]
 MEASURES: Final = ("even-freshness", "uniform", "proportional")
@@ -51,7 +51,7 @@ class Schedule:
     freshness : weighted share of pages that the rates keep fresh
     n_never_visited : pages that get less than their floor, of rate zero
     host_prices : shape (n_hosts,), what a visit costs the pages of each host: ``price``, or more
-        where the host is at its limit; empty for the control arms
+        where the host is at its limit; empty where no plan was solved for them
     """
 
     crawl_rates: Vector
@@ -59,7 +59,7 @@ class Schedule:
     price: float
     freshness: float
     n_never_visited: int
-    host_prices: Vector
+    host_prices: Vector = field(default_factory=lambda: np.zeros(0))
 
 
 def plan_visits(
@@ -119,12 +119,12 @@ def _allocate(
         )  # fmt: skip
     allocate = {"uniform": allocate_uniformly, "proportional": allocate_proportionally}[measure]
     rates = allocate(pages, budget)
-    fresh = _even_freshness(pages.change_rates, rates)
+    fresh = even_freshness(pages.change_rates, rates)
     value = float(np.average(fresh, weights=pages.weights))
     return rates, 0.0, value, int(np.sum(rates == 0)), np.zeros(0)
 
 
-def _even_freshness(change_rates: Vector, crawl_rates: Vector) -> Vector:
+def even_freshness(change_rates: Vector, crawl_rates: Vector) -> Vector:
     """Share of time each page is fresh when its visits are evenly spaced: (1 - exp(-y)) / y."""
     with np.errstate(divide="ignore", invalid="ignore"):
         y = change_rates / crawl_rates

@@ -5,10 +5,11 @@ addresses only, but for hosts that the configuration names.
 """
 
 import asyncio
+import re
 import ssl
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Final, Self
 
@@ -24,6 +25,7 @@ from recrawl.terms import FetchResponse
 
 __all__ = ["FetchBounds", "HttpFetcher"]
 
+_CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f]+")
 _ACCEPT: Final = (
     "text/html, application/xhtml+xml, text/plain;q=0.9, application/xml;q=0.8, */*;q=0.1"
 )
@@ -74,6 +76,7 @@ class HttpFetcher(Fetcher):
     contact : for the From header, where it is a mail address
     bounds : bounds on each exchange
     allow_private : host names that may have private addresses; ``*.name`` for all below one
+    keep_headers : whether answers carry all their headers, for an archive
     """
 
     def __init__(
@@ -83,8 +86,10 @@ class HttpFetcher(Fetcher):
         contact: str = "",
         bounds: FetchBounds | None = None,
         allow_private: Iterable[str] = (),
+        keep_headers: bool = False,
     ) -> None:
         self._bounds = bounds or FetchBounds()
+        self._keep_headers = keep_headers
         self._allowed = frozenset(name.lower().rstrip(".") for name in allow_private)
         self._headers = {
             "User-Agent": user_agent,
@@ -166,7 +171,8 @@ class HttpFetcher(Fetcher):
                     body, received, truncated = await _read(answer, limit, truncate=truncate)
                 else:
                     answer.close()  # not worth reading, nor keeping the connection clean for
-                return _response(url, answer, body, received, truncated, started)
+                response = _response(url, answer, body, received, truncated, started)
+                return replace(response, headers=_all(answer)) if self._keep_headers else response
         except FetchError:
             raise
         except (TimeoutError, aiohttp.ClientError, OSError, ssl.SSLError, ValueError) as error:
@@ -231,6 +237,11 @@ def _response(
         elapsed_s=time.perf_counter() - started,
         truncated=truncated,
     )
+
+
+def _all(answer: aiohttp.ClientResponse) -> tuple[tuple[str, str], ...]:
+    """Every header as it came, without what no header may hold."""
+    return tuple((name, _CONTROLS.sub(" ", value)) for name, value in answer.headers.items())
 
 
 def _header(value: str | None) -> str | None:

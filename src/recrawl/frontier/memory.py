@@ -1,6 +1,7 @@
 """The frontier in memory: the port in plain Python, for tests and for runs in virtual time.
 
 It is the specification that the durable adapters are held against, and keeps nothing.
+Longer than most modules because it is one port, method by method.
 """
 
 from collections import Counter

@@ -239,8 +239,8 @@ class SqliteFrontier(Frontier):
     @override
     def make_due_by(self, now_s: float, longest_s: float) -> int:
         with self._writing():
-            self._run("make_due_by", now_s=now_s, longest_s=longest_s)
-            return self._n_pages
+            limits = {"now_s": now_s, "longest_s": longest_s}
+            return self._db.execute(self._q["make_due_by"], limits).rowcount
 
     @override
     def make_due(self, now_s: float) -> int:

@@ -43,8 +43,12 @@ class MarkovianArrivals:
             )
         if not (np.all(np.isfinite(silent)) and np.all(np.isfinite(loud))):
             raise InvalidModel("hidden and visible must be finite")
-        if np.any(silent[~np.eye(k, dtype=bool)] < 0) or np.any(loud < 0):
-            raise InvalidModel("hidden off the diagonal and visible must be >= 0")
+        off = np.minimum(silent - np.diag(np.diag(silent)), loud).min(axis=1)
+        if np.any(off < 0):
+            row = int(np.argmin(off))
+            raise InvalidModel(
+                f"hidden off the diagonal and visible must be >= 0, row {row} holds {off[row]:.6g}"
+            )
         size = np.abs(np.diag(silent)).max()
         sums = (silent + loud).sum(axis=1)
         if not np.all(np.abs(sums) <= 1e-9 * size):
@@ -98,6 +102,29 @@ class MarkovianArrivals:
     def at_arrivals(self) -> Vector:
         """Law of the phase just after an arrival, shape (k,); it makes intervals stationary."""
         return np.asarray(self.stationary @ self.visible / self.rate)
+
+    @property
+    def interval_variance(self) -> float:
+        """Variance of the time between arrivals."""
+        second = np.linalg.solve(-self.hidden, np.ones(self.hidden.shape[0]))
+        return float(2 / self.rate * (self.stationary @ second) - self.rate**-2)
+
+    def correlations(self, lags: int) -> Vector:
+        r"""Return the correlations of an interval with the next ones, lags 1 .. ``lags``.
+
+        Notes
+        -----
+        :math:`c_j = (\lambda^{-1}\theta P^j (-C)^{-1}e - \lambda^{-2})/v` with
+        :math:`P = (-C)^{-1}D`. Zero for a constant interval's limit, v = 0. O(lags k^2).
+        """
+        times = np.linalg.solve(-self.hidden, np.ones(self.hidden.shape[0]))
+        step = self.transform(0.0)
+        spread = self.interval_variance
+        out, column = np.zeros(lags), times
+        for j in range(lags):
+            column = step @ column
+            out[j] = (self.stationary @ column / self.rate - self.rate**-2) / spread
+        return out
 
     def transform(self, s: float) -> Vector:
         r"""Return :math:`f^*(s) = (sI - C)^{-1}D`: the transform of an interval with its phases."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.control.lifecycle import RevisitRules
-from recrawl.control.planning import PlanInputs, Schedule, plan_visits
+from recrawl.control.planning import MEASURES, PlanInputs, Schedule, plan_visits
 from recrawl.control.robots_txt import robots_from_answer
 from recrawl.fleet import ControlledBuffer, RobotOptimum, solve_robots
 from recrawl.ports import PlannedPages
@@ -89,7 +89,8 @@ def plan_question(
         budget_per_s=budget,
         revisit_share=min(1.0, plan.budget_per_s / budget) if plan else 1.0,
         rules=rules,
-        measure=plan.measure if plan else "even-freshness",
+        # Decided visit by visit, the long run is that of the plan which is solved at once.
+        measure=plan.measure if plan and plan.measure in MEASURES else "even-freshness",
     )
 
 

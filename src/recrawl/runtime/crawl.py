@@ -159,6 +159,24 @@ class Crawl:
             on_news=self.tasks.wake,
         )
 
+    def gauges(self) -> dict[str, float]:
+        """How things stand, for whoever measures."""
+        now_s, hosts = self.now_s, self.dispatcher.hosts()
+        return {
+            "robots_active": self.fleet.active,
+            "robots": self.fleet.n_robots,
+            "buffer_pages": self.buffer.length,
+            "buffer_capacity": self.buffer.capacity,
+            "buffer_lost": self.buffer.lost,
+            "buffer_arrivals": self.buffer.arrivals,
+            "indexed": self.indexer.served,
+            "obsolete": self.indexer.obsolete,
+            "starved_seconds": self.buffer.starved_s,
+            "hosts": len(hosts),
+            "hosts_blocked": sum(host.politeness.blocked_until_s > now_s for host in hosts),
+            "budget_per_second": self.dispatcher.budget.rate_per_s,
+        }
+
     @property
     def now_s(self) -> float:
         """The crawl's time."""

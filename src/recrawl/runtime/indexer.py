@@ -200,5 +200,11 @@ class Indexer:
     def _emit(self, page: BufferedPage, outcome: Outcome) -> None:
         self._world.events.emit(
             "visit",
-            {"url": page.lease.url, "outcome": outcome.value, "at_s": page.fetched_at_s},
+            {
+                "url": page.lease.url,
+                "outcome": outcome.value,
+                "at_s": page.fetched_at_s,
+                "fetch_s": page.response.elapsed_s,
+                "received_bytes": page.response.received_bytes,
+            },
         )

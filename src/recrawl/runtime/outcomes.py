@@ -9,6 +9,10 @@ __all__ = ["Finding", "disallowed", "removes", "update_of"]
 
 _TELLS = {Outcome.CHANGED: True, Outcome.UNCHANGED: False, Outcome.NOT_MODIFIED: False}
 _TROUBLE = frozenset({Outcome.FAILED, Outcome.SERVER_ERROR, Outcome.THROTTLED, Outcome.TOO_LARGE})
+# A page excluded before waits no longer for it: these say nothing of its content.
+_NOTHING_SEEN = frozenset(
+    {Outcome.LOST, Outcome.OBSOLETE, Outcome.THROTTLED, Outcome.FAILED, Outcome.SERVER_ERROR}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +86,7 @@ def _due_s(
     rules: RevisitRules,
     failures: int,
 ) -> float:
-    if after is PageState.EXCLUDED:
+    if after is PageState.EXCLUDED and outcome not in _NOTHING_SEEN:
         return now_s + rules.max_interval_s
     return next_due_s(rules, lease, outcome, now_s, failures)
 

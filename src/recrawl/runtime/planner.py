@@ -6,6 +6,7 @@ frontier's thread in between.
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +15,22 @@ from recrawl.control.dispatch import Dispatcher
 from recrawl.control.timetables import Timetables, learn_timetable
 from recrawl.errors import NotConverged
 from recrawl.ports import Evidence, Offload, PlannedPages
-from recrawl.processes.fitting.change_rates import ChangeRates, estimate_change_rates
+from recrawl.processes.fitting.change_rates import ChangeRates
 from recrawl.runtime.parts import Rules, World
 from recrawl.terms import HostRecord, PageDetails, PageState, PlanRecord
 
+if TYPE_CHECKING:
+    from recrawl.control.planning import Schedule
+    from recrawl.control.revisits import RevisitControl
+
 __all__ = ["Planner"]
 
-_RECENT_PROBES = 2_000
+_DAY_S: Final = 86_400.0
+# A visit that nothing was due for is lost; a page a little overdue is not, and counts as demand.
+_LEAD: Final = 1.1
+# What visits told is forgotten by these half-lives; which of them counts is learned.
+_HALF_LIVES_S: Final = (np.inf, 730 * _DAY_S, 180 * _DAY_S, 45 * _DAY_S, 10 * _DAY_S)
+_RECENT_PROBES: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,6 +74,8 @@ class Planner:
         self._on_news = on_news
         self._since_visit = 0
         self._learned_at: dict[str, int] = {}  # visits of a source when its pattern was learned
+        self._control: RevisitControl | None = None
+        self._rows: dict[int, int] = {}
 
     async def run(self) -> None:
         """Plan, wait, plan again, until cancelled."""
@@ -130,14 +142,32 @@ class Planner:
         return self._world.frontier.evidence(since_visit=self._since_visit)
 
     def _estimate(self, evidence: Evidence) -> ChangeRates:
-        return estimate_change_rates(
-            len(evidence.page_ids),
-            evidence.page,
-            evidence.intervals_s,
-            evidence.changed,
-            prior_rate=self._rules.prior_rate_per_s,
-            prior_shape=self._rules.prior_shape,
-        )
+        control, rows = self._control_of(evidence.page_ids)
+        control.recall(rows, rows[evidence.page], evidence.intervals_s, evidence.changed)
+        return ChangeRates(*control.beliefs.rates(rows), iterations=0, residual=0.0)
+
+    def _control_of(
+        self, page_ids: NDArray[np.int64]
+    ) -> "tuple[RevisitControl, NDArray[np.int64]]":
+        """Return what decides, grown by pages that are new to it, and the rows of these pages."""
+        # Compiled loops take a second to import: paid here, beside the crawl, not at its start.
+        from recrawl.control.revisits import RevisitControl
+
+        revisit = self._rules.revisit
+        if self._control is None:
+            self._control = RevisitControl(
+                np.zeros(0),
+                self._dispatcher.budget.rate_per_s,
+                half_lives=_HALF_LIVES_S,
+                prior_rate=self._rules.prior_rate_per_s,
+                prior_shape=self._rules.prior_shape,
+                bounds=(revisit.min_interval_s, revisit.max_interval_s),
+            )
+        known = self._rows
+        rows = [known.setdefault(page_id, len(known)) for page_id in page_ids.tolist()]
+        kept = self._control.weights
+        self._control.grow(np.append(kept, np.ones(len(known) - kept.size)))
+        return self._control, np.array(rows, np.int64)
 
     def _keep_rates(self, evidence: Evidence, rates: ChangeRates) -> tuple[PlannedPages, int]:
         frontier = self._world.frontier
@@ -147,9 +177,6 @@ class Planner:
         return _without(pages, list(self._timetables.page_ids.values())), backlog
 
     def _solve(self, pages: PlannedPages, backlog: int, now_s: float) -> SolvedPlan:
-        # Compiled loops take a second to import: paid here, beside the crawl, not at its start.
-        from recrawl.control.planning import PlanInputs, plan_visits
-
         budget = self._dispatcher.budget.rate_per_s
         # What the timetables take is not for the plan to give; settings see that enough is left.
         budget = max(budget - self._timetables.rate_per_s, 0.1 * budget)
@@ -161,16 +188,8 @@ class Planner:
         caps = [
             1.0 / delay if (delay := delays_s.get(host)) else np.inf for host in host_ids.tolist()
         ]
-        rates = pages.change_rates_per_s
-        inputs = PlanInputs(
-            change_rates=np.where(np.isnan(rates), self._rules.prior_rate_per_s, rates),
-            weights=pages.weights,
-            hosts=hosts.astype(np.int64),
-            # A visit by a clock that was ahead counts as of now, or its page would wait till then.
-            last_visits=np.minimum(pages.last_visit_s, now_s),
-            host_caps=np.array(caps, np.float64),
-        )
-        schedule = plan_visits(inputs, budget, self._rules.revisit, measure=self._measure)
+        decide = self._decide if self._measure == "even-freshness" else self._allocate
+        schedule = decide(pages, hosts.astype(np.int64), np.array(caps, np.float64), budget, now_s)
         with np.errstate(invalid="ignore", divide="ignore"):
             moved = ~(np.abs(schedule.crawl_rates / pages.crawl_rates_per_s - 1.0) <= 0.05)
         record = PlanRecord(
@@ -184,6 +203,60 @@ class Planner:
         )
         rates_moved = schedule.crawl_rates[moved]
         return SolvedPlan(record, pages.page_ids[moved], rates_moved, schedule.due[moved])
+
+    def _decide(
+        self,
+        pages: PlannedPages,
+        hosts: NDArray[np.int64],
+        caps: NDArray[np.float64],
+        budget: float,
+        now_s: float,
+    ) -> "Schedule":
+        """Decide by the worth of each visit, as the replay of histories does."""
+        from recrawl.control.planning import Schedule, even_freshness
+
+        control, rows = self._control_of(pages.page_ids)
+        weights = np.ones(len(control))
+        weights[rows] = pages.weights if np.any(pages.weights > 0) else 1.0
+        control.grow(weights)
+        # A visit by a clock that was ahead counts as of now, or its page would wait till then.
+        last_visits = np.minimum(pages.last_visit_s, now_s)
+        control.budget, control.last[rows] = _LEAD * budget, last_visits
+        by_row = np.zeros(len(control), np.int64)
+        by_row[rows] = hosts
+        control.groups = [by_row]
+        span_s = max(2.0 * self._rules.replan_s, 0.25 * rows.size / budget)
+        decision = control.decide(now_s, span_s, rows=rows, hosts=hosts, host_caps=caps)
+        crawl_rates = 1.0 / decision.intervals[rows]
+        fresh = even_freshness(control.beliefs.rates(rows)[0], crawl_rates)
+        return Schedule(
+            crawl_rates,
+            decision.due[rows],
+            decision.price,
+            float(np.average(fresh, weights=weights[rows])),
+            int(np.sum(decision.intervals[rows] >= 0.999 * control.bounds[2])),
+        )
+
+    def _allocate(
+        self,
+        pages: PlannedPages,
+        hosts: NDArray[np.int64],
+        caps: NDArray[np.float64],
+        budget: float,
+        now_s: float,
+    ) -> "Schedule":
+        """Allocate rates once and for all: the control arms."""
+        from recrawl.control.planning import PlanInputs, plan_visits
+
+        rates = pages.change_rates_per_s
+        inputs = PlanInputs(
+            change_rates=np.where(np.isnan(rates), self._rules.prior_rate_per_s, rates),
+            weights=pages.weights,
+            hosts=hosts,
+            last_visits=np.minimum(pages.last_visit_s, now_s),
+            host_caps=caps,
+        )
+        return plan_visits(inputs, budget, self._rules.revisit, measure=self._measure)
 
     def _put_in_force(self, solved: SolvedPlan) -> list[HostRecord]:
         frontier = self._world.frontier

@@ -142,8 +142,16 @@ class Visitor:
 
     def _record(self, lease: Lease, finding: Finding, started_s: float) -> None:
         self._recorder.add([update_of(lease, finding, started_s, self._rules.revisit)])
+        response = finding.response
         self._world.events.emit(
-            "visit", {"url": lease.url, "outcome": finding.outcome.value, "at_s": started_s}
+            "visit",
+            {
+                "url": lease.url,
+                "outcome": finding.outcome.value,
+                "at_s": started_s,
+                "fetch_s": response.elapsed_s if response else 0.0,
+                "received_bytes": response.received_bytes if response else 0,
+            },
         )
 
     async def _save_host(self, host_id: int) -> None:

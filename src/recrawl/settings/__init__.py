@@ -14,6 +14,7 @@ import msgspec
 
 from recrawl.errors import InputError, InvalidSettings
 from recrawl.settings.file import (
+    Archive,
     Buffer,
     Fetch,
     File,
@@ -69,7 +70,7 @@ def _explained(text: str) -> str:
     where = text.split("at `$")[1].strip("`. ") if "at `$" in text else ""
     section: Any = {
         "scope": ScopeKeys, "politeness": Politeness, "fetch": Fetch, "revisit": Revisit,
-        "buffer": Buffer, "index": Index, "plan": Plan, "": File,
+        "buffer": Buffer, "index": Index, "plan": Plan, "archive": Archive, "": File,
         "sources": Source,
     }.get(where.partition("[")[0], Weight)  # fmt: skip
     known = [item.name for item in msgspec.structs.fields(section)]

@@ -6,6 +6,8 @@ __all__ = ["File"]
 
 
 class ScopeKeys(msgspec.Struct, forbid_unknown_fields=True):
+    """What is taken in."""
+
     hosts: list[str] | None = None
     include: list[str] = []
     exclude: list[str] = []
@@ -19,6 +21,8 @@ class ScopeKeys(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Politeness(msgspec.Struct, forbid_unknown_fields=True):
+    """How hosts are treated."""
+
     delay: str = "1s"
     first_backoff: str = "60s"
     longest_backoff: str = "1d"
@@ -26,11 +30,15 @@ class Politeness(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Fetch(msgspec.Struct, forbid_unknown_fields=True):
+    """Bounds of one exchange."""
+
     timeout: str = "30s"
     max_bytes: str = "4MiB"
 
 
 class Revisit(msgspec.Struct, forbid_unknown_fields=True):
+    """Bounds on intervals."""
+
     min_interval: str = "10m"
     max_interval: str = "30d"
     initial_interval: str = "1d"
@@ -39,11 +47,15 @@ class Revisit(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Weight(msgspec.Struct, forbid_unknown_fields=True):
+    """What a fresh page is worth, by its path."""
+
     path: str
     weight: float
 
 
 class Source(msgspec.Struct, forbid_unknown_fields=True):
+    """A source that is probed by a timetable of its own."""
+
     url: str
     kind: str = "feed"
     probes: int | None = None
@@ -55,6 +67,8 @@ class Source(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Buffer(msgspec.Struct, forbid_unknown_fields=True):
+    """Between robots and indexer."""
+
     capacity: int = 32
     deadline: str = "10m"
     control: str = "optimal"
@@ -62,11 +76,22 @@ class Buffer(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Index(msgspec.Struct, forbid_unknown_fields=True):
+    """The full-text index."""
+
     language: str = "english"
     commit_every: str = "2s"
 
 
+class Archive(msgspec.Struct, forbid_unknown_fields=True):
+    """What is kept of what was fetched."""
+
+    warc: str | None = None
+    max_file: str = "1GiB"
+
+
 class Plan(msgspec.Struct, forbid_unknown_fields=True):
+    """How often plans are made, and from what."""
+
     replan: str = "5m"
     discovery_share: float = 0.5
     typical_change: str = "14d"
@@ -90,4 +115,5 @@ class File(msgspec.Struct, forbid_unknown_fields=True):
     sources: list[Source] = []
     buffer: Buffer = msgspec.field(default_factory=Buffer)
     index: Index = msgspec.field(default_factory=Index)
+    archive: Archive = msgspec.field(default_factory=Archive)
     plan: Plan = msgspec.field(default_factory=Plan)

@@ -65,6 +65,8 @@ def checked(file: File, folder: Path) -> Settings:
         starvation_weight=_starvation_weight(file.buffer.starvation_weight),
         language=_language(file.index.language),
         commit_s=duration("index.commit_every", file.index.commit_every, 0.001),
+        warc=None if file.archive.warc is None else folder / file.archive.warc,
+        warc_max_bytes=size("archive.max_file", file.archive.max_file),
         replan_s=duration("plan.replan", file.plan.replan, 0.001),
         discovery_share=share("plan.discovery_share", file.plan.discovery_share),
         prior_rate_per_s=1.0 / duration("plan.typical_change", file.plan.typical_change, 0.001),

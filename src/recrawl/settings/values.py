@@ -62,6 +62,8 @@ class Settings:
     replan_s: float = 300.0
     discovery_share: float = 0.5
     prior_rate_per_s: float = 1.0 / (14 * 86_400.0)
+    warc: Path | None = None
+    warc_max_bytes: int = 2**30
     measure: str = "even-freshness"
 
     @property

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import importlib.util
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -9,6 +10,8 @@ from typing import ParamSpec, TypeVar
 
 from typing_extensions import override
 
+from recrawl.errors import InvalidSettings
+from recrawl.fetch.archive import ArchivingFetcher, WarcArchive
 from recrawl.fetch.extract import PageExtractor
 from recrawl.fetch.http import FetchBounds, HttpFetcher
 from recrawl.frontier.memory import MemoryFrontier
@@ -78,11 +81,15 @@ async def open_crawl(
                 contact=settings.contact,
                 bounds=FetchBounds(timeout_s=settings.timeout_s, max_bytes=settings.max_bytes),
                 allow_private=settings.allow_private,
+                keep_headers=settings.warc is not None,
             )
         )
+        clock = clock or LoopClock()
+        if settings.warc is not None:
+            fetcher = _archiving(stack, settings, fetcher, clock)
         on_state, on_work, on_plan = threads
         world = World(
-            clock=clock or LoopClock(),
+            clock=clock,
             frontier=frontier,
             fetcher=fetcher,
             extractor=PageExtractor(settings.name),
@@ -102,6 +109,21 @@ async def open_crawl(
         )
         await crawl.prepare()
         yield crawl
+
+
+def _archiving(
+    stack: contextlib.AsyncExitStack, settings: Settings, fetcher: Fetcher, clock: Clock
+) -> Fetcher:
+    """Have everything that is fetched written to an archive, on a thread of its own."""
+    if settings.warc is None or importlib.util.find_spec("warcio") is None:
+        raise InvalidSettings("archive.warc needs one more package: install recrawl[warc]")
+    archive = WarcArchive(
+        settings.warc, software=settings.user_agent, max_bytes=settings.warc_max_bytes
+    )
+    stack.callback(archive.close)
+    thread = OnThread("archive")
+    stack.callback(thread.close)
+    return ArchivingFetcher(fetcher, archive, thread, clock.now_s)
 
 
 def run_virtual_crawl(

@@ -18,7 +18,6 @@ from cyclopts import Parameter
 
 from recrawl.cli.crawler.watch import Watch
 from recrawl.cli.output import called_as, console, print_json, print_table
-from recrawl.control.lifecycle import RevisitRules
 from recrawl.errors import InputError, StateError
 from recrawl.quantities import show_rate
 from recrawl.runtime.clock import LoopClock
@@ -192,12 +191,12 @@ async def _crawl(
 
 def _warm_up() -> None:
     """Have the planner's code compiled before the web's clock starts: a second is half a day."""
-    from recrawl.control.planning import PlanInputs, plan_visits
+    from recrawl.control.revisits import RevisitControl
 
-    rates = np.array([1.0, 2.0])
-    hosts = np.zeros(2, np.int64)
-    inputs = PlanInputs(rates, rates, hosts, rates, np.array([9.0]))
-    plan_visits(inputs, 1.0, RevisitRules(min_interval_s=0.01, max_interval_s=100.0))
+    control, rows = RevisitControl(np.ones(2), 1.0), np.arange(2)
+    control.recall(rows, np.array([0, 0, 1]), np.ones(3), np.array([True, False, True]))
+    control.last[:] = 0.0
+    control.decide(1.0, 2.0, rows=rows, hosts=np.zeros(2, np.int64), host_caps=np.full(1, 9.0))
 
 
 async def _finished(arm: Future[dict[str, float]], name: str, *, quiet: bool) -> dict[str, float]:

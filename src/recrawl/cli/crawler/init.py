@@ -84,6 +84,10 @@ budget = "{budget}"
 # language = "english"           # of the stemmer; "none" for no stemming
 # commit_every = "2s"
 
+[archive]
+# warc = "warc"                  # keep everything that is fetched in this folder, as WARC files
+# max_file = "1GiB"
+
 [plan]
 # replan = "5m"                  # how often change rates and visits are planned anew
 # discovery_share = 0.5          # of the budget, while pages wait that were never visited

@@ -40,6 +40,7 @@ def run(  # noqa: PLR0913 - its parameters are its options
     budget: str | None = None,
     delay: str | None = None,
     starvation_weight: float | None = None,
+    metrics: int | None = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
     """Crawl a site until stopped, and keep its index fresh within the budget.
@@ -69,6 +70,8 @@ def run(  # noqa: PLR0913 - its parameters are its options
         Instead of the configuration's, such as 2s.
     starvation_weight
         Instead of the configuration's.
+    metrics
+        Answer Prometheus on this port of 127.0.0.1.
     json_
         Print one JSON object at the end and nothing else.
     """
@@ -86,7 +89,14 @@ def run(  # noqa: PLR0913 - its parameters are its options
         if serve:
             stack.enter_context(_served(config, settings, port, quiet=quiet or json_))
         counts = asyncio.run(
-            _run(settings, limit_s=limit_s, once=once, quiet=quiet or json_, stream=stream)
+            _run(
+                settings,
+                limit_s=limit_s,
+                once=once,
+                quiet=quiet or json_,
+                stream=stream,
+                metrics=metrics,
+            )
         )
     report = {
         "fetches": dict(counts.outcomes),
@@ -135,7 +145,13 @@ def _served(config: Path, settings: Settings, port: int, *, quiet: bool) -> Iter
 
 
 async def _run(
-    settings: Settings, *, limit_s: float | None, once: bool, quiet: bool, stream: TextIO | None
+    settings: Settings,
+    *,
+    limit_s: float | None,
+    once: bool,
+    quiet: bool,
+    stream: TextIO | None,
+    metrics: int | None,
 ) -> CountingSink:
     counts = CountingSink()
     stop = asyncio.Event()
@@ -143,19 +159,36 @@ async def _run(
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
     async with open_crawl(settings, events=counts, once=once) as crawl:
-        if stream is not None:
-            counts.then = JsonLinesSink(stream, lambda: crawl.now_s)
         title = f"{', '.join(settings.hosts[:3])}: {show_rate(settings.budget_per_s)}"
         watch = Watch(
             crawl, counts, budget_per_s=settings.budget_per_s, quiet=quiet, title=title, every_s=1.0
         )
-        async with crawl.running(), watch:
-            await _until(crawl, stop, limit_s=limit_s, once=once)
-            if once and not stop.is_set():
-                await crawl.planner.replan()
+        with _listening(crawl, counts, stream, metrics):
+            async with crawl.running(), watch:
+                await _until(crawl, stop, limit_s=limit_s, once=once)
+                if once and not stop.is_set():
+                    await crawl.planner.replan()
         if once and not quiet:
             _tell_blocked(crawl)
     return counts
+
+
+@contextlib.contextmanager
+def _listening(
+    crawl: Crawl, counts: CountingSink, stream: TextIO | None, metrics: int | None
+) -> Iterator[None]:
+    """Have the log and the metrics hear every event."""
+    with contextlib.ExitStack() as stack:
+        if stream is not None:
+            counts.then = JsonLinesSink(stream, lambda: crawl.now_s)
+        if metrics is not None:
+            # Its library takes a moment to import: only who asks for it pays.
+            from recrawl.telemetry.metrics import MetricsServer, MetricsSink
+
+            sink = MetricsSink(crawl.gauges, then=counts.then)
+            stack.enter_context(MetricsServer(sink, metrics))
+            counts.then = sink
+        yield
 
 
 async def _until(crawl: Crawl, stop: asyncio.Event, *, limit_s: float | None, once: bool) -> None:

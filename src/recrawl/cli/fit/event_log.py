@@ -1,6 +1,5 @@
 """Logs of updates and of probe results that people bring: Parquet, CSV or JSON Lines."""
 
-import io
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from pyarrow import csv, json, parquet
 
+from recrawl.cli.instants import instants, read_table
 from recrawl.errors import InvalidTable
 from recrawl.processes.fitting.probe_results import ProbedIntensity, estimate_from_probes
 from recrawl.processes.fitting.weekly_intensity import WeeklyIntensity, estimate_weekly_intensity
@@ -40,9 +39,9 @@ def read_event_log(path: Path, source: str | None = None) -> list[EventLog]:
     InvalidTable
         If the file cannot be read, is empty, or a time is missing, naive or out of order.
     """
-    table = _read(path)
+    table = read_table(path)
     column = _time_column(table, _TIMES, path)
-    times = _instants(table, column, path)
+    times = instants(table, column, path)
     if times.size == 0:
         raise InvalidTable(f"{path}: holds no event; one timestamp per update is needed")
     label = next((name for name in _NAMES if name in table.column_names), None)
@@ -73,11 +72,11 @@ def read_probe_results(path: Path) -> tuple[NDArray[np.float64], NDArray[np.bool
     InvalidTable
         As :func:`read_event_log`.
     """
-    table = _read(path)
+    table = read_table(path)
     if "changed" not in table.column_names:
         return None
     column = _time_column(table, _VISITS, path)
-    times = _instants(table, column, path)
+    times = instants(table, column, path)
     _require_order(times, np.arange(times.size), path, column)
     values = table.column("changed")
     try:
@@ -117,32 +116,6 @@ def fit_probe_results(
     return estimate_from_probes(exposure[seen], changed[1:][seen])
 
 
-def _read(path: Path) -> pa.Table:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise InvalidTable(f"{path}: cannot be read: {error.strerror}") from error
-    if not content.strip():
-        raise InvalidTable(f"{path}: is empty; one timestamp per update is needed")
-    try:
-        if content[:4] == b"PAR1":
-            return parquet.read_table(io.BytesIO(content))
-        if content.lstrip()[:1] == b"{":
-            return json.read_json(io.BytesIO(content))
-        return _read_csv(content)
-    except pa.ArrowException as error:
-        reason = str(error).splitlines()[0]
-        raise InvalidTable(f"{path}: not Parquet, CSV or JSON Lines: {reason}") from error
-
-
-def _read_csv(content: bytes) -> pa.Table:
-    """Read CSV; a file whose first line is already a timestamp has one column without a name."""
-    first = content.lstrip()[:4]
-    if first.isdigit() and b"," not in content.split(b"\n", 1)[0]:
-        return csv.read_csv(io.BytesIO(content), csv.ReadOptions(column_names=["at"]))
-    return csv.read_csv(io.BytesIO(content))
-
-
 def _time_column(table: pa.Table, names: tuple[str, ...], path: Path) -> str:
     for name in names:
         if name in table.column_names:
@@ -155,44 +128,6 @@ def _time_column(table: pa.Table, names: tuple[str, ...], path: Path) -> str:
     raise InvalidTable(
         f"{path}: no column {names[0]} with timestamps; the columns are "
         f"{', '.join(table.column_names) or 'none'}"
-    )
-
-
-def _instants(table: pa.Table, name: str, path: Path) -> NDArray[np.float64]:
-    column = table.column(name).combine_chunks()
-    if pa.types.is_string(column.type):
-        naive = pc.invert(pc.match_substring_regex(column, r"([zZ]|[+-]\d\d:?\d\d)\s*$"))
-        rows = np.flatnonzero(np.asarray(pc.fill_null(naive, True).to_numpy(zero_copy_only=False)))
-        if rows.size:
-            _naive(path, name, int(rows[0]), column[int(rows[0])].as_py())
-        try:
-            column = pc.cast(column, pa.timestamp("us", tz="UTC"))
-        except pa.ArrowInvalid as error:
-            raise InvalidTable(f"{path}, column {name}: {error}") from error
-    if pa.types.is_date(column.type) or (
-        pa.types.is_timestamp(column.type) and column.type.tz is None
-    ):
-        _naive(path, name, 0, column[0].as_py() if len(column) else "")
-    if column.null_count:
-        row = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
-        raise InvalidTable(f"{path}, column {name}, row {row + 1}: the time is missing")
-    if pa.types.is_timestamp(column.type):
-        micros = pc.cast(pc.cast(column, pa.timestamp("us", tz="UTC")), pa.int64())
-        return np.asarray(micros.to_numpy(zero_copy_only=False), dtype=np.float64) / 1e6
-    try:
-        values = np.asarray(pc.cast(column, pa.float64()).to_numpy(zero_copy_only=False))
-    except pa.ArrowException as error:
-        raise InvalidTable(f"{path}, column {name}: holds no timestamps") from error
-    wrong = np.flatnonzero(~np.isfinite(values))
-    if wrong.size:
-        raise InvalidTable(f"{path}, column {name}, row {wrong[0] + 1}: not a finite time")
-    return np.asarray(values, dtype=np.float64)
-
-
-def _naive(path: Path, name: str, row: int, value: object) -> None:
-    raise InvalidTable(
-        f"{path}, column {name}, row {row + 1}: {value} has no time zone; write times as "
-        "2026-08-22T09:30:00Z or with an offset such as +02:00"
     )
 
 

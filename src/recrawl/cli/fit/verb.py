@@ -15,7 +15,22 @@ app = App(
     result_action="return_value",
 )
 app.command(
+    "recrawl.cli.fit.arrivals:main",
+    name="arrivals",
+    help="A batch Markovian arrival process, from the times of a crawler's deliveries.",
+)
+app.command(
+    "recrawl.cli.fit.service_times:main",
+    name="service",
+    help="A phase-type law of service or obsolescence times, from samples or moments.",
+)
+app.command(
     "recrawl.cli.fit.events:main",
     name="events",
     help="The weekly pattern of a source's updates, from their times or from probes.",
+)
+app.command(
+    "recrawl.cli.fit.changes:main",
+    name="changes",
+    help="How often pages change, from what visits found.",
 )

@@ -21,6 +21,26 @@ REPRODUCTIONS: Mapping[str, tuple[str, str]] = {
         "recrawl.cli.reproductions.altman:mmpp",
         "Altman et al. 2000, Section 5: losses under MMPP and MAP arrivals (Lemma 5.2)",
     ),
+    "avrachenkov-figures": (
+        "recrawl.cli.reproductions.avrachenkov:figures",
+        "Avrachenkov et al. 2011, Figures 1 to 4: cost against the threshold (reconstructed)",
+    ),
+    "avrachenkov-table-1": (
+        "recrawl.cli.reproductions.avrachenkov:table_1",
+        "Avrachenkov et al. 2011, Table 1: best thresholds by numbers of robots (reconstructed)",
+    ),
+    "avrachenkov-table-2": (
+        "recrawl.cli.reproductions.avrachenkov:table_2",
+        "Avrachenkov et al. 2011, Table 2: buffer size (reconstructed)",
+    ),
+    "avrachenkov-table-3": (
+        "recrawl.cli.reproductions.avrachenkov:table_3",
+        "Avrachenkov et al. 2011, Table 3: mean service time (reconstructed)",
+    ),
+    "avrachenkov-table-4": (
+        "recrawl.cli.reproductions.avrachenkov:table_4",
+        "Avrachenkov et al. 2011, Table 4: mean time until obsolescence (reconstructed)",
+    ),
     "coffman-golden": (
         "recrawl.cli.reproductions.coffman:golden",
         "Coffman et al. 1998, Section 5: the golden ratio policy and its claimed bound",

@@ -1,7 +1,7 @@
 """The verb ``robots``: how many robots to run, by the length of the indexing buffer."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from recrawl.cli.output import parse_rate_per_s, print_json, progress_console
 from recrawl.cli.robots.arrival_log import read_arrival_log, read_service_times
+from recrawl.cli.robots.bursty import BurstyRequest, advise_bursty, write_example
 from recrawl.cli.robots.phased import PhasedRequest, advise_phased
 from recrawl.cli.robots.policy_file import read_policy_file
 from recrawl.cli.robots.report import (
@@ -39,9 +40,18 @@ from recrawl.simulation.controlled_queue import simulate_fleet
 __all__ = ["main"]
 
 
-def main(  # noqa: C901, PLR0912, PLR0913 - the options of the verb
+def main(  # noqa: C901, PLR0912, PLR0913, PLR0915 - the options of the verb
+    model_file: Path | None = None,
+    /,
     *,
-    buffer: int,
+    example: bool = False,
+    map: str | None = None,  # noqa: A002 - what it is called
+    limit: tuple[str, ...] = (),
+    front: str | None = None,
+    study: str | None = None,
+    window: int | None = None,
+    times: str | None = None,
+    buffer: int | None = None,
     fetch_rate: str | None = None,
     index_rate: str | None = None,
     robots: int | None = None,
@@ -68,8 +78,29 @@ def main(  # noqa: C901, PLR0912, PLR0913 - the options of the verb
     starves, too many and pages are lost. The answer is the control of least cost, exact, beside
     the best fixed number.
 
+    With a MODEL.toml: bursts, any service time, pages that go stale while they wait.
+
     Parameters
     ----------
+    model_file
+        A model in a file; recrawl robots --example shows one. The options from --map to --times
+        go with it, the others (but --plot and --json) without it.
+    example
+        Write a commented model to the file, or print it.
+    map
+        Robots at 0, 1, ... pages to evaluate too, such as 3,3,3,1 or 3*25,1*76; or robots and
+        thresholds, 4,3,1:0,2 (4 robots at 0 pages, 3 up to 2, then 1).
+    limit
+        Keep a measure below a value: loss=0.1; may be given several times.
+    front
+        Show the trade-off between two measures: loss,starvation.
+    study
+        Solve for many values of capacity, service-mean, service-scv, obsolescence-mean or
+        obsolescence-scv: capacity=1:30, service-scv=0.5,1,2,4.
+    window
+        Phases of obsolescence of so many oldest pages only: approximate, for large buffers.
+    times
+        Also give the chance that a page stays no longer than these times.
     buffer
         Pages that fit into the buffer, the one being indexed included.
     fetch_rate
@@ -115,6 +146,36 @@ def main(  # noqa: C901, PLR0912, PLR0913 - the options of the verb
     json
         Print one JSON object instead of tables.
     """
+    talim = {
+        "--buffer": buffer,
+        "--fetch-rate": fetch_rate,
+        "--index-rate": index_rate,
+        "--robots": robots,
+        "--starvation-weight": starvation_weight,
+        "--from-log": from_log,
+        "--service-times": service_times,
+        "--policy": policy,
+        "--sweep": sweep,
+        "--classes": classes,
+        "--environment": environment,
+        "--simulate": simulate,
+    }
+    bursty = {"--map": map, "--front": front, "--study": study, "--times": times}
+    if model_file is not None or example:
+        _refuse(talim, "is for a model given by options; leave it out with a model file")
+        if example:
+            write_example(model_file)
+            return
+        assert model_file is not None
+        asked = BurstyRequest(map, limit, front, study, window, times, plot)
+        advise_bursty(model_file, asked, as_json=json)
+        return
+    _refuse(
+        bursty | {"--limit": limit or None, "--window": window},
+        "goes with a model file: recrawl robots MODEL.toml",
+    )
+    if buffer is None:
+        raise InputError("--buffer: missing; say how many pages fit, or give a MODEL.toml")
     index_text = index_rate
     measured = None
     if from_log is not None:
@@ -176,6 +237,12 @@ def main(  # noqa: C901, PLR0912, PLR0913 - the options of the verb
         print_json({**answer_json(answer), **parts})
     else:
         print_answer(answer, parts)
+
+
+def _refuse(options: Mapping[str, object], why: str) -> None:
+    for name, value in options.items():
+        if value is not None:
+            raise InputError(f"{name}: {why}")
 
 
 def _given_rates(

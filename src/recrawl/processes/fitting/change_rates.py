@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel, NotConverged
 
-__all__ = ["ChangeRates", "estimate_change_rates"]
+__all__ = ["ChangeRates", "estimate_change_rates", "maximise_likelihood"]
 
 Vector = NDArray[np.float64]
 
@@ -19,8 +19,8 @@ class ChangeRates:
     Parameters
     ----------
     rates : shape (n,), 1/time, > 0
-    log_errors : shape (n,), standard errors of ln(rate): about 68 % of true rates lie within a
-        factor exp(log_error) of the estimate
+    log_errors : shape (n,), standard errors of the logarithms: about 68 % of true rates lie within
+        a factor exp(log_error) of the estimate
     iterations, residual : of the Newton iteration; the residual is the largest gradient left,
         relative to the information
     """
@@ -37,8 +37,8 @@ def estimate_change_rates(
     intervals: Vector,
     changed: NDArray[np.bool_],
     *,
-    prior_rate: float,
-    prior_shape: float,
+    prior_rate: float | Vector,
+    prior_shape: float | Vector,
 ) -> ChangeRates:
     r"""Censored maximum likelihood with a gamma prior, for Poisson changes.
 
@@ -55,7 +55,7 @@ def estimate_change_rates(
     page : shape (v,), page of each visit, 0 <= page < n_pages
     intervals : shape (v,), time since the visit before, > 0
     changed : shape (v,), whether the page had changed
-    prior_rate, prior_shape : mean (1/time) and shape of the prior, > 0
+    prior_rate, prior_shape : the prior's average, 1/time, and its shape, > 0; one for all, or (n,)
 
     Returns
     -------
@@ -72,7 +72,7 @@ def estimate_change_rates(
 
     Notes
     -----
-    Newton's method in ln(rate), all pages at once. O(iterations * (n + v)) time, O(n + v) memory;
+    Newton's method in ln(rate), page by page. O(iterations * (n + v)) time, O(n + v) memory;
     about 6 iterations.
 
     References
@@ -80,42 +80,80 @@ def estimate_change_rates(
     J. Cho and H. Garcia-Molina, "Estimating frequency of change", ACM TOIT 3(3), 2003 (the
     likelihood for irregular visits).
     """
-    _check(n_pages, page, intervals, prior_rate, prior_shape)
-    prior_time = prior_shape / prior_rate
-    quiet = np.bincount(page[~changed], intervals[~changed], minlength=n_pages) + prior_time
-    hit_page, hit_time = page[changed], intervals[changed]
-    hits = np.bincount(hit_page, minlength=n_pages)
-    hit_total = np.bincount(hit_page, hit_time, minlength=n_pages)
-    # Start at the estimate that counts every changed interval as half observed.
-    theta = np.log((prior_shape + hits) / (quiet + 0.5 * hit_total))
-    residual = np.inf
-    for iteration in range(1, 101):
-        rate = np.exp(theta)
-        x = rate[hit_page] * hit_time
-        pull = np.where(x < 1e-8, 1.0 - 0.5 * x, x / np.expm1(np.clip(x, 1e-8, 700.0)))
-        # d/dtheta of x / (e^x - 1) is pull * (1 - x - pull), by the quotient rule.
-        slope = pull * (1.0 - x - pull)
-        gradient = prior_shape - rate * quiet + np.bincount(hit_page, pull, minlength=n_pages)
-        information = rate * quiet - np.bincount(hit_page, slope, minlength=n_pages)
-        step = gradient / information
-        residual = float(np.max(np.abs(step), initial=0.0))
-        theta = theta + np.clip(step, -2.0, 2.0)
-        if residual < 1e-9:
-            return ChangeRates(np.exp(theta), 1.0 / np.sqrt(information), iteration, residual)
-    raise NotConverged("change rates", iterations=100, residual=residual)
+    _check(n_pages, page, intervals)
+    for name, value in (("prior_rate", prior_rate), ("prior_shape", prior_shape)):
+        numbers = np.atleast_1d(np.asarray(value, np.float64))
+        if not np.all(np.isfinite(numbers) & (numbers > 0)):
+            raise InvalidModel(f"{name} must be finite and > 0, got {value!r}")
+        if numbers.size not in (1, n_pages):
+            raise InvalidModel(f"{name} must be one number or {n_pages}, got {numbers.size}")
+    shapes, means = np.atleast_1d(prior_shape), np.atleast_1d(prior_rate)
+    times = np.atleast_1d(np.asarray(shapes / means, np.float64))
+    return _maximise(n_pages, page, intervals, changed, shapes.astype(np.float64), times)
 
 
-def _check(
+def maximise_likelihood(
+    n_pages: int, page: NDArray[np.int64], intervals: Vector, changed: NDArray[np.bool_]
+) -> ChangeRates:
+    r"""Censored maximum likelihood without any prior, with standard errors.
+
+    Parameters
+    ----------
+    n_pages, page, intervals, changed : as for :func:`estimate_change_rates`
+
+    Returns
+    -------
+    ChangeRates
+        Zero for pages never seen to change and infinite for those always seen to, with an
+        infinite error: the visits bound such rates on one side only.
+
+    Raises
+    ------
+    InvalidModel
+        A number is outside its domain.
+    NotConverged
+        Never in exact arithmetic.
+
+    Notes
+    -----
+    The root of :math:`\sum_{changed} t / (e^{\Delta t} - 1) = \sum_{unchanged} t`. The error of
+    :math:`\ln \Delta` is the inverse root of the observed information.
+    """
+    _check(n_pages, page, intervals)
+    return _maximise(n_pages, page, intervals, changed, np.zeros(1), np.zeros(1))
+
+
+def _maximise(
     n_pages: int,
     page: NDArray[np.int64],
     intervals: Vector,
-    prior_rate: float,
-    prior_shape: float,
-) -> None:
+    changed: NDArray[np.bool_],
+    shapes: Vector,
+    times: Vector,
+) -> ChangeRates:
+    from recrawl.kernels.change_rates import maximise_rates  # compiled: paid when first used
+
+    if page.size and np.any(page[1:] < page[:-1]):
+        order = np.argsort(page, kind="stable")
+        page, intervals, changed = page[order], intervals[order], changed[order]
+    first = np.searchsorted(page, np.arange(n_pages + 1)).astype(np.int64)
+    rates, errors = np.empty(n_pages), np.empty(n_pages)
+    iterations, residual = maximise_rates(
+        first,
+        np.ascontiguousarray(intervals, np.float64),
+        np.ascontiguousarray(changed, np.bool_),
+        shapes,
+        times,
+        rates,
+        errors,
+    )
+    if not residual < 1e-9:
+        raise NotConverged("change rates", iterations=iterations, residual=residual)
+    return ChangeRates(rates, errors, iterations, residual)
+
+
+def _check(n_pages: int, page: NDArray[np.int64], intervals: Vector) -> None:
     if page.size and not 0 <= page.min() <= page.max() < n_pages:
         raise InvalidModel(f"page must lie in 0 .. {n_pages - 1}, got {page.min()}..{page.max()}")
     if not np.all(np.isfinite(intervals) & (intervals > 0)):
         raise InvalidModel("intervals must be finite and > 0")
-    for name, value in (("prior_rate", prior_rate), ("prior_shape", prior_shape)):
-        if not (np.isfinite(value) and value > 0):
-            raise InvalidModel(f"{name} must be finite and > 0, got {value!r}")

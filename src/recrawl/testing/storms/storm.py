@@ -144,6 +144,7 @@ class _Weather:
         ending, ended_s = "stopped", 0.0
         try:
             asyncio.set_event_loop(loop)
+            loop.set_exception_handler(lambda *_: None)  # nobody is left to hear of it
             loop.run_until_complete(self._crawl(loop, frontier, handles))
         except Killed:
             ending = "killed"
@@ -251,15 +252,19 @@ class _Weather:
         if frontier.in_indexing():
             raise Broken("an orderly end left notes of unfinished changes")
         for url in held:
-            details = frontier.details(url, recent=50)
-            assert details is not None
-            for visit in details.recent:
-                if visit.outcome in _TOLD:
-                    edition = self.served[url, visit.visited_at_s]
-                    words = self.web.text(url, edition)
-                    if words not in self.index._held[url].text:
-                        raise Broken(f"{url} is held in another edition than was seen last")
-                    break
+            self._check_copy(frontier, url)
+
+    def _check_copy(self, frontier: SqliteFrontier, url: str) -> None:
+        """The copy is what was seen last, or what a life brought that ended before it was told."""
+        copy, details = self.index._held[url], frontier.details(url, recent=50)
+        assert details is not None
+        if self.web.text(url, self.served[url, copy.fetched_at_s]) not in copy.text:
+            raise Broken(f"{url} is held in another edition than was fetched for it")
+        told = [visit for visit in details.recent if visit.outcome in _TOLD]
+        if copy.fetched_at_s not in {visit.visited_at_s for visit in told}:
+            return
+        if self.web.text(url, self.served[url, told[0].visited_at_s]) not in copy.text:
+            raise Broken(f"{url} is held in another edition than was seen last")
 
     def _check_all_found(self, frontier: SqliteFrontier) -> None:
         """In fair weather every page that is there is indexed in the end, and nothing else."""

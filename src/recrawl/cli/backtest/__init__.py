@@ -1,0 +1,1 @@
+"""The verb ``backtest``: policies replayed on a recorded history of changes."""

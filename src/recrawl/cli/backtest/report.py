@@ -1,0 +1,135 @@
+"""What ``recrawl backtest`` says."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from recrawl.cli.output import console, print_table, show_duration, show_rate
+from recrawl.simulation.backtest import Backtest
+from recrawl.simulation.comparison import Score
+from recrawl.simulation.history import ChangeHistory
+
+__all__ = ["Compared", "backtest_json", "print_backtest"]
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """All policies at one budget.
+
+    Parameters
+    ----------
+    name : the budget as it was given
+    test : what was replayed
+    scores : policy to its score
+    at_same : rule to the score of recrawl at what the rule spent
+    courses : policy to instants and freshness
+    """
+
+    name: str
+    test: Backtest
+    scores: Mapping[str, Score]
+    at_same: Mapping[str, Score]
+    courses: Mapping[str, np.ndarray]
+
+    def ahead(self, name: str) -> tuple[float, float, float]:
+        """How much fresher recrawl is than a policy, at what the policy spent."""
+        return self.at_same.get(name, self.scores["recrawl"]).ahead_of(self.scores[name])
+
+
+def backtest_json(path: Path, record: ChangeHistory, found: list[Compared]) -> dict[str, object]:
+    """Return the answer under the keys that scripts rely on."""
+    return {
+        "history": str(path),
+        "pages": record.n_pages,
+        "changes": int(record.page.size),
+        "change_rate": record.change_rate,
+        "evaluated_from": found[0].test.since,
+        "evaluated_until": record.end,
+        "budgets": [
+            {
+                "budget": one.name,
+                "budget_per_s": one.test.budget,
+                "policies": {name: _json(one, name) for name in one.scores},
+            }
+            for one in found
+        ],
+    }
+
+
+def _json(one: Compared, name: str) -> dict[str, object]:
+    score = one.scores[name]
+    answer: dict[str, object] = {
+        "freshness": score.freshness,
+        "low": score.low,
+        "high": score.high,
+        "mean_age": score.mean_age,
+        "harmonic_penalty": score.penalty,
+        "fetches": score.fetches,
+        "wasted": score.wasted,
+        "changes_seen": score.seen,
+    }
+    if name != "recrawl":
+        answer["behind_recrawl"] = dict(zip(("mean", "low", "high"), one.ahead(name), strict=True))
+    if name in one.at_same:
+        same = one.at_same[name]
+        answer["recrawl_at_its_fetches"] = {
+            "freshness": same.freshness,
+            "low": same.low,
+            "high": same.high,
+            "fetches": same.fetches,
+        }
+    return answer
+
+
+def print_backtest(path: Path, record: ChangeHistory, found: list[Compared]) -> None:
+    """Print the report for people."""
+    out = console()
+    start, until = (np.datetime64(int(at), "s") for at in (found[0].test.since, record.end))
+    out.print(
+        f"\n{record.n_pages:,} pages, {record.page.size:,} changes from {path}; judged from "
+        f"{start}Z to {until}Z",
+        markup=False,
+    )
+    for one in found:
+        rows = [_row(one, name) for name in one.scores]
+        print_table(
+            (
+                "policy",
+                "fresh",
+                "95 %",
+                "recrawl ahead by, points",
+                "mean age",
+                "penalty",
+                "fetches",
+                "wasted",
+                "changes seen",
+            ),
+            rows,
+            title=f"budget {one.name}: {show_rate(one.test.budget)}",
+        )
+    out.print(
+        "Rules that do not spend the budget are beside recrawl at what they spent.", markup=False
+    )
+
+
+def _row(one: Compared, name: str) -> tuple[str, ...]:
+    score = one.scores[name]
+    ahead = (
+        ""
+        if name == "recrawl"
+        else "{:+.2f} ({:+.2f} .. {:+.2f})".format(*(100 * part for part in one.ahead(name)))
+    )
+    known = np.isfinite(score.mean_age)
+    return (
+        name,
+        f"{100 * score.freshness:.2f} %",
+        f"{100 * score.low:.2f} .. {100 * score.high:.2f}",
+        ahead,
+        show_duration(score.mean_age) if known else "",
+        f"{score.penalty:.4f}" if known else "",
+        f"{score.fetches:,}",
+        f"{score.wasted:.0%}",
+        f"{score.seen:.0%}",
+    )

@@ -1,0 +1,161 @@
+"""Tables of a history that people bring: changes, pages, polls."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from recrawl.cli.instants import instants, read_table
+from recrawl.errors import InvalidTable
+from recrawl.simulation.history import ChangeHistory
+
+__all__ = ["read_history"]
+
+Vector = NDArray[np.float64]
+
+
+def read_history(
+    changes: Path, pages: Path | None = None, polls: Path | None = None, *, pareto: bool = False
+) -> ChangeHistory:
+    """Read a history of changes, with all pages and the instants of polls where they are known.
+
+    Parameters
+    ----------
+    changes : columns page or url, changed_at; optionally site, weight
+    pages : columns page or url, observed_from, observed_until; optionally site, alive, weight
+    polls : column polled_at
+    pareto : weights drawn from a Pareto law of shape 1.2, with a fixed seed
+
+    Raises
+    ------
+    InvalidTable
+        Naming the file, the row, the column, the value and what would be right.
+    """
+    table = read_table(changes)
+    names = _names(table, changes)
+    _need(table, ("changed_at",), changes)
+    if not table.num_rows:
+        raise InvalidTable(f"{changes}: holds no change at all, so there is nothing to compare")
+    at = instants(table, "changed_at", changes)
+    end_of_polls = _polls(polls)
+    if pages is None:
+        known = list(dict.fromkeys(names))
+        born = np.full(len(known), at.min())
+        until = np.full(len(known), max(at.max(), end_of_polls.max(initial=-np.inf)))
+        gone = np.zeros(len(known), np.bool_)
+        weights = _weights(table, names, known)
+    else:
+        known, born, until, gone, weights = _pages(pages)
+    number = {name: row for row, name in enumerate(known)}
+    unknown = [row for row, name in enumerate(names) if name not in number]
+    if unknown:
+        raise InvalidTable(
+            f"{changes}, row {unknown[0] + 1}: page {names[unknown[0]][1]!r} is not in {pages}"
+        )
+    page = np.array([number[name] for name in names], np.int64)
+    early = np.flatnonzero(at < born[page])
+    if early.size:
+        raise InvalidTable(
+            f"{changes}, column changed_at, row {early[0] + 1}: the change is before the page was "
+            "observed_from"
+        )
+    if pareto:
+        weights = np.random.default_rng(1).pareto(1.2, len(known)) + 1.0
+    order = np.lexsort((at, page))
+    return ChangeHistory(
+        page[order],
+        at[order],
+        born,
+        until,
+        gone,
+        weights,
+        *_groups(known),
+        end_of_polls,
+    )
+
+
+def _need(table: pa.Table, columns: tuple[str, ...], path: Path) -> None:
+    for name in columns:
+        if name not in table.column_names:
+            raise InvalidTable(
+                f"{path}: column {name} is missing; the columns are {', '.join(table.column_names)}"
+            )
+
+
+def _names(table: pa.Table, path: Path) -> list[tuple[str, str]]:
+    key = next((name for name in ("page", "url") if name in table.column_names), None)
+    if key is None:
+        _need(table, ("page or url",), path)
+    names = table.column(str(key)).cast(pa.string()).to_pylist()
+    sites = [""] * len(names)
+    if "site" in table.column_names:
+        sites = pc.fill_null(table.column("site").cast(pa.string()), "").to_pylist()
+    if None in names:
+        row = names.index(None) + 1
+        raise InvalidTable(f"{path}, column {key}, row {row}: the page is missing")
+    return list(zip(sites, names, strict=True))
+
+
+def _pages(
+    path: Path,
+) -> tuple[list[tuple[str, str]], Vector, Vector, NDArray[np.bool_], Vector]:
+    table = read_table(path)
+    known = _names(table, path)
+    _need(table, ("observed_from", "observed_until"), path)
+    born, until = (instants(table, name, path) for name in ("observed_from", "observed_until"))
+    if len(set(known)) < len(known):
+        first = {name: row for row, name in reversed(list(enumerate(known)))}
+        row = next(row for row, name in enumerate(known) if first[name] < row)
+        raise InvalidTable(f"{path}, row {row + 1}: page {known[row][1]!r} is there twice")
+    wrong = np.flatnonzero(until < born)
+    if wrong.size:
+        raise InvalidTable(f"{path}, row {wrong[0] + 1}: observed_until is before observed_from")
+    if "alive" in table.column_names:
+        gone = ~np.asarray(table.column("alive").cast(pa.bool_()).to_numpy())
+    else:
+        gone = until < until.max()
+    return known, born, until, np.asarray(gone, np.bool_), _weights(table, known, known)
+
+
+def _weights(table: pa.Table, names: list[tuple[str, str]], known: list[tuple[str, str]]) -> Vector:
+    if "weight" not in table.column_names:
+        return np.ones(len(known))
+    values = np.asarray(table.column("weight").cast(pa.float64()).to_numpy(), np.float64)
+    wrong = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
+    if wrong.size:
+        row = int(wrong[0])
+        raise InvalidTable(f"column weight, row {row + 1}: {values[row]} must be finite and >= 0")
+    own = dict(zip(names, values.tolist(), strict=True))
+    return np.array([own[name] for name in known])
+
+
+def _groups(known: list[tuple[str, str]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number the host of each page, and the host with the first folder of its path."""
+    hosts, paths = [], []
+    for site, name in known:
+        bare = name.partition("://")[2] or name
+        host = site or (bare.partition("/")[0] if "://" in name else "")
+        rest = bare.partition("/")[2] if not site and "://" in name else bare
+        hosts.append(host)
+        paths.append(f"{host} {rest.partition('/')[0] if '/' in rest else ''}")
+    return tuple(  # type: ignore[return-value]
+        np.unique(np.array(level), return_inverse=True)[1].astype(np.int64)
+        for level in (hosts, paths)
+    )
+
+
+def _polls(path: Path | None) -> Vector:
+    if path is None:
+        return np.zeros(0)
+    table = read_table(path)
+    _need(table, ("polled_at",), path)
+    at = instants(table, "polled_at", path)
+    falls = np.flatnonzero(np.diff(at) < 0)
+    if falls.size:
+        raise InvalidTable(
+            f"{path}, column polled_at, row {falls[0] + 2}: the time is before that of the row "
+            "above; polls must be in order"
+        )
+    return np.unique(at)

@@ -1,0 +1,218 @@
+"""``recrawl backtest``: what would have happened, policy against policy, at the same budget."""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Annotated, Literal
+
+import numpy as np
+from cyclopts import Parameter
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+from typing_extensions import override
+
+from recrawl.cli.backtest.report import Compared, backtest_json, print_backtest
+from recrawl.cli.backtest.table import read_history
+from recrawl.cli.figures import check_picture
+from recrawl.cli.output import parse_rate_per_s, print_json, progress_console
+from recrawl.errors import InputError
+from recrawl.simulation.backtest import POLICIES, Backtest, Replayed, bound_by_foresight, run_policy
+from recrawl.simulation.comparison import Score, resample_pages, score_policy
+from recrawl.simulation.history import ChangeHistory
+from recrawl.simulation.revisit_rules import SHIPPED_RULES
+
+__all__ = ["main"]
+
+
+class TransferRate(ProgressColumn):
+    """Visits a second."""
+
+    @override
+    def render(self, task: Task) -> Text:
+        return Text(f"{task.speed or 0.0:,.0f}/s")
+
+
+def main(  # noqa: PLR0913 - the options of the verb
+    history: Path,
+    /,
+    *,
+    pages: Path | None = None,
+    polls: Path | None = None,
+    budget: str = "0.25x,1x,4x",
+    policies: str = ",".join(POLICIES),
+    weights: Literal["table", "pareto"] = "table",
+    learning: float = 0.5,
+    host_limit: str | None = None,
+    resamples: int = 400,
+    seed: int = 0,
+    jobs: int | None = None,
+    plot: Path | None = None,
+    json: Annotated[bool, Parameter(negative="")] = False,
+) -> None:
+    """Replay a recorded history of changes and compare policies at the same budget.
+
+    Each policy sees only what its visits show. Rules that spend less than the budget are beside
+    what recrawl achieves with as few visits.
+
+    Parameters
+    ----------
+    history
+        When pages really changed: columns page or url and changed_at (with a time zone or Z),
+        optionally site and weight; Parquet, CSV or JSON Lines.
+    pages
+        All pages, those that never changed included: page or url, observed_from, observed_until,
+        optionally site, alive, weight.
+    polls
+        The only instants at which anyone could look: polled_at.
+    budget
+        Visits of all pages together, as 500/d or as multiples of the total change rate.
+    policies
+        Which to compare.
+    weights
+        Those of the table (1 where it has none), or drawn from a Pareto law of shape 1.2.
+    learning
+        Share of the time that is for learning and not judged.
+    host_limit
+        Visits that any one host allows, as 100/d; for recrawl.
+    resamples
+        Resamples of the pages, for the intervals.
+    seed
+        Of the resamples.
+    jobs
+        Policies replayed at once. [default: the number of cores, at most 4]
+    plot
+        Draw freshness over time and against the budget: .svg, .png or .pdf.
+    json
+        Print one JSON object instead of tables.
+    """
+    check_picture(plot)
+    chosen = _chosen(policies)
+    if not 0 < learning < 1:
+        raise InputError(f"--learning: {learning} must lie in (0, 1)")
+    if resamples < 20:
+        raise InputError(f"--resamples: {resamples} must be >= 20")
+    record = read_history(history, pages, polls, pareto=weights == "pareto")
+    budgets = [_budget(text.strip(), record) for text in budget.split(",")]
+    cap = None if host_limit is None else parse_rate_per_s(host_limit, name="--host-limit")
+    tests = [_test(record, rate, learning, cap) for rate in budgets]
+    counts = resample_pages(record.n_pages, resamples, seed)
+    found: list[Compared] = []
+    with _progress() as bar:
+        for text, test in zip(budget.split(","), tests, strict=True):
+            task = bar.add_task(text.strip(), total=test.n_ticks * len(chosen))
+            replayed = _replay_all(
+                test,
+                chosen,
+                jobs,
+                lambda n, task=task: bar.advance(task, n),  # type: ignore[misc]
+            )
+            scores = {name: score_policy(test, one, counts) for name, one in replayed.items()}
+            at_same = _at_the_same(test, scores, replayed, counts)
+            courses = {name: one.course for name, one in replayed.items()}
+            found.append(Compared(text.strip(), test, scores, at_same, courses))
+    if plot is not None:
+        from recrawl.cli.backtest.pictures import draw_backtest
+
+        draw_backtest(plot, found)
+    if json:
+        print_json(backtest_json(history, record, found))
+    else:
+        print_backtest(history, record, found)
+
+
+def _chosen(text: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    for name in names:
+        if name not in POLICIES:
+            raise InputError(f"--policies: {name!r} is none of {', '.join(POLICIES)}")
+    if "recrawl" not in names:
+        names = ("recrawl", *names)
+    return names
+
+
+def _budget(text: str, record: ChangeHistory) -> float:
+    if text.endswith("x"):
+        try:
+            factor = float(text[:-1])
+        except ValueError:
+            factor = np.nan
+        if not (np.isfinite(factor) and factor > 0):
+            raise InputError(
+                f"--budget: {text!r} is no budget; write 500/d, or 0.5x for half of the change rate"
+            )
+        return factor * record.change_rate
+    rate = parse_rate_per_s(text, name="--budget")
+    if not rate > 0:
+        raise InputError(f"--budget: {text} must be > 0")
+    return rate
+
+
+def _test(record: ChangeHistory, rate: float, learning: float, cap: float | None) -> Backtest:
+    caps = None if cap is None else np.full(int(record.hosts.max()) + 1, cap)
+    test = Backtest(record, rate, learning, host_caps=caps)
+    if test.n_ticks < 100:
+        raise InputError(
+            f"--budget: it pays {test.n_ticks} visits over the whole history, too few to compare "
+            f"anything; 100 at least, and {record.n_pages:,} to visit every page once"
+        )
+    if test.n_ticks < record.n_pages:
+        progress_console().print(
+            f"note: this budget pays {test.n_ticks:,} visits, less than one for each of "
+            f"{record.n_pages:,} pages: {test.n_ticks / record.n_pages:.0%} of them once",
+            markup=False,
+        )
+    return test
+
+
+def _replay_all(
+    test: Backtest, names: tuple[str, ...], jobs: int | None, on_progress: Callable[[int], None]
+) -> dict[str, Replayed]:
+    def one(name: str) -> Replayed:
+        if name == "clairvoyant":
+            on_progress(test.n_ticks)
+            return bound_by_foresight(test)
+        return run_policy(test, name, on_progress)
+
+    n_jobs = jobs or min(os.cpu_count() or 1, 4)
+    with ThreadPoolExecutor(max_workers=n_jobs) as pool:  # the loops run without the lock
+        return dict(zip(names, pool.map(one, names), strict=True))
+
+
+def _at_the_same(
+    test: Backtest, scores: dict[str, Score], replayed: dict[str, Replayed], counts: np.ndarray
+) -> dict[str, Score]:
+    """Score recrawl at what each rule spent, where that is less than the budget."""
+    found = {}
+    for name in SHIPPED_RULES:
+        if name not in scores:
+            continue
+        if 0 < replayed[name].instants.size < 0.99 * test.n_ticks:
+            less = test.spent_like(replayed[name])
+            found[name] = score_policy(less, run_policy(less, "recrawl"), counts)
+        else:
+            found[name] = scores["recrawl"]
+    return found
+
+
+def _progress() -> Progress:
+    return Progress(
+        TextColumn("{task.description:>10}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        MofNCompleteColumn(),
+        TextColumn("visits"),
+        TransferRate(),
+        TimeRemainingColumn(),
+        console=progress_console(),
+        transient=True,
+    )

@@ -1,0 +1,1 @@
+"""The verb ``history``: histories of changes from where they are recorded."""

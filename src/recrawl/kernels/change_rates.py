@@ -1,0 +1,65 @@
+"""Censored likelihood of one change rate a page, maximised page by page."""
+
+from math import exp, expm1, inf, log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recrawl.kernels.compile import kernel
+
+__all__ = ["maximise_rates"]
+
+Vector = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@kernel
+def maximise_rates(
+    first: Integers,
+    elapsed: Vector,
+    changed: NDArray[np.bool_],
+    shapes: Vector,
+    times: Vector,
+    rates: Vector,
+    log_errors: Vector,
+) -> tuple[int, float]:
+    """Maximise over the logarithm of each rate; return most steps taken and largest last step.
+
+    Visits first[i] to first[i + 1] are those of page i. Shapes and times of gamma priors have one
+    entry, or one for each page; zero is no prior, and then a rate may be 0 or infinite.
+    """
+    most, largest = 0, 0.0
+    for i in range(first.size - 1):
+        a = shapes[i if shapes.size > 1 else 0]
+        quiet = times[i if times.size > 1 else 0]
+        hits, hit_time = 0, 0.0
+        for j in range(first[i], first[i + 1]):
+            if changed[j]:
+                hits += 1
+                hit_time += elapsed[j]
+            else:
+                quiet += elapsed[j]
+        if a + hits == 0.0 or (quiet == 0.0 and hits > 0):
+            rates[i] = 0.0 if hits == 0 else inf
+            log_errors[i] = inf
+            continue
+        theta = log((a + hits) / (quiet + 0.5 * hit_time))
+        step, information, n = inf, 0.0, 0
+        while n < 100:
+            n += 1
+            rate = exp(theta)
+            gradient, information = a - rate * quiet, rate * quiet
+            for j in range(first[i], first[i + 1]):
+                if changed[j]:
+                    x = rate * elapsed[j]
+                    pull = 1.0 - 0.5 * x if x < 1e-8 else x / expm1(min(x, 700.0))
+                    gradient += pull
+                    information -= pull * (1.0 - x - pull)
+            step = gradient / information
+            theta += min(max(step, -2.0), 2.0)
+            if abs(step) < 1e-9:
+                break
+        most, largest = max(most, n), max(largest, abs(step))
+        rates[i] = exp(theta)
+        log_errors[i] = 1.0 / information**0.5
+    return most, largest

@@ -1,0 +1,22 @@
+"""Multiply by a sparse matrix given as a list of its entries."""
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recrawl.kernels.compile import kernel
+
+__all__ = ["scatter"]
+
+Floats: TypeAlias = NDArray[np.float64]
+Counts: TypeAlias = NDArray[np.int64]
+
+
+@kernel
+def scatter(rows: Counts, columns: Counts, rates: Floats, given: Floats, out: Floats) -> None:
+    """Add rates[k] * given[rows[k]] to out[columns[k]] for every k; both are tables."""
+    for k in range(rows.shape[0]):
+        rate = rates[k]
+        for x in range(given.shape[1]):
+            out[columns[k], x] += rate * given[rows[k], x]

@@ -1,0 +1,318 @@
+"""What a policy would have achieved on a recorded history, seeing only what its visits show.
+
+The clock of the replay ticks once per visit that the budget pays. At each tick the page that has
+been due longest is visited; policies with rates of their own spend every tick, the rules that
+crawlers ship only those at which a page is due. A page's first copy comes with its discovery and is
+not counted. Where only polls could see anything, a visit happens at the next poll.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recrawl.control.revisits import RevisitControl
+from recrawl.errors import InvalidModel
+from recrawl.freshness import Pages, solve_even_freshness, solve_harmonic
+from recrawl.kernels.revisits import credit_copies, replay
+from recrawl.processes.fitting.change_rates import estimate_change_rates
+from recrawl.simulation.history import ChangeHistory
+from recrawl.simulation.revisit_rules import SHIPPED_RULES
+
+__all__ = ["POLICIES", "Backtest", "Replayed", "bound_by_foresight", "run_policy"]
+
+Vector = NDArray[np.float64]
+Integers = NDArray[np.int64]
+POLICIES: Final = (
+    "recrawl",
+    "uniform",
+    "proportional",
+    *SHIPPED_RULES,
+    "lambdacrawl",
+    "oracle",
+    "clairvoyant",
+)
+_LEARNED, _GIVEN = 0, 1
+_EPOCHS: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Backtest:
+    """What is replayed.
+
+    Parameters
+    ----------
+    history : what happened
+    budget : visits per time, > 0
+    learning : share of the time that is for learning only, in (0, 1)
+    unit_s : seconds in the history's unit of time, for rules with intervals in seconds
+    host_caps : shape (n_hosts,), visits per time that a host allows, or None
+    instants : shape (k,), when the visits that the budget pays are made; None: evenly spaced
+    """
+
+    history: ChangeHistory
+    budget: float
+    learning: float = 0.5
+    unit_s: float = 1.0
+    host_caps: Vector | None = None
+    instants: Vector | None = None
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.budget) and self.budget > 0):
+            raise InvalidModel(f"budget must be finite and > 0, got {self.budget!r}")
+        if not 0 < self.learning < 1:
+            raise InvalidModel(f"learning must lie in (0, 1), got {self.learning!r}")
+
+    @property
+    def since(self) -> float:
+        """When the evaluation starts."""
+        return self.history.start + self.learning * (self.history.end - self.history.start)
+
+    @property
+    def n_ticks(self) -> int:
+        """Visits that the budget pays in all."""
+        return self.ticks().size
+
+    def ticks(self) -> Vector:
+        """When they are made, ascending."""
+        if self.instants is not None:
+            return self.instants
+        n = int(self.budget * (self.history.end - self.history.start))
+        return np.asarray(self.history.start + (np.arange(n) + 0.5) / self.budget, np.float64)
+
+    def spent_like(self, result: "Replayed") -> "Backtest":
+        """Return the same with a budget of just the visits of a result, at their very instants."""
+        rate = max(result.instants.size, 1) / (self.history.end - self.history.start)
+        return replace(self, budget=rate, instants=result.instants)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Replayed:
+    """What came of a policy, page by page, within the evaluation.
+
+    Parameters
+    ----------
+    fresh, age, penalty : shape (n,), time fresh; age and harmonic penalty integrated over time
+    visits, seen : shape (n,), visits of pages that were there, and those that found a change
+    lifetimes : shape (n,), time that each page was there
+    fetches, wasted : visits in the evaluation, and those that brought nothing
+    instants : when visits were made, in the whole replay; empty for the bound
+    course : shape (k, 2), instants and weighted share of fresh copies
+    """
+
+    fresh: Vector
+    age: Vector
+    penalty: Vector
+    visits: Vector
+    seen: Vector
+    lifetimes: Vector
+    fetches: int
+    wasted: int
+    instants: Vector
+    course: Vector
+
+
+def run_policy(
+    test: Backtest, policy: str, on_progress: Callable[[int], None] = lambda _: None
+) -> Replayed:
+    """Replay a history under one policy.
+
+    Parameters
+    ----------
+    test : history and budget
+    policy : a name in ``POLICIES`` but the last
+    on_progress : told of ticks done
+
+    Notes
+    -----
+    A visit takes O(log n); pages are decided on anew at some seventy instants.
+    """
+    return _Replay(test, policy).run(on_progress)
+
+
+class _Replay:
+    """One policy on its way through a history."""
+
+    def __init__(self, test: Backtest, policy: str) -> None:
+        history = test.history
+        n = history.n_pages
+        self._test, self._policy = test, policy
+        self._span = np.array([test.since, history.end])
+        self._facts = (history.first, history.changed_at, history.observed_from, history.gone_at)
+        self._order = np.argsort(history.observed_from, kind="stable")
+        self._control = RevisitControl(
+            history.weights,
+            test.budget,
+            grain=history.grain,
+            groups=[history.hosts, history.paths],
+        )
+        pace = n / test.budget
+        self._interval = self._control.intervals
+        rule = SHIPPED_RULES.get(policy)
+        self._rule = rule.kind if rule else _LEARNED if policy == "recrawl" else _GIVEN
+        self._numbers = rule.numbers(test.unit_s) if rule else np.zeros(6)
+        self._interval[:] = rule.initial_s / test.unit_s if rule else pace
+        self._copies = (self._control.last, np.zeros(n, np.int64), np.zeros(n, np.int64))
+        self._queue = (np.zeros(n, np.int64), np.full(n, np.inf), np.zeros(9, np.int64))
+        self._own = (self._interval, *np.zeros((3, n)))
+        self._totals = np.zeros((n, 5))
+        kept = test.n_ticks if policy in ("proportional", "lambdacrawl") else 0
+        self._log = (np.zeros(kept, np.int64), np.zeros(kept), np.zeros(kept, np.bool_))
+        self._instants = np.zeros(test.n_ticks)
+        self._course: list[tuple[float, float]] = []
+
+    def run(self, on_progress: Callable[[int], None]) -> Replayed:
+        test, history = self._test, self._test.history
+        all_ticks = test.ticks()
+        edges = self._edges(all_ticks)
+        for first, last in pairwise(edges.tolist()):
+            ticks = all_ticks[first:last]
+            until = history.end if last == all_ticks.size else all_ticks[last]
+            self._decide(float(ticks[0]), float(until - ticks[0]), ticks.size)
+            replay(
+                self._rule,
+                self._numbers,
+                ticks,
+                history.polls,
+                self._rule in (_LEARNED, _GIVEN),
+                self._facts,
+                self._order,
+                self._copies,
+                self._queue,
+                self._own,
+                self._control.beliefs.arrays(),
+                self._control.weights,
+                self._control.bounds,
+                self._control.price,
+                self._span,
+                self._totals,
+                self._instants,
+                *self._log,
+            )
+            self._look(float(until))
+            on_progress(last - first)
+        credit_copies(history.end, self._facts, self._copies, self._span, self._totals)
+        _, _, counters = self._queue
+        fresh, age, penalty, visits, seen = self._totals.T
+        return Replayed(
+            fresh,
+            age,
+            penalty,
+            visits,
+            seen,
+            history.lifetimes(test.since),
+            fetches=int(counters[5]),
+            wasted=int(counters[6] + counters[7]),
+            instants=self._instants[: counters[4]],
+            course=np.array(self._course),
+        )
+
+    def _edges(self, ticks: Vector) -> Integers:
+        """Between which ticks to decide anew: often at first, and when many pages are new."""
+        born = np.sort(self._test.history.observed_from)
+        n, total = born.size, ticks.size
+        epochs = _EPOCHS if n > 2_000 else 2 * _EPOCHS
+        early = np.geomspace(min(0.25 * n / max(total, 1), 0.01), 0.1, 12)
+        shares = np.concatenate([[0.0], early, np.linspace(0.1, 1.0, epochs)[1:]])
+        grown = born[np.unique(np.minimum(1.25 ** np.arange(100), n).astype(np.int64)) - 1]
+        after = np.searchsorted(ticks, grown, side="left")
+        soon = np.concatenate([after, after + 1 + n // 8, after + 1 + n // 2])
+        edges = np.concatenate([(total * shares).astype(np.int64), soon])
+        return np.unique(np.clip(edges, 0, total))
+
+    def _decide(self, now: float, span: float, n_visits: int) -> None:
+        """Decide anew on the pages that are there."""
+        last, _, gone = self._copies
+        rows = np.flatnonzero(np.isfinite(last) & (gone == 0))
+        if self._policy == "recrawl":
+            caps, hosts = self._test.host_caps, self._test.history.hosts[rows]
+            self._control.budget = max(n_visits, 1) / max(span, 1e-300)
+            self._control.decide(now, span, rows=rows, hosts=hosts, host_caps=caps)
+        elif self._rule == _GIVEN and self._policy != "uniform":
+            soon = np.flatnonzero((self._test.history.observed_from <= now + span) & (gone == 0))
+            if soon.size:
+                self._give(soon)
+        else:
+            return
+        heap, due, counters = self._queue
+        waiting = heap[: counters[0]]
+        due[waiting] = last[waiting] + self._interval[waiting]
+        waiting[:] = waiting[np.argsort(due[waiting], kind="stable")]
+
+    def _give(self, rows: Integers) -> None:
+        """Give pages the intervals that follow from rates, known or learned."""
+        history, budget = self._test.history, self._test.budget
+        known = history.true_rates if self._policy == "oracle" else self._learned_rates()
+        rates, weights = known[rows], history.weights[rows]
+        weights = weights if weights.any() else np.ones(rows.size)
+        if self._policy == "proportional":
+            crawl_rates = rates * budget / rates.sum()
+        else:
+            solve = solve_harmonic if self._policy == "lambdacrawl" else solve_even_freshness
+            floor = np.full(rows.size, 0.05 * budget / history.n_pages)
+            pages = Pages(np.maximum(rates, 1e-3 * floor), weights=weights, min_rates=floor)
+            crawl_rates = solve(pages, budget).crawl_rates
+        self._interval[rows] = 1.0 / crawl_rates
+
+    def _learned_rates(self) -> Vector:
+        """Rates as LambdaCrawl learns them: one imaginary visit of either result."""
+        history, noted = self._test.history, self._queue[2][2]
+        page, elapsed, changed = (column[:noted] for column in self._log)
+        n, half = history.n_pages, 0.5 * history.n_pages / self._test.budget
+        every = np.arange(n)
+        order = np.argsort(np.concatenate([page, every, every]), kind="stable")
+        pages = np.concatenate([page, every, every])[order]
+        times = np.concatenate([elapsed, np.full(2 * n, half)])[order]
+        found = np.concatenate([changed, np.zeros(n, np.bool_), np.ones(n, np.bool_)])[order]
+        return estimate_change_rates(
+            n, pages, times, found, prior_rate=1.0 / half, prior_shape=1e-9
+        ).rates
+
+    def _look(self, now: float) -> None:
+        """Note how much is fresh at an instant."""
+        start, changes, born, gone_at = self._facts
+        last, seen, _ = self._copies
+        there = np.isfinite(last) & (born <= now) & (now < gone_at)
+        following = np.where(seen < start[1:], changes[np.minimum(seen, changes.size - 1)], np.inf)
+        weights = self._control.weights * there
+        if weights.any():
+            share = float(weights @ (following > now) / weights.sum())
+            self._course.append((now, share))
+
+
+def bound_by_foresight(test: Backtest) -> Replayed:
+    """What nobody can beat: the visits that keep most fresh, chosen with the future known.
+
+    A visit gains at most the time from a change to the next one, so the greatest gains that the
+    budget pays bound every policy. Copies are taken to be fresh when the evaluation starts.
+    """
+    history, since = test.history, test.since
+    lifetimes = history.lifetimes(since)
+    until = np.minimum(history.gone_at, history.end)[history.page]
+    following = np.append(history.changed_at[1:], np.inf)
+    following[history.first[1:][np.diff(history.first) > 0] - 1] = np.inf
+    gains = np.maximum(np.minimum(following, until) - np.maximum(history.changed_at, since), 0.0)
+    gains[history.changed_at < since] = 0.0
+    worth = gains * history.weights[history.page]
+    n_visits = int(test.budget * (history.end - since))
+    taken = np.argsort(-worth, kind="stable")[:n_visits]
+    taken = taken[worth[taken] > 0]
+    n = history.n_pages
+    missed = np.bincount(history.page, gains, n) - np.bincount(history.page[taken], gains[taken], n)
+    seen = np.bincount(history.page[taken], minlength=n).astype(np.float64)
+    nothing = np.full(n, np.nan)
+    return Replayed(
+        lifetimes - missed,
+        nothing,
+        nothing,
+        seen,
+        seen,
+        lifetimes,
+        fetches=int(taken.size),
+        wasted=0,
+        instants=np.zeros(0),
+        course=np.zeros((0, 2)),
+    )
