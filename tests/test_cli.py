@@ -13,6 +13,8 @@ HEAVY = (
     "matplotlib",
     "lxml",
     "asyncio",
+    "starlette",
+    "uvicorn",
 )
 
 

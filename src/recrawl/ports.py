@@ -308,8 +308,27 @@ class PageIndex(Protocol):
         """Signature of the copy that is held."""
         ...
 
-    def search(self, query: str, *, limit: int = 10, offset: int = 0) -> tuple[int, list[Hit]]:
-        """Number of matches, and a page of them, best first."""
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        offset: int = 0,
+        host: str | None = None,
+        fetched_since_s: float | None = None,
+    ) -> tuple[int, list[Hit]]:
+        """Number of matches, and a page of them, best first.
+
+        ``host`` (with its port, as in the URL) and the age of the copies narrow them down.
+        """
+        ...
+
+    def misread(self, query: str) -> list[str]:
+        """What of a query could not be understood, in words for people; empty if all was."""
+        ...
+
+    def suggest(self, query: str) -> str | None:
+        """Return a like query of words that the index knows, for one that finds nothing."""
         ...
 
     def urls(self) -> Iterable[tuple[str, bytes]]:

@@ -36,6 +36,7 @@ VERBS: tuple[tuple[str, str, Group, str], ...] = (
     ("status", "crawler.status:status", CRAWLER, "Tell how the crawl and its index are doing."),
     ("explain", "crawler.explain:explain", CRAWLER, "Tell why a page is visited when it is."),
     ("search", "crawler.search:search", CRAWLER, "Search the index."),
+    ("serve", "crawler.serve:serve", CRAWLER, "Search and a live view, in a browser."),
     ("export", "crawler.export:export", CRAWLER, "Take pages and visits away as tables."),
     ("plan", "plan.verb:main", DECISIONS, "How often to visit each page, from a table."),
     ("order", "order.verb:main", DECISIONS, "Which page comes next, from a plan."),

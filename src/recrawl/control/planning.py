@@ -1,6 +1,6 @@
 """From estimates to due times: one plan for all pages, within the budget and the hosts' limits."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -50,6 +50,8 @@ class Schedule:
     price : worth of one more visit per unit of time; zero for the control arms
     freshness : weighted share of pages that the rates keep fresh
     n_never_visited : pages that get less than their floor, of rate zero
+    host_prices : shape (n_hosts,), what a visit costs the pages of each host: ``price``, or more
+        where the host is at its limit; empty where no plan was solved for them
     """
 
     crawl_rates: Vector
@@ -57,6 +59,7 @@ class Schedule:
     price: float
     freshness: float
     n_never_visited: int
+    host_prices: Vector = field(default_factory=lambda: np.zeros(0))
 
 
 def plan_visits(
@@ -95,24 +98,30 @@ def plan_visits(
         max_rates=ceilings,
         hosts=inputs.hosts,
     )
-    rates, price, freshness, n_never = _allocate(pages, budget, inputs.host_caps, measure)
+    rates, price, freshness, n_never, host_prices = _allocate(
+        pages, budget, inputs.host_caps, measure
+    )
     with np.errstate(divide="ignore"):
         # Where a floor gave way, so does the longest interval: more would be due than is paid for.
         longest = np.maximum(1.0 / floors, rules.max_interval_s)
         intervals = np.clip(1.0 / rates, rules.min_interval_s, longest)
-    return Schedule(rates, inputs.last_visits + intervals, price, freshness, n_never)
+    due = inputs.last_visits + intervals
+    return Schedule(rates, due, price, freshness, n_never, host_prices)
 
 
 def _allocate(
     pages: Pages, budget: float, host_caps: Vector, measure: str
-) -> tuple[Vector, float, float, int]:
+) -> tuple[Vector, float, float, int, Vector]:
     if measure == "even-freshness":
         plan = solve_even_freshness(pages, budget, host_caps)
-        return plan.crawl_rates, plan.price, plan.value, plan.n_never_visited
+        return (
+            plan.crawl_rates, plan.price, plan.value, plan.n_never_visited, plan.host_prices
+        )  # fmt: skip
     allocate = {"uniform": allocate_uniformly, "proportional": allocate_proportionally}[measure]
     rates = allocate(pages, budget)
     fresh = even_freshness(pages.change_rates, rates)
-    return rates, 0.0, float(np.average(fresh, weights=pages.weights)), int(np.sum(rates == 0))
+    value = float(np.average(fresh, weights=pages.weights))
+    return rates, 0.0, value, int(np.sum(rates == 0)), np.zeros(0)
 
 
 def even_freshness(change_rates: Vector, crawl_rates: Vector) -> Vector:

@@ -16,7 +16,7 @@ from typing import IO
 from recrawl.errors import StateError
 from recrawl.frontier.sql import migrations
 
-__all__ = ["DATABASE", "StateLock", "open_state", "translated"]
+__all__ = ["DATABASE", "StateLock", "holder", "open_state", "translated"]
 
 DATABASE = "state.sqlite3"
 
@@ -54,6 +54,28 @@ class StateLock:
     def release(self) -> None:
         """Let another process have it."""
         self._file.close()
+
+
+def holder(directory: Path) -> int | None:
+    """Return the process that writes a state directory, or None; the lock is only looked at.
+
+    Where the system has no table of locks, a process of the number that the lock file names is
+    taken for the writer.
+    """
+    path = directory / "lock"
+    try:
+        number = int(path.read_text(encoding="utf-8").removeprefix("process "))
+        inode = path.stat().st_ino
+    except (OSError, ValueError):
+        return None
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        locks = Path("/proc/locks").read_text(encoding="utf-8").splitlines()
+        held = {int(line.split()[5].rsplit(":", 1)[1]) for line in locks if " FLOCK " in line}
+        return number if inode in held else None
+    with contextlib.suppress(OSError):
+        os.kill(number, 0)
+        return number
+    return None
 
 
 @contextlib.contextmanager

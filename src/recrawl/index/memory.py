@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from typing_extensions import override
 
+from recrawl.index.spelling import respelled
 from recrawl.ports import PageIndex
 from recrawl.terms import Document, Hit
 
@@ -43,10 +44,22 @@ class MemoryIndex(PageIndex):
         return None if document is None else document.signature
 
     @override
-    def search(self, query: str, *, limit: int = 10, offset: int = 0) -> tuple[int, list[Hit]]:
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        offset: int = 0,
+        host: str | None = None,
+        fetched_since_s: float | None = None,
+    ) -> tuple[int, list[Hit]]:
         wanted = _WORD.findall(query.lower())
         scored: list[tuple[float, Document]] = []
         for document in self._held.values():
+            if host is not None and document.url.split("/", 3)[2] != host:
+                continue
+            if fetched_since_s is not None and document.fetched_at_s < fetched_since_s:
+                continue
             words = _WORD.findall(f"{document.title} {document.text}".lower())
             counts = [words.count(word) for word in wanted]
             if wanted and all(counts):
@@ -54,6 +67,16 @@ class MemoryIndex(PageIndex):
         scored.sort(key=lambda pair: (-pair[0], pair[1].url))
         page = scored[offset : offset + limit]
         return len(scored), [_hit(document, score, wanted) for score, document in page]
+
+    @override
+    def misread(self, query: str) -> list[str]:
+        return []
+
+    @override
+    def suggest(self, query: str) -> str | None:
+        held = self._held.values()
+        known = {word for page in held for word in _WORD.findall(f"{page.title} {page.text}")}
+        return respelled(query, lambda word: known)
 
     @override
     def urls(self) -> Iterable[tuple[str, bytes]]:

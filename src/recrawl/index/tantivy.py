@@ -4,6 +4,7 @@ A copy is replaced by deleting and adding before one commit; the key is the URL 
 """
 
 import contextlib
+import re
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,6 +14,7 @@ import tantivy
 from typing_extensions import override
 
 from recrawl.errors import StateError
+from recrawl.index.spelling import respelled
 from recrawl.ports import PageIndex
 from recrawl.terms import Document, Hit
 
@@ -25,6 +27,7 @@ LANGUAGES: Final = (
 )  # fmt: skip
 _HEAP_BYTES: Final = 64 * 1024 * 1024
 _SNIPPET_CHARACTERS: Final = 200
+_WORD: Final = re.compile(r"\w+")
 _TEXT_FIELDS: Final = ["title", "text"]
 
 
@@ -34,7 +37,7 @@ def _schema() -> tantivy.Schema:
     builder.add_text_field("host", tokenizer_name="raw", index_option="basic")
     builder.add_text_field("title", stored=True, tokenizer_name="words")
     builder.add_text_field("text", stored=True, tokenizer_name="words")
-    builder.add_float_field("fetched_at_s", stored=True, indexed=False)
+    builder.add_float_field("fetched_at_s", stored=True, indexed=True, fast=True)
     builder.add_bytes_field("signature", stored=True, indexed=False)
     return builder.build()
 
@@ -122,7 +125,15 @@ class TantivyIndex(PageIndex):
         return None
 
     @override
-    def search(self, query: str, *, limit: int = 10, offset: int = 0) -> tuple[int, list[Hit]]:
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        offset: int = 0,
+        host: str | None = None,
+        fetched_since_s: float | None = None,
+    ) -> tuple[int, list[Hit]]:
         self._index.reload()
         searcher = self._index.searcher()
         boosts = {"title": 3.0, "text": 1.0}
@@ -134,7 +145,14 @@ class TantivyIndex(PageIndex):
                 text, _TEXT_FIELDS, field_boosts=boosts, conjunction_by_default=all_words
             )
             wanted = self._with_phrase(parsed, text) if all_words else parsed
-            found = searcher.search(wanted, limit=limit, offset=offset, count=True)
+            narrowed = self._narrowed(wanted, host, fetched_since_s)
+            try:
+                found = searcher.search(narrowed, limit=limit, offset=offset, count=True)
+            except ValueError as error:  # of an index that was made without the age
+                raise StateError(
+                    f"index {self._directory} cannot be searched so ({error}); it was written by "
+                    "another version: move the state away and crawl anew"
+                ) from error
             if found.count:
                 break
         if found is None or not found.hits:
@@ -143,6 +161,48 @@ class TantivyIndex(PageIndex):
         snippets.set_max_num_chars(_SNIPPET_CHARACTERS)
         hits = [_hit(searcher.doc(address), score, snippets) for score, address in found.hits]
         return found.count or len(hits), hits
+
+    def _narrowed(self, wanted: Any, host: str | None, fetched_since_s: float | None) -> Any:
+        """Keep pages of one host, and copies fetched since an instant; ranks stay."""
+        schema = self._index.schema
+        conditions = []
+        if host is not None:
+            conditions.append(tantivy.Query.term_query(schema, "host", host))
+        if fetched_since_s is not None:
+            conditions.append(
+                tantivy.Query.range_query(
+                    schema, "fetched_at_s", tantivy.FieldType.Float, fetched_since_s, 1e18
+                )
+            )
+        if not conditions:
+            return wanted
+        silent = [tantivy.Query.const_score_query(condition, 0.0) for condition in conditions]
+        return tantivy.Query.boolean_query(
+            [(tantivy.Occur.Must, wanted), *((tantivy.Occur.Must, part) for part in silent)]
+        )
+
+    @override
+    def misread(self, query: str) -> list[str]:
+        _, errors = self._index.parse_query_lenient(query[:1_000], _TEXT_FIELDS)
+        return list(dict.fromkeys(_in_words(str(error)) for error in errors))
+
+    @override
+    def suggest(self, query: str) -> str | None:
+        return respelled(query, self._like)
+
+    def _like(self, word: str) -> set[str]:
+        """Words of pages that hold something like this word."""
+        searcher = self._index.searcher()
+        found: set[str] = set()
+        for distance in (1, 2):
+            fuzzy = tantivy.Query.fuzzy_term_query(self._index.schema, "text", word, distance)
+            for _, address in searcher.search(fuzzy, limit=3, count=False).hits:
+                document = searcher.doc(address)
+                text = f"{document['title'][0]} {str(document['text'][0])[:100_000]}"
+                found.update(_WORD.findall(text.lower()))
+            if found:
+                break
+        return found
 
     def _with_phrase(self, parsed: Any, text: str) -> Any:
         """Prefer pages that have the words next to each other."""
@@ -181,6 +241,15 @@ class TantivyIndex(PageIndex):
         if self._writer is None:
             raise StateError(f"index {self._directory} was opened for reading only")
         return self._writer
+
+
+def _in_words(error: str) -> str:
+    if "missing delimiter" in error:
+        return "a quotation mark is missing; it was taken as not there"
+    if "does not exist" in error:
+        name = error.partition("'")[2].partition("'")[0]
+        return f"there is no field {name!r}; only title: and text: can be asked for"
+    return f"a part of it was left out ({error})"
 
 
 def tantivy_exists(directory: Path) -> bool:

@@ -105,6 +105,7 @@ class Crawl:
         self.started_s = world.clock.now_s()
         self._seeds = seeds
         self._once = once
+        self._delay_s = plan.politeness.delay_s
         burst = max(1.0, min(plan.budget_per_s * plan.burst_s, 1_000.0))
         self.dispatcher = Dispatcher(
             politeness=plan.politeness,
@@ -192,8 +193,7 @@ class Crawl:
         if self._once:
             await self.world.on_state(self.world.frontier.make_due, self.started_s)
         frontier, limits = self.world.frontier, self.rules.limits
-        facts = {"budget_per_s": self.dispatcher.budget.rate_per_s, "now_s": self.started_s}
-        await self.world.on_state(frontier.save_facts, facts)
+        await self.world.on_state(frontier.save_facts, self._facts())
         longest_s = self.rules.revisit.max_interval_s
         await self.world.on_state(frontier.make_due_by, self.started_s, longest_s)
         await self.world.on_state(frontier.reweigh, self.rules.admission.weights.of)
@@ -215,6 +215,21 @@ class Crawl:
             robots = rules if rules is not None and rules.reachable else None
             self.dispatcher.observe_host(record, robots)
         return mended
+
+    def _facts(self) -> dict[str, float]:
+        """What this crawl goes by, for whoever reads its state."""
+        rules = self.rules
+        return {
+            "now_s": self.started_s,
+            "budget_per_s": self.dispatcher.budget.rate_per_s,
+            "delay_s": self._delay_s,
+            "min_interval_s": rules.revisit.min_interval_s,
+            "max_interval_s": rules.revisit.max_interval_s,
+            "prior_rate_per_s": rules.prior_rate_per_s,
+            "robots": rules.n_robots,
+            "buffer_capacity": rules.buffer_capacity,
+            "starvation_weight": self.control.starvation_weight if self.control else 0.0,
+        }
 
     def _recover(self) -> int:
         """Follow up what a killed process left: the index is right, and the state says so too."""

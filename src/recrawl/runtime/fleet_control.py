@@ -84,7 +84,7 @@ class FleetControl:
         self._world = world
         self._buffer = buffer
         self._n_robots = n_robots
-        self._weight = starvation_weight
+        self.starvation_weight = starvation_weight
         self._policy = before
         self._on_plan = on_plan
         self._fetches = ForgettingRate(_MEMORY)
@@ -148,13 +148,21 @@ class FleetControl:
             await self._world.on_state(self._world.frontier.save_facts, self.facts())
 
     def facts(self) -> dict[str, float]:
-        """Return prediction and measurement under the names that ``status`` knows."""
+        """Return the state now, prediction and measurement, by the names that ``status`` knows."""
+        live = {
+            "now_s": self._world.clock.now_s(),
+            "robots_active": self._active,
+            "buffer_length": self._buffer.length,
+            "buffer_arrivals": self._buffer.arrivals,
+            "buffer_lost": self._buffer.lost,
+            "buffer_starved_s": self._buffer.starved_s,
+        }
         if self._adaptive is None:
-            return {}
+            return live
         seen = self.seen()
         assert seen is not None
         measured = {f"measured_{name}": value for name, value in asdict(seen).items()}
-        return _facts_of(self._adaptive) | measured
+        return live | _facts_of(self._adaptive) | measured
 
     async def _follow(self) -> bool:
         adaptive = self._adaptive
@@ -180,7 +188,7 @@ class FleetControl:
             self._buffer.capacity,
             fetch_rate,
             index_rate,
-            starvation_weight=self._weight * index_rate,
+            starvation_weight=self.starvation_weight * index_rate,
         )
         return AdaptiveRobots(model, memory=_MEMORY)
 
@@ -188,7 +196,7 @@ class FleetControl:
         from recrawl.fleet import solve_robots
 
         model = adaptive.measured_model()
-        weight = self._weight * float(model.index_rate)  # type: ignore[arg-type]
+        weight = self.starvation_weight * float(model.index_rate)  # type: ignore[arg-type]
         return solve_robots(replace(model, starvation_weight=weight))
 
     def _look(self) -> _Mark:

@@ -1,16 +1,26 @@
 """The parts of a state directory, opened."""
 
 from pathlib import Path
+from typing import TypeAlias
 
+from recrawl.frontier.history import SqliteHistory
 from recrawl.frontier.sqlite import SqliteFrontier
 from recrawl.index.tantivy import TantivyIndex
 
-__all__ = ["open_frontier", "open_index"]
+__all__ = ["CrawlHistory", "open_frontier", "open_history", "open_index"]
+
+
+CrawlHistory: TypeAlias = SqliteHistory
 
 
 def open_frontier(state: Path, *, read_only: bool = False) -> SqliteFrontier:
     """Open the frontier of a state directory."""
     return SqliteFrontier(state, read_only=read_only)
+
+
+def open_history(state: Path) -> CrawlHistory:
+    """Open what a crawl did, for reading."""
+    return SqliteHistory(state)
 
 
 def open_index(state: Path, *, language: str = "english", read_only: bool = False) -> TantivyIndex:

@@ -285,3 +285,4 @@ def _show(report: dict[str, Any]) -> None:
     out.print(f"The index of {report['pages']} pages lies in {state}. Search it:\n")
     out.print(f"  {called_as()} search --state {state} quiet lantern\n", style="bold")
     out.print(f"  {called_as()} status --state {state}        what the crawler knows")
+    out.print(f"  {called_as()} serve --state {state}         both, in a browser")

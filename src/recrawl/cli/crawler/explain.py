@@ -1,9 +1,7 @@
 """`recrawl explain`: why one page is visited when it is."""
 
 import time
-from dataclasses import asdict
 from datetime import UTC, datetime
-from math import isnan
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,14 +9,12 @@ from cyclopts import Parameter
 
 from recrawl.cli.crawler.place import DEFAULT_CONFIG, state_directory
 from recrawl.cli.output import console, print_json, print_table
-from recrawl.control.scope import why_outside
-from recrawl.control.timetables import learn_timetable
 from recrawl.control.urls import normalise
 from recrawl.errors import InputError
 from recrawl.quantities import show_bytes, show_duration
+from recrawl.reports.page import page_report, timetable_report, why_unknown
 from recrawl.settings import load_settings
-from recrawl.terms import HostRecord, PageDetails, PlanRecord
-from recrawl.wiring.rules import crawl_rules
+from recrawl.terms import PageDetails
 from recrawl.wiring.stores import open_frontier
 
 __all__ = ["explain"]
@@ -47,84 +43,27 @@ def explain(
     page_url = normalise(url)
     if page_url is None:
         raise InputError(f"{url!r} is no http or https address")
-    frontier = open_frontier(state_directory(config, state), read_only=True)
+    directory = state_directory(config, state)
+    path = config or DEFAULT_CONFIG
+    settings = load_settings(path) if state is None and path.exists() else None
+    frontier = open_frontier(directory, read_only=True)
     try:
         details = frontier.details(page_url)
+        if details is None:
+            why = why_unknown(page_url, settings)
+            raise InputError(f"{page_url} is not known to this crawl: {why}")
         plan = frontier.last_plan()
         hosts = {record.host: record for record in frontier.hosts()}
+        now_s = max(time.time(), plan.solved_at_s if plan else 0.0)
+        report = page_report(details, plan, hosts[details.host], now_s=now_s)
+        report.update(timetable_report(frontier, page_url, settings, now_s=now_s))
     finally:
         frontier.close()
-    if details is None:
-        raise InputError(
-            f"{page_url} is not known to this crawl: {_why_not(page_url, config, state)}"
-        )
-    report = _report(details, plan, hosts[details.host])
-    report.update(_by_timetable(page_url, config, state, report["at"]))
     if json_:
         print_json(report)
     else:
         _show(report, details)
     return 0
-
-
-def _why_not(url: str, config: Path | None, state: Path | None) -> str:
-    path = config or DEFAULT_CONFIG
-    if state is None and path.exists():
-        reason = why_outside(crawl_rules(load_settings(path)).admission.scope, url)
-        if reason:
-            return f"it is out of scope ({reason})"
-    return "no page that was visited links to it"
-
-
-def _by_timetable(
-    url: str, config: Path | None, state: Path | None, now_s: float
-) -> dict[str, Any]:
-    """Say when a source that the configuration names is probed, and why then."""
-    path = config or DEFAULT_CONFIG
-    if state is not None or not path.exists():
-        return {}
-    settings = load_settings(path)
-    rules = next((rules for rules in crawl_rules(settings).sources if rules.url == url), None)
-    if rules is None:
-        return {}
-    frontier = open_frontier(settings.state, read_only=True)
-    try:
-        details = frontier.details(url, recent=2_000)
-    finally:
-        frontier.close()
-    seen = reversed(details.recent if details else ())
-    told = [visit for visit in seen if visit.changed is not None]
-    table = learn_timetable(
-        rules, [visit.visited_at_s for visit in told], [bool(visit.changed) for visit in told]
-    )
-    next_s = [table.next_s(now_s)]
-    while len(next_s) < 3:
-        next_s.append(table.next_s(next_s[-1]))
-    return {
-        "due_why": "its timetable",
-        "probes_per_week": rules.n_probes,
-        "pattern": table.pattern,
-        "next_probes_s": next_s,
-        "expected_delay_s": None if isnan(table.delay_s) else table.delay_s,
-        "even_delay_s": None if isnan(table.even_delay_s) else table.even_delay_s,
-    }
-
-
-def _report(details: PageDetails, plan: PlanRecord | None, host: HostRecord) -> dict[str, Any]:
-    now_s = max(time.time(), plan.solved_at_s if plan else 0.0)
-    rate, factor = details.change_rate_per_s, details.change_rate_factor
-    report = asdict(details)
-    report["visits"] = details.visits
-    report.update(
-        at=now_s,
-        price=plan.price if plan else None,
-        change_rate_low_per_s=rate / factor**2 if rate and factor else None,
-        change_rate_high_per_s=rate * factor**2 if rate and factor else None,
-        host_blocked_until_s=host.blocked_until_s if host.blocked_until_s > now_s else None,
-        host_blocked_why=host.blocked_why if host.blocked_until_s > now_s else None,
-        next_visit_s=max(details.due_s, host.blocked_until_s),
-    )
-    return report
 
 
 def _probes(report: dict[str, Any]) -> str:

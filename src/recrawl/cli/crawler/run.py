@@ -3,8 +3,11 @@
 import asyncio
 import contextlib
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
@@ -14,23 +17,29 @@ from recrawl.cli.crawler.place import DEFAULT_CONFIG
 from recrawl.cli.crawler.watch import Watch
 from recrawl.cli.output import print_json
 from recrawl.errors import InputError
-from recrawl.quantities import parse_duration_s, show_duration, show_rate
+from recrawl.quantities import parse_duration_s, parse_rate_per_s, show_duration, show_rate
 from recrawl.runtime.crawl import Crawl
 from recrawl.settings import Settings, load_settings
 from recrawl.telemetry.counters import CountingSink
 from recrawl.telemetry.lines import JsonLinesSink
+from recrawl.web.listening import PORT, bind
 from recrawl.wiring.crawls import open_crawl
 
 __all__ = ["run"]
 
 
-def run(
+def run(  # noqa: PLR0913 - its parameters are its options
     config: Path = DEFAULT_CONFIG,
     *,
     for_: Annotated[str | None, Parameter(name="--for")] = None,
     once: Annotated[bool, Parameter(negative="")] = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")] = False,
     log: Path | None = None,
+    serve: Annotated[bool, Parameter(negative="")] = False,
+    port: int = PORT,
+    budget: str | None = None,
+    delay: str | None = None,
+    starvation_weight: float | None = None,
     metrics: int | None = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
@@ -51,12 +60,22 @@ def run(
         Show no progress.
     log
         Append every event to this file, one JSON object a line.
+    serve
+        Show search and the live crawl in a browser meanwhile, as `recrawl serve` does.
+    port
+        Port for --serve.
+    budget
+        Instead of the configuration's, such as 2000/h.
+    delay
+        Instead of the configuration's, such as 2s.
+    starvation_weight
+        Instead of the configuration's.
     metrics
         Answer Prometheus on this port of 127.0.0.1.
     json_
         Print one JSON object at the end and nothing else.
     """
-    settings = load_settings(config)
+    settings = _with(load_settings(config), budget, delay, starvation_weight)
     limit_s = None if for_ is None else parse_duration_s(for_, name="--for")
     if limit_s is not None and limit_s <= 0:
         raise InputError(f"--for: {for_!r} must be longer than nothing")
@@ -67,6 +86,8 @@ def run(
                 stream = stack.enter_context(log.open("a", encoding="utf-8", buffering=1))
             except OSError as error:
                 raise InputError(f"--log: {log}: {error.strerror}") from error
+        if serve:
+            stack.enter_context(_served(config, settings, port, quiet=quiet or json_))
         counts = asyncio.run(
             _run(
                 settings,
@@ -88,6 +109,39 @@ def run(
         told = ", ".join(f"{number:,} {name}" for name, number in counts.outcomes.most_common())
         print(f"Visits: {told or 'none'}. State: {settings.state}", file=sys.stderr)
     return 0
+
+
+def _with(
+    settings: Settings, budget: str | None, delay: str | None, weight: float | None
+) -> Settings:
+    """Put what the command line says in the place of what the configuration says."""
+    if budget is not None:
+        rate = parse_rate_per_s(budget, name="--budget")
+        if not rate > 0:
+            raise InputError(f"--budget: {budget!r} must be more than nothing")
+        settings = replace(settings, budget_per_s=rate)
+    if delay is not None:
+        settings = replace(settings, delay_s=parse_duration_s(delay, name="--delay"))
+    if weight is not None:
+        if not (isfinite(weight) and weight > 0):
+            raise InputError(f"--starvation-weight: {weight:g} must be finite and above 0")
+        settings = replace(settings, starvation_weight=weight)
+    return settings
+
+
+@contextlib.contextmanager
+def _served(config: Path, settings: Settings, port: int, *, quiet: bool) -> Iterator[None]:
+    """Show the crawl from a process of its own, which cannot slow the crawl's event loop down."""
+    settings.state.mkdir(parents=True, exist_ok=True)
+    bind("127.0.0.1", port).close()  # says so now if the port is taken
+    command = [sys.executable, "-m", "recrawl", "serve", "--config", str(config)]
+    command += ["--port", str(port), "--until-eof", *(["--quiet"] if quiet else [])]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as server:
+        try:
+            yield
+        finally:
+            assert server.stdin is not None
+            server.stdin.close()
 
 
 async def _run(

@@ -1,23 +1,17 @@
 """`recrawl status`: how the crawl and its index are doing."""
 
-import time
-from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
-import numpy as np
 from cyclopts import Parameter
 
 from recrawl.cli.crawler.place import state_directory
 from recrawl.cli.output import console, print_json, print_table
-from recrawl.control.estimate import estimate_freshness
-from recrawl.ports import Frontier
 from recrawl.quantities import show_duration, show_rate
+from recrawl.reports.status import MEASURE_WORDS, status_report
 from recrawl.wiring.stores import open_frontier
 
 __all__ = ["status"]
-
-_TROUBLE = ("failed", "server-error", "throttled", "denied")
 
 
 def status(
@@ -42,7 +36,7 @@ def status(
     """
     frontier = open_frontier(state_directory(config, state), read_only=True)
     try:
-        report = _report(frontier)
+        report = status_report(frontier)
     finally:
         frontier.close()
     if json_:
@@ -52,101 +46,6 @@ def status(
     else:
         _show(report)
     return 0
-
-
-def _report(frontier: Frontier) -> dict[str, Any]:
-    plan = frontier.last_plan()
-    facts = frontier.facts()
-    # A crawl on a clock of its own may be ahead of ours.
-    now_s = max(time.time(), facts.get("now_s", 0.0))
-    budget = facts.get("budget_per_s")
-    fetches = {outcome.value: n for outcome, n in frontier.n_visits_by_outcome().items()}
-    recent = frontier.n_visits_by_outcome(since_s=now_s - 3600.0)
-    asked = sum(n for outcome, n in fetches.items() if outcome != "disallowed")
-    due = frontier.n_due(now_s)
-    overdue = frontier.n_due(now_s - 3600.0)
-    pages = frontier.planned_pages()
-    estimate = None
-    if len(pages.page_ids):
-        known = ~np.isnan(pages.change_rates_per_s)
-        typical = float(np.median(pages.change_rates_per_s[known])) if known.any() else 1e-6
-        estimate = estimate_freshness(
-            np.where(known, pages.change_rates_per_s, typical),
-            np.where(known, np.log(np.where(known, pages.change_rate_factors, 1.0)), 1.4),
-            pages.weights,
-            pages.last_visit_s,
-            now_s,
-        )
-    not_modified = fetches.get("not-modified", 0)
-    return {
-        "at": now_s,
-        "pages": {state.value: n for state, n in sorted(frontier.n_pages_by_state().items())},
-        "due": due,
-        "overdue": overdue,
-        "fetches": fetches,
-        "not_modified_share": not_modified / asked if asked else 0.0,
-        "budget": budget,
-        "budget_used": sum(recent.values()) / (budget * 3600.0) if budget else None,
-        "planned_budget": plan.budget_per_s if plan else None,
-        "price": plan.price if plan else None,
-        "planned_freshness": plan.freshness if plan else None,
-        "planned_at": plan.solved_at_s if plan else None,
-        "freshness": estimate.value if estimate else None,
-        "freshness_low": estimate.low if estimate else None,
-        "freshness_high": estimate.high if estimate else None,
-        "weight": float(pages.weights.sum()),
-        "control": _control(facts),
-        "hosts_blocked": [
-            {"host": host.host, "until": host.blocked_until_s, "why": host.blocked_why}
-            for host in frontier.hosts()
-            if host.blocked_until_s > now_s
-        ],
-    }
-
-
-def _control(facts: Mapping[str, float]) -> dict[str, Any] | None:
-    """Return what the control predicts and what happened since it was adopted, if there is one."""
-    if "measured_seconds" not in facts:
-        return None
-    rows = {
-        name: (facts[f"predicted_{name}"], facts[f"measured_{name}"])
-        for name in ("starvation", "loss_rate", "throughput", "buffer_mean", "robots_mean")
-    }
-    return {
-        "seconds": facts["measured_seconds"],
-        "fetch_rate": facts["control_fetch_rate"],
-        "index_rate": facts["control_index_rate"],
-        "measures": {name: {"predicted": p, "measured": m} for name, (p, m) in rows.items()},
-        "parted": _parted(facts),
-    }
-
-
-def _parted(facts: Mapping[str, float]) -> list[str]:
-    """Name the measures in which theory and practice part by more than chance would explain.
-
-    A busy period of the buffer is about 2 K pages long; so many pages make one observation.
-    """
-    pages = facts["measured_seconds"] * facts["measured_throughput"]
-    if pages < 500:
-        return []
-    allowed = 0.1 + 4.0 * (pages / 20.0) ** -0.5
-    parted = []
-    for name in ("throughput", "buffer_mean", "robots_mean"):
-        predicted, measured = facts[f"predicted_{name}"], facts[f"measured_{name}"]
-        if abs(measured - predicted) > allowed * max(predicted, 1e-9):
-            parted.append(name)
-    if abs(facts["measured_starvation"] - facts["predicted_starvation"]) > 0.5 * allowed:
-        parted.append("starvation")
-    return parted
-
-
-_WORDS: Final[Mapping[str, tuple[str, Callable[[float], str]]]] = {
-    "starvation": ("indexer idle", lambda value: f"{value:.1%}"),
-    "loss_rate": ("pages lost", show_rate),
-    "throughput": ("pages indexed", show_rate),
-    "buffer_mean": ("pages in the buffer", lambda value: f"{value:.2f}"),
-    "robots_mean": ("robots active", lambda value: f"{value:.2f}"),
-}
 
 
 def _show_model(control: dict[str, Any] | None) -> None:
@@ -162,7 +61,7 @@ def _show_model(control: dict[str, Any] | None) -> None:
         ("", "predicted", "measured"),
         [
             (label, show(measures[name]["predicted"]), show(measures[name]["measured"]))
-            for name, (label, show) in _WORDS.items()
+            for name, (label, show) in MEASURE_WORDS.items()
         ],
     )
     fetch, index = control["fetch_rate"], control["index_rate"]
@@ -171,7 +70,7 @@ def _show_model(control: dict[str, Any] | None) -> None:
         f"followed for {show_duration(control['seconds'])}"
     )
     if control["parted"]:
-        apart = ", ".join(_WORDS[name][0] for name in control["parted"])
+        apart = ", ".join(MEASURE_WORDS[name][0] for name in control["parted"])
         out.print(
             f"Theory and practice part in: {apart}. The model knows exponential times and robots "
             "that always find work; a budget, polite hosts or unchanged pages keep them waiting"

@@ -188,3 +188,40 @@ ON CONFLICT (name) DO UPDATE SET value = excluded.value;
 
 -- name: facts
 SELECT name, value FROM fact;
+
+-- name: outcomes_between
+SELECT outcome, count(*) FROM visit WHERE id > :after AND id <= :last GROUP BY outcome;
+
+-- name: first_visit
+SELECT visited_at_s FROM visit ORDER BY id LIMIT 1;
+
+-- name: told_since
+SELECT visit.page_id, visited_at_s, interval_s FROM visit
+WHERE id > :after AND visited_at_s >= :since_s AND (changed IS NOT NULL OR outcome = 'new')
+ORDER BY visit.page_id, visited_at_s;
+
+-- name: outcomes_over_time
+SELECT CAST((visited_at_s - :since_s) / :step_s AS INTEGER), outcome, count(*) FROM visit
+WHERE visited_at_s >= :since_s GROUP BY 1, 2;
+
+-- name: plans_since
+SELECT solved_at_s, freshness, price, budget_per_s FROM plan
+WHERE id >= coalesce((SELECT max(id) FROM plan WHERE solved_at_s <= :since_s), 0)
+ORDER BY id;
+
+-- name: address
+SELECT url, title FROM page WHERE id = :page_id;
+
+-- name: slowest
+SELECT page_id, avg(fetch_s), count(*) FROM visit
+WHERE id > :after AND fetch_s > 0 GROUP BY page_id ORDER BY 2 DESC LIMIT :limit;
+
+-- name: last_seen
+SELECT last_visit_s FROM page WHERE url = :url;
+
+-- name: host_counts
+SELECT host_id, count(*), sum(due_s <= :now_s), sum(due_s <= :now_s - 3600.0)
+FROM page GROUP BY host_id;
+
+-- name: host_names
+SELECT host FROM host ORDER BY host LIMIT :limit;

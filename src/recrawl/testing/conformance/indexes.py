@@ -73,6 +73,25 @@ class IndexSuite:
         marked = {hits[0].snippet[start:end].lower() for start, end in hits[0].highlights}
         assert "panda" in marked
 
+    def test_host_and_age_narrow_a_search_down(self, index: PageIndex) -> None:
+        """A host is meant with its port, an age by when the copy was fetched."""
+        for host, fetched_at_s in (("a.test", 5.0), ("a.test:81", 9.0), ("b.test", 9.0)):
+            index.replace(Document(f"http://{host}/", "One", "a story", fetched_at_s, b"s"))
+        index.commit()
+
+        assert index.search("story")[0] == 3
+        assert [hit.url for hit in index.search("story", host="a.test")[1]] == ["http://a.test/"]
+        assert index.search("story", fetched_since_s=7.0)[0] == 2
+        assert index.search("story", host="a.test", fetched_since_s=7.0)[0] == 0
+
+    def test_a_misspelt_word_is_respelt(self, index: PageIndex) -> None:
+        """Words that the index knows stay; what is like none of them finds no suggestion."""
+        self._filled(index)
+
+        assert index.suggest("stoty about") == "story about"
+        assert index.suggest("story") is None
+        assert index.suggest("xylophone") is None
+
     def test_pages_of_results_do_not_overlap(self, index: PageIndex) -> None:
         """Limit and offset walk through all hits."""
         self._filled(index)

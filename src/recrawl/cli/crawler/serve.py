@@ -1,0 +1,113 @@
+"""`recrawl serve`: search and a live view of the crawl, in a browser."""
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from recrawl.cli.crawler.place import DEFAULT_CONFIG, state_directory
+from recrawl.errors import InputError
+from recrawl.settings import load_settings
+from recrawl.web.guard import Access
+from recrawl.web.listening import (
+    PORT,
+    SHORTEST_TOKEN,
+    bind,
+    is_loopback,
+    origin_of,
+    read_token,
+)
+from recrawl.web.server import serve as serve_pages
+
+__all__ = ["serve"]
+
+
+def serve(
+    *,
+    config: Path | None = None,
+    state: Path | None = None,
+    port: int = PORT,
+    listen: str = "127.0.0.1",
+    token_file: Path | None = None,
+    name: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")] = False,
+    until_eof: Annotated[bool, Parameter(show=False, negative="")] = False,
+) -> int:
+    """Show search, the live crawl, any page explained, and what-ifs in a browser.
+
+    Reads the state beside a running crawl or after it, and changes nothing. Only this machine
+    reaches it, unless --listen names another address; then a token is needed, from --token-file or
+    from the environment variable RECRAWL_TOKEN.
+
+    Parameters
+    ----------
+    config
+        Configuration of the crawl.  [default: recrawl.toml]
+    state
+        State directory of the crawl, instead of a configuration.
+    port
+        Port to listen on; 0 for any that is free.
+    listen
+        Address to listen on, such as 0.0.0.0 for every one of this machine.
+    token_file
+        File with the token that is asked for, 16 characters or more.
+    name
+        Host name that this server may be asked by, beside localhost and addresses; may be given
+        more than once.
+    quiet
+        Do not print the address.
+    until_eof
+        End when standard input ends: with the crawl that started this.
+    """
+    if not 0 <= port <= 65_535:
+        raise InputError(f"--port: {port} must be between 0 and 65535")
+    token = _token(token_file)
+    if not is_loopback(listen) and token is None:
+        raise InputError(
+            f"--listen: {listen} is open to other machines, which needs a token: name a file with "
+            "--token-file, or set RECRAWL_TOKEN"
+        )
+    directory = state_directory(config, state)
+    path = config or DEFAULT_CONFIG
+    settings = load_settings(path) if state is None else None
+    listener = bind(listen, port)
+    access = Access(frozenset(part.lower() for part in name), token)
+
+    def on_start() -> None:
+        if not quiet:
+            where = origin_of(listener)
+            print(f"Look at {where}/ (Ctrl-C ends it)", file=sys.stderr, flush=True)
+        if until_eof:  # beside a crawl, which goes first
+            os.nice(5)
+            asyncio.get_running_loop().add_reader(0, _end_with_input)
+
+    asyncio.run(
+        serve_pages(
+            listener,
+            directory,
+            access=access,
+            settings=settings,
+            config=str(path) if state is None else "CONFIG",
+            on_start=on_start,
+        )
+    )
+    return 0
+
+
+def _end_with_input() -> None:
+    if not os.read(0, 4096):
+        asyncio.get_running_loop().remove_reader(0)
+        signal.raise_signal(signal.SIGTERM)
+
+
+def _token(file: Path | None) -> str | None:
+    if file is not None:
+        return read_token(file)
+    token = os.environ.get("RECRAWL_TOKEN")
+    if token is not None and len(token.strip()) < SHORTEST_TOKEN:
+        raise InputError(f"RECRAWL_TOKEN: a token needs at least {SHORTEST_TOKEN} characters")
+    return token.strip() if token is not None else None

@@ -1,0 +1,221 @@
+"""What the pages ask of the state, each one call that runs on a reader's thread."""
+
+import contextlib
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from recrawl.control.urls import normalise
+from recrawl.errors import InputError, RecrawlError
+from recrawl.quantities import show_duration, show_rate
+from recrawl.reports.page import page_report, timetable_report, why_unknown
+from recrawl.settings import Settings
+from recrawl.web.observation import crawl_instant
+from recrawl.web.pages.search import AGES, PER_PAGE, SearchQuestion, SearchResult
+from recrawl.web.source import CrawlSource
+
+if TYPE_CHECKING:
+    from recrawl.reports.plans import PlanQuestion
+
+__all__ = ["PageUnknown", "Planning", "Surroundings", "explain_page", "find"]
+
+_MOST_HOSTS = 50
+
+
+class PageUnknown(InputError):
+    """The crawl does not know an address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the search page shows beside the hits."""
+
+    now_s: float
+    hosts: tuple[str, ...] = ()
+    n_documents: int | None = None
+
+
+def look_around(source: CrawlSource) -> Surroundings:
+    """Return hosts and the number of pages, as far as there are any; raises nothing of ours."""
+    now_s, n = time.time(), None
+    hosts: tuple[str, ...] = ()
+    with contextlib.suppress(RecrawlError):
+        n = source.index().n_documents()
+        facts = source.frontier().facts()
+        now_s = crawl_instant(facts, is_running=source.history().is_running())
+        hosts = source.history().host_names(_MOST_HOSTS)
+    return Surroundings(now_s, tuple(name.partition("://")[2] for name in hosts), n)
+
+
+def search(source: CrawlSource, question: SearchQuestion, now_s: float) -> SearchResult:
+    """Return one page of hits."""
+    index = source.index()
+    age_s = AGES[question.age][1]
+    started_s = time.perf_counter()
+    total, hits = index.search(
+        question.text,
+        limit=PER_PAGE,
+        offset=(question.page - 1) * PER_PAGE,
+        host=question.host or None,
+        fetched_since_s=None if age_s is None else now_s - age_s,
+    )
+    took_s = time.perf_counter() - started_s
+    seen_s: dict[str, float] = {}
+    with contextlib.suppress(RecrawlError):  # hits without it are still hits
+        seen_s = source.history().last_seen_s([hit.url for hit in hits])
+    return SearchResult(
+        total=total,
+        hits=tuple(hits),
+        took_s=took_s,
+        seen_s=seen_s,
+        suggestion=None if total else index.suggest(question.text),
+        notes=tuple(index.misread(question.text)),
+    )
+
+
+def find(
+    source: CrawlSource, question: SearchQuestion
+) -> tuple[Surroundings, SearchResult | None, str | None]:
+    """Return what surrounds a search, its result if something was asked, and what went wrong."""
+    around = look_around(source)
+    try:
+        if question.text:
+            return around, search(source, question, around.now_s), None
+        source.index()
+    except RecrawlError as error:
+        return around, None, str(error)
+    return around, None, None
+
+
+def explain_page(
+    source: CrawlSource, url: str, settings: Settings | None
+) -> tuple[dict[str, Any], str]:
+    """Return the report on a page, and its title.
+
+    Raises
+    ------
+    InputError
+        It is no address.
+    PageUnknown
+        The crawl does not know it; the message says why.
+    """
+    page_url = normalise(url)
+    if page_url is None:
+        raise InputError(f"{url!r} is no http or https address")
+    frontier, history = source.frontier(), source.history()
+    details = frontier.details(page_url, recent=500)
+    if details is None:
+        raise PageUnknown(f"{page_url}: {why_unknown(page_url, settings)}.")
+    now_s = crawl_instant(frontier.facts(), is_running=history.is_running())
+    hosts = {record.host: record for record in frontier.hosts()}
+    plan = frontier.last_plan()
+    report = page_report(details, plan, hosts[details.host], now_s=now_s)
+    report.update(timetable_report(frontier, page_url, settings, now_s=now_s))
+    title = history.pages([details.page_id])[details.page_id][1]
+    return report, title
+
+
+class Planning:
+    """Answers what-ifs; keeps the columns of the last plan while it is in force.
+
+    Parameters
+    ----------
+    settings : of the crawl, where a configuration is at hand
+    config : how that is named on the command line
+    """
+
+    def __init__(self, settings: Settings | None, config: str) -> None:
+        self._agent = settings.name if settings else "recrawl"
+        self._config = config
+        self._asked: tuple[Any, PlanQuestion | None] = (None, None)
+        self._trade_off: tuple[Any, list[dict[str, float]]] = (None, [])
+
+    def answer(
+        self,
+        source: CrawlSource,
+        *,
+        budget_per_s: float | None = None,
+        delay_s: float | None = None,
+        starvation_weight: float | None = None,
+    ) -> dict[str, Any]:
+        """Solve for other numbers; what is None stays as it is.
+
+        Raises
+        ------
+        StateError
+            There is no state.
+        InputError
+            A number makes no sense, or nothing was visited yet.
+        """
+        # Compiled loops take a second to import: paid on this thread, not at the server's start.
+        from recrawl.reports.plans import control_curve, solve_what_if
+
+        started_s = time.perf_counter()
+        facts = source.frontier().facts()
+        question = self._question(source, facts)
+        budget = question.budget_per_s if budget_per_s is None else budget_per_s
+        delay = question.delay_s if delay_s is None else delay_s
+        present_weight = facts.get("starvation_weight", 0.0)
+        weight = present_weight if starvation_weight is None else starvation_weight
+        schedule = solve_what_if(question, budget, delay)
+        worth = schedule.price / max(float(question.inputs.weights.sum()), 1e-300)
+        at_cap = (schedule.host_prices > schedule.price * (1 + 1e-6)).sum()
+        return {
+            "budget": budget,
+            "delay": delay,
+            "starvation_weight": weight,
+            "present": {
+                "budget": question.budget_per_s,
+                "delay": question.delay_s,
+                "starvation_weight": present_weight,
+            },
+            "pages": len(question.inputs.weights),
+            "freshness": schedule.freshness,
+            "price": schedule.price,
+            "points_per_daily_fetch": 100.0 * worth / 86_400.0,
+            "never_visited": schedule.n_never_visited,
+            "hosts_at_cap": int(at_cap),
+            "curve": control_curve(facts, weight),
+            "command": self._command(question, budget, delay, weight, present_weight),
+            "took_ms": 1000.0 * (time.perf_counter() - started_s),
+        }
+
+    def trade_off(self, source: CrawlSource) -> list[dict[str, float]]:
+        """Return the freshness that multiples of the budget would buy."""
+        from recrawl.reports.plans import trade_off
+
+        question = self._question(source, source.frontier().facts())
+        if self._trade_off[0] is not question:
+            factors = [2.0 ** (power / 2.0) for power in range(-8, 9)]
+            self._trade_off = (question, trade_off(question, factors))
+        return self._trade_off[1]
+
+    def _question(self, source: CrawlSource, facts: dict[str, float]) -> "PlanQuestion":
+        from recrawl.reports.plans import plan_question
+
+        frontier, history = source.frontier(), source.history()
+        plan = frontier.last_plan()
+        rules = tuple(value for name, value in facts.items() if name in ("budget_per_s", "delay_s"))
+        key = (plan, rules)
+        if self._asked[1] is None or self._asked[0] != key:
+            now_s = crawl_instant(facts, is_running=history.is_running())
+            question = plan_question(
+                frontier.planned_pages(), frontier.hosts(), plan, facts,
+                agent=self._agent, now_s=now_s,
+            )  # fmt: skip
+            self._asked = (key, question)
+        if self._asked[1] is None:
+            raise InputError("there is nothing to plan yet: no page has been visited")
+        return self._asked[1]
+
+    def _command(
+        self, question: "PlanQuestion", budget: float, delay: float, weight: float, present: float
+    ) -> str:
+        parts = [f"recrawl run {self._config}"]
+        if budget != question.budget_per_s:
+            parts.append(f"--budget {show_rate(budget)}")
+        if delay != question.delay_s:
+            parts.append(f"--delay {show_duration(delay)}")
+        if weight != present:
+            parts.append(f"--starvation-weight {weight:.3g}")
+        return " ".join(parts)

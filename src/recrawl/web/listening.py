@@ -1,0 +1,84 @@
+"""Where the pages are served, and the token that opens them; light enough for any verb."""
+
+import errno
+import ipaddress
+import secrets
+import socket
+from pathlib import Path
+from typing import Final
+
+from recrawl.errors import InputError
+
+__all__ = ["PORT", "SHORTEST_TOKEN", "bind", "is_loopback", "origin_of", "read_token"]
+
+PORT: Final = 8710
+SHORTEST_TOKEN: Final = 16
+
+
+def read_token(path: Path) -> str:
+    """Return the token that a file holds.
+
+    Raises
+    ------
+    InputError
+        It cannot be read, or is too short to be one.
+    """
+    try:
+        token = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"--token-file: {path} cannot be read: {error}") from error
+    if len(token) < SHORTEST_TOKEN:
+        raise InputError(
+            f"--token-file: {path} holds {len(token)} characters; a token needs at least "
+            f"{SHORTEST_TOKEN}, for example {secrets.token_urlsafe(24)}"
+        )
+    return token
+
+
+def is_loopback(address: str) -> bool:
+    """Tell whether only this machine reaches an address.
+
+    Raises
+    ------
+    InputError
+        It is no address.
+    """
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError as error:
+        raise InputError(
+            f"--listen: {address!r} is no address; write one such as 127.0.0.1 or 0.0.0.0"
+        ) from error
+
+
+def bind(address: str, port: int) -> socket.socket:
+    """Return a socket that listens there.
+
+    Raises
+    ------
+    InputError
+        The port is taken or not allowed, or the address is not this machine's.
+    """
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((address, port))
+    except (OSError, OverflowError) as error:
+        listener.close()
+        number = error.errno if isinstance(error, OSError) else errno.EINVAL
+        why = {
+            errno.EADDRINUSE: "is in use; choose another with --port, or 0 for any that is free",
+            errno.EACCES: "needs rights that this user does not have; choose one above 1023",
+            errno.EADDRNOTAVAIL: f"cannot be opened: {address} is no address of this machine",
+        }.get(number or 0, f"cannot be opened: {error}")
+        raise InputError(f"--port: {port} on {address} {why}") from error
+    return listener
+
+
+def origin_of(listener: socket.socket) -> str:
+    """Return what to type into a browser on this machine."""
+    address, port = listener.getsockname()[:2]
+    if address in ("0.0.0.0", "::"):
+        address = "localhost"
+    return f"http://{f'[{address}]' if ':' in address else address}:{port}"

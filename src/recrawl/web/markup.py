@@ -1,0 +1,83 @@
+"""HTML out of Python values, in which text cannot become markup.
+
+Every page is built by :func:`element`; whatever is no :class:`Markup` is escaped.
+"""
+
+import re
+from collections.abc import Iterable
+from html import escape
+from typing import Final, TypeAlias
+
+__all__ = ["Child", "Markup", "element", "joined", "link", "plain"]
+
+
+class Markup(str):
+    """HTML that this module has made."""
+
+    __slots__ = ()
+
+
+Child: TypeAlias = "str | int | Markup | Iterable[Child] | None"
+_VOID: Final = frozenset({"meta", "link", "input", "br", "hr", "img"})
+# Controls, and the marks that turn the direction of text round: names made to deceive.
+_MARKS: Final = "\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069"
+_DECEIVING: Final = re.compile(f"[{_MARKS}]")
+_SPECIAL: Final = re.compile(f"[{_MARKS}&<>\"']")
+
+
+def plain(text: str) -> str:
+    """Return text of strangers without characters that deceive the reader."""
+    return _DECEIVING.sub("\ufffd", text)
+
+
+def joined(children: Child) -> Markup:
+    """Return children one after the other, escaped unless they are markup."""
+    parts: list[str] = []
+    _gather(children, parts)
+    return Markup("".join(parts))
+
+
+def _gather(children: Child, parts: list[str]) -> None:
+    if isinstance(children, Markup):
+        parts.append(children)
+    elif isinstance(children, str | int):
+        parts.append(_escaped(str(children)))
+    elif children is not None:
+        for child in children:
+            _gather(child, parts)
+
+
+def _escaped(text: str) -> str:
+    # Most texts need nothing; looking is cheaper than replacing.
+    return escape(_DECEIVING.sub("\ufffd", text)) if _SPECIAL.search(text) else text
+
+
+def element(tag: str, /, *children: Child, **attributes: str | int | float | bool | None) -> Markup:
+    """Return one element.
+
+    Parameters
+    ----------
+    tag : its name
+    children : text, markup, or lists of both; None is left out
+    attributes : ``class_`` and ``for_`` as people write them in Python, ``data_x`` for ``data-x``;
+        True stands alone, False and None are left out
+    """
+    parts = [f"<{tag}"]
+    for key, value in attributes.items():
+        if value is None or value is False:
+            continue
+        name = key.strip("_").replace("_", "-")
+        parts.append(f" {name}" if value is True else f' {name}="{_escaped(str(value))}"')
+    parts.append(">")
+    if tag not in _VOID:
+        for child in children:
+            _gather(child, parts)
+        parts.append(f"</{tag}>")
+    return Markup("".join(parts))
+
+
+def link(url: str, *children: Child, class_: str | None = None) -> Markup:
+    """Return a link to a stranger's page; an address that is not http or https is only text."""
+    if not url.lower().startswith(("http://", "https://")):
+        return element("span", *children, class_=class_)
+    return element("a", *children, href=url, rel="noopener noreferrer nofollow", class_=class_)

@@ -1,0 +1,1 @@
+"""One module per page: plain values in, markup out."""

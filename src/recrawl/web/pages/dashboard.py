@@ -1,0 +1,152 @@
+"""The live view of a crawl: a frame that the script fills from server-sent events."""
+
+from recrawl.web.markup import Child, Markup, element
+from recrawl.web.pages.layout import document
+
+__all__ = ["dashboard_page"]
+
+
+def dashboard_page() -> str:
+    """Return the page; what it shows comes by itself."""
+    content: list[Child] = [
+        element("h1", "Crawl"),
+        element("p", "Reading the state …", id="state", class_="state", role="status"),
+        element("noscript", element("p", "This page needs JavaScript; the same facts are at ",
+                element("a", "/api/status", href="/api/status"), ".")),
+        element("div", _figures(), _freshness(), _robots(), _fetches(), _hosts(), _pages(),
+                id="crawl", hidden=True),
+    ]  # fmt: skip
+    return document(
+        "Crawl · recrawl",
+        content,
+        place="/dashboard",
+        styles=("vendor/uplot.css",),
+        scripts=("vendor/uplot.js", "figures.js", "charts.js", "dashboard.js"),
+    )
+
+
+def _figure(name: str, identifier: str) -> Markup:
+    return element(
+        "div",
+        element("dt", name),
+        element("dd", element("span", "–", id=identifier, class_="big"),
+                element("span", "", id=f"{identifier}-more", class_="quiet")),
+    )  # fmt: skip
+
+
+def _figures() -> Markup:
+    return element(
+        "dl",
+        _figure("Fresh now, by weight", "freshness"),
+        _figure("Budget", "budget"),
+        _figure("Price of a fetch", "price"),
+        _figure("20 % more budget would buy", "gain"),
+        _figure("Due now", "due"),
+        _figure("Answers 304", "not-modified"),
+        class_="figures",
+    )
+
+
+def _section(title: str, lead: str, *content: Child, identifier: str) -> Markup:
+    return element(
+        "section",
+        element("h2", title, id=f"{identifier}-title"),
+        element("p", lead, class_="quiet") if lead else None,
+        *content,
+        aria_labelledby=f"{identifier}-title",
+    )
+
+
+def _picture(identifier: str, words: str) -> Markup:
+    return element("div", id=identifier, class_="picture", role="img", aria_label=words)
+
+
+def _freshness() -> Markup:
+    return _section(
+        "Freshness over time",
+        "Share of the copies that are believed to be fresh, by weight, with its 95 % interval; "
+        "the dashed line is what the plan in force promises in the long run.",
+        _picture("freshness-picture", "Freshness over time"),
+        identifier="freshness-section",
+    )
+
+
+def _robots() -> Markup:
+    left = element(
+        "div",
+        _picture("robots-picture", "Robots active by the length of the buffer"),
+        element("p", id="robots-words", class_="quiet"),
+    )
+    right = element(
+        "div",
+        _table("model", "What the control predicts, and what happened",
+               ("", "predicted", "measured")),
+        element("p", id="model-words", class_="quiet"),
+    )  # fmt: skip
+    return _section(
+        "Robots and buffer",
+        "Each step of the line is the number of robots that the control aims for at that length of "
+        "the buffer. The ring is the crawl now, the shade where it was since this page opened.",
+        element("div", left, right, class_="two"),
+        identifier="robots-section",
+    )
+
+
+def _fetches() -> Markup:
+    return _section(
+        "Visits",
+        "",
+        _picture("fetches-picture", "Visits over time"),
+        element(
+            "div",
+            _table("outcomes", "Visits by outcome", ("outcome", "visits", "share", "")),
+            _table("states", "Pages by state", ("state", "pages")),
+            class_="two",
+        ),
+        identifier="fetches-section",
+    )
+
+
+def _hosts() -> Markup:
+    headings = ("host", "pages", "due", "over an hour", "robots.txt", "a visit costs", "now")
+    return _section(
+        "Hosts",
+        "Hosts that are left alone come first, then those at their limit, where a visit costs more "
+        "than the price.",
+        _table("hosts", "Hosts", headings, is_named=True),
+        identifier="hosts-section",
+    )
+
+
+def _pages() -> Markup:
+    return _section(
+        "Pages",
+        "",
+        element(
+            "div",
+            _table("valuable", "Whose visit now would be worth the most",
+                   ("page", "worth", "stale with", "due")),
+            _table("slowest", "Slowest to answer, among the latest visits",
+                   ("page", "takes", "visits")),
+            class_="two",
+        ),
+        identifier="pages-section",
+    )  # fmt: skip
+
+
+def _table(
+    identifier: str, caption: str, headings: tuple[str, ...], *, is_named: bool = False
+) -> Markup:
+    """Return a table for the script to fill; ``is_named``: by the heading above it."""
+    head = element(
+        "tr",
+        [
+            element("th", name, scope="col", class_="number" if place else None)
+            if name
+            else element("td")
+            for place, name in enumerate(headings)
+        ],
+    )
+    title = element("caption", caption, class_="unseen" if is_named else None)
+    table = element("table", title, element("thead", head), element("tbody", id=identifier))
+    return element("div", table, class_="wide", tabindex=0, role="region", aria_label=caption)

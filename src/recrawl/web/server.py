@@ -1,0 +1,92 @@
+"""Serving the pages with uvicorn, until the process is told to stop."""
+
+import asyncio
+import contextlib
+import logging
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from recrawl.settings import Settings
+from recrawl.web.app import CrawlPages, make_app
+from recrawl.web.guard import Access
+
+__all__ = ["serve"]
+
+
+async def serve(
+    listener: socket.socket,
+    directory: Path,
+    *,
+    access: Access,
+    settings: Settings | None = None,
+    config: str = "recrawl.toml",
+    on_start: Callable[[], None] | None = None,
+) -> None:
+    """Serve a state directory until the process is told to stop.
+
+    Parameters
+    ----------
+    listener : of :func:`recrawl.web.listening.bind`; closed at the end
+    directory : of the state; a crawl may come into it later
+    access : who may come in
+    settings, config : of the crawl, where a configuration is at hand, and what it is called
+    on_start : called once requests are answered
+    """
+    pages = CrawlPages(directory, access=access, settings=settings, config=config)
+    server = _Server(make_app(pages, access), on_stop=pages.live.close, on_start=on_start)
+    # Requests are not logged: they hold what people search for.
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
+    await server.serve(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    """Lets dashboards go before it waits for open connections."""
+
+    def __init__(
+        self, app: ASGIApp, *, on_stop: Callable[[], None], on_start: Callable[[], None] | None
+    ) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                access_log=False,
+                log_level="error",
+                server_header=False,
+                proxy_headers=False,
+                timeout_keep_alive=20,
+                timeout_graceful_shutdown=2,
+                limit_concurrency=400,
+                h11_max_incomplete_event_size=32_768,
+                lifespan="on",
+                ws="none",
+            )
+        )
+        self._on_stop = on_stop
+        self._on_start = on_start
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """End in order on a signal, and as if nobody had sent one: that is how people end it."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._end)
+        yield
+
+    def _end(self) -> None:
+        self.should_exit = True
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, and say so."""
+        await super().startup(sockets)
+        if self._on_start is not None and not self.should_exit:
+            self._on_start()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End the endless answers first."""
+        self._on_stop()
+        await asyncio.sleep(0)
+        await super().shutdown(sockets)

@@ -1,0 +1,309 @@
+"""The pages in a real browser: Debian's Chromium, which sees what people see."""
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from tests.acceptance.command import ENV, write_config
+from tests.acceptance.servers import Exchange, serving
+from tests.web.state import HOST, HOSTILE
+
+pytestmark = pytest.mark.slow
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+FLAGS = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+TOKEN = "correct-horse-battery"
+EXPLAINED = f"/page?url={quote(HOST + '/1', safe='')}"
+VIEWS = ("/", "/?q=lantern", "/?q=nothing", "/dashboard", "/what-if", EXPLAINED)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Start Chromium once."""
+    if CHROMIUM is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail("Chromium must be installed where CI=true")
+        pytest.skip("there is no chromium here; apt-get install chromium")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        yield started
+        started.close()
+
+
+@contextlib.contextmanager
+def server(*arguments: str | Path, token: str | None = None) -> Iterator[str]:
+    """Run `recrawl serve` on a free port, and give its origin."""
+    environment = ENV | ({"RECRAWL_TOKEN": token} if token else {})
+    command = [sys.executable, "-m", "recrawl", "serve", "--port", "0", *map(str, arguments)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stderr is not None
+        told = process.stderr.readline()
+        found = re.search(r"http://\S+(?=/ )", told)
+        assert found, told
+        try:
+            yield found.group()
+        finally:
+            process.send_signal(signal.SIGINT)
+            assert process.wait(20) == 0
+            assert process.stderr.read() == ""
+
+
+@pytest.fixture(scope="module")
+def origin(crawl: Path) -> Iterator[str]:
+    """Serve the small state."""
+    with server("--state", crawl) as at:
+        yield at
+
+
+class Watched:
+    """A page, and everything that went wrong on it."""
+
+    def __init__(self, context: BrowserContext, origin: str) -> None:
+        self.page: Page = context.new_page()
+        self.troubles: list[str] = []
+        self.requests: list[str] = []
+        self.dialogs: list[str] = []
+        self._origin = origin
+        self.page.on("console", lambda told: self.troubles.append(told.text))
+        self.page.on("pageerror", lambda error: self.troubles.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.dialogs.append(dialog.message))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+
+    def go(self, path: str) -> Page:
+        """Open a path, and wait until the view shows something."""
+        self.page.goto(self._origin + path)
+        if path == "/dashboard":
+            expect(self.page.locator("#freshness-picture canvas")).to_be_visible()
+        if path == "/what-if":
+            expect(self.page.locator("#trade-off-picture canvas")).to_be_visible()
+        return self.page
+
+    def check(self) -> None:
+        """Nothing on the console, no dialog, no request to another host."""
+        assert self.troubles == []
+        assert self.dialogs == []
+        assert {urlsplit(url).netloc for url in self.requests} <= {urlsplit(self._origin).netloc}
+
+
+@contextlib.contextmanager
+def watched(
+    browser: Browser,
+    origin: str,
+    *,
+    dark: bool = False,
+    width: int = 1100,
+    script: bool = True,
+) -> Iterator[Watched]:
+    context = browser.new_context(
+        color_scheme="dark" if dark else "light",
+        viewport={"width": width, "height": 800},
+        java_script_enabled=script,
+    )
+    context.set_default_timeout(30_000)
+    expect.set_options(timeout=30_000)
+    view = Watched(context, origin)
+    yield view
+    view.check()
+    context.close()
+
+
+def test_search_by_keyboard_alone(browser: Browser, origin: str) -> None:
+    """The box has the focus; / comes back to it; arrows and j, k go through the hits."""
+    with watched(browser, origin) as view:
+        page = view.go("/")
+        page.keyboard.type("quiet lantern")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/?q=quiet+lantern**")
+        links = page.locator(".hits h2 a")
+        expect(links).to_have_count(10)
+        page.keyboard.press("j")
+        expect(links.nth(0)).to_be_focused()
+        page.keyboard.press("j")
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("k")
+        expect(links.nth(1)).to_be_focused()
+        page.keyboard.press("/")
+        expect(page.locator("#q")).to_be_focused()
+
+
+def test_search_needs_no_script(browser: Browser, origin: str) -> None:
+    """Found, further pages, not found and meant otherwise."""
+    with watched(browser, origin, script=False) as view:
+        page = view.go("/?q=lantern")
+        expect(page.get_by_text("1 to 10 of 30 pages")).to_be_visible()
+        page.get_by_role("link", name="Further").click()
+        expect(page.get_by_text("11 to 20 of 30 pages")).to_be_visible()
+        page.get_by_role("searchbox").fill("lantrn")
+        page.get_by_role("button", name="Search").click()
+        expect(page.get_by_role("heading", name="Nothing found")).to_be_visible()
+        page.get_by_role("link", name="lantern", exact=True).click()
+        expect(page.locator(".hits li")).to_have_count(10)
+
+
+def test_a_hit_leads_to_its_explanation(browser: Browser, origin: str) -> None:
+    """One click from a hit: the time line, and why it is visited when it is."""
+    with watched(browser, origin) as view:
+        page = view.go("/?q=lantern")
+        page.get_by_role("link", name="why visited when it is").first.click()
+        expect(page.get_by_role("heading", name="Why it is visited when it is")).to_be_visible()
+        expect(page.get_by_role("img", name=re.compile("3 visits in .*2 with new"))).to_be_visible()
+
+
+def test_the_dashboard_fills_itself(browser: Browser, origin: str) -> None:
+    """Figures, pictures and tables; and it says that the crawl has stopped."""
+    with watched(browser, origin) as view:
+        page = view.go("/dashboard")
+        expect(page.locator("#state")).to_contain_text("Stopped")
+        expect(page.locator("#freshness")).to_contain_text("%")
+        expect(page.locator("#gain")).to_contain_text("points")
+        expect(page.locator("#robots-picture path.curve")).to_have_count(1)
+        expect(page.locator("#hosts")).to_contain_text("answered 503")
+        expect(page.locator("#valuable tr")).to_have_count(8)
+        expect(page.locator("#model")).to_contain_text("indexer idle")
+
+
+def test_what_if_is_answered_and_applied_by_nobody(browser: Browser, origin: str) -> None:
+    """By keyboard: the slider moves, the server solves, the command appears; and back again."""
+    with watched(browser, origin) as view:
+        page = view.go("/what-if")
+        now = page.locator("#freshness-present").inner_text()
+        for _ in range(6):
+            page.locator("#budget").press("ArrowRight")
+        expect(page.locator("#command")).to_contain_text("--budget")
+        expect(page.locator("#freshness-then")).not_to_have_text(now)
+        page.locator("#starvation").press("End")
+        expect(page.locator("#command")).to_contain_text("--starvation-weight 4")
+        page.get_by_role("button", name="Back to the present").click()
+        expect(page.locator("#freshness-then")).to_have_text(now)
+        expect(page.locator("#command")).to_have_text("recrawl run CONFIG")
+
+
+@pytest.mark.parametrize("path", VIEWS)
+def test_every_view_fits_a_phone(browser: Browser, origin: str, path: str) -> None:
+    """Nothing needs scrolling to the side, but tables inside their own frames."""
+    with watched(browser, origin, width=360) as view:
+        page = view.go(path)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_dark_is_dark(browser: Browser, origin: str) -> None:
+    """Where the reader's system says so; pictures follow a change while they are shown."""
+    with watched(browser, origin, dark=True) as view:
+        page = view.go("/dashboard")
+        ground = "getComputedStyle(document.body).backgroundColor"
+        assert page.evaluate(ground) == "rgb(20, 24, 26)"
+        page.emulate_media(color_scheme="light")
+        assert page.evaluate(ground) == "rgb(255, 255, 255)"
+        expect(page.locator("#freshness-picture canvas")).to_have_count(1)
+
+
+def test_hostile_pages_do_nothing(browser: Browser, origin: str) -> None:
+    """Not in hits, not explained, not on the dashboard: no script, no dialog, no request."""
+    with watched(browser, origin) as view:
+        page = view.go("/?q=evil")
+        expect(page.locator(".hits li")).to_have_count(len(HOSTILE))
+        for url, _, _ in HOSTILE:
+            view.go(f"/page?url={quote(url, safe='')}")
+            expect(page.locator("svg.time-line")).to_be_visible()
+            assert page.locator("main img, main script, main iframe, main style").count() == 0
+        view.go("/dashboard")
+        assert page.locator("main img, main script, main iframe, main style").count() == 0
+
+
+@pytest.mark.parametrize("path", VIEWS)
+def test_views_are_named_for_machines_that_read_aloud(
+    browser: Browser, origin: str, path: str
+) -> None:
+    """After scripts have filled them, too: names of controls and links, scopes, unique ids."""
+    rules = """() => {
+        const bad = [];
+        const named = (node) => node.getAttribute("aria-label") || node.textContent.trim()
+            || node.labels?.length || node.getAttribute("title");
+        for (const node of document.querySelectorAll("a, button, input, select, output"))
+            if (!named(node)) bad.push(node.outerHTML);
+        for (const node of document.querySelectorAll("th"))
+            if (!node.scope) bad.push(node.outerHTML);
+        for (const node of document.querySelectorAll("[role=img]"))
+            if (!node.getAttribute("aria-label")) bad.push(node.outerHTML.slice(0, 80));
+        const ids = [...document.querySelectorAll("[id]")].map((node) => node.id);
+        for (const id of ids) if (ids.indexOf(id) !== ids.lastIndexOf(id)) bad.push(id);
+        const tab = [...document.querySelectorAll("[tabindex]")].filter((at) => at.tabIndex > 0);
+        return bad.concat(tab.map((node) => node.outerHTML));
+    }"""
+    with watched(browser, origin) as view:
+        # u-legend is the chart library's; what it says is in the picture's own label.
+        bad = [text for text in view.go(path).evaluate(rules) if "u-" not in text]
+        assert bad == []
+
+
+def test_the_token_is_asked_for(browser: Browser, crawl: Path) -> None:
+    """Refused without, refused with another, and remembered once shown."""
+    with server("--state", crawl, token=TOKEN) as at:
+        context = browser.new_context()
+        page = context.new_page()
+        assert page.goto(f"{at}/?q=lantern").status == 401  # type: ignore[union-attr]
+        page.get_by_label("Token").fill("not this one, surely")
+        page.get_by_role("button", name="Come in").click()
+        expect(page.get_by_role("alert")).to_have_text("That is not the token.")
+        page.get_by_label("Token").fill(TOKEN)
+        page.get_by_role("button", name="Come in").click()
+        expect(page.get_by_role("searchbox")).to_be_visible()
+        assert page.goto(f"{at}/?q=lantern").status == 200  # type: ignore[union-attr]
+        assert TOKEN not in page.url
+        context.close()
+
+
+def test_the_dashboard_follows_a_crawl(browser: Browser, tmp_path: Path) -> None:
+    """`recrawl run --serve`: figures move by themselves, and the end is told."""
+    number = count()
+
+    async def site(exchange: Exchange) -> None:
+        if exchange.path == "/robots.txt":
+            await exchange.reply("", status=404)
+            return
+        links = "".join(f"<a href='/{page}'>{page}</a>" for page in range(20))
+        await exchange.reply(f"<title>T</title><main>edition {next(number)} {links}</main>")
+
+    with serving(site) as web, socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+        free.close()
+        write_config(
+            tmp_path,
+            f'seeds = ["http://127.0.0.1:{web.port}/"]\n'
+            'contact = "mailto:test@localhost"\nbudget = "20/s"\n'
+            '[politeness]\ndelay = "10ms"\nallow_private = ["127.0.0.1"]\n'
+            '[revisit]\nmin_interval = "1s"\ninitial_interval = "1s"\nmax_interval = "10s"\n',
+        )
+        command = [sys.executable, "-m", "recrawl", "run", "-q", "--serve", "--port", str(port)]
+        with subprocess.Popen(command, cwd=tmp_path, env=ENV) as process:
+            at = f"http://127.0.0.1:{port}"
+            web.wait_for(30)
+            context = browser.new_context()
+            page = context.new_page()
+            for _ in range(100):  # the server of the pages starts beside the crawl
+                with contextlib.suppress(Exception):
+                    page.goto(f"{at}/dashboard")
+                    break
+            expect(page.locator("#state")).to_contain_text("Running", timeout=60_000)
+            seen = page.locator("#not-modified-more")
+            expect(seen).to_contain_text("visits", timeout=60_000)
+            expect(seen).not_to_have_text(seen.inner_text(), timeout=60_000)
+            process.send_signal(signal.SIGINT)
+            assert process.wait(60) == 0
+            expect(page.locator("#state")).to_contain_text("does not answer", timeout=60_000)
+            context.close()
