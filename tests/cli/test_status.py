@@ -70,3 +70,10 @@ def test_without_a_control_it_says_when_there_will_be_one(
 ) -> None:
     """Nothing is made up."""
     assert "No model yet" in told(capsys, tmp_path, {}, "--model")
+
+
+def test_it_says_that_a_control_was_dropped(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """And what runs instead."""
+    assert "was dropped" in told(capsys, tmp_path, FOLLOWED | {"control_dropped": 1.0}, "--model")
