@@ -154,7 +154,8 @@ class Damaged:
 
     def __call__(self, data: bytes) -> None:
         """Damage a copy and use it."""
-        with tempfile.TemporaryDirectory() as name:
+        # The index may still be writing a file when it is closed.
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
             folder = Path(name) / "state"
             shutil.copytree(self._whole, folder)
             for first in range(0, min(len(data), 64) - 3, 4):

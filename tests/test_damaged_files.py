@@ -1,5 +1,7 @@
 """What reads files of people and of a disk: it works, or says in one message what is wrong."""
 
+import contextlib
+import sqlite3
 import tempfile
 from pathlib import Path
 
@@ -129,3 +131,16 @@ def test_a_schema_that_is_not_utf8_is_damaged(tmp_path: Path, whole: dict[str, b
 
     with pytest.raises(StateError, match="damaged"):
         SqliteFrontier(tmp_path, read_only=False)
+
+
+def test_a_page_in_no_state_that_there_is_is_damage(
+    tmp_path: Path, whole: dict[str, bytes]
+) -> None:
+    """One word that only a crawl writes."""
+    (tmp_path / DATABASE).write_bytes(whole[DATABASE])
+    with contextlib.closing(sqlite3.connect(tmp_path / DATABASE)) as database, database:
+        database.execute("PRAGMA ignore_check_constraints = ON")
+        database.execute("UPDATE page SET state = 'nowhere'")
+
+    with pytest.raises(StateError, match="nowhere"):
+        use(tmp_path)
