@@ -154,7 +154,7 @@ def _show_model(control: dict[str, Any] | None) -> None:
     out = console()
     if control is None:
         out.print(
-            "No model yet: robots run while the buffer has room. Under [buffer] control = "
+            "No model yet: robots run while the buffer has room. Under \\[buffer] control = "
             '"optimal" another control is solved once 50 pages were fetched and indexed, where it '
             "could spare the indexer a fiftieth of its time."
         )
