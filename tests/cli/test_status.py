@@ -69,4 +69,14 @@ def test_without_a_control_it_says_when_there_will_be_one(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     """Nothing is made up."""
-    assert "No model yet" in told(capsys, tmp_path, {}, "--model")
+    out = told(capsys, tmp_path, {}, "--model")
+
+    assert "No model yet" in out
+    assert '[buffer] control = "optimal"' in " ".join(out.split())
+
+
+def test_it_says_that_a_control_was_dropped(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """And what runs instead."""
+    assert "was dropped" in told(capsys, tmp_path, FOLLOWED | {"control_dropped": 1.0}, "--model")

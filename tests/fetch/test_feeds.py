@@ -72,3 +72,8 @@ def test_a_body_that_names_a_file_is_not_opened(tmp_path: Path) -> None:
 def test_no_bytes_break_it(body: bytes) -> None:
     """Addresses that come out are in normal form."""
     assert all(url.startswith("http") for url in read(body))
+
+
+def test_a_feed_on_which_the_parser_trips_gives_nothing() -> None:
+    """Found by fuzzing: an item whose link is never opened made it raise KeyError."""
+    assert read_feed(b"<channel<item<link></item\xa2</link<", "http://a.test/feed") == []

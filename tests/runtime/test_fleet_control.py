@@ -1,5 +1,6 @@
 """The robots' control in the running engine: measured, solved for, followed, and as predicted."""
 
+from collections.abc import Callable
 from itertools import count
 
 import numpy as np
@@ -18,7 +19,14 @@ from recrawl.testing.scripted import Request
 MODEL = ControlledBuffer(16, 5, 0.1, 1.0, 1.4)  # the example of Talim et al., beyond balance
 
 
-def world(seed: int, policy: ActivationPolicy | None, weight: float | None) -> VirtualCrawl:
+def world(
+    seed: int,
+    policy: ActivationPolicy | None,
+    weight: float | None,
+    *,
+    buffer: int = MODEL.buffer,
+    service_s: Callable[[np.random.Generator], float] = lambda random: random.exponential(1.0),
+) -> VirtualCrawl:
     """Sixteen robots of mean 10 s, an indexer of mean 1 s, and pages that have always changed."""
     random = np.random.default_rng(seed)
     politeness = PolitenessRules(delay_s=0.0)
@@ -29,10 +37,10 @@ def world(seed: int, policy: ActivationPolicy | None, weight: float | None) -> V
             politeness=politeness,
             revisit=RevisitRules(0.1, 1e6, 0.1),
             access_s=lambda: float(random.exponential(10.0)),
-            service_s=lambda: float(random.exponential(1.0)),
+            service_s=lambda: float(service_s(random)),
             rules={
                 "n_robots": MODEL.robots,
-                "buffer_capacity": MODEL.buffer,
+                "buffer_capacity": buffer,
                 "buffer_deadline_s": 1e6,
                 "lease_s": 1e5,
                 "replan_s": 1e9,
@@ -117,6 +125,42 @@ def test_without_a_weight_the_policy_stays() -> None:
     virtual = run_virtually(main())
 
     assert virtual.crawl.control is None
+    assert "predicted_starvation" not in virtual.frontier.facts()
+
+
+def test_a_control_that_loses_far_more_than_it_predicts_is_dropped() -> None:
+    """An indexer that mostly answers at once and sometimes stalls is not what was solved for."""
+
+    def stalling(random: np.random.Generator) -> float:
+        return 150.0 if random.random() < 0.006 else 0.05
+
+    async def main() -> VirtualCrawl:
+        virtual = world(1, None, 1.4, service_s=stalling)
+        await virtual.run_for(2_500.0)
+        return virtual
+
+    virtual = run_virtually(main())
+
+    assert virtual.counts.events["control-dropped"] == 1
+    assert virtual.frontier.facts()["control_dropped"] == 1.0
+    control = virtual.crawl.control
+    assert control is not None
+    for length in range(6):
+        for active in range(16):
+            assert control.activate_on_departure(length, active) == (active < 5 - length)
+
+
+def test_where_nothing_can_be_won_nothing_is_solved() -> None:
+    """A buffer with room for far more than the robots bring."""
+
+    async def main() -> VirtualCrawl:
+        virtual = world(1, None, 1.4, buffer=64)
+        await virtual.run_for(500.0)
+        return virtual
+
+    virtual = run_virtually(main())
+
+    assert virtual.counts.events["control"] == 0
     assert "predicted_starvation" not in virtual.frontier.facts()
 
 

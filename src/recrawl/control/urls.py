@@ -7,6 +7,7 @@ order of a query is kept, because servers may care.
 """
 
 import re
+from functools import lru_cache
 from typing import Final
 
 import ada_url
@@ -25,6 +26,7 @@ _PATH_SESSION: Final = re.compile(r";(jsessionid|phpsessid|sid)=[^/?;]*", re.IGN
 _UNRESERVED: Final = re.compile(
     r"%(2d|2e|5f|7e|3[0-9]|4[1-9a-f]|5[0-9a]|6[1-9a-f]|7[0-9a])", re.IGNORECASE
 )
+_HOST: Final = re.compile(r"https?://[a-z0-9.:\[\]-]+/")
 _ESCAPE: Final = re.compile(r"%[0-9a-fA-F]{2}")
 
 
@@ -44,6 +46,18 @@ def join(base: str, reference: str) -> str | None:
     """
     if len(reference) > MAX_URL_LENGTH:
         return None
+    # Pages of a site have the same links over and over, and most say where they lead by
+    # themselves, or with the host: what was found out once is kept under no more than it hangs on.
+    if reference.startswith(("http://", "https://")):
+        base = ""
+    elif reference.startswith("/"):
+        host = _HOST.match(base)
+        base = host[0] if host else base
+    return _joined(base, reference)
+
+
+@lru_cache(maxsize=20_000)
+def _joined(base: str, reference: str) -> str | None:
     try:
         url = ada_url.join_url(base, reference) if base else ada_url.normalize_url(reference)
     except (ValueError, UnicodeError):

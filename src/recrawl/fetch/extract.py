@@ -42,6 +42,7 @@ _META_CHARSET: Final = re.compile(
 # <meta> can be read is not in UTF-16.
 _NO_CHARSETS: Final = frozenset("idna punycode unicode-escape raw-unicode-escape utf-7".split())
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_BLANKS: Final = {code: " " for code in range(128) if _CONTROL.match(chr(code))}
 _VALUED_DIRECTIVES: Final = frozenset(
     "unavailable_after max-snippet max-image-preview max-video-preview".split()
 )
@@ -99,7 +100,7 @@ class PageExtractor(Extractor):
         text = decode_body(response.body, response.charset)
         noindex, nofollow = self._robots_tag(response.robots_tag)
         if response.content_type == "text/plain":
-            clean = _CONTROL.sub(" ", text)[:MAX_TEXT]
+            clean = _printable(text)[:MAX_TEXT]
             title = _clip(clean.strip().partition("\n")[0])
             return Extract(
                 title=title,
@@ -175,6 +176,11 @@ class PageExtractor(Extractor):
         return raw_hash(body)
 
 
+def _printable(text: str) -> str:
+    """Replace what is no text by spaces; in plain ASCII by a table, which is much quicker."""
+    return text.translate(_BLANKS) if text.isascii() else _CONTROL.sub(" ", text)
+
+
 def _directives(text: str) -> set[str]:
     asked = {part.strip() for part in text.lower().split(",")}
     return asked | {"noindex", "nofollow"} if "none" in asked else asked
@@ -229,6 +235,6 @@ def _main_text(tree: LexborHTMLParser) -> str:
     root = root or tree.body
     if root is None:
         return ""
-    text = _CONTROL.sub(" ", root.text(separator="\n")[: 2 * MAX_TEXT])
+    text = _printable(root.text(separator="\n")[: 2 * MAX_TEXT])
     lines = [" ".join(line.split()) for line in text.split("\n")]
     return "\n".join([line for line in lines if line])[:MAX_TEXT]

@@ -16,15 +16,18 @@ MAX_ENTRIES: Final = 1_000
 def read_feed(body: bytes, url: str) -> list[str]:
     """Return the addresses of a feed's entries, in its order, at most a thousand.
 
-    A feed that declares entities gives nothing: no feed needs them, and expanding them is how XML
-    bombs work.
+    A feed that cannot be read gives nothing. Nor does one that declares entities: no feed needs
+    them, and expanding them is how XML bombs work.
     """
     body = body[:MAX_FEED_BYTES]
     if b"<!ENTITY" in body or b"<!entity" in body:
         return []
     # As a stream: feedparser opens a file where bytes happen to name one.
     stream = io.BytesIO(body)
-    parsed = feedparser.parse(stream, sanitize_html=False, resolve_relative_uris=False)
+    try:
+        parsed = feedparser.parse(stream, sanitize_html=False, resolve_relative_uris=False)
+    except Exception:  # the parser raises whatever it trips over in broken feeds
+        return []
     links = (entry.get("link") for entry in parsed.entries[:MAX_ENTRIES])
     found = (join(url, link) for link in links if isinstance(link, str) and link)
     return list(dict.fromkeys(link for link in found if link))

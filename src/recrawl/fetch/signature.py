@@ -26,6 +26,7 @@ _MONTH_FIRST: Final = re.compile(
     r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)(?<!\w...)"
     r"(?:uary|ruary|ch|il|e|y|ust|tember|t|ober|ember)?\.? \d{1,2}(?:st|nd|rd|th)?,? \d{4}\b"
 )
+_ENDS_IN_YEAR: Final = re.compile(r"\d(?:st|nd|rd|th)?,? \d{4}\b")  # as what begins with a month
 _FROM_DIGIT: Final = re.compile(
     r"\d(?<!\w\d)(?:"
     + "|".join(
@@ -58,8 +59,12 @@ def signature(text: str) -> bytes:
     O(length of the text); at most the first million characters count.
     """
     words = text[:1_000_000].lower().split()
-    stable = " ".join([word if len(word) < _LONG else _TOKEN.sub("#", word) for word in words])
-    stable = _FROM_DIGIT.sub("#", _MONTH_FIRST.sub("#", stable))
+    if max(map(len, words), default=0) >= _LONG:
+        words = [word if len(word) < _LONG else _TOKEN.sub("#", word) for word in words]
+    stable = " ".join(words)
+    if _ENDS_IN_YEAR.search(stable):
+        stable = _MONTH_FIRST.sub("#", stable)
+    stable = _FROM_DIGIT.sub("#", stable)
     if " ago" in stable or "just now" in stable or "day at" in stable:
         stable = _IN_WORDS.sub("#", stable)
     return xxhash.xxh3_128_digest(stable.encode("utf-8", "replace"))

@@ -60,11 +60,13 @@ class SqliteFrontier(Frontier):
             self._db = open_state(self._path, read_only=read_only)
             self._q = queries()
             self._token = 0
-            self._n_pages = self._value("n_pages")
             self._n_pages_of_host: dict[int, int] = {}
             self._host_ids: dict[str, int] = {}
+            with translated(self._path):
+                self._n_pages = self._value("n_pages")
+                if not read_only:
+                    self._token = self._value("last_visit_number") + 1
             if not read_only:
-                self._token = self._value("last_visit_number") + 1
                 with self._writing():
                     self._db.execute(self._q["release_all"])
         except BaseException:

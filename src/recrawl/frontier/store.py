@@ -95,6 +95,8 @@ def translated(path: Path) -> Iterator[None]:
         raise StateError(f"{path}: {text}") from error
     except sqlite3.DatabaseError as error:
         raise StateError(_corrupt(path, str(error))) from error
+    except ValueError as error:  # a state or kind that there is none of, or text that is no UTF-8
+        raise StateError(_corrupt(path, str(error))) from error
 
 
 def _is_full(path: Path) -> bool:

@@ -87,6 +87,8 @@ class TantivyIndex(PageIndex):
                 if tantivy_exists(directory)
                 else tantivy.Index(_schema(), path=str(directory))
             )
+            for name in ("url", "host", *_TEXT_FIELDS):  # a damaged schema is found out here
+                tantivy.Query.term_query(self._index.schema, name, "")
             self._index.register_tokenizer("words", _words(language))
             self._writer = None if read_only else self._index.writer(_HEAP_BYTES, 1)
         except (OSError, ValueError) as error:

@@ -106,6 +106,7 @@ def control_report(facts: Mapping[str, float]) -> dict[str, Any] | None:
         "seconds": facts["measured_seconds"],
         "fetch_rate": facts["control_fetch_rate"],
         "index_rate": facts["control_index_rate"],
+        "dropped": bool(facts.get("control_dropped")),
         "measures": {name: {"predicted": p, "measured": m} for name, (p, m) in rows.items()},
         "parted": _parted(facts),
     }

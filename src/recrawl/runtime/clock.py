@@ -5,6 +5,7 @@ A real crawl, an accelerated demo and a run in virtual time differ by the loop a
 
 import asyncio
 import time
+from collections.abc import Callable
 
 from typing_extensions import override
 
@@ -25,14 +26,15 @@ class LoopClock(Clock):
     def __init__(self, *, epoch_s: float | None = None, speed: float = 1.0) -> None:
         self._epoch_s = time.time() if epoch_s is None else epoch_s
         self._speed = speed
-        self._started_s: float | None = None
+        self._started_s = 0.0
+        self._loop_time: Callable[[], float] | None = None
 
     @override
     def now_s(self) -> float:
-        passed_s = asyncio.get_running_loop().time()
-        if self._started_s is None:
-            self._started_s = passed_s
-        return self._epoch_s + (passed_s - self._started_s) * self._speed
+        if self._loop_time is None:  # the loop that first asks is the clock's
+            self._loop_time = asyncio.get_running_loop().time
+            self._started_s = self._loop_time()
+        return self._epoch_s + (self._loop_time() - self._started_s) * self._speed
 
     @override
     async def sleep_until(self, instant_s: float) -> None:

@@ -1,7 +1,9 @@
 """The robots' control, kept optimal: rates are measured as the crawl runs, and solved for anew.
 
-Until both rates are known the crawl runs under a safe control. Solving happens beside the event
-loop; what it predicts is kept beside what then happens.
+The crawl starts under a safe control, which loses no page. Another can only win by starving the
+indexer less, so nothing is solved where little could be won, and a control that loses far more than
+it predicts is dropped. Solving happens beside the event loop; what it predicts is kept beside what
+then happens.
 """
 
 import asyncio
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from recrawl.control.activation import ActivationPolicy
 from recrawl.control.forgetting_rate import ForgettingRate
+from recrawl.control.room import most_to_win
 from recrawl.ports import Offload
 from recrawl.runtime.buffer import Buffer
 from recrawl.runtime.parts import World
@@ -21,6 +24,10 @@ if TYPE_CHECKING:
 __all__ = ["FleetControl", "FleetSeen"]
 
 _LEAST_SEEN: Final = 50.0  # pages fetched, and pages indexed, before rates are believed
+_LEAST_WON: Final = 0.02  # of the indexer's time: for less, no control is solved
+_LEAST_TRIED: Final = 200  # pages that robots brought under a control, before it is judged
+_MORE_LOST: Final = 2.0  # times the losses predicted,
+_LOST_ANYWAY: Final = 0.05  # and this share of what robots bring: what it takes to be dropped
 _PAUSE_S: Final = 1.0  # of the loop, between two looks at the rates
 _MEMORY: Final = 300.0
 
@@ -51,6 +58,7 @@ class FleetSeen:
 class _Mark:
     at_s: float
     starved_s: float
+    arrivals: int
     lost: int
     served: int
     page_seconds: float
@@ -66,7 +74,7 @@ class FleetControl:
     n_robots : robots there are
     starvation_weight : what an idle indexer costs, in lost pages for each page that it could have
         indexed meanwhile; > 0
-    before : the control until rates are known
+    before : the safe control that the crawl starts with
     on_plan : runs the solver
     """
 
@@ -85,7 +93,8 @@ class FleetControl:
         self._buffer = buffer
         self._n_robots = n_robots
         self.starvation_weight = starvation_weight
-        self._policy = before
+        self._safe = self._policy = before
+        self._dropped: dict[str, float] = {}  # what a control that was dropped had come to
         self._on_plan = on_plan
         self._fetches = ForgettingRate(_MEMORY)
         self._services = ForgettingRate(_MEMORY)
@@ -157,25 +166,49 @@ class FleetControl:
             "buffer_lost": self._buffer.lost,
             "buffer_starved_s": self._buffer.starved_s,
         }
-        if self._adaptive is None:
-            return live
+        if self._adaptive is None or self._dropped:
+            return live | self._dropped
         seen = self.seen()
         assert seen is not None
         measured = {f"measured_{name}": value for name, value in asdict(seen).items()}
-        return live | _facts_of(self._adaptive) | measured
+        return live | _facts_of(self._adaptive) | measured | {"control_dropped": 0.0}
 
     async def _follow(self) -> bool:
         adaptive = self._adaptive
+        if self._dropped:
+            return False
         if adaptive is None:
-            if min(self._fetches.count, self._services.count) < _LEAST_SEEN:
+            if not await self._can_matter():
                 return False
             self._adaptive = await self._on_plan(self._first)
+        elif self._loses_too_much(adaptive):
+            self._dropped = self.facts() | {"control_dropped": 1.0}
+            self._policy = self._safe
+            self._world.events.emit("control-dropped", self._dropped)
+            return False
         elif not adaptive.has_drifted():
             return False
         else:
             adaptive.adopt(await self._on_plan(self._again, adaptive))
         self._policy = self._adaptive or self._policy
         return True
+
+    async def _can_matter(self) -> bool:
+        """Tell whether rates are known, and another control could win something worth having."""
+        if min(self._fetches.count, self._services.count) < _LEAST_SEEN:
+            return False
+        load = (self._fetches.rate or 0.0) / (self._services.rate or 1.0)
+        share = await self._on_plan(most_to_win, self._n_robots, self._buffer.capacity, load)
+        return share > _LEAST_WON
+
+    def _loses_too_much(self, adaptive: "AdaptiveRobots") -> bool:
+        """Tell whether arrivals or services are less regular than the model knows."""
+        now, then = self._look(), self._mark
+        arrivals, seconds = now.arrivals - then.arrivals, now.at_s - then.at_s
+        foreseen = _MORE_LOST * adaptive.optimum.measures.loss_rate * seconds
+        return (
+            arrivals >= _LEAST_TRIED and now.lost - then.lost > foreseen + _LOST_ANYWAY * arrivals
+        )
 
     def _first(self) -> "AdaptiveRobots":
         # Compiled loops take a second to import: paid here, beside the crawl, not at its start.
@@ -206,6 +239,7 @@ class FleetControl:
         return _Mark(
             self._world.clock.now_s(),
             buffer.starved_s,
+            buffer.arrivals,
             buffer.lost,
             self._served,
             buffer.page_seconds,

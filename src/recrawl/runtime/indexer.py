@@ -85,15 +85,21 @@ class Indexer:
             started_s, began_s = loop.time(), self._world.clock.now_s()
             try:
                 await self._serve(page)
+                if self._must_commit():  # so long the page is in service: nobody else is served
+                    await self.commit()
             finally:
                 self._buffer.finish()
                 self.service_s += loop.time() - started_s
                 self._on_departure(self._world.clock.now_s() - began_s)
-        if self._commit_at_s is not None and (
-            loop.time() >= self._commit_at_s or len(self._staged) >= self._rules.commit_pages
-        ):
+        elif self._must_commit():
             await self.commit()
         return page is not None
+
+    def _must_commit(self) -> bool:
+        if self._commit_at_s is None:
+            return False
+        is_time = asyncio.get_running_loop().time() >= self._commit_at_s
+        return is_time or len(self._staged) >= self._rules.commit_pages
 
     async def _serve(self, page: BufferedPage) -> None:
         if self._world.clock.now_s() > page.deadline_s:

@@ -80,6 +80,8 @@ class Index(msgspec.Struct, forbid_unknown_fields=True):
 
     language: str = "english"
     commit_every: str = "2s"
+    command: list[str] = []
+    timeout: str = "10s"
 
 
 class Archive(msgspec.Struct, forbid_unknown_fields=True):

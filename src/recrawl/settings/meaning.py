@@ -65,6 +65,8 @@ def checked(file: File, folder: Path) -> Settings:
         starvation_weight=_starvation_weight(file.buffer.starvation_weight),
         language=_language(file.index.language),
         commit_s=duration("index.commit_every", file.index.commit_every, 0.001),
+        index_command=_command(file.index.command),
+        index_timeout_s=duration("index.timeout", file.index.timeout, 0.001),
         warc=None if file.archive.warc is None else folder / file.archive.warc,
         warc_max_bytes=size("archive.max_file", file.archive.max_file),
         replan_s=duration("plan.replan", file.plan.replan, 0.001),
@@ -202,6 +204,16 @@ def _starvation_weight(value: float) -> float:
     if not 0.0 < value < float("inf"):
         raise InvalidSettings(f"buffer.starvation_weight: {value} must be finite and > 0")
     return float(value)
+
+
+def _command(given: list[str]) -> tuple[str, ...]:
+    if given and not given[0]:
+        raise InvalidSettings(
+            'index.command: its first word is empty; write a program, as ["python3", "embed.py"]'
+        )
+    if any("\0" in word for word in given):
+        raise InvalidSettings("index.command: no word of a command can hold a NUL")
+    return tuple(given)
 
 
 def _language(text: str) -> str:

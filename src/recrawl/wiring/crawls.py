@@ -25,7 +25,7 @@ from recrawl.settings import Settings
 from recrawl.simulation.fetcher import SiteFetcher
 from recrawl.simulation.site import Site
 from recrawl.wiring.rules import crawl_plan, crawl_rules, seeds_of
-from recrawl.wiring.stores import open_frontier, open_index
+from recrawl.wiring.stores import open_frontier, open_stepped_index
 
 __all__ = ["InPlace", "OnThread", "open_crawl", "run_virtual_crawl"]
 
@@ -71,7 +71,7 @@ async def open_crawl(
     async with contextlib.AsyncExitStack() as stack:
         frontier = open_frontier(settings.state)
         stack.callback(frontier.close)
-        index = open_index(settings.state, language=settings.language)
+        index = open_stepped_index(settings)
         stack.callback(index.close)
         for thread in threads:  # closed first: they finish what they do with frontier and index
             stack.callback(thread.close)

@@ -47,7 +47,7 @@ def crawl_rules(settings: Settings) -> Rules:
         max_pages_per_host=settings.max_pages_per_host,
         max_query_variants=settings.max_query_variants,
     )
-    return Rules(
+    rules = Rules(
         agent=settings.name,
         admission=admission,
         limits=limits,
@@ -62,6 +62,8 @@ def crawl_rules(settings: Settings) -> Rules:
         prior_rate_per_s=settings.prior_rate_per_s,
         commit_s=settings.commit_s,
     )
+    # A step that takes time serves page by page, as the robots' control expects.
+    return replace(rules, commit_pages=1) if settings.index_command else rules
 
 
 def crawl_plan(settings: Settings) -> CrawlPlan:

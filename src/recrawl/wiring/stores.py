@@ -5,9 +5,12 @@ from typing import TypeAlias
 
 from recrawl.frontier.history import SqliteHistory
 from recrawl.frontier.sqlite import SqliteFrontier
+from recrawl.index.stepped import CommandStep, SteppedIndex
 from recrawl.index.tantivy import TantivyIndex
+from recrawl.ports import PageIndex
+from recrawl.settings import Settings
 
-__all__ = ["CrawlHistory", "open_frontier", "open_history", "open_index"]
+__all__ = ["CrawlHistory", "open_frontier", "open_history", "open_index", "open_stepped_index"]
 
 
 CrawlHistory: TypeAlias = SqliteHistory
@@ -26,3 +29,12 @@ def open_history(state: Path) -> CrawlHistory:
 def open_index(state: Path, *, language: str = "english", read_only: bool = False) -> TantivyIndex:
     """Open the index of a state directory."""
     return TantivyIndex(state / "index", language=language, read_only=read_only)
+
+
+def open_stepped_index(settings: Settings) -> PageIndex:
+    """Open the index that a crawl writes, behind its command if it has one."""
+    index = open_index(settings.state, language=settings.language)
+    if not settings.index_command:
+        return index
+    step = CommandStep(settings.index_command, timeout_s=settings.index_timeout_s)
+    return SteppedIndex(index, step, close=step.close)

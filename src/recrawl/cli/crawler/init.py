@@ -83,6 +83,8 @@ budget = "{budget}"
 [index]
 # language = "english"           # of the stemmer; "none" for no stemming
 # commit_every = "2s"
+# command = ["python3", "embed.py"]  # reads a page a line as JSON, answers each with one line
+# timeout = "10s"                # for the command, a page
 
 [archive]
 # warc = "warc"                  # keep everything that is fetched in this folder, as WARC files

@@ -52,8 +52,9 @@ def _show_model(control: dict[str, Any] | None) -> None:
     out = console()
     if control is None:
         out.print(
-            "No model yet: the control is solved once 50 pages were fetched and indexed under "
-            '[buffer] control = "optimal"; until then robots run while the buffer has room.'
+            "No model yet: robots run while the buffer has room. Under \\[buffer] control = "
+            '"optimal" another control is solved once 50 pages were fetched and indexed, where it '
+            "could spare the indexer a fiftieth of its time."
         )
         return
     measures = control["measures"]
@@ -69,6 +70,11 @@ def _show_model(control: dict[str, Any] | None) -> None:
         f"For {show_rate(fetch)} of a robot and {show_rate(index)} of the indexer, as measured; "
         f"followed for {show_duration(control['seconds'])}"
     )
+    if control["dropped"]:
+        out.print(
+            "This control lost far more pages than it predicted and was dropped: robots run while "
+            "the buffer has room."
+        )
     if control["parted"]:
         apart = ", ".join(MEASURE_WORDS[name][0] for name in control["parted"])
         out.print(

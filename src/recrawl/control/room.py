@@ -1,0 +1,50 @@
+"""What the control that never loses a page leaves to be won, in closed form.
+
+Robots that run only while the buffer has room for what they bring make a chain of births and
+deaths: at length ``q`` there are ``min(N, K - q)`` robots. Its stationary law needs no solver, and
+neither does the bound that no control can pass, so a crawl knows whether solving can matter.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+__all__ = ["most_to_win", "starvation_with_room"]
+
+_LARGE: Final = 1e100
+
+
+def starvation_with_room(n_robots: int, capacity: int, load: float) -> float:
+    """Return the share of time with an empty buffer while robots run as room permits.
+
+    Parameters
+    ----------
+    n_robots, capacity : N >= 1 robots and K >= 1 places
+    load : fetch rate of one robot over the index rate, >= 0
+
+    Notes
+    -----
+    The chain goes up at rate ``load * min(N, K - q)`` and down at rate 1 (times the index rate);
+    O(K).
+    """
+    return _empty([load * min(n_robots, capacity - length) for length in range(capacity)])
+
+
+def most_to_win(n_robots: int, capacity: int, load: float) -> float:
+    """Return an upper bound on the starvation that any control saves over running as room permits.
+
+    Robots that always run, whatever they lose, starve the indexer least: then the buffer is a
+    queue M/M/1/K under the load ``N * load``.
+    """
+    always = _empty([load * n_robots] * capacity)
+    return max(starvation_with_room(n_robots, capacity, load) - always, 0.0)
+
+
+def _empty(births: Sequence[float]) -> float:
+    """Return the probability of 0 in a chain with these rates upwards and 1 downwards."""
+    empty, now, total = 1.0, 1.0, 1.0
+    for birth in births:
+        now *= birth
+        if now > _LARGE:  # relative to what is likely, nothing overflows however long the chain
+            empty, now, total = empty / now, 1.0, total / now
+        total += now
+    return empty / total

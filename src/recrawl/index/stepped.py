@@ -1,0 +1,224 @@
+"""An index with a step before it: what a command or a callable makes of a page is what is indexed.
+
+The step is where the time goes (an embedding model, a summary, an upload), so the crawl has pages
+take it one by one, and its robots' control follows how long it takes.
+"""
+
+import json
+import os
+import selectors
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import IO, Any, Final
+
+from typing_extensions import override
+
+from recrawl.errors import StateError
+from recrawl.ports import PageIndex
+from recrawl.terms import Document, Hit
+
+__all__ = ["CommandStep", "SteppedIndex"]
+
+MAX_ANSWER_BYTES: Final = 4 * 1024 * 1024
+MAX_TEXT: Final = 500_000
+MAX_TITLE: Final = 300
+_MOST_FAILURES: Final = 5  # in a row: then it is the command, not the page
+
+
+class SteppedIndex(PageIndex):
+    """Hands every page to a step and indexes what comes back.
+
+    Parameters
+    ----------
+    index : where copies go
+    step : from a document to what is indexed in its place; address, time and signature stay
+    close : called when the index is closed
+    """
+
+    def __init__(
+        self,
+        index: PageIndex,
+        step: Callable[[Document], Document],
+        *,
+        close: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._index = index
+        self._step = step
+        self._close = close
+
+    @override
+    def replace(self, document: Document) -> None:
+        made = self._step(document)
+        title = " ".join(_printable(made.title[:MAX_TITLE]).split())
+        self._index.replace(replace(document, title=title, text=_printable(made.text[:MAX_TEXT])))
+
+    @override
+    def remove(self, url: str) -> None:
+        self._index.remove(url)
+
+    @override
+    def commit(self) -> None:
+        self._index.commit()
+
+    @override
+    def signature(self, url: str) -> bytes | None:
+        return self._index.signature(url)
+
+    @override
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        offset: int = 0,
+        host: str | None = None,
+        fetched_since_s: float | None = None,
+    ) -> tuple[int, list[Hit]]:
+        return self._index.search(
+            query, limit=limit, offset=offset, host=host, fetched_since_s=fetched_since_s
+        )
+
+    @override
+    def misread(self, query: str) -> list[str]:
+        return self._index.misread(query)
+
+    @override
+    def suggest(self, query: str) -> str | None:
+        return self._index.suggest(query)
+
+    @override
+    def urls(self) -> Iterable[tuple[str, bytes]]:
+        return self._index.urls()
+
+    @override
+    def n_documents(self) -> int:
+        return self._index.n_documents()
+
+    @override
+    def close(self) -> None:
+        self._close()
+        self._index.close()
+
+
+def _printable(text: str) -> str:
+    """Replace what cannot be shown or stored by spaces."""
+    if text.isprintable():
+        return text
+    return "".join(sign if sign.isprintable() or sign == "\n" else " " for sign in text)
+
+
+class CommandStep:
+    """A command that reads a JSON object a line and answers each with one.
+
+    It is told ``url``, ``title``, ``text`` and ``fetched_at_s``, and may answer with another
+    ``title`` and ``text``; ``{}`` means "as it is". It is started with the first page and again
+    after every failure: an answer that is late, too long or no JSON object, or an end. A page on
+    which it fails is indexed as it is.
+
+    Parameters
+    ----------
+    command : program and arguments; no shell
+    timeout_s : for one page, the start of the command included
+
+    Raises
+    ------
+    StateError
+        When called: it cannot be started, or failed on five pages in a row.
+    """
+
+    def __init__(self, command: Sequence[str], *, timeout_s: float) -> None:
+        self.failures = 0
+        self._command = list(command)
+        self._timeout_s = timeout_s
+        self._in_a_row = 0
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __call__(self, document: Document) -> Document:
+        """Return what the command makes of a page."""
+        asked = {
+            "url": document.url,
+            "title": document.title,
+            "text": document.text,
+            "fetched_at_s": document.fetched_at_s,
+        }
+        try:
+            answer = self._ask((json.dumps(asked) + "\n").encode())
+            made = _changed(document, json.loads(answer))
+        except (OSError, ValueError, RecursionError) as error:
+            self.close()
+            self.failures += 1
+            self._in_a_row += 1
+            if self._in_a_row >= _MOST_FAILURES:
+                raise StateError(
+                    f"index.command {self._command[0]!r} failed on {self._in_a_row} pages in a "
+                    f"row, last on {document.url}: {str(error)[:300]}"
+                ) from error
+            return document
+        self._in_a_row = 0
+        return made
+
+    def close(self) -> None:
+        """End the command, at once."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
+
+    def _ask(self, line: bytes) -> bytes:
+        until_s = time.monotonic() + self._timeout_s
+        stdin, stdout = self._pipes()
+        answer = bytearray()
+        with selectors.DefaultSelector() as ready:
+            ready.register(stdin, selectors.EVENT_WRITE)
+            ready.register(stdout, selectors.EVENT_READ)
+            while not answer.endswith(b"\n"):
+                events = ready.select(max(until_s - time.monotonic(), 0.0))
+                if not events:
+                    raise TimeoutError(f"no answer within {self._timeout_s:g} s")
+                for key, _ in events:
+                    if key.fileobj is stdin:
+                        line = line[os.write(key.fd, line) :]
+                        if not line:
+                            ready.unregister(stdin)
+                        continue
+                    piece = os.read(key.fd, 65_536)
+                    if not piece:
+                        raise OSError("it ended")
+                    answer += piece
+                    if len(answer) > MAX_ANSWER_BYTES:
+                        raise ValueError(f"an answer of more than {MAX_ANSWER_BYTES} bytes")
+        return bytes(answer)
+
+    def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
+        if self._process is None:
+            try:
+                self._process = subprocess.Popen(
+                    self._command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    bufsize=0,
+                    process_group=0,  # Ctrl-C is for the crawl, which ends it in order
+                )
+            except OSError as error:
+                raise StateError(
+                    f"index.command: {self._command[0]!r} cannot be started: {error.strerror}"
+                ) from error
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        os.set_blocking(stdin.fileno(), False)
+        os.set_blocking(stdout.fileno(), False)
+        return stdin, stdout
+
+
+def _changed(document: Document, answer: Any) -> Document:
+    if not isinstance(answer, dict):
+        raise ValueError(  # noqa: TRY004 - what a command said, not what a caller passed
+            f"an answer that is no JSON object: {str(answer)[:100]}"
+        )
+    title, text = answer.get("title", document.title), answer.get("text", document.text)
+    if not (isinstance(title, str) and isinstance(text, str)):
+        raise ValueError("title and text must be strings")  # noqa: TRY004
+    return replace(document, title=title, text=text)

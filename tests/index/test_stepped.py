@@ -1,0 +1,122 @@
+"""The step before the index: what a command may do, and what becomes of one that does not."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from recrawl.errors import StateError
+from recrawl.index.memory import MemoryIndex
+from recrawl.index.stepped import CommandStep, SteppedIndex
+from recrawl.settings import Settings
+from recrawl.terms import Document
+from recrawl.wiring.rules import crawl_rules
+from recrawl.wiring.stores import open_stepped_index
+
+PAGE = Document("http://a.test/", "Title", "some text", 1e9, b"s" * 16)
+
+
+@contextmanager
+def step(script: str, timeout_s: float = 20.0) -> Iterator[CommandStep]:
+    """Run a step for a while; the script has ``line`` and the number ``n`` of the page."""
+    lines = "\n ".join(script.split("\n"))
+    program = f"import sys, json\nfor n, line in enumerate(sys.stdin):\n {lines}\n"
+    made = CommandStep([sys.executable, "-Su", "-c", program], timeout_s=timeout_s)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def test_what_the_command_answers_is_indexed() -> None:
+    """In place of title and text; the signature stays that of the page."""
+    script = "page = json.loads(line)\nprint(json.dumps({'text': page['text'] + ' horses'}))"
+    with step(script) as command:
+        index = SteppedIndex(MemoryIndex(), command, close=command.close)
+        index.replace(PAGE)
+        index.commit()
+
+        assert [hit.url for hit in index.search("horses")[1]] == [PAGE.url]
+        assert index.signature(PAGE.url) == PAGE.signature
+        assert command.failures == 0
+
+
+def test_an_empty_answer_leaves_the_page_and_the_command_stays() -> None:
+    """One process serves all; pages longer than a pipe holds pass both ways."""
+    page = Document(PAGE.url, "t", "é" * 200_000, 1e9, PAGE.signature)
+    with step("print('{}' if n else line, end='\\n' if n else '')") as command:
+        assert command(page) == page
+        assert command(PAGE) == PAGE
+        assert command.failures == 0
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "sys.exit(3)",
+        "print('nonsense')",
+        "print('[1]')",
+        "print('{\"text\": 5}')",
+        "print('[' * 9999)",
+    ],
+)
+def test_a_page_on_which_it_fails_is_indexed_as_it_is(script: str) -> None:
+    """And the fifth in a row ends it: then it is not the page."""
+    with step(script) as command:
+        for _ in range(4):
+            assert command(PAGE) == PAGE
+        with pytest.raises(StateError, match="5 pages in a row"):
+            command(PAGE)
+
+
+def test_no_answer_in_time_is_a_failure_and_the_next_page_a_new_start() -> None:
+    """The command is killed, whatever it does."""
+    with step("import os; os.read(os.pipe()[0], 1)", timeout_s=0.2) as command:
+        assert command(PAGE) == PAGE
+        assert command.failures == 1
+
+
+def test_an_endless_answer_is_cut_off() -> None:
+    """Memory stays bounded."""
+    with step("while True: sys.stdout.write('x' * 65536)") as command:
+        assert command(PAGE) == PAGE
+        assert command.failures == 1
+
+
+def test_a_command_that_cannot_be_started_says_so() -> None:
+    """At the first page."""
+    with pytest.raises(StateError, match="no-such-program"):
+        CommandStep(["no-such-program"], timeout_s=1.0)(PAGE)
+
+
+def test_what_cannot_be_shown_is_not_indexed() -> None:
+    """Whatever the step makes of a page."""
+    inner = MemoryIndex()
+    index = SteppedIndex(
+        inner, lambda page: Document(page.url, "a\x1b[2J\u202eb", "c\x00d", 0.0, b"")
+    )
+    index.replace(PAGE)
+    index.commit()
+
+    (hit,) = index.search("d")[1]
+    assert hit.title == "a [2J b"
+    assert inner.signature(PAGE.url) == PAGE.signature
+
+
+def test_the_configuration_puts_it_before_the_index(tmp_path: Path) -> None:
+    """And serves page by page then."""
+    program = 'import sys\nfor line in sys.stdin: print(\'{"text": "horses"}\')'
+    command = (sys.executable, "-Suc", program)
+    settings = Settings(("http://a.test/",), "mailto:me@a.test", tmp_path, index_command=command)
+    index = open_stepped_index(settings)
+    try:
+        index.replace(PAGE)
+        index.commit()
+        assert index.search("horses")[0] == 1
+    finally:
+        index.close()
+    assert crawl_rules(settings).commit_pages == 1
+    assert crawl_rules(replace(settings, index_command=())).commit_pages > 1
