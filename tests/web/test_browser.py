@@ -89,7 +89,8 @@ class Watched:
         if path == "/dashboard":
             expect(self.page.locator("#freshness-picture canvas")).to_be_visible()
         if path == "/what-if":
-            expect(self.page.locator("#trade-off-picture canvas")).to_be_visible()
+            # The first answer waits for the solvers to be compiled, once on a machine.
+            expect(self.page.locator("#trade-off-picture canvas")).to_be_visible(timeout=240_000)
         return self.page
 
     def check(self) -> None:
