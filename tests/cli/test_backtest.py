@@ -9,7 +9,8 @@ import pytest
 
 from recrawl.cli.app import main
 
-DATA = Path("/work/shared/data")
+# Recorded histories lie beside the checkout, where there are any.
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 TOLD = "url,visited_at,changed\n"
 
 
