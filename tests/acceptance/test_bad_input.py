@@ -16,6 +16,7 @@ GOOD = """
 seeds = ["http://site.localhost:9/"]
 contact = "mailto:tester@site.test"
 """
+SOURCE = "[[sources]]\nurl = 'http://site.localhost:9/feed'\nprobes = 3\n"
 
 
 def complaint(ended: subprocess.CompletedProcess[str], code: int = 2) -> str:
@@ -51,6 +52,8 @@ def complaint(ended: subprocess.CompletedProcess[str], code: int = 2) -> str:
         ('seeds = ["http://a.test/"]\ncontact = "me"', ["contact", "'me'"]),
         ('contact = "me@site.test"', ["seeds"]),
         ('seeds = ["ftp://a.test/"]\ncontact = "me@site.test"', ["seeds", "ftp://a.test/"]),
+        (GOOD + SOURCE + "time_zone = 'Mars/Base'", ["time_zone", "Mars/Base", "Europe/Paris"]),
+        (GOOD + SOURCE + "min_gap = '7d'", ["sources", "3 probes", "at most 1"]),
         ("seeds = [", ["not valid TOML"]),
         (GOOD + "name = 'my bot/2'", ["name", "my bot/2"]),
     ],

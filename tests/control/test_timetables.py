@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from recrawl.control.timetables import ProbedBy, Timetable, Timetables, learn_timetable
 from recrawl.processes.local_clock import HOUR_S, WEEK_S, LocalClock
+from recrawl.settings.zones import find_zone
 from recrawl.terms import Kind
-from recrawl.wiring.zones import find_zone, local_clock
+from recrawl.wiring.zones import local_clock
 
 MONDAY_S = 345_600.0 + 2_000 * WEEK_S
 URL = "http://a.test/feed"

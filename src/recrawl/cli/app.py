@@ -6,7 +6,7 @@ Verbs are named by strings, so that ``recrawl --help`` imports none of them.
 import sys
 from collections.abc import Iterator
 
-from cyclopts import App, CycloptsError, Group
+from cyclopts import App, CycloptsError, Group, Parameter
 
 from recrawl import __version__
 from recrawl.errors import InputError, RecrawlError
@@ -21,6 +21,7 @@ app = App(
     help_flags=["--help", "-h"],
     help_format="plaintext",  # markdown would cost a quarter of the start
     result_action="return_value",
+    default_parameter=Parameter(negative=()),  # nothing is on that one would turn off
 )
 
 CRAWLER = Group("The crawler", sort_key=1)

@@ -167,7 +167,7 @@ class FleetControl:
             "buffer_starved_s": self._buffer.starved_s,
         }
         if self._adaptive is None or self._dropped:
-            return live | self._dropped
+            return self._dropped | live
         seen = self.seen()
         assert seen is not None
         measured = {f"measured_{name}": value for name, value in asdict(seen).items()}

@@ -7,6 +7,7 @@ from recrawl.errors import InvalidSettings
 from recrawl.settings.checks import at_least, duration
 from recrawl.settings.file import Source
 from recrawl.settings.values import Settings, SourceSettings
+from recrawl.settings.zones import find_zone
 
 __all__ = ["check_sources", "source_settings"]
 
@@ -37,6 +38,7 @@ def source_settings(given: Source) -> SourceSettings:
         )
     if not 0.0 <= given.preference < float("inf"):
         raise InvalidSettings(f"{where}: preference {given.preference} must be finite and >= 0")
+    find_zone(given.time_zone, field=f"{where}: time_zone")
     return SourceSettings(
         url=url,
         kind=given.kind,

@@ -6,6 +6,7 @@ import importlib.util
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from typing_extensions import override
@@ -67,6 +68,8 @@ async def open_crawl(
     once: bool = False,
 ) -> AsyncIterator[Crawl]:
     """Open everything that a crawl needs, prepare it, and close it afterwards."""
+    if settings.warc is not None and importlib.util.find_spec("warcio") is None:
+        raise InvalidSettings("archive.warc needs one more package: install recrawl[warc]")
     threads = [OnThread("state"), OnThread("work"), OnThread("plan")]
     async with contextlib.AsyncExitStack() as stack:
         frontier = open_frontier(settings.state)
@@ -86,7 +89,7 @@ async def open_crawl(
         )
         clock = clock or LoopClock()
         if settings.warc is not None:
-            fetcher = _archiving(stack, settings, fetcher, clock)
+            fetcher = _archiving(stack, settings, settings.warc, fetcher, clock)
         on_state, on_work, on_plan = threads
         world = World(
             clock=clock,
@@ -112,14 +115,15 @@ async def open_crawl(
 
 
 def _archiving(
-    stack: contextlib.AsyncExitStack, settings: Settings, fetcher: Fetcher, clock: Clock
+    stack: contextlib.AsyncExitStack,
+    settings: Settings,
+    folder: Path,
+    fetcher: Fetcher,
+    clock: Clock,
 ) -> Fetcher:
     """Have everything that is fetched written to an archive, on a thread of its own."""
-    if settings.warc is None or importlib.util.find_spec("warcio") is None:
-        raise InvalidSettings("archive.warc needs one more package: install recrawl[warc]")
-    archive = WarcArchive(
-        settings.warc, software=settings.user_agent, max_bytes=settings.warc_max_bytes
-    )
+    software, max_bytes = settings.user_agent, settings.warc_max_bytes
+    archive = WarcArchive(folder, software=software, max_bytes=max_bytes)
     stack.callback(archive.close)
     thread = OnThread("archive")
     stack.callback(thread.close)

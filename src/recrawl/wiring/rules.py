@@ -14,8 +14,9 @@ from recrawl.ports import AdmissionLimits
 from recrawl.runtime.crawl import CrawlPlan
 from recrawl.runtime.parts import Rules
 from recrawl.settings import Settings, SourceSettings
+from recrawl.settings.zones import find_zone
 from recrawl.terms import Discovery, Kind
-from recrawl.wiring.zones import find_zone, local_clock
+from recrawl.wiring.zones import local_clock
 
 __all__ = ["crawl_plan", "crawl_rules", "seeds_of"]
 
@@ -95,7 +96,7 @@ def _probed_by(source: SourceSettings) -> ProbedBy:
         middle = hours % 24 + 0.5
         at_work = (first <= middle) & (middle < last) & (hours < 5 * 24)
         importance[at_work] = source.preference
-    zone = find_zone(source.time_zone, field=f"sources, {source.url}: time_zone")
+    zone = find_zone(source.time_zone)
     return ProbedBy(
         url=source.url,
         kind=Kind(source.kind),

@@ -5,29 +5,11 @@ import zoneinfo
 
 import numpy as np
 
-from recrawl.errors import InputError
 from recrawl.processes.local_clock import LocalClock
 
-__all__ = ["find_zone", "local_clock"]
+__all__ = ["local_clock"]
 
 _DAY_S = 86_400.0
-
-
-def find_zone(name: str, *, field: str = "--tz") -> zoneinfo.ZoneInfo:
-    """Return a time zone by its name.
-
-    Raises
-    ------
-    InputError
-        If there is none of that name; ``field`` says where it was given.
-    """
-    try:
-        return zoneinfo.ZoneInfo(name)
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise InputError(
-            f"{field}: {name!r} is not a known time zone; write one such as UTC, Europe/Paris or "
-            "America/New_York"
-        ) from error
 
 
 def local_clock(zone: zoneinfo.ZoneInfo, first_s: float, last_s: float) -> LocalClock:

@@ -10,7 +10,7 @@ from recrawl.cli.output import console, print_json, print_table
 from recrawl.errors import InputError, InvalidTable
 from recrawl.processes.fitting.probe_results import ProbedIntensity
 from recrawl.processes.fitting.weekly_intensity import WeeklyIntensity
-from recrawl.wiring.zones import find_zone
+from recrawl.settings.zones import find_zone
 
 __all__ = ["main"]
 

@@ -23,7 +23,7 @@ from recrawl.cli.output import (
 from recrawl.cli.probe.source import Importance
 from recrawl.errors import InputError, InvalidModel, InvalidTable
 from recrawl.probing import Profile, SourceBatch, allocate_probes, schedule_batches
-from recrawl.wiring.zones import find_zone
+from recrawl.settings.zones import find_zone
 
 __all__ = ["Request", "names_several", "probe_many"]
 

@@ -13,7 +13,7 @@ from recrawl.cli.fit.event_log import fit_log, fit_probe_results, read_event_log
 from recrawl.errors import InputError, InvalidModel, InvalidTable
 from recrawl.probing import DBWORLD, MICRONET, Profile, work_hours
 from recrawl.quantities import UNIT_S
-from recrawl.wiring.zones import find_zone
+from recrawl.settings.zones import find_zone
 
 __all__ = ["GivenSource", "Importance", "read_source", "repeat_to"]
 

@@ -1,0 +1,24 @@
+"""Time zones by their names."""
+
+import zoneinfo
+
+from recrawl.errors import InputError
+
+__all__ = ["find_zone"]
+
+
+def find_zone(name: str, *, field: str = "--tz") -> zoneinfo.ZoneInfo:
+    """Return a time zone by its name.
+
+    Raises
+    ------
+    InputError
+        If there is none of that name; ``field`` says where it was given.
+    """
+    try:
+        return zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise InputError(
+            f"{field}: {name!r} is not a known time zone; write one such as UTC, Europe/Paris or "
+            "America/New_York"
+        ) from error
