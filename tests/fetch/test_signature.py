@@ -90,6 +90,33 @@ def test_a_changed_word_of_the_main_text_changes_it() -> None:
     assert of_page(page) != of_page(page.replace("<title>Ferry", "<title>Boat"))
 
 
+_PIECES = st.sampled_from(
+    "1 12 7 7. 2026 3.11 10:15 1.2.2026 2026-01-05 5 jan 2026, may 7, 2026 2026x x2026 12 days ago "
+    "1,024 views 123456789 1234567890123 7-7 (8) 9: ship sails".split(" ")
+)
+
+
+@given(st.lists(_PIECES, max_size=30), st.lists(_PIECES, max_size=30), st.integers(0, 60))
+def test_plain_letters_are_read_as_all_others(one: list[str], other: list[str], n: int) -> None:
+    """Texts differ for a reader, or not, whether or not a letter outside ASCII stands beside."""
+    filler = " word" * n
+    first, second = " ".join(one) + filler, " ".join(other) + filler
+
+    alike = signature(first) == signature(second)
+    assert alike == (signature(first + " \u00e9") == signature(second + " \u00e9"))
+
+
+@pytest.mark.parametrize("words", [0, 400])
+def test_one_number_among_many_words_is_found(words: int) -> None:
+    """However few numbers a page has, and wherever they stand."""
+    long = " word" * words
+    for one, other in (("10:15", "9:59"), ("5 minutes ago", "6 days ago"), ("1 view", "22 views")):
+        for around in ("{}%s", "%s {}", "a%s {}%s b"):
+            page = around.replace("%s", long)
+            assert signature(page.format(one)) == signature(page.format(other))
+            assert signature(page.format("7 cars")) != signature(page.format("8 cars"))
+
+
 @given(st.text(max_size=300) | st.text("0123456789abc-_.:/, ago", max_size=300))
 def test_no_text_breaks_it(text: str) -> None:
     """Lone surrogates included; and the same text has the same signature."""

@@ -42,7 +42,7 @@ _META_CHARSET: Final = re.compile(
 # <meta> can be read is not in UTF-16.
 _NO_CHARSETS: Final = frozenset("idna punycode unicode-escape raw-unicode-escape utf-7".split())
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_BLANKS: Final = {code: " " for code in range(128) if _CONTROL.match(chr(code))}
+_BLANKS: Final = bytes(32 if _CONTROL.match(chr(code)) else code for code in range(128)) * 2
 _VALUED_DIRECTIVES: Final = frozenset(
     "unavailable_after max-snippet max-image-preview max-video-preview".split()
 )
@@ -178,7 +178,9 @@ class PageExtractor(Extractor):
 
 def _printable(text: str) -> str:
     """Replace what is no text by spaces; in plain ASCII by a table, which is much quicker."""
-    return text.translate(_BLANKS) if text.isascii() else _CONTROL.sub(" ", text)
+    if text.isascii():
+        return text.encode().translate(_BLANKS).decode()
+    return _CONTROL.sub(" ", text)
 
 
 def _directives(text: str) -> set[str]:
@@ -236,5 +238,9 @@ def _main_text(tree: LexborHTMLParser) -> str:
     if root is None:
         return ""
     text = _printable(root.text(separator="\n")[: 2 * MAX_TEXT])
-    lines = [" ".join(line.split()) for line in text.split("\n")]
+    lines = text.split("\n")
+    if "  " in text or "\t" in text or not text.isascii():  # else there is nothing but the ends
+        lines = [" ".join(line.split()) for line in lines]
+    else:
+        lines = [line.strip() for line in lines]
     return "\n".join([line for line in lines if line])[:MAX_TEXT]

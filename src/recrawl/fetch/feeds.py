@@ -3,8 +3,6 @@
 import io
 from typing import Final
 
-import feedparser
-
 from recrawl.control.urls import join
 
 __all__ = ["read_feed"]
@@ -22,6 +20,8 @@ def read_feed(body: bytes, url: str) -> list[str]:
     body = body[:MAX_FEED_BYTES]
     if b"<!ENTITY" in body or b"<!entity" in body:
         return []
+    import feedparser  # takes a twentieth of a second: only who reads feeds pays
+
     # As a stream: feedparser opens a file where bytes happen to name one.
     stream = io.BytesIO(body)
     try:

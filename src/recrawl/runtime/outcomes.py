@@ -1,6 +1,6 @@
 """From what was seen to what is recorded: the update that one visit makes."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from recrawl.control.lifecycle import RevisitRules, is_removed, next_due_s, next_state
 from recrawl.terms import FetchResponse, Lease, Outcome, PageState, PageUpdate, Visit
@@ -58,24 +58,26 @@ def update_of(lease: Lease, finding: Finding, at_s: float, rules: RevisitRules) 
         received_bytes=response.received_bytes if response else 0,
         note=finding.note,
     )
-    update = PageUpdate(
+    fetched = response if finding.raw_hash is not None else None
+    etag, last_modified = (
+        (fetched.etag, fetched.last_modified) if fetched else (lease.etag, lease.last_modified)
+    )
+    signature, raw_hash = finding.signature or lease.signature, finding.raw_hash or lease.raw_hash
+    if is_removed(lease.state, after) or after in (PageState.GONE, PageState.MOVED):
+        etag = last_modified = signature = raw_hash = None
+    return PageUpdate(
         lease=lease,
         visit=visit,
         state=after,
         due_s=_due_s(lease, outcome, after, at_s, rules, failures),
         failures=failures,
-        etag=lease.etag,
-        last_modified=lease.last_modified,
-        signature=finding.signature or lease.signature,
-        raw_hash=finding.raw_hash or lease.raw_hash,
+        etag=etag,
+        last_modified=last_modified,
+        signature=signature,
+        raw_hash=raw_hash,
         title=finding.title,
         redirect_url=finding.redirect_url,
     )
-    if response is not None and finding.raw_hash is not None:
-        update = replace(update, etag=response.etag, last_modified=response.last_modified)
-    if is_removed(lease.state, after) or after in (PageState.GONE, PageState.MOVED):
-        update = replace(update, etag=None, last_modified=None, signature=None, raw_hash=None)
-    return update
 
 
 def _due_s(

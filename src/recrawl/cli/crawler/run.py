@@ -15,7 +15,6 @@ from typing import Annotated, Any, TextIO
 from cyclopts import Parameter
 
 from recrawl.cli.crawler.place import DEFAULT_CONFIG
-from recrawl.cli.crawler.watch import Watch
 from recrawl.cli.output import print_json
 from recrawl.errors import InputError
 from recrawl.quantities import parse_duration_s, parse_rate_per_s, show_duration, show_rate
@@ -162,19 +161,26 @@ async def _run(
     async with open_crawl(settings, events=counts, once=once) as crawl:
         # Pages come and go by the hundred; what stands by now is not looked through every time.
         gc.freeze()
-        gc.set_threshold(10_000, 20, 50)
-        title = f"{', '.join(settings.hosts[:3])}: {show_rate(settings.budget_per_s)}"
-        watch = Watch(
-            crawl, counts, budget_per_s=settings.budget_per_s, quiet=quiet, title=title, every_s=1.0
-        )
+        gc.set_threshold(50_000, 20, 50)
         with _listening(crawl, counts, stream, metrics):
-            async with crawl.running(), watch:
+            async with crawl.running(), _watch(crawl, counts, settings, quiet=quiet):
                 await _until(crawl, stop, limit_s=limit_s, once=once)
                 if once and not stop.is_set():
                     await crawl.planner.replan()
         if once and not quiet:
             _tell_blocked(crawl)
     return counts
+
+
+def _watch(
+    crawl: Crawl, counts: CountingSink, settings: Settings, *, quiet: bool
+) -> contextlib.AbstractAsyncContextManager[object]:
+    if quiet:
+        return contextlib.nullcontext()
+    from recrawl.cli.crawler.watch import Watch  # only who looks pays for what draws
+
+    title = f"{', '.join(settings.hosts[:3])}: {show_rate(settings.budget_per_s)}"
+    return Watch(crawl, counts, budget_per_s=settings.budget_per_s, title=title, every_s=1.0)
 
 
 @contextlib.contextmanager
