@@ -1,10 +1,13 @@
 """Robots whose rates are measured while they run."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from recrawl.control import ActivationPolicy, TargetRobots
-from recrawl.control.drift import AdaptiveRobots, careful_policy, lookup_policy
+from recrawl.control.careful import careful_policy, lookup_policy
+from recrawl.control.drift import AdaptiveRobots
 from recrawl.control.forgetting_rate import ForgettingRate
 from recrawl.errors import InvalidModel
 from recrawl.fleet import ControlledBuffer, solve_robots
@@ -20,7 +23,7 @@ def test_it_answers_like_the_optimum_it_was_planned_for() -> None:
     expected = TargetRobots(solve_robots(PLANNED).targets)
 
     assert isinstance(robots, ActivationPolicy)
-    assert robots.policy == expected
+    assert robots.plan.policy == expected
     for q in range(6):
         for r in range(16):
             assert robots.activate_on_arrival(q, r) == expected.activate_on_arrival(q, r)
@@ -64,18 +67,18 @@ def test_rates_as_planned_are_no_drift() -> None:
 def test_slower_robots_are_noticed_and_more_are_used() -> None:
     """At half the fetch rate the new plan aims higher, and is then in force and in tolerance."""
     robots, rng = AdaptiveRobots(PLANNED), np.random.default_rng(5)
-    before = robots.policy
+    before = robots.plan.policy
     for duration in rng.exponential(20, 600):
         robots.observe_fetch(duration)
 
     assert robots.has_drifted()
     found = robots.solve()
-    assert robots.policy == before  # solving changes nothing
+    assert robots.plan.policy == before  # solving changes nothing
     robots.adopt(found)
 
-    assert isinstance(robots.policy, TargetRobots)
+    assert isinstance(robots.plan.policy, TargetRobots)
     assert isinstance(before, TargetRobots)
-    assert robots.policy.robots_at(5) > before.robots_at(5)
+    assert robots.plan.policy.robots_at(5) > before.robots_at(5)
     assert found.model.index_rate == 1.0
     assert not robots.has_drifted()
 
@@ -123,7 +126,7 @@ def test_an_optimum_without_a_curve_becomes_two_tables() -> None:
         ({"memory": 1.0}, "memory must be finite and > 1"),
     ],
 )
-def test_settings_outside_the_domain(change: dict[str, float], message: str) -> None:
+def test_settings_outside_the_domain(change: dict[str, Any], message: str) -> None:
     """The message names the setting."""
     with pytest.raises(InvalidModel, match=message):
         AdaptiveRobots(PLANNED, **change)

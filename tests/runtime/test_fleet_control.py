@@ -11,6 +11,7 @@ from recrawl.control.lifecycle import RevisitRules
 from recrawl.control.politeness import PolitenessRules
 from recrawl.fleet import ControlledBuffer, solve_robots
 from recrawl.fleet.static import solve_static
+from recrawl.reports.status import model_words
 from recrawl.runtime.crawl import CrawlPlan
 from recrawl.terms import FetchResponse
 from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
@@ -165,6 +166,29 @@ def test_where_nothing_can_be_won_nothing_is_solved() -> None:
 
     assert virtual.counts.events["control"] == 0
     assert "predicted_starvation" not in virtual.frontier.facts()
+
+
+@pytest.mark.slow
+def test_an_irregular_indexer_is_measured_and_predicted_by_the_general_model() -> None:
+    """Most pages take half a second, one in forty twenty: no exponential time, and said so."""
+
+    def heavy(random: np.random.Generator) -> float:
+        return random.exponential(20.0 if random.random() < 1 / 40 else 0.5)
+
+    async def main() -> VirtualCrawl:
+        virtual = world(3, None, 1.4, service_s=heavy)
+        await virtual.run_for(10_000.0)
+        return virtual
+
+    virtual = run_virtually(main())
+
+    facts = virtual.frontier.facts()
+    assert facts["control_is_general"] == 1.0
+    assert facts["control_service_variation"] > 4.0
+    assert facts["measured_starvation"] == pytest.approx(facts["predicted_starvation"], abs=0.1)
+    assert facts["measured_loss_rate"] == pytest.approx(facts["predicted_loss_rate"], abs=0.1)
+    assert facts["measured_buffer_mean"] == pytest.approx(facts["predicted_buffer_mean"], rel=0.3)
+    assert "general: indexing times vary" in model_words(facts)
 
 
 @pytest.mark.slow

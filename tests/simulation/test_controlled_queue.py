@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from recrawl.control import FixedRobots, TableRobots, TargetRobots
-from recrawl.control.drift import lookup_policy
+from recrawl.control.careful import lookup_policy
 from recrawl.errors import InvalidModel
 from recrawl.fleet import (
     ControlledBuffer,

@@ -1,9 +1,9 @@
 """The number of robots under rates that are measured while the crawler runs.
 
 :class:`AdaptiveRobots` answers every question by lookup. It watches how long robots and indexer
-take, and says when what it measured no longer fits what it was planned for. Solving anew takes
-milliseconds for small buffers and up to a second for the largest, so the runtime calls
-:meth:`AdaptiveRobots.solve` off its event loop and hands the result to
+take, and how regularly, and says when what it measured no longer fits what it was planned for.
+Solving anew takes milliseconds for small buffers and up to seconds for the largest, so the runtime
+calls :meth:`AdaptiveRobots.solve` off its event loop and hands the result to
 :meth:`AdaptiveRobots.adopt`.
 """
 
@@ -11,48 +11,26 @@ import math
 from dataclasses import replace
 from typing import Final
 
-from recrawl.control.activation import ActivationPolicy, TableRobots, TargetRobots
 from recrawl.control.forgetting_rate import ForgettingRate
+from recrawl.control.regularity import Regularity, RobotsPlan, plan_robots
 from recrawl.errors import InvalidModel
-from recrawl.fleet import ControlledBuffer, RobotOptimum, solve_robots
-from recrawl.fleet.curve import evaluate_targets
-from recrawl.fleet.measures import measure_occupancy
+from recrawl.fleet import ControlledBuffer
 
-__all__ = ["AdaptiveRobots", "careful_policy", "lookup_policy"]
+__all__ = ["AdaptiveRobots", "measured_regularity"]
 
-_CARE: Final = 0.01  # of the cost, that is given up for a control under which nothing is lost
+_LEAST_SEEN: Final = 100.0  # durations, before their regularity is believed
 
 
-def lookup_policy(optimum: RobotOptimum) -> TargetRobots | TableRobots:
-    """Return an optimal policy as a lookup: one curve where there is one, two tables elsewhere."""
-    if optimum.is_curve:
-        return TargetRobots(optimum.targets)
-    arrival, departure = optimum.policy.arrival, optimum.policy.departure
-    # From the state before the event, as solved, to the state after it, as the runtime asks.
-    after_arrival = [arrival[max(q - 1, 0), 1:] for q in range(optimum.model.buffer + 1)]
-    after_departure = [*departure[1:], departure[-1]]
-    return TableRobots(
-        on_arrival=tuple(tuple(map(bool, row)) for row in after_arrival),
-        on_departure=tuple(tuple(map(bool, row)) for row in after_departure),
-    )
-
-
-def careful_policy(optimum: RobotOptimum) -> TargetRobots | TableRobots:
-    """Return the optimal policy, or one that loses no page where that costs at most 1 % more.
-
-    No more robots than the buffer has room for bring no more than it holds, whatever the indexer
-    does meanwhile. Where the model says that this hardly matters it is worth having: a real
-    indexer may stop for a while, which no exponential time does.
-    """
-    model = optimum.model
-    if not optimum.is_curve:
-        return lookup_policy(optimum)
-    room = range(model.buffer, -1, -1)
-    targets = tuple(min(pair) for pair in zip(optimum.targets, room, strict=True))
-    cost = measure_occupancy(model, evaluate_targets(model, targets)).cost
-    if cost <= (1.0 + _CARE) * optimum.cost + 1e-12 * float(model.cost_rates.max()):
-        return TargetRobots(targets)
-    return lookup_policy(optimum)
+def measured_regularity(fetches: ForgettingRate, services: ForgettingRate) -> Regularity:
+    """Return how regular arrivals and services are, as far as enough of them were seen."""
+    seen = Regularity()
+    if services.count >= _LEAST_SEEN:
+        variation, third = services.squared_variation, services.third_ratio
+        seen = replace(seen, service_variation=variation, service_third=third)
+    if fetches.count >= _LEAST_SEEN:
+        variation, correlation = fetches.squared_variation, fetches.correlation
+        seen = replace(seen, arrival_variation=variation, arrival_correlation=correlation)
+    return seen
 
 
 class AdaptiveRobots:
@@ -63,10 +41,16 @@ class AdaptiveRobots:
     model : buffer, robots, weights and first guesses of the two rates, which must be numbers
     tolerance : how far a measured rate may be from the planned one, relative, > 0
     memory : how many of the latest pages the measurement remembers, > 1
+    regularity : of times, by which it is planned first
     """
 
     def __init__(
-        self, model: ControlledBuffer, *, tolerance: float = 0.15, memory: float = 300.0
+        self,
+        model: ControlledBuffer,
+        *,
+        tolerance: float = 0.15,
+        memory: float = 300.0,
+        regularity: Regularity | None = None,
     ) -> None:
         if isinstance(model.fetch_rate, (int, float)) and isinstance(
             model.index_rate, (int, float)
@@ -80,29 +64,23 @@ class AdaptiveRobots:
         self._tolerance = tolerance
         self._fetches = ForgettingRate(memory)
         self._indexed = ForgettingRate(memory)
-        self._optimum = solve_robots(model)
-        self._policy: ActivationPolicy = careful_policy(self._optimum)
+        self._plan = plan_robots(model, regularity)
 
     @property
-    def policy(self) -> ActivationPolicy:
-        """The lookup in force."""
-        return self._policy
-
-    @property
-    def optimum(self) -> RobotOptimum:
-        """The optimum that is followed: what it predicts can be held against what happens."""
-        return self._optimum
+    def plan(self) -> RobotsPlan:
+        """What is followed, and what it promises: to be held against what happens."""
+        return self._plan
 
     def activate_on_arrival(self, buffered: int, active: int) -> bool:
         """Look the answer up."""
-        return self._policy.activate_on_arrival(buffered, active)
+        return self._plan.policy.activate_on_arrival(buffered, active)
 
     def activate_on_departure(self, buffered: int, active: int) -> bool:
         """Look the answer up."""
-        return self._policy.activate_on_departure(buffered, active)
+        return self._plan.policy.activate_on_departure(buffered, active)
 
     def observe_fetch(self, robot_s: float) -> None:
-        """Note that a page was brought by a robot that had been active for so long."""
+        """Note that a page was brought after so much time of active robots since the last one."""
         self._fetches.observe(robot_s)
 
     def observe_index(self, service_s: float) -> None:
@@ -110,14 +88,17 @@ class AdaptiveRobots:
         self._indexed.observe(service_s)
 
     def has_drifted(self) -> bool:
-        """Whether a rate has left its tolerance by more than chance (two standard errors)."""
+        """Whether a rate has left its tolerance by more than chance (two standard errors).
+
+        Or times have become far more, or far less, regular than was planned for.
+        """
         for watched, planned in zip((self._fetches, self._indexed), self._planned, strict=True):
             if watched.rate is None:
                 continue
             away = abs(math.log(watched.rate / planned))
             if away > math.log1p(self._tolerance) + 2 * watched.relative_error:
                 return True
-        return False
+        return self.measured_regularity().differs_from(self._plan.regularity)
 
     def measured_model(self) -> ControlledBuffer:
         """Return the model with the rates as measured, where something was measured."""
@@ -127,16 +108,24 @@ class AdaptiveRobots:
         )
         return replace(self._model, fetch_rate=fetch, index_rate=index)
 
-    def solve(self) -> RobotOptimum:
-        """Solve the model as measured; changes nothing, so it may run in another thread."""
-        return solve_robots(self.measured_model())
+    def measured_regularity(self) -> Regularity:
+        """Return how regular times were."""
+        return measured_regularity(self._fetches, self._indexed)
 
-    def adopt(self, optimum: RobotOptimum) -> None:
-        """Follow a new optimum from now on, and watch for drift from its rates."""
-        model = optimum.model
+    def solve(self, model: ControlledBuffer | None = None) -> RobotsPlan:
+        """Plan for what was measured; changes nothing, so it may run in another thread.
+
+        Parameters
+        ----------
+        model : default: the one with the rates as measured
+        """
+        return plan_robots(model or self.measured_model(), self.measured_regularity())
+
+    def adopt(self, plan: RobotsPlan) -> None:
+        """Follow a new plan from now on, and watch for drift from its rates."""
+        model = plan.model
         if isinstance(model.fetch_rate, (int, float)) and isinstance(
             model.index_rate, (int, float)
         ):
             self._planned = (float(model.fetch_rate), float(model.index_rate))
-        self._optimum = optimum
-        self._policy = careful_policy(optimum)
+        self._plan = plan

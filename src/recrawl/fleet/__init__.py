@@ -9,6 +9,12 @@ Start with :class:`ControlledBuffer` and :func:`solve_robots`::
 """
 
 from recrawl.fleet.evaluation import evaluate_curve_policy, evaluate_policy
+from recrawl.fleet.irregular import (
+    IrregularFleet,
+    IrregularOptimum,
+    evaluate_irregular,
+    solve_irregular,
+)
 from recrawl.fleet.measured_rates import MeasuredRate, estimate_fetch_rate, estimate_index_rate
 from recrawl.fleet.measures import FleetMeasures
 from recrawl.fleet.model import ControlledBuffer
@@ -41,6 +47,8 @@ from recrawl.fleet.value_iteration import ValueIteration, iterate_as_published, 
 __all__ = [
     "ControlledBuffer",
     "FleetMeasures",
+    "IrregularFleet",
+    "IrregularOptimum",
     "MeasuredRate",
     "PhasedFleet",
     "PhasedOptimum",
@@ -58,9 +66,11 @@ __all__ = [
     "estimate_fetch_rate",
     "estimate_index_rate",
     "evaluate_curve_policy",
+    "evaluate_irregular",
     "evaluate_policy",
     "iterate_as_published",
     "iterate_to_span",
+    "solve_irregular",
     "solve_phased",
     "solve_phased_static",
     "solve_robots",

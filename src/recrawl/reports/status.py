@@ -16,6 +16,7 @@ __all__ = [
     "control_report",
     "freshness_of",
     "instant_of",
+    "model_words",
     "status_report",
 ]
 
@@ -106,10 +107,24 @@ def control_report(facts: Mapping[str, float]) -> dict[str, Any] | None:
         "seconds": facts["measured_seconds"],
         "fetch_rate": facts["control_fetch_rate"],
         "index_rate": facts["control_index_rate"],
+        "model": model_words(facts),
         "dropped": bool(facts.get("control_dropped")),
         "measures": {name: {"predicted": p, "measured": m} for name, (p, m) in rows.items()},
         "parted": _parted(facts),
     }
+
+
+def model_words(facts: Mapping[str, float]) -> str:
+    """Say which model of robots and indexer the control in force is the optimum of, and why."""
+    service = facts.get("control_service_variation", 1.0)
+    arrivals = facts.get("control_arrival_variation", 1.0)
+    if not facts.get("control_is_general"):
+        return "simple: times vary about as much as exponential ones"
+    correlation = facts.get("control_arrival_correlation", 0.0)
+    return (
+        f"general: indexing times vary {service:.2g} times as much as exponential ones, times "
+        f"between arrivals {arrivals:.2g} times (neighbours correlated by {correlation:.2f})"
+    )
 
 
 def _parted(facts: Mapping[str, float]) -> list[str]:

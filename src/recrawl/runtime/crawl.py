@@ -146,7 +146,6 @@ class Crawl:
             tasks=self.tasks,
             visitor=self.visitor,
             robots_reader=RobotsReader(world, rules, self.dispatcher, self.recorder),
-            now_s=world.clock.now_s,
             control=self.control,
         )
         self.planner = Planner(

@@ -19,11 +19,13 @@ from recrawl.runtime.parts import World
 
 if TYPE_CHECKING:
     from recrawl.control.drift import AdaptiveRobots
-    from recrawl.fleet import RobotOptimum
+    from recrawl.control.regularity import RobotsPlan
+    from recrawl.fleet import ControlledBuffer
 
 __all__ = ["FleetControl", "FleetSeen"]
 
 _LEAST_SEEN: Final = 50.0  # pages fetched, and pages indexed, before rates are believed
+_LEAST_JUDGED: Final = 100.0  # of each, before it is believed how regular they are
 _LEAST_WON: Final = 0.02  # of the indexer's time: for less, no control is solved
 _LEAST_TRIED: Final = 200  # pages that robots brought under a control, before it is judged
 _MORE_LOST: Final = 2.0  # times the losses predicted,
@@ -100,8 +102,10 @@ class FleetControl:
         self._services = ForgettingRate(_MEMORY)
         self._served = 0
         self._active = 0
+        self._brought_at = 0.0  # seconds of robots, when the last page was brought
         self._since_s = world.clock.now_s()
         self._adaptive: AdaptiveRobots | None = None
+        self._looked_at = 0  # pages served when it was last asked what could be won
         self._mark = self._look()
 
     def activate_on_arrival(self, buffered: int, active: int) -> bool:
@@ -120,8 +124,10 @@ class FleetControl:
         self.robot_seconds += self._active * (now_s - self._since_s)
         self._active, self._since_s = active, now_s
 
-    def observe_fetch(self, robot_s: float) -> None:
-        """Note that a robot brought a page after so many seconds of activity."""
+    def observe_fetch(self) -> None:
+        """Note that a robot has just brought a page."""
+        self.observe_active(self._active)
+        robot_s, self._brought_at = self.robot_seconds - self._brought_at, self.robot_seconds
         (self._adaptive.observe_fetch if self._adaptive else self._fetches.observe)(robot_s)
 
     def observe_index(self, service_s: float) -> None:
@@ -199,38 +205,53 @@ class FleetControl:
             return False
         load = (self._fetches.rate or 0.0) / (self._services.rate or 1.0)
         share = await self._on_plan(most_to_win, self._n_robots, self._buffer.capacity, load)
-        return share > _LEAST_WON
+        if share > _LEAST_WON:
+            return True
+        if self._fetches.count < _LEAST_JUDGED or self._looked_at > 0.5 * self._served:
+            return False
+        self._looked_at = self._served  # not every second: again when twice as much is known
+        return await self._on_plan(self._to_win) > _LEAST_WON
 
     def _loses_too_much(self, adaptive: "AdaptiveRobots") -> bool:
         """Tell whether arrivals or services are less regular than the model knows."""
         now, then = self._look(), self._mark
         arrivals, seconds = now.arrivals - then.arrivals, now.at_s - then.at_s
-        foreseen = _MORE_LOST * adaptive.optimum.measures.loss_rate * seconds
+        foreseen = _MORE_LOST * adaptive.plan.measures.loss_rate * seconds
         return (
             arrivals >= _LEAST_TRIED and now.lost - then.lost > foreseen + _LOST_ANYWAY * arrivals
         )
 
+    # What needs compiled loops is imported where it is called, beside the crawl, not at its start.
+
+    def _to_win(self) -> float:
+        from recrawl.control.drift import measured_regularity
+        from recrawl.control.regularity import starvation_to_win
+
+        regularity = measured_regularity(self._fetches, self._services)
+        return 0.0 if regularity.is_exponential else starvation_to_win(self._model(), regularity)
+
     def _first(self) -> "AdaptiveRobots":
-        # Compiled loops take a second to import: paid here, beside the crawl, not at its start.
-        from recrawl.control.drift import AdaptiveRobots
+        from recrawl.control.drift import AdaptiveRobots, measured_regularity
+
+        regularity = measured_regularity(self._fetches, self._services)
+        return AdaptiveRobots(self._model(), memory=_MEMORY, regularity=regularity)
+
+    def _model(self) -> "ControlledBuffer":
         from recrawl.fleet import ControlledBuffer
 
         fetch_rate, index_rate = self._fetches.rate or 1.0, self._services.rate or 1.0
-        model = ControlledBuffer(
+        return ControlledBuffer(
             self._n_robots,
             self._buffer.capacity,
             fetch_rate,
             index_rate,
             starvation_weight=self.starvation_weight * index_rate,
         )
-        return AdaptiveRobots(model, memory=_MEMORY)
 
-    def _again(self, adaptive: "AdaptiveRobots") -> "RobotOptimum":
-        from recrawl.fleet import solve_robots
-
+    def _again(self, adaptive: "AdaptiveRobots") -> "RobotsPlan":
         model = adaptive.measured_model()
         weight = self.starvation_weight * float(model.index_rate)  # type: ignore[arg-type]
-        return solve_robots(replace(model, starvation_weight=weight))
+        return adaptive.solve(replace(model, starvation_weight=weight))
 
     def _look(self) -> _Mark:
         self._buffer.account()
@@ -248,11 +269,16 @@ class FleetControl:
 
 
 def _facts_of(adaptive: "AdaptiveRobots") -> dict[str, float]:
-    optimum = adaptive.optimum
-    measures, model = optimum.measures, optimum.model
+    plan = adaptive.plan
+    measures, model, regularity = plan.measures, plan.model, plan.regularity
     return {
         "control_fetch_rate": float(model.fetch_rate),  # type: ignore[arg-type]
         "control_index_rate": float(model.index_rate),  # type: ignore[arg-type]
+        "control_is_general": 0.0 if regularity.is_exponential else 1.0,
+        "control_service_variation": regularity.service_variation,
+        "control_service_third": regularity.service_third or 0.0,
+        "control_arrival_variation": regularity.arrival_variation,
+        "control_arrival_correlation": regularity.arrival_correlation,
         "predicted_starvation": measures.starvation,
         "predicted_loss_rate": measures.loss_rate,
         "predicted_throughput": measures.throughput,

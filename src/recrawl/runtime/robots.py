@@ -5,7 +5,6 @@ indexer finishes a page (a departure) the control may start one more.
 """
 
 import asyncio
-from collections.abc import Callable
 
 from recrawl.control.activation import ActivationPolicy
 from recrawl.control.dispatch import AskRobots
@@ -28,7 +27,6 @@ class RobotFleet:
     buffer : where they bring pages
     tasks : where they get work
     visitor, robots_reader : what they do with it
-    now_s : the crawl's time
     control : hears how long robots take, and how many there are; None: nobody asks
     """
 
@@ -41,7 +39,6 @@ class RobotFleet:
         tasks: TaskSource,
         visitor: Visitor,
         robots_reader: RobotsReader,
-        now_s: Callable[[], float],
         control: FleetControl | None = None,
     ) -> None:
         self.n_robots = n_robots
@@ -51,7 +48,6 @@ class RobotFleet:
         self._tasks = tasks
         self._visitor = visitor
         self._robots_reader = robots_reader
-        self._now_s = now_s
         self._control = control
         self._idle: list[asyncio.Future[None]] = []
         self._permits = 0
@@ -96,11 +92,10 @@ class RobotFleet:
                 self._idle.append(waiter)
                 await waiter
             self._permits -= 1
-            started_s = self._now_s()
             while not await self._bring_one():
                 pass
             if self._control is not None:
-                self._control.observe_fetch(self._now_s() - started_s)
+                self._control.observe_fetch()
             self._arrived()
 
     def _arrived(self) -> None:

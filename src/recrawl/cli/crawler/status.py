@@ -70,6 +70,7 @@ def _show_model(control: dict[str, Any] | None) -> None:
         f"For {show_rate(fetch)} of a robot and {show_rate(index)} of the indexer, as measured; "
         f"followed for {show_duration(control['seconds'])}"
     )
+    out.print(f"Model: {control['model']}")
     if control["dropped"]:
         out.print(
             "This control lost far more pages than it predicted and was dropped: robots run while "
@@ -78,8 +79,8 @@ def _show_model(control: dict[str, Any] | None) -> None:
     if control["parted"]:
         apart = ", ".join(MEASURE_WORDS[name][0] for name in control["parted"])
         out.print(
-            f"Theory and practice part in: {apart}. The model knows exponential times and robots "
-            "that always find work; a budget, polite hosts or unchanged pages keep them waiting"
+            f"Theory and practice part in: {apart}. Every model knows only robots that always find "
+            "work; a budget, polite hosts or unchanged pages keep them waiting"
         )
 
 

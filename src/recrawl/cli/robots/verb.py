@@ -22,7 +22,7 @@ from recrawl.cli.robots.report import (
     show_point,
     show_rates,
 )
-from recrawl.control.drift import lookup_policy
+from recrawl.control.careful import lookup_policy
 from recrawl.errors import InputError
 from recrawl.fleet import (
     ControlledBuffer,

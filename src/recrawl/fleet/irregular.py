@@ -1,0 +1,311 @@
+"""Robots by the buffer's length alone, where arrivals come in bursts or indexing is irregular.
+
+A crawler sees how many pages wait, and neither the phase of a burst nor that of an indexing time.
+Here robots are those of :class:`recrawl.fleet.ControlledBuffer` (each stops when it has brought a
+page), arrivals and indexing times those of the general buffer
+(:class:`recrawl.fleet.bursty.BurstyBuffer`), and the control is a number to aim for at each length.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recrawl.errors import InvalidModel
+from recrawl.fleet.measures import FleetMeasures
+from recrawl.fleet.model import ControlledBuffer
+from recrawl.fleet.optimum import solve_robots
+from recrawl.processes.markovian_arrivals import MarkovianArrivals
+from recrawl.processes.phase_type import PhaseType
+
+__all__ = ["IrregularFleet", "IrregularOptimum", "evaluate_irregular", "solve_irregular"]
+
+Matrix: TypeAlias = NDArray[np.float64]
+
+_EFFORT_S: Final = 2.0  # about how long a search may take
+_LEAST_TRIED: Final = 8
+_BETTER: Final = 1e-9  # relative: less is rounding
+
+
+@dataclass(frozen=True, eq=False)
+class IrregularFleet:
+    """Robots and an indexer whose times are not exponential.
+
+    Parameters
+    ----------
+    robots : N, robots available, >= 1
+    buffer : K, pages that fit, the one in service included, >= 1
+    arrivals : pages that a single active robot brings; with r active everything in it, changes of
+        phase included, goes r times as fast
+    service : time that the indexer takes for a page
+    starvation_weight : cost per unit of time with an empty buffer, >= 0
+    loss_weight : cost of a page that finds the buffer full, >= 0
+    """
+
+    robots: int
+    buffer: int
+    arrivals: MarkovianArrivals
+    service: PhaseType
+    starvation_weight: float
+    loss_weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.service.idle_phases:
+            raise InvalidModel("service: a phase is never visited; leave it out")
+        _ = self.exponential  # checks the rest
+
+    @cached_property
+    def exponential(self) -> ControlledBuffer:
+        """The same fleet with exponential times of the same means."""
+        return ControlledBuffer(
+            self.robots,
+            self.buffer,
+            self.arrivals.rate,
+            1.0 / self.service.mean,
+            starvation_weight=self.starvation_weight,
+            loss_weight=self.loss_weight,
+        )
+
+    @property
+    def phases(self) -> tuple[int, int]:
+        """Numbers of phases of arrivals and of service."""
+        return self.arrivals.hidden.shape[0], self.service.initial.size
+
+
+@dataclass(frozen=True, slots=True)
+class IrregularOptimum:
+    """The best curve of targets that was found.
+
+    Parameters
+    ----------
+    model : what was solved
+    targets : robots to aim for at 0, ..., K pages; never more at more pages
+    measures : its long-run averages, exact
+    exponential_cost : cost in this model of the curve that is best for exponential times
+    evaluations : curves compared
+    is_settled : whether no shift of any stretch of the curve improves it; otherwise the search
+        ended at its bound
+    """
+
+    model: IrregularFleet
+    targets: tuple[int, ...]
+    measures: FleetMeasures
+    exponential_cost: float
+    evaluations: int
+    is_settled: bool
+
+
+def evaluate_irregular(model: IrregularFleet, targets: Sequence[int]) -> FleetMeasures:
+    """Return the exact measures of a curve of targets.
+
+    Parameters
+    ----------
+    model : the fleet
+    targets : robots to aim for at 0, ..., K pages: within 0..N, at an empty buffer within 1..N
+
+    Raises
+    ------
+    InvalidModel
+        If there are too few or too many targets, they increase, or one is out of bounds.
+
+    Notes
+    -----
+    States (q, r, z, i): pages, active robots, phases of arrivals and of service. An event that
+    leaves q pages starts a robot when fewer than ``targets[q]`` are active. The chain moves between
+    neighbouring lengths, so its law is found by elimination from the full buffer down (linear level
+    reduction): O(K b^3) time, O(K b^2) memory, b = (N + 1) Z M with N the largest target.
+    """
+    aims = _checked(model, targets)
+    return _measures(model, *_law(model, aims))
+
+
+def solve_irregular(model: IrregularFleet) -> IrregularOptimum:
+    """Search for the nonincreasing curve of targets of least cost.
+
+    Returns
+    -------
+    IrregularOptimum
+        Every cost in it is exact. No shift of a stretch of the curve by a robot improves it
+        where ``is_settled``; a control by length sees less than the state, so this is no Markov
+        decision process and a local optimum need not be global.
+
+    Notes
+    -----
+    Starts from the best of four: the optimum for exponential times, the same within the room of the
+    buffer, all robots that have room, all robots always. Then stretches of the whole curve, of
+    halves, quarters, ..., of single lengths are shifted by 1, 2, 4, ... while that helps. The
+    number of curves is bounded, so that it takes seconds however large the model.
+    """
+    n, k = model.robots, model.buffer
+    room = [min(n, max(k - q, 0)) for q in range(k + 1)]
+    best = solve_robots(model.exponential).targets
+    starts = [tuple(best), tuple(map(min, best, room)), tuple(room), (n,) * (k + 1)]
+    costs: dict[tuple[int, ...], float] = {}
+
+    def cost(curve: tuple[int, ...]) -> float:
+        if curve not in costs:
+            costs[curve] = evaluate_irregular(model, curve).cost
+        return costs[curve]
+
+    here = min(starts, key=cost)
+    allowed = max(_LEAST_TRIED, int(_EFFORT_S / _seconds(model)))
+    settled = False
+    while not settled and len(costs) < allowed:
+        before = here
+        for start, end in _stretches(k + 1):
+            for sign in (1, -1):
+                step = sign
+                while len(costs) < allowed:
+                    there = _shifted(here, start, end, step, n)
+                    if there == here or cost(there) >= (1 - _BETTER) * costs[here]:
+                        break
+                    here, step = there, 2 * step
+        settled = here == before and len(costs) < allowed
+    measures = evaluate_irregular(model, here)
+    return IrregularOptimum(model, here, measures, costs[tuple(best)], len(costs), settled)
+
+
+def _seconds(model: IrregularFleet) -> float:
+    """About how long one curve takes."""
+    width = (model.robots + 1) * math.prod(model.phases)
+    return (model.buffer + 1) * (1e-9 * width**3 + 2e-4)
+
+
+def _stretches(size: int) -> Iterator[tuple[int, int]]:
+    """Yield the whole, halves, quarters, ..., single lengths."""
+    width = size
+    while width >= 1:
+        for start in range(0, size, width):
+            yield start, min(start + width, size)
+        width //= 2
+
+
+def _shifted(
+    curve: tuple[int, ...], start: int, end: int, step: int, n_robots: int
+) -> tuple[int, ...]:
+    """Shift a stretch; what would increase with the length is levelled."""
+    there = list(curve)
+    for q in range(start, end):
+        there[q] = min(max(there[q] + step, 1 if q == 0 else 0), n_robots)
+    if step > 0:  # what stands before is lifted too
+        for q in range(start - 1, -1, -1):
+            there[q] = max(there[q], there[q + 1])
+    for q in range(1, len(there)):
+        there[q] = min(there[q], there[q - 1])
+    return tuple(there)
+
+
+def _checked(model: IrregularFleet, targets: Sequence[int]) -> list[int]:
+    if len(targets) != model.buffer + 1:
+        raise InvalidModel(
+            f"targets must have {model.buffer + 1} entries, one for each of 0..{model.buffer} "
+            f"pages, got {len(targets)}"
+        )
+    for q, aim in enumerate(targets):
+        if q and aim > targets[q - 1]:
+            raise InvalidModel(f"targets must not increase, got {aim} after {targets[q - 1]}")
+        if not (0 if q else 1) <= aim <= model.robots:
+            raise InvalidModel(
+                f"targets[{q}] must be {0 if q else 1}..{model.robots} robots, got {aim}"
+            )
+    return list(targets)
+
+
+def _law(model: IrregularFleet, aims: list[int]) -> tuple[list[Matrix], Matrix]:
+    """Return the stationary law by length, each (robots, arrival phase, service phase).
+
+    Also the numbers of robots that are ever active: no fewer than the last target, no more than
+    the first.
+    """
+    counts = np.arange(aims[-1], aims[0] + 1.0)
+    size, (z, m) = counts.size, model.phases
+    brings, service = model.arrivals.visible, model.service
+    one_z, one_m = np.eye(z), np.eye(m)
+    arrive, depart = (
+        np.kron(brings, one_m),
+        np.kron(one_z, np.outer(service.exits, service.initial)),
+    )
+    busy = _beside(counts, np.kron(model.arrivals.hidden, one_m), np.kron(one_z, service.generator))
+    robots = np.arange(size)
+    ratios: list[Matrix] = []
+    # At the full buffer a page is lost, and its robot decides as if it had got in.
+    below = busy.copy()
+    for r in robots[counts > 0]:
+        below[r, :, _restarted(counts, aims[-1])[r]] += counts[r] * arrive
+    for q in range(len(aims) - 1, 0, -1):
+        if q == 1:
+            arrive = np.kron(brings, service.initial[None, :])
+            depart = np.kron(one_z, service.exits[:, None])
+            busy = _beside(counts, model.arrivals.hidden, 0.0 * one_z)
+        width = below.shape[1]
+        inverse = np.linalg.inv(-below.reshape(size * width, -1)).reshape(size, width, -1)
+        ratio = counts[:, None, None] * (arrive @ inverse[_restarted(counts, aims[q])])
+        ratios.append(ratio.reshape(size * len(arrive), -1))
+        left = ratio.reshape(size, len(arrive), size, width) @ depart
+        started = int(np.count_nonzero(counts < aims[q - 1]))
+        below = busy.copy()
+        below[:, :, 1 : started + 1] += left[:, :, :started]
+        below[:, :, started:] += left[:, :, started:]
+    if counts[0] == 0:  # nobody is ever idle at an empty buffer: the state leads on, and is left
+        below[0, :, 0] -= one_z
+        below[0, :, 1] += one_z
+    law = [_balanced(below.reshape(size * z, -1))]
+    for ratio in reversed(ratios):
+        law.append(np.maximum(law[-1] @ ratio, 0.0))  # rounding leaves less than nothing of nothing
+    total = sum(float(part.sum()) for part in law)
+    return [(part / total).reshape(size, z, -1) for part in law], counts
+
+
+def _beside(counts: Matrix, arriving: NDArray[Any], serving: NDArray[Any]) -> Matrix:
+    """Return the changes of phase, shape (robots, w, robots, w), blocks on the diagonal."""
+    size, width = counts.size, len(serving)
+    out = np.zeros((size, width, size, width))
+    robots = np.arange(size)
+    out[robots, :, robots] = counts[:, None, None] * arriving + serving
+    return out
+
+
+def _restarted(counts: Matrix, aim: int) -> NDArray[np.int64]:
+    """Return the place of the robots that are active after an arrival."""
+    places = np.arange(counts.size)
+    return np.where(counts - 1 < aim, places, np.maximum(places - 1, 0))
+
+
+def _balanced(generator: Matrix) -> Matrix:
+    """Return x >= 0 with x G = 0 and sum 1."""
+    system = generator.T.copy()
+    system[-1] = 1.0
+    right = np.zeros(len(system))
+    right[-1] = 1.0
+    found = np.linalg.solve(system, right)
+    return np.asarray(np.maximum(found, 0.0))
+
+
+def _measures(model: IrregularFleet, law: list[Matrix], counts: Matrix) -> FleetMeasures:
+    lengths = np.array([part.sum() for part in law])
+    by_robots = np.sum([part.sum(axis=(1, 2)) for part in law], axis=0)
+    buffer_mean = float(lengths @ np.arange(lengths.size))
+    brought = model.arrivals.visible.sum(axis=1)
+    loss_rate = float(np.einsum("rzm,r,z->", law[-1], counts, brought))
+    throughput = float(np.sum([part.sum(axis=(0, 1)) for part in law[1:]], axis=0) @ _exits(model))
+    active = np.flatnonzero(by_robots > 1e-14)
+    return FleetMeasures(
+        cost=model.starvation_weight * float(lengths[0]) + model.loss_weight * loss_rate,
+        starvation=float(lengths[0]),
+        loss_rate=loss_rate,
+        throughput=throughput,
+        buffer_mean=buffer_mean,
+        response_time=buffer_mean / throughput if throughput > 0 else math.inf,
+        robots_mean=float(by_robots @ counts),
+        robots_min=int(active[0]),
+        robots_max=int(active[-1]),
+        recurrent_states=int(sum(np.count_nonzero(part > 1e-14) for part in law)),
+    )
+
+
+def _exits(model: IrregularFleet) -> Matrix:
+    return np.asarray(model.service.exits)
