@@ -43,7 +43,7 @@ class Regularity:
     Parameters
     ----------
     service_variation : squared variation of indexing times, > 0
-    service_third : mean of their cubes over the cube of their mean; None: not matched
+    service_third : average of their cubes over the cube of their average; None: not matched
     arrival_variation : squared variation of the robots' work between two pages brought: a unit is
         one robot active for one unit of time
     arrival_correlation : of neighbours among those, within -1..1
