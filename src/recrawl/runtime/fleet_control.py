@@ -28,6 +28,7 @@ _LEAST_SEEN: Final = 50.0  # pages fetched, and pages indexed, before rates are 
 _LEAST_JUDGED: Final = 100.0  # of each, before it is believed how regular they are
 _LEAST_WON: Final = 0.02  # of the indexer's time: for less, no control is solved
 _LEAST_TRIED: Final = 200  # pages that robots brought under a control, before it is judged
+_MOST_PATIENCE: Final = 10.0  # times as many, where times are irregular
 _MORE_LOST: Final = 2.0  # times the losses predicted,
 _LOST_ANYWAY: Final = 0.05  # and this share of what robots bring: what it takes to be dropped
 _PAUSE_S: Final = 1.0  # of the loop, between two looks at the rates
@@ -213,12 +214,18 @@ class FleetControl:
         return await self._on_plan(self._to_win) > _LEAST_WON
 
     def _loses_too_much(self, adaptive: "AdaptiveRobots") -> bool:
-        """Tell whether arrivals or services are less regular than the model knows."""
+        """Tell whether arrivals or services are less regular than the model knows.
+
+        Irregular times lose pages by the dozen, so it takes more of them to tell.
+        """
         now, then = self._look(), self._mark
+        seen = adaptive.measured_regularity()
+        patience = min(max(seen.service_variation, seen.arrival_variation, 1.0), _MOST_PATIENCE)
         arrivals, seconds = now.arrivals - then.arrivals, now.at_s - then.at_s
         foreseen = _MORE_LOST * adaptive.plan.measures.loss_rate * seconds
         return (
-            arrivals >= _LEAST_TRIED and now.lost - then.lost > foreseen + _LOST_ANYWAY * arrivals
+            arrivals >= patience * _LEAST_TRIED
+            and now.lost - then.lost > foreseen + _LOST_ANYWAY * arrivals
         )
 
     # What needs compiled loops is imported where it is called, beside the crawl, not at its start.
