@@ -38,6 +38,7 @@ __all__ = [
     "Offload",
     "PageIndex",
     "PlannedPages",
+    "Preparation",
 ]
 
 
@@ -341,6 +342,18 @@ class PageIndex(Protocol):
 
     def close(self) -> None:
         """Release files; what was not committed is dropped."""
+        ...
+
+
+class Preparation(Protocol):
+    """What is made of a page before it is indexed, as many at a time as there are servers."""
+
+    async def __call__(self, document: Document) -> Document:
+        """Return what is indexed in the place of a page."""
+        ...
+
+    def close(self) -> None:
+        """Release processes and threads; what is under way is given up."""
         ...
 
 

@@ -13,7 +13,6 @@ from recrawl.fetch.http import HttpFetcher
 from recrawl.frontier.memory import MemoryFrontier
 from recrawl.frontier.sqlite import SqliteFrontier
 from recrawl.index.memory import MemoryIndex
-from recrawl.index.stepped import SteppedIndex
 from recrawl.index.tantivy import TantivyIndex
 from recrawl.ports import Clock, EventSink, Extractor, Fetcher, Frontier, Offload, PageIndex
 from recrawl.runtime.clock import LoopClock
@@ -54,11 +53,6 @@ class TestSqliteFrontier(FrontierSuite):
 class TestMemoryIndex(IndexSuite):
     def make(self, directory: Path) -> PageIndex:
         return MemoryIndex()
-
-
-class TestSteppedIndex(IndexSuite):
-    def make(self, directory: Path) -> PageIndex:
-        return SteppedIndex(MemoryIndex(), lambda document: document)
 
 
 class TestTantivyIndex(IndexSuite):

@@ -1,6 +1,7 @@
 """The engine in virtual time, over a scripted web: one test per promise, no sleeping."""
 
 import itertools
+from typing import Any
 
 import pytest
 
@@ -8,10 +9,11 @@ from recrawl.control.activation import FixedRobots
 from recrawl.control.lifecycle import RevisitRules
 from recrawl.control.politeness import PolitenessRules
 from recrawl.errors import FetchError
+from recrawl.reports.status import bound_words
 from recrawl.runtime.crawl import CrawlPlan
 from recrawl.terms import FetchResponse, Outcome, PageState
 from recrawl.testing import ScriptedFetcher, Setup, VirtualCrawl, run_virtually, virtual_crawl
-from recrawl.testing.worlds import EPOCH_S
+from recrawl.testing.worlds import EPOCH_S, TimedPreparation
 
 A = "http://a.test"
 DAY = 86_400.0
@@ -501,6 +503,60 @@ def test_a_page_that_waited_too_long_in_the_buffer_is_fetched_again() -> None:
 
     assert virtual.counts.outcomes["obsolete"] == virtual.crawl.indexer.obsolete > 0
     assert virtual.index.n_documents() == 4
+
+
+@pytest.mark.parametrize(
+    ("setup", "expected", "words"),
+    [
+        ({"budget_per_s": 0.02}, 0.02, "the budget of 1.2/min"),
+        (
+            {"access_s": 40.0, "rules": {"n_robots": 2}},
+            0.05,
+            "is all that 2 of them can fetch",
+        ),
+        ({"prepare_s": 25.0}, 0.04, "the indexer: it keeps up with"),
+    ],
+    ids=["budget", "robots", "indexer"],
+)
+def test_the_plan_counts_on_what_can_be_brought(
+    setup: dict[str, Any], expected: float, words: str
+) -> None:
+    """The budget, or what robots or indexer can do where that is less: it sets the price."""
+    edition = itertools.count()
+
+    def script(web: ScriptedFetcher) -> None:
+        for host in "abcdefghijkl":
+            url = f"http://{host}.test/"
+            web.reply(url, lambda request: text(request.url, f"edition {next(edition)}"))
+
+    seeds = tuple(f"http://{host}.test/" for host in "abcdefghijkl")
+    revisit = RevisitRules(1.0, 1e6, 1.0)
+    virtual = run(20_000, script, Setup(seeds=seeds, revisit=revisit, **setup))
+
+    plan = virtual.frontier.last_plan()
+    assert plan is not None
+    assert plan.budget_per_s == pytest.approx(expected, rel=0.1)
+    assert words in bound_words(virtual.frontier.facts())
+
+
+def test_several_servers_index_as_many_pages_at_a_time() -> None:
+    """Twelve pages that take ten seconds each: three servers are done in a third of the time."""
+
+    def script(web: ScriptedFetcher) -> None:
+        for host in "abcdefghijkl":
+            web.page(f"http://{host}.test/", f"home of {host}")
+
+    seeds = tuple(f"http://{host}.test/" for host in "abcdefghijkl")
+
+    def indexed(n_servers: int, seconds: float) -> tuple[int, int]:
+        rules: dict[str, object] = {"n_servers": n_servers, "n_robots": 12, "commit_s": 0.1}
+        virtual = run(seconds, script, Setup(seeds=seeds, prepare_s=10.0, rules=rules))
+        prepare = virtual.crawl.world.prepare
+        assert isinstance(prepare, TimedPreparation)
+        return virtual.index.n_documents(), prepare.most_at_once
+
+    assert indexed(1, 45.0) == (5, 1)  # the one in service at the end is not cut off
+    assert indexed(3, 45.0) == (12, 3)
 
 
 def test_starvation_is_the_time_in_which_the_buffer_is_empty() -> None:

@@ -42,6 +42,7 @@ class AdaptiveRobots:
     tolerance : how far a measured rate may be from the planned one, relative, > 0
     memory : how many of the latest pages the measurement remembers, > 1
     regularity : of times, by which it is planned first
+    servers : pages that are indexed at a time, >= 1
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class AdaptiveRobots:
         tolerance: float = 0.15,
         memory: float = 300.0,
         regularity: Regularity | None = None,
+        servers: int = 1,
     ) -> None:
         if isinstance(model.fetch_rate, (int, float)) and isinstance(
             model.index_rate, (int, float)
@@ -64,7 +66,8 @@ class AdaptiveRobots:
         self._tolerance = tolerance
         self._fetches = ForgettingRate(memory)
         self._indexed = ForgettingRate(memory)
-        self._plan = plan_robots(model, regularity)
+        self._servers = servers
+        self._plan = plan_robots(model, regularity, servers=servers)
 
     @property
     def plan(self) -> RobotsPlan:
@@ -109,7 +112,9 @@ class AdaptiveRobots:
         return replace(self._model, fetch_rate=fetch, index_rate=index)
 
     def measured_regularity(self) -> Regularity:
-        """Return how regular times were."""
+        """Return how regular times were; with several servers they pass for exponential."""
+        if self._servers > 1:
+            return Regularity()
         return measured_regularity(self._fetches, self._indexed)
 
     def solve(self, model: ControlledBuffer | None = None) -> RobotsPlan:
@@ -119,7 +124,9 @@ class AdaptiveRobots:
         ----------
         model : default: the one with the rates as measured
         """
-        return plan_robots(model or self.measured_model(), self.measured_regularity())
+        return plan_robots(
+            model or self.measured_model(), self.measured_regularity(), servers=self._servers
+        )
 
     def adopt(self, plan: RobotsPlan) -> None:
         """Follow a new plan from now on, and watch for drift from its rates."""

@@ -5,8 +5,10 @@ are about so regular, the exact policy of the simple model is followed. Beyond, 
 indexing times are fitted by their moments, and robots follow the best curve of the general model.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
+
+import numpy as np
 
 from recrawl.control.activation import ActivationPolicy, TargetRobots
 from recrawl.control.careful import careful_policy
@@ -136,13 +138,17 @@ class RobotsPlan:
     measures: FleetMeasures
 
 
-def plan_robots(model: ControlledBuffer, regularity: Regularity | None = None) -> RobotsPlan:
+def plan_robots(
+    model: ControlledBuffer, regularity: Regularity | None = None, *, servers: int = 1
+) -> RobotsPlan:
     """Solve the model that fits: the simple one exactly, or the general one by its best curve.
 
     Parameters
     ----------
     model : with rates that are numbers, unless ``regularity`` is that of exponential times
     regularity : default: that of exponential times
+    servers : pages that are indexed at a time, each at the model's index rate, >= 1; with more than
+        one, times pass for exponential whatever they are
 
     Notes
     -----
@@ -150,6 +156,10 @@ def plan_robots(model: ControlledBuffer, regularity: Regularity | None = None) -
     :func:`recrawl.control.careful.careful_policy`.
     """
     regularity = regularity or Regularity()
+    if servers > 1:
+        at_work = np.minimum(np.arange(model.buffer + 1), servers)
+        optimum = solve_robots(replace(model, index_rate=float(model.index_rate) * at_work))  # type: ignore[arg-type]
+        return RobotsPlan(model, Regularity(), careful_policy(optimum), optimum.measures)
     if regularity.is_exponential:
         optimum = solve_robots(model)
         return RobotsPlan(model, regularity, careful_policy(optimum), optimum.measures)

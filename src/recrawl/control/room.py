@@ -13,37 +13,39 @@ __all__ = ["most_to_win", "starvation_with_room"]
 _LARGE: Final = 1e100
 
 
-def starvation_with_room(n_robots: int, capacity: int, load: float) -> float:
+def starvation_with_room(n_robots: int, capacity: int, load: float, n_servers: int = 1) -> float:
     """Return the share of time with an empty buffer while robots run as room permits.
 
     Parameters
     ----------
     n_robots, capacity : N >= 1 robots and K >= 1 places
-    load : fetch rate of one robot over the index rate, >= 0
+    load : fetch rate of one robot over the index rate of one server, >= 0
+    n_servers : pages that are indexed at a time, >= 1
 
     Notes
     -----
-    The chain goes up at rate ``load * min(N, K - q)`` and down at rate 1 (times the index rate);
-    O(K).
+    The chain goes up at rate ``load * min(N, K - q)`` and down at rate ``min(q, servers)`` (times
+    the index rate); O(K).
     """
-    return _empty([load * min(n_robots, capacity - length) for length in range(capacity)])
+    births = [load * min(n_robots, capacity - length) for length in range(capacity)]
+    return _empty(births, n_servers)
 
 
-def most_to_win(n_robots: int, capacity: int, load: float) -> float:
+def most_to_win(n_robots: int, capacity: int, load: float, n_servers: int = 1) -> float:
     """Return an upper bound on the starvation that any control saves over running as room permits.
 
     Robots that always run, whatever they lose, starve the indexer least: then the buffer is a
-    queue M/M/1/K under the load ``N * load``.
+    queue M/M/c/K under the load ``N * load``.
     """
-    always = _empty([load * n_robots] * capacity)
-    return max(starvation_with_room(n_robots, capacity, load) - always, 0.0)
+    always = _empty([load * n_robots] * capacity, n_servers)
+    return max(starvation_with_room(n_robots, capacity, load, n_servers) - always, 0.0)
 
 
-def _empty(births: Sequence[float]) -> float:
-    """Return the probability of 0 in a chain with these rates upwards and 1 downwards."""
+def _empty(births: Sequence[float], n_servers: int) -> float:
+    """Return the probability of 0 in a chain with these rates upwards."""
     empty, now, total = 1.0, 1.0, 1.0
-    for birth in births:
-        now *= birth
+    for length, birth in enumerate(births, start=1):
+        now *= birth / min(length, n_servers)
         if now > _LARGE:  # relative to what is likely, nothing overflows however long the chain
             empty, now, total = empty / now, 1.0, total / now
         total += now

@@ -13,6 +13,7 @@ from recrawl.quantities import show_rate
 __all__ = [
     "MEASURE_WORDS",
     "believed_rates",
+    "bound_words",
     "control_report",
     "freshness_of",
     "instant_of",
@@ -80,6 +81,7 @@ def status_report(frontier: Frontier, *, now_s: float | None = None) -> dict[str
         "budget_used": sum(recent.values()) / (budget * 3600.0) if budget else None,
         "planned_budget": plan.budget_per_s if plan else None,
         "price": plan.price if plan else None,
+        "price_set_by": bound_words(facts) if plan else None,
         "planned_freshness": plan.freshness if plan else None,
         "planned_at": plan.solved_at_s if plan else None,
         "freshness": estimate.value if estimate else None,
@@ -112,6 +114,18 @@ def control_report(facts: Mapping[str, float]) -> dict[str, Any] | None:
         "measures": {name: {"predicted": p, "measured": m} for name, (p, m) in rows.items()},
         "parted": _parted(facts),
     }
+
+
+def bound_words(facts: Mapping[str, float]) -> str:
+    """Say what sets the number of requests that the plan in force counts on, and so its price."""
+    if "plan_bound_per_s" not in facts:
+        return "the budget"
+    rate = show_rate(facts["plan_bound_per_s"])
+    if facts.get("plan_bound_by_robots"):
+        return f"the robots: {rate} is all that {facts.get('robots', 0):.0f} of them can fetch"
+    if facts.get("plan_bound_by_indexer"):
+        return f"the indexer: it keeps up with {rate}"
+    return f"the budget of {rate}"
 
 
 def model_words(facts: Mapping[str, float]) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from recrawl.control.activation import ActivationPolicy, TargetRobots
 from recrawl.control.budget import FetchBudget
+from recrawl.control.capacity import Capacity
 from recrawl.control.dispatch import Dispatcher
 from recrawl.control.politeness import PolitenessRules
 from recrawl.control.robots_txt import robots_from_answer
@@ -115,6 +116,7 @@ class Crawl:
             horizon_s=self.started_s if once else inf,
             discovery_share=rules.discovery_share,
         )
+        self.capacity = Capacity(rules.n_robots, rules.n_servers)
         self.buffer = Buffer(rules.buffer_capacity, world.clock.now_s)
         self.timetables = Timetables(rules.sources)
         self.recorder = Recorder(world, rules, self.dispatcher, self.timetables)
@@ -123,6 +125,7 @@ class Crawl:
             world, rules, self.buffer, self.recorder, on_departure=self._departure
         )
         self.recorder.on_removal(self.indexer.remove)
+        self.buffer.on_obsolete(self.indexer.drop)
         self.visitor = Visitor(
             world, rules, dispatcher=self.dispatcher, buffer=self.buffer, recorder=self.recorder
         )
@@ -134,18 +137,20 @@ class Crawl:
                 world,
                 self.buffer,
                 n_robots=rules.n_robots,
+                n_servers=rules.n_servers,
                 starvation_weight=plan.starvation_weight,
                 before=policy,
                 on_plan=on_plan,
             )
         )
         self.fleet = RobotFleet(
-            rules.n_robots,
             policy=self.control or policy,
             buffer=self.buffer,
             tasks=self.tasks,
             visitor=self.visitor,
             robots_reader=RobotsReader(world, rules, self.dispatcher, self.recorder),
+            capacity=self.capacity,
+            now_s=world.clock.now_s,
             control=self.control,
         )
         self.planner = Planner(
@@ -155,6 +160,7 @@ class Crawl:
             self.timetables,
             on_plan=on_plan,
             measure=plan.measure,
+            capacity=self.capacity,
             on_news=self.tasks.wake,
         )
 
@@ -182,6 +188,7 @@ class Crawl:
         return self.world.clock.now_s()
 
     def _departure(self, service_s: float) -> None:
+        self.capacity.observe_service(service_s)
         if self.control is not None:
             self.control.observe_index(service_s)
         self.fleet.departure()
@@ -227,6 +234,7 @@ class Crawl:
             "prior_rate_per_s": rules.prior_rate_per_s,
             "robots": rules.n_robots,
             "buffer_capacity": rules.buffer_capacity,
+            "servers": rules.n_servers,
             "starvation_weight": self.control.starvation_weight if self.control else 0.0,
         }
 

@@ -74,7 +74,7 @@ class FleetControl:
     Parameters
     ----------
     world, buffer : of the crawl
-    n_robots : robots there are
+    n_robots, n_servers : robots there are, and pages that are indexed at a time
     starvation_weight : what an idle indexer costs, in lost pages for each page that it could have
         indexed meanwhile; > 0
     before : the safe control that the crawl starts with
@@ -87,6 +87,7 @@ class FleetControl:
         buffer: Buffer,
         *,
         n_robots: int,
+        n_servers: int,
         starvation_weight: float,
         before: ActivationPolicy,
         on_plan: Offload,
@@ -94,7 +95,7 @@ class FleetControl:
         self.robot_seconds = 0.0
         self._world = world
         self._buffer = buffer
-        self._n_robots = n_robots
+        self._n_robots, self._n_servers = n_robots, n_servers
         self.starvation_weight = starvation_weight
         self._safe = self._policy = before
         self._dropped: dict[str, float] = {}  # what a control that was dropped had come to
@@ -205,10 +206,14 @@ class FleetControl:
         if min(self._fetches.count, self._services.count) < _LEAST_SEEN:
             return False
         load = (self._fetches.rate or 0.0) / (self._services.rate or 1.0)
-        share = await self._on_plan(most_to_win, self._n_robots, self._buffer.capacity, load)
+        share = await self._on_plan(
+            most_to_win, self._n_robots, self._buffer.capacity, load, self._n_servers
+        )
         if share > _LEAST_WON:
             return True
-        if self._fetches.count < _LEAST_JUDGED or self._looked_at > 0.5 * self._served:
+        if self._n_servers > 1 or self._fetches.count < _LEAST_JUDGED:
+            return False
+        if self._looked_at > 0.5 * self._served:
             return False
         self._looked_at = self._served  # not every second: again when twice as much is known
         return await self._on_plan(self._to_win) > _LEAST_WON
@@ -241,7 +246,9 @@ class FleetControl:
         from recrawl.control.drift import AdaptiveRobots, measured_regularity
 
         regularity = measured_regularity(self._fetches, self._services)
-        return AdaptiveRobots(self._model(), memory=_MEMORY, regularity=regularity)
+        return AdaptiveRobots(
+            self._model(), memory=_MEMORY, regularity=regularity, servers=self._n_servers
+        )
 
     def _model(self) -> "ControlledBuffer":
         from recrawl.fleet import ControlledBuffer
@@ -252,13 +259,17 @@ class FleetControl:
             self._buffer.capacity,
             fetch_rate,
             index_rate,
-            starvation_weight=self.starvation_weight * index_rate,
+            starvation_weight=self._weight(index_rate),
         )
 
     def _again(self, adaptive: "AdaptiveRobots") -> "RobotsPlan":
         model = adaptive.measured_model()
-        weight = self.starvation_weight * float(model.index_rate)  # type: ignore[arg-type]
+        weight = self._weight(float(model.index_rate))  # type: ignore[arg-type]
         return adaptive.solve(replace(model, starvation_weight=weight))
+
+    def _weight(self, index_rate: float) -> float:
+        """Cost of an idle indexer per unit of time: what all its servers could have indexed."""
+        return self.starvation_weight * self._n_servers * index_rate
 
     def _look(self) -> _Mark:
         self._buffer.account()

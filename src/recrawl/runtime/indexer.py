@@ -1,8 +1,9 @@
-"""The indexing engine: a single server that takes pages from the buffer, one after the other.
+"""The indexing engine: servers that take pages from the buffer, each one after the other.
 
-It reads a page, compares its signature with the last one, and stages the copy; staged copies are
-committed together. Between the note that the index is about to change and the record that it has,
-a kill at any instant leaves a trace that the next start follows up.
+A server reads a page, compares its signature with the last one, has the copy prepared where that is
+asked for, and stages it; staged copies are committed together. There is one server unless preparing
+takes long. Between the note that the index is about to change and the record that it has, a kill at
+any instant leaves a trace that the next start follows up.
 """
 
 import asyncio
@@ -61,16 +62,21 @@ class Indexer:
         self._on_departure = on_departure
         self._staged: dict[str, _Staged] = {}
         self._commit_at_s: float | None = None
-        self._committing = False
+        self._writing = asyncio.Lock()
         self._stopping = False
 
     async def run(self) -> None:
         """Serve until stopped."""
+        async with asyncio.TaskGroup() as group:
+            for number in range(self._rules.n_servers):
+                group.create_task(self._run_server(), name=f"server-{number}")
+
+    async def _run_server(self) -> None:
         while not self._stopping:
             await self.serve_one()
 
     def stop(self) -> None:
-        """End :meth:`run` when the page in service, and a commit under way, are done."""
+        """End :meth:`run` when the pages in service, and a commit under way, are done."""
         self._stopping = True
         self._buffer.nudge()
 
@@ -103,7 +109,6 @@ class Indexer:
 
     async def _serve(self, page: BufferedPage) -> None:
         if self._world.clock.now_s() > page.deadline_s:
-            self.obsolete += 1
             self.drop(page)
             return
         understand = self._world.extractor.page
@@ -111,17 +116,28 @@ class Indexer:
             extract = understand(page.response)
         else:
             extract = await self._world.on_work(understand, page.response)
-        self._consider(page, extract)
+        update, document = self._considered(page, extract)
+        if document is None:
+            self._recorder.add([update])
+        else:
+            if self._world.prepare is not None:
+                document = await self._world.prepare(document)
+            self._stage(update, document)
+        self._emit(page, update.visit.outcome)
         self.served += 1
 
     def drop(self, page: BufferedPage) -> None:
         """Give back a page that became obsolete in the buffer."""
+        self.obsolete += 1
         finding = Finding(Outcome.OBSOLETE, page.response)
         update = update_of(page.lease, finding, page.fetched_at_s, self._rules.revisit)
         self._recorder.add([update])
         self._emit(page, Outcome.OBSOLETE)
 
-    def _consider(self, page: BufferedPage, extract: Extract) -> None:
+    def _considered(
+        self, page: BufferedPage, extract: Extract
+    ) -> tuple[PageUpdate, Document | None]:
+        """Return what the visit changes, and the copy to be indexed, if there is a new one."""
         lease = page.lease
         elsewhere = extract.canonical is not None and extract.canonical != lease.url
         excluded = extract.noindex or (elsewhere and self._is_in_scope(extract.canonical))
@@ -145,13 +161,10 @@ class Indexer:
         update = update_of(lease, finding, page.fetched_at_s, self._rules.revisit)
         self._recorder.add(found=self._found(page, extract))
         if excluded or outcome is Outcome.UNCHANGED:
-            self._recorder.add([update])
-        else:
-            document = Document(
-                lease.url, extract.title, extract.text, page.fetched_at_s, extract.signature
-            )
-            self._stage(update, document)
-        self._emit(page, outcome)
+            return update, None
+        return update, Document(
+            lease.url, extract.title, extract.text, page.fetched_at_s, extract.signature
+        )
 
     def _is_in_scope(self, url: str | None) -> bool:
         return bool(url) and bool(self._rules.admission.of([url or ""]))
@@ -168,7 +181,7 @@ class Indexer:
     @property
     def has_staged(self) -> bool:
         """True while copies wait to be committed, or are being."""
-        return bool(self._staged) or self._committing
+        return bool(self._staged) or self._writing.locked()
 
     def remove(self, update: PageUpdate) -> None:
         """Take a page out of the index with the next commit, and record why."""
@@ -182,17 +195,16 @@ class Indexer:
 
     async def commit(self) -> None:
         """Write what is staged to the index, then record it."""
-        staged, self._staged = list(self._staged.values()), {}
-        self._commit_at_s = None
-        if not staged:
-            return
-        self._committing = True
-        page_ids = [entry.update.lease.page_id for entry in staged]
-        await self._world.on_state(self._world.frontier.begin_indexing, page_ids)
-        await self._world.on_work(self._write, staged)
-        self._recorder.add([entry.update for entry in staged], committed=True)
-        await self._recorder.flush()
-        self._committing = False
+        async with self._writing:
+            staged, self._staged = list(self._staged.values()), {}
+            self._commit_at_s = None
+            if not staged:
+                return
+            page_ids = [entry.update.lease.page_id for entry in staged]
+            await self._world.on_state(self._world.frontier.begin_indexing, page_ids)
+            await self._world.on_work(self._write, staged)
+            self._recorder.add([entry.update for entry in staged], committed=True)
+            await self._recorder.flush()
 
     def _write(self, staged: list[_Staged]) -> None:
         index = self._world.index

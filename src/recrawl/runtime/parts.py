@@ -14,6 +14,7 @@ from recrawl.ports import (
     Frontier,
     Offload,
     PageIndex,
+    Preparation,
 )
 
 __all__ = ["Rules", "World"]
@@ -24,7 +25,8 @@ class World:
     """The adapters of one crawl.
 
     ``on_state`` runs what touches the frontier and ``on_work`` what costs time (parsing,
-    indexing), each on a thread of its own; in virtual time both run in place.
+    indexing), each on a thread of its own; in virtual time both run in place. ``prepare`` makes
+    something of every page before it is indexed.
     """
 
     clock: Clock
@@ -35,6 +37,7 @@ class World:
     events: EventSink
     on_state: Offload
     on_work: Offload
+    prepare: Preparation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,9 @@ class Rules:
     revisit : bounds on revisits
     sources : pages, feeds and sitemaps that are probed by a timetable of their own
     n_robots : robots there are
-    buffer_capacity : pages between robots and indexer, the one being indexed included
+    n_servers : pages that are indexed at a time; more than one only helps where pages are
+        prepared
+    buffer_capacity : pages between robots and indexer, those being indexed included
     lease_s : how long a page may be out of the frontier's hands; well above the waits for the host,
         the fetch, the buffer and the commit together
     buffer_deadline_s : a page that waited longer is obsolete
@@ -66,6 +71,7 @@ class Rules:
     revisit: RevisitRules = field(default_factory=RevisitRules)
     sources: tuple[ProbedBy, ...] = ()
     n_robots: int = 8
+    n_servers: int = 1
     buffer_capacity: int = 32
     lease_s: float = 1_800.0
     buffer_deadline_s: float = 600.0

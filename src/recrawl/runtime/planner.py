@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from recrawl.control.capacity import Capacity
 from recrawl.control.dispatch import Dispatcher
 from recrawl.control.timetables import Timetables, learn_timetable
 from recrawl.errors import NotConverged
@@ -51,6 +52,7 @@ class Planner:
     world, rules, dispatcher, timetables : of the crawl
     on_plan : runs the solver
     measure : a name in ``control.planning.MEASURES``
+    capacity : what robots and indexer can bring, where that is less than the budget
     on_news : called when due times have moved
     """
 
@@ -63,6 +65,7 @@ class Planner:
         *,
         on_plan: Offload,
         measure: str,
+        capacity: Capacity,
         on_news: Callable[[], None],
     ) -> None:
         self._world = world
@@ -71,6 +74,7 @@ class Planner:
         self._timetables = timetables
         self._on_plan = on_plan
         self._measure = measure
+        self._capacity = capacity
         self._on_news = on_news
         self._since_visit = 0
         self._learned_at: dict[str, int] = {}  # visits of a source when its pattern was learned
@@ -177,7 +181,7 @@ class Planner:
         return _without(pages, list(self._timetables.page_ids.values())), backlog
 
     def _solve(self, pages: PlannedPages, backlog: int, now_s: float) -> SolvedPlan:
-        budget = self._dispatcher.budget.rate_per_s
+        budget = min(self._dispatcher.budget.rate_per_s, self._capacity.per_s)
         # What the timetables take is not for the plan to give; settings see that enough is left.
         budget = max(budget - self._timetables.rate_per_s, 0.1 * budget)
         n = len(pages.page_ids)
@@ -261,6 +265,16 @@ class Planner:
     def _put_in_force(self, solved: SolvedPlan) -> list[HostRecord]:
         frontier = self._world.frontier
         frontier.save_plan(solved.record, solved.page_ids, solved.crawl_rates_per_s, solved.due_s)
+        capacity, budget = self._capacity, self._dispatcher.budget.rate_per_s
+        by_robots = capacity.by_robots_per_s < min(budget, capacity.by_indexer_per_s)
+        by_indexer = not by_robots and capacity.by_indexer_per_s < budget
+        frontier.save_facts(
+            {
+                "plan_bound_per_s": min(budget, capacity.per_s),
+                "plan_bound_by_robots": float(by_robots),
+                "plan_bound_by_indexer": float(by_indexer),
+            }
+        )
         return frontier.hosts()
 
 

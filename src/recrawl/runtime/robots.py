@@ -5,8 +5,10 @@ indexer finishes a page (a departure) the control may start one more.
 """
 
 import asyncio
+from collections.abc import Callable
 
 from recrawl.control.activation import ActivationPolicy
+from recrawl.control.capacity import Capacity
 from recrawl.control.dispatch import AskRobots
 from recrawl.runtime.buffer import Buffer
 from recrawl.runtime.fleet_control import FleetControl
@@ -18,36 +20,39 @@ __all__ = ["RobotFleet"]
 
 
 class RobotFleet:
-    """``n_robots`` robots under a control.
+    """Robots under a control.
 
     Parameters
     ----------
-    n_robots : robots there are, >= 1
     policy : which of them run, asked at every arrival and departure
     buffer : where they bring pages
     tasks : where they get work
     visitor, robots_reader : what they do with it
+    capacity, now_s : knows how many robots there are, and hears how long requests take
     control : hears how long robots take, and how many there are; None: nobody asks
     """
 
     def __init__(
         self,
-        n_robots: int,
         *,
         policy: ActivationPolicy,
         buffer: Buffer,
         tasks: TaskSource,
         visitor: Visitor,
         robots_reader: RobotsReader,
+        capacity: Capacity,
+        now_s: Callable[[], float],
         control: FleetControl | None = None,
     ) -> None:
-        self.n_robots = n_robots
+        self.n_robots = capacity.n_robots
         self.active = 0
         self._policy = policy
         self._buffer = buffer
         self._tasks = tasks
         self._visitor = visitor
         self._robots_reader = robots_reader
+        self._capacity = capacity
+        self._now_s = now_s
         self._control = control
         self._idle: list[asyncio.Future[None]] = []
         self._permits = 0
@@ -111,10 +116,13 @@ class RobotFleet:
     async def _bring_one(self) -> bool:
         """Do one task; True if it brought a page to the buffer (or lost it there)."""
         task = await self._tasks.next()
+        started_s, brought = self._now_s(), False
         try:
             if isinstance(task, AskRobots):
                 await self._robots_reader.read(task)
-                return False
-            return await self._visitor.visit(task.lease)
+            else:
+                brought = await self._visitor.visit(task.lease)
         finally:
             self._tasks.done()
+            self._capacity.observe_request(self._now_s() - started_s, brought=brought)
+        return brought

@@ -4,6 +4,7 @@ from typing import Final
 
 from recrawl.control.dispatch import Dispatcher
 from recrawl.control.lifecycle import outcome_of_status
+from recrawl.control.obsolescence import patience_s
 from recrawl.control.urls import join
 from recrawl.errors import FetchError
 from recrawl.runtime.buffer import Buffer
@@ -134,11 +135,21 @@ class Visitor:
         if raw_hash == lease.raw_hash and lease.state is PageState.INDEXED:
             self._record(lease, Finding(Outcome.UNCHANGED, response, raw_hash=raw_hash), started_s)
             return False
-        deadline_s = self._world.clock.now_s() + self._rules.buffer_deadline_s
-        page = BufferedPage(lease, response, started_s, deadline_s, raw_hash)
+        page = BufferedPage(lease, response, started_s, self._deadline_s(lease), raw_hash)
         if not self._buffer.offer(page):
             self._record(lease, Finding(Outcome.LOST, response), started_s)
         return True
+
+    def _deadline_s(self, lease: Lease) -> float:
+        """Return when the copy will be obsolete; a first one is worth having however late."""
+        rules = self._rules
+        rate = lease.change_rate_per_s if lease.state is PageState.INDEXED else None
+        return self._world.clock.now_s() + patience_s(
+            rate,
+            least_s=rules.revisit.min_interval_s,
+            longest_s=rules.buffer_deadline_s,
+            usual_s=self._buffer.usual_wait_s,
+        )
 
     def _record(self, lease: Lease, finding: Finding, started_s: float) -> None:
         self._recorder.add([update_of(lease, finding, started_s, self._rules.revisit)])

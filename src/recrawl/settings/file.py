@@ -82,6 +82,7 @@ class Index(msgspec.Struct, forbid_unknown_fields=True):
     commit_every: str = "2s"
     command: list[str] = []
     timeout: str = "10s"
+    servers: int = 1
 
 
 class Archive(msgspec.Struct, forbid_unknown_fields=True):

@@ -67,12 +67,23 @@ def checked(file: File, folder: Path) -> Settings:
         commit_s=duration("index.commit_every", file.index.commit_every, 0.001),
         index_command=_command(file.index.command),
         index_timeout_s=duration("index.timeout", file.index.timeout, 0.001),
+        n_servers=at_least("index.servers", file.index.servers, 1, 64),
         warc=None if file.archive.warc is None else folder / file.archive.warc,
         warc_max_bytes=size("archive.max_file", file.archive.max_file),
         replan_s=duration("plan.replan", file.plan.replan, 0.001),
         discovery_share=share("plan.discovery_share", file.plan.discovery_share),
         prior_rate_per_s=1.0 / duration("plan.typical_change", file.plan.typical_change, 0.001),
     )
+    if settings.n_servers > 1 and not settings.index_command:
+        raise InvalidSettings(
+            f"index.servers: {settings.n_servers} commands are to run at a time, but there is no "
+            "index.command; the index itself is written by one"
+        )
+    if settings.n_servers > settings.buffer_capacity:
+        raise InvalidSettings(
+            f"index.servers: {settings.n_servers} pages are to be indexed at a time, but the "
+            f"buffer holds only {settings.buffer_capacity} (buffer.capacity)"
+        )
     if settings.min_interval_s > settings.max_interval_s:
         raise InvalidSettings(
             f"revisit.min_interval ({file.revisit.min_interval}) is longer than "

@@ -61,6 +61,7 @@ class Settings:
     commit_s: float = 2.0
     index_command: tuple[str, ...] = ()
     index_timeout_s: float = 10.0
+    n_servers: int = 1
     replan_s: float = 300.0
     discovery_share: float = 0.5
     prior_rate_per_s: float = 1.0 / (14 * 86_400.0)

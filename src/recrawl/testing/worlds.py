@@ -13,15 +13,16 @@ from recrawl.control.scope import Scope
 from recrawl.fetch.extract import PageExtractor
 from recrawl.frontier.memory import MemoryFrontier
 from recrawl.index.memory import MemoryIndex
-from recrawl.ports import Frontier, Offload, PageIndex
+from recrawl.ports import Frontier, Offload, PageIndex, Preparation
 from recrawl.runtime.clock import LoopClock
 from recrawl.runtime.crawl import Crawl, CrawlPlan
 from recrawl.runtime.parts import Rules, World
 from recrawl.telemetry.counters import CountingSink
+from recrawl.terms import Document
 from recrawl.testing.scripted import Duration, ScriptedFetcher, drawn
 from recrawl.wiring.crawls import InPlace
 
-__all__ = ["EPOCH_S", "Setup", "VirtualCrawl", "virtual_crawl"]
+__all__ = ["EPOCH_S", "Setup", "TimedPreparation", "VirtualCrawl", "virtual_crawl"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -45,6 +46,28 @@ class VirtualCrawl:
         await self.crawl.prepare()
         async with self.crawl.running():
             await self.clock.sleep_until(self.clock.now_s() + seconds)
+
+
+class TimedPreparation(Preparation):
+    """Leaves pages as they are, after a while."""
+
+    def __init__(self, clock: LoopClock, prepare_s: Duration) -> None:
+        self.at_once = 0
+        self.most_at_once = 0
+        self._clock = clock
+        self._prepare_s = prepare_s
+
+    @override
+    async def __call__(self, document: Document) -> Document:
+        self.at_once += 1
+        self.most_at_once = max(self.most_at_once, self.at_once)
+        await self._clock.sleep_until(self._clock.now_s() + drawn(self._prepare_s))
+        self.at_once -= 1
+        return document
+
+    @override
+    def close(self) -> None:
+        pass
 
 
 class TimedWork(Offload):
@@ -76,6 +99,7 @@ class Setup:
     )
     access_s: Duration = 0.1
     service_s: Duration = 0.0
+    prepare_s: Duration = 0.0
     rules: dict[str, object] = field(default_factory=dict)
 
 
@@ -102,6 +126,7 @@ def virtual_crawl(
         events=counts,
         on_state=in_place,
         on_work=TimedWork(clock, setup.service_s),
+        prepare=TimedPreparation(clock, setup.prepare_s) if setup.prepare_s else None,
     )
     told: dict[str, object] = {
         "admission": Admission(Scope(hosts=setup.hosts)),

@@ -26,7 +26,7 @@ from recrawl.settings import Settings
 from recrawl.simulation.fetcher import SiteFetcher
 from recrawl.simulation.site import Site
 from recrawl.wiring.rules import crawl_plan, crawl_rules, seeds_of
-from recrawl.wiring.stores import open_frontier, open_stepped_index
+from recrawl.wiring.stores import open_frontier, open_index, open_steps
 
 __all__ = ["InPlace", "OnThread", "open_crawl", "run_virtual_crawl"]
 
@@ -74,8 +74,11 @@ async def open_crawl(
     async with contextlib.AsyncExitStack() as stack:
         frontier = open_frontier(settings.state)
         stack.callback(frontier.close)
-        index = open_stepped_index(settings)
+        index = open_index(settings.state, language=settings.language)
         stack.callback(index.close)
+        prepare = open_steps(settings)
+        if prepare is not None:
+            stack.callback(prepare.close)
         for thread in threads:  # closed first: they finish what they do with frontier and index
             stack.callback(thread.close)
         fetcher: Fetcher = await stack.enter_async_context(
@@ -100,6 +103,7 @@ async def open_crawl(
             events=events,
             on_state=on_state,
             on_work=on_work,
+            prepare=prepare,
         )
         rules = crawl_rules(settings)
         crawl = Crawl(

@@ -48,13 +48,14 @@ def crawl_rules(settings: Settings) -> Rules:
         max_pages_per_host=settings.max_pages_per_host,
         max_query_variants=settings.max_query_variants,
     )
-    rules = Rules(
+    return Rules(
         agent=settings.name,
         admission=admission,
         limits=limits,
         revisit=revisit,
         sources=tuple(map(_probed_by, settings.sources)),
         n_robots=settings.n_robots,
+        n_servers=settings.n_servers,
         buffer_capacity=settings.buffer_capacity,
         buffer_deadline_s=settings.buffer_deadline_s,
         lease_s=2.0 * settings.buffer_deadline_s + 20.0 * settings.timeout_s,
@@ -63,8 +64,6 @@ def crawl_rules(settings: Settings) -> Rules:
         prior_rate_per_s=settings.prior_rate_per_s,
         commit_s=settings.commit_s,
     )
-    # A step that takes time serves page by page, as the robots' control expects.
-    return replace(rules, commit_pages=1) if settings.index_command else rules
 
 
 def crawl_plan(settings: Settings) -> CrawlPlan:

@@ -5,12 +5,12 @@ from typing import TypeAlias
 
 from recrawl.frontier.history import SqliteHistory
 from recrawl.frontier.sqlite import SqliteFrontier
-from recrawl.index.stepped import CommandStep, SteppedIndex
+from recrawl.index.steps import CommandStep, Steps
 from recrawl.index.tantivy import TantivyIndex
-from recrawl.ports import PageIndex
+from recrawl.ports import Preparation
 from recrawl.settings import Settings
 
-__all__ = ["CrawlHistory", "open_frontier", "open_history", "open_index", "open_stepped_index"]
+__all__ = ["CrawlHistory", "open_frontier", "open_history", "open_index", "open_steps"]
 
 
 CrawlHistory: TypeAlias = SqliteHistory
@@ -31,10 +31,12 @@ def open_index(state: Path, *, language: str = "english", read_only: bool = Fals
     return TantivyIndex(state / "index", language=language, read_only=read_only)
 
 
-def open_stepped_index(settings: Settings) -> PageIndex:
-    """Open the index that a crawl writes, behind its command if it has one."""
-    index = open_index(settings.state, language=settings.language)
+def open_steps(settings: Settings) -> Preparation | None:
+    """Return what pages pass before they are indexed: one command for each server, if any."""
     if not settings.index_command:
-        return index
-    step = CommandStep(settings.index_command, timeout_s=settings.index_timeout_s)
-    return SteppedIndex(index, step, close=step.close)
+        return None
+    timeout_s = settings.index_timeout_s
+    commands = [
+        CommandStep(settings.index_command, timeout_s=timeout_s) for _ in range(settings.n_servers)
+    ]
+    return Steps(commands)

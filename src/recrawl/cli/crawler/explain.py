@@ -13,6 +13,7 @@ from recrawl.control.urls import normalise
 from recrawl.errors import InputError
 from recrawl.quantities import show_bytes, show_duration
 from recrawl.reports.page import page_report, timetable_report, why_unknown
+from recrawl.reports.status import bound_words
 from recrawl.settings import load_settings
 from recrawl.terms import PageDetails
 from recrawl.wiring.stores import open_frontier
@@ -56,6 +57,7 @@ def explain(
         hosts = {record.host: record for record in frontier.hosts()}
         now_s = max(time.time(), plan.solved_at_s if plan else 0.0)
         report = page_report(details, plan, hosts[details.host], now_s=now_s)
+        report["price_set_by"] = bound_words(frontier.facts()) if plan else None
         report.update(timetable_report(frontier, page_url, settings, now_s=now_s))
     finally:
         frontier.close()
@@ -100,6 +102,7 @@ def _show(report: dict[str, Any], details: PageDetails) -> None:
         # The plan visits a page as often as one more visit a day still brings this much.
         a_day = report["price"] / 86_400
         rows.append(("price", f"{a_day:.3g} fresh pages of weight 1, for one more visit a day"))
+        rows.append(("set by", report["price_set_by"]))
     if report["host_blocked_why"]:
         left = show_duration(report["host_blocked_until_s"] - now_s)
         rows.append(("host", f"blocked for {left}: {report['host_blocked_why']}"))

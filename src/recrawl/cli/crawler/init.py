@@ -85,6 +85,7 @@ budget = "{budget}"
 # commit_every = "2s"
 # command = ["python3", "embed.py"]  # reads a page a line as JSON, answers each with one line
 # timeout = "10s"                # for the command, a page
+# servers = 1                    # so many of the command run at a time
 
 [archive]
 # warc = "warc"                  # keep everything that is fetched in this folder, as WARC files

@@ -116,6 +116,7 @@ def _show(report: dict[str, Any]) -> None:
             f"20 % more would buy about {0.2 * budget * worth:.2f} points"
         )
         out.print(f"Price: one more fetch a day is worth {worth / 86_400:.3g} points of freshness")
+        out.print(f"It is set by {report['price_set_by']}")
     else:
         out.print("No plan yet: it follows once pages have been visited")
     for host in report["hosts_blocked"]:

@@ -9,12 +9,12 @@ import numpy as np
 from typing_extensions import override
 
 from recrawl.errors import StateError
-from recrawl.ports import Frontier, Offload, PageIndex
+from recrawl.ports import Frontier, Offload, PageIndex, Preparation
 from recrawl.runtime.virtual import VirtualLoop
-from recrawl.terms import Lease, PageUpdate
+from recrawl.terms import Document, Lease, PageUpdate
 from recrawl.testing.storms.web import Broken
 
-__all__ = ["Killed", "KilledLoop", "Leases", "StormyDisk", "handle"]
+__all__ = ["Killed", "KilledLoop", "Leases", "StormyDisk", "StormyPreparation", "handle"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -45,6 +45,22 @@ class KilledLoop(VirtualLoop):
             with contextlib.suppress(BaseException):  # the dead say nothing
                 cast("Any", task.get_coro()).close()
         self.close()
+
+
+class StormyPreparation(Preparation):
+    """Takes any time over a page, and leaves it as it is."""
+
+    def __init__(self, random: np.random.Generator) -> None:
+        self._random = random
+
+    @override
+    async def __call__(self, document: Document) -> Document:
+        await asyncio.sleep(float(self._random.exponential(3.0)))
+        return document
+
+    @override
+    def close(self) -> None:
+        pass
 
 
 class StormyDisk(Offload):

@@ -23,7 +23,14 @@ from recrawl.runtime.crawl import Crawl, CrawlPlan
 from recrawl.runtime.parts import Rules, World
 from recrawl.telemetry.counters import CountingSink
 from recrawl.terms import Outcome, PageState
-from recrawl.testing.storms.disk import Killed, KilledLoop, Leases, StormyDisk, handle
+from recrawl.testing.storms.disk import (
+    Killed,
+    KilledLoop,
+    Leases,
+    StormyDisk,
+    StormyPreparation,
+    handle,
+)
 from recrawl.testing.storms.web import Broken, StormyFetcher, StormyWeb
 from recrawl.wiring.crawls import InPlace
 
@@ -188,6 +195,7 @@ class _Weather:
             events=CountingSink(),
             on_state=disk,
             on_work=disk,
+            prepare=StormyPreparation(self.random) if self.random.random() < 0.3 else None,
         )
         rules = self._rules()
         plan = CrawlPlan(self.budget_per_s, self.politeness, starvation_weight=None)
@@ -208,6 +216,7 @@ class _Weather:
             admission=Admission(Scope(hosts=("*.test",))),
             revisit=RevisitRules(20.0, 400.0, 30.0, confirm_s=10.0, retry_s=10.0, listing_s=300.0),
             n_robots=int(self.random.integers(1, 6)),
+            n_servers=int(self.random.choice([1, 1, 1, 3])),
             buffer_capacity=int(self.random.integers(1, 6)),
             buffer_deadline_s=float(self.random.choice([2.0, 60.0])),
             lease_s=600.0,

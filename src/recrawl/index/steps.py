@@ -1,25 +1,30 @@
-"""An index with a step before it: what a command or a callable makes of a page is what is indexed.
+"""Steps before the index: what a command or a callable makes of a page is what is indexed.
 
-The step is where the time goes (an embedding model, a summary, an upload), so the crawl has pages
-take it one by one, and its robots' control follows how long it takes.
+A step is where the time goes (an embedding model, a summary, an upload), so each server of the
+indexing engine has one of its own, and the robots' control follows how long pages take there.
 """
 
+import asyncio
 import json
 import os
+import queue
 import selectors
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import IO, Any, Final
+from typing import IO, Any, Final, TypeAlias
 
 from typing_extensions import override
 
 from recrawl.errors import StateError
-from recrawl.ports import PageIndex
-from recrawl.terms import Document, Hit
+from recrawl.ports import Preparation
+from recrawl.terms import Document
 
-__all__ = ["CommandStep", "SteppedIndex"]
+__all__ = ["CommandStep", "Step", "Steps"]
+
+Step: TypeAlias = Callable[[Document], Document]
 
 MAX_ANSWER_BYTES: Final = 4 * 1024 * 1024
 MAX_TEXT: Final = 500_000
@@ -27,79 +32,41 @@ MAX_TITLE: Final = 300
 _MOST_FAILURES: Final = 5  # in a row: then it is the command, not the page
 
 
-class SteppedIndex(PageIndex):
-    """Hands every page to a step and indexes what comes back.
+class Steps(Preparation):
+    """Steps that work at the same time, each on one page and on a thread of its own.
 
     Parameters
     ----------
-    index : where copies go
-    step : from a document to what is indexed in its place; address, time and signature stay
-    close : called when the index is closed
+    steps : from a document to what is indexed in its place, one or more; address, time and
+        signature stay. One that has a ``close`` is closed at the end
     """
 
-    def __init__(
-        self,
-        index: PageIndex,
-        step: Callable[[Document], Document],
-        *,
-        close: Callable[[], None] = lambda: None,
-    ) -> None:
-        self._index = index
-        self._step = step
-        self._close = close
+    def __init__(self, steps: Sequence[Step]) -> None:
+        self._steps = list(steps)
+        self._free: queue.SimpleQueue[Step] = queue.SimpleQueue()
+        for step in self._steps:
+            self._free.put(step)
+        self._threads = ThreadPoolExecutor(len(self._steps), thread_name_prefix="step")
 
     @override
-    def replace(self, document: Document) -> None:
-        made = self._step(document)
-        title = " ".join(_printable(made.title[:MAX_TITLE]).split())
-        self._index.replace(replace(document, title=title, text=_printable(made.text[:MAX_TEXT])))
-
-    @override
-    def remove(self, url: str) -> None:
-        self._index.remove(url)
-
-    @override
-    def commit(self) -> None:
-        self._index.commit()
-
-    @override
-    def signature(self, url: str) -> bytes | None:
-        return self._index.signature(url)
-
-    @override
-    def search(
-        self,
-        query: str,
-        *,
-        limit: int = 10,
-        offset: int = 0,
-        host: str | None = None,
-        fetched_since_s: float | None = None,
-    ) -> tuple[int, list[Hit]]:
-        return self._index.search(
-            query, limit=limit, offset=offset, host=host, fetched_since_s=fetched_since_s
-        )
-
-    @override
-    def misread(self, query: str) -> list[str]:
-        return self._index.misread(query)
-
-    @override
-    def suggest(self, query: str) -> str | None:
-        return self._index.suggest(query)
-
-    @override
-    def urls(self) -> Iterable[tuple[str, bytes]]:
-        return self._index.urls()
-
-    @override
-    def n_documents(self) -> int:
-        return self._index.n_documents()
+    async def __call__(self, document: Document) -> Document:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, self._prepared, document)
 
     @override
     def close(self) -> None:
-        self._close()
-        self._index.close()
+        for step in self._steps:
+            getattr(step, "close", lambda: None)()
+        self._threads.shutdown()
+
+    def _prepared(self, document: Document) -> Document:
+        step = self._free.get()
+        try:
+            made = step(document)
+        finally:
+            self._free.put(step)
+        title = " ".join(_printable(made.title[:MAX_TITLE]).split())
+        return replace(document, title=title, text=_printable(made.text[:MAX_TEXT]))
 
 
 def _printable(text: str) -> str:

@@ -1,6 +1,8 @@
 """The step before the index: what a command may do, and what becomes of one that does not."""
 
+import asyncio
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -9,12 +11,10 @@ from pathlib import Path
 import pytest
 
 from recrawl.errors import StateError
-from recrawl.index.memory import MemoryIndex
-from recrawl.index.stepped import CommandStep, SteppedIndex
+from recrawl.index.steps import CommandStep, Step, Steps
 from recrawl.settings import Settings
 from recrawl.terms import Document
-from recrawl.wiring.rules import crawl_rules
-from recrawl.wiring.stores import open_stepped_index
+from recrawl.wiring.stores import open_steps
 
 PAGE = Document("http://a.test/", "Title", "some text", 1e9, b"s" * 16)
 
@@ -31,17 +31,49 @@ def step(script: str, timeout_s: float = 20.0) -> Iterator[CommandStep]:
         made.close()
 
 
+def prepared(page: Document, *steps: Step) -> Document:
+    """Have one page pass."""
+
+    async def main() -> Document:
+        return await made(page)
+
+    made = Steps(steps)
+    try:
+        return asyncio.run(main())
+    finally:
+        made.close()
+
+
 def test_what_the_command_answers_is_indexed() -> None:
     """In place of title and text; the signature stays that of the page."""
     script = "page = json.loads(line)\nprint(json.dumps({'text': page['text'] + ' horses'}))"
     with step(script) as command:
-        index = SteppedIndex(MemoryIndex(), command, close=command.close)
-        index.replace(PAGE)
-        index.commit()
-
-        assert [hit.url for hit in index.search("horses")[1]] == [PAGE.url]
-        assert index.signature(PAGE.url) == PAGE.signature
+        assert prepared(PAGE, command) == replace(PAGE, text="some text horses")
         assert command.failures == 0
+
+
+def test_steps_work_at_the_same_time_each_on_one_page() -> None:
+    """Three pages meet in three steps, and no step ever has two."""
+    met, at_work = threading.Barrier(3, timeout=30.0), [0, 0, 0]
+
+    def meeting(number: int) -> Step:
+        def pass_on(page: Document) -> Document:
+            at_work[number] += 1
+            assert at_work[number] == 1
+            met.wait()
+            at_work[number] -= 1
+            return page
+
+        return pass_on
+
+    async def main() -> list[Document]:
+        return list(await asyncio.gather(*(steps(PAGE) for _ in range(6))))
+
+    steps = Steps([meeting(0), meeting(1), meeting(2)])
+    try:
+        assert asyncio.run(main()) == [PAGE] * 6
+    finally:
+        steps.close()
 
 
 def test_an_empty_answer_leaves_the_page_and_the_command_stays() -> None:
@@ -93,30 +125,28 @@ def test_a_command_that_cannot_be_started_says_so() -> None:
 
 
 def test_what_cannot_be_shown_is_not_indexed() -> None:
-    """Whatever the step makes of a page."""
-    inner = MemoryIndex()
-    index = SteppedIndex(
-        inner, lambda page: Document(page.url, "a\x1b[2J\u202eb", "c\x00d", 0.0, b"")
-    )
-    index.replace(PAGE)
-    index.commit()
+    """Whatever the step makes of a page; address, time and signature stay."""
+    made = prepared(PAGE, lambda page: Document("x", "a\x1b[2J\u202eb", "c\x00d", 0.0, b""))
 
-    (hit,) = index.search("d")[1]
-    assert hit.title == "a [2J b"
-    assert inner.signature(PAGE.url) == PAGE.signature
+    assert made == replace(PAGE, title="a [2J b", text="c d")
 
 
-def test_the_configuration_puts_it_before_the_index(tmp_path: Path) -> None:
-    """And serves page by page then."""
-    program = 'import sys\nfor line in sys.stdin: print(\'{"text": "horses"}\')'
+def test_the_configuration_has_one_for_each_server(tmp_path: Path) -> None:
+    """As many processes as servers; none without a command."""
+    program = 'import os, sys\nfor line in sys.stdin: print(\'{"text": "%d"}\' % os.getpid())'
     command = (sys.executable, "-Suc", program)
-    settings = Settings(("http://a.test/",), "mailto:me@a.test", tmp_path, index_command=command)
-    index = open_stepped_index(settings)
+    settings = Settings(
+        ("http://a.test/",), "mailto:me@a.test", tmp_path, index_command=command, n_servers=2
+    )
+
+    steps = open_steps(settings)
+    assert isinstance(steps, Steps)
+
+    async def main(prepare: Steps) -> list[Document]:
+        return [await prepare(PAGE) for _ in range(4)]
+
     try:
-        index.replace(PAGE)
-        index.commit()
-        assert index.search("horses")[0] == 1
+        assert len({page.text for page in asyncio.run(main(steps))}) == 2
     finally:
-        index.close()
-    assert crawl_rules(settings).commit_pages == 1
-    assert crawl_rules(replace(settings, index_command=())).commit_pages > 1
+        steps.close()
+    assert open_steps(replace(settings, index_command=(), n_servers=1)) is None
