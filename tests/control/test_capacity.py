@@ -22,7 +22,7 @@ def test_until_enough_is_seen_nothing_bounds_a_plan() -> None:
     seen(capacity, 49, 2.0, 1.0, 1)
 
     assert capacity.per_s == inf
-    seen(capacity, 1, 2.0, 1.0, 5)
+    seen(capacity, 11, 2.0, 1.0, 50)
     assert capacity.by_robots_per_s == pytest.approx(2.0)
 
 
@@ -40,8 +40,8 @@ def test_an_indexer_keeps_up_with_more_requests_where_few_bring_a_page() -> None
     for each in (capacity, two):
         seen(each, 600, 2.0, 1.0, 3)
 
-    assert capacity.per_s == capacity.by_indexer_per_s == pytest.approx(3.0)
-    assert two.by_indexer_per_s == pytest.approx(6.0)
+    assert capacity.per_s == capacity.by_indexer_per_s == pytest.approx(3.0, rel=0.01)
+    assert two.by_indexer_per_s == pytest.approx(6.0, rel=0.01)
 
 
 def test_slower_answers_are_noticed() -> None:
