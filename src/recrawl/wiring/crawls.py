@@ -17,7 +17,7 @@ from recrawl.fetch.extract import PageExtractor
 from recrawl.fetch.http import FetchBounds, HttpFetcher
 from recrawl.frontier.memory import MemoryFrontier
 from recrawl.index.memory import MemoryIndex
-from recrawl.ports import Clock, EventSink, Fetcher, Offload
+from recrawl.ports import Clock, EventSink, Fetcher, Frontier, Offload
 from recrawl.runtime.clock import LoopClock
 from recrawl.runtime.crawl import Crawl
 from recrawl.runtime.parts import World
@@ -143,8 +143,9 @@ def run_virtual_crawl(
     until_s: float,
     speed: float = 1.0,
     access_s: float = 0.003,
+    frontier: Frontier | None = None,
 ) -> None:
-    """Crawl a synthetic web in virtual time, in memory, by the same engine and rules.
+    """Crawl a synthetic web in virtual time, by the same engine and rules.
 
     Parameters
     ----------
@@ -154,6 +155,7 @@ def run_virtual_crawl(
     epoch_s, until_s : when it starts and ends, in the web's time
     speed : crawl seconds per second of the loop
     access_s : what an exchange takes, in seconds of the loop
+    frontier : default: one in memory
     """
 
     async def crawl_it() -> None:
@@ -161,7 +163,7 @@ def run_virtual_crawl(
         in_place = InPlace()
         world = World(
             clock=clock,
-            frontier=MemoryFrontier(),
+            frontier=frontier or MemoryFrontier(),
             fetcher=SiteFetcher(site, clock, access_s=access_s * speed),
             extractor=PageExtractor(settings.name),
             index=MemoryIndex(),
