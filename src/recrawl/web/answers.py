@@ -3,6 +3,7 @@
 import contextlib
 import time
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from recrawl.control.urls import normalise
@@ -17,9 +18,10 @@ from recrawl.web.source import CrawlSource
 if TYPE_CHECKING:
     from recrawl.reports.plans import PlanQuestion
 
-__all__ = ["PageUnknown", "Planning", "Surroundings", "explain_page", "find"]
+__all__ = ["PageUnknown", "Planning", "Searching", "Surroundings", "explain_page"]
 
 _MOST_HOSTS = 50
+_AROUND_S = 1.0
 
 
 class PageUnknown(InputError):
@@ -35,19 +37,45 @@ class Surroundings:
     n_documents: int | None = None
 
 
-def look_around(source: CrawlSource) -> Surroundings:
-    """Return hosts and the number of pages, as far as there are any; raises nothing of ours."""
-    now_s, n = time.time(), None
-    hosts: tuple[str, ...] = ()
-    with contextlib.suppress(RecrawlError):
-        n = source.index().n_documents()
-        facts = source.frontier().facts()
-        now_s = crawl_instant(facts, is_running=source.history().is_running())
-        hosts = source.history().host_names(_MOST_HOSTS)
-    return Surroundings(now_s, tuple(name.partition("://")[2] for name in hosts), n)
+class Searching:
+    """Answers searches; what surrounds them is looked up once a second at most."""
+
+    def __init__(self) -> None:
+        self._looked_at_s = -inf
+        self._around = Surroundings(0.0)
+
+    def find(
+        self, source: CrawlSource, question: SearchQuestion
+    ) -> tuple[Surroundings, SearchResult | None, str | None]:
+        """Return what surrounds a search, its result if one was asked, and what went wrong."""
+        around = self._look_around(source)
+        try:
+            if question.text:
+                return around, _search(source, question, around.now_s), None
+            source.index()
+        except RecrawlError as error:
+            return around, None, str(error)
+        return around, None, None
+
+    def _look_around(self, source: CrawlSource) -> Surroundings:
+        """Return hosts and the number of pages, as far as there are any; raises nothing of ours."""
+        at_s = time.monotonic()
+        if at_s - self._looked_at_s < _AROUND_S:
+            return self._around
+        now_s, n = time.time(), None
+        hosts: tuple[str, ...] = ()
+        with contextlib.suppress(RecrawlError):
+            n = source.index().n_documents()
+            facts = source.frontier().facts()
+            now_s = crawl_instant(facts, is_running=source.history().is_running())
+            hosts = source.history().host_names(_MOST_HOSTS)
+            self._looked_at_s = at_s
+        names = tuple(name.partition("://")[2] for name in hosts)
+        self._around = Surroundings(now_s, names, n)
+        return self._around
 
 
-def search(source: CrawlSource, question: SearchQuestion, now_s: float) -> SearchResult:
+def _search(source: CrawlSource, question: SearchQuestion, now_s: float) -> SearchResult:
     """Return one page of hits."""
     index = source.index()
     age_s = AGES[question.age][1]
@@ -71,20 +99,6 @@ def search(source: CrawlSource, question: SearchQuestion, now_s: float) -> Searc
         suggestion=None if total else index.suggest(question.text),
         notes=tuple(index.misread(question.text)),
     )
-
-
-def find(
-    source: CrawlSource, question: SearchQuestion
-) -> tuple[Surroundings, SearchResult | None, str | None]:
-    """Return what surrounds a search, its result if something was asked, and what went wrong."""
-    around = look_around(source)
-    try:
-        if question.text:
-            return around, search(source, question, around.now_s), None
-        source.index()
-    except RecrawlError as error:
-        return around, None, str(error)
-    return around, None, None
 
 
 def explain_page(

@@ -20,7 +20,7 @@ from recrawl.errors import InputError, RecrawlError, StateError
 from recrawl.quantities import parse_duration_s, parse_rate_per_s
 from recrawl.reports.status import status_report
 from recrawl.settings import Settings
-from recrawl.web.answers import PageUnknown, Planning, explain_page, find
+from recrawl.web.answers import PageUnknown, Planning, Searching, Surroundings, explain_page
 from recrawl.web.files import static_file
 from recrawl.web.guard import COOKIE, Access, Guard, TokenBuckets
 from recrawl.web.live import LiveView
@@ -30,7 +30,7 @@ from recrawl.web.opensearch import description
 from recrawl.web.pages.dashboard import dashboard_page
 from recrawl.web.pages.layout import message_page
 from recrawl.web.pages.page import page_explained, page_unknown
-from recrawl.web.pages.search import AGES, PER_PAGE, SearchQuestion, search_page
+from recrawl.web.pages.search import AGES, PER_PAGE, SearchQuestion, SearchResult, search_page
 from recrawl.web.pages.what_if import what_if_page
 from recrawl.web.source import CrawlSource
 from recrawl.web.threads import Reader
@@ -58,6 +58,7 @@ class CrawlPages:
         self._access = access
         self._settings = settings
         self._planning = Planning(settings, config)
+        self._searching = Searching()
         self._on_search = Reader(directory, "search")
         self._on_state = Reader(directory, "state")
         self._on_plan = Reader(directory, "plan")
@@ -106,7 +107,7 @@ class CrawlPages:
     async def search(self, request: Request) -> Response:
         """Box, filters and hits."""
         question = _question(request)
-        around, result, trouble = await self._on_search(find, question)
+        around, result, trouble = await self._on_search(self._find, question)
         page = search_page(
             question,
             result,
@@ -116,6 +117,11 @@ class CrawlPages:
             trouble=trouble,
         )
         return HTMLResponse(page, 200 if trouble is None else 503)
+
+    def _find(
+        self, source: CrawlSource, question: SearchQuestion
+    ) -> tuple[Surroundings, SearchResult | None, str | None]:
+        return self._searching.find(source, question)
 
     async def dashboard(self, request: Request) -> Response:
         """The live view."""
@@ -175,7 +181,7 @@ class CrawlPages:
         question = _question(request)
         if not question.text:
             raise InputError("q: say what to search for")
-        _, result, trouble = await self._on_search(find, question)
+        _, result, trouble = await self._on_search(self._find, question)
         if result is None:
             raise StateError(trouble or "")
         return _json(
