@@ -27,9 +27,12 @@ def best_passage(
     str
         The first of the best ones; the beginning of the text where no word occurs.
     """
-    lowered = text[:_MOST_TEXT].lower()
-    if len(lowered) > _MOST_TEXT:  # a letter or two become longer: places would be off
-        lowered = text[:_MOST_TEXT]
+    looked_through = text[:_MOST_TEXT]
+    lowered = looked_through.lower()
+    if len(lowered) != len(looked_through):  # a few letters grow: places would be off
+        lowered = "".join(
+            small if len(small := sign.lower()) == 1 else sign for sign in looked_through
+        )
     wanted = [word for word in dict.fromkeys(beginnings) if word][:_MOST_WORDS]
     begin = _where_most_are_near([list(_places(lowered, word)) for word in wanted], near)
     if begin <= near // 2:
