@@ -149,4 +149,5 @@ def _table(
     )
     title = element("caption", caption, class_="unseen" if is_named else None)
     table = element("table", title, element("thead", head), element("tbody", id=identifier))
-    return element("div", table, class_="wide", tabindex=0, role="region", aria_label=caption)
+    named = f"Table of {caption.lower()}" if is_named else caption
+    return element("div", table, class_="wide", tabindex=0, role="region", aria_label=named)
