@@ -16,6 +16,7 @@ __all__ = [
     "control_report",
     "freshness_of",
     "instant_of",
+    "parted",
     "status_report",
 ]
 
@@ -96,7 +97,7 @@ def status_report(frontier: Frontier, *, now_s: float | None = None) -> dict[str
 
 def control_report(facts: Mapping[str, float]) -> dict[str, Any] | None:
     """Return what the control predicts and what happened since it was adopted, if there is one."""
-    if "measured_seconds" not in facts:
+    if "measured_seconds" not in facts or not facts.get("control_known", 1.0):
         return None
     rows = {
         name: (facts[f"predicted_{name}"], facts[f"measured_{name}"])
@@ -108,11 +109,11 @@ def control_report(facts: Mapping[str, float]) -> dict[str, Any] | None:
         "index_rate": facts["control_index_rate"],
         "dropped": bool(facts.get("control_dropped")),
         "measures": {name: {"predicted": p, "measured": m} for name, (p, m) in rows.items()},
-        "parted": _parted(facts),
+        "parted": parted(facts),
     }
 
 
-def _parted(facts: Mapping[str, float]) -> list[str]:
+def parted(facts: Mapping[str, float]) -> list[str]:
     """Name the measures in which theory and practice part by more than chance would explain.
 
     A busy period of the buffer is about 2 K pages long; so many pages make one observation.

@@ -228,6 +228,7 @@ class Crawl:
             "prior_rate_per_s": rules.prior_rate_per_s,
             "robots": rules.n_robots,
             "buffer_capacity": rules.buffer_capacity,
+            "buffer_deadline_s": rules.buffer_deadline_s,
             "starvation_weight": self.control.starvation_weight if self.control else 0.0,
         }
 

@@ -16,12 +16,14 @@ from recrawl.web.pages.search import AGES, PER_PAGE, SearchQuestion, SearchResul
 from recrawl.web.source import CrawlSource
 
 if TYPE_CHECKING:
+    from recrawl.control.planning import Schedule
     from recrawl.reports.plans import PlanQuestion
 
 __all__ = ["PageUnknown", "Planning", "Searching", "Surroundings", "explain_page"]
 
 _MOST_HOSTS = 50
 _AROUND_S = 1.0
+_DEAREST = 8  # hosts that a what-if names
 
 
 class PageUnknown(InputError):
@@ -162,7 +164,8 @@ class Planning:
             A number makes no sense, or nothing was visited yet.
         """
         # Compiled loops take a second to import: paid on this thread, not at the server's start.
-        from recrawl.reports.plans import control_curve, solve_what_if
+        from recrawl.reports.plans import solve_what_if
+        from recrawl.reports.robots import control_curve
 
         started_s = time.perf_counter()
         facts = source.frontier().facts()
@@ -173,7 +176,7 @@ class Planning:
         weight = present_weight if starvation_weight is None else starvation_weight
         schedule = solve_what_if(question, budget, delay)
         worth = schedule.price / max(float(question.inputs.weights.sum()), 1e-300)
-        at_cap = (schedule.host_prices > schedule.price * (1 + 1e-6)).sum()
+        at_cap = schedule.host_prices > schedule.price * (1 + 1e-6)
         return {
             "budget": budget,
             "delay": delay,
@@ -188,8 +191,9 @@ class Planning:
             "price": schedule.price,
             "points_per_daily_fetch": 100.0 * worth / 86_400.0,
             "never_visited": schedule.n_never_visited,
-            "hosts_at_cap": int(at_cap),
-            "curve": control_curve(facts, weight),
+            "hosts_at_cap": int(at_cap.sum()),
+            "dearest_hosts": _dearest(source, question, schedule, delay),
+            "curve": control_curve(facts, starvation_weight),
             "command": self._command(question, budget, delay, weight, present_weight),
             "took_ms": 1000.0 * (time.perf_counter() - started_s),
         }
@@ -233,3 +237,29 @@ class Planning:
         if weight != present:
             parts.append(f"--starvation-weight {weight:.3g}")
         return " ".join(parts)
+
+
+def _dearest(
+    source: CrawlSource, question: "PlanQuestion", schedule: "Schedule", delay_s: float
+) -> list[dict[str, object]]:
+    """Return the hosts at their limit where a visit costs the most, with what limits them."""
+    prices = schedule.host_prices
+    rows = (-prices).argsort(kind="stable")[:_DEAREST]
+    rows = rows[prices[rows] > schedule.price * (1 + 1e-6)]
+    if not len(rows):
+        return []
+    pages = question.inputs.hosts
+    names = {record.host_id: record.host for record in source.frontier().hosts()}
+    told: list[dict[str, object]] = []
+    for row in rows.tolist():
+        asked_s = float(question.crawl_delays_s[row])
+        told.append(
+            {
+                "host": names.get(int(question.host_ids[row]), ""),
+                "pages": int((pages == row).sum()),
+                "most_per_s": 1.0 / max(asked_s, delay_s),
+                "by": "robots.txt" if asked_s > delay_s else "us",
+                "price": float(prices[row] / schedule.price) if schedule.price > 0 else None,
+            }
+        )
+    return told

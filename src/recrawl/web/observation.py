@@ -46,7 +46,7 @@ class CrawlObserver:
     def pulse(self, source: CrawlSource) -> dict[str, object]:
         """Return what moves every second."""
         # Compiled loops take a second to import: paid on this thread, not at the server's start.
-        from recrawl.reports.plans import control_curve
+        from recrawl.reports.robots import control_curve, safe_control_report
 
         frontier, history = source.frontier(), source.history()
         facts = frontier.facts()
@@ -60,12 +60,13 @@ class CrawlObserver:
         plan = frontier.last_plan()
         turn = (running, plan.solved_at_s if plan else None)
         turned, self._turn = turn != self._turn, turn
-        control = control_report(facts)
+        control = control_report(facts) or safe_control_report(facts)
         if control is not None:
             # Little's law: what waits is what comes times how long it waits.
-            control["measures"]["sojourn_s"] = {
-                name: facts[f"{name}_buffer_mean"] / max(facts[f"{name}_throughput"], 1e-12)
-                for name in ("predicted", "measured")
+            measures = control["measures"]
+            measures["sojourn_s"] = {
+                side: measures["buffer_mean"][side] / max(measures["throughput"][side], 1e-12)
+                for side in ("predicted", "measured")
             }
         return {
             "at": crawl_instant(facts, is_running=running),
@@ -103,7 +104,7 @@ class CrawlObserver:
             "freshness_over_time": _over_time(source, pages, since_s, now_s),
             "plans": history.plans_since(since_s),
             "fetches_over_time": _fetches(source, since_s, now_s),
-            "hosts": _hosts(source, now_s, facts.get("delay_s", 0.0), gained.get("prices", {})),
+            "hosts": _hosts(source, now_s, gained),
             "valuable": _valuable(source, pages, now_s),
             "slowest": _slowest(source),
         }
@@ -121,6 +122,10 @@ class CrawlObserver:
             prices = dict(zip(question.host_ids.tolist(), now.host_prices.tolist(), strict=False))
             told = {
                 "gain": more.freshness - now.freshness,
+                "delay_s": question.delay_s,
+                "asked_s": dict(
+                    zip(question.host_ids.tolist(), question.crawl_delays_s.tolist(), strict=True)
+                ),
                 "prices": {
                     host: price / now.price
                     for host, price in prices.items()
@@ -160,10 +165,10 @@ def _fetches(source: CrawlSource, since_s: float, now_s: float) -> dict[str, obj
     return {"since": since_s, "step": step_s, "outcomes": counts}
 
 
-def _hosts(
-    source: CrawlSource, now_s: float, delay_s: float, prices: dict[int, float]
-) -> list[dict[str, object]]:
+def _hosts(source: CrawlSource, now_s: float, gained: dict[str, Any]) -> list[dict[str, object]]:
     counts = source.history().host_counts(now_s)
+    prices, asked_s = gained.get("prices", {}), gained.get("asked_s", {})
+    own_s = gained.get("delay_s", source.frontier().facts().get("delay_s", 0.0))
     told: list[dict[str, object]] = []
     for host in source.frontier().hosts():
         seen = counts.get(host.host_id)
@@ -178,7 +183,8 @@ def _hosts(
                 "failures": host.failures,
                 "blocked_for_s": host.blocked_until_s - now_s if blocked else None,
                 "why": host.blocked_why if blocked else None,
-                "delay_s": delay_s,
+                "delay_s": max(own_s, asked_s.get(host.host_id, 0.0)),
+                "delay_by": "robots.txt" if asked_s.get(host.host_id, 0.0) > own_s else "us",
                 "price": prices.get(host.host_id),
             }
         )

@@ -108,11 +108,12 @@ def _fetches() -> Markup:
 
 
 def _hosts() -> Markup:
-    headings = ("host", "pages", "due", "over an hour", "robots.txt", "a visit costs", "now")
+    headings = ("host", "pages", "due", "over an hour", "robots.txt", "at most", "a visit costs",
+                "now")  # fmt: skip
     return _section(
         "Hosts",
         "Hosts that are left alone come first, then those at their limit, where a visit costs more "
-        "than the price.",
+        "than the price. The limit is the longer of our own delay and what robots.txt asks for.",
         _table("hosts", "Hosts", headings, is_named=True),
         identifier="hosts-section",
     )
