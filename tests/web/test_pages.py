@@ -195,7 +195,7 @@ async def test_a_page_is_explained(crawl: Path) -> None:
     answer = await get(crawl, f"/page?url={quote(HOST + '/1', safe='')}")
 
     assert answer.status == 200
-    assert "once in 2d, likely between" in answer.text
+    assert "once in 2 days, likely between" in answer.text
     assert "in 1 day" in answer.text
     assert len(HTMLParser(answer.text).css("svg circle.changed")) == 2
     assert len(HTMLParser(answer.text).css("svg circle.same-304")) == 1

@@ -15,6 +15,15 @@ def dashboard_page() -> str:
                 element("a", "/api/status", href="/api/status"), ".")),
         element("div", _figures(), _freshness(), _robots(), _fetches(), _hosts(), _pages(),
                 id="crawl", hidden=True),
+        element(
+            "div",
+            element("h2", "Nothing to show yet"),
+            element("p", "", id="nothing-why"),
+            element("p", "Start a crawl with ", element("code", "recrawl run"), ", or have one made up "
+                    "on this machine with ", element("code", "recrawl demo"), ".",
+                    id="how-to-start", hidden=True),
+            class_="message", id="nothing", hidden=True,
+        ),
     ]  # fmt: skip
     return document(
         "Crawl · recrawl",
