@@ -36,7 +36,7 @@ def show(page: Page, origin: str, view: str) -> None:
     }
     page.goto(origin + paths[view])
     if view == "empty":
-        page.locator("#state.broken").wait_for()
+        page.locator("#nothing").wait_for()
     if view in ("dashboard", "stopped"):
         page.locator("#fetches-picture canvas").wait_for()
         page.locator("#valuable tr").first.wait_for()

@@ -96,8 +96,9 @@ def test_nor_where_there_is_nothing_yet(browser: Browser, nothing: str, look: st
         page.get_by_role("button", name="Come in").click()
         for path in ("/", "/?q=lantern", "/dashboard", "/what-if", EXPLAINED):
             page.goto(nothing + path)
-            if path in ("/dashboard", "/what-if"):
-                expect(page.locator("#state.broken")).to_be_visible()
+            waits_for = {"/dashboard": "#nothing", "/what-if": "#state.broken"}.get(path)
+            if waits_for:
+                expect(page.locator(waits_for)).to_be_visible()
             assert troubles(page) == [], path
         view.troubles.clear()  # the browser notes every 401 and 503
 

@@ -19,8 +19,9 @@ def dashboard_page() -> str:
             "div",
             element("h2", "Nothing to show yet"),
             element("p", "", id="nothing-why"),
-            element("p", "Start a crawl with ", element("code", "recrawl run"), ", or have one made up "
-                    "on this machine with ", element("code", "recrawl demo"), ".",
+            element("p", "Start a crawl with ", element("code", "recrawl run"),
+                    ", or have one made up on this machine with ",
+                    element("code", "recrawl demo"), ".",
                     id="how-to-start", hidden=True),
             class_="message", id="nothing", hidden=True,
         ),
