@@ -77,5 +77,10 @@ async def test_a_request_that_does_not_come_is_not_waited_for(tmp_path: Path) ->
     async with running(tmp_path, request_s=0.05) as port:
         assert await answer(port, b"GET / HT") == b""
         assert await answer(port, b"") == b""
-        asked = b"GET /opensearch.xml HTTP/1.1\r\n" + HOST + b"\r\n"
-        assert (await answer(port, asked + b"GET / HT")).startswith(b"HTTP/1.1 200")
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"GET /opensearch.xml HTTP/1.1\r\n" + HOST + b"\r\n")
+        assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200")
+        await reader.readuntil(b"</OpenSearchDescription>\n")
+        writer.write(b"GET / HT")
+        assert await reader.read() == b""
+        writer.close()
