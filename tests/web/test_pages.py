@@ -241,6 +241,21 @@ async def test_more_budget_promises_more(crawl: Path) -> None:
     assert fresh == sorted(fresh)
 
 
+async def test_hosts_at_their_limit_are_named_with_their_price(crawl: Path) -> None:
+    """What limits them, and how much dearer a visit is there than elsewhere."""
+    async with serving(crawl) as app:
+        none = (await ask(app, "/api/what-if")).json["dearest_hosts"]
+        some = (await ask(app, "/api/what-if?delay=2h")).json["dearest_hosts"]
+
+    assert none == []
+    assert {"http://a.test"} <= {host["host"] for host in some}
+    for host in some:
+        assert host["most_per_s"] == pytest.approx(1 / 7200)
+        assert host["by"] == "us"
+        assert host["points_per_daily_fetch"] > 0.0
+        assert host["times"] is None or host["times"] > 1.0
+
+
 # -- where there is nothing, or nothing good --
 
 

@@ -175,7 +175,6 @@ class Planning:
         present_weight = facts.get("starvation_weight", 0.0)
         weight = present_weight if starvation_weight is None else starvation_weight
         schedule = solve_what_if(question, budget, delay)
-        worth = schedule.price / max(float(question.inputs.weights.sum()), 1e-300)
         at_cap = schedule.host_prices > schedule.price * (1 + 1e-6)
         return {
             "budget": budget,
@@ -189,7 +188,7 @@ class Planning:
             "pages": len(question.inputs.weights),
             "freshness": schedule.freshness,
             "price": schedule.price,
-            "points_per_daily_fetch": 100.0 * worth / 86_400.0,
+            "points_per_daily_fetch": _points(schedule.price, question),
             "never_visited": schedule.n_never_visited,
             "hosts_at_cap": int(at_cap.sum()),
             "dearest_hosts": _dearest(source, question, schedule, delay),
@@ -239,6 +238,11 @@ class Planning:
         return " ".join(parts)
 
 
+def _points(price: float, question: "PlanQuestion") -> float:
+    """Return a price as percentage points of freshness for one more fetch a day."""
+    return 100.0 * price / max(float(question.inputs.weights.sum()), 1e-300) / 86_400.0
+
+
 def _dearest(
     source: CrawlSource, question: "PlanQuestion", schedule: "Schedule", delay_s: float
 ) -> list[dict[str, object]]:
@@ -259,7 +263,8 @@ def _dearest(
                 "pages": int((pages == row).sum()),
                 "most_per_s": 1.0 / max(asked_s, delay_s),
                 "by": "robots.txt" if asked_s > delay_s else "us",
-                "price": float(prices[row] / schedule.price) if schedule.price > 0 else None,
+                "points_per_daily_fetch": _points(float(prices[row]), question),
+                "times": float(prices[row] / schedule.price) if schedule.price > 0 else None,
             }
         )
     return told

@@ -20,6 +20,7 @@ _MOST_VISITS: Final = 300_000  # of the history that it is made from
 _LONGEST_S: Final = 30 * 86_400.0
 _HOSTS: Final = 50
 _PAGES: Final = 8
+_POINTS: Final = 100.0 / 86_400.0  # of freshness for a fetch a day, in one of all a second
 
 
 def crawl_instant(facts: dict[str, float], *, is_running: bool) -> float:
@@ -120,6 +121,7 @@ class CrawlObserver:
             now = solve_what_if(question, question.budget_per_s, question.delay_s)
             more = solve_what_if(question, 1.2 * question.budget_per_s, question.delay_s)
             prices = dict(zip(question.host_ids.tolist(), now.host_prices.tolist(), strict=False))
+            weight = max(float(question.inputs.weights.sum()), 1e-300)
             told = {
                 "gain": more.freshness - now.freshness,
                 "delay_s": question.delay_s,
@@ -127,9 +129,9 @@ class CrawlObserver:
                     zip(question.host_ids.tolist(), question.crawl_delays_s.tolist(), strict=True)
                 ),
                 "prices": {
-                    host: price / now.price
+                    host: (_POINTS * price / weight, price / now.price if now.price > 0 else None)
                     for host, price in prices.items()
-                    if now.price > 0 and price > now.price * (1 + 1e-6)
+                    if price > now.price * (1 + 1e-6)
                 },
             }
             self._gained = (plan, told)
@@ -173,6 +175,7 @@ def _hosts(source: CrawlSource, now_s: float, gained: dict[str, Any]) -> list[di
     for host in source.frontier().hosts():
         seen = counts.get(host.host_id)
         blocked = host.blocked_until_s > now_s
+        points, times = prices.get(host.host_id, (None, None))
         told.append(
             {
                 "host": host.host,
@@ -185,10 +188,17 @@ def _hosts(source: CrawlSource, now_s: float, gained: dict[str, Any]) -> list[di
                 "why": host.blocked_why if blocked else None,
                 "delay_s": max(own_s, asked_s.get(host.host_id, 0.0)),
                 "delay_by": "robots.txt" if asked_s.get(host.host_id, 0.0) > own_s else "us",
-                "price": prices.get(host.host_id),
+                "points_per_daily_fetch": points,
+                "times": times,
             }
         )
-    told.sort(key=lambda row: (row["why"] is None, row["price"] is None, -int(str(row["pages"]))))
+    told.sort(
+        key=lambda row: (
+            row["why"] is None,
+            row["points_per_daily_fetch"] is None,
+            -int(str(row["pages"])),
+        )
+    )
     return told[:_HOSTS]
 
 

@@ -1,7 +1,7 @@
 // The live view: a pulse every second, a report now and then, both pushed by the server.
 "use strict";
 (() => {
-  const { count, duration, percent, rate, short } = figures;
+  const { cost, count, duration, percent, rate, short } = figures;
   const state = document.getElementById("state");
   const curve = new CurvePicture("robots-picture");
   let lastAt = null;
@@ -153,7 +153,7 @@
       host.host.replace(/^https?:\/\//, ""), count(host.pages), count(host.due), count(host.overdue),
       host.robots_txt === null ? "not read" : String(host.robots_txt),
       host.delay_s > 0 ? `${rate(1 / host.delay_s)}, by ${host.delay_by}` : "any",
-      host.price === null ? "the price" : `${short(host.price)} × the price`,
+      cost(host),
       host.why ? `left alone for ${duration(host.blocked_for_s)}: ${host.why}` : "may be asked",
     ]));
     rows("valuable", report.valuable.map((row) => [page(row), short(row.worth), percent(row.stale, 0), row.due_in_s > 0 ? `in ${duration(row.due_in_s)}` : "now"]));

@@ -1,7 +1,7 @@
 // What if: every movement of a slider asks the server for a plan; the newest answer counts.
 "use strict";
 (() => {
-  const { count, duration, percent, rate, short } = figures;
+  const { cost, count, duration, percent, rate, short } = figures;
   const names = ["budget", "delay", "starvation"];
   const sliders = Object.fromEntries(names.map((name) => [name, document.getElementById(name)]));
   const curve = new CurvePicture("curve-picture");
@@ -76,7 +76,7 @@
     const none = !told.dearest_hosts.length;
     document.getElementById("dearest-table").hidden = none;
     put("dearest-words", none ? "None: the budget alone says how often pages are visited." : "");
-    const cells = (host) => [host.host.replace(/^https?:\/\//, ""), count(host.pages), `${rate(host.most_per_s)}, by ${host.by}`, host.price === null ? "–" : `${short(host.price)} × the price`];
+    const cells = (host) => [host.host.replace(/^https?:\/\//, ""), count(host.pages), `${rate(host.most_per_s)}, by ${host.by}`, cost(host)];
     document.getElementById("dearest").replaceChildren(
       ...told.dearest_hosts.map((host) =>
         make("tr", {}, ...cells(host).map((text, place) => (place ? make("td", { class: "number" }, text) : make("th", { scope: "row", class: "name" }, text)))),
