@@ -51,13 +51,16 @@ def freshness_of(pages: PlannedPages, now_s: float) -> FreshnessEstimate | None:
     return estimate_freshness(rates, doubts, pages.weights, pages.last_visit_s, now_s)
 
 
-def status_report(frontier: Frontier, *, now_s: float | None = None) -> dict[str, Any]:
+def status_report(
+    frontier: Frontier, *, now_s: float | None = None, pages: PlannedPages | None = None
+) -> dict[str, Any]:
     """Return pages, visits, budget, price, freshness and control of a crawl.
 
     Parameters
     ----------
     frontier : of the crawl, opened for reading
     now_s : the instant; default: now
+    pages : as they were then; default: read now
     """
     plan = frontier.last_plan()
     facts = frontier.facts()
@@ -66,7 +69,7 @@ def status_report(frontier: Frontier, *, now_s: float | None = None) -> dict[str
     fetches = {outcome.value: n for outcome, n in frontier.n_visits_by_outcome().items()}
     recent = frontier.n_visits_by_outcome(since_s=now_s - 3600.0)
     asked = sum(n for outcome, n in fetches.items() if outcome != "disallowed")
-    pages = frontier.planned_pages()
+    pages = frontier.planned_pages() if pages is None else pages
     estimate = freshness_of(pages, now_s)
     not_modified = fetches.get("not-modified", 0)
     return {

@@ -93,7 +93,7 @@ class CrawlObserver:
         pages = frontier.planned_pages()
         plan = frontier.last_plan()
         hosts = frontier.hosts()
-        told: dict[str, object] = dict(status_report(frontier, now_s=now_s))
+        told: dict[str, object] = dict(status_report(frontier, now_s=now_s, pages=pages))
         del told["control"], told["hosts_blocked"]
         question = plan_question(pages, hosts, plan, facts, agent=self._agent, now_s=now_s)
         gained = self._gain(plan, question)
