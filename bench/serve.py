@@ -16,11 +16,14 @@ import random
 import re
 import resource
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -29,15 +32,14 @@ from recrawl.ports import AdmissionLimits
 from recrawl.terms import Discovery, Document, Kind, Outcome, PageState, PageUpdate, PlanRecord
 from recrawl.terms import Visit as Seen
 from recrawl.wiring.stores import open_frontier, open_index
+from serve_site import WEIGHTS, WORDS
 
 DAY_S = 86_400.0
-WORDS = "quiet lantern harbour story paper engine golden river meadow signal archive".split()
 
 
 def write_state(directory: Path, n: int) -> None:
-    """Write a crawl of n pages on ten hosts, with twelve words from 5,000 each and more."""
+    """Write a crawl of n pages on ten hosts, with 120 words each: often the common ones."""
     draw = random.Random(1)
-    vocabulary = WORDS + [f"word{number}" for number in range(5_000)]
     frontier, now_s = open_frontier(directory), time.time()
     urls = [f"http://h{number % 10}.test/{number}" for number in range(n)]
     found = [Discovery(url, url[: url.find("/", 9)], Kind.PAGE) for url in urls]
@@ -76,8 +78,8 @@ def write_state(directory: Path, n: int) -> None:
     frontier.close()
     index = open_index(directory)
     for url in urls:
-        text = " ".join(draw.choices(vocabulary, k=60)) + " " + " ".join(draw.choices(WORDS, k=3))
-        title = " ".join(draw.choices(WORDS, k=2)).title()
+        text = " ".join(draw.choices(WORDS, cum_weights=WEIGHTS, k=120))
+        title = " ".join(draw.choices(WORDS, cum_weights=WEIGHTS, k=3)).title()
         index.replace(Document(url, title, text, now_s - DAY_S, b"s"))
     index.commit()
     index.close()
@@ -109,61 +111,100 @@ def cpu_s(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-async def get(port: int, path: str, refused: list[bytes] | None = None) -> tuple[float, bytes]:
+async def get(port: int, path: str) -> tuple[float, bytes]:
     """Ask once; return how long it took, and the answer."""
     started_s = time.perf_counter()
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode())
     told = await reader.read()
     writer.close()
-    assert told.startswith(b"HTTP/1.1 200") or refused is not None, told[:200]
-    if not told.startswith(b"HTTP/1.1 200") and refused is not None:
-        refused.append(told[:12])
+    assert told.startswith(b"HTTP/1.1 200"), told[:200]
     return time.perf_counter() - started_s, told.partition(b"\r\n\r\n")[2]
 
 
-def show(name: str, times_s: list[float]) -> None:
+def show(name: str, times_s: list[float], cpu_ms: float | None = None) -> None:
     ordered = sorted(1000 * value for value in times_s)
     places = [
         ordered[min(int(len(ordered) * part), len(ordered) - 1)] for part in (0.5, 0.95, 0.99)
     ]
     told = "  ".join(f"{value:8.1f}" for value in (*places, ordered[-1]))
-    print(f"{name:<34} {len(ordered):7,}  {told}", flush=True)
+    used = "" if cpu_ms is None else f"  {cpu_ms:8.1f}"
+    print(f"{name:<34} {len(ordered):7,}  {told}{used}", flush=True)
 
 
-async def alone(port: int) -> None:
+def queries(draw: random.Random) -> Iterator[str]:
+    """Yield what people might look for: one to three words, mostly rarer than the commonest."""
+    while True:
+        n = draw.choices((1, 2, 3), (3, 5, 2))[0]
+        yield "+".join(draw.choices(WORDS, cum_weights=WEIGHTS, k=n))
+
+
+async def alone(port: int, pid: int) -> None:
     """Searches and what-ifs one after the other, on an idle machine."""
-    await get(port, "/api/what-if")
+    await get(port, "/api/what-if")  # and the plan's compiled loops are loaded
     draw = random.Random(2)
     print(
         f"{'milliseconds':<34} {'asked':>7}  {'median':>8}  {'95 %':>8}  {'99 %':>8}  {'most':>8}"
+        f"  {'CPU each':>8}"
     )
-    show("one word, page", [(await get(port, f"/?q={draw.choice(WORDS)}"))[0] for _ in range(200)])
-    two = [f"/?q={draw.choice(WORDS)}+word{draw.randrange(5000)}" for _ in range(200)]
-    show("two words, page", [(await get(port, path))[0] for path in two])
-    narrow = [f"/?q={draw.choice(WORDS)}&host=h{draw.randrange(10)}.test&age=week" for _ in two]
-    show("one word, host and age", [(await get(port, path))[0] for path in narrow])
-    wrong = [f"/?q={draw.choice(WORDS)[:-1]}x+zzz" for _ in range(50)]
-    show("nothing found, with suggestion", [(await get(port, path))[0] for path in wrong])
-    asked = [f"/api/what-if?budget={draw.randrange(10_000, 200_000)}/d" for _ in range(30)]
-    show("what-if", [(await get(port, path))[0] for path in asked])
+    common = WORDS[:11]
+    pairs = [f"/?q={one}+{other}" for one in common for other in common if one != other]
+    asked = {
+        "as people ask": [f"/?q={text}" for text in islice(queries(draw), 500)],
+        "one of the commonest words": [f"/?q={word}" for word in common * 10],
+        "two of the commonest words": pairs,
+        "the commonest words in quotes": [f"/?q=%22{path[4:]}%22" for path in pairs],
+        "eight of the commonest words": [
+            f"/?q={'+'.join(draw.sample(common, 8))}" for _ in range(50)
+        ],
+        "a common word, host and age": [
+            f"/?q={word}&host=h{number}.test&age=week" for word in common for number in range(10)
+        ],
+        "the last page of hits": [f"/?q={word}&page=100" for word in common],
+        "nothing found, with suggestion": [
+            f"/?q={draw.choice(common)[:-1]}x+zzz{number}" for number in range(50)
+        ],
+        "what-if": [f"/api/what-if?budget={draw.randrange(10_000, 200_000)}/d" for _ in range(30)],
+    }
+    for name, paths in asked.items():
+        used_s = cpu_s(pid)
+        times_s = [(await get(port, path))[0] for path in paths]
+        show(name, times_s, 1000 * (cpu_s(pid) - used_s) / len(times_s))
+        await asyncio.sleep(1.0)  # or it would be too many requests at once
 
 
-async def searches(port: int, per_s: float, seconds: float) -> list[float]:
-    """Ask at a steady rate whatever comes back, and return how long each took."""
-    draw = random.Random(3)
-    started_s, tasks = time.perf_counter(), []
-    refused: list[bytes] = []
-    for number in range(int(per_s * seconds)):
-        wait_s = started_s + number / per_s - time.perf_counter()
-        if wait_s > 0:
-            await asyncio.sleep(wait_s)
-        path = f"/?q={draw.choice(WORDS)}+{draw.choice(WORDS)}"
-        tasks.append(asyncio.create_task(get(port, path, refused)))
-    times_s = [took_s for took_s, _ in await asyncio.gather(*tasks)]
-    if refused:
-        print(f"refused, for too many waited: {len(refused)} of {len(tasks)}")
-    return times_s[: len(tasks) - len(refused)]
+async def searches(port: int, per_s: float, seconds: float, readers: int = 64) -> list[float]:
+    """Ask at a steady rate over kept connections; return how long each took since it was due."""
+    asked = queries(random.Random(3))
+    started_s, n = time.perf_counter(), int(per_s * seconds)
+    numbers = iter(range(n))
+    times_s: list[float] = []
+    refused = 0
+
+    async def read() -> None:
+        nonlocal refused
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        for number in numbers:
+            due_s = started_s + number / per_s
+            wait_s = due_s - time.perf_counter()
+            if wait_s > 0:
+                await asyncio.sleep(wait_s)
+            writer.write(f"GET /?q={next(asked)} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = re.search(rb"(?i)content-length: (\d+)", head)
+            assert length is not None, head
+            await reader.readexactly(int(length[1]))
+            if head.startswith(b"HTTP/1.1 200"):
+                times_s.append(time.perf_counter() - due_s)
+            else:
+                refused += 1
+        writer.close()
+
+    await asyncio.gather(*(read() for _ in range(readers)))
+    took_s = time.perf_counter() - started_s
+    print(f"answered {len(times_s):,} of {n:,}, {len(times_s) / took_s:.0f} a second; "
+          f"refused {refused:,}")  # fmt: skip
+    return times_s
 
 
 async def watch(port: int, until_s: float) -> int:
@@ -195,8 +236,23 @@ async def dashboards(port: int, pid: int, n: int, seconds: float) -> None:
     )
 
 
-def crawl(directory: Path, seconds: float, *, load: bool, per_s: float) -> int:
-    """Crawl a web on this machine with all its might; return the fetches, with or without load."""
+@dataclass(frozen=True)
+class Crawled:
+    """What a crawl did within some seconds, and what it took."""
+
+    fetches: int
+    seconds: float
+    cpu_s: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.fetches / self.seconds:.1f} fetches/s at {self.cpu_s / self.seconds:.0%} of a "
+            f"core, {1000 * self.cpu_s / max(self.fetches, 1):.2f} ms each"
+        )
+
+
+def crawl(directory: Path, seconds: float, *, load: bool, per_s: float, budget: str) -> Crawled:
+    """Crawl a web on this machine with `run --serve`; say what it did, with or without load."""
     site = Path(__file__).with_name("serve_site.py")
     with contextlib.ExitStack() as stack:
         web = stack.enter_context(
@@ -209,25 +265,36 @@ def crawl(directory: Path, seconds: float, *, load: bool, per_s: float) -> int:
         config = directory / "recrawl.toml"
         config.write_text(
             f"seeds = {json.dumps([f'http://{host}/' for host in hosts])}\n"
-            'contact = "mailto:bench@localhost"\nbudget = "100/s"\nrobots = 16\n'
+            f'contact = "mailto:bench@localhost"\nbudget = "{budget}"\nrobots = 16\n'
             '[politeness]\ndelay = "10ms"\nallow_private = ["*.localhost"]\n'
             '[revisit]\nmin_interval = "1s"\ninitial_interval = "1s"\nmax_interval = "20s"\n'
         )
-        command = [sys.executable, "-m", "recrawl", "run", str(config), "-q", "--json"]
-        command += ["--for", f"{seconds + 8:.0f}s"]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as crawling:
-            time.sleep(5.0)
-            with server(directory / "recrawl-state") as (port, pid):
-                time.sleep(3.0)
-                if load:
-                    used_s = cpu_s(pid)
-                    took = asyncio.run(searches(port, per_s, seconds))
-                    print(f"the server used {(cpu_s(pid) - used_s) / len(took):.2g} s a search")
-                    show(f"{per_s:.0f} searches/s beside a crawl", took)
-                else:
-                    time.sleep(seconds)
-                told = json.loads(crawling.communicate()[0])
-    return sum(told["fetches"].values())
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        command = [sys.executable, "-m", "recrawl", "run", str(config), "-q"]
+        command += ["--serve", "--port", str(port)]
+        crawling = stack.enter_context(subprocess.Popen(command))
+        stack.callback(crawling.send_signal, signal.SIGINT)
+        time.sleep(12.0)
+        (pages,) = Path(f"/proc/{crawling.pid}/task/{crawling.pid}/children").read_text().split()
+        begun, used_s, at_s = fetched(port), cpu_s(crawling.pid), time.perf_counter()
+        if load:
+            served_s = cpu_s(int(pages))
+            took = asyncio.run(searches(port, per_s, seconds))
+            each = 1000 * (cpu_s(int(pages)) - served_s) / max(len(took), 1)
+            show(f"{per_s:.0f} searches/s beside a crawl", took)
+            print(f"the pages' process used {each:.2f} ms a search")
+        else:
+            time.sleep(seconds)
+        span_s = time.perf_counter() - at_s
+        return Crawled(fetched(port) - begun, span_s, cpu_s(crawling.pid) - used_s)
+
+
+def fetched(port: int) -> int:
+    """Return the fetches of a crawl up to now."""
+    told = json.loads(asyncio.run(get(port, "/api/status"))[1])
+    return int(sum(told["fetches"].values()))
 
 
 def main() -> None:
@@ -236,6 +303,7 @@ def main() -> None:
     arguments.add_argument("--seconds", type=float, default=60.0)
     arguments.add_argument("--per-second", type=float, default=200.0)
     arguments.add_argument("--only-crawl", action="store_true", help="leave out the large state")
+    arguments.add_argument("--budget", action="append", help="of the crawl; may be repeated")
     arguments.add_argument("--dashboards", type=int, default=100)
     chosen = arguments.parse_args()
     with tempfile.TemporaryDirectory() as place:
@@ -243,17 +311,20 @@ def main() -> None:
             state = Path(place) / "state"
             write_state(state, chosen.pages)
             with server(state) as (port, pid):
-                asyncio.run(alone(port))
+                asyncio.run(alone(port, pid))
                 asyncio.run(dashboards(port, pid, chosen.dashboards, chosen.seconds))
-        counts = {}
-        for load in (False, True):
-            folder = Path(place) / f"crawl-{load}"
-            folder.mkdir()
-            counts[load] = crawl(folder, chosen.seconds, load=load, per_s=chosen.per_second)
-        print(
-            f"fetches without and with the searches: {counts[False]:,} and {counts[True]:,} "
-            f"({counts[True] / counts[False] - 1:+.1%})"
-        )
+        for budget in chosen.budget or ("100/s", "10000/s"):
+            print(f"a crawl with a budget of {budget}")
+            did = {}
+            for load in (False, True):
+                folder = Path(place) / f"crawl-{budget.replace('/', '-')}-{load}"
+                folder.mkdir()
+                did[load] = crawl(
+                    folder, chosen.seconds, load=load, per_s=chosen.per_second, budget=budget
+                )
+                print(f"  {'with' if load else 'without'} the searches: {did[load]}", flush=True)
+            pace = {load: one.fetches / one.seconds for load, one in did.items()}
+            print(f"  fetches: {pace[True] / pace[False] - 1:+.1%}")
 
 
 if __name__ == "__main__":

@@ -2,8 +2,11 @@
 
 import asyncio
 import random
+from itertools import accumulate
 
 WORDS = "quiet lantern harbour story paper engine golden river meadow signal archive".split()
+WORDS += [f"word{number}" for number in range(5_000)]
+WEIGHTS = list(accumulate(1.0 / (rank + 3) for rank in range(len(WORDS))))  # as in languages
 
 
 async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -13,9 +16,8 @@ async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
             head = await reader.readuntil(b"\r\n\r\n")
             path = head.split(b" ", 2)[1].decode()
             links = "".join(f"<a href='/{draw.randrange(100)}'>x</a>" for _ in range(5))
-            body = (
-                f"<title>{path}</title><main>{' '.join(draw.choices(WORDS, k=150))}{links}</main>"
-            )
+            words = " ".join(draw.choices(WORDS, cum_weights=WEIGHTS, k=150))
+            body = f"<title>{path}</title><main>{words}{links}</main>"
             status = "404 Not Found" if path == "/robots.txt" else "200 OK"
             writer.write(
                 f"HTTP/1.1 {status}\r\nContent-Type: text/html\r\n"

@@ -3,7 +3,9 @@
 recrawl demo --state recrawl-demo &
 recrawl serve --state recrawl-demo --port 8710 &
 python docs/pictures/serve.py http://127.0.0.1:8710 dashboard    # while the demo runs
-python docs/pictures/serve.py http://127.0.0.1:8710 search nothing what-if page
+python docs/pictures/serve.py http://127.0.0.1:8710 home search nothing what-if page stopped
+recrawl serve --state empty-directory --port 8711 &
+python docs/pictures/serve.py http://127.0.0.1:8711 empty
 """
 
 import shutil
@@ -20,8 +22,12 @@ LOOKS = (("", "light", 1100, 1220), ("-dark", "dark", 1100, 1220), ("-phone", "l
 
 def show(page: Page, origin: str, view: str) -> None:
     """Open a view and wait until it is complete."""
-    hit = page.request.get(f"{origin}/api/search?q={quote(QUERY)}").json()["hits"][0]["url"]
+    found = page.request.get(f"{origin}/api/search?q={quote(QUERY)}").json()
+    hit = found["hits"][0]["url"] if "hits" in found else ""
     paths = {
+        "home": "/",
+        "stopped": "/dashboard",
+        "empty": "/dashboard",
         "search": f"/?q={quote(QUERY)}",
         "nothing": "/?q=quit%20lantrn",
         "dashboard": "/dashboard",
@@ -29,7 +35,9 @@ def show(page: Page, origin: str, view: str) -> None:
         "page": f"/page?url={quote(hit, safe='')}",
     }
     page.goto(origin + paths[view])
-    if view == "dashboard":
+    if view == "empty":
+        page.locator("#nothing").wait_for()
+    if view in ("dashboard", "stopped"):
         page.locator("#fetches-picture canvas").wait_for()
         page.locator("#valuable tr").first.wait_for()
         page.wait_for_timeout(4_000)  # the crawl moves on
@@ -56,7 +64,8 @@ def main() -> None:
             for view in sys.argv[2:]:
                 show(page, origin, view)
                 page.screenshot(
-                    path=folder / f"serve-{view}{suffix}.png", full_page=view == "what-if"
+                    path=folder / f"serve-{view}{suffix}.png",
+                    full_page=view in ("stopped", "what-if"),
                 )
         browser.close()
 

@@ -6,7 +6,7 @@ import pytest
 from recrawl.control.lifecycle import RevisitRules
 from recrawl.control.planning import PlanInputs, plan_visits
 from recrawl.ports import PlannedPages
-from recrawl.reports.plans import control_curve, plan_question, solve_what_if, trade_off
+from recrawl.reports.plans import plan_question, solve_what_if, trade_off
 from recrawl.terms import HostRecord, PlanRecord
 
 FACTS = {
@@ -72,26 +72,3 @@ def test_more_budget_buys_more_at_a_lower_price() -> None:
 def test_without_pages_or_budget_there_is_no_question() -> None:
     """As for a crawl that has just begun."""
     assert plan_question(pages(), HOSTS, None, {}, agent="recrawl", now_s=0.0) is None
-
-
-def test_a_heavier_weight_keeps_the_indexer_busier() -> None:
-    """And more robots at every length."""
-    facts = {
-        "robots": 8.0, "buffer_capacity": 5.0, "starvation_weight": 0.2,
-        "control_fetch_rate": 0.2, "control_index_rate": 1.0,
-    }  # fmt: skip
-    light, heavy = control_curve(facts), control_curve(facts, 5.0)
-    assert light is not None
-    assert heavy is not None
-
-    assert heavy["starvation"] < light["starvation"]
-    assert all(more >= less for more, less in zip(heavy["targets"], light["targets"], strict=True))
-
-
-def test_before_rates_are_known_robots_run_while_there_is_room() -> None:
-    """And an old state, which does not tell, has no curve."""
-    curve = control_curve({"robots": 3, "buffer_capacity": 4, "starvation_weight": 1.0})
-
-    assert curve is not None
-    assert (curve["kind"], curve["targets"]) == ("room", [3, 3, 2, 1, 0])
-    assert control_curve({}) is None

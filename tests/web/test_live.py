@@ -4,6 +4,7 @@ import asyncio
 import json
 from pathlib import Path
 
+import pytest
 from tests.web.state import FACTS, NOW_S, stories, write_state
 
 from recrawl.frontier.store import StateLock
@@ -67,6 +68,28 @@ def test_a_pulse_counts_only_what_is_new(tmp_path: Path) -> None:
     control = third["control"]
     assert isinstance(control, dict)
     assert control["measures"]["sojourn_s"] == {"predicted": 2.0, "measured": 2.0}
+
+
+def test_a_crawl_without_a_solved_control_shows_what_theory_expects(tmp_path: Path) -> None:
+    """Prediction beside measurement, the control that was not worth it, and how little it wins."""
+    safe = {
+        "control_known": 0.0, "safe_pages": 80.0, "safe_fetch_rate": 0.05, "safe_index_rate": 1.0,
+        "safe_seconds": 100.0, "safe_starvation": 0.6, "safe_loss_rate": 0.0,
+        "safe_throughput": 0.4, "safe_buffer_mean": 0.6, "safe_robots_mean": 8.0,
+    }  # fmt: skip
+    write_state(tmp_path, stories(4), facts=FACTS | safe)
+    source = CrawlSource(tmp_path)
+    pulse = CrawlObserver().pulse(source)
+    source.close()
+
+    curve, control = pulse["curve"], pulse["control"]
+    assert isinstance(curve, dict)
+    assert isinstance(control, dict)
+    assert (curve["kind"], curve["best"]["kind"]) == ("room", "optimal")
+    assert control["measures"]["starvation"]["measured"] == 0.6
+    assert control["measures"]["sojourn_s"]["measured"] == pytest.approx(1.5)
+    assert 0.0 <= control["to_win"] < 1.0
+    json.dumps(pulse)
 
 
 def test_a_running_crawl_has_the_say_about_now() -> None:

@@ -131,7 +131,9 @@ async def test_a_query_that_cannot_be_read_is_answered_in_words(
         ("/api/search?q=", "q"),
         ("/api/what-if?budget=much", "budget"),
         ("/api/what-if?budget=-1/h", "budget"),
+        ("/api/what-if?budget=1e300/s", "budget"),
         ("/api/what-if?delay=0s", "delay"),
+        ("/api/what-if?delay=1e9d", "delay"),
         ("/api/what-if?starvation_weight=nan", "starvation_weight"),
         ("/api/page?url=javascript:alert(1)", "javascript"),
     ],
@@ -195,7 +197,7 @@ async def test_a_page_is_explained(crawl: Path) -> None:
     answer = await get(crawl, f"/page?url={quote(HOST + '/1', safe='')}")
 
     assert answer.status == 200
-    assert "once in 2d, likely between" in answer.text
+    assert "once in 2 days, likely between" in answer.text
     assert "in 1 day" in answer.text
     assert len(HTMLParser(answer.text).css("svg circle.changed")) == 2
     assert len(HTMLParser(answer.text).css("svg circle.same-304")) == 1
@@ -237,6 +239,21 @@ async def test_more_budget_promises_more(crawl: Path) -> None:
     assert more["curve"]["starvation"] <= now["curve"]["starvation"]
     fresh = [point["freshness"] for point in points]
     assert fresh == sorted(fresh)
+
+
+async def test_hosts_at_their_limit_are_named_with_their_price(crawl: Path) -> None:
+    """What limits them, and how much dearer a visit is there than elsewhere."""
+    async with serving(crawl) as app:
+        none = (await ask(app, "/api/what-if")).json["dearest_hosts"]
+        some = (await ask(app, "/api/what-if?delay=2h")).json["dearest_hosts"]
+
+    assert none == []
+    assert {"http://a.test"} <= {host["host"] for host in some}
+    for host in some:
+        assert host["most_per_s"] == pytest.approx(1 / 7200)
+        assert host["by"] == "us"
+        assert host["points_per_daily_fetch"] > 0.0
+        assert host["times"] is None or host["times"] > 1.0
 
 
 # -- where there is nothing, or nothing good --

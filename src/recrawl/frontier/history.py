@@ -1,5 +1,6 @@
 """What a crawl did, read from its SQLite file beside the crawl: for pictures and tables."""
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -91,12 +92,8 @@ class SqliteHistory:
 
     def last_seen_s(self, urls: list[str]) -> dict[str, float]:
         """When each page was last seen, changed or not."""
-        found = {}
-        for url in urls:
-            for row in self._rows("last_seen", url=url):
-                if row[0] is not None:
-                    found[url] = float(row[0])
-        return found
+        rows = self._rows("last_seen", urls=json.dumps(urls))
+        return {url: float(at_s) for url, at_s in rows}
 
     def host_names(self, limit: int) -> tuple[str, ...]:
         """Names of hosts, with their scheme."""

@@ -14,6 +14,8 @@ import tantivy
 from typing_extensions import override
 
 from recrawl.errors import StateError
+from recrawl.index.passages import best_passage
+from recrawl.index.queries import ReadQuery, Wanted, read_query
 from recrawl.index.spelling import respelled
 from recrawl.ports import PageIndex
 from recrawl.terms import Document, Hit
@@ -27,8 +29,14 @@ LANGUAGES: Final = (
 )  # fmt: skip
 _HEAP_BYTES: Final = 64 * 1024 * 1024
 _SNIPPET_CHARACTERS: Final = 200
+_LIKE_CHARACTERS: Final = 20_000  # of a page, in which like words are looked for
 _WORD: Final = re.compile(r"\w+")
-_TEXT_FIELDS: Final = ["title", "text"]
+_TEXT_FIELDS: Final = ("title", "text")
+_TITLE_BOOST: Final = 3.0
+_MOST_TOKENS: Final = 24  # of one query: what it can cost is bounded
+_RARE: Final = 1_000  # pages with a word, up to which its places in texts are looked at
+_RARE_IN_TITLES: Final = 10_000
+_MUST, _SHOULD, _MUST_NOT = tantivy.Occur.Must, tantivy.Occur.Should, tantivy.Occur.MustNot
 
 
 def _schema() -> tantivy.Schema:
@@ -73,6 +81,7 @@ class TantivyIndex(PageIndex):
         self, directory: Path, *, language: str = "english", read_only: bool = False
     ) -> None:
         self._directory = directory
+        self._meta_mark: tuple[int, ...] = ()
         if read_only and not tantivy_exists(directory):
             raise StateError(f"{directory} holds no index yet; crawl something first")
         try:
@@ -89,7 +98,8 @@ class TantivyIndex(PageIndex):
             )
             for name in ("url", "host", *_TEXT_FIELDS):  # a damaged schema is found out here
                 tantivy.Query.term_query(self._index.schema, name, "")
-            self._index.register_tokenizer("words", _words(language))
+            self._analyzer = _words(language)
+            self._index.register_tokenizer("words", self._analyzer)
             self._writer = None if read_only else self._index.writer(_HEAP_BYTES, 1)
         except (OSError, ValueError) as error:
             raise StateError(f"index {directory}: {error}") from error
@@ -136,18 +146,19 @@ class TantivyIndex(PageIndex):
         host: str | None = None,
         fetched_since_s: float | None = None,
     ) -> tuple[int, list[Hit]]:
-        self._index.reload()
-        searcher = self._index.searcher()
-        boosts = {"title": 3.0, "text": 1.0}
-        text = query[:1_000]
+        searcher = self._searcher()
+        asked = read_query(query)
+        every = [self._one_of(group) for group in asked.groups]
+        if not every and not asked.never:
+            return 0, []
+        never = [(_MUST_NOT, self._one_of((wanted,))) for wanted in asked.never]
         found: Any = None  # the binding's stubs do not know the count
         # All words first; where no page has them all, any of them.
-        for all_words in (True, False):
-            parsed, _ = self._index.parse_query_lenient(
-                text, _TEXT_FIELDS, field_boosts=boosts, conjunction_by_default=all_words
-            )
-            wanted = self._with_phrase(parsed, text) if all_words else parsed
-            narrowed = self._narrowed(wanted, host, fetched_since_s)
+        for occur in (_MUST, _SHOULD):
+            parts = [(occur, part) for part in every] or [(_MUST, tantivy.Query.all_query())]
+            wanted = tantivy.Query.boolean_query([*parts, *never])
+            ranked = self._with_phrase(wanted, asked, searcher) if occur == _MUST else wanted
+            narrowed = self._narrowed(ranked, host, fetched_since_s)
             try:
                 found = searcher.search(narrowed, limit=limit, offset=offset, count=True)
             except ValueError as error:  # of an index that was made without the age
@@ -155,14 +166,63 @@ class TantivyIndex(PageIndex):
                     f"index {self._directory} cannot be searched so ({error}); it was written by "
                     "another version: move the state away and crawl anew"
                 ) from error
-            if found.count:
+            if found.count or len(every) < 2:
                 break
-        if found is None or not found.hits:
-            return (found.count or 0) if found else 0, []
-        snippets = tantivy.SnippetGenerator.create(searcher, parsed, self._index.schema, "text")
-        snippets.set_max_num_chars(_SNIPPET_CHARACTERS)
-        hits = [_hit(searcher.doc(address), score, snippets) for score, address in found.hits]
+        if not found.hits:
+            return found.count or 0, []
+        show = _Snippets(searcher, wanted, self._index.schema, self._beginnings(asked))
+        hits = [_hit(searcher.doc(address), score, show) for score, address in found.hits]
         return found.count or len(hits), hits
+
+    def _searcher(self) -> tantivy.Searcher:
+        """Return a view of the latest commit; looking for one costs a look at a file's date."""
+        if self._writer is None:
+            mark = _mark(self._directory / "meta.json")
+            if mark != self._meta_mark:
+                self._index.reload()
+                self._meta_mark = mark
+        return self._index.searcher()
+
+    def _one_of(self, group: tuple[Wanted, ...]) -> tantivy.Query:
+        parts = [self._of_one(wanted) for wanted in group]
+        if len(parts) == 1:
+            return parts[0]
+        return tantivy.Query.boolean_query([(_SHOULD, part) for part in parts])
+
+    def _of_one(self, wanted: Wanted) -> tantivy.Query:
+        """Return what finds a word, or words next to each other; titles count three times."""
+        if wanted.field == "host":
+            return tantivy.Query.const_score_query(
+                tantivy.Query.term_query(self._index.schema, "host", wanted.text.lower()), 0.0
+            )
+        tokens = self._analyzer.analyze(wanted.text)[:_MOST_TOKENS]
+        if not tokens:
+            return tantivy.Query.empty_query()
+        if wanted.field is not None:
+            return self._in_field(wanted.field, tokens)
+        return tantivy.Query.boolean_query(
+            [
+                (_SHOULD, tantivy.Query.boost_query(self._in_field("title", tokens), _TITLE_BOOST)),
+                (_SHOULD, self._in_field("text", tokens)),
+            ]
+        )
+
+    def _in_field(self, field: str, tokens: list[str]) -> tantivy.Query:
+        schema = self._index.schema
+        if len(tokens) == 1:
+            return tantivy.Query.term_query(schema, field, tokens[0])
+        return tantivy.Query.phrase_query(schema, field, list(tokens))
+
+    def _beginnings(self, asked: ReadQuery) -> list[str]:
+        """Return how words of the text begin that the query may mean."""
+        words = [
+            word
+            for group in asked.groups
+            for wanted in group
+            if wanted.field != "host"
+            for word in _WORD.findall(wanted.text.lower())
+        ]
+        return [_shared(word, self._analyzer.analyze(word)) for word in words[:_MOST_TOKENS]]
 
     def _narrowed(self, wanted: Any, host: str | None, fetched_since_s: float | None) -> Any:
         """Keep pages of one host, and copies fetched since an instant; ranks stay."""
@@ -185,8 +245,7 @@ class TantivyIndex(PageIndex):
 
     @override
     def misread(self, query: str) -> list[str]:
-        _, errors = self._index.parse_query_lenient(query[:1_000], _TEXT_FIELDS)
-        return list(dict.fromkeys(_in_words(str(error)) for error in errors))
+        return list(read_query(query).notes)
 
     @override
     def suggest(self, query: str) -> str | None:
@@ -200,26 +259,29 @@ class TantivyIndex(PageIndex):
             fuzzy = tantivy.Query.fuzzy_term_query(self._index.schema, "text", word, distance)
             for _, address in searcher.search(fuzzy, limit=3, count=False).hits:
                 document = searcher.doc(address)
-                text = f"{document['title'][0]} {str(document['text'][0])[:100_000]}"
+                text = f"{document['title'][0]} {str(document['text'][0])[:_LIKE_CHARACTERS]}"
                 found.update(_WORD.findall(text.lower()))
             if found:
                 break
         return found
 
-    def _with_phrase(self, parsed: Any, text: str) -> Any:
-        """Prefer pages that have the words next to each other."""
-        words = [word for word in text.split() if word.isalnum()]
-        if len(words) < 2 or len(words) != len(text.split()):
-            return parsed
-        phrase, _ = self._index.parse_query_lenient(
-            f'"{" ".join(words)}"~2', _TEXT_FIELDS, field_boosts={"title": 3.0, "text": 1.0}
-        )
-        return tantivy.Query.boolean_query(
-            [
-                (tantivy.Occur.Must, parsed),
-                (tantivy.Occur.Should, tantivy.Query.boost_query(phrase, 2.0)),
-            ]
-        )
+    def _with_phrase(
+        self, wanted: tantivy.Query, asked: ReadQuery, searcher: tantivy.Searcher
+    ) -> tantivy.Query:
+        """Prefer pages that have the words next to each other.
+
+        Where one of the words is rare: the cost is that of reading where the pages have it.
+        """
+        words = [group[0] for group in asked.groups if len(group) == 1 and not group[0].field]
+        tokens = [token for word in words for token in self._analyzer.analyze(word.text)]
+        if len(words) != len(asked.groups) or not 2 <= len(tokens) <= _MOST_TOKENS:
+            return wanted
+        nearby = []
+        for field, rare, boost in (("title", _RARE_IN_TITLES, _TITLE_BOOST), ("text", _RARE, 1.0)):
+            if min(searcher.doc_freq(field, token) for token in tokens) <= rare:
+                phrase = tantivy.Query.phrase_query(self._index.schema, field, list(tokens), 2)
+                nearby.append((_SHOULD, tantivy.Query.boost_query(phrase, 2.0 * boost)))
+        return tantivy.Query.boolean_query([(_MUST, wanted), *nearby]) if nearby else wanted
 
     @override
     def urls(self) -> Iterable[tuple[str, bytes]]:
@@ -245,13 +307,20 @@ class TantivyIndex(PageIndex):
         return self._writer
 
 
-def _in_words(error: str) -> str:
-    if "missing delimiter" in error:
-        return "a quotation mark is missing; it was taken as not there"
-    if "does not exist" in error:
-        name = error.partition("'")[2].partition("'")[0]
-        return f"there is no field {name!r}; only title: and text: can be asked for"
-    return f"a part of it was left out ({error})"
+def _shared(word: str, stems: list[str]) -> str:
+    """Return the beginning that a word has in common with its stem."""
+    pairs = zip(word, stems[0] if stems else "", strict=False)
+    n = next((place for place, (a, b) in enumerate(pairs) if a != b), None)
+    return word[:n] if n else word[: len(stems[0])] if stems else word
+
+
+def _mark(path: Path) -> tuple[int, ...]:
+    """Tell a file from the one that takes its place."""
+    try:
+        told = path.stat()
+    except OSError:
+        return ()
+    return told.st_mtime_ns, told.st_ino, told.st_size
 
 
 def tantivy_exists(directory: Path) -> bool:
@@ -264,17 +333,41 @@ def clear(directory: Path) -> None:
     shutil.rmtree(directory, ignore_errors=True)
 
 
-def _hit(document: Any, score: float, snippets: Any) -> Hit:
-    snippet = snippets.snippet_from_doc(document)
-    fragment = snippet.fragment()
-    ranges = tuple(_characters(fragment, part.start, part.end) for part in snippet.highlighted())
-    if not fragment:
-        fragment = str(document["text"][0])[:_SNIPPET_CHARACTERS]
+class _Snippets:
+    """Marks the words of a query in the best passage of a text, however long that is."""
+
+    def __init__(
+        self,
+        searcher: tantivy.Searcher,
+        query: tantivy.Query,
+        schema: tantivy.Schema,
+        beginnings: list[str],
+    ) -> None:
+        self._marks = tantivy.SnippetGenerator.create(searcher, query, schema, "text")
+        self._marks.set_max_num_chars(_SNIPPET_CHARACTERS)
+        self._beginnings = beginnings
+
+    def of(self, text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
+        """Return a snippet, and where words of the query stand in it."""
+        passage = tantivy.Document()
+        passage.add_text("text", best_passage(text, self._beginnings))
+        snippet = self._marks.snippet_from_doc(passage)
+        fragment = snippet.fragment()
+        if not fragment:
+            return text[:_SNIPPET_CHARACTERS], ()
+        marked = [(part.start, part.end) for part in snippet.highlighted()]
+        if fragment.isascii():
+            return fragment, tuple(marked)
+        return fragment, tuple(_characters(fragment, *part) for part in marked)
+
+
+def _hit(document: Any, score: float, show: _Snippets) -> Hit:
+    snippet, highlights = show.of(str(document["text"][0]))
     return Hit(
         url=str(document["url"][0]),
         title=str(document["title"][0]),
-        snippet=fragment,
-        highlights=ranges,
+        snippet=snippet,
+        highlights=highlights,
         score=float(score),
         fetched_at_s=float(document["fetched_at_s"][0]),
     )

@@ -1,9 +1,7 @@
-"""What another budget, another delay or another control would bring: solved, never applied."""
+"""What another budget or another delay would bring: solved, never applied."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +9,10 @@ from numpy.typing import NDArray
 from recrawl.control.lifecycle import RevisitRules
 from recrawl.control.planning import MEASURES, PlanInputs, Schedule, plan_visits
 from recrawl.control.robots_txt import robots_from_answer
-from recrawl.fleet import ControlledBuffer, RobotOptimum, solve_robots
 from recrawl.ports import PlannedPages
 from recrawl.terms import HostRecord, PlanRecord
 
-__all__ = ["PlanQuestion", "control_curve", "plan_question", "solve_what_if", "trade_off"]
+__all__ = ["PlanQuestion", "plan_question", "solve_what_if", "trade_off"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,55 +107,6 @@ def trade_off(question: PlanQuestion, factors: Sequence[float]) -> list[dict[str
         schedule = solve_what_if(question, budget, question.delay_s)
         told.append({"budget": budget, "freshness": schedule.freshness, "price": schedule.price})
     return told
-
-
-def control_curve(facts: Mapping[str, float], weight: float | None = None) -> dict[str, Any] | None:
-    """Return the robots to aim for at each length of the buffer, and what that is to bring.
-
-    Parameters
-    ----------
-    facts : of the state
-    weight : starvation weight; default: the crawl's own
-
-    Returns
-    -------
-    dict or None
-        ``kind``: ``optimal`` with predictions, or ``room`` while no rates are known or the
-        configuration asks for it; None for a state that does not tell.
-    """
-    if "robots" not in facts or "buffer_capacity" not in facts:
-        return None
-    robots, capacity = int(facts["robots"]), int(facts["buffer_capacity"])
-    weight = facts.get("starvation_weight", 0.0) if weight is None else weight
-    if "control_fetch_rate" not in facts or weight <= 0.0:
-        targets = [min(robots, capacity - length) for length in range(capacity + 1)]
-        return {"kind": "room", "robots": robots, "capacity": capacity, "targets": targets}
-    fetch_rate, index_rate = facts["control_fetch_rate"], facts["control_index_rate"]
-    best = _solved(robots, capacity, fetch_rate, index_rate, weight)
-    measures = best.measures
-    return {
-        "kind": "optimal",
-        "robots": robots,
-        "capacity": capacity,
-        "targets": [min(target, robots) for target in best.targets],
-        "is_curve": best.is_curve,
-        "starvation": measures.starvation,
-        "loss_rate": measures.loss_rate,
-        "throughput": measures.throughput,
-        "buffer_mean": measures.buffer_mean,
-        "robots_mean": measures.robots_mean,
-        "sojourn_s": measures.response_time,
-    }
-
-
-@lru_cache(maxsize=64)
-def _solved(
-    robots: int, capacity: int, fetch_rate: float, index_rate: float, weight: float
-) -> RobotOptimum:
-    model = ControlledBuffer(
-        robots, capacity, fetch_rate, index_rate, starvation_weight=weight * index_rate
-    )
-    return solve_robots(model)
 
 
 def _crawl_delay_s(host: HostRecord | None, agent: str) -> float:

@@ -18,6 +18,7 @@ __all__ = [
     "freshness_of",
     "instant_of",
     "model_words",
+    "parted",
     "status_report",
 ]
 
@@ -52,13 +53,16 @@ def freshness_of(pages: PlannedPages, now_s: float) -> FreshnessEstimate | None:
     return estimate_freshness(rates, doubts, pages.weights, pages.last_visit_s, now_s)
 
 
-def status_report(frontier: Frontier, *, now_s: float | None = None) -> dict[str, Any]:
+def status_report(
+    frontier: Frontier, *, now_s: float | None = None, pages: PlannedPages | None = None
+) -> dict[str, Any]:
     """Return pages, visits, budget, price, freshness and control of a crawl.
 
     Parameters
     ----------
     frontier : of the crawl, opened for reading
     now_s : the instant; default: now
+    pages : as they were then; default: read now
     """
     plan = frontier.last_plan()
     facts = frontier.facts()
@@ -67,7 +71,7 @@ def status_report(frontier: Frontier, *, now_s: float | None = None) -> dict[str
     fetches = {outcome.value: n for outcome, n in frontier.n_visits_by_outcome().items()}
     recent = frontier.n_visits_by_outcome(since_s=now_s - 3600.0)
     asked = sum(n for outcome, n in fetches.items() if outcome != "disallowed")
-    pages = frontier.planned_pages()
+    pages = frontier.planned_pages() if pages is None else pages
     estimate = freshness_of(pages, now_s)
     not_modified = fetches.get("not-modified", 0)
     return {
@@ -99,7 +103,7 @@ def status_report(frontier: Frontier, *, now_s: float | None = None) -> dict[str
 
 def control_report(facts: Mapping[str, float]) -> dict[str, Any] | None:
     """Return what the control predicts and what happened since it was adopted, if there is one."""
-    if "measured_seconds" not in facts:
+    if "measured_seconds" not in facts or not facts.get("control_known", 1.0):
         return None
     rows = {
         name: (facts[f"predicted_{name}"], facts[f"measured_{name}"])
@@ -112,7 +116,7 @@ def control_report(facts: Mapping[str, float]) -> dict[str, Any] | None:
         "model": model_words(facts),
         "dropped": bool(facts.get("control_dropped")),
         "measures": {name: {"predicted": p, "measured": m} for name, (p, m) in rows.items()},
-        "parted": _parted(facts),
+        "parted": parted(facts),
     }
 
 
@@ -141,7 +145,7 @@ def model_words(facts: Mapping[str, float]) -> str:
     )
 
 
-def _parted(facts: Mapping[str, float]) -> list[str]:
+def parted(facts: Mapping[str, float]) -> list[str]:
     """Name the measures in which theory and practice part by more than chance would explain.
 
     A busy period of the buffer is about 2 K pages long; so many pages make one observation.

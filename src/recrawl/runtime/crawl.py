@@ -235,6 +235,7 @@ class Crawl:
             "robots": rules.n_robots,
             "buffer_capacity": rules.buffer_capacity,
             "servers": rules.n_servers,
+            "buffer_deadline_s": rules.buffer_deadline_s,
             "starvation_weight": self.control.starvation_weight if self.control else 0.0,
         }
 

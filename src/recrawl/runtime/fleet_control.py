@@ -139,8 +139,9 @@ class FleetControl:
 
     def seen(self) -> FleetSeen | None:
         """Return what happened since the control in force was adopted; None before the first."""
-        if self._adaptive is None:
-            return None
+        return None if self._adaptive is None else self._seen()
+
+    def _seen(self) -> FleetSeen:
         now, then = self._look(), self._mark
         seconds = max(now.at_s - then.at_s, 1e-9)
         return FleetSeen(
@@ -174,12 +175,29 @@ class FleetControl:
             "buffer_lost": self._buffer.lost,
             "buffer_starved_s": self._buffer.starved_s,
         }
-        if self._adaptive is None or self._dropped:
+        if self._adaptive is None:
+            return live | self._under_the_safe_control()
+        if self._dropped:
             return self._dropped | live
         seen = self.seen()
         assert seen is not None
         measured = {f"measured_{name}": value for name, value in asdict(seen).items()}
-        return live | _facts_of(self._adaptive) | measured | {"control_dropped": 0.0}
+        return (
+            live
+            | _facts_of(self._adaptive)
+            | measured
+            | {"control_dropped": 0.0, "control_known": 1.0}
+        )
+
+    def _under_the_safe_control(self) -> dict[str, float]:
+        """Return what was measured while nothing has been solved."""
+        seen = {f"safe_{name}": value for name, value in asdict(self._seen()).items()}
+        return seen | {
+            "control_known": 0.0,
+            "safe_pages": min(self._fetches.count, self._services.count),
+            "safe_fetch_rate": self._fetches.rate or 0.0,
+            "safe_index_rate": self._services.rate or 0.0,
+        }
 
     async def _follow(self) -> bool:
         adaptive = self._adaptive

@@ -3,6 +3,7 @@
 import contextlib
 import time
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from recrawl.control.urls import normalise
@@ -15,11 +16,14 @@ from recrawl.web.pages.search import AGES, PER_PAGE, SearchQuestion, SearchResul
 from recrawl.web.source import CrawlSource
 
 if TYPE_CHECKING:
+    from recrawl.control.planning import Schedule
     from recrawl.reports.plans import PlanQuestion
 
-__all__ = ["PageUnknown", "Planning", "Surroundings", "explain_page", "find"]
+__all__ = ["PageUnknown", "Planning", "Searching", "Surroundings", "explain_page"]
 
 _MOST_HOSTS = 50
+_AROUND_S = 1.0
+_DEAREST = 8  # hosts that a what-if names
 
 
 class PageUnknown(InputError):
@@ -35,19 +39,45 @@ class Surroundings:
     n_documents: int | None = None
 
 
-def look_around(source: CrawlSource) -> Surroundings:
-    """Return hosts and the number of pages, as far as there are any; raises nothing of ours."""
-    now_s, n = time.time(), None
-    hosts: tuple[str, ...] = ()
-    with contextlib.suppress(RecrawlError):
-        n = source.index().n_documents()
-        facts = source.frontier().facts()
-        now_s = crawl_instant(facts, is_running=source.history().is_running())
-        hosts = source.history().host_names(_MOST_HOSTS)
-    return Surroundings(now_s, tuple(name.partition("://")[2] for name in hosts), n)
+class Searching:
+    """Answers searches; what surrounds them is looked up once a second at most."""
+
+    def __init__(self) -> None:
+        self._looked_at_s = -inf
+        self._around = Surroundings(0.0)
+
+    def find(
+        self, source: CrawlSource, question: SearchQuestion
+    ) -> tuple[Surroundings, SearchResult | None, str | None]:
+        """Return what surrounds a search, its result if one was asked, and what went wrong."""
+        around = self._look_around(source)
+        try:
+            if question.text:
+                return around, _search(source, question, around.now_s), None
+            source.index()
+        except RecrawlError as error:
+            return around, None, str(error)
+        return around, None, None
+
+    def _look_around(self, source: CrawlSource) -> Surroundings:
+        """Return hosts and the number of pages, as far as there are any; raises nothing of ours."""
+        at_s = time.monotonic()
+        if at_s - self._looked_at_s < _AROUND_S:
+            return self._around
+        now_s, n = time.time(), None
+        hosts: tuple[str, ...] = ()
+        with contextlib.suppress(RecrawlError):
+            n = source.index().n_documents()
+            facts = source.frontier().facts()
+            now_s = crawl_instant(facts, is_running=source.history().is_running())
+            hosts = source.history().host_names(_MOST_HOSTS)
+            self._looked_at_s = at_s
+        names = tuple(name.partition("://")[2] for name in hosts)
+        self._around = Surroundings(now_s, names, n)
+        return self._around
 
 
-def search(source: CrawlSource, question: SearchQuestion, now_s: float) -> SearchResult:
+def _search(source: CrawlSource, question: SearchQuestion, now_s: float) -> SearchResult:
     """Return one page of hits."""
     index = source.index()
     age_s = AGES[question.age][1]
@@ -71,20 +101,6 @@ def search(source: CrawlSource, question: SearchQuestion, now_s: float) -> Searc
         suggestion=None if total else index.suggest(question.text),
         notes=tuple(index.misread(question.text)),
     )
-
-
-def find(
-    source: CrawlSource, question: SearchQuestion
-) -> tuple[Surroundings, SearchResult | None, str | None]:
-    """Return what surrounds a search, its result if something was asked, and what went wrong."""
-    around = look_around(source)
-    try:
-        if question.text:
-            return around, search(source, question, around.now_s), None
-        source.index()
-    except RecrawlError as error:
-        return around, None, str(error)
-    return around, None, None
 
 
 def explain_page(
@@ -148,7 +164,8 @@ class Planning:
             A number makes no sense, or nothing was visited yet.
         """
         # Compiled loops take a second to import: paid on this thread, not at the server's start.
-        from recrawl.reports.plans import control_curve, solve_what_if
+        from recrawl.reports.plans import solve_what_if
+        from recrawl.reports.robots import control_curve
 
         started_s = time.perf_counter()
         facts = source.frontier().facts()
@@ -158,8 +175,7 @@ class Planning:
         present_weight = facts.get("starvation_weight", 0.0)
         weight = present_weight if starvation_weight is None else starvation_weight
         schedule = solve_what_if(question, budget, delay)
-        worth = schedule.price / max(float(question.inputs.weights.sum()), 1e-300)
-        at_cap = (schedule.host_prices > schedule.price * (1 + 1e-6)).sum()
+        at_cap = schedule.host_prices > schedule.price * (1 + 1e-6)
         return {
             "budget": budget,
             "delay": delay,
@@ -172,10 +188,11 @@ class Planning:
             "pages": len(question.inputs.weights),
             "freshness": schedule.freshness,
             "price": schedule.price,
-            "points_per_daily_fetch": 100.0 * worth / 86_400.0,
+            "points_per_daily_fetch": _points(schedule.price, question),
             "never_visited": schedule.n_never_visited,
-            "hosts_at_cap": int(at_cap),
-            "curve": control_curve(facts, weight),
+            "hosts_at_cap": int(at_cap.sum()),
+            "dearest_hosts": _dearest(source, question, schedule, delay),
+            "curve": control_curve(facts, starvation_weight),
             "command": self._command(question, budget, delay, weight, present_weight),
             "took_ms": 1000.0 * (time.perf_counter() - started_s),
         }
@@ -219,3 +236,35 @@ class Planning:
         if weight != present:
             parts.append(f"--starvation-weight {weight:.3g}")
         return " ".join(parts)
+
+
+def _points(price: float, question: "PlanQuestion") -> float:
+    """Return a price as percentage points of freshness for one more fetch a day."""
+    return 100.0 * price / max(float(question.inputs.weights.sum()), 1e-300) / 86_400.0
+
+
+def _dearest(
+    source: CrawlSource, question: "PlanQuestion", schedule: "Schedule", delay_s: float
+) -> list[dict[str, object]]:
+    """Return the hosts at their limit where a visit costs the most, with what limits them."""
+    prices = schedule.host_prices
+    rows = (-prices).argsort(kind="stable")[:_DEAREST]
+    rows = rows[prices[rows] > schedule.price * (1 + 1e-6)]
+    if not len(rows):
+        return []
+    pages = question.inputs.hosts
+    names = {record.host_id: record.host for record in source.frontier().hosts()}
+    told: list[dict[str, object]] = []
+    for row in rows.tolist():
+        asked_s = float(question.crawl_delays_s[row])
+        told.append(
+            {
+                "host": names.get(int(question.host_ids[row]), ""),
+                "pages": int((pages == row).sum()),
+                "most_per_s": 1.0 / max(asked_s, delay_s),
+                "by": "robots.txt" if asked_s > delay_s else "us",
+                "points_per_daily_fetch": _points(float(prices[row]), question),
+                "times": float(prices[row] / schedule.price) if schedule.price > 0 else None,
+            }
+        )
+    return told

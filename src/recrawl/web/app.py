@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator
-from math import isfinite
 from pathlib import Path
 from urllib.parse import parse_qs
 
@@ -17,10 +16,10 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Scope
 
 from recrawl.errors import InputError, RecrawlError, StateError
-from recrawl.quantities import parse_duration_s, parse_rate_per_s
 from recrawl.reports.status import status_report
 from recrawl.settings import Settings
-from recrawl.web.answers import PageUnknown, Planning, explain_page, find
+from recrawl.web.answers import PageUnknown, Planning, Searching, Surroundings, explain_page
+from recrawl.web.asked import asked_delay, asked_rate, asked_search, asked_weight
 from recrawl.web.files import static_file
 from recrawl.web.guard import COOKIE, Access, Guard, TokenBuckets
 from recrawl.web.live import LiveView
@@ -30,7 +29,7 @@ from recrawl.web.opensearch import description
 from recrawl.web.pages.dashboard import dashboard_page
 from recrawl.web.pages.layout import message_page
 from recrawl.web.pages.page import page_explained, page_unknown
-from recrawl.web.pages.search import AGES, PER_PAGE, SearchQuestion, search_page
+from recrawl.web.pages.search import PER_PAGE, SearchQuestion, SearchResult, search_page
 from recrawl.web.pages.what_if import what_if_page
 from recrawl.web.source import CrawlSource
 from recrawl.web.threads import Reader
@@ -39,7 +38,8 @@ __all__ = ["CrawlPages", "make_app"]
 
 _REQUESTS_PER_S, _BURST = 400.0, 800.0  # of one client: searches by hand never come near
 _LOGINS_PER_S, _LOGIN_BURST = 0.2, 5.0
-_LONGEST_LOGIN = 4_096
+_LONGEST_LOGIN, _LOGIN_S = 4_096, 10.0
+_LONGEST_URL = 2_100  # what a crawl takes is no longer
 
 
 class CrawlPages:
@@ -58,6 +58,7 @@ class CrawlPages:
         self._access = access
         self._settings = settings
         self._planning = Planning(settings, config)
+        self._searching = Searching()
         self._on_search = Reader(directory, "search")
         self._on_state = Reader(directory, "state")
         self._on_plan = Reader(directory, "plan")
@@ -105,8 +106,8 @@ class CrawlPages:
 
     async def search(self, request: Request) -> Response:
         """Box, filters and hits."""
-        question = _question(request)
-        around, result, trouble = await self._on_search(find, question)
+        question = asked_search(request.query_params)
+        around, result, trouble = await self._on_search(self._find, question)
         page = search_page(
             question,
             result,
@@ -116,6 +117,11 @@ class CrawlPages:
             trouble=trouble,
         )
         return HTMLResponse(page, 200 if trouble is None else 503)
+
+    def _find(
+        self, source: CrawlSource, question: SearchQuestion
+    ) -> tuple[Surroundings, SearchResult | None, str | None]:
+        return self._searching.find(source, question)
 
     async def dashboard(self, request: Request) -> Response:
         """The live view."""
@@ -127,7 +133,7 @@ class CrawlPages:
 
     async def page(self, request: Request) -> Response:
         """One page, explained."""
-        url = request.query_params.get("url", "")[:8_000]
+        url = request.query_params.get("url", "")[:_LONGEST_URL]
         try:
             report, title = await self._on_state(explain_page, url, self._settings)
         except InputError as error:
@@ -156,12 +162,9 @@ class CrawlPages:
             raise HTTPException(403, "This form was sent by another site.")
         if not self._logins.take(request.client.host if request.client else ""):
             raise HTTPException(429, "Too many attempts. Wait a few seconds.")
-        body = b""
-        async for part in request.stream():
-            body += part
-            if len(body) > _LONGEST_LOGIN:
-                raise HTTPException(413, "That is no token.")
-        shown = parse_qs(body.decode("utf-8", "replace")).get("token", [""])[0]
+        shown = parse_qs((await _small_body(request)).decode("utf-8", "replace")).get(
+            "token", [""]
+        )[0]
         if not self._access.admits(shown.strip()):
             return HTMLResponse(login_page("That is not the token."), 401)
         answer = RedirectResponse("/", status_code=303)
@@ -172,10 +175,10 @@ class CrawlPages:
 
     async def api_search(self, request: Request) -> Response:
         """Hits, as `recrawl search --json` has them."""
-        question = _question(request)
+        question = asked_search(request.query_params)
         if not question.text:
             raise InputError("q: say what to search for")
-        _, result, trouble = await self._on_search(find, question)
+        _, result, trouble = await self._on_search(self._find, question)
         if result is None:
             raise StateError(trouble or "")
         return _json(
@@ -207,7 +210,7 @@ class CrawlPages:
 
     async def api_page(self, request: Request) -> Response:
         """What `recrawl explain --json` says."""
-        url = request.query_params.get("url", "")[:8_000]
+        url = request.query_params.get("url", "")[:_LONGEST_URL]
         report, title = await self._on_state(explain_page, url, self._settings)
         return _json(report | {"title": title})
 
@@ -216,9 +219,9 @@ class CrawlPages:
         asked = request.query_params
         answer = await self._on_plan(
             self._planned,
-            budget_per_s=_rate(asked.get("budget")),
-            delay_s=_delay(asked.get("delay")),
-            starvation_weight=_weight(asked.get("starvation_weight")),
+            budget_per_s=asked_rate(asked.get("budget")),
+            delay_s=asked_delay(asked.get("delay")),
+            starvation_weight=asked_weight(asked.get("starvation_weight")),
         )
         return _json(answer)
 
@@ -250,6 +253,8 @@ class CrawlPages:
 
     async def events(self, request: Request) -> Response:
         """The live view, as server-sent events."""
+        if request.method == "HEAD":  # whose answer has no end otherwise
+            return Response(media_type="text/event-stream")
         if self.live.is_full:
             raise HTTPException(503, "Too many dashboards are open.")
         return StreamingResponse(self.live.messages(), media_type="text/event-stream")
@@ -268,6 +273,19 @@ def make_app(pages: CrawlPages, access: Access) -> ASGIApp:
     )
     buckets = TokenBuckets(_REQUESTS_PER_S, _BURST, time.monotonic)
     return Guard(inner, access=access, buckets=buckets, refuse=_refuse)
+
+
+async def _small_body(request: Request) -> bytes:
+    body = b""
+    try:
+        async with asyncio.timeout(_LOGIN_S):
+            async for part in request.stream():
+                body += part
+                if len(body) > _LONGEST_LOGIN:
+                    raise HTTPException(413, "That is no token.")
+    except TimeoutError as error:
+        raise HTTPException(408, "The token did not come.") from error
+    return body
 
 
 def login_page(trouble: str | None = None) -> str:
@@ -330,48 +348,6 @@ def _wants_json(path: str) -> bool:
 
 def _json(answer: object, status: int = 200) -> Response:
     return Response(msgspec.json.encode(answer), status, media_type="application/json")
-
-
-def _question(request: Request) -> SearchQuestion:
-    asked = request.query_params
-    page = asked.get("page", "1")
-    age = asked.get("age", "")
-    if age not in AGES:
-        raise InputError(f"age: {age!r} is none of {', '.join(filter(None, AGES))}")
-    if not page.isascii() or not page.isdigit() or not 1 <= int(page[:6]) <= 100:
-        raise InputError(f"page: {page!r} must be a number from 1 to 100")
-    text = " ".join(asked.get("q", "").split())[:1_000]
-    return SearchQuestion(text, asked.get("host", "").strip().lower()[:300], age, int(page[:6]))
-
-
-def _rate(text: str | None) -> float | None:
-    if text is None:
-        return None
-    rate = parse_rate_per_s(text, name="budget")
-    if not rate > 0:
-        raise InputError(f"budget: {text!r} must be more than nothing")
-    return rate
-
-
-def _delay(text: str | None) -> float | None:
-    if text is None:
-        return None
-    delay = parse_duration_s(text, name="delay")
-    if not delay > 0:
-        raise InputError(f"delay: {text!r} must be more than nothing")
-    return delay
-
-
-def _weight(text: str | None) -> float | None:
-    if text is None:
-        return None
-    try:
-        weight = float(text)
-    except ValueError:
-        weight = -1.0
-    if not (isfinite(weight) and 0 < weight <= 1e6):
-        raise InputError(f"starvation_weight: {text!r} must be a number above 0, at most 1e6")
-    return weight
 
 
 def _status(source: CrawlSource) -> dict[str, object]:

@@ -11,10 +11,11 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from http.cookies import CookieError, SimpleCookie
 from typing import Final
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -33,6 +34,8 @@ HEADERS: Final = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
+_RAW_HEADERS: Final = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+_NO_STORE: Final = ((b"cache-control", b"no-store"),)
 COOKIE: Final = "recrawl-session"
 _OPEN_PATHS: Final = ("/static/", "/login")
 
@@ -143,6 +146,7 @@ class Guard:
         self._access = access
         self._buckets = buckets
         self._refuse = refuse
+        self._is_ours = lru_cache(maxsize=256)(access.is_ours)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check, then hand on with the headers that every answer carries."""
@@ -152,10 +156,9 @@ class Guard:
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers[name] = value
-                headers.setdefault("cache-control", "no-store")
+                own = message["headers"]
+                keep = () if any(name == b"cache-control" for name, _ in own) else _NO_STORE
+                message["headers"] = [*own, *_RAW_HEADERS, *keep]
             await send(message)
 
         refused = self._refused(scope)
@@ -164,7 +167,7 @@ class Guard:
     def _refused(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
         client = scope.get("client")
-        if not self._access.is_ours(headers.get("host", "")):
+        if not self._is_ours(headers.get("host", "")):
             text = (
                 "This server does not answer to that host name. Ask by its address, or start it "
                 "with --name."

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from html import escape
 from typing import Final, TypeAlias
 
-__all__ = ["Child", "Markup", "element", "joined", "link", "plain"]
+__all__ = ["GAP", "Child", "Markup", "Pattern", "element", "joined", "link", "plain"]
 
 
 class Markup(str):
@@ -17,6 +17,8 @@ class Markup(str):
     __slots__ = ()
 
 
+# Strangers' text cannot hold it: a control is replaced wherever text is escaped.
+GAP: Final = Markup("\x00")
 Child: TypeAlias = "str | int | Markup | Iterable[Child] | None"
 _VOID: Final = frozenset({"meta", "link", "input", "br", "hr", "img"})
 # Controls, and the marks that turn the direction of text round: names made to deceive.
@@ -67,7 +69,8 @@ def element(tag: str, /, *children: Child, **attributes: str | int | float | boo
         if value is None or value is False:
             continue
         name = key.strip("_").replace("_", "-")
-        parts.append(f" {name}" if value is True else f' {name}="{_escaped(str(value))}"')
+        shown = value if value is GAP else _escaped(str(value))
+        parts.append(f" {name}" if value is True else f' {name}="{shown}"')
     parts.append(">")
     if tag not in _VOID:
         for child in children:
@@ -81,3 +84,23 @@ def link(url: str, *children: Child, class_: str | None = None) -> Markup:
     if not url.lower().startswith(("http://", "https://")):
         return element("span", *children, class_=class_)
     return element("a", *children, href=url, rel="noopener noreferrer nofollow", class_=class_)
+
+
+class Pattern:
+    """Markup that is made once, with gaps that are filled many times.
+
+    Parameters
+    ----------
+    markup : in which ``GAP`` stands for a child or for the value of an attribute
+    """
+
+    def __init__(self, markup: Markup) -> None:
+        self._first, *self._others = markup.split(GAP)
+
+    def fill(self, *values: Child) -> Markup:
+        """Return the markup with a value in each gap, escaped as by :func:`element`."""
+        parts = [self._first]
+        for value, following in zip(values, self._others, strict=True):
+            _gather(value, parts)
+            parts.append(following)
+        return Markup("".join(parts))

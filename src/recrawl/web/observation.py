@@ -20,6 +20,7 @@ _MOST_VISITS: Final = 300_000  # of the history that it is made from
 _LONGEST_S: Final = 30 * 86_400.0
 _HOSTS: Final = 50
 _PAGES: Final = 8
+_POINTS: Final = 100.0 / 86_400.0  # of freshness for a fetch a day, in one of all a second
 
 
 def crawl_instant(facts: dict[str, float], *, is_running: bool) -> float:
@@ -46,7 +47,7 @@ class CrawlObserver:
     def pulse(self, source: CrawlSource) -> dict[str, object]:
         """Return what moves every second."""
         # Compiled loops take a second to import: paid on this thread, not at the server's start.
-        from recrawl.reports.plans import control_curve
+        from recrawl.reports.robots import control_curve, safe_control_report
 
         frontier, history = source.frontier(), source.history()
         facts = frontier.facts()
@@ -60,12 +61,13 @@ class CrawlObserver:
         plan = frontier.last_plan()
         turn = (running, plan.solved_at_s if plan else None)
         turned, self._turn = turn != self._turn, turn
-        control = control_report(facts)
+        control = control_report(facts) or safe_control_report(facts)
         if control is not None:
             # Little's law: what waits is what comes times how long it waits.
-            control["measures"]["sojourn_s"] = {
-                name: facts[f"{name}_buffer_mean"] / max(facts[f"{name}_throughput"], 1e-12)
-                for name in ("predicted", "measured")
+            measures = control["measures"]
+            measures["sojourn_s"] = {
+                side: measures["buffer_mean"][side] / max(measures["throughput"][side], 1e-12)
+                for side in ("predicted", "measured")
             }
         return {
             "at": crawl_instant(facts, is_running=running),
@@ -91,7 +93,7 @@ class CrawlObserver:
         pages = frontier.planned_pages()
         plan = frontier.last_plan()
         hosts = frontier.hosts()
-        told: dict[str, object] = dict(status_report(frontier, now_s=now_s))
+        told: dict[str, object] = dict(status_report(frontier, now_s=now_s, pages=pages))
         del told["control"], told["hosts_blocked"]
         question = plan_question(pages, hosts, plan, facts, agent=self._agent, now_s=now_s)
         gained = self._gain(plan, question)
@@ -103,7 +105,7 @@ class CrawlObserver:
             "freshness_over_time": _over_time(source, pages, since_s, now_s),
             "plans": history.plans_since(since_s),
             "fetches_over_time": _fetches(source, since_s, now_s),
-            "hosts": _hosts(source, now_s, facts.get("delay_s", 0.0), gained.get("prices", {})),
+            "hosts": _hosts(source, now_s, gained),
             "valuable": _valuable(source, pages, now_s),
             "slowest": _slowest(source),
         }
@@ -119,12 +121,17 @@ class CrawlObserver:
             now = solve_what_if(question, question.budget_per_s, question.delay_s)
             more = solve_what_if(question, 1.2 * question.budget_per_s, question.delay_s)
             prices = dict(zip(question.host_ids.tolist(), now.host_prices.tolist(), strict=False))
+            weight = max(float(question.inputs.weights.sum()), 1e-300)
             told = {
                 "gain": more.freshness - now.freshness,
+                "delay_s": question.delay_s,
+                "asked_s": dict(
+                    zip(question.host_ids.tolist(), question.crawl_delays_s.tolist(), strict=True)
+                ),
                 "prices": {
-                    host: price / now.price
+                    host: (_POINTS * price / weight, price / now.price if now.price > 0 else None)
                     for host, price in prices.items()
-                    if now.price > 0 and price > now.price * (1 + 1e-6)
+                    if price > now.price * (1 + 1e-6)
                 },
             }
             self._gained = (plan, told)
@@ -160,14 +167,15 @@ def _fetches(source: CrawlSource, since_s: float, now_s: float) -> dict[str, obj
     return {"since": since_s, "step": step_s, "outcomes": counts}
 
 
-def _hosts(
-    source: CrawlSource, now_s: float, delay_s: float, prices: dict[int, float]
-) -> list[dict[str, object]]:
+def _hosts(source: CrawlSource, now_s: float, gained: dict[str, Any]) -> list[dict[str, object]]:
     counts = source.history().host_counts(now_s)
+    prices, asked_s = gained.get("prices", {}), gained.get("asked_s", {})
+    own_s = gained.get("delay_s", source.frontier().facts().get("delay_s", 0.0))
     told: list[dict[str, object]] = []
     for host in source.frontier().hosts():
         seen = counts.get(host.host_id)
         blocked = host.blocked_until_s > now_s
+        points, times = prices.get(host.host_id, (None, None))
         told.append(
             {
                 "host": host.host,
@@ -178,11 +186,19 @@ def _hosts(
                 "failures": host.failures,
                 "blocked_for_s": host.blocked_until_s - now_s if blocked else None,
                 "why": host.blocked_why if blocked else None,
-                "delay_s": delay_s,
-                "price": prices.get(host.host_id),
+                "delay_s": max(own_s, asked_s.get(host.host_id, 0.0)),
+                "delay_by": "robots.txt" if asked_s.get(host.host_id, 0.0) > own_s else "us",
+                "points_per_daily_fetch": points,
+                "times": times,
             }
         )
-    told.sort(key=lambda row: (row["why"] is None, row["price"] is None, -int(str(row["pages"]))))
+    told.sort(
+        key=lambda row: (
+            row["why"] is None,
+            row["points_per_daily_fetch"] is None,
+            -int(str(row["pages"])),
+        )
+    )
     return told[:_HOSTS]
 
 

@@ -6,6 +6,7 @@ import logging
 import signal
 import socket
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import uvicorn
@@ -14,6 +15,7 @@ from starlette.types import ASGIApp
 from recrawl.settings import Settings
 from recrawl.web.app import CrawlPages, make_app
 from recrawl.web.guard import Access
+from recrawl.web.impatient import ImpatientProtocol
 
 __all__ = ["serve"]
 
@@ -26,6 +28,7 @@ async def serve(
     settings: Settings | None = None,
     config: str = "recrawl.toml",
     on_start: Callable[[], None] | None = None,
+    request_s: float = 15.0,
 ) -> None:
     """Serve a state directory until the process is told to stop.
 
@@ -36,9 +39,12 @@ async def serve(
     access : who may come in
     settings, config : of the crawl, where a configuration is at hand, and what it is called
     on_start : called once requests are answered
+    request_s : that the head of a request may take
     """
     pages = CrawlPages(directory, access=access, settings=settings, config=config)
-    server = _Server(make_app(pages, access), on_stop=pages.live.close, on_start=on_start)
+    server = _Server(
+        make_app(pages, access), on_stop=pages.live.close, on_start=on_start, request_s=request_s
+    )
     # Requests are not logged: they hold what people search for.
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     await server.serve(sockets=[listener])
@@ -48,11 +54,17 @@ class _Server(uvicorn.Server):
     """Lets dashboards go before it waits for open connections."""
 
     def __init__(
-        self, app: ASGIApp, *, on_stop: Callable[[], None], on_start: Callable[[], None] | None
+        self,
+        app: ASGIApp,
+        *,
+        on_stop: Callable[[], None],
+        on_start: Callable[[], None] | None,
+        request_s: float,
     ) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
+                http=partial(ImpatientProtocol, request_s=request_s),  # type: ignore[arg-type]
                 access_log=False,
                 log_level="error",
                 server_header=False,

@@ -26,7 +26,8 @@ def search(
     """Search the index: the best pages, with a highlighted snippet and the age of the copy.
 
     Pages that hold all words come first; "words in quotes" must stand together, -word must not
-    occur, title:word must be in the title.
+    occur, title:word must be in the title; OR between two words finds either, host:name narrows
+    down to a host.
 
     Parameters
     ----------

@@ -82,7 +82,7 @@ def serve(
             where = origin_of(listener)
             print(f"Look at {where}/ (Ctrl-C ends it)", file=sys.stderr, flush=True)
         if until_eof:  # beside a crawl, which goes first
-            os.nice(5)
+            os.nice(10)
             asyncio.get_running_loop().add_reader(0, _end_with_input)
 
     asyncio.run(

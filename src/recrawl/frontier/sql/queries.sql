@@ -217,10 +217,12 @@ SELECT page_id, avg(fetch_s), count(*) FROM visit
 WHERE id > :after AND fetch_s > 0 GROUP BY page_id ORDER BY 2 DESC LIMIT :limit;
 
 -- name: last_seen
-SELECT last_visit_s FROM page WHERE url = :url;
+SELECT url, last_visit_s FROM page
+WHERE url IN (SELECT value FROM json_each(:urls)) AND last_visit_s IS NOT NULL;
 
 -- name: host_counts
-SELECT host_id, count(*), sum(due_s <= :now_s), sum(due_s <= :now_s - 3600.0)
+SELECT host_id, count(*), sum(due_s <= :now_s AND leased_until_s <= :now_s),
+    sum(due_s <= :now_s - 3600.0 AND leased_until_s <= :now_s)
 FROM page GROUP BY host_id;
 
 -- name: host_names

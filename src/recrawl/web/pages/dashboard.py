@@ -15,6 +15,16 @@ def dashboard_page() -> str:
                 element("a", "/api/status", href="/api/status"), ".")),
         element("div", _figures(), _freshness(), _robots(), _fetches(), _hosts(), _pages(),
                 id="crawl", hidden=True),
+        element(
+            "div",
+            element("h2", "Nothing to show yet"),
+            element("p", "", id="nothing-why"),
+            element("p", "Start a crawl with ", element("code", "recrawl run"),
+                    ", or have one made up on this machine with ",
+                    element("code", "recrawl demo"), ".",
+                    id="how-to-start", hidden=True),
+            class_="message", id="nothing", hidden=True,
+        ),
     ]  # fmt: skip
     return document(
         "Crawl · recrawl",
@@ -108,11 +118,12 @@ def _fetches() -> Markup:
 
 
 def _hosts() -> Markup:
-    headings = ("host", "pages", "due", "over an hour", "robots.txt", "a visit costs", "now")
+    headings = ("host", "pages", "due", "over an hour", "robots.txt", "at most", "a visit costs",
+                "now")  # fmt: skip
     return _section(
         "Hosts",
         "Hosts that are left alone come first, then those at their limit, where a visit costs more "
-        "than the price.",
+        "than the price. The limit is the longer of our own delay and what robots.txt asks for.",
         _table("hosts", "Hosts", headings, is_named=True),
         identifier="hosts-section",
     )
@@ -149,4 +160,5 @@ def _table(
     )
     title = element("caption", caption, class_="unseen" if is_named else None)
     table = element("table", title, element("thead", head), element("tbody", id=identifier))
-    return element("div", table, class_="wide", tabindex=0, role="region", aria_label=caption)
+    named = f"Table of {caption.lower()}" if is_named else caption
+    return element("div", table, class_="wide", tabindex=0, role="region", aria_label=named)

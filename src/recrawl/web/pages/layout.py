@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from recrawl.web.files import static_url
-from recrawl.web.markup import Child, Markup, element, joined
+from recrawl.web.markup import GAP, Child, Markup, Pattern, element, joined
 
 __all__ = ["ago", "brief", "counted", "document", "facts_list", "message_page", "spoken"]
 
@@ -16,6 +16,7 @@ _UNITS: Final = (
     ("hour", 3_600.0),
     ("minute", 60.0),
 )
+_TIME: Final = Pattern(element("time", GAP, datetime=GAP, title=GAP))
 _PLACES: Final = (("/", "Search"), ("/dashboard", "Crawl"), ("/what-if", "What if"))
 
 
@@ -37,20 +38,25 @@ def document(
     scripts, styles : names of static files, beside those of every page
     body_class : for the style sheet
     """
-    head = element("head", _head(tuple(styles), tuple(scripts)), element("title", title))
-    navigation = _navigation(place)
+    return _frame(tuple(styles), tuple(scripts), place, body_class).fill(title, content)
+
+
+@lru_cache(maxsize=64)
+def _frame(
+    styles: tuple[str, ...], scripts: tuple[str, ...], place: str, body_class: str | None
+) -> Pattern:
+    head = element("head", _head(styles, scripts), element("title", GAP))
     mark = element("a", "recrawl", href="/", class_="mark")
     body = element(
         "body",
         element("a", "Skip to the content", href="#main", class_="skip"),
-        element("header", element("div", mark, navigation, class_="frame"), class_="top"),
-        element("main", joined(content), id="main", class_="frame", tabindex=-1),
+        element("header", element("div", mark, _navigation(place), class_="frame"), class_="top"),
+        element("main", GAP, id="main", class_="frame", tabindex=-1),
         class_=body_class,
     )
-    return f"<!doctype html>\n{element('html', head, body, lang='en')}"
+    return Pattern(Markup(f"<!doctype html>\n{element('html', head, body, lang='en')}"))
 
 
-@lru_cache(maxsize=64)
 def _head(styles: tuple[str, ...], scripts: tuple[str, ...]) -> Markup:
     sheets = [element("link", rel="stylesheet", href=static_url(name)) for name in styles]
     programs = [element("script", src=static_url(name), defer=True) for name in scripts]
@@ -75,7 +81,6 @@ def _head(styles: tuple[str, ...], scripts: tuple[str, ...]) -> Markup:
     )
 
 
-@lru_cache(maxsize=16)
 def _navigation(place: str) -> Markup:
     entries = [
         element("a", name, href=path, aria_current="page" if path == place else None)
@@ -96,13 +101,8 @@ def ago(instant_s: float, now_s: float) -> Markup:
     """Return how long ago an instant was, or in how long it is, with the instant itself."""
     seconds = now_s - instant_s
     words = f"{spoken(seconds)} ago" if seconds >= 0 else f"in {spoken(-seconds)}"
-    at = datetime.fromtimestamp(instant_s, UTC)
-    return element(
-        "time",
-        words,
-        datetime=at.isoformat(timespec="seconds"),
-        title=at.strftime("%Y-%m-%d %H:%M:%S UTC"),
-    )
+    at = datetime.fromtimestamp(instant_s, UTC).isoformat(" ", "seconds")[:19]
+    return _TIME.fill(f"{at}Z", f"{at} UTC", words)
 
 
 def spoken(seconds: float) -> str:

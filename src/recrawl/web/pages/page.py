@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from recrawl.quantities import show_bytes, show_duration
+from recrawl.quantities import show_bytes
 from recrawl.web.markup import Child, Markup, element, link
-from recrawl.web.pages.layout import ago, brief, counted, document, facts_list
+from recrawl.web.pages.layout import ago, brief, counted, document, facts_list, spoken
 
 __all__ = ["page_explained", "page_unknown"]
 
@@ -61,8 +61,8 @@ def _rows(report: dict[str, Any], now_s: float) -> list[tuple[str, Child]]:
         rows.append(
             (
                 "Changes",
-                f"once in {show_duration(1 / rate)}, likely between {show_duration(1 / high)} and "
-                f"{show_duration(1 / low)}",
+                f"once in {spoken(1 / rate)}, likely between {spoken(1 / high)} and "
+                f"{spoken(1 / low)}",
             )
         )
         if report["last_visit_s"]:
@@ -71,7 +71,7 @@ def _rows(report: dict[str, Any], now_s: float) -> list[tuple[str, Child]]:
     else:
         rows.append(("Changes", "not known yet; one more visit will tell"))
     if crawl_rate:
-        rows.append(("Visited", f"once in {show_duration(1 / crawl_rate)}, by the plan"))
+        rows.append(("Visited", f"once in {spoken(1 / crawl_rate)}, by the plan"))
     rows.append(("Weight", f"{report['weight']:.3g}"))
     if report["price"] is not None:
         a_day = report["price"] / 86_400
@@ -100,7 +100,7 @@ def _next(report: dict[str, Any], now_s: float) -> Child:
         why = f"its host is left alone: {report['host_blocked_why']}"
     if wait_s > 0:
         return (ago(report["next_visit_s"], now_s), f", set by {why}")
-    return f"due for {show_duration(-wait_s)} ({why})"
+    return f"due for {spoken(-wait_s)} ({why})"
 
 
 def _kind(visit: dict[str, Any]) -> str:
@@ -152,7 +152,7 @@ def _time_line(report: dict[str, Any], visits: Sequence[dict[str, Any]]) -> Mark
         marks,
         viewBox=f"0 0 {_WIDTH} 84",
         role="img",
-        aria_label=f"{len(visits)} visits in {show_duration(span_s)}, {n_changed} with new content",
+        aria_label=f"{len(visits)} visits in {spoken(span_s)}, {n_changed} with new content",
         class_="time-line",
     )
     keys = [("changed", "new content"), ("same", "unchanged"), ("same-304", "304 not modified"),

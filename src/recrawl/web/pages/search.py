@@ -7,7 +7,7 @@ from typing import Final
 from urllib.parse import quote, urlencode
 
 from recrawl.terms import Hit
-from recrawl.web.markup import Child, Markup, element, joined, link
+from recrawl.web.markup import GAP, Child, Markup, Pattern, element, joined, link
 from recrawl.web.pages.layout import ago, document
 
 __all__ = ["AGES", "PER_PAGE", "SearchQuestion", "SearchResult", "search_page"]
@@ -87,16 +87,20 @@ def search_page(
 
 
 def _form(question: SearchQuestion, hosts: Sequence[str], *, home: bool) -> Markup:
+    return _empty_form(question.age, home).fill(question.text, question.host, _names(tuple(hosts)))
+
+
+@lru_cache(maxsize=16)
+def _empty_form(age: str, home: bool) -> Pattern:
     ages = [
-        element("option", words, value=key, selected=key == question.age)
-        for key, (words, _) in AGES.items()
+        element("option", words, value=key, selected=key == age) for key, (words, _) in AGES.items()
     ]
     box = element(
         "input",
         type="search",
         name="q",
         id="q",
-        value=question.text,
+        value=GAP,
         maxlength=1000,
         autocomplete="off",
         spellcheck="false",
@@ -104,17 +108,17 @@ def _form(question: SearchQuestion, hosts: Sequence[str], *, home: bool) -> Mark
         aria_label="Search the index",
         placeholder="Search the index",
     )
-    return element(
+    return Pattern(element(
         "form",
         element("h1", "Search", class_="unseen"),
         element("div", box, element("button", "Search", type="submit"), class_="box"),
         element(
             "div",
             element("label", "Host ", element(
-                "input", name="host", value=question.host, list="hosts", placeholder="all",
+                "input", name="host", value=GAP, list="hosts", placeholder="all",
                 autocomplete="off", spellcheck="false",
             )),
-            _names(tuple(hosts)),
+            GAP,
             element("label", "Copies ", element("select", ages, name="age")),
             class_="filters",
         ),
@@ -122,7 +126,7 @@ def _form(question: SearchQuestion, hosts: Sequence[str], *, home: bool) -> Mark
         method="get",
         role="search",
         class_="search",
-    )  # fmt: skip
+    ))  # fmt: skip
 
 
 @lru_cache(maxsize=4)
@@ -141,7 +145,9 @@ def _hints(n_documents: int | None) -> Markup:
         element("code", "-word"),
         " must not occur, ",
         element("code", "title:word"),
-        " is in the title. ",
+        " is in the title, ",
+        element("code", "OR"),
+        " finds either. ",
         element("kbd", "/"),
         " goes to the box, ",
         element("kbd", "j"),
@@ -181,28 +187,41 @@ def _hits(result: SearchResult, now_s: float) -> Markup:
 
 def _hit(hit: Hit, result: SearchResult, now_s: float) -> Markup:
     seen_s = (result.seen_s or {}).get(hit.url)
-    age: list[Child] = ["copy of ", ago(hit.fetched_at_s, now_s)]
+    age: list[Child] = [ago(hit.fetched_at_s, now_s)]
     if seen_s is not None and seen_s > hit.fetched_at_s + 1.0:
         age += [" · seen unchanged ", ago(seen_s, now_s)]
-    why = element("a", "why visited when it is", href=f"/page?url={quote(hit.url, safe='')}")
-    return element(
+    title = link(hit.url, hit.title.strip() or hit.url)
+    return _HIT.fill(title, hit.url, _snippet(hit), age, f"/page?url={quote(hit.url, safe='')}")
+
+
+_HIT: Final = Pattern(
+    element(
         "li",
-        element("h2", link(hit.url, hit.title.strip() or hit.url)),
-        element("p", element("bdi", hit.url), class_="address"),
-        element("p", _snippet(hit), class_="snippet"),
-        element("p", age, " · ", why, class_="quiet"),
+        element("h2", GAP),
+        element("p", element("bdi", GAP), class_="address"),
+        element("p", GAP, class_="snippet"),
+        element(
+            "p",
+            "copy of ",
+            GAP,
+            " · ",
+            element("a", "why visited when it is", href=GAP),
+            class_="quiet",
+        ),
     )
+)
+_MARK: Final = Pattern(element("mark", GAP))
 
 
-def _snippet(hit: Hit) -> Markup:
+def _snippet(hit: Hit) -> list[Child]:
     parts: list[Child] = []
     done = 0
     for start, end in hit.highlights:
         if start < done or end > len(hit.snippet):
             continue
-        parts += [hit.snippet[done:start], element("mark", hit.snippet[start:end])]
+        parts += [hit.snippet[done:start], _MARK.fill(hit.snippet[start:end])]
         done = end
-    return joined([*parts, hit.snippet[done:]])
+    return [*parts, hit.snippet[done:]]
 
 
 def _pages(question: SearchQuestion, result: SearchResult) -> Markup | None:

@@ -38,8 +38,23 @@ def what_if_page() -> str:
         element(
             "div",
             _picture("Freshness that a budget buys", "trade-off"),
-            _picture("Robots by the length of the buffer", "curve"),
+            element(
+                "section",
+                element("h2", "Robots by the length of the buffer"),
+                element("div", id="curve-picture", class_="picture", role="img",
+                        aria_label="Robots by the length of the buffer"),
+                element("p", "", id="curve-words", class_="quiet"),
+            ),
             class_="two", id="pictures", hidden=True,
+        ),
+        element(
+            "section",
+            element("h2", "Hosts at their limit", id="dearest-title"),
+            element("p", "There politeness and not the budget says how often pages are visited; "
+                    "what one more visit would be worth there is its price.", class_="quiet"),
+            _hosts(),
+            element("p", "", id="dearest-words", class_="quiet"),
+            aria_labelledby="dearest-title", id="limits", hidden=True,
         ),
         element(
             "section",
@@ -84,6 +99,19 @@ def _answers() -> Markup:
     table = element("table", element("caption", "What the plan promises"), element("thead", head),
                     element("tbody", rows, aria_live="polite"))  # fmt: skip
     return element("div", table, element("p", "", id="took", class_="quiet"))
+
+
+def _hosts() -> Markup:
+    headings = ("host", "pages", "at most", "a visit costs")
+    cells = [
+        element("th", name, scope="col", class_="number" if place else None)
+        for place, name in enumerate(headings)
+    ]
+    caption = element("caption", "Hosts at their limit", class_="unseen")
+    table = element("table", caption, element("thead", element("tr", cells)),
+                    element("tbody", id="dearest"))  # fmt: skip
+    return element("div", table, class_="wide", tabindex=0, role="region",
+                   aria_label="Table of hosts at their limit", id="dearest-table")  # fmt: skip
 
 
 def _picture(title: str, identifier: str) -> Markup:

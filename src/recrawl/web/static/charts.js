@@ -37,12 +37,18 @@ class LineChart {
     const width = this.place.clientWidth;
     const axis = { stroke: colour("quiet"), grid: { stroke: colour("line"), width: 1 }, ticks: { stroke: colour("line") }, font: "12px system-ui, sans-serif" };
     const chosen = this.options(colour);
+    // Where nobody points, the legend tells the latest figures, or those that the chart is about.
+    const rest = chosen.rest ?? ((data) => data[0].length - 1);
+    const tell = (plot) => {
+      if (plot.cursor.idx === null || plot.cursor.idx === undefined) plot.setLegend({ idx: rest(plot.data) });
+    };
     this.plot = new uPlot(
       {
         width,
         height: this.height(width),
         cursor: { drag: { x: false, y: false }, points: { size: 6 } },
         legend: { live: true },
+        hooks: { setCursor: [tell], setData: [tell], ready: [tell] },
         ...chosen,
         axes: (chosen.axes ?? [{}, {}]).map((own) => ({ ...axis, ...own })),
       },
@@ -62,12 +68,12 @@ class CurvePicture {
 
   show(curve, { then = null, point = null } = {}) {
     const key = JSON.stringify([curve, then]);
-    if (key !== this.key) this.draw(curve, then);
+    if (key !== this.key) this.draw(curve, then ?? curve.best, then ? "then" : "best");
     this.key = key;
     if (point) this.visit(point.buffer, point.robots);
   }
 
-  draw(curve, then) {
+  draw(curve, other, kind) {
     const K = curve.capacity;
     const N = curve.robots;
     const [left, top, width, height] = [30, 26, 474, 224];
@@ -87,7 +93,7 @@ class CurvePicture {
     this.shades = drawn("g");
     svg.append(this.shades);
     svg.append(drawn("path", { class: "curve", d: this.stairs(curve.targets) }));
-    if (then) svg.append(drawn("path", { class: "curve then", d: this.stairs(then.targets) }));
+    if (other) svg.append(drawn("path", { class: `curve ${kind}`, d: this.stairs(other.targets) }));
     this.ring = drawn("circle", { class: "point", r: 7, visibility: "hidden" });
     svg.append(this.ring);
     this.place.replaceChildren(svg);

@@ -1,7 +1,7 @@
 // The live view: a pulse every second, a report now and then, both pushed by the server.
 "use strict";
 (() => {
-  const { count, duration, percent, rate, short } = figures;
+  const { cost, count, duration, percent, rate, short } = figures;
   const state = document.getElementById("state");
   const curve = new CurvePicture("robots-picture");
   let lastAt = null;
@@ -70,11 +70,13 @@
   }
 
   function onPulse(pulse) {
+    const total = Object.values(pulse.outcomes).reduce((sum, n) => sum + n, 0);
     document.getElementById("crawl").hidden = false;
-    if (pulse.running) say("Running. The figures follow it by themselves.", "running");
+    document.getElementById("nothing").hidden = true;
+    if (pulse.running && !total) say("Starting. The first visits are under way.", "running");
+    else if (pulse.running) say("Running. The figures follow it by themselves.", "running");
     else say("Stopped. What you see is the state as the crawl left it.", "stopped");
     lastAt = pulse.at;
-    const total = Object.values(pulse.outcomes).reduce((sum, n) => sum + n, 0);
     const asked = total - (pulse.outcomes.disallowed ?? 0);
     put("not-modified", percent(asked ? (pulse.outcomes["not-modified"] ?? 0) / asked : null));
     put("not-modified-more", `${count(asked)} visits in all, ${count(pulse.outcomes.changed ?? 0)} found a change`);
@@ -91,32 +93,44 @@
     const seen = pulse.running && pulse.buffer !== null && pulse.robots_active !== null && pulse.followed;
     const point = seen ? { buffer: Math.min(pulse.buffer, pulse.curve.capacity), robots: Math.min(pulse.robots_active, pulse.curve.robots) } : null;
     curve.show(pulse.curve, { point });
-    const control = pulse.curve.kind === "optimal"
-      ? "The line is the optimal control for the rates that the crawl measured."
-      : "No rates are known yet, or control = \"room\": robots run while the buffer has room for what they bring.";
+    const control = words(pulse);
     const now = seen ? ` Now ${count(pulse.robots_active)} of ${count(pulse.robots)} robots, ${count(pulse.buffer)} of ${count(pulse.capacity)} pages in the buffer.` : "";
     put("robots-words", control + now);
     document.getElementById("robots-picture").setAttribute("aria-label", `Robots aimed for at 0 to ${pulse.curve.capacity} pages in the buffer: ${pulse.curve.targets.join(", ")}.${now}`);
   }
 
+  // Which control is in force, and why.
+  function words({ curve, control, followed }) {
+    if (curve.kind === "optimal") return "The line is the optimal control for the rates that the crawl measured.";
+    const room = "Robots run while the buffer has room for what they bring";
+    if (!followed) return `${room}, as the configuration says (control = "room").`;
+    if (control?.dropped) return `${room}: the optimal control, dashed, lost far more pages than it promised, and was dropped.`;
+    if (!curve.best) return `${room}, until fifty pages have told how fast robots and indexer are.`;
+    return `${room}: the optimal control, dashed, could keep the indexer busy for ${percent(control?.to_win ?? 0)} more of the time at most, and is not worth its losses.`;
+  }
+
+  const MEASURES = { starvation: ["indexer idle", percent], loss_rate: ["pages lost", rate], throughput: ["pages indexed", rate], buffer_mean: ["pages in the buffer", short], robots_mean: ["robots active", short], sojourn_s: ["wait for the index", duration] };
+
   function onModel(pulse) {
-    const control = pulse.control;
-    const lost = pulse.outcomes.lost ?? 0;
-    const obsolete = pulse.outcomes.obsolete ?? 0;
+    const { control, outcomes } = pulse;
+    const lost = outcomes.lost ?? 0;
+    const obsolete = outcomes.obsolete ?? 0;
+    const brought = ["new", "changed", "unchanged", "obsolete"].reduce((sum, name) => sum + (outcomes[name] ?? 0), 0);
+    const stale = brought ? `${percent(obsolete / brought, 2)} (${count(obsolete)})` : "–";
     if (!control) {
-      rows("model", [["pages lost", "–", `${count(lost)} in all`], ["pages gone stale in the buffer", "–", `${count(obsolete)} in all`]]);
-      put("model-words", "Predictions come once fifty pages were fetched and indexed under control = \"optimal\".");
+      rows("model", [["pages lost", "–", `${count(lost)} in all`], ["gone stale in the buffer", "–", stale]]);
+      put("model-words", pulse.followed ? "Predictions come once fifty pages were fetched and indexed." : "Predictions need control = \"optimal\", which measures how fast robots and indexer are.");
       return;
     }
-    const words = { starvation: ["indexer idle", percent], loss_rate: ["pages lost", rate], throughput: ["pages indexed", rate], buffer_mean: ["pages in the buffer", short], robots_mean: ["robots active", short], sojourn_s: ["wait for the index", duration] };
-    const shown = Object.entries(words).map(([name, [label, show]]) => {
+    const shown = Object.entries(MEASURES).map(([name, [label, show]]) => {
       const { predicted, measured } = control.measures[name];
       return [control.parted.includes(name) ? `${label} (apart)` : label, show(predicted), show(measured)];
     });
-    shown.push(["gone stale in the buffer", "not modelled", `${count(obsolete)} in all`]);
+    shown.push(["gone stale in the buffer", percent(pulse.curve?.obsolete_share, 2), stale]);
     rows("model", shown);
     const apart = control.parted.length ? " Where they are apart, the crawl is unlike the model: a budget, polite hosts or unchanged pages keep robots waiting." : "";
-    put("model-words", `For ${rate(control.fetch_rate)} of a robot and ${rate(control.index_rate)} of the indexer, followed for ${duration(control.seconds)}.${apart}`);
+    const fixed = control.static ? ` The best fixed number of robots would be ${count(control.static.robots)}: indexer idle ${percent(control.static.starvation)}, lost ${rate(control.static.loss_rate)}.` : "";
+    put("model-words", `For ${rate(control.fetch_rate)} of a robot and ${rate(control.index_rate)} of the indexer, followed for ${duration(control.seconds)}.${fixed}${apart}`);
   }
 
   function onReport(report) {
@@ -138,7 +152,8 @@
     rows("hosts", report.hosts.map((host) => [
       host.host.replace(/^https?:\/\//, ""), count(host.pages), count(host.due), count(host.overdue),
       host.robots_txt === null ? "not read" : String(host.robots_txt),
-      host.price === null ? "the price" : `${short(host.price)} × the price`,
+      host.delay_s > 0 ? `${rate(1 / host.delay_s)}, by ${host.delay_by}` : "any",
+      cost(host),
       host.why ? `left alone for ${duration(host.blocked_for_s)}: ${host.why}` : "may be asked",
     ]));
     rows("valuable", report.valuable.map((row) => [page(row), short(row.worth), percent(row.stale, 0), row.due_in_s > 0 ? `in ${duration(row.due_in_s)}` : "now"]));
@@ -177,8 +192,12 @@
   events.addEventListener("pulse", (event) => onPulse(JSON.parse(event.data)));
   events.addEventListener("report", (event) => onReport(JSON.parse(event.data)));
   events.addEventListener("trouble", (event) => {
+    const { message } = JSON.parse(event.data);
     document.getElementById("crawl").hidden = true;
-    say(`Nothing to show yet: ${JSON.parse(event.data).message}. This page looks again every second.`, "broken");
+    document.getElementById("nothing").hidden = false;
+    document.getElementById("how-to-start").hidden = !/holds no crawl|no directory/.test(message);
+    put("nothing-why", `${message[0].toUpperCase()}${message.slice(1)}.`.replace(/\.\.$/, "."));
+    say("Waiting. This page looks again every second.", "stopped");
   });
   events.onerror = () => {
     say(`The server does not answer${lastAt === null ? "" : "; what you see is the last that it said"}. Trying again …`, "broken");

@@ -23,6 +23,12 @@ const figures = {
     if (seconds === 0) return "0 s";
     return Math.abs(seconds) < 0.1 ? `${figures.short(1000 * seconds)} ms` : `${figures.short(seconds)} s`;
   },
+  // What one more visit is worth at a host: as a price, and against the price elsewhere.
+  cost(host) {
+    if (host.points_per_daily_fetch === null) return "the price";
+    const times = host.times === null ? "" : ` (${figures.short(host.times)} ×)`;
+    return `${figures.short(host.points_per_daily_fetch)} points${times}`;
+  },
   rate(perSecond) {
     if (perSecond === null || perSecond === undefined || !Number.isFinite(perSecond)) return "–";
     if (perSecond === 0) return "none";

@@ -1,7 +1,7 @@
 // What if: every movement of a slider asks the server for a plan; the newest answer counts.
 "use strict";
 (() => {
-  const { count, duration, percent, rate, short } = figures;
+  const { cost, count, duration, percent, rate, short } = figures;
   const names = ["budget", "delay", "starvation"];
   const sliders = Object.fromEntries(names.map((name) => [name, document.getElementById(name)]));
   const curve = new CurvePicture("curve-picture");
@@ -11,6 +11,7 @@
   let chosen = null;
 
   const tradeOff = new LineChart("trade-off-picture", (colour) => ({
+    rest: (data) => Math.max(0, data[2].findIndex((share) => share !== null)),
     scales: { x: { time: false, distr: 3 }, y: { range: (_, low, high) => [Math.max(0, low - 0.03), Math.min(1, high + 0.02)] } },
     axes: [
       { space: 70, grid: { show: false }, values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : rate(tick))) },
@@ -71,8 +72,29 @@
     for (const [name, text] of Object.entries(cells)) put(`${name}-${column}`, text);
   }
 
+  function limits(told) {
+    const none = !told.dearest_hosts.length;
+    document.getElementById("dearest-table").hidden = none;
+    put("dearest-words", none ? "None: the budget alone says how often pages are visited." : "");
+    const cells = (host) => [host.host.replace(/^https?:\/\//, ""), count(host.pages), `${rate(host.most_per_s)}, by ${host.by}`, cost(host)];
+    document.getElementById("dearest").replaceChildren(
+      ...told.dearest_hosts.map((host) =>
+        make("tr", {}, ...cells(host).map((text, place) => (place ? make("td", { class: "number" }, text) : make("th", { scope: "row", class: "name" }, text)))),
+      ),
+    );
+  }
+
+  function robots(told) {
+    if (!told.curve) return "This state was written by an older version, which did not note its robots.";
+    if (told.curve.kind === "optimal") return "The black line is the control in force, the coloured one the best for the weight that was chosen.";
+    if (told.curve.best) return "Robots run while the buffer has room; the dashed line would be the best control, and is not worth having. Move the weight to see another.";
+    return "Robots run while the buffer has room: how fast robots and indexer are is not known yet.";
+  }
+
   function draw(told) {
-    if (told.curve) curve.show(present.curve ?? told.curve, { then: told.curve });
+    limits(told);
+    put("curve-words", robots(told));
+    if (told.curve) curve.show(present.curve ?? told.curve, { then: told.curve.kind === "optimal" ? told.curve : null });
     chosen = told;
     if (!points.length) return;
     const all = [...points.filter((point) => point.budget !== told.budget), { budget: told.budget, freshness: null }];
@@ -122,7 +144,7 @@
     try {
       const told = await ask(new URLSearchParams());
       present = { ...told.present, curve: told.curve };
-      for (const id of ["question", "pictures", "apply"]) document.getElementById(id).hidden = false;
+      for (const id of ["question", "pictures", "limits", "apply"]) document.getElementById(id).hidden = false;
       sliders.starvation.disabled = !(present.starvation_weight > 0);
       tell(told, "present");
       tell(told, "then");
