@@ -89,6 +89,7 @@ KEYS: list[tuple[str, Any, str]] = [
     ("commit_s", 0.05, '[index]\ncommit_every = "50ms"'),
     ("index_command", ("embed", "-x"), '[index]\ncommand = ["embed", "-x"]'),
     ("index_timeout_s", 90.0, '[index]\ntimeout = "90s"'),
+    ("n_servers", 3, '[index]\nservers = 3'),
     ("warc", "warc", '[archive]\nwarc = "warc"'),
     ("warc_max_bytes", 10**6, '[archive]\nmax_file = "1MB"'),
     ("replan_s", 60.0, '[plan]\nreplan = "60s"'),
@@ -102,7 +103,10 @@ def test_every_key_has_its_effect_and_no_other(
     tmp_path: Path, field: str, expected: object, text: str
 ) -> None:
     """One line changes one field."""
-    plain, loaded = load(tmp_path, GOOD), load(tmp_path, GOOD + text)
+    needs = "\ncommand = ['x']" if field == "n_servers" else ""  # no servers without a step
+    section = text.partition("\n")[0] if needs else ""
+    plain = load(tmp_path, GOOD + section + needs)
+    loaded = load(tmp_path, GOOD + text + needs)
 
     changed = {
         name: value
@@ -206,6 +210,12 @@ def test_no_key_is_left_out_above() -> None:
         (["index.command", "program"], '[index]\ncommand = [""]'),
         (["index.command", "NUL"], '[index]\ncommand = ["a\\u0000"]'),
         (["index.timeout"], '[index]\ntimeout = "0s"'),
+        (["index.servers", "3", "index.command"], "[index]\nservers = 3"),
+        (["index.servers", "65", "at most 64"], "[index]\nservers = 65\ncommand = ['x']"),
+        (
+            ["index.servers", "8", "only 4"],
+            "[buffer]\ncapacity = 4\n[index]\nservers = 8\ncommand = ['x']",
+        ),
         (["plan.replan"], '[plan]\nreplan = "0s"'),
         (["plan.discovery_share", "2.0", "between 0 and 1"], "[plan]\ndiscovery_share = 2.0"),
         (["plan.discovery_share", "nan"], "[plan]\ndiscovery_share = nan"),
