@@ -16,6 +16,7 @@ from typing import Final, Self
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 from typing_extensions import override
+from yarl import URL
 
 from recrawl.errors import FetchError
 from recrawl.fetch.addresses import open_socket, public_socket
@@ -25,6 +26,7 @@ from recrawl.terms import FetchResponse
 
 __all__ = ["FetchBounds", "HttpFetcher"]
 
+_NORMAL: Final = re.compile(r"https?://[!-~]+")
 _CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f]+")
 _ACCEPT: Final = (
     "text/html, application/xhtml+xml, text/plain;q=0.9, application/xml;q=0.8, */*;q=0.1"
@@ -163,9 +165,13 @@ class HttpFetcher(Fetcher):
             headers["If-Modified-Since"] = last_modified
         session = self._sessions[self._is_trusted(url)]
         limit = self._bounds.max_bytes if max_bytes is None else max_bytes
+        if not _NORMAL.fullmatch(url):  # a line break in it would be the end of the request
+            raise FetchError("url", f"no address in normal form: {url[:300]!r}")
         started = time.perf_counter()
         try:
-            async with session.get(url, headers=headers, allow_redirects=False) as answer:
+            # Taking one apart to quote it anew would change nothing.
+            address = URL(url, encoded=True)
+            async with session.get(address, headers=headers, allow_redirects=False) as answer:
                 body, received, truncated = b"", 0, False
                 if _has_useful_body(answer.status):
                     body, received, truncated = await _read(answer, limit, truncate=truncate)

@@ -61,6 +61,7 @@ class Indexer:
         self._recorder = recorder
         self._on_departure = on_departure
         self._staged: dict[str, _Staged] = {}
+        self._characters = 0  # of text that is staged
         self._commit_at_s: float | None = None
         self._writing = asyncio.Lock()
         self._stopping = False
@@ -105,7 +106,8 @@ class Indexer:
         if self._commit_at_s is None:
             return False
         is_time = asyncio.get_running_loop().time() >= self._commit_at_s
-        return is_time or len(self._staged) >= self._rules.commit_pages
+        full = len(self._staged) >= self._rules.commit_pages
+        return is_time or full or self._characters >= self._rules.commit_characters
 
     async def _serve(self, page: BufferedPage) -> None:
         if self._world.clock.now_s() > page.deadline_s:
@@ -189,6 +191,7 @@ class Indexer:
 
     def _stage(self, update: PageUpdate, document: Document | None) -> None:
         self._staged[update.lease.url] = _Staged(update, document)
+        self._characters += len(document.text) if document is not None else 0
         if self._commit_at_s is None:
             self._commit_at_s = asyncio.get_running_loop().time() + self._rules.commit_s
             self._buffer.nudge()
@@ -197,7 +200,7 @@ class Indexer:
         """Write what is staged to the index, then record it."""
         async with self._writing:
             staged, self._staged = list(self._staged.values()), {}
-            self._commit_at_s = None
+            self._commit_at_s, self._characters = None, 0
             if not staged:
                 return
             page_ids = [entry.update.lease.page_id for entry in staged]

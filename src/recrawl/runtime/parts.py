@@ -60,7 +60,8 @@ class Rules:
     discovery_share : of the fetches, while pages never visited wait
     replan_s : between two plans, in crawl seconds
     prior_rate_per_s, prior_shape : gamma prior of change rates
-    commit_s, commit_pages : an index commit happens after so many seconds of the loop, or pages
+    commit_s, commit_pages, commit_characters : an index commit happens after so many seconds of the
+        loop, pages, or characters of text
     in_place_bytes : pages up to this size are understood on the event loop
     flush_s : longest wait of a visit before it is written, in seconds of the loop
     """
@@ -80,7 +81,8 @@ class Rules:
     prior_rate_per_s: float = 1.0 / (14 * 86_400.0)
     prior_shape: float = 0.5
     commit_s: float = 2.0
-    commit_pages: int = 256
+    commit_pages: int = 1024
+    commit_characters: int = 32 * 1024 * 1024
     flush_s: float = 0.25
     # So small a page takes about a millisecond; handing it to a thread would cost as much.
     in_place_bytes: int = 16 * 1024
