@@ -205,7 +205,7 @@ def tell_real(
     half_s = 0.5 * (start_s + end_s)
     late = truth.over(half_s, end_s)
     promised = float(np.mean(plans[len(plans) // 2 :]))
-    print(f"second half: true freshness {late.weighted:.3f}, promised by the plans {promised:.3f}")
+    print(f"second half: true freshness {late.freshness:.3f}, promised by the plans {promised:.3f}")
 
 
 class Months(EventSink):
