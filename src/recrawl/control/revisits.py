@@ -50,7 +50,7 @@ class Decision:
 
 def memories(pace: float) -> tuple[float, ...]:
     """Half-lives of the memories, from the mean interval between visits that the budget allows."""
-    return (np.inf, 27.0 * pace, 9.0 * pace, 3.0 * pace, pace)
+    return (np.inf, 32.0 * pace, 8.0 * pace, 2.0 * pace)
 
 
 class RevisitControl:
@@ -199,8 +199,7 @@ class RevisitControl:
         if rows is None:
             rows = np.flatnonzero(np.isfinite(self.last))
         if learn and rows.size:
-            fastest = min(1.0 / self._limits[0], _QUICKEST * self.budget / len(self))
-            self.beliefs.learn(rows, [group[rows] for group in self.groups], fastest=fastest)
+            self.beliefs.learn(rows, self.groups)
         span = span or 0.25 * max(rows.size, 1) / self.budget
         if hosts is None or host_caps is None:
             hosts, host_caps = np.zeros(rows.size, np.int64), np.full(1, np.inf)

@@ -3,14 +3,16 @@
 This module is longer than most: the replay calls the very loops by which the crawler learns and
 decides, and kernels that call each other stand in one file.
 
-A belief is a tuple of arrays: what visits have told (``events``, ``exposure``, ``score``, each of
-shape (pages, memories)), the gamma priors of the pages (``shape``, ``time``), the half-lives of the
-memories and the logarithms of their shares. ``bounds`` are four numbers: how coarse in time changes
-can be seen at all, shortest interval, longest interval, and how long a page in doubt is left alone,
-in units of its mean time between changes.
+A belief is a tuple of arrays: ``evidence``, of shape (pages, paces of forgetting, rates), is how
+likely a page's visits are at each rate, up to a factor for each page; ``laws``, of shape (groups,
+rates), are the shares of rates in each group, ``law`` is the group of each page; ``rates`` ascend
+by factors of two; ``ends`` are the rates at which a page's change rate is drawn anew, and
+``shares`` how many pages have each of these. ``bounds`` are four numbers: how coarse in time
+changes can be seen at all, shortest interval, longest interval, and how long a page in doubt is
+left alone, in units of its mean time between changes.
 """
 
-from math import exp, expm1, inf, log, log1p
+from math import exp, expm1, inf, log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,132 +22,182 @@ from recrawl.kernels.compile import kernel
 __all__ = [
     "credit_copies",
     "fill_intervals",
-    "fill_shares",
+    "fill_moments",
     "observe_visits",
     "replay",
+    "tally_rates",
 ]
 
 Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
-Belief = tuple[Vector, Vector, Vector, Vector, Vector, Vector, Vector]
+Singles = NDArray[np.float32]
+Belief = tuple[Singles, Vector, Integers, Vector, Vector, Vector]
 History = tuple[Integers, Vector, Vector, Vector]  # first change of each page, changes, born, gone
 Copies = tuple[Vector, Integers, Integers]  # last visit, first change not seen, found to be gone
 Queue = tuple[Integers, Vector, Integers]  # heap, due, counters
 Own = tuple[Vector, Vector, Vector, Vector]  # interval, last change seen, count, counted at
 
-_LN2 = 0.6931471805599453
 _IN_DOUBT = (1.0, 8.0, 2.0)  # least and greatest shape of such a page, greatest of its prior
+_LEAST = 1e-12  # evidence never tells more against a rate than this
 RULE_STEPS, RULE_AGE, RULE_COUNT = 2, 3, 4
 
 
 @kernel
-def _absorb(i: int, elapsed: float, changed: bool, belief: Belief) -> None:
-    """Take one visit of page i into account, ``elapsed`` after the one before."""
-    events, exposure, score, shape, time, half_lives, _ = belief
-    for k in range(half_lives.size):
-        keep = exp(-_LN2 * elapsed / half_lives[k]) if half_lives[k] < inf else 1.0
-        a = shape[i] + events[i, k] * keep
-        b = time[i] + exposure[i, k] * keep
-        stretch = log1p(elapsed / b)
-        silence = -a * stretch  # log of the chance of no change
-        if changed:
-            seen = max(-expm1(silence), 1e-300)
-            first = a / b * (-expm1(silence - stretch)) / seen
-            second = a * (a + 1.0) / (b * b) * (-expm1(silence - 2.0 * stretch)) / seen
-            variance = max(second - first * first, 1e-12 * first * first)
-            # At least a trifle of the prior stays, whatever has been forgotten since.
-            events[i, k] = max(first * first / variance - shape[i], -0.9 * shape[i])
-            exposure[i, k] = max(first / variance - time[i], -0.9 * time[i])
-            score[i, k] += log(seen)
-        else:
-            events[i, k] = a - shape[i]
-            exposure[i, k] = b - time[i] + elapsed
-            score[i, k] += silence
+def _absorb(i: int, elapsed: float, changed: bool, belief: Belief, chance: Vector) -> float:
+    """Take one visit of page i into account; return the chance that was given to what it found.
+
+    ``chance`` is room for as many numbers as there are rates.
+    """
+    evidence, laws, law, rates, ends, shares = belief
+    own, g, n = evidence[i], law[i], rates.size
+    stays = exp(-rates[0] * elapsed)
+    for j in range(n):
+        chance[j] = 1.0 - stays if changed else stays
+        stays *= stays
+    before, after = 0.0, 0.0
+    for k in range(ends.size):
+        had, left = 0.0, 0.0
+        for j in range(n):
+            part = laws[g, j] * own[k, j]
+            had += part
+            left += part * chance[j]
+        before += shares[k] * had
+        after += shares[k] * left
+        ended = -expm1(-ends[k] * elapsed)
+        for j in range(n):
+            own[k, j] = (1.0 - ended) * own[k, j] * chance[j] + ended * left
+    scale = 1.0 / max(after, 1e-300)
+    for k in range(ends.size):
+        for j in range(n):
+            own[k, j] = own[k, j] * scale + _LEAST
+    return max(after, 1e-300) / before
 
 
 @kernel
-def fill_shares(i: int, belief: Belief, shares: Vector) -> None:
-    """Write how much each memory counts for page i: by what it predicted, and for all pages."""
-    score, log_shares = belief[2], belief[6]
-    top = -inf
-    for k in range(shares.size):
-        shares[k] = score[i, k] + log_shares[k]
-        top = max(top, shares[k])
+def _believe(i: int, belief: Belief, now: Vector) -> None:
+    """Write the chances of the rates of page i, at present."""
+    evidence, laws, law, rates, ends, shares = belief
     total = 0.0
-    for k in range(shares.size):
-        shares[k] = exp(shares[k] - top)
-        total += shares[k]
-    for k in range(shares.size):
-        shares[k] /= total
+    for j in range(rates.size):
+        now[j] = 0.0
+    for k in range(ends.size):
+        for j in range(rates.size):
+            now[j] += shares[k] * evidence[i, k, j]
+    for j in range(rates.size):
+        now[j] *= laws[law[i], j]
+        total += now[j]
+    for j in range(rates.size):
+        now[j] /= total
 
 
 @kernel
-def _worth(i: int, age: float, belief: Belief, shares: Vector, grain: float) -> tuple[float, float]:
-    """Worth of a visit of page i at an age, weight one, and its slope."""
-    events, exposure, _, shape, time, _, _ = belief
-    worth, slope = 0.0, 0.0
-    for k in range(shares.size):
-        if shares[k] < 1e-3:
-            continue
-        a, b = shape[i] + events[i, k], time[i] + exposure[i, k]
-        q = 1.0 + age / b
-        stretch = log(q)
-        fresh = exp(-a * stretch)
-        span = b * stretch if abs(a - 1.0) < 1e-6 else b * (1.0 - q * fresh) / (a - 1.0)
-        worth += shares[k] * (span + 0.5 * grain * (1.0 - fresh) - age * fresh)
-        slope += shares[k] * (age + 0.5 * grain) * a / b * fresh / q
-    return worth, slope
+def _worth(age: float, now: Vector, rates: Vector, grain: float) -> tuple[float, float]:
+    """Worth of a visit at an age, weight one, and its slope."""
+    worth, slope, fresh = 0.0, 0.0, 0.0
+    stays = exp(-rates[0] * age)
+    for j in range(rates.size):
+        x = rates[j] * age
+        missed = x * x * (0.5 - x * (1.0 / 3.0 - 0.125 * x))
+        if x > 0.01:
+            missed = 1.0 - (1.0 + x) * stays
+        part = now[j] * stays
+        worth += now[j] * missed / rates[j]
+        slope += rates[j] * part
+        fresh += part
+        stays *= stays
+    return worth + 0.5 * grain * (1.0 - fresh), (age + 0.5 * grain) * slope
 
 
 @kernel
 def _interval(
-    i: int, price: float, start: float, belief: Belief, shares: Vector, bounds: Vector
+    i: int, price: float, start: float, belief: Belief, now: Vector, bounds: Vector
 ) -> float:
     """Age at which a visit of page i, weight one, is worth the price; the longest where never."""
     shortest, longest = float(bounds[1]), float(bounds[2])
     if not price < inf:
         return longest
+    _believe(i, belief, now)
+    rates = belief[3]
     low, high = log(shortest), log(longest)
     x, target = log(min(max(start, shortest), longest)), log(max(price, 1e-290))
     for _ in range(40):
-        worth, slope = _worth(i, exp(x), belief, shares, bounds[0])
+        age = exp(x)
+        worth, slope = _worth(age, now, rates, bounds[0])
         worth = max(worth, 1e-300)
         excess = log(worth) - target
         if excess > 0.0:
             high = x
         else:
             low = x
-        following = x - excess / max(slope * exp(x) / worth, 0.05)
+        following = x - excess / max(slope * age / worth, 0.05)
         if not following > low:
             following = 0.5 * (low + x)
         if not following < high:
             following = 0.5 * (high + x)
-        done = abs(following - x) < 2e-3
+        done = abs(following - x) < 0.02  # Newton's next step would be its square
         x = following
         if done:
             break
-    age: float = exp(x)
-    if bounds[3] > 0.0 and age < 0.99 * longest:
-        events, exposure, _, shape, time, _, _ = belief
-        a, pause = 0.0, 0.0
-        for k in range(shares.size):
-            a += shares[k] * (shape[i] + events[i, k])
-            pause += shares[k] * (time[i] + exposure[i, k]) / (shape[i] + events[i, k])
-        if shape[i] < _IN_DOUBT[2] and _IN_DOUBT[0] < a < _IN_DOUBT[1]:
-            # In doubt: look while the answer tells rates apart, if that is worth something.
-            soon = max(bounds[3] * pause, shortest)
-            if soon < age and _worth(i, soon, belief, shares, bounds[0])[0] >= 0.2 * price:
-                age = soon
-    return float(age)
+    return exp(x)
+
+
+@kernel
+def fill_moments(rows: Integers, belief: Belief, mean: Vector, square: Vector) -> None:
+    """Write the first two moments of each page's rate."""
+    rates = belief[3]
+    now = np.empty(rates.size)
+    for place in range(rows.size):
+        _believe(rows[place], belief, now)
+        mean[place], square[place] = 0.0, 0.0
+        for j in range(rates.size):
+            mean[place] += now[j] * rates[j]
+            square[place] += now[j] * rates[j] * rates[j]
+
+
+@kernel
+def tally_rates(rows: Integers, belief: Belief, tally: Vector, classes: Vector) -> None:
+    """Add each page's chances of rates to its group, and of paces of forgetting to all.
+
+    Half of what a page adds is its rate over its whole life, half its rate at present.
+    """
+    evidence, laws, law, rates, ends, shares = belief
+    n = rates.size
+    now, ever, each = np.empty(n), np.empty(n), np.empty(ends.size)
+    for i in rows:
+        _believe(i, belief, now)
+        whole, every = 0.0, 0.0
+        for j in range(n):
+            ever[j] = laws[law[i], j] * evidence[i, 0, j]
+            whole += ever[j]
+        for j in range(n):
+            tally[law[i], j] += 0.5 * (now[j] + ever[j] / whole)
+        for k in range(ends.size):
+            each[k] = 0.0
+            for j in range(n):
+                each[k] += laws[law[i], j] * evidence[i, k, j]
+            each[k] *= shares[k]
+            every += each[k]
+        for k in range(ends.size):
+            classes[k] += each[k] / every
 
 
 @kernel
 def observe_visits(
-    page: Integers, elapsed: Vector, changed: NDArray[np.bool_], belief: Belief
+    page: Integers,
+    elapsed: Vector,
+    changed: NDArray[np.bool_],
+    belief: Belief,
+    predicted: Vector,
 ) -> None:
-    """Take visits into account, each page's in the order of time."""
-    for j in range(page.size):
-        _absorb(page[j], elapsed[j], changed[j], belief)
+    """Take visits into account, each page's in the order of time.
+
+    ``predicted`` has room for the chance that was given to each visit's finding, or none.
+    """
+    chance = np.empty(belief[3].size)
+    for v in range(page.size):
+        given = _absorb(page[v], elapsed[v], changed[v], belief, chance)
+        if predicted.size:
+            predicted[v] = given
 
 
 @kernel
@@ -153,10 +205,9 @@ def fill_intervals(
     rows: Integers, prices: Vector, start: Vector, belief: Belief, bounds: Vector, out: Vector
 ) -> None:
     """Write the interval of each page in ``rows`` at its own price per weight."""
-    shares = np.empty(belief[5].size)
-    for j in range(rows.size):
-        fill_shares(rows[j], belief, shares)
-        out[j] = _interval(rows[j], prices[j], start[j], belief, shares, bounds)
+    now = np.empty(belief[3].size)
+    for place in range(rows.size):
+        out[place] = _interval(rows[place], prices[place], start[place], belief, now, bounds)
 
 
 @kernel
@@ -278,7 +329,7 @@ def replay(
     last, seen, gone = copies
     heap, due, counters = queue
     interval, since_change = own[0], own[1]
-    shares = np.empty(belief[5].size)
+    room = np.empty(belief[3].size)
     size, n_born, n_logged, poll = counters[0], counters[1], counters[2], counters[3]
     for tick in ticks:
         now = tick
@@ -294,9 +345,8 @@ def replay(
             last[i], seen[i], since_change[i] = born[i], start[i], born[i]
             own[3][i] = born[i]
             if rule == 0:
-                fill_shares(i, belief, shares)
                 worth = price[0] / weights[i] if weights[i] > 0.0 else inf
-                interval[i] = _interval(i, worth, interval[i], belief, shares, bounds)
+                interval[i] = _interval(i, worth, interval[i], belief, room, bounds)
             due[i] = born[i] + interval[i]
             heap[size] = i
             size += 1
@@ -337,10 +387,9 @@ def replay(
         if rule == 0:
             lateness = min(max((now - due[i]) / interval[i], -1.0), 1.0)
             price[0] *= exp(lateness / size)
-            _absorb(i, elapsed, changed, belief)
-            fill_shares(i, belief, shares)
+            _absorb(i, elapsed, changed, belief, room)
             worth = price[0] / weights[i] if weights[i] > 0.0 else inf
-            interval[i] = _interval(i, worth, interval[i], belief, shares, bounds)
+            interval[i] = _interval(i, worth, interval[i], belief, room, bounds)
         elif rule >= RULE_STEPS:
             _step(i, rule, numbers, changed, now, own)
         due[i] = now + interval[i]
