@@ -27,7 +27,7 @@ _DOUBT: Final = 2.0  # mean times between changes that a page in doubt is left a
 _SAMPLE: Final = 6_000  # pages that the price is found from, where there are more
 _STEPS: Final = 24
 _MANY: Final = 50
-_QUICKEST: Final = 1000.0  # times the mean visit rate: no visits could tell quicker rates apart
+_FAR: Final = 30.0  # nats between a price and the usual one: further off nothing changes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +50,7 @@ class Decision:
 
 def memories(pace: float) -> tuple[float, ...]:
     """Half-lives of the memories, from the mean interval between visits that the budget allows."""
-    return (np.inf, 32.0 * pace, 8.0 * pace, 2.0 * pace)
+    return (np.inf, 28.0 * pace, 3.0 * pace)
 
 
 class RevisitControl:
@@ -110,6 +110,7 @@ class RevisitControl:
     def bounds(self) -> Vector:
         """Grain, shortest and longest interval, and patience with pages in doubt."""
         shortest, longest = self._limits
+        shortest = max(shortest, 0.5 * self.grain)
         # Half of the budget is enough for all pages at the longest interval.
         longest = max(longest, shortest, 2.0 * len(self) / self.budget)
         # How rates are spread is hardly known from a few pages, nor what is worth finding out.
@@ -238,7 +239,7 @@ class RevisitControl:
 
     def _visits(self, rows: Integers, prices: Vector | float, now: float, span: float) -> Vector:
         """How many visits of each page fall due within the span."""
-        intervals = self._fill(rows, prices)
+        intervals = np.maximum(self._fill(rows, prices), self.grain)  # no two looks at one instant
         ages = self._signals[rows] * self._signal_worth[rows] + now - self.last[rows]
         wait = np.maximum(intervals - ages, 0.0)
         return np.where(wait < span, 1.0 + np.floor((span - wait) / intervals), 0.0)
@@ -250,7 +251,9 @@ class RevisitControl:
         step = -(-rows.size // _SAMPLE)
         rows = rows[::step]
         target = max(budget * span / step, 0.5)
-        x, low, high = float(np.log(self.price[0])), -np.inf, np.inf
+        usual = float(np.log(self.weights[rows].mean() * rows.size / self.budget + 1e-290))
+        x = float(np.clip(np.log(self.price[0] + 1e-290), usual - _FAR, usual + _FAR))
+        low, high, leap = -np.inf, np.inf, 3.0
         before = (np.nan, np.nan)
         _, shortest, longest, _ = self.bounds
         for _ in range(_STEPS):
@@ -267,10 +270,11 @@ class RevisitControl:
             if high - low < 1e-4:
                 break
             slope = (excess - before[1]) / (x - before[0]) if x != before[0] else np.nan
-            guess = x - excess / slope if slope < -0.05 else x + np.clip(2.0 * excess, -3.0, 3.0)
-            guess = min(max(guess, x - 3.0), x + 3.0)
+            guess = x - excess / slope if slope < -0.05 else x + np.clip(2.0 * excess, -leap, leap)
+            guess = min(max(guess, x - leap), x + leap)
+            leap *= 1.5
             if not low < guess < high:
-                guess = 0.5 * (low + high) if high - low < np.inf else x + np.sign(excess) * 3.0
+                guess = 0.5 * (low + high) if high - low < np.inf else x + np.sign(excess) * leap
             before, x = (x, excess), guess
         return float(np.exp(np.clip(x, -600.0, 600.0)))
 

@@ -37,7 +37,7 @@ Copies = tuple[Vector, Integers, Integers]  # last visit, first change not seen,
 Queue = tuple[Integers, Vector, Integers]  # heap, due, counters
 Own = tuple[Vector, Vector, Vector, Vector]  # interval, last change seen, count, counted at
 
-_IN_DOUBT = (1.0, 8.0, 2.0)  # least and greatest shape of such a page, greatest of its prior
+_IN_DOUBT = (1.0, 8.0, 0.2)  # least and greatest shape of such a page, share of the price
 _LEAST = 1e-12  # evidence never tells more against a rate than this
 RULE_STEPS, RULE_AGE, RULE_COUNT = 2, 3, 4
 
@@ -75,27 +75,34 @@ def _absorb(i: int, elapsed: float, changed: bool, belief: Belief, chance: Vecto
 
 @kernel
 def _believe(i: int, belief: Belief, now: Vector) -> None:
-    """Write the chances of the rates of page i, at present."""
+    """Write the chances of the rates of page i, at present, and then of its paces of forgetting."""
     evidence, laws, law, rates, ends, shares = belief
-    total = 0.0
-    for j in range(rates.size):
+    n, total = rates.size, 0.0
+    for j in range(n):
         now[j] = 0.0
     for k in range(ends.size):
-        for j in range(rates.size):
-            now[j] += shares[k] * evidence[i, k, j]
-    for j in range(rates.size):
-        now[j] *= laws[law[i], j]
-        total += now[j]
-    for j in range(rates.size):
+        part = 0.0
+        for j in range(n):
+            one = shares[k] * laws[law[i], j] * evidence[i, k, j]
+            now[j] += one
+            part += one
+        now[n + k] = part
+        total += part
+    for j in range(now.size):
         now[j] /= total
 
 
 @kernel
-def _worth(age: float, now: Vector, rates: Vector, grain: float) -> tuple[float, float]:
-    """Worth of a visit at an age, weight one, and its slope."""
-    worth, slope, fresh = 0.0, 0.0, 0.0
+def _worth(age: float, i: int, belief: Belief, now: Vector, grain: float) -> tuple[float, float]:
+    """Worth of a visit of page i at an age, weight one, and its slope.
+
+    By then the rate may have been drawn anew: what has calmed down is worth more again.
+    """
+    laws, law, rates, ends = belief[1], belief[2], belief[3], belief[4]
+    n = rates.size
+    worth, slope, fresh, calmer, stiller = 0.0, 0.0, 0.0, 0.0, 0.0
     stays = exp(-rates[0] * age)
-    for j in range(rates.size):
+    for j in range(n):
         x = rates[j] * age
         missed = x * x * (0.5 - x * (1.0 / 3.0 - 0.125 * x))
         if x > 0.01:
@@ -104,8 +111,21 @@ def _worth(age: float, now: Vector, rates: Vector, grain: float) -> tuple[float,
         worth += now[j] * missed / rates[j]
         slope += rates[j] * part
         fresh += part
+        other = laws[law[i], j] - now[j]
+        calmer += other * (missed / rates[j] + age * stays)
+        stiller += other * stays
         stays *= stays
-    return worth + 0.5 * grain * (1.0 - fresh), (age + 0.5 * grain) * slope
+    worth += 0.5 * grain * (1.0 - fresh)
+    slope *= age + 0.5 * grain
+    if calmer > 0.0:
+        ended, ending = 0.0, 0.0
+        for k in range(1, ends.size):
+            still = now[n + k] * exp(-ends[k] * age)
+            ended += now[n + k] - still
+            ending += ends[k] * still
+        worth += ended * calmer
+        slope += ended * stiller + ending * calmer
+    return worth, slope
 
 
 @kernel
@@ -117,12 +137,11 @@ def _interval(
     if not price < inf:
         return longest
     _believe(i, belief, now)
-    rates = belief[3]
     low, high = log(shortest), log(longest)
     x, target = log(min(max(start, shortest), longest)), log(max(price, 1e-290))
     for _ in range(40):
         age = exp(x)
-        worth, slope = _worth(age, now, rates, bounds[0])
+        worth, slope = _worth(age, i, belief, now, bounds[0])
         worth = max(worth, 1e-300)
         excess = log(worth) - target
         if excess > 0.0:
@@ -138,14 +157,27 @@ def _interval(
         x = following
         if done:
             break
-    return exp(x)
+    age: float = exp(x)
+    if bounds[3] > 0.0 and age < 0.99 * longest:
+        rates = belief[3]
+        mean, square = 0.0, 0.0
+        for j in range(rates.size):
+            mean += now[j] * rates[j]
+            square += now[j] * rates[j] * rates[j]
+        shape = mean * mean / max(square - mean * mean, 1e-12 * square)
+        if _IN_DOUBT[0] < shape < _IN_DOUBT[1]:
+            # In doubt: look while the answer tells rates apart, if that is worth something.
+            soon = max(bounds[3] / mean, shortest)
+            if soon < age and _worth(soon, i, belief, now, bounds[0])[0] >= _IN_DOUBT[2] * price:
+                age = soon
+    return age
 
 
 @kernel
 def fill_moments(rows: Integers, belief: Belief, mean: Vector, square: Vector) -> None:
     """Write the first two moments of each page's rate."""
     rates = belief[3]
-    now = np.empty(rates.size)
+    now = np.empty(rates.size + belief[4].size)
     for place in range(rows.size):
         _believe(rows[place], belief, now)
         mean[place], square[place] = 0.0, 0.0
@@ -162,7 +194,7 @@ def tally_rates(rows: Integers, belief: Belief, tally: Vector, classes: Vector) 
     """
     evidence, laws, law, rates, ends, shares = belief
     n = rates.size
-    now, ever, each = np.empty(n), np.empty(n), np.empty(ends.size)
+    now, ever, each = np.empty(n + ends.size), np.empty(n), np.empty(ends.size)
     for i in rows:
         _believe(i, belief, now)
         whole, every = 0.0, 0.0
@@ -205,7 +237,7 @@ def fill_intervals(
     rows: Integers, prices: Vector, start: Vector, belief: Belief, bounds: Vector, out: Vector
 ) -> None:
     """Write the interval of each page in ``rows`` at its own price per weight."""
-    now = np.empty(belief[3].size)
+    now = np.empty(belief[3].size + belief[4].size)
     for place in range(rows.size):
         out[place] = _interval(rows[place], prices[place], start[place], belief, now, bounds)
 
@@ -329,7 +361,7 @@ def replay(
     last, seen, gone = copies
     heap, due, counters = queue
     interval, since_change = own[0], own[1]
-    room = np.empty(belief[3].size)
+    room = np.empty(belief[3].size + belief[4].size)
     size, n_born, n_logged, poll = counters[0], counters[1], counters[2], counters[3]
     for tick in ticks:
         now = tick
@@ -355,6 +387,8 @@ def replay(
             continue
         i = heap[0]
         if (due[i] > now and not eager) or last[i] >= now or not due[i] < inf:
+            if rule == 0 and last[i] >= now:  # a visit that the budget pays is lost
+                price[0] = max(price[0] * exp(-1.0 / size), min(price[0], numbers[0]))
             continue
         if log_at.size:
             log_at[counters[4]] = now

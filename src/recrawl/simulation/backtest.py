@@ -230,7 +230,8 @@ class _Replay:
         if self._policy == "recrawl":
             caps, hosts = self._test.host_caps, self._test.history.hosts[rows]
             self._control.budget = max(n_visits, 1) / max(span, 1e-300)
-            self._control.decide(now, span, rows=rows, hosts=hosts, host_caps=caps)
+            decided = self._control.decide(now, span, rows=rows, hosts=hosts, host_caps=caps)
+            self._numbers[0] = 0.1 * decided.price  # it falls no lower before the next decision
         elif self._rule == _GIVEN and self._policy != "uniform":
             soon = np.flatnonzero((self._test.history.observed_from <= now + span) & (gone == 0))
             if soon.size:
