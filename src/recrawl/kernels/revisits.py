@@ -17,7 +17,7 @@ from math import exp, expm1, inf, log
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.kernels.compile import kernel
+from recrawl.kernels.compile import kernel, reordering_kernel
 
 __all__ = [
     "credit_copies",
@@ -32,154 +32,232 @@ Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Singles = NDArray[np.float32]
 Belief = tuple[Singles, Vector, Integers, Vector, Vector, Vector]
+Room = tuple[Vector, Vector, Vector, Vector]  # chance, now, paces, tables
 History = tuple[Integers, Vector, Vector, Vector]  # first change of each page, changes, born, gone
 Copies = tuple[Vector, Integers, Integers]  # last visit, first change not seen, found to be gone
 Queue = tuple[Integers, Vector, Integers]  # heap, due, counters
 Own = tuple[Vector, Vector, Vector, Vector]  # interval, last change seen, count, counted at
 
 _IN_DOUBT = (1.0, 8.0, 0.2)  # least and greatest shape of such a page, share of the price
+_LN2 = 0.6931471805599453
+_STEPS = 8  # of an octave: two to the power of three
+_STEP = _LN2 / _STEPS
+_LOWEST = -36  # the slowest rate times an age, as a power of two: where the tables begin
+_OCTAVES = 56
 _LEAST = 1e-12  # evidence never tells more against a rate than this
 RULE_STEPS, RULE_AGE, RULE_COUNT = 2, 3, 4
 
 
-@kernel
-def _absorb(i: int, elapsed: float, changed: bool, belief: Belief, chance: Vector) -> float:
-    """Take one visit of page i into account; return the chance that was given to what it found.
+# Below, arrays are named one by one and never sliced: each slice, and each array taken from a
+# tuple, would be counted as one more owner, at a cost that is felt a million times a second.
 
-    ``chance`` is room for as many numbers as there are rates.
-    """
-    evidence, laws, law, rates, ends, shares = belief
-    own, g, n = evidence[i], law[i], rates.size
+
+@reordering_kernel
+def _absorb(
+    i: int,
+    elapsed: float,
+    changed: bool,
+    evidence: Singles,
+    laws: Vector,
+    g: int,
+    rates: Vector,
+    ends: Vector,
+    shares: Vector,
+    chance: Vector,
+) -> None:
+    """Take one visit of page i into account."""
+    n = rates.size
     stays = exp(-rates[0] * elapsed)
     for j in range(n):
-        chance[j] = 1.0 - stays if changed else stays
+        chance[j] = stays
         stays *= stays
-    before, after = 0.0, 0.0
-    for k in range(ends.size):
-        had, left = 0.0, 0.0
+    if changed:
         for j in range(n):
-            part = laws[g, j] * own[k, j]
-            had += part
-            left += part * chance[j]
-        before += shares[k] * had
+            chance[j] = 1.0 - chance[j]
+    after = 0.0
+    for k in range(ends.size):
+        left = 0.0
+        for j in range(n):
+            left += laws[g, j] * evidence[i, k, j] * chance[j]
         after += shares[k] * left
-        ended = -expm1(-ends[k] * elapsed)
+        kept = exp(-ends[k] * elapsed)
+        drawn = (1.0 - kept) * left
         for j in range(n):
-            own[k, j] = (1.0 - ended) * own[k, j] * chance[j] + ended * left
-    scale = 1.0 / max(after, 1e-300)
-    for k in range(ends.size):
-        for j in range(n):
-            own[k, j] = own[k, j] * scale + _LEAST
-    return max(after, 1e-300) / before
+            evidence[i, k, j] = kept * evidence[i, k, j] * chance[j] + drawn
+    if after < 1e-6:  # seldom enough to cost nothing, often enough for single precision
+        scale = 1.0 / max(after, 1e-300)
+        for k in range(ends.size):
+            for j in range(n):
+                evidence[i, k, j] = evidence[i, k, j] * scale + _LEAST
 
 
-@kernel
-def _believe(i: int, belief: Belief, now: Vector) -> None:
-    """Write the chances of the rates of page i, at present, and then of its paces of forgetting."""
-    evidence, laws, law, rates, ends, shares = belief
-    n, total = rates.size, 0.0
+@reordering_kernel
+def _believe(
+    i: int,
+    evidence: Singles,
+    laws: Vector,
+    g: int,
+    shares: Vector,
+    now: Vector,
+    paces: Vector,
+) -> None:
+    """Write the chances of the rates of page i, at present, and of its paces of forgetting."""
+    n, total = now.size, 0.0
     for j in range(n):
         now[j] = 0.0
-    for k in range(ends.size):
-        part = 0.0
+    for k in range(shares.size):
+        share, part = shares[k], 0.0
         for j in range(n):
-            one = shares[k] * laws[law[i], j] * evidence[i, k, j]
+            one = share * laws[g, j] * evidence[i, k, j]
             now[j] += one
             part += one
-        now[n + k] = part
+        paces[k] = part
         total += part
-    for j in range(now.size):
-        now[j] /= total
+    scale = 1.0 / total
+    for j in range(n):
+        now[j] *= scale
+    for k in range(shares.size):
+        paces[k] *= scale
 
 
-@kernel
-def _worth(age: float, i: int, belief: Belief, now: Vector, grain: float) -> tuple[float, float]:
-    """Worth of a visit of page i at an age, weight one, and its slope.
+@reordering_kernel
+def _worth(
+    k: int,
+    age: float,
+    g: int,
+    others: float,
+    laws: Vector,
+    ends: Vector,
+    now: Vector,
+    paces: Vector,
+    tables: Vector,
+    grain: float,
+) -> float:
+    """Worth of a visit at the age that stands k steps along, weight one.
 
     By then the rate may have been drawn anew: what has calmed down is worth more again.
     """
-    laws, law, rates, ends = belief[1], belief[2], belief[3], belief[4]
-    n = rates.size
-    worth, slope, fresh, calmer, stiller = 0.0, 0.0, 0.0, 0.0, 0.0
-    stays = exp(-rates[0] * age)
-    for j in range(n):
-        x = rates[j] * age
-        missed = x * x * (0.5 - x * (1.0 / 3.0 - 0.125 * x))
-        if x > 0.01:
-            missed = 1.0 - (1.0 + x) * stays
-        part = now[j] * stays
-        worth += now[j] * missed / rates[j]
-        slope += rates[j] * part
-        fresh += part
-        other = laws[law[i], j] - now[j]
-        calmer += other * (missed / rates[j] + age * stays)
-        stiller += other * stays
-        stays *= stays
-    worth += 0.5 * grain * (1.0 - fresh)
-    slope *= age + 0.5 * grain
-    if calmer > 0.0:
-        ended, ending = 0.0, 0.0
-        for k in range(1, ends.size):
-            still = now[n + k] * exp(-ends[k] * age)
-            ended += now[n + k] - still
-            ending += ends[k] * still
-        worth += ended * calmer
-        slope += ended * stiller + ending * calmer
-    return worth, slope
+    row, place = k & (_STEPS - 1), k >> 3
+    worth = 0.0
+    for j in range(now.size):
+        worth += now[j] * tables[0, row, place + j]
+    worth *= age
+    if grain > 0.0:
+        fresh = 0.0
+        for j in range(now.size):
+            fresh += now[j] * tables[1, row, place + j]
+        worth += 0.5 * grain * (1.0 - fresh)
+    if others > 0.0:
+        calmer = 0.0
+        for j in range(now.size):
+            calmer += (laws[g, j] - now[j]) * tables[2, row, place + j]
+        if calmer > 0.0:
+            ended = 0.0
+            for n in range(1, ends.size):
+                ended += paces[n] * (1.0 - exp(-ends[n] * age))
+            worth += ended * age * calmer
+    return max(worth, 1e-300)
+
+
+@reordering_kernel
+def _shape(rates: Vector, now: Vector, laws: Vector, g: int) -> tuple[float, float, float]:
+    """Mean of a rate, shape of the gamma law with its two moments, and how much others are calmer.
+
+    The last is positive where the mean time to a change is longer for a rate drawn anew.
+    """
+    mean, square, calmer = 0.0, 0.0, 0.0
+    for j in range(rates.size):
+        mean += now[j] * rates[j]
+        square += now[j] * rates[j] * rates[j]
+        calmer += (laws[g, j] - now[j]) / rates[j]
+    return mean, mean * mean / max(square - mean * mean, 1e-12 * square), calmer
 
 
 @kernel
 def _interval(
-    i: int, price: float, start: float, belief: Belief, now: Vector, bounds: Vector
+    price: float,
+    start: float,
+    laws: Vector,
+    g: int,
+    rates: Vector,
+    ends: Vector,
+    now: Vector,
+    paces: Vector,
+    tables: Vector,
+    bounds: Vector,
 ) -> float:
-    """Age at which a visit of page i, weight one, is worth the price; the longest where never."""
-    shortest, longest = float(bounds[1]), float(bounds[2])
+    """Age at which a visit is worth the price, weight one; the longest where never.
+
+    A search along ages in steps of an eighth of an octave, and a straight line between two.
+    """
+    grain, shortest, longest = bounds[0], bounds[1], bounds[2]
     if not price < inf:
-        return longest
-    _believe(i, belief, now)
-    low, high = log(shortest), log(longest)
-    x, target = log(min(max(start, shortest), longest)), log(max(price, 1e-290))
-    for _ in range(40):
-        age = exp(x)
-        worth, slope = _worth(age, i, belief, now, bounds[0])
-        worth = max(worth, 1e-300)
-        excess = log(worth) - target
-        if excess > 0.0:
-            high = x
+        return float(longest)
+    mean, shape, others = _shape(rates, now, laws, g)
+    offset = log(rates[0]) - _LOWEST * _LN2
+    first = max(int((log(shortest) + offset) / _STEP), 0)
+    last = min(int((log(longest) + offset) / _STEP) + 1, _OCTAVES * _STEPS - 1)
+    low, high, below, above, leap = first, last, 0.0, 0.0, 1
+    k = min(max(int((log(start) + offset) / _STEP), first), last)
+    while True:
+        worth = _worth(k, exp(k * _STEP - offset), g, others, laws, ends, now, paces, tables, grain)
+        if worth > price:
+            high, above = k, worth
+            if k == first:
+                break
+            k = max(k - leap, first) if below == 0.0 else (low + high) // 2
         else:
-            low = x
-        following = x - excess / max(slope * age / worth, 0.05)
-        if not following > low:
-            following = 0.5 * (low + x)
-        if not following < high:
-            following = 0.5 * (high + x)
-        done = abs(following - x) < 0.02  # Newton's next step would be its square
-        x = following
-        if done:
+            low, below = k, worth
+            if k == last:
+                break
+            k = min(k + leap, last) if above == 0.0 else (low + high) // 2
+        if high - low <= 1 and below > 0.0 and above > 0.0:
             break
-    age: float = exp(x)
-    if bounds[3] > 0.0 and age < 0.99 * longest:
-        rates = belief[3]
-        mean, square = 0.0, 0.0
-        for j in range(rates.size):
-            mean += now[j] * rates[j]
-            square += now[j] * rates[j] * rates[j]
-        shape = mean * mean / max(square - mean * mean, 1e-12 * square)
-        if _IN_DOUBT[0] < shape < _IN_DOUBT[1]:
-            # In doubt: look while the answer tells rates apart, if that is worth something.
-            soon = max(bounds[3] / mean, shortest)
-            if soon < age and _worth(soon, i, belief, now, bounds[0])[0] >= _IN_DOUBT[2] * price:
+        leap *= 2
+    if below > 0.0 and above > 0.0:
+        place = low + log(price / below) / log(above / below)
+    else:
+        place = float(high if above > 0.0 else low)
+    age = min(max(exp(place * _STEP - offset), shortest), longest)
+    if bounds[3] > 0.0 and age < 0.99 * longest and _IN_DOUBT[0] < shape < _IN_DOUBT[1]:
+        # In doubt: look while the answer tells rates apart, if that is worth something.
+        k = min(max(int((log(bounds[3] / mean) + offset) / _STEP), first), last)
+        soon = exp(k * _STEP - offset)
+        if shortest <= soon < age:
+            worth = _worth(k, soon, g, others, laws, ends, now, paces, tables, grain)
+            if worth >= _IN_DOUBT[2] * price:
                 age = soon
-    return age
+    return float(age)
+
+
+@kernel
+def _room(belief: Belief) -> Room:
+    """Room for numbers by rate and by pace, and tables of functions of x = rate times age.
+
+    Rates ascend by powers of two, so that the functions of an age at all rates stand side by side.
+    They are what a visit is worth for each unit of age, (1 - (1 + x) exp(-x)) / x; the chance of no
+    change; and the mean share of time that is fresh, (1 - exp(-x)) / x.
+    """
+    n = belief[3].size
+    tables = np.empty((3, _STEPS, _OCTAVES + n))
+    for row in range(_STEPS):
+        for place in range(_OCTAVES + n):
+            x = exp(_LN2 * (place + _LOWEST + row / _STEPS))
+            stays, spent = exp(-x), -expm1(-x)
+            tables[0, row, place] = (spent - x * stays) / x if x > 1e-3 else x * (0.5 - x / 3.0)
+            tables[1, row, place] = stays
+            tables[2, row, place] = spent / x
+    return np.empty(n), np.empty(n), np.empty(belief[4].size), tables
 
 
 @kernel
 def fill_moments(rows: Integers, belief: Belief, mean: Vector, square: Vector) -> None:
     """Write the first two moments of each page's rate."""
-    rates = belief[3]
-    now = np.empty(rates.size + belief[4].size)
+    evidence, laws, law, rates, ends, shares = belief
+    now, paces = np.empty(rates.size), np.empty(ends.size)
     for place in range(rows.size):
-        _believe(rows[place], belief, now)
+        i = rows[place]
+        _believe(i, evidence, laws, law[i], shares, now, paces)
         mean[place], square[place] = 0.0, 0.0
         for j in range(rates.size):
             mean[place] += now[j] * rates[j]
@@ -193,24 +271,18 @@ def tally_rates(rows: Integers, belief: Belief, tally: Vector, classes: Vector) 
     Half of what a page adds is its rate over its whole life, half its rate at present.
     """
     evidence, laws, law, rates, ends, shares = belief
-    n = rates.size
-    now, ever, each = np.empty(n + ends.size), np.empty(n), np.empty(ends.size)
+    now, paces, ever = np.empty(rates.size), np.empty(ends.size), np.empty(rates.size)
     for i in rows:
-        _believe(i, belief, now)
-        whole, every = 0.0, 0.0
-        for j in range(n):
-            ever[j] = laws[law[i], j] * evidence[i, 0, j]
+        g, whole = law[i], 0.0
+        _believe(i, evidence, laws, g, shares, now, paces)
+        for j in range(rates.size):
+            ever[j] = laws[g, j] * evidence[i, 0, j]
             whole += ever[j]
-        for j in range(n):
-            tally[law[i], j] += 0.5 * (now[j] + ever[j] / whole)
-        for k in range(ends.size):
-            each[k] = 0.0
-            for j in range(n):
-                each[k] += laws[law[i], j] * evidence[i, k, j]
-            each[k] *= shares[k]
-            every += each[k]
-        for k in range(ends.size):
-            classes[k] += each[k] / every
+        scale = 0.5 / whole
+        for j in range(rates.size):
+            tally[g, j] += 0.5 * now[j] + scale * ever[j]
+        for k in range(classes.size):
+            classes[k] += paces[k]
 
 
 @kernel
@@ -225,11 +297,17 @@ def observe_visits(
 
     ``predicted`` has room for the chance that was given to each visit's finding, or none.
     """
-    chance = np.empty(belief[3].size)
+    evidence, laws, law, rates, ends, shares = belief
+    chance, now, paces = np.empty(rates.size), np.empty(rates.size), np.empty(ends.size)
     for v in range(page.size):
-        given = _absorb(page[v], elapsed[v], changed[v], belief, chance)
+        i, g = page[v], law[page[v]]
         if predicted.size:
-            predicted[v] = given
+            _believe(i, evidence, laws, g, shares, now, paces)
+            stays = 0.0
+            for j in range(rates.size):
+                stays += now[j] * exp(-rates[j] * elapsed[v])
+            predicted[v] = max(1.0 - stays, 1e-300) if changed[v] else stays
+        _absorb(i, elapsed[v], changed[v], evidence, laws, g, rates, ends, shares, chance)
 
 
 @kernel
@@ -237,9 +315,14 @@ def fill_intervals(
     rows: Integers, prices: Vector, start: Vector, belief: Belief, bounds: Vector, out: Vector
 ) -> None:
     """Write the interval of each page in ``rows`` at its own price per weight."""
-    now = np.empty(belief[3].size + belief[4].size)
+    evidence, laws, law, rates, ends, shares = belief
+    _, now, paces, tables = _room(belief)
     for place in range(rows.size):
-        out[place] = _interval(rows[place], prices[place], start[place], belief, now, bounds)
+        i = rows[place]
+        _believe(i, evidence, laws, law[i], shares, now, paces)
+        out[place] = _interval(
+            prices[place], start[place], laws, law[i], rates, ends, now, paces, tables, bounds
+        )
 
 
 @kernel
@@ -361,7 +444,8 @@ def replay(
     last, seen, gone = copies
     heap, due, counters = queue
     interval, since_change = own[0], own[1]
-    room = np.empty(belief[3].size + belief[4].size)
+    evidence, laws, law, rates, ends, shares = belief
+    chance, believed, paces, tables = _room(belief)
     size, n_born, n_logged, poll = counters[0], counters[1], counters[2], counters[3]
     for tick in ticks:
         now = tick
@@ -378,7 +462,19 @@ def replay(
             own[3][i] = born[i]
             if rule == 0:
                 worth = price[0] / weights[i] if weights[i] > 0.0 else inf
-                interval[i] = _interval(i, worth, interval[i], belief, room, bounds)
+                _believe(i, evidence, laws, law[i], shares, believed, paces)
+                interval[i] = _interval(
+                    worth,
+                    interval[i],
+                    laws,
+                    law[i],
+                    rates,
+                    ends,
+                    believed,
+                    paces,
+                    tables,
+                    bounds,
+                )
             due[i] = born[i] + interval[i]
             heap[size] = i
             size += 1
@@ -421,9 +517,21 @@ def replay(
         if rule == 0:
             lateness = min(max((now - due[i]) / interval[i], -1.0), 1.0)
             price[0] *= exp(lateness / size)
-            _absorb(i, elapsed, changed, belief, room)
+            _absorb(i, elapsed, changed, evidence, laws, law[i], rates, ends, shares, chance)
             worth = price[0] / weights[i] if weights[i] > 0.0 else inf
-            interval[i] = _interval(i, worth, interval[i], belief, room, bounds)
+            _believe(i, evidence, laws, law[i], shares, believed, paces)
+            interval[i] = _interval(
+                worth,
+                interval[i],
+                laws,
+                law[i],
+                rates,
+                ends,
+                believed,
+                paces,
+                tables,
+                bounds,
+            )
         elif rule >= RULE_STEPS:
             _step(i, rule, numbers, changed, now, own)
         due[i] = now + interval[i]

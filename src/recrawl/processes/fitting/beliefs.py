@@ -144,7 +144,9 @@ class RateBeliefs:
         if not rows.size:
             return
         finest = groups[-1] if groups else np.zeros(len(self), np.int64)
-        if int(finest.max(initial=0)) + 1 != self.laws.shape[0] or not np.array_equal(self.law, finest):
+        if int(finest.max(initial=0)) + 1 != self.laws.shape[0] or not np.array_equal(
+            self.law, finest
+        ):
             self.laws = self.laws[np.zeros(int(finest.max(initial=0)) + 1, np.int64)]
             self.law = np.ascontiguousarray(finest, np.int64)
         parents = _parents([np.zeros(len(self), np.int64), *groups])
