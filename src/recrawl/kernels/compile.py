@@ -32,7 +32,9 @@ def reordering_kernel(loop: Loop) -> Loop:
     """
     order = {"reassoc", "contract", "nsz"}
     try:
-        made = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=order)(loop)
+        made = numba.njit(
+            cache=True, nogil=True, error_model="numpy", fastmath=order, forceinline=True
+        )(loop)
     except RuntimeError:
         made = numba.njit(nogil=True, error_model="numpy", fastmath=order)(loop)
     return cast("Loop", made)

@@ -278,7 +278,7 @@ def tally_rates(rows: Integers, belief: Belief, tally: Vector, classes: Vector) 
         for j in range(rates.size):
             ever[j] = laws[g, j] * evidence[i, 0, j]
             whole += ever[j]
-        scale = 0.5 / whole
+        scale = 0.5 / max(whole, 1e-300)
         for j in range(rates.size):
             tally[g, j] += 0.5 * now[j] + scale * ever[j]
         for k in range(classes.size):

@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
 
-__all__ = ["RateBeliefs", "long_run_rate"]
+__all__ = ["OCTAVES", "RateBeliefs", "long_run_rate"]
 
 Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Belief = tuple[NDArray[np.float32], Vector, Integers, Vector, Vector, Vector]
 _VAGUE_PAGES: Final = 3.0
-_PARENT_PAGES: Final = 30.0
+_PARENT_PAGES: Final = 10.0
 _ROUNDS: Final = 3
-_OCTAVES: Final = (-9, 11)  # rates about the prior's mean, as powers of two
+OCTAVES: Final = (-9, 11)  # rates about the prior's mean, as powers of two
 
 
 class RateBeliefs:
@@ -57,7 +57,7 @@ class RateBeliefs:
         prior_rate: float,
         prior_shape: float = 0.5,
         half_lives: Sequence[float] = (np.inf,),
-        octaves: tuple[int, int] = _OCTAVES,
+        octaves: tuple[int, int] = OCTAVES,
     ) -> None:
         for name, value in (("prior_rate", prior_rate), ("prior_shape", prior_shape)):
             if not (np.isfinite(value) and value > 0):
@@ -132,7 +132,7 @@ class RateBeliefs:
         ----------
         rows : pages that exist, which are learned from
         groups : for each level from coarse to fine, the group of each page, shape (n_pages,); a
-            group is drawn towards the one around it by thirty pages of that
+            group is drawn towards the one around it by ten pages of that
 
         Notes
         -----
