@@ -47,7 +47,7 @@ class Recorder:
         self._batch = batch
         self._updates: list[PageUpdate] = []
         self._found: list[Discovery] = []
-        self._seen: set[str] = set()
+        self._seen: set[int] = set()
         self._some = asyncio.Event()
         self._full = asyncio.Event()
         self._flushing = asyncio.Lock()
@@ -86,8 +86,9 @@ class Recorder:
             else:
                 self._updates.append(self._by_timetable(update))
         for discovery in found:
-            if discovery.url not in self._seen:
-                self._seen.add(discovery.url)
+            one = hash((discovery.url, discovery.lastmod_s))  # a new date of a known page is news
+            if one not in self._seen:
+                self._seen.add(one)
                 self._found.append(discovery)
         if self._updates or self._found:
             self._some.set()
