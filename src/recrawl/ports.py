@@ -125,7 +125,7 @@ class AdmissionLimits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
-    """Visits that tell something, of pages to estimate anew: one row per visit, in order of time."""
+    """Visits that tell something, of pages to estimate anew: one row each, in order of time."""
 
     page_ids: NDArray[np.int64]  # (n_pages,)
     page: NDArray[np.int64]  # (n_visits,) row of page_ids

@@ -71,7 +71,7 @@ class RevisitControl:
     octaves : change rates that are told apart, as powers of two about the prior's average
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is said once, when the control is made
         self,
         weights: Vector,
         budget: float,

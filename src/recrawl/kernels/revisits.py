@@ -36,6 +36,7 @@ Room = tuple[Vector, Vector, Vector, Vector]  # chance, now, paces, tables
 History = tuple[Integers, Vector, Vector, Vector]  # first change of each page, changes, born, gone
 Copies = tuple[Vector, Integers, Integers]  # last visit, first change not seen, found to be gone
 Queue = tuple[Integers, Vector, Integers]  # heap, due, counters
+Limits = tuple[Integers, Vector, Vector, Vector]  # hosts, gaps, ready, dearer
 Own = tuple[Vector, Vector, Vector, Vector]  # interval, last change seen, count, counted at
 
 _IN_DOUBT = (1.0, 8.0, 0.2)  # least and greatest shape of such a page, share of the price
@@ -354,6 +355,25 @@ def _sift_up(key: Vector, heap: Integers, place: int) -> None:
 
 
 @kernel
+def _first_ready(
+    now: float,
+    size: int,
+    heap: Integers,
+    due: Vector,
+    last: Vector,
+    hosts: Integers,
+    ready: Vector,
+) -> int:
+    """Where in the heap the page stands that is due first of those whose host allows a visit."""
+    found, first = -1, inf
+    for place in range(size):
+        i = heap[place]
+        if due[i] < first and ready[hosts[i]] <= now and last[i] < now:
+            found, first = place, due[i]
+    return found
+
+
+@kernel
 def _credit(
     i: int, since: float, until: float, first: int, history: History, span: Vector, totals: Vector
 ) -> None:
@@ -422,6 +442,7 @@ def replay(
     copies: Copies,
     queue: Queue,
     own: Own,
+    limits: Limits,
     belief: Belief,
     weights: Vector,
     bounds: Vector,
@@ -438,8 +459,11 @@ def replay(
     ``log_at`` has room for the instants of all visits, or none. ``queue`` is (heap, due, counters);
     the counters are pages waiting, pages born, visits noted, polls passed, visits, visits counted,
     of these wasted, of these without a page. ``own`` are the intervals and what rules keep of a
-    page.
+    page. ``limits`` are the host of each page and, for each host, the least time between visits,
+    when it is ready for the next, and how much dearer its visits are; the middle two empty: no
+    limits.
     """
+    hosts, gaps, ready, dearer = limits
     start, changes, born, gone_at = history
     last, seen, gone = copies
     heap, due, counters = queue
@@ -461,7 +485,7 @@ def replay(
             last[i], seen[i], since_change[i] = born[i], start[i], born[i]
             own[3][i] = born[i]
             if rule == 0:
-                worth = price[0] / weights[i] if weights[i] > 0.0 else inf
+                worth = price[0] * dearer[hosts[i]] / weights[i] if weights[i] > 0.0 else inf
                 _believe(i, evidence, laws, law[i], shares, believed, paces)
                 interval[i] = _interval(
                     worth,
@@ -481,7 +505,10 @@ def replay(
             _sift_up(due, heap, size - 1)
         if size == 0:
             continue
-        i = heap[0]
+        place = _first_ready(now, size, heap, due, last, hosts, ready) if gaps.size else 0
+        if place < 0:
+            continue
+        i = heap[place]
         if (due[i] > now and not eager) or last[i] >= now or not due[i] < inf:
             if rule == 0 and last[i] >= now:  # a visit that the budget pays is lost
                 price[0] = max(price[0] * exp(-1.0 / size), min(price[0], numbers[0]))
@@ -489,15 +516,18 @@ def replay(
         if log_at.size:
             log_at[counters[4]] = now
         counters[4] += 1
+        if gaps.size:
+            ready[hosts[i]] = now + gaps[hosts[i]]
         counted = now >= span[0]
         counters[5] += counted
         if now > gone_at[i]:
             _credit(i, last[i], now, seen[i], history, span, totals)
             gone[i] = 1
             size -= 1
-            heap[0] = heap[size]
-            if size:
-                _sift_down(due, heap, 0, size)
+            heap[place] = heap[size]
+            if place < size:
+                _sift_up(due, heap, place)
+                _sift_down(due, heap, place, size)
             counters[7] += counted
             continue
         after = seen[i]
@@ -518,7 +548,7 @@ def replay(
             lateness = min(max((now - due[i]) / interval[i], -1.0), 1.0)
             price[0] *= exp(lateness / size)
             _absorb(i, elapsed, changed, evidence, laws, law[i], rates, ends, shares, chance)
-            worth = price[0] / weights[i] if weights[i] > 0.0 else inf
+            worth = price[0] * dearer[hosts[i]] / weights[i] if weights[i] > 0.0 else inf
             _believe(i, evidence, laws, law[i], shares, believed, paces)
             interval[i] = _interval(
                 worth,
@@ -541,5 +571,5 @@ def replay(
         if polls.size and poll + 1 < polls.size:
             due[i] = max(due[i], polls[poll + 1])
         seen[i], last[i] = after, now
-        _sift_down(due, heap, 0, size)
+        _sift_down(due, heap, place, size)
     counters[0], counters[1], counters[2], counters[3] = size, n_born, n_logged, poll

@@ -79,7 +79,9 @@ class Planner:
         self._rows: dict[int, int] = {}
         self._groups = np.zeros((2, 0), np.int64)  # host and folder of each row of the control
         self._n_told = np.zeros(0, np.int64)
-        self._told: dict[int, deque[tuple[float, float, bool]]] = {}  # of each host, for its signals
+        self._told: dict[
+            int, deque[tuple[float, float, bool]]
+        ] = {}  # of each host, for its signals
         self._names: tuple[dict[str, int], dict[str, int]] = ({}, {})
 
     async def run(self) -> None:

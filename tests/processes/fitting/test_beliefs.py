@@ -80,7 +80,8 @@ def test_what_is_learned_visit_by_visit_is_what_all_visits_say() -> None:
 
     # Rates a factor of two apart are told apart no better than that.
     assert np.median(np.abs(np.log(online / batch.rates))) < 0.5 * np.median(batch.log_errors)
-    z = np.log(online / rates) / np.hypot(errors, 0.2)
+    told_apart = rates > 2.0 * beliefs.rates_known[0]  # slower ones the grid takes for its slowest
+    z = (np.log(online / rates) / np.hypot(errors, 0.2))[told_apart]
     assert abs(z.mean()) < 0.3
     assert np.var(z) == pytest.approx(1.0, abs=0.3)
 
@@ -151,8 +152,9 @@ def test_laws_of_rates_are_learned_from_visits_whatever_their_form() -> None:
     for _ in range(5):
         beliefs.learn(np.arange(600), [host])
 
-    busy, between = beliefs.rates_known > 1.5, (beliefs.rates_known > 0.2) & (
-        beliefs.rates_known < 1.0
+    busy, between = (
+        beliefs.rates_known > 1.5,
+        (beliefs.rates_known > 0.2) & (beliefs.rates_known < 1.0),
     )
     assert beliefs.laws[0, busy].sum() == pytest.approx(0.5, abs=0.05)
     assert beliefs.laws[0, between].sum() < 0.03

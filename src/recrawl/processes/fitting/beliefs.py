@@ -7,6 +7,7 @@ time, at several paces beside each other; a pace counts by how well it has predi
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -172,7 +173,7 @@ class RateBeliefs:
 def _parents(levels: Sequence[Integers]) -> list[Integers]:
     """The group around each group, for each level but the first."""
     found = []
-    for coarse, fine in zip(levels, levels[1:], strict=False):
+    for coarse, fine in pairwise(levels):
         around = np.zeros(int(fine.max(initial=0)) + 1, np.int64)
         around[fine] = coarse
         found.append(around)

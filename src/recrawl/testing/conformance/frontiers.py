@@ -1,6 +1,7 @@
 """What every frontier promises."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
