@@ -4,7 +4,6 @@ It runs beside the crawl, on a thread of its own; reading and writing the fronti
 frontier's thread in between.
 """
 
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Final
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.control.dispatch import Dispatcher
+from recrawl.control.signal_sources import SignalSources
 from recrawl.control.timetables import Timetables, learn_timetable
 from recrawl.control.urls import folder_of, host_of
 from recrawl.errors import NotConverged
@@ -30,7 +30,6 @@ __all__ = ["Planner"]
 # A visit that nothing was due for is lost; a page a little overdue is not, and counts as demand.
 _LEAD: Final = 1.1
 _OCTAVES: Final = (-11, 11)  # of a prior of once in two weeks: from once in 80 years to 20 minutes
-_LEAST_SIGNALS, _SIGNALS_KEPT = 20, 2_000  # visits of a host by which its sitemap is judged
 _RECENT_PROBES: Final = 2_000
 
 
@@ -78,10 +77,7 @@ class Planner:
         self._control: RevisitControl | None = None
         self._rows: dict[int, int] = {}
         self._groups = np.zeros((2, 0), np.int64)  # host and folder of each row of the control
-        self._n_told = np.zeros(0, np.int64)
-        self._told: dict[
-            int, deque[tuple[float, float, bool]]
-        ] = {}  # of each host, for its signals
+        self._signals = SignalSources()
         self._names: tuple[dict[str, int], dict[str, int]] = ({}, {})
 
     async def run(self) -> None:
@@ -156,9 +152,18 @@ class Planner:
             self._groups[level, rows] = [
                 names.setdefault(name_of(url), len(names)) for url in evidence.urls
             ]
-        page = rows[evidence.page]
-        control.recall(rows, page, evidence.intervals_s, evidence.changed)
-        self._judge_signals(control, self._groups[0, page], evidence)
+        control.recall(rows, rows[evidence.page], evidence.intervals_s, evidence.changed)
+        judged = self._signals.observe(
+            rows,
+            evidence.page,
+            self._groups[0, rows],
+            evidence.intervals_s,
+            evidence.signalled,
+            evidence.changed,
+        )
+        for host, found in judged:
+            of_host = np.flatnonzero(self._groups[0] == host)
+            control.rely_on(of_host, found.log_odds, 1.0 - found.recall)
         return ChangeRates(*control.beliefs.rates(rows), iterations=0, residual=0.0)
 
     def _control_of(
@@ -184,32 +189,7 @@ class Planner:
         self._control.grow(np.append(kept, np.ones(len(known) - kept.size)))
         fresh = np.zeros((2, len(known) - self._groups.shape[1]), np.int64)
         self._groups = np.concatenate([self._groups, fresh], axis=1)
-        self._n_told = np.append(self._n_told, fresh[0])
         return self._control, np.array(rows, np.int64)
-
-    def _judge_signals(
-        self, control: "RevisitControl", hosts: NDArray[np.int64], evidence: Evidence
-    ) -> None:
-        """Learn how far each host's sitemap can be relied on, from the latest visits."""
-        from recrawl.processes.fitting.signals import learn_signal_quality
-
-        # Evidence of a page is all of its latest visits: those of them that are new stand last.
-        n_visits = np.bincount(evidence.page, minlength=len(evidence.page_ids))
-        place = np.arange(evidence.page.size) - (np.cumsum(n_visits) - n_visits)[evidence.page]
-        rows = np.array([self._rows[page_id] for page_id in evidence.page_ids.tolist()], np.int64)
-        known = np.minimum(self._n_told[rows], n_visits - 1)
-        self._n_told[rows] = n_visits
-        new = (place >= known[evidence.page]) & np.isfinite(evidence.signalled)
-        for host in np.unique(hosts[new]).tolist():
-            of_host = new & (hosts == host)
-            columns = (evidence.intervals_s, evidence.signalled, evidence.changed)
-            told = self._told.setdefault(host, deque(maxlen=_SIGNALS_KEPT))
-            told.extend(zip(*(column[of_host].tolist() for column in columns), strict=True))
-            elapsed, signals, changed = map(np.array, zip(*told, strict=True))
-            if len(told) >= _LEAST_SIGNALS and signals.any():
-                found = learn_signal_quality(elapsed, signals, changed)
-                of_host = np.flatnonzero(self._groups[0] == host)
-                control.rely_on(of_host, found.log_odds, 1.0 - found.recall)
 
     def _keep_rates(self, evidence: Evidence, rates: ChangeRates) -> tuple[PlannedPages, int]:
         frontier = self._world.frontier

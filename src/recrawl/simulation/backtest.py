@@ -200,9 +200,9 @@ class _Replay:
             self._look(float(until))
             on_progress(last - first)
         # Pages found after the last visit have their first copies too.
-        last, seen, _ = self._copies
+        last, next_change, _ = self._copies
         late = np.isinf(last) & (history.observed_from < history.end)
-        last[late], seen[late] = history.observed_from[late], history.first[:-1][late]
+        last[late], next_change[late] = history.observed_from[late], history.first[:-1][late]
         credit_copies(history.end, self._facts, self._copies, self._span, self._totals)
         _, _, counters = self._queue
         fresh, age, penalty, visits, seen = self._totals.T

@@ -67,22 +67,24 @@ class RateBeliefs:
             raise InvalidModel(
                 f"half_lives must be > 0, the first infinite; got {list(half_lives)}"
             )
-        self.half_lives = np.array(half_lives, np.float64)
-        self.rates_known = prior_rate * 2.0 ** np.arange(*octaves)
+        self.half_lives: Vector = np.array(half_lives, np.float64)
+        self.rates_known: Vector = np.asarray(prior_rate * 2.0 ** np.arange(*octaves), np.float64)
         relative = self.rates_known / prior_rate
         law = relative**prior_shape * np.exp(-prior_shape * relative)
         self._vague = law / law.sum()
-        self.laws = self._vague[None, :].copy()
-        self.law = np.zeros(n_pages, np.int64)
-        self.shares = np.full(len(half_lives), 1.0 / len(half_lives))
-        self.evidence = np.ones((n_pages, len(half_lives), relative.size), np.float32)
+        self.laws: Vector = self._vague[None, :].copy()
+        self.law: Integers = np.zeros(n_pages, np.int64)
+        self.shares: Vector = np.full(len(half_lives), 1.0 / len(half_lives))
+        self.evidence: NDArray[np.float32] = np.ones(
+            (n_pages, len(half_lives), relative.size), np.float32
+        )
 
     def __len__(self) -> int:
         return self.law.size
 
     def arrays(self) -> Belief:
         """Return what the kernels of :mod:`recrawl.kernels.revisits` call a belief."""
-        ends = np.log(2.0) / self.half_lives
+        ends = np.asarray(np.log(2.0) / self.half_lives, np.float64)
         return self.evidence, self.laws, self.law, self.rates_known, ends, self.shares
 
     def observe(self, page: Integers, elapsed: Vector, changed: NDArray[np.bool_]) -> Vector:
@@ -132,7 +134,7 @@ class RateBeliefs:
         Parameters
         ----------
         rows : pages that exist, which are learned from
-        groups : for each level from coarse to fine, the group of each page, shape (n_pages,); a
+        groups : for each level from coarse to fine, the group of each page, shape (n,); a
             group is drawn towards the one around it by ten pages of that
 
         Notes
