@@ -191,16 +191,16 @@ class FrontierSuite:
         self._admitted(frontier, "/1")
         (lease,) = self._leased(frontier)
         frontier.complete([_update(lease, 10.0, due_s=20.0)])
-        for visited_s, lastmod_s in ((30.0, 5.0), (70.0, 40.0), (90.0, 40.0)):
+        for visited_s, lastmod_s in ((30.0, 5.0), (70.0, 40.0), (100.0, 90.0)):
             frontier.admit([replace(_found("/1"), lastmod_s=lastmod_s)], visited_s, ANY)
             (lease,) = self._leased(frontier, now_s=visited_s)
             frontier.complete([_update(lease, visited_s, Outcome.CHANGED, due_s=visited_s + 1)])
 
         evidence, _ = frontier.evidence(since_visit=0)
 
-        assert evidence.intervals_s.tolist() == [20.0, 40.0, 20.0]
-        assert evidence.signalled.tolist() == [0.0, 1.0, 0.0]
-        assert frontier.planned_pages().lastmod_s.tolist() == [40.0]
+        assert evidence.intervals_s.tolist() == [20.0, 40.0, 30.0]
+        assert evidence.signalled.tolist() == [0.0, 1.0, 1.0]
+        assert frontier.planned_pages().lastmod_s.tolist() == [90.0]
 
     def test_a_plan_moves_rates_and_due_times(self, frontier: Frontier) -> None:
         """And is the one in force until the next."""
