@@ -94,11 +94,11 @@ def main():
         each = f"{page.size / one:,.0f}"
         print(ROW.format(name, total, f"{one:.2f}", each, f"{one / spent:.1f}"))
 
-    for lives in ((np.inf,), (np.inf, 27.0, 9.0, 3.0, 1.0)):
+    for lives in ((np.inf,), (np.inf, 14.0, 1.4)):
         beliefs = RateBeliefs(n, prior_rate=1.0, half_lives=lives)
         beliefs.observe(page[:10], elapsed[:10], changed[:10])
         _, one = clocked(lambda beliefs=beliefs: beliefs.observe(page, elapsed, changed))
-        name = f"beliefs, visit by visit, {len(lives)} memories"
+        name = f"beliefs, visit by visit, {len(lives)} half-lives"
         print(ROW.format(name, total, f"{one:.2f}", f"{page.size / one:,.0f}", ""))
     print(f"memory at its greatest {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10} MiB")
 

@@ -126,12 +126,14 @@ class AdmissionLimits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
-    """Visits that tell something, of pages to estimate anew: one row per visit."""
+    """Visits that tell something, of pages to estimate anew: one row each, in order of time."""
 
     page_ids: NDArray[np.int64]  # (n_pages,)
     page: NDArray[np.int64]  # (n_visits,) row of page_ids
     intervals_s: NDArray[np.float64]  # (n_visits,)
     changed: NDArray[np.bool_]  # (n_visits,)
+    signalled: NDArray[np.float64]  # (n_visits,) 1: a change was announced; nan: nothing ever is
+    urls: Sequence[str]  # (n_pages,)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,6 +148,7 @@ class PlannedPages:
     crawl_rates_per_s: NDArray[np.float64]  # nan: not planned yet
     last_visit_s: NDArray[np.float64]
     due_s: NDArray[np.float64]
+    lastmod_s: NDArray[np.float64]  # as a sitemap says; nan: none does
 
 
 class Frontier(Protocol):

@@ -92,7 +92,7 @@ def test_a_host_over_its_limit_pays_a_price_of_its_own() -> None:
     control = RevisitControl(np.ones(60), 30.0, half_lives=(np.inf,))
     now = told(control, rates, 50)
 
-    decided = control.decide(now, 50.0, hosts=hosts, host_caps=np.array([2.0, np.inf]))
+    decided = control.decide(now, 500.0, hosts=hosts, host_caps=np.array([2.0, np.inf]))
 
     crawl_rates = 1.0 / decided.intervals
     assert crawl_rates[:30].sum() == pytest.approx(2.0, rel=0.2)  # all start at once
@@ -119,7 +119,7 @@ def test_signals_bring_a_visit_forward_by_what_they_are_worth() -> None:
     control = RevisitControl(np.ones(40), 10.0)
     now = told(control, np.full(40, 0.3), 10)
     due = control.decide(now, learn=False).due[7]
-    control.rely_on(np.array([7]), 0.5)
+    control.rely_on(np.array([7]), 0.5, 0.6)
     control.observe_signals(np.array([7]))
 
     assert control.decide(now, learn=False).due[7] < due
@@ -134,11 +134,11 @@ def test_visits_that_are_known_already_are_ignored() -> None:
     page, yes = np.zeros(1, np.int64), np.ones(1, np.bool_)
     control.observe(page, np.array([1.0]), yes)
     control.observe(page, np.array([2.0]), yes)
-    events = control.beliefs.events.copy()
+    known = control.beliefs.evidence.copy()
     control.observe(page, np.array([2.0]), yes)
     control.observe(page, np.array([1.5]), yes)
 
-    assert np.array_equal(control.beliefs.events, events)
+    assert np.array_equal(control.beliefs.evidence, known)
     assert control.last.tolist() == [2.0]
 
 

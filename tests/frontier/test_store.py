@@ -28,7 +28,9 @@ def tables(connection: sqlite3.Connection) -> dict[str, str]:
     """Every table and index by name, comments and layout aside."""
     rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL")
     plain = ((name, re.sub(r"--.*", " ", sql)) for name, sql in rows)
-    return {name: re.sub(r"\s+", " ", sql).replace(" ,", ",") for name, sql in plain}
+    return {
+        name: re.sub(r"\s+", " ", sql).replace(" ,", ",").replace(" )", ")") for name, sql in plain
+    }
 
 
 def schema() -> dict[str, str]:

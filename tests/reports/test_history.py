@@ -13,7 +13,8 @@ from recrawl.reports.history import freshness_over_time
 def planned(n: int, last: np.ndarray, rates: np.ndarray, weights: np.ndarray) -> PlannedPages:
     ids = 10 * np.arange(1, n + 1)
     ones = np.ones(n)
-    return PlannedPages(ids, np.zeros(n, np.int64), weights, rates, 2 * ones, ones, last, last)
+    hosts, unsaid = np.zeros(n, np.int64), np.full(n, np.nan)
+    return PlannedPages(ids, hosts, weights, rates, 2 * ones, ones, last, last, unsaid)
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.booleans())

@@ -28,7 +28,7 @@ def pages() -> PlannedPages:
     return PlannedPages(
         np.arange(n), np.array([3, 3, 3, 7, 7, 7]), np.linspace(1.0, 2.0, n),
         np.array([1.0, 2.0, np.nan, 0.1, 3.0, 0.5]), np.ones(n), np.ones(n),
-        np.full(n, 10.0), np.full(n, 20.0),
+        np.full(n, 10.0), np.full(n, 20.0), np.full(n, np.nan),
     )  # fmt: skip
 
 

@@ -1,5 +1,7 @@
 """Replays of histories: exact accounts, fair budgets, and what learning is worth."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -83,6 +85,15 @@ def test_a_page_that_is_gone_is_found_so_once_and_counts_no_more() -> None:
     assert found.visits.tolist()[1] >= 8
 
 
+def test_pages_found_after_the_last_visit_keep_what_their_first_copy_was_worth() -> None:
+    """One visit in all, at 10; the second page is found at 60 and never changes."""
+    made = replace(few([[5.0], [99.0]], [100.0, 100.0], 100.0), observed_from=np.array([0.0, 60.0]))
+    test = Backtest(made, 0.01, instants=np.array([10.0]))
+
+    for policy in ("uniform", "recrawl"):
+        assert run_policy(test, policy).fresh.tolist() == pytest.approx([50.0, 39.0])
+
+
 @pytest.mark.parametrize("policy", POLICIES)
 def test_every_policy_keeps_the_budget_and_its_accounts(policy: str) -> None:
     """Fresh and stale time add up, nothing beats foresight, and no more is spent than is paid."""
@@ -146,11 +157,37 @@ def test_rates_that_jump_are_followed() -> None:
     assert freshness(test, "recrawl") > freshness(test, "oracle") + 0.02
 
 
+@pytest.mark.parametrize("policy", POLICIES[:-1])
+def test_no_host_is_asked_more_than_it_allows_whatever_the_policy(policy: str) -> None:
+    """Two hosts of ten pages; one allows 2 visits a unit of time, the other any number."""
+    made = history(np.random.default_rng(1).gamma(0.5, 1.0, 20), 200.0)
+    hosts = np.repeat([0, 1], 10)
+    made = replace(made, hosts=hosts, paths=hosts)
+    free = run_policy(Backtest(made, 20.0, unit_s=86_400.0), policy)
+    capped = run_policy(
+        Backtest(made, 20.0, unit_s=86_400.0, host_caps=np.array([2.0, np.inf])), policy
+    )
+
+    assert capped.visits[:10].sum() <= 2.0 * 100 + 1
+    assert capped.visits[10:].sum() >= 0.9 * free.visits[10:].sum()
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize("law", ["log-normal", "gamma"])
 @pytest.mark.parametrize("budget", [0.25, 1.0, 4.0])
-def test_after_twenty_visits_a_page_we_are_within_one_percent_of_known_rates(budget: float) -> None:
-    """Log-normal rates, spread 1.5: twenty visits a page to learn, twenty to be judged."""
-    rates = np.exp(1.5 * np.random.default_rng(0).standard_normal(1500))
+def test_after_twenty_visits_a_page_we_are_within_one_percent_of_known_rates(
+    budget: float, law: str
+) -> None:
+    """Heavy tails: log-normal rates of spread 1.5, and gamma rates of shape one half.
+
+    Twenty visits a page to learn, twenty to be judged.
+    """
+    random = np.random.default_rng(0)
+    rates = (
+        np.exp(1.5 * random.standard_normal(1500))
+        if law == "log-normal"
+        else random.gamma(0.5, 1.0, 1500) + 1e-9
+    )
     made = history(rates / rates.mean(), 40.0 / budget)
     made.__dict__["true_rates"] = rates / rates.mean()
     test = Backtest(made, budget * made.n_pages)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
-from recrawl.processes.fitting.beliefs import RateBeliefs
+from recrawl.processes.fitting.beliefs import OCTAVES, RateBeliefs
 
 __all__ = ["Decision", "RevisitControl", "memories"]
 
@@ -27,7 +27,8 @@ _DOUBT: Final = 2.0  # mean times between changes that a page in doubt is left a
 _SAMPLE: Final = 6_000  # pages that the price is found from, where there are more
 _STEPS: Final = 24
 _MANY: Final = 50
-_QUICKEST: Final = 1000.0  # times the mean visit rate: no visits could tell quicker rates apart
+_LEAST_SILENT: Final = 0.05
+_FAR: Final = 30.0  # nats between a price and the usual one: further off nothing changes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +51,7 @@ class Decision:
 
 def memories(pace: float) -> tuple[float, ...]:
     """Half-lives of the memories, from the mean interval between visits that the budget allows."""
-    return (np.inf, 27.0 * pace, 9.0 * pace, 3.0 * pace, pace)
+    return (np.inf, 14.0 * pace, 1.4 * pace)
 
 
 class RevisitControl:
@@ -67,9 +68,10 @@ class RevisitControl:
     grain : how coarse in time changes can be seen at all, >= 0
     groups : for each level from coarse to fine (hosts, paths), the group of each page; pages of a
         group lend each other strength
+    octaves : change rates that are told apart, as powers of two about the prior's average
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is said once, when the control is made
         self,
         weights: Vector,
         budget: float,
@@ -80,6 +82,7 @@ class RevisitControl:
         bounds: tuple[float, float] | None = None,
         grain: float = 0.0,
         groups: Sequence[Integers] = (),
+        octaves: tuple[int, int] = OCTAVES,
     ) -> None:
         if not (np.isfinite(budget) and budget > 0):
             raise InvalidModel(f"budget must be finite and > 0, got {budget!r}")
@@ -90,6 +93,7 @@ class RevisitControl:
         self.budget = budget
         self.price = np.array([pace])
         self.grain = grain
+        self._paced = half_lives is None
         self.groups = groups
         self._limits = bounds or (1e-6 * pace, 50.0 * pace)
         self.beliefs = RateBeliefs(
@@ -97,11 +101,13 @@ class RevisitControl:
             prior_rate=prior_rate or 1.0 / pace,
             prior_shape=prior_shape,
             half_lives=half_lives or memories(pace),
+            octaves=octaves,
         )
         self.last = np.full(weights.size, np.inf)  # never visited
         self.intervals = np.full(weights.size, pace)
-        self._signals = np.zeros(weights.size)
-        self._signal_worth = np.zeros(weights.size)
+        self._signals, self._ahead = np.zeros((2, weights.size))
+        self._log_odds = np.zeros(weights.size)
+        self._silent = np.ones(weights.size)
 
     def __len__(self) -> int:
         return self.weights.size
@@ -110,6 +116,7 @@ class RevisitControl:
     def bounds(self) -> Vector:
         """Grain, shortest and longest interval, and patience with pages in doubt."""
         shortest, longest = self._limits
+        shortest = max(shortest, 0.5 * self.grain)
         # Half of the budget is enough for all pages at the longest interval.
         longest = max(longest, shortest, 2.0 * len(self) / self.budget)
         # How rates are spread is hardly known from a few pages, nor what is worth finding out.
@@ -145,27 +152,52 @@ class RevisitControl:
         self.beliefs.forget_all(rows)
         self.beliefs.observe(page, elapsed, changed)
 
-    def rely_on(self, page: Integers, worth_time: float) -> None:
-        """Let each further signal of these pages count as so much more elapsed time.
+    def rely_on(self, page: Integers, log_odds: float, silent: float) -> None:
+        """Weigh signals of these pages by what their source has proved to be worth.
 
-        ``worth_time`` is that of :class:`recrawl.processes.fitting.signals.SignalQuality`.
+        Parameters
+        ----------
+        page : rows
+        log_odds : what one signal takes from the logarithm of the chance of being fresh, >= 0
+        silent : share of changes that are not signalled, in (0, 1]
         """
-        self._signal_worth[page] = worth_time
+        self._log_odds[page], self._silent[page] = log_odds, max(silent, _LEAST_SILENT)
 
     def observe_signals(self, page: Integers) -> None:
         """Learn that a change of these pages was signalled; it counts until the next visit."""
         np.add.at(self._signals, page, 1.0)
 
+    def set_signals(self, page: Integers, n_signals: Vector) -> None:
+        """Say how many signals these pages have had since they were last visited."""
+        self._signals[page] = n_signals
+
+    def _advance(self, rows: Integers) -> Vector:
+        r"""Elapsed time that signals count as: :math:`n k / ((1 - \lambda) \Delta)`."""
+        ahead = np.zeros(rows.size)
+        told = np.flatnonzero(self._signals[rows] * self._log_odds[rows] > 0)
+        if told.size:
+            page = rows[told]
+            silent_rate = self._silent[page] * self.beliefs.rates(page)[0]
+            ahead[told] = self._signals[page] * self._log_odds[page] / silent_rate
+        return ahead
+
+    def _adapt(self, n_pages: int) -> None:
+        """Let memories last for as many intervals between visits as they should."""
+        if self._paced and n_pages:
+            self.beliefs.half_lives = np.array(memories(n_pages / self.budget))
+
     def grow(self, weights: Vector) -> None:
         """Add pages, with these weights for all, old and new."""
         n = weights.size
         fresh = n - len(self)
+        self._adapt(n)
         if fresh > 0:
             self.beliefs.grow(n)
             self.last = np.append(self.last, np.full(fresh, np.inf))
             self.intervals = np.append(self.intervals, np.full(fresh, n / self.budget))
             self._signals = np.append(self._signals, np.zeros(fresh))
-            self._signal_worth = np.append(self._signal_worth, np.zeros(fresh))
+            self._log_odds = np.append(self._log_odds, np.zeros(fresh))
+            self._silent = np.append(self._silent, np.ones(fresh))
         self.weights = np.array(weights, np.float64)
 
     def decide(
@@ -198,9 +230,11 @@ class RevisitControl:
         """
         if rows is None:
             rows = np.flatnonzero(np.isfinite(self.last))
+        self._adapt(rows.size)
         if learn and rows.size:
-            fastest = min(1.0 / self._limits[0], _QUICKEST * self.budget / len(self))
-            self.beliefs.learn(rows, [group[rows] for group in self.groups], fastest=fastest)
+            self.beliefs.learn(rows, self.groups)
+        self._ahead = np.zeros(len(self))
+        self._ahead[rows] = self._advance(rows)
         span = span or 0.25 * max(rows.size, 1) / self.budget
         if hosts is None or host_caps is None:
             hosts, host_caps = np.zeros(rows.size, np.int64), np.full(1, np.inf)
@@ -222,7 +256,7 @@ class RevisitControl:
         prices = np.maximum(prices, self.price[0])
         self._fill(rows, prices[hosts])
         due = np.where(np.isfinite(self.last), self.last + self.intervals, np.inf)
-        due[rows] -= self._signals[rows] * self._signal_worth[rows]
+        due[rows] -= self._ahead[rows]
         due[rows] = np.maximum(due[rows], self.last[rows] + self._limits[0])
         return Decision(float(self.price[0]), prices, self.intervals, due)
 
@@ -239,8 +273,8 @@ class RevisitControl:
 
     def _visits(self, rows: Integers, prices: Vector | float, now: float, span: float) -> Vector:
         """How many visits of each page fall due within the span."""
-        intervals = self._fill(rows, prices)
-        ages = self._signals[rows] * self._signal_worth[rows] + now - self.last[rows]
+        intervals = np.maximum(self._fill(rows, prices), self.grain)  # no two looks at one instant
+        ages = self._ahead[rows] + now - self.last[rows]
         wait = np.maximum(intervals - ages, 0.0)
         return np.where(wait < span, 1.0 + np.floor((span - wait) / intervals), 0.0)
 
@@ -251,7 +285,9 @@ class RevisitControl:
         step = -(-rows.size // _SAMPLE)
         rows = rows[::step]
         target = max(budget * span / step, 0.5)
-        x, low, high = float(np.log(self.price[0])), -np.inf, np.inf
+        usual = float(np.log(self.weights[rows].mean() * rows.size / self.budget + 1e-290))
+        x = float(np.clip(np.log(self.price[0] + 1e-290), usual - _FAR, usual + _FAR))
+        low, high, leap = -np.inf, np.inf, 3.0
         before = (np.nan, np.nan)
         _, shortest, longest, _ = self.bounds
         for _ in range(_STEPS):
@@ -268,10 +304,11 @@ class RevisitControl:
             if high - low < 1e-4:
                 break
             slope = (excess - before[1]) / (x - before[0]) if x != before[0] else np.nan
-            guess = x - excess / slope if slope < -0.05 else x + np.clip(2.0 * excess, -3.0, 3.0)
-            guess = min(max(guess, x - 3.0), x + 3.0)
+            guess = x - excess / slope if slope < -0.05 else x + np.clip(2.0 * excess, -leap, leap)
+            guess = min(max(guess, x - leap), x + leap)
+            leap *= 1.5
             if not low < guess < high:
-                guess = 0.5 * (low + high) if high - low < np.inf else x + np.sign(excess) * 3.0
+                guess = 0.5 * (low + high) if high - low < np.inf else x + np.sign(excess) * leap
             before, x = (x, excess), guess
         return float(np.exp(np.clip(x, -600.0, 600.0)))
 

@@ -13,7 +13,7 @@ from typing import Final
 import ada_url
 import xxhash
 
-__all__ = ["MAX_URL_LENGTH", "host_of", "join", "normalise", "path_of", "variant_key"]
+__all__ = ["MAX_URL_LENGTH", "folder_of", "host_of", "join", "normalise", "path_of", "variant_key"]
 
 MAX_URL_LENGTH: Final = 2_000
 
@@ -107,6 +107,16 @@ def _without_tracking(url: str) -> str:
 def host_of(url: str) -> str:
     """Return scheme, name and port of a URL in normal form: the unit of politeness."""
     return url[: url.index("/", url.index("://") + 3)]
+
+
+def folder_of(url: str) -> str:
+    """Return the host of a URL in normal form with the first folder of its path.
+
+    Pages of a folder lend each other strength; a page in none is of its host's root.
+    """
+    host = host_of(url)
+    first, slash, _ = url[len(host) + 1 :].partition("?")[0].partition("/")
+    return f"{host}/{first}/" if slash else f"{host}/"
 
 
 def path_of(url: str) -> str:

@@ -45,6 +45,7 @@ class _Page:
     leased_until_s: float = 0.0
     last: PageUpdate | None = None
     visits: list[Visit] = field(default_factory=list)
+    signalled: list[float] = field(default_factory=list)
     lastmod_s: float | None = None
     last_visit_s: float | None = None
     last_status: int | None = None
@@ -199,6 +200,7 @@ class MemoryFrontier(Frontier):
             page = self._pages[update.lease.page_id]
             visit = update.visit
             page.visits.append(visit)
+            page.signalled.append(_signalled(page))
             self._visited.append(page.page_id)
             self._indexing.pop(page.page_id, None)
             if page.token != update.lease.token:
@@ -247,11 +249,13 @@ class MemoryFrontier(Frontier):
     @override
     def evidence(self, *, since_visit: int, limit_per_page: int = 100) -> tuple[Evidence, int]:
         page_ids = sorted(set(self._visited[since_visit:]))
-        rows: list[tuple[int, float, bool]] = []
+        rows: list[tuple[int, float, bool, float]] = []
         for number, page_id in enumerate(page_ids):
             told = [
-                (number, visit.interval_s, visit.changed)
-                for visit in self._pages[page_id].visits
+                (number, visit.interval_s, visit.changed, signalled)
+                for visit, signalled in zip(
+                    self._pages[page_id].visits, self._pages[page_id].signalled, strict=True
+                )
                 if visit.changed is not None
                 and visit.interval_s is not None
                 and visit.interval_s > 0
@@ -262,6 +266,8 @@ class MemoryFrontier(Frontier):
             np.array([row[0] for row in rows], np.int64),
             np.array([row[1] for row in rows], np.float64),
             np.array([row[2] for row in rows], np.bool_),
+            np.array([row[3] for row in rows], np.float64),
+            [self._pages[page_id].found.url for page_id in page_ids],
         )
         return evidence, len(self._visited)
 
@@ -289,13 +295,14 @@ class MemoryFrontier(Frontier):
                 nan if page.crawl_rate is None else page.crawl_rate,
                 page.last_visit_s,
                 page.due_s,
+                nan if page.lastmod_s is None else page.lastmod_s,
             )
             for page in self._pages.values()
             if page.found.kind is Kind.PAGE
             and page.state in (PageState.INDEXED, PageState.MISSING)
             and page.last_visit_s is not None
         ]
-        table = np.array(rows, np.float64).reshape(len(rows), 8)
+        table = np.array(rows, np.float64).reshape(len(rows), 9)
         return PlannedPages(
             table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), *table[:, 2:].T.copy()
         )
@@ -408,3 +415,10 @@ def _lease(page: _Page) -> Lease:
         weight=page.weight,
         change_rate_per_s=page.change_rate,
     )
+
+
+def _signalled(page: _Page) -> float:
+    """Whether a sitemap has announced a change since the last visit; nan where none says."""
+    if page.lastmod_s is None or page.last_visit_s is None:
+        return nan
+    return float(page.lastmod_s > page.last_visit_s)

@@ -261,23 +261,27 @@ class SqliteFrontier(Frontier):
     def evidence(self, *, since_visit: int, limit_per_page: int = 100) -> tuple[Evidence, int]:
         with translated(self._path):
             last = self._value("last_visit_number")
-            rows = self._db.execute(self._q["visited_since"], {"since": since_visit})
-            page_ids = [row[0] for row in rows]
+            rows = self._db.execute(self._q["visited_since"], {"since": since_visit}).fetchall()
+            page_ids, urls = zip(*rows, strict=True) if rows else ((), ())
             page: list[int] = []
             intervals: list[float] = []
             changed: list[int] = []
+            signalled: list[float | None] = []
             for number, page_id in enumerate(page_ids):
                 told = self._db.execute(
                     self._q["evidence_of_page"], {"page_id": page_id, "limit": limit_per_page}
-                ).fetchall()
+                ).fetchall()[::-1]  # the query has the latest first
                 page.extend([number] * len(told))
                 intervals.extend(row[0] for row in told)
                 changed.extend(row[1] for row in told)
+                signalled.extend(row[2] for row in told)
         evidence = Evidence(
             np.array(page_ids, np.int64),
             np.array(page, np.int64),
             np.array(intervals, np.float64),
             np.array(changed, np.bool_),
+            np.array(signalled, np.float64),
+            urls,
         )
         return evidence, last
 
@@ -302,7 +306,7 @@ class SqliteFrontier(Frontier):
     def planned_pages(self) -> PlannedPages:
         with translated(self._path):
             rows = self._db.execute(self._q["planned"]).fetchall()
-        table = np.array(rows, np.float64).reshape(len(rows), 8)
+        table = np.array(rows, np.float64).reshape(len(rows), 9)
         return PlannedPages(
             table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), *table[:, 2:].T.copy()
         )

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from recrawl.control.capacity import Capacity
 from recrawl.control.dispatch import Dispatcher
+from recrawl.control.signal_sources import SignalSources
 from recrawl.control.timetables import Timetables, learn_timetable
+from recrawl.control.urls import folder_of, host_of
 from recrawl.errors import NotConverged
 from recrawl.ports import Evidence, Offload, PlannedPages
 from recrawl.processes.fitting.change_rates import ChangeRates
@@ -26,11 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Planner"]
 
-_DAY_S: Final = 86_400.0
 # A visit that nothing was due for is lost; a page a little overdue is not, and counts as demand.
 _LEAD: Final = 1.1
-# What visits told is forgotten by these half-lives; which of them counts is learned.
-_HALF_LIVES_S: Final = (np.inf, 730 * _DAY_S, 180 * _DAY_S, 45 * _DAY_S, 10 * _DAY_S)
+_OCTAVES: Final = (-11, 11)  # of a prior of once in two weeks: from once in 80 years to 20 minutes
 _RECENT_PROBES: Final = 2_000
 
 
@@ -80,6 +80,9 @@ class Planner:
         self._learned_at: dict[str, int] = {}  # visits of a source when its pattern was learned
         self._control: RevisitControl | None = None
         self._rows: dict[int, int] = {}
+        self._groups = np.zeros((2, 0), np.int64)  # host and folder of each row of the control
+        self._signals = SignalSources()
+        self._names: tuple[dict[str, int], dict[str, int]] = ({}, {})
 
     async def run(self) -> None:
         """Plan, wait, plan again, until cancelled."""
@@ -147,7 +150,24 @@ class Planner:
 
     def _estimate(self, evidence: Evidence) -> ChangeRates:
         control, rows = self._control_of(evidence.page_ids)
+        for level, (names, name_of) in enumerate(
+            zip(self._names, (host_of, folder_of), strict=True)
+        ):
+            self._groups[level, rows] = [
+                names.setdefault(name_of(url), len(names)) for url in evidence.urls
+            ]
         control.recall(rows, rows[evidence.page], evidence.intervals_s, evidence.changed)
+        judged = self._signals.observe(
+            rows,
+            evidence.page,
+            self._groups[0, rows],
+            evidence.intervals_s,
+            evidence.signalled,
+            evidence.changed,
+        )
+        for host, found in judged:
+            of_host = np.flatnonzero(self._groups[0] == host)
+            control.rely_on(of_host, found.log_odds, 1.0 - found.recall)
         return ChangeRates(*control.beliefs.rates(rows), iterations=0, residual=0.0)
 
     def _control_of(
@@ -162,15 +182,17 @@ class Planner:
             self._control = RevisitControl(
                 np.zeros(0),
                 self._dispatcher.budget.rate_per_s,
-                half_lives=_HALF_LIVES_S,
                 prior_rate=self._rules.prior_rate_per_s,
                 prior_shape=self._rules.prior_shape,
                 bounds=(revisit.min_interval_s, revisit.max_interval_s),
+                octaves=_OCTAVES,
             )
         known = self._rows
         rows = [known.setdefault(page_id, len(known)) for page_id in page_ids.tolist()]
         kept = self._control.weights
         self._control.grow(np.append(kept, np.ones(len(known) - kept.size)))
+        fresh = np.zeros((2, len(known) - self._groups.shape[1]), np.int64)
+        self._groups = np.concatenate([self._groups, fresh], axis=1)
         return self._control, np.array(rows, np.int64)
 
     def _keep_rates(self, evidence: Evidence, rates: ChangeRates) -> tuple[PlannedPages, int]:
@@ -226,9 +248,8 @@ class Planner:
         # A visit by a clock that was ahead counts as of now, or its page would wait till then.
         last_visits = np.minimum(pages.last_visit_s, now_s)
         control.budget, control.last[rows] = _LEAD * budget, last_visits
-        by_row = np.zeros(len(control), np.int64)
-        by_row[rows] = hosts
-        control.groups = [by_row]
+        control.groups = list(self._groups)
+        control.set_signals(rows, (pages.lastmod_s > pages.last_visit_s).astype(np.float64))
         span_s = max(2.0 * self._rules.replan_s, 0.25 * rows.size / budget)
         decision = control.decide(now_s, span_s, rows=rows, hosts=hosts, host_caps=caps)
         crawl_rates = 1.0 / decision.intervals[rows]

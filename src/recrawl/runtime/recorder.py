@@ -48,6 +48,7 @@ class Recorder:
         self._updates: list[PageUpdate] = []
         self._found: list[Discovery] = []
         self._seen: set[str] = set()
+        self._dates: set[int] = set()
         self._some = asyncio.Event()
         self._full = asyncio.Event()
         self._flushing = asyncio.Lock()
@@ -86,15 +87,25 @@ class Recorder:
             else:
                 self._updates.append(self._by_timetable(update))
         for discovery in found:
-            if discovery.url not in self._seen:
+            if discovery.url not in self._seen or self._is_dated_anew(discovery):
                 self._seen.add(discovery.url)
                 self._found.append(discovery)
         if self._updates or self._found:
             self._some.set()
-        if len(self._seen) > 500_000:
+        if len(self._seen) + len(self._dates) > 500_000:
+            self._dates.clear()
             self._seen.clear()  # only saves looking up what is known; the frontier decides
         if len(self._updates) >= self._batch or len(self._found) >= 4 * self._batch:
             self._full.set()
+
+    def _is_dated_anew(self, discovery: Discovery) -> bool:
+        """Say whether a date has not been told of this page: sitemaps announce changes by it."""
+        if discovery.lastmod_s is None:
+            return False
+        told = hash((discovery.url, discovery.lastmod_s))
+        known = told in self._dates
+        self._dates.add(told)
+        return not known
 
     def _by_timetable(self, update: PageUpdate) -> PageUpdate:
         if not len(self._timetables) or update.visit.outcome not in _PROBED:

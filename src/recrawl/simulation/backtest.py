@@ -49,7 +49,7 @@ class Backtest:
     budget : visits per time, > 0
     learning : share of the time that is for learning only, in (0, 1)
     unit_s : seconds in the history's unit of time, for rules with intervals in seconds
-    host_caps : shape (n_hosts,), visits per time that a host allows, or None
+    host_caps : shape (n_hosts,), visits per time that a host allows, whatever the policy, or None
     instants : shape (k,), when the visits that the budget pays are made; None: evenly spaced
     """
 
@@ -158,6 +158,10 @@ class _Replay:
         self._copies = (self._control.last, np.zeros(n, np.int64), np.zeros(n, np.int64))
         self._queue = (np.zeros(n, np.int64), np.full(n, np.inf), np.zeros(9, np.int64))
         self._own = (self._interval, *np.zeros((3, n)))
+        caps = np.zeros(0) if test.host_caps is None else test.host_caps
+        n_hosts = int(history.hosts.max()) + 1
+        ready = np.full(caps.size, -np.inf)
+        self._limits = (history.hosts, 1.0 / caps, ready, np.ones(n_hosts))
         self._totals = np.zeros((n, 5))
         kept = test.n_ticks if policy in ("proportional", "lambdacrawl") else 0
         self._log = (np.zeros(kept, np.int64), np.zeros(kept), np.zeros(kept, np.bool_))
@@ -183,6 +187,7 @@ class _Replay:
                 self._copies,
                 self._queue,
                 self._own,
+                self._limits,
                 self._control.beliefs.arrays(),
                 self._control.weights,
                 self._control.bounds,
@@ -194,6 +199,10 @@ class _Replay:
             )
             self._look(float(until))
             on_progress(last - first)
+        # Pages found after the last visit have their first copies too.
+        last, next_change, _ = self._copies
+        late = np.isinf(last) & (history.observed_from < history.end)
+        last[late], next_change[late] = history.observed_from[late], history.first[:-1][late]
         credit_copies(history.end, self._facts, self._copies, self._span, self._totals)
         _, _, counters = self._queue
         fresh, age, penalty, visits, seen = self._totals.T
@@ -230,7 +239,10 @@ class _Replay:
         if self._policy == "recrawl":
             caps, hosts = self._test.host_caps, self._test.history.hosts[rows]
             self._control.budget = max(n_visits, 1) / max(span, 1e-300)
-            self._control.decide(now, span, rows=rows, hosts=hosts, host_caps=caps)
+            decided = self._control.decide(now, span, rows=rows, hosts=hosts, host_caps=caps)
+            if caps is not None:
+                self._limits[3][:] = decided.host_prices / decided.price
+            self._numbers[0] = 0.1 * decided.price  # it falls no lower before the next decision
         elif self._rule == _GIVEN and self._policy != "uniform":
             soon = np.flatnonzero((self._test.history.observed_from <= now + span) & (gone == 0))
             if soon.size:

@@ -31,23 +31,38 @@ def visited(
     return page, elapsed, random.random(page.size) < -np.expm1(-rates[page] * elapsed)
 
 
-def test_one_visit_leaves_the_exact_first_two_moments() -> None:
-    """By numerical integration of prior times likelihood, for either outcome."""
-    rates = np.exp(np.linspace(-40, 5, 200_001))
-    for changed in (False, True):
-        beliefs = RateBeliefs(1, prior_rate=0.4, prior_shape=0.7)
-        beliefs.observe(np.zeros(1, np.int64), np.array([3.0]), np.array([changed]))
-        chance = -np.expm1(-3.0 * rates) if changed else np.exp(-3.0 * rates)
-        density = rates**0.7 * np.exp(-0.7 / 0.4 * rates) * chance  # times d ln(rate)
-        mean = np.sum(density * rates) / density.sum()
-        square = np.sum(density * rates**2) / density.sum()
-        a, b = 0.7 + beliefs.events[0, 0], 0.7 / 0.4 + beliefs.exposure[0, 0]
+def test_visits_leave_the_exact_posterior_of_the_grid() -> None:
+    """Bayes' rule written out: prior times likelihood of three visits, rate by rate."""
+    elapsed, changed = np.array([3.0, 0.5, 8.0]), np.array([False, True, True])
+    beliefs = RateBeliefs(1, prior_rate=0.4, prior_shape=0.7)
+    prior, rates = beliefs.laws[0].copy(), beliefs.rates_known
 
-        assert a / b == pytest.approx(mean, rel=1e-6)
-        assert a * (a + 1) / b**2 == pytest.approx(square, rel=1e-6)
-        assert beliefs.score[0, 0] == pytest.approx(
-            np.log((1 + 3 * 0.4 / 0.7) ** -0.7 if not changed else 1 - (1 + 1.2 / 0.7) ** -0.7)
-        )
+    given = beliefs.observe(np.zeros(3, np.int64), elapsed, changed)
+
+    posterior = prior.copy()
+    for t, found, chance in zip(elapsed, changed, given, strict=True):
+        likelihood = -np.expm1(-t * rates) if found else np.exp(-t * rates)
+        posterior *= likelihood
+        assert chance == pytest.approx(posterior.sum(), rel=1e-5)
+        posterior /= posterior.sum()
+    assert beliefs.rates(np.arange(1))[0][0] == pytest.approx(posterior @ rates, rel=1e-5)
+
+
+def test_a_rate_drawn_anew_is_that_of_the_group() -> None:
+    """The filter of a rate that is redrawn with chance 1 - 2^(-t/h) at each visit, written out."""
+    beliefs = RateBeliefs(1, prior_rate=1.0, half_lives=(np.inf, 2.0))
+    law, rates = beliefs.laws[0].copy(), beliefs.rates_known
+    lasting, drawn = 0.5 * law, 0.5 * law
+    for t, found in ((1.0, True), (0.3, False), (4.0, True)):
+        beliefs.observe(np.zeros(1, np.int64), np.array([t]), np.array([found]))
+        likelihood = -np.expm1(-t * rates) if found else np.exp(-t * rates)
+        lasting, drawn = lasting * likelihood, drawn * likelihood
+        ended = 1.0 - 0.5 ** (t / 2.0)
+        drawn = (1.0 - ended) * drawn + ended * drawn.sum() * law
+
+    posterior = (lasting + drawn) / (lasting + drawn).sum()
+
+    assert beliefs.rates(np.arange(1))[0][0] == pytest.approx(posterior @ rates, rel=1e-5)
 
 
 def test_what_is_learned_visit_by_visit_is_what_all_visits_say() -> None:
@@ -63,10 +78,12 @@ def test_what_is_learned_visit_by_visit_is_what_all_visits_say() -> None:
         rates.size, page, elapsed, changed, prior_rate=mean, prior_shape=0.5
     )
 
-    assert np.median(np.abs(np.log(online / batch.rates))) < 0.2 * np.median(batch.log_errors)
-    z = np.log(online / rates) / errors
-    assert abs(z.mean()) < 0.2
-    assert np.var(z) == pytest.approx(1.0, abs=0.2)
+    # Rates a factor of two apart are told apart no better than that.
+    assert np.median(np.abs(np.log(online / batch.rates))) < 0.5 * np.median(batch.log_errors)
+    told_apart = rates > 2.0 * beliefs.rates_known[0]  # slower ones the grid takes for its slowest
+    z = (np.log(online / rates) / np.hypot(errors, 0.2))[told_apart]
+    assert abs(z.mean()) < 0.3
+    assert np.var(z) == pytest.approx(1.0, abs=0.3)
 
 
 def test_rates_that_drift_are_remembered_for_as_long_as_they_last() -> None:
@@ -77,14 +94,12 @@ def test_rates_that_drift_are_remembered_for_as_long_as_they_last() -> None:
     eras = random.gamma(0.5, 2.0, (n, 5))
     rates = np.repeat(eras, 40, axis=1).ravel()
     changed = random.random(page.size) < -np.expm1(-rates)
-    beliefs = RateBeliefs(n, prior_rate=1.0, half_lives=(np.inf, 400.0, 15.0, 1.0, 0.2))
+    beliefs = RateBeliefs(n, prior_rate=1.0, half_lives=(np.inf, 400.0, 30.0, 2.0, 0.2))
 
     beliefs.observe(page, np.ones(page.size), changed)
     beliefs.learn(np.arange(n))
 
-    assert beliefs.best_half_life == 15.0
-    assert np.argmax(beliefs.log_shares) == 2
-    assert np.array_equal(np.argsort(-beliefs.predictive_scores())[:1], [2])
+    assert beliefs.best_half_life() == 30.0
 
 
 def test_constant_rates_are_never_forgotten() -> None:
@@ -94,8 +109,9 @@ def test_constant_rates_are_never_forgotten() -> None:
     beliefs = RateBeliefs(500, prior_rate=1.0, half_lives=(np.inf, 20.0, 1.0))
 
     beliefs.observe(page, elapsed, changed)
+    beliefs.learn(np.arange(500))
 
-    assert beliefs.best_half_life == np.inf
+    assert beliefs.best_half_life() == np.inf
 
 
 def test_pages_added_later_are_as_unknown_as_the_first() -> None:
@@ -104,9 +120,9 @@ def test_pages_added_later_are_as_unknown_as_the_first() -> None:
     beliefs.observe(np.zeros(1, np.int64), np.ones(1), np.ones(1, np.bool_))
     beliefs.grow(3)
 
-    assert beliefs.rates(np.arange(3))[0][1:] == pytest.approx([2.0, 2.0])
+    assert beliefs.rates(np.arange(3))[0][1:] == pytest.approx([2.0, 2.0], rel=0.05)
     beliefs.forget_all(np.array([0]))
-    assert beliefs.rates(np.arange(1))[0] == pytest.approx([2.0])
+    assert beliefs.rates(np.arange(1))[0] == pytest.approx([2.0], rel=0.05)
 
 
 def test_derivatives_of_the_gamma_function() -> None:
@@ -117,6 +133,32 @@ def test_derivatives_of_the_gamma_function() -> None:
     np.testing.assert_allclose(trigamma(x), special.polygamma(1, x), rtol=1e-9)
     shapes = np.array([0.05, 0.5, 3.0, 15.0])
     np.testing.assert_allclose(gamma_shape(np.log(shapes) - special.digamma(shapes)), shapes)
+
+
+def test_laws_of_rates_are_learned_from_visits_whatever_their_form() -> None:
+    """Half of the pages of a host all but sleep, half are busy, none is between: no gamma law.
+
+    Of 600 pages with 12 visits each; a second host, with three pages, keeps near the law of all.
+    """
+    rates = np.where(np.arange(600) % 2, 0.01, 4.0)
+    page, elapsed, changed = visited(rates, 12, 20)
+    elapsed = np.minimum(elapsed, 3.0)
+    random = np.random.default_rng(21)
+    changed = random.random(page.size) < -np.expm1(-rates[page] * elapsed)
+    host = np.where(np.arange(600) < 597, 0, 1)
+    beliefs = RateBeliefs(600, prior_rate=1.0)
+
+    beliefs.observe(page, elapsed, changed)
+    for _ in range(5):
+        beliefs.learn(np.arange(600), [host])
+
+    busy, between = (
+        beliefs.rates_known > 1.5,
+        (beliefs.rates_known > 0.2) & (beliefs.rates_known < 1.0),
+    )
+    assert beliefs.laws[0, busy].sum() == pytest.approx(0.5, abs=0.05)
+    assert beliefs.laws[0, between].sum() < 0.03
+    assert beliefs.laws[1, busy].sum() == pytest.approx(0.5, abs=0.2)
 
 
 def test_priors_are_learned_from_the_pages() -> None:
@@ -240,6 +282,7 @@ def test_visits_become_intervals_of_each_page() -> None:
             np.zeros(2, np.int64), np.ones(2), np.zeros(2, bool))),
         ("prior_rate must be finite and > 0, got 0", lambda: RateBeliefs(1, prior_rate=0)),
         ("half_lives must be > 0", lambda: RateBeliefs(1, prior_rate=1.0, half_lives=())),
+        ("the first infinite", lambda: RateBeliefs(1, prior_rate=1.0, half_lives=(2.0,))),
         ("elapsed must be finite and > 0", lambda: RateBeliefs(1, prior_rate=1.0).observe(
             np.zeros(1, np.int64), np.zeros(1), np.zeros(1, bool))),
         ("page must lie in 0 .. 0", lambda: RateBeliefs(1, prior_rate=1.0).observe(

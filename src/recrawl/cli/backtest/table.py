@@ -1,6 +1,7 @@
 """Tables of a history that people bring: changes, pages, polls."""
 
 from pathlib import Path
+from time import time
 
 import numpy as np
 import pyarrow as pa
@@ -39,6 +40,12 @@ def read_history(
     if not table.num_rows:
         raise InvalidTable(f"{changes}: holds no change at all, so there is nothing to compare")
     at = instants(table, "changed_at", changes)
+    late = np.flatnonzero(at > time() + 86_400.0)
+    if late.size:
+        when = np.datetime64(int(at[late[0]]), "s")
+        raise InvalidTable(
+            f"{changes}, column changed_at, row {late[0] + 1}: {when}Z is in the future"
+        )
     end_of_polls = _polls(polls)
     if pages is None:
         known = list(dict.fromkeys(names))

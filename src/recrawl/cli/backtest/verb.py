@@ -83,7 +83,8 @@ def main(  # noqa: PLR0913 - the options of the verb
     learning
         Share of the time that is for learning and not judged.
     host_limit
-        Visits that any one host allows, as 100/d; for recrawl.
+        Visits that any one host allows, as 100/d, whatever the policy. A visit that finds every
+        host busy is lost.
     resamples
         Resamples of the pages, for the intervals.
     seed
@@ -104,6 +105,8 @@ def main(  # noqa: PLR0913 - the options of the verb
     record = read_history(history, pages, polls, pareto=weights == "pareto")
     budgets = [_budget(text.strip(), record) for text in budget.split(",")]
     cap = None if host_limit is None else parse_rate_per_s(host_limit, name="--host-limit")
+    if cap is not None and not cap > 0:
+        raise InputError(f"--host-limit: {host_limit} must be > 0")
     tests = [_test(record, rate, learning, cap) for rate in budgets]
     counts = resample_pages(record.n_pages, resamples, seed)
     found: list[Compared] = []

@@ -86,9 +86,9 @@ WHERE id = :page_id;
 
 -- name: add_visit
 INSERT INTO visit (page_id, visited_at_s, outcome, status, changed, interval_s, fetch_s,
-    received_bytes, note)
+    received_bytes, note, signalled)
 VALUES (:page_id, :visited_at_s, :outcome, :status, :changed, :interval_s, :fetch_s,
-    :received_bytes, :note);
+    :received_bytes, :note, (SELECT lastmod_s > last_visit_s FROM page WHERE id = :page_id));
 
 -- name: complete
 UPDATE page SET lease_token = NULL, leased_until_s = 0, visited = 1, visits = visits + 1,
@@ -113,13 +113,13 @@ WHERE due_s <= :now_s AND leased_until_s <= :now_s
     AND (:before_s IS NULL OR last_visit_s IS NULL OR last_visit_s < :before_s);
 
 -- name: visited_since
-SELECT DISTINCT page_id FROM visit WHERE id > :since ORDER BY page_id;
+SELECT id, url FROM page WHERE id IN (SELECT page_id FROM visit WHERE id > :since) ORDER BY id;
 
 -- name: last_visit_number
 SELECT coalesce(max(id), 0) FROM visit;
 
 -- name: evidence_of_page
-SELECT interval_s, changed FROM visit
+SELECT interval_s, changed, signalled FROM visit
 WHERE page_id = :page_id AND changed IS NOT NULL AND interval_s > 0
 ORDER BY id DESC LIMIT :limit;
 
@@ -128,7 +128,7 @@ UPDATE page SET change_rate_per_s = :rate, change_rate_factor = :factor WHERE id
 
 -- name: planned
 SELECT id, host_id, weight, change_rate_per_s, change_rate_factor, crawl_rate_per_s,
-    last_visit_s, due_s
+    last_visit_s, due_s, lastmod_s
 FROM page
 WHERE kind = 'page' AND state IN ('indexed', 'missing') AND last_visit_s IS NOT NULL
 ORDER BY id;

@@ -58,7 +58,9 @@ CREATE TABLE visit (
     interval_s REAL, -- since the last visit that told something
     fetch_s REAL NOT NULL,
     received_bytes INTEGER NOT NULL,
-    note TEXT
+    note TEXT,
+    -- Whether a sitemap had announced a change since the visit before: NULL where none says.
+    signalled INTEGER
 ) STRICT;
 
 CREATE INDEX visit_by_page ON visit (page_id, id);

@@ -1,41 +1,54 @@
 """What is believed of change rates, learned visit by visit in constant memory, and forgotten.
 
-Rates drift: a page has days, years and sleep. Each page therefore is believed in by several
-memories at once, which forget at different half-lives, and a memory counts by how well it has
-predicted this page and all pages so far.
+Rates are spread over many powers of ten and no law of two numbers fits them, and they do not last:
+pages sleep, and have days and years. So the chance of each of some twenty rates is kept for each
+page, the shares of the rates among pages are learned, and a page's rate may be drawn anew at any
+time, at several paces beside each other; a pace counts by how well it has predicted.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
-from recrawl.processes.fitting.gamma_priors import digamma, learn_gamma_priors
 
-__all__ = ["RateBeliefs", "long_run_rate"]
+__all__ = ["OCTAVES", "RateBeliefs", "long_run_rate"]
 
 Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Belief = tuple[NDArray[np.float32], Vector, Integers, Vector, Vector, Vector]
+_VAGUE_PAGES: Final = 3.0
+_PARENT_PAGES: Final = 10.0
+_ROUNDS: Final = 3
+OCTAVES: Final = (-9, 11)  # rates about the prior's mean, as powers of two
 
 
 class RateBeliefs:
-    r"""Gamma posteriors of many change rates, one for each page and memory.
+    r"""Posteriors of many change rates that may be drawn anew, on a grid of rates.
 
     Parameters
     ----------
     n_pages : pages
-    prior_rate, prior_shape : the prior's average, 1/time, and its shape, > 0, before any learning
-    half_lives : of the memories, time > 0; infinite: never forgets
+    prior_rate, prior_shape : of the gamma law that rates follow before any learning; its average,
+        1/time, and its shape, > 0
+    half_lives : times after which half of all pages have drawn a new rate, > 0; the first is
+        infinite. Which of them holds for a page is learned
+    octaves : the rates are the prior's average times two to these powers, the last excluded
 
     Notes
     -----
-    A visit after time t finds no change with probability
-    :math:`p_0 = (\beta / (\beta + t))^\alpha`; then :math:`\beta` grows by t. A visit that finds
-    one leaves a posterior that is no gamma law; the gamma law with its exact first two moments
-    takes its place: :math:`E\Delta = \frac{\alpha}{\beta} \frac{1 - p_0^{1 + 1/\alpha}}{1 - p_0}`
-    and alike. What visits told decays towards the prior by half in each half-life. O(memories) time
-    for each visit and three numbers of memory for each page and half-life.
+    A hidden Markov model. At rate :math:`\lambda_j` a visit after t finds no change with
+    probability :math:`e^{-\lambda_j t}`; by then the rate has been drawn anew with probability
+    :math:`1 - 2^{-t/h}`, from the law of the page's group. A page's evidence :math:`L_j` is the
+    posterior divided by that law, so a law that is learned better counts for all that was seen:
+
+    .. math:: L_j \leftarrow 2^{-t/h} L_j \ell_j + (1 - 2^{-t/h}) \sum_i p_i L_i \ell_i .
+
+    The powers of two make :math:`e^{-\lambda_j t}` one exponential and squarings.
+    O(half-lives * rates) time for each visit, four bytes for each of them and page.
     """
 
     def __init__(
@@ -45,36 +58,36 @@ class RateBeliefs:
         prior_rate: float,
         prior_shape: float = 0.5,
         half_lives: Sequence[float] = (np.inf,),
+        octaves: tuple[int, int] = OCTAVES,
     ) -> None:
         for name, value in (("prior_rate", prior_rate), ("prior_shape", prior_shape)):
             if not (np.isfinite(value) and value > 0):
                 raise InvalidModel(f"{name} must be finite and > 0, got {value!r}")
-        if not half_lives or not all(one > 0 for one in half_lives):
-            raise InvalidModel(f"half_lives must be > 0, at least one; got {list(half_lives)}")
-        n_memories = len(half_lives)
-        self._first = (prior_shape, prior_shape / prior_rate)
-        self.events, self.exposure, self.score = np.zeros((3, n_pages, n_memories))
-        self.shape = np.full(n_pages, prior_shape)
-        self.time = np.full(n_pages, prior_shape / prior_rate)
-        self.half_lives = np.array(half_lives, np.float64)
-        self.log_shares = np.full(n_memories, -np.log(n_memories))
-
-    def __len__(self) -> int:
-        return self.shape.size
-
-    def arrays(self) -> tuple[Vector, Vector, Vector, Vector, Vector, Vector, Vector]:
-        """Return what the kernels of :mod:`recrawl.kernels.revisits` call a belief."""
-        return (
-            self.events,
-            self.exposure,
-            self.score,
-            self.shape,
-            self.time,
-            self.half_lives,
-            self.log_shares,
+        if not half_lives or half_lives[0] < np.inf or not all(one > 0 for one in half_lives):
+            raise InvalidModel(
+                f"half_lives must be > 0, the first infinite; got {list(half_lives)}"
+            )
+        self.half_lives: Vector = np.array(half_lives, np.float64)
+        self.rates_known: Vector = np.asarray(prior_rate * 2.0 ** np.arange(*octaves), np.float64)
+        relative = self.rates_known / prior_rate
+        law = relative**prior_shape * np.exp(-prior_shape * relative)
+        self._vague = law / law.sum()
+        self.laws: Vector = self._vague[None, :].copy()
+        self.law: Integers = np.zeros(n_pages, np.int64)
+        self.shares: Vector = np.full(len(half_lives), 1.0 / len(half_lives))
+        self.evidence: NDArray[np.float32] = np.ones(
+            (n_pages, len(half_lives), relative.size), np.float32
         )
 
-    def observe(self, page: Integers, elapsed: Vector, changed: NDArray[np.bool_]) -> None:
+    def __len__(self) -> int:
+        return self.law.size
+
+    def arrays(self) -> Belief:
+        """Return what the kernels of :mod:`recrawl.kernels.revisits` call a belief."""
+        ends = np.asarray(np.log(2.0) / self.half_lives, np.float64)
+        return self.evidence, self.laws, self.law, self.rates_known, ends, self.shares
+
+    def observe(self, page: Integers, elapsed: Vector, changed: NDArray[np.bool_]) -> Vector:
         """Take visits into account, each page's in the order of time.
 
         Parameters
@@ -82,6 +95,11 @@ class RateBeliefs:
         page : shape (v,), 0 <= page < n_pages
         elapsed : shape (v,), time since the visit before, > 0
         changed : shape (v,)
+
+        Returns
+        -------
+        Vector
+            Shape (v,): the chance that each visit's finding had been given beforehand.
 
         Raises
         ------
@@ -94,71 +112,89 @@ class RateBeliefs:
             raise InvalidModel(f"page must lie in 0 .. {len(self) - 1}")
         if not np.all(np.isfinite(elapsed) & (elapsed > 0)):
             raise InvalidModel("elapsed must be finite and > 0")
-        observe_visits(page, elapsed, changed, self.arrays())
+        predicted = np.empty(page.size)
+        observe_visits(page, elapsed, changed, self.arrays(), predicted)
+        return predicted
 
     def forget_all(self, rows: Integers) -> None:
-        """Make these pages as unknown as at first, but for their priors."""
-        self.events[rows] = self.exposure[rows] = self.score[rows] = 0.0
+        """Make these pages as unknown as at first, but for the laws of their groups."""
+        self.evidence[rows] = 1.0
 
     def grow(self, n_pages: int) -> None:
         """Add pages that nothing is known of."""
         more = n_pages - len(self)
-        for name in ("events", "exposure", "score"):
-            kept = getattr(self, name)
-            setattr(self, name, np.vstack([kept, np.zeros((more, self.half_lives.size))]))
-        self.shape = np.append(self.shape, np.full(more, self._first[0]))
-        self.time = np.append(self.time, np.full(more, self._first[1]))
+        if more > 0:
+            fresh = np.ones((more, *self.evidence.shape[1:]), np.float32)
+            self.evidence = np.concatenate([self.evidence, fresh])
+            self.law = np.append(self.law, np.zeros(more, np.int64))
 
-    def learn(
-        self, rows: Integers, groups: Sequence[Integers] = (), *, fastest: float = np.inf
-    ) -> None:
-        """Learn priors and the shares of the memories from the pages in ``rows``.
+    def learn(self, rows: Integers, groups: Sequence[Integers] = ()) -> None:
+        """Learn the laws of groups, and how many pages forget at each pace.
 
         Parameters
         ----------
-        rows : pages that exist
-        groups : for each level from coarse to fine, the group of each of ``rows``
-        fastest : what visits could tell from more at the most, 1/time: a page that is
-            always found changed has no upper bound of its own, and must not drag the priors along
+        rows : pages that exist, which are learned from
+        groups : for each level from coarse to fine, the group of each page, shape (n,); a
+            group is drawn towards the one around it by ten pages of that
+
+        Notes
+        -----
+        Steps of expectation maximisation, each the average of the pages' posteriors: half what
+        they were over their lives, half what they are now. O(pages) for each.
         """
+        from recrawl.kernels.revisits import tally_rates
+
         if not rows.size:
             return
-        for _ in range(3):
-            a = self.shape[rows] + self.events[rows, 0]
-            b = self.time[rows] + self.exposure[rows, 0]
-            means = np.minimum(a / b, fastest)
-            log_means = digamma(a) - np.log(a / means)
-            shapes, rates = learn_gamma_priors(means, log_means, groups)
-            self.shape[rows], self.time[rows] = shapes, shapes / rates
-        known = rows[np.any(self.score[rows] != 0.0, axis=1)]
-        for _ in range(3):
-            shares = self.shares(known)
-            n = self.half_lives.size
-            self.log_shares = np.log((shares.sum(axis=0) + 1.0) / (known.size + n))
+        finest = groups[-1] if groups else np.zeros(len(self), np.int64)
+        if int(finest.max(initial=0)) + 1 != self.laws.shape[0] or not np.array_equal(
+            self.law, finest
+        ):
+            self.laws = self.laws[np.zeros(int(finest.max(initial=0)) + 1, np.int64)]
+            self.law = np.ascontiguousarray(finest, np.int64)
+        parents = _parents([np.zeros(len(self), np.int64), *groups])
+        for _ in range(_ROUNDS):
+            tally, classes = np.zeros(self.laws.shape), np.ones(self.half_lives.size)
+            tally_rates(rows, self.arrays(), tally, classes)
+            self.laws = _laws(tally, parents, self._vague)
+            self.shares = classes / classes.sum()
 
-    def shares(self, rows: Integers) -> Vector:
-        """How much each memory counts for each page, shape (rows, memories)."""
-        logs = self.score[rows] + self.log_shares
-        shares = np.exp(logs - logs.max(axis=1, keepdims=True, initial=-np.inf))
-        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
-
-    def predictive_scores(self) -> Vector:
-        """Log likelihood of every visit as each memory predicted it, summed, shape (memories,)."""
-        return np.asarray(self.score.sum(axis=0))
-
-    @property
     def best_half_life(self) -> float:
-        """The half-life that predicted all visits best."""
-        return float(self.half_lives[np.argmax(self.predictive_scores())])
+        """The half-life that most pages seem to have."""
+        return float(self.half_lives[np.argmax(self.shares)])
 
     def rates(self, rows: Integers) -> tuple[Vector, Vector]:
         """Posterior mean of each rate, 1/time, and the standard error of its logarithm."""
-        shares = self.shares(rows)
-        a = self.shape[rows, None] + self.events[rows]
-        b = self.time[rows, None] + self.exposure[rows]
-        mean = np.sum(shares * a / b, axis=1)
-        square = np.sum(shares * a * (a + 1.0) / (b * b), axis=1)
+        from recrawl.kernels.revisits import fill_moments
+
+        mean, square = np.empty((2, rows.size))
+        fill_moments(rows, self.arrays(), mean, square)
         return mean, np.sqrt(np.log(np.maximum(square / (mean * mean), 1.0 + 1e-12)))
+
+
+def _parents(levels: Sequence[Integers]) -> list[Integers]:
+    """The group around each group, for each level but the first."""
+    found = []
+    for coarse, fine in pairwise(levels):
+        around = np.zeros(int(fine.max(initial=0)) + 1, np.int64)
+        around[fine] = coarse
+        found.append(around)
+    return found
+
+
+def _laws(tally: Vector, parents: list[Integers], vague: Vector) -> Vector:
+    """Shares of rates in each finest group, from the sums over its pages."""
+    tallies = [tally]
+    for around in reversed(parents):
+        above = np.zeros((int(around.max(initial=0)) + 1, tally.shape[1]))
+        np.add.at(above, around, tallies[0])
+        tallies.insert(0, above)
+    law = tallies[0] + _VAGUE_PAGES * vague
+    law /= law.sum(axis=1, keepdims=True)
+    for around, own in zip(parents, tallies[1:], strict=True):
+        law = own + _PARENT_PAGES * law[around]
+        law /= law.sum(axis=1, keepdims=True)
+    return np.asarray(law)
 
 
 def long_run_rate(

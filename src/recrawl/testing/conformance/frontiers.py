@@ -1,6 +1,7 @@
 """What every frontier promises."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -182,6 +183,24 @@ class FrontierSuite:
         assert evidence.page_ids.tolist() == [one.page_id]
         assert evidence.intervals_s.tolist() == [65.0]
         assert evidence.changed.tolist() == [True]
+        assert list(evidence.urls) == [one.url]
+        assert np.isnan(evidence.signalled).all(), "no sitemap says anything of it"
+
+    def test_evidence_is_in_order_of_time(self, frontier: Frontier) -> None:
+        """What forgets must know what came last; and it tells what a sitemap had announced."""
+        self._admitted(frontier, "/1")
+        (lease,) = self._leased(frontier)
+        frontier.complete([_update(lease, 10.0, due_s=20.0)])
+        for visited_s, lastmod_s in ((30.0, 5.0), (70.0, 40.0), (100.0, 90.0)):
+            frontier.admit([replace(_found("/1"), lastmod_s=lastmod_s)], visited_s, ANY)
+            (lease,) = self._leased(frontier, now_s=visited_s)
+            frontier.complete([_update(lease, visited_s, Outcome.CHANGED, due_s=visited_s + 1)])
+
+        evidence, _ = frontier.evidence(since_visit=0)
+
+        assert evidence.intervals_s.tolist() == [20.0, 40.0, 30.0]
+        assert evidence.signalled.tolist() == [0.0, 1.0, 1.0]
+        assert frontier.planned_pages().lastmod_s.tolist() == [90.0]
 
     def test_a_plan_moves_rates_and_due_times(self, frontier: Frontier) -> None:
         """And is the one in force until the next."""
