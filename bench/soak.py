@@ -1,7 +1,7 @@
 """An hour of real crawling under faults and kills, and months in virtual time.
 
-Real: `recrawl run` crawls a local web of two thousand pages that change within minutes, over real
-HTTP. One answer in forty is a fault (an error, a reset, half a body, a stall, a 429), and every few
+Real: `recrawl run` crawls a local web of 800 pages that change every few minutes, over real HTTP.
+One answer in forty is a fault (an error, a reset, half a body, a stall, a 429), and every few
 minutes the crawl is killed (SIGKILL) or stopped (SIGTERM), and started anew on the same state.
 Memory is read every second; the truth is known, so freshness is exact.
 
@@ -46,6 +46,7 @@ from recrawl.wiring.crawls import run_virtual_crawl
 from recrawl.wiring.stores import open_frontier
 
 FAULTS = 1 / 40
+N_PAGES = 800
 SPEED = (
     600.0  # of the virtual web; what the engine does every second is then done every ten minutes
 )
@@ -155,8 +156,8 @@ def real(minutes: float, seed: int) -> None:
     """Crawl, kill, start again; then tell."""
     epoch_s = time.time() - 60.0
     days = (minutes + 10.0) / 1440.0
-    shape = WebShape(2_000, 8, days, mean_changes_per_day=100.0, burst=0.0)
-    budget = 2_000 * shape.mean_changes_per_day / DAY_S
+    shape = WebShape(N_PAGES, 8, days, mean_changes_per_day=600.0, burst=0.0)
+    budget = N_PAGES * shape.mean_changes_per_day / DAY_S
     told = json.dumps({"shape": asdict(shape), "seed": seed, "epoch_s": epoch_s})
     server = subprocess.Popen([sys.executable, __file__, "--serve", told], stdout=subprocess.PIPE)
     assert server.stdout is not None
@@ -196,11 +197,11 @@ def tell_real(
     endings = Counter(ending for ending, *_ in lives)
     print(f"{(end_s - start_s) / 60:.0f} minutes, {len(lives)} lives ({dict(endings)})")
     print("visits:", dict(outcomes.most_common()))
-    steady = [held[30:] for _, _, held in lives if len(held) > 90]
+    steady = [held[len(held) // 2 :] for _, _, held in lives if len(held) > 120]
     growth = [np.polyfit(range(len(held)), held, 1)[0] * 60.0 for held in steady]
     print(
-        f"memory: {max(max(held) for _, _, held in lives if held):.0f} MB at most; within lives "
-        f"over a minute it grows by {np.mean(growth):.2f} MB a minute on average"
+        f"memory: {max(max(held) for _, _, held in lives if held):.0f} MB at most; in the second "
+        f"half of lives over two minutes it grows by {np.mean(growth):.2f} MB a minute on average"
     )
     half_s = 0.5 * (start_s + end_s)
     late = truth.over(half_s, end_s)
