@@ -253,7 +253,9 @@ class Planner:
         span_s = max(2.0 * self._rules.replan_s, 0.25 * rows.size / budget)
         decision = control.decide(now_s, span_s, rows=rows, hosts=hosts, host_caps=caps)
         crawl_rates = 1.0 / decision.intervals[rows]
-        fresh = even_freshness(control.beliefs.rates(rows)[0], crawl_rates)
+        # More falls due than is paid for: what is promised is what the budget brings of it.
+        brought = crawl_rates * min(1.0, budget / max(float(crawl_rates.sum()), 1e-300))
+        fresh = even_freshness(control.beliefs.rates(rows)[0], brought)
         return Schedule(
             crawl_rates,
             decision.due[rows],
