@@ -19,19 +19,15 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import count
 
 import numpy as np
 
 from recrawl.control.activation import ActivationPolicy, FixedRobots
-from recrawl.control.lifecycle import RevisitRules
-from recrawl.control.politeness import PolitenessRules
 from recrawl.control.regularity import Regularity, plan_robots
 from recrawl.fleet import ControlledBuffer, evaluate_irregular
-from recrawl.runtime.crawl import CrawlPlan, robots_with_room
-from recrawl.terms import FetchResponse
-from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
-from recrawl.testing.scripted import Request
+from recrawl.runtime.crawl import robots_with_room
+from recrawl.testing import run_virtually
+from recrawl.testing.restless import costs_of, restless_crawl
 
 WARM_UP_S = 3_000.0
 
@@ -80,58 +76,21 @@ CASES = {
 }  # fmt: skip
 
 
-def world(case: Case, seed: int, policy: ActivationPolicy | None) -> VirtualCrawl:
-    """Pages that have always changed, on hosts enough for every robot."""
-    random = np.random.default_rng(seed)
-    politeness = PolitenessRules(delay_s=0.0)
-    hosts = [f"http://h{number}.test" for number in range(60)]
-    virtual = virtual_crawl(
-        Setup(
-            seeds=[f"{host}/{page}" for host in hosts for page in range(5)],
-            politeness=politeness,
-            revisit=RevisitRules(0.1, 1e6, 0.1),
-            access_s=lambda: float(random.exponential(10.0)),
-            service_s=lambda: case.service_s(random),
-            rules={
-                "n_robots": case.model.robots, "buffer_capacity": case.model.buffer,
-                "buffer_deadline_s": 1e6, "lease_s": 1e5, "replan_s": 1e9, "commit_s": 1e9,
-                "commit_pages": 64,
-            },
-        ),
-        plan=CrawlPlan(
-            1000.0, politeness, policy=policy, starvation_weight=None if policy else 1.4
-        ),
-    )  # fmt: skip
-    number = count()
-
-    def changed(request: Request) -> FetchResponse:
-        body = f"<title>x</title><main>edition {next(number)} of it</main>"
-        return FetchResponse(request.url, 200, body.encode(), "text/html")
-
-    for host in hosts:
-        virtual.web.page(f"{host}/robots.txt", "", status=404)
-        for page in range(5):
-            virtual.web.reply(f"{host}/{page}", changed)
-    return virtual
-
-
-async def costs(case: Case, seed: int, policy: ActivationPolicy | None, parts: int, part_s: float
-) -> list[float]:  # fmt: skip
+async def costs(
+    case: Case, seed: int, policy: ActivationPolicy | None, parts: int, part_s: float
+) -> list[float]:
     """Return the cost of each part, after a warm-up."""
-    virtual = world(case, seed, policy)
-    crawl, buffer, found = virtual.crawl, virtual.crawl.buffer, []
+    virtual = restless_crawl(
+        seed,
+        n_robots=case.model.robots,
+        buffer=case.model.buffer,
+        fetch_s=10.0,
+        service_s=case.service_s,
+        policy=policy,
+        weight=None if policy else 1.4,
+    )
     weight = case.model.starvation_weight
-    await crawl.prepare()
-    async with crawl.running():
-        await virtual.clock.sleep_until(crawl.now_s + WARM_UP_S)
-        for _ in range(parts):
-            buffer.account()
-            starved_s, lost = buffer.starved_s, buffer.lost
-            await virtual.clock.sleep_until(crawl.now_s + part_s)
-            buffer.account()
-            starved, losses = buffer.starved_s - starved_s, buffer.lost - lost
-            found.append((weight * starved + losses) / part_s)
-    return found
+    return await costs_of(virtual, weight, warm_up_s=WARM_UP_S, parts=parts, part_s=part_s)
 
 
 def arms(case: Case) -> list[tuple[str, ActivationPolicy | None, float]]:

@@ -1,21 +1,16 @@
 """The robots' control in the running engine: measured, solved for, followed, and as predicted."""
 
 from collections.abc import Callable
-from itertools import count
 
 import numpy as np
 import pytest
 
 from recrawl.control.activation import ActivationPolicy, FixedRobots
-from recrawl.control.lifecycle import RevisitRules
-from recrawl.control.politeness import PolitenessRules
 from recrawl.fleet import ControlledBuffer, solve_robots
 from recrawl.fleet.static import solve_static
 from recrawl.reports.status import model_words
-from recrawl.runtime.crawl import CrawlPlan
-from recrawl.terms import FetchResponse
-from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
-from recrawl.testing.scripted import Request
+from recrawl.testing import VirtualCrawl, run_virtually
+from recrawl.testing.restless import costs_of, restless_crawl
 
 MODEL = ControlledBuffer(16, 5, 0.1, 1.0, 1.4)  # the example of Talim et al., beyond balance
 
@@ -29,39 +24,15 @@ def world(
     service_s: Callable[[np.random.Generator], float] = lambda random: random.exponential(1.0),
 ) -> VirtualCrawl:
     """Sixteen robots of mean 10 s, an indexer of mean 1 s, and pages that have always changed."""
-    random = np.random.default_rng(seed)
-    politeness = PolitenessRules(delay_s=0.0)
-    hosts = [f"http://h{number}.test" for number in range(60)]
-    virtual = virtual_crawl(
-        Setup(
-            seeds=[f"{host}/{page}" for host in hosts for page in range(5)],
-            politeness=politeness,
-            revisit=RevisitRules(0.1, 1e6, 0.1),
-            access_s=lambda: float(random.exponential(10.0)),
-            service_s=lambda: float(service_s(random)),
-            rules={
-                "n_robots": MODEL.robots,
-                "buffer_capacity": buffer,
-                "buffer_deadline_s": 1e6,
-                "lease_s": 1e5,
-                "replan_s": 1e9,
-                "commit_s": 1e9,
-                "commit_pages": 64,
-            },
-        ),
-        plan=CrawlPlan(1000.0, politeness, policy=policy, starvation_weight=weight),
+    return restless_crawl(
+        seed,
+        n_robots=MODEL.robots,
+        buffer=buffer,
+        fetch_s=10.0,
+        service_s=service_s,
+        policy=policy,
+        weight=weight,
     )
-    number = count()
-
-    def changed(request: Request) -> FetchResponse:
-        body = f"<title>x</title><main>edition {next(number)} of it</main>"
-        return FetchResponse(request.url, 200, body.encode(), "text/html")
-
-    for host in hosts:
-        virtual.web.page(f"{host}/robots.txt", "", status=404)
-        for page in range(5):
-            virtual.web.reply(f"{host}/{page}", changed)
-    return virtual
 
 
 async def costs(
@@ -69,18 +40,7 @@ async def costs(
 ) -> list[float]:
     """Return the cost of each part of a crawl, in the model's terms, after a warm-up."""
     virtual = world(seed, policy, 1.4 if policy is None else None)
-    crawl, buffer, found = virtual.crawl, virtual.crawl.buffer, []
-    await crawl.prepare()
-    async with crawl.running():
-        await virtual.clock.sleep_until(crawl.now_s + 2_000.0)
-        for _ in range(parts):
-            buffer.account()
-            starved_s, lost = buffer.starved_s, buffer.lost
-            await virtual.clock.sleep_until(crawl.now_s + part_s)
-            buffer.account()
-            starved, losses = buffer.starved_s - starved_s, buffer.lost - lost
-            found.append((1.4 * starved + losses) / part_s)
-    return found
+    return await costs_of(virtual, 1.4, warm_up_s=2_000.0, parts=parts, part_s=part_s)
 
 
 def test_the_control_is_solved_for_the_rates_as_measured_and_predicts_what_follows() -> None:
