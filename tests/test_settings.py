@@ -9,6 +9,7 @@ import pytest
 
 from recrawl.errors import InvalidSettings
 from recrawl.settings import Settings, SourceSettings, load_settings
+from recrawl.settings.contradictions import contradictions
 from recrawl.settings.file import File
 
 GOOD = 'seeds = ["http://a.test/"]\ncontact = "mailto:me@a.test"\n'
@@ -341,3 +342,37 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(InvalidSettings, match="not valid TOML"):
         load_settings(tmp_path / "bytes.toml")
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ("no more than 1 are ever busy", "robots = 9"),
+        ("1/s: the rest is never used", 'budget = "2/s"'),
+        (
+            "no more than 4 of them run",
+            "robots = 9\n[scope]\nhosts = ['*']\n[buffer]\ncapacity = 4",
+        ),
+        ("which are kept", '[revisit]\ninitial_interval = "5s"'),
+    ],
+)
+def test_settings_in_each_others_way_are_told_of(tmp_path: Path, words: str, text: str) -> None:
+    """Each is possible; one of the two has no effect."""
+    (told,) = contradictions(load(tmp_path, GOOD + text))
+
+    assert words in told
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "robots = 9\n[scope]\nhosts = ['*.a.test', 'a.test']",
+        'budget = "2/s"\n[politeness]\ndelay = "0s"',
+        'budget = "1/s"',
+        '[revisit]\nmax_interval = "1h"',
+    ],
+)
+def test_of_settings_that_go_together_nothing_is_told(tmp_path: Path, text: str) -> None:
+    """Nor of defaults, which suit any site."""
+    assert contradictions(load(tmp_path, GOOD + text)) == []

@@ -20,6 +20,7 @@ from recrawl.errors import InputError
 from recrawl.quantities import parse_duration_s, parse_rate_per_s, show_duration, show_rate
 from recrawl.runtime.crawl import Crawl
 from recrawl.settings import Settings, load_settings
+from recrawl.settings.contradictions import contradictions
 from recrawl.telemetry.counters import CountingSink
 from recrawl.telemetry.lines import JsonLinesSink
 from recrawl.web.listening import PORT, bind
@@ -76,6 +77,9 @@ def run(  # noqa: PLR0913 - its parameters are its options
         Print one JSON object at the end and nothing else.
     """
     settings = _with(load_settings(config), budget, delay, starvation_weight)
+    if not (quiet or json_):
+        for words in contradictions(settings):
+            print(f"Note: {words}", file=sys.stderr)
     limit_s = None if for_ is None else parse_duration_s(for_, name="--for")
     if limit_s is not None and limit_s <= 0:
         raise InputError(f"--for: {for_!r} must be longer than nothing")

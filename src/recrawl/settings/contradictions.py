@@ -1,0 +1,49 @@
+"""Settings that get in each other's way: each is possible, but one of two has no effect."""
+
+from recrawl.quantities import show_duration, show_rate
+from recrawl.settings.values import Settings
+
+__all__ = ["contradictions"]
+
+
+def contradictions(settings: Settings) -> list[str]:
+    """Return, in words for the owner of a crawl, what of the settings cannot all come true.
+
+    Only what was set is told of: the defaults suit any site.
+    """
+    plain = Settings(settings.seeds, settings.contact, settings.state)
+    told = []
+    n_hosts = (
+        None if any("*" in host or "?" in host for host in settings.hosts) else len(settings.hosts)
+    )
+    robots, capacity = settings.n_robots, settings.buffer_capacity
+    if n_hosts is not None and robots > n_hosts and robots != plain.n_robots:
+        told.append(
+            f"robots = {robots}, but a host is asked for one page at a time, and there are "
+            f"{n_hosts} in scope.hosts: no more than {n_hosts} are ever busy"
+        )
+    most_per_s = n_hosts / settings.delay_s if n_hosts is not None and settings.delay_s else None
+    if (
+        most_per_s is not None
+        and settings.budget_per_s > most_per_s
+        and settings.budget_per_s != plain.budget_per_s
+    ):
+        told.append(
+            f"budget = {show_rate(settings.budget_per_s)}, but with politeness.delay = "
+            f"{show_duration(settings.delay_s)} the {n_hosts} of scope.hosts allow "
+            f"{show_rate(most_per_s)}: the rest is never used"
+        )
+    if robots > capacity:
+        told.append(
+            f"robots = {robots}, but buffer.capacity = {capacity}: while nothing may be lost, no "
+            f"more than {capacity} of them run"
+        )
+    initial_s = settings.initial_interval_s
+    within = settings.min_interval_s <= initial_s <= settings.max_interval_s
+    if not within and initial_s != plain.initial_interval_s:
+        told.append(
+            f"revisit.initial_interval = {show_duration(settings.initial_interval_s)} is not "
+            f"between min_interval ({show_duration(settings.min_interval_s)}) and max_interval "
+            f"({show_duration(settings.max_interval_s)}), which are kept"
+        )
+    return told
