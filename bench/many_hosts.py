@@ -1,7 +1,7 @@
 """A large crawl for a long time: ten thousand hosts, a million known pages, the real engine.
 
-Virtual time, state in SQLite and index in tantivy on a disk in memory, a web that is made up as it is
-asked for: what is measured is the engine's own processor time and memory. Every page links to
+Virtual time, state in SQLite and index in tantivy on a disk in memory, a web that is made up as it
+is asked for: what is measured is the engine's own processor time and memory. Every page links to
 others, pages change within two days, plans are made every virtual hour.
 
 Bars: memory under 1.5 GiB all the time; the last visits cost no more than the first.

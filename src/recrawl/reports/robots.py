@@ -14,7 +14,7 @@ from recrawl.fleet.curve import evaluate_targets
 from recrawl.fleet.measures import FleetMeasures, measure_occupancy
 from recrawl.fleet.static import solve_static
 from recrawl.fleet.waiting import share_waiting_longer
-from recrawl.reports.status import parted
+from recrawl.reports.status import parted, with_sojourn
 
 __all__ = ["control_curve", "safe_control_report"]
 
@@ -87,7 +87,7 @@ def safe_control_report(facts: Mapping[str, float]) -> dict[str, Any] | None:
         "fetch_rate": rates[0],
         "index_rate": rates[1],
         "dropped": False,
-        "measures": measures,
+        "measures": with_sojourn(measures),
         "parted": parted(compared | {"measured_seconds": facts["safe_seconds"]}),
         "to_win": most_to_win(robots, capacity, rates[0] / rates[1], servers),
         "static": static,

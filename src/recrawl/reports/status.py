@@ -8,7 +8,7 @@ import numpy as np
 
 from recrawl.control.estimate import FreshnessEstimate, estimate_freshness
 from recrawl.ports import Frontier, PlannedPages
-from recrawl.quantities import show_rate
+from recrawl.quantities import show_duration, show_rate
 
 __all__ = [
     "MEASURE_WORDS",
@@ -20,6 +20,7 @@ __all__ = [
     "model_words",
     "parted",
     "status_report",
+    "with_sojourn",
 ]
 
 MEASURE_WORDS: Final[Mapping[str, tuple[str, Callable[[float], str]]]] = {
@@ -28,6 +29,8 @@ MEASURE_WORDS: Final[Mapping[str, tuple[str, Callable[[float], str]]]] = {
     "throughput": ("pages indexed", show_rate),
     "buffer_mean": ("pages in the buffer", lambda value: f"{value:.2f}"),
     "robots_mean": ("robots active", lambda value: f"{value:.2f}"),
+    "sojourn_s": ("wait for the index", show_duration),
+    "obsolete_share": ("gone stale in the buffer", lambda value: f"{value:.2%}"),
 }
 
 
@@ -115,9 +118,18 @@ def control_report(facts: Mapping[str, float]) -> dict[str, Any] | None:
         "index_rate": facts["control_index_rate"],
         "model": model_words(facts),
         "dropped": bool(facts.get("control_dropped")),
-        "measures": {name: {"predicted": p, "measured": m} for name, (p, m) in rows.items()},
+        "measures": with_sojourn(
+            {name: {"predicted": p, "measured": m} for name, (p, m) in rows.items()}
+        ),
         "parted": parted(facts),
     }
+
+
+def with_sojourn(measures: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+    """Add how long pages wait for the index: what waits is what comes times that (Little)."""
+    pages, rates = measures["buffer_mean"], measures["throughput"]
+    waits = {side: pages[side] / max(rates[side], 1e-12) for side in ("predicted", "measured")}
+    return measures | {"sojourn_s": waits}
 
 
 def bound_words(facts: Mapping[str, float]) -> str:

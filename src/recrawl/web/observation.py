@@ -62,13 +62,6 @@ class CrawlObserver:
         turn = (running, plan.solved_at_s if plan else None)
         turned, self._turn = turn != self._turn, turn
         control = control_report(facts) or safe_control_report(facts)
-        if control is not None:
-            # Little's law: what waits is what comes times how long it waits.
-            measures = control["measures"]
-            measures["sojourn_s"] = {
-                side: measures["buffer_mean"][side] / max(measures["throughput"][side], 1e-12)
-                for side in ("predicted", "measured")
-            }
         return {
             "at": crawl_instant(facts, is_running=running),
             "running": running,

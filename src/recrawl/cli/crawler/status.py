@@ -1,5 +1,6 @@
 """`recrawl status`: how the crawl and its index are doing."""
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -37,6 +38,8 @@ def status(
     frontier = open_frontier(state_directory(config, state), read_only=True)
     try:
         report = status_report(frontier)
+        if report["control"] is not None:
+            _add_obsolete(report, frontier.facts())
     finally:
         frontier.close()
     if json_:
@@ -46,6 +49,22 @@ def status(
     else:
         _show(report)
     return 0
+
+
+def _add_obsolete(report: dict[str, Any], facts: Mapping[str, float]) -> None:
+    """Add the share of pages that went stale in the buffer, where a model tells it."""
+    from recrawl.reports.robots import control_curve  # compiled loops, only for who asks
+
+    fetches, curve = report["fetches"], control_curve(facts)
+    brought = sum(fetches.get(name, 0) for name in ("new", "changed", "unchanged", "obsolete"))
+    report["control"]["measures"]["obsolete_share"] = {
+        "predicted": curve.get("obsolete_share") if curve else None,
+        "measured": fetches.get("obsolete", 0) / brought if brought else None,
+    }
+
+
+def _shown(show: Callable[[float], str], value: float | None) -> str:
+    return "" if value is None else show(value)
 
 
 def _show_model(control: dict[str, Any] | None) -> None:
@@ -61,8 +80,9 @@ def _show_model(control: dict[str, Any] | None) -> None:
     print_table(
         ("", "predicted", "measured"),
         [
-            (label, show(measures[name]["predicted"]), show(measures[name]["measured"]))
+            (label, _shown(show, pair["predicted"]), _shown(show, pair["measured"]))
             for name, (label, show) in MEASURE_WORDS.items()
+            if (pair := measures.get(name))
         ],
     )
     fetch, index = control["fetch_rate"], control["index_rate"]
