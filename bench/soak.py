@@ -122,14 +122,16 @@ def memory_mb(pid: int) -> float:
     return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS")), 0.0)
 
 
-def live(folder: Path, until_s: float, chance: random.Random) -> tuple[str, float, list[float]]:
+def live(
+    folder: Path, until_s: float, chance: random.Random, mean_s: float
+) -> tuple[str, float, list[float]]:
     """Run one life of the crawler; return how it ended, its seconds, its memory over time."""
     crawler = subprocess.Popen(
         [sys.executable, "-m", "recrawl", "run", "--quiet", "--log", "events.jsonl"],
         cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
     started_s, held = time.time(), []
-    ends_s = min(started_s + 20.0 + chance.expovariate(1 / 180.0), until_s)
+    ends_s = min(started_s + 20.0 + chance.expovariate(1 / mean_s), until_s)
     while time.time() < ends_s and crawler.poll() is None:
         time.sleep(1.0)
         held.append(memory_mb(crawler.pid))
@@ -152,7 +154,7 @@ def check(folder: Path) -> None:
             sys.exit(f"the state is damaged: {found}")
 
 
-def real(minutes: float, seed: int) -> None:
+def real(minutes: float, seed: int, mean_s: float) -> None:
     """Crawl, kill, start again; then tell."""
     epoch_s = time.time() - 60.0
     days = (minutes + 10.0) / 1440.0
@@ -172,7 +174,7 @@ def real(minutes: float, seed: int) -> None:
             (folder / "recrawl.toml").write_text(config, encoding="utf-8")
             started_s = time.time()
             while time.time() < started_s + 60.0 * minutes - 30.0:
-                lives.append(live(folder, started_s + 60.0 * minutes, chance))
+                lives.append(live(folder, started_s + 60.0 * minutes, chance, mean_s))
             tell_real(folder, site, started_s, time.time(), lives)
     finally:
         server.kill()
@@ -286,6 +288,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--virtual", action="store_true")
     parser.add_argument("--months", type=int, default=6)
+    parser.add_argument("--life", type=float, default=180.0, help="mean seconds of a life")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--serve", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
@@ -295,7 +298,7 @@ def main() -> None:
     elif chosen.virtual:
         virtual(chosen.months, chosen.seed)
     else:
-        real(chosen.minutes, chosen.seed)
+        real(chosen.minutes, chosen.seed, chosen.life)
 
 
 if __name__ == "__main__":
