@@ -10,14 +10,18 @@ by factors of two; ``ends`` are the rates at which a page's change rate is drawn
 ``shares`` how many pages have each of these. ``bounds`` are four numbers: how coarse in time
 changes can be seen at all, shortest interval, longest interval, and how long a page in doubt is
 left alone, in units of its mean time between changes.
+
+There are always as many rates as there are ``LANES``, so that what is known of a page's rates is
+one value in registers, in single precision: what is summed is positive, and scaled at each visit.
 """
 
-from math import exp, expm1, inf, log
+from math import exp, inf
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.kernels.compile import kernel, reordering_kernel
+from recrawl.kernels.lanes import LANES, at, fetch, put, total
 
 __all__ = [
     "credit_copies",
@@ -31,8 +35,9 @@ __all__ = [
 Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Singles = NDArray[np.float32]
-Belief = tuple[Singles, Vector, Integers, Vector, Vector, Vector]
-Room = tuple[Vector, Vector, Vector, Vector]  # chance, now, paces, tables
+Belief = tuple[Singles, Singles, Integers, Vector, Vector, Vector]
+Row = Singles  # of as many numbers as there are rates, in registers
+Grid = tuple[Vector, Singles, Integers]  # ages, chances of a new rate by then, first and last
 History = tuple[Integers, Vector, Vector, Vector]  # first change of each page, changes, born, gone
 Copies = tuple[Vector, Integers, Integers]  # last visit, first change not seen, found to be gone
 Queue = tuple[Integers, Vector, Integers]  # heap, due, counters
@@ -45,12 +50,78 @@ _STEPS = 8  # of an octave: two to the power of three
 _STEP = _LN2 / _STEPS
 _LOWEST = -36  # the slowest rate times an age, as a power of two: where the tables begin
 _OCTAVES = 56
-_LEAST = 1e-12  # evidence never tells more against a rate than this
+_ROWS = 64  # of the table of chances, in each octave
+_LEAST = np.float32(1e-12)  # evidence never tells more against a rate than this
+_ZERO, _HALF, _ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
+_TWOS = np.asarray(2.0 ** np.arange(LANES), np.float32)
+_HALVES = np.asarray(0.5 ** np.arange(LANES), np.float32)
+_WIDE = _OCTAVES + LANES
 RULE_STEPS, RULE_AGE, RULE_COUNT = 2, 3, 4
+
+
+def _octaves(within: Vector) -> Vector:
+    """Numbers x that stand at these places within each octave; shape (places, octaves)."""
+    return np.asarray(within[:, None] * 2.0 ** (_LOWEST + np.arange(_WIDE)))
+
+
+# Rates ascend by powers of two, so that the functions of an age at all rates stand side by side.
+# With x = rate times age: what a visit is worth for each unit of age, (1 - (1 + x) exp(-x)) / x;
+# the chance of a change; and the mean share of time that is fresh, (1 - exp(-x)) / x. The last
+# table is for any age: the chances of no change and of a change in the middle of each row.
+_X = _octaves(2.0 ** (np.arange(_STEPS) / _STEPS))
+_WORTH = np.where(
+    _X > 1e-3, (-np.expm1(-_X) - _X * np.exp(-_X)) / _X, _X * (0.5 - _X / 3.0)
+).astype(np.float32)
+_SPENT = (-np.expm1(-_X)).astype(np.float32)
+_FRESH = (-np.expm1(-_X) / _X).astype(np.float32)
+_MIDDLE = _octaves(1.0 + (np.arange(_ROWS) + 0.5) / _ROWS)
+_CHANCES = np.stack([np.exp(-_MIDDLE), -np.expm1(-_MIDDLE)]).astype(np.float32)
 
 
 # Below, arrays are named one by one and never sliced: each slice, and each array taken from a
 # tuple, would be counted as one more owner, at a cost that is felt a million times a second.
+
+
+@reordering_kernel
+def _log(x: float) -> float:
+    """Logarithm of a positive number, to within 3e-8: no call, so that registers are kept."""
+    bits = np.float64(x).view(np.int64)
+    octave = ((bits >> 52) & 2047) - 1023
+    part = np.int64((bits & ((np.int64(1) << 52) - 1)) | (np.int64(1023) << 52)).view(np.float64)
+    if part > 1.4142135623730951:
+        part *= 0.5
+        octave += 1
+    z = (part - 1.0) / (part + 1.0)
+    square = z * z
+    series = 1.0 + square * (1.0 / 3.0 + square * (1.0 / 5.0 + square * (1.0 / 7.0)))
+    return octave * _LN2 + 2.0 * z * series
+
+
+@reordering_kernel
+def _exp(x: float) -> float:
+    """Exponential of a number near zero, to within 3e-9 of itself up to 0.1; any other exactly."""
+    if abs(x) > 0.1:
+        return exp(x)
+    return 1.0 + x * (1.0 + x * (0.5 + x * (1.0 / 6.0 + x * (1.0 / 24.0 + x * (1.0 / 120.0)))))
+
+
+@reordering_kernel
+def _chances(x: float, changed: bool) -> Row:
+    """Chance of what a visit found, at each rate; x is the slowest times the age.
+
+    From the table at the middle of the row that holds x, and two terms of the exponential's
+    series: what is left out is below 2e-7.
+    """
+    x = min(max(x, 2.0**_LOWEST), 60.0)
+    bits = np.float64(x).view(np.int64)
+    octave, row = (bits >> 52) - 1023 - _LOWEST, (bits >> 46) & (_ROWS - 1)
+    middle = (_ROWS + row + 0.5) * float(np.int64(1) << octave) * 2.0 ** (_LOWEST - 6)
+    off = np.float32(x - middle) * at(_TWOS, 0)
+    near = off - _HALF * off * off
+    stays = at(_CHANCES, row * _WIDE + octave)
+    if changed:
+        return at(_CHANCES, (_ROWS + row) * _WIDE + octave) + stays * near
+    return stays - stays * near
 
 
 @reordering_kernel
@@ -59,210 +130,177 @@ def _absorb(
     elapsed: float,
     changed: bool,
     evidence: Singles,
-    laws: Vector,
-    g: int,
+    law: Row,
     rates: Vector,
     ends: Vector,
     shares: Vector,
-    chance: Vector,
-) -> None:
-    """Take one visit of page i into account."""
-    n = rates.size
-    stays = exp(-rates[0] * elapsed)
-    for j in range(n):
-        chance[j] = stays
-        stays *= stays
-    if changed:
-        for j in range(n):
-            chance[j] = 1.0 - chance[j]
-    after = 0.0
+    paces: Singles,
+) -> tuple[Row, float]:
+    """Take one visit of page i into account.
+
+    Returns what :func:`_believe` would return after it, at hardly more cost, and the chance that
+    the visit's finding had been given.
+    """
+    chance = _chances(rates[0] * elapsed, changed)
+    likely = law * chance
+    first = i * ends.size * LANES
+    known, after = _ZERO * law, _ZERO
     for k in range(ends.size):
-        left = 0.0
-        for j in range(n):
-            left += laws[g, j] * evidence[i, k, j] * chance[j]
-        after += shares[k] * left
-        kept = exp(-ends[k] * elapsed)
-        drawn = (1.0 - kept) * left
-        for j in range(n):
-            evidence[i, k, j] = kept * evidence[i, k, j] * chance[j] + drawn
-    if after < 1e-6:  # seldom enough to cost nothing, often enough for single precision
-        scale = 1.0 / max(after, 1e-300)
-        for k in range(ends.size):
-            for j in range(n):
-                evidence[i, k, j] = evidence[i, k, j] * scale + _LEAST
+        one, share = at(evidence, first + k * LANES), np.float32(shares[k])
+        known = known + share * one
+        left = total(likely * one)
+        paces[k] = left
+        after += share * left
+    scale = _ONE / max(after, np.float32(1e-30))
+    now = _ZERO * law
+    for k in range(ends.size):
+        kept, share = _ONE, np.float32(shares[k])
+        if ends[k] > 0.0:
+            kept = np.float32(exp(-ends[k] * elapsed))
+        one = (kept * scale) * at(evidence, first + k * LANES) * chance
+        one = one + ((_ONE - kept) * paces[k] * scale + _LEAST)
+        put(evidence, first + k * LANES, one)
+        now = now + share * one
+        paces[k] *= share * scale
+    return now * law, float(after / total(known * law))
 
 
 @reordering_kernel
-def _believe(
-    i: int,
-    evidence: Singles,
-    laws: Vector,
-    g: int,
-    shares: Vector,
-    now: Vector,
-    paces: Vector,
-) -> None:
-    """Write the chances of the rates of page i, at present, and of its paces of forgetting."""
-    n, total = now.size, 0.0
-    for j in range(n):
-        now[j] = 0.0
+def _believe(i: int, evidence: Singles, law: Row, shares: Vector, paces: Singles) -> Row:
+    """Chances of the rates of page i, at present; writes those of its paces of forgetting."""
+    first = i * shares.size * LANES
+    now, whole = _ZERO * law, _ZERO
     for k in range(shares.size):
-        share, part = shares[k], 0.0
-        for j in range(n):
-            one = share * laws[g, j] * evidence[i, k, j]
-            now[j] += one
-            part += one
-        paces[k] = part
-        total += part
-    scale = 1.0 / total
-    for j in range(n):
-        now[j] *= scale
+        one = np.float32(shares[k]) * law * at(evidence, first + k * LANES)
+        paces[k] = total(one)
+        whole += paces[k]
+        now = now + one
+    scale = _ONE / whole
     for k in range(shares.size):
         paces[k] *= scale
+    return now * scale
 
 
 @reordering_kernel
 def _worth(
     k: int,
-    age: float,
-    g: int,
-    others: float,
-    laws: Vector,
-    ends: Vector,
-    now: Vector,
-    paces: Vector,
-    tables: Vector,
+    calmer: bool,
+    law: Row,
+    now: Row,
+    paces: Singles,
+    ages: Vector,
+    ended: Singles,
     grain: float,
 ) -> float:
     """Worth of a visit at the age that stands k steps along, weight one.
 
     By then the rate may have been drawn anew: what has calmed down is worth more again.
     """
-    row, place = k & (_STEPS - 1), k >> 3
-    worth = 0.0
-    for j in range(now.size):
-        worth += now[j] * tables[0, row, place + j]
-    worth *= age
+    place = (k & (_STEPS - 1)) * _WIDE + (k >> 3)
+    worth = total(now * at(_WORTH, place))
+    if calmer:
+        gain, anew = max(total((law - now) * at(_FRESH, place)), _ZERO), _ZERO
+        for n in range(1, paces.size):
+            anew += paces[n] * ended[k, n]
+        worth += anew * gain
+    whole = ages[k] * worth
     if grain > 0.0:
-        fresh = 0.0
-        for j in range(now.size):
-            fresh += now[j] * tables[1, row, place + j]
-        worth += 0.5 * grain * (1.0 - fresh)
-    if others > 0.0:
-        calmer = 0.0
-        for j in range(now.size):
-            calmer += (laws[g, j] - now[j]) * tables[2, row, place + j]
-        if calmer > 0.0:
-            ended = 0.0
-            for n in range(1, ends.size):
-                ended += paces[n] * (1.0 - exp(-ends[n] * age))
-            worth += ended * age * calmer
-    return max(worth, 1e-300)
+        whole += 0.5 * grain * total(now * at(_SPENT, place))
+    return float(max(whole, 1e-300))
 
 
 @reordering_kernel
-def _shape(rates: Vector, now: Vector, laws: Vector, g: int) -> tuple[float, float, float]:
-    """Mean of a rate, shape of the gamma law with its two moments, and how much others are calmer.
-
-    The last is positive where the mean time to a change is longer for a rate drawn anew.
-    """
-    mean, square, calmer = 0.0, 0.0, 0.0
-    for j in range(rates.size):
-        mean += now[j] * rates[j]
-        square += now[j] * rates[j] * rates[j]
-        calmer += (laws[g, j] - now[j]) / rates[j]
-    return mean, mean * mean / max(square - mean * mean, 1e-12 * square), calmer
-
-
-@kernel
 def _interval(
     price: float,
     start: float,
-    laws: Vector,
-    g: int,
-    rates: Vector,
-    ends: Vector,
-    now: Vector,
-    paces: Vector,
-    tables: Vector,
+    law: Row,
+    slowest: float,
+    now: Row,
+    paces: Singles,
+    ages: Vector,
+    ended: Singles,
+    edges: Integers,
     bounds: Vector,
 ) -> float:
     """Age at which a visit is worth the price, weight one; the longest where never.
 
-    A search along ages in steps of an eighth of an octave, and a straight line between two.
+    Newton's method along ages in steps of an eighth of an octave, from where the page stood last,
+    and a straight line between the two steps about the answer.
     """
     grain, shortest, longest = bounds[0], bounds[1], bounds[2]
     if not price < inf:
         return float(longest)
-    mean, shape, others = _shape(rates, now, laws, g)
-    offset = log(rates[0]) - _LOWEST * _LN2
-    first = max(int((log(shortest) + offset) / _STEP), 0)
-    last = min(int((log(longest) + offset) / _STEP) + 1, _OCTAVES * _STEPS - 1)
-    low, high, below, above, leap = first, last, 0.0, 0.0, 1
-    k = min(max(int((log(start) + offset) / _STEP), first), last)
+    # Rates drawn anew are calmer where the mean time to a change is longer.
+    calmer = total((law - now) * at(_HALVES, 0)) > _ZERO
+    low, high = edges[0], edges[1]
+    bits = np.float64(start * slowest).view(np.int64)  # how far along, to within a step
+    k = min(max((bits >> 49) - (1023 + _LOWEST) * _STEPS, low), high - 1)
     while True:
-        worth = _worth(k, exp(k * _STEP - offset), g, others, laws, ends, now, paces, tables, grain)
-        if worth > price:
-            high, above = k, worth
-            if k == first:
+        below = _worth(k, calmer, law, now, paces, ages, ended, grain)
+        above = _worth(k + 1, calmer, law, now, paces, ages, ended, grain)
+        step = _log(price / below) / _log(above / below) if above > below else inf
+        if price < below:
+            age = ages[k]
+            if k == edges[0]:
                 break
-            k = max(k - leap, first) if below == 0.0 else (low + high) // 2
+            high = k
+        elif price >= above:
+            age = ages[k + 1]
+            if k + 1 == edges[1]:
+                break
+            low = k + 1
         else:
-            low, below = k, worth
-            if k == last:
-                break
-            k = min(k + leap, last) if above == 0.0 else (low + high) // 2
-        if high - low <= 1 and below > 0.0 and above > 0.0:
+            age = ages[k] * _exp(step * _STEP)
             break
-        leap *= 2
-    if below > 0.0 and above > 0.0:
-        place = low + log(price / below) / log(above / below)
-    else:
-        place = float(high if above > 0.0 else low)
-    age = min(max(exp(place * _STEP - offset), shortest), longest)
-    if bounds[3] > 0.0 and age < 0.99 * longest and _IN_DOUBT[0] < shape < _IN_DOUBT[1]:
+        if abs(step) < 1e3:
+            k = min(max(k + int(np.floor(step)), low), high - 1)
+        else:
+            k = (low + high - 1) // 2
+    age = min(max(age, shortest), longest)
+    if bounds[3] > 0.0 and age < 0.99 * longest:
         # In doubt: look while the answer tells rates apart, if that is worth something.
-        k = min(max(int((log(bounds[3] / mean) + offset) / _STEP), first), last)
-        soon = exp(k * _STEP - offset)
-        if shortest <= soon < age:
-            worth = _worth(k, soon, g, others, laws, ends, now, paces, tables, grain)
-            if worth >= _IN_DOUBT[2] * price:
-                age = soon
+        parts = now * at(_TWOS, 0)
+        mean, square = total(parts), total(parts * at(_TWOS, 0))
+        spread = max(square - mean * mean, np.float32(1e-7) * square)
+        if _IN_DOUBT[0] * spread < mean * mean < _IN_DOUBT[1] * spread:
+            along = int((_log(bounds[3] / mean) - _LOWEST * _LN2) / _STEP)
+            k = min(max(along, edges[0]), edges[1])
+            if shortest <= ages[k] < age:
+                worth = _worth(k, calmer, law, now, paces, ages, ended, grain)
+                if worth >= _IN_DOUBT[2] * price:
+                    age = ages[k]
     return float(age)
 
 
 @kernel
-def _room(belief: Belief) -> Room:
-    """Room for numbers by rate and by pace, and tables of functions of x = rate times age.
-
-    Rates ascend by powers of two, so that the functions of an age at all rates stand side by side.
-    They are what a visit is worth for each unit of age, (1 - (1 + x) exp(-x)) / x; the chance of no
-    change; and the mean share of time that is fresh, (1 - exp(-x)) / x.
-    """
-    n = belief[3].size
-    tables = np.empty((3, _STEPS, _OCTAVES + n))
-    for row in range(_STEPS):
-        for place in range(_OCTAVES + n):
-            x = exp(_LN2 * (place + _LOWEST + row / _STEPS))
-            stays, spent = exp(-x), -expm1(-x)
-            tables[0, row, place] = (spent - x * stays) / x if x > 1e-3 else x * (0.5 - x / 3.0)
-            tables[1, row, place] = stays
-            tables[2, row, place] = spent / x
-    return np.empty(n), np.empty(n), np.empty(belief[4].size), tables
+def _grid(slowest: float, ends: Vector, bounds: Vector) -> Grid:
+    """Ages in steps of an eighth of an octave, chances that rates have ended, and the bounds."""
+    ages = np.empty(_OCTAVES * _STEPS)
+    ended = np.empty((ages.size, ends.size), np.float32)
+    edges = np.array([0, ages.size - 1])
+    for k in range(ages.size):
+        ages[k] = exp(k * _STEP + _LOWEST * _LN2) / slowest
+        for n in range(ends.size):
+            ended[k, n] = 1.0 - exp(-ends[n] * ages[k])
+        if ages[k] <= bounds[1]:
+            edges[0] = min(k, ages.size - 2)
+    for k in range(ages.size - 1, edges[0], -1):
+        if ages[k] > bounds[2]:
+            edges[1] = k
+    return ages, ended, edges
 
 
 @kernel
 def fill_moments(rows: Integers, belief: Belief, mean: Vector, square: Vector) -> None:
     """Write the first two moments of each page's rate."""
     evidence, laws, law, rates, ends, shares = belief
-    now, paces = np.empty(rates.size), np.empty(ends.size)
+    paces = np.empty(ends.size, np.float32)
     for place in range(rows.size):
         i = rows[place]
-        _believe(i, evidence, laws, law[i], shares, now, paces)
-        mean[place], square[place] = 0.0, 0.0
-        for j in range(rates.size):
-            mean[place] += now[j] * rates[j]
-            square[place] += now[j] * rates[j] * rates[j]
+        now = _believe(i, evidence, at(laws, law[i] * LANES), shares, paces)
+        parts = now * at(_TWOS, 0)
+        mean[place] = rates[0] * total(parts)
+        square[place] = rates[0] * rates[0] * total(parts * at(_TWOS, 0))
 
 
 @kernel
@@ -271,17 +309,16 @@ def tally_rates(rows: Integers, belief: Belief, tally: Vector, classes: Vector) 
 
     Half of what a page adds is its rate over its whole life, half its rate at present.
     """
-    evidence, laws, law, rates, ends, shares = belief
-    now, paces, ever = np.empty(rates.size), np.empty(ends.size), np.empty(rates.size)
+    evidence, laws, law, _, ends, shares = belief
+    paces, one = np.empty(ends.size, np.float32), np.empty(LANES, np.float32)
     for i in rows:
-        g, whole = law[i], 0.0
-        _believe(i, evidence, laws, g, shares, now, paces)
-        for j in range(rates.size):
-            ever[j] = laws[g, j] * evidence[i, 0, j]
-            whole += ever[j]
-        scale = 0.5 / max(whole, 1e-300)
-        for j in range(rates.size):
-            tally[g, j] += 0.5 * now[j] + scale * ever[j]
+        place = law[i] * LANES
+        now = _believe(i, evidence, at(laws, place), shares, paces)
+        ever = at(laws, place) * at(evidence, i * ends.size * LANES)
+        half = _HALF / max(total(ever), np.float32(1e-30))
+        put(one, 0, _HALF * now + half * ever)
+        for j in range(LANES):
+            tally[law[i], j] += one[j]
         for k in range(classes.size):
             classes[k] += paces[k]
 
@@ -299,16 +336,16 @@ def observe_visits(
     ``predicted`` has room for the chance that was given to each visit's finding, or none.
     """
     evidence, laws, law, rates, ends, shares = belief
-    chance, now, paces = np.empty(rates.size), np.empty(rates.size), np.empty(ends.size)
+    paces = np.empty(ends.size, np.float32)
     for v in range(page.size):
-        i, g = page[v], law[page[v]]
+        i, found = page[v], changed[v]
+        if v + 4 < page.size:
+            for part in range(0, ends.size * LANES, 16):
+                fetch(evidence, page[v + 4] * ends.size * LANES + part)
+        own = at(laws, law[i] * LANES)
+        _, given = _absorb(i, elapsed[v], found, evidence, own, rates, ends, shares, paces)
         if predicted.size:
-            _believe(i, evidence, laws, g, shares, now, paces)
-            stays = 0.0
-            for j in range(rates.size):
-                stays += now[j] * exp(-rates[j] * elapsed[v])
-            predicted[v] = max(1.0 - stays, 1e-300) if changed[v] else stays
-        _absorb(i, elapsed[v], changed[v], evidence, laws, g, rates, ends, shares, chance)
+            predicted[v] = given
 
 
 @kernel
@@ -317,41 +354,45 @@ def fill_intervals(
 ) -> None:
     """Write the interval of each page in ``rows`` at its own price per weight."""
     evidence, laws, law, rates, ends, shares = belief
-    _, now, paces, tables = _room(belief)
+    paces = np.empty(ends.size, np.float32)
+    ages, ended, edges = _grid(rates[0], ends, bounds)
     for place in range(rows.size):
-        i = rows[place]
-        _believe(i, evidence, laws, law[i], shares, now, paces)
+        i, since, price = rows[place], start[place], prices[place]
+        own = at(laws, law[i] * LANES)
+        now = _believe(i, evidence, own, shares, paces)
         out[place] = _interval(
-            prices[place], start[place], laws, law[i], rates, ends, now, paces, tables, bounds
+            price, since, own, rates[0], now, paces, ages, ended, edges, bounds
         )
 
 
-@kernel
-def _sift_down(key: Vector, heap: Integers, place: int, size: int) -> None:
-    item = heap[place]
+@reordering_kernel
+def _sift_down(keys: Vector, heap: Integers, place: int, size: int) -> None:
+    """Let an item sink below its four children; beyond the last key there are infinite ones."""
+    key, item = keys[place], heap[place]
     while True:
-        child = 2 * place + 1
+        child = 4 * place + 1
         if child >= size:
             break
-        if child + 1 < size and key[heap[child + 1]] < key[heap[child]]:
-            child += 1
-        if key[heap[child]] >= key[item]:
+        left = child + (keys[child + 1] < keys[child])
+        right = child + 2 + (keys[child + 3] < keys[child + 2])
+        child = right if keys[right] < keys[left] else left
+        if keys[child] >= key:
             break
-        heap[place] = heap[child]
+        keys[place], heap[place] = keys[child], heap[child]
         place = child
-    heap[place] = item
+    keys[place], heap[place] = key, item
 
 
 @kernel
-def _sift_up(key: Vector, heap: Integers, place: int) -> None:
-    item = heap[place]
+def _sift_up(keys: Vector, heap: Integers, place: int) -> None:
+    key, item = keys[place], heap[place]
     while place > 0:
-        parent = (place - 1) // 2
-        if key[heap[parent]] <= key[item]:
+        parent = (place - 1) // 4
+        if keys[parent] <= key:
             break
-        heap[place] = heap[parent]
+        keys[place], heap[place] = keys[parent], heap[parent]
         place = parent
-    heap[place] = item
+    keys[place], heap[place] = key, item
 
 
 @kernel
@@ -469,8 +510,12 @@ def replay(
     heap, due, counters = queue
     interval, since_change = own[0], own[1]
     evidence, laws, law, rates, ends, shares = belief
-    chance, believed, paces, tables = _room(belief)
+    paces = np.empty(ends.size, np.float32)
+    ages, ended, edges = _grid(rates[0], ends, bounds)
     size, n_born, n_logged, poll = counters[0], counters[1], counters[2], counters[3]
+    keys = np.full(born.size + 4, inf)  # due times in the order of the heap
+    for place in range(size):
+        keys[place] = due[heap[place]]
     for tick in ticks:
         now = tick
         if polls.size:
@@ -486,29 +531,36 @@ def replay(
             own[3][i] = born[i]
             if rule == 0:
                 worth = price[0] * dearer[hosts[i]] / weights[i] if weights[i] > 0.0 else inf
-                _believe(i, evidence, laws, law[i], shares, believed, paces)
+                own_law = at(laws, law[i] * LANES)
+                believed = _believe(i, evidence, own_law, shares, paces)
                 interval[i] = _interval(
                     worth,
                     interval[i],
-                    laws,
-                    law[i],
-                    rates,
-                    ends,
+                    own_law,
+                    rates[0],
                     believed,
                     paces,
-                    tables,
+                    ages,
+                    ended,
+                    edges,
                     bounds,
                 )
             due[i] = born[i] + interval[i]
-            heap[size] = i
+            heap[size], keys[size] = i, due[i]
             size += 1
-            _sift_up(due, heap, size - 1)
+            _sift_up(keys, heap, size - 1)
         if size == 0:
             continue
         place = _first_ready(now, size, heap, due, last, hosts, ready) if gaps.size else 0
         if place < 0:
             continue
         i = heap[place]
+        for ahead in range(1, min(5, size)):  # one of these is next
+            following = heap[ahead]
+            fetch(changes, seen[following])
+            if rule == 0:
+                for part in range(0, ends.size * LANES, 16):
+                    fetch(evidence, following * ends.size * LANES + part)
         if (due[i] > now and not eager) or last[i] >= now or not due[i] < inf:
             if rule == 0 and last[i] >= now:  # a visit that the budget pays is lost
                 price[0] = max(price[0] * exp(-1.0 / size), min(price[0], numbers[0]))
@@ -524,10 +576,10 @@ def replay(
             _credit(i, last[i], now, seen[i], history, span, totals)
             gone[i] = 1
             size -= 1
-            heap[place] = heap[size]
+            heap[place], keys[place], keys[size] = heap[size], keys[size], inf
             if place < size:
-                _sift_up(due, heap, place)
-                _sift_down(due, heap, place, size)
+                _sift_up(keys, heap, place)
+                _sift_down(keys, heap, place, size)
             counters[7] += counted
             continue
         after = seen[i]
@@ -546,20 +598,22 @@ def replay(
             n_logged += 1
         if rule == 0:
             lateness = min(max((now - due[i]) / interval[i], -1.0), 1.0)
-            price[0] *= exp(lateness / size)
-            _absorb(i, elapsed, changed, evidence, laws, law[i], rates, ends, shares, chance)
+            price[0] *= _exp(lateness / size)
+            own_law = at(laws, law[i] * LANES)
+            believed, _ = _absorb(
+                i, elapsed, changed, evidence, own_law, rates, ends, shares, paces
+            )
             worth = price[0] * dearer[hosts[i]] / weights[i] if weights[i] > 0.0 else inf
-            _believe(i, evidence, laws, law[i], shares, believed, paces)
             interval[i] = _interval(
                 worth,
                 interval[i],
-                laws,
-                law[i],
-                rates,
-                ends,
+                own_law,
+                rates[0],
                 believed,
                 paces,
-                tables,
+                ages,
+                ended,
+                edges,
                 bounds,
             )
         elif rule >= RULE_STEPS:
@@ -571,5 +625,8 @@ def replay(
         if polls.size and poll + 1 < polls.size:
             due[i] = max(due[i], polls[poll + 1])
         seen[i], last[i] = after, now
-        _sift_down(due, heap, place, size)
+        keys[place] = due[i]
+        if place > 0:
+            _sift_up(keys, heap, place)
+        _sift_down(keys, heap, place, size)
     counters[0], counters[1], counters[2], counters[3] = size, n_born, n_logged, poll
