@@ -4,6 +4,10 @@ The compiler unrolls short loops before it looks for vectors and then finds none
 row of twenty-four run number by number, ten times slower. Here a row is one value that lives in
 registers: ``at`` and ``put`` read and write it, ``+``, ``-`` and ``*`` work on it, also with one
 number, and ``total`` adds it up, in any order. ``fetch`` asks for memory that is soon needed.
+
+An array that is passed to a loop with several ways out is counted as owned once more, and once less
+at the end, which costs more than what many a loop does. ``where`` says at which address an array of
+single-precision numbers lies, for ``single`` to read from, until ``hold`` lets go of it.
 """
 
 import operator
@@ -18,7 +22,7 @@ from numba.extending import intrinsic, models, register_model
 from numba.np.arrayobj import make_array
 from numpy.typing import NDArray
 
-__all__ = ["LANES", "at", "fetch", "put", "total"]
+__all__ = ["LANES", "at", "fetch", "hold", "put", "single", "total", "where"]
 
 LANES = 24
 _WIDTH = 8
@@ -109,6 +113,32 @@ def _fetch(_: Any, array: Any, offset: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def _where(_: Any, array: Any) -> Any:
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        data = make_array(sig.args[0])(context, builder, args[0]).data
+        return builder.ptrtoint(data, ir.IntType(64))
+
+    return types.int64(array), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _single(_: Any, address: Any, place: Any) -> Any:
+    def generate(_: Any, builder: Any, __: Any, args: Any) -> Any:
+        pointer = builder.inttoptr(args[0], ir.FloatType().as_pointer())
+        return builder.load(builder.gep(pointer, [args[1]]), align=4)
+
+    return types.float32(types.int64, types.int64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _hold(_: Any, array: Any) -> Any:
+    def generate(context: Any, _: Any, __: Any, ___: Any) -> Any:
+        return context.get_dummy_value()
+
+    return types.void(array), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def _total(_: Any, row: Any) -> Any:
     def generate(_: Any, builder: Any, __: Any, args: Any) -> Any:
         first, second, third = _split(builder, args[0])
@@ -152,4 +182,7 @@ _lower(operator.mul, "fmul")
 at: Any = _at
 put: Any = _put
 fetch: Any = _fetch
+where: Any = _where
+single: Any = _single
+hold: Any = _hold
 total: Any = _total

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.kernels.compile import kernel, reordering_kernel
-from recrawl.kernels.lanes import LANES, at, fetch, put, total
+from recrawl.kernels.lanes import LANES, at, fetch, hold, put, single, total, where
 
 __all__ = [
     "credit_copies",
@@ -37,7 +37,8 @@ Integers = NDArray[np.int64]
 Singles = NDArray[np.float32]
 Belief = tuple[Singles, Singles, Integers, Vector, Vector, Vector]
 Row = Singles  # of as many numbers as there are rates, in registers
-Grid = tuple[Vector, Singles, Integers]  # ages, chances of a new rate by then, first and last
+Terms = tuple[float, float, float, float, float, int, int]  # the bounds, slowest rate, steps
+Anew = tuple[int, int, int]  # number of paces, addresses of their chances and of the new rates'
 History = tuple[Integers, Vector, Vector, Vector]  # first change of each page, changes, born, gone
 Copies = tuple[Vector, Integers, Integers]  # last visit, first change not seen, found to be gone
 Queue = tuple[Integers, Vector, Integers]  # heap, due, counters
@@ -53,6 +54,7 @@ _OCTAVES = 56
 _ROWS = 64  # of the table of chances, in each octave
 _LEAST = np.float32(1e-12)  # evidence never tells more against a rate than this
 _ZERO, _HALF, _ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
+_NEXT_TO_NOTHING = np.float32(1e-30)
 _TWOS = np.asarray(2.0 ** np.arange(LANES), np.float32)
 _HALVES = np.asarray(0.5 ** np.arange(LANES), np.float32)
 _WIDE = _OCTAVES + LANES
@@ -74,12 +76,21 @@ _WORTH = np.where(
 ).astype(np.float32)
 _SPENT = (-np.expm1(-_X)).astype(np.float32)
 _FRESH = (-np.expm1(-_X) / _X).astype(np.float32)
+_AGES = np.asarray(2.0 ** (_LOWEST + np.arange(_STEPS * _OCTAVES) / _STEPS), np.float64)
 _MIDDLE = _octaves(1.0 + (np.arange(_ROWS) + 0.5) / _ROWS)
 _CHANCES = np.stack([np.exp(-_MIDDLE), -np.expm1(-_MIDDLE)]).astype(np.float32)
 
 
 # Below, arrays are named one by one and never sliced: each slice, and each array taken from a
 # tuple, would be counted as one more owner, at a cost that is felt a million times a second.
+
+
+# The compiler's ``min`` and ``max`` are calls, and a call empties the registers; hence the choices.
+
+
+@reordering_kernel
+def _within(k: int, low: int, high: int) -> int:
+    return low if k < low else high if k > high else k
 
 
 @reordering_kernel
@@ -112,7 +123,7 @@ def _chances(x: float, changed: bool) -> Row:
     From the table at the middle of the row that holds x, and two terms of the exponential's
     series: what is left out is below 2e-7.
     """
-    x = min(max(x, 2.0**_LOWEST), 60.0)
+    x = 60.0 if x > 60.0 else x if x > 2.0**_LOWEST else 2.0**_LOWEST
     bits = np.float64(x).view(np.int64)
     octave, row = (bits >> 52) - 1023 - _LOWEST, (bits >> 46) & (_ROWS - 1)
     middle = (_ROWS + row + 0.5) * float(np.int64(1) << octave) * 2.0 ** (_LOWEST - 6)
@@ -151,12 +162,10 @@ def _absorb(
         left = total(likely * one)
         paces[k] = left
         after += share * left
-    scale = _ONE / max(after, np.float32(1e-30))
+    scale = _ONE / (after + _NEXT_TO_NOTHING)
     now = _ZERO * law
     for k in range(ends.size):
-        kept, share = _ONE, np.float32(shares[k])
-        if ends[k] > 0.0:
-            kept = np.float32(exp(-ends[k] * elapsed))
+        kept, share = np.float32(_exp(-ends[k] * elapsed)), np.float32(shares[k])
         one = (kept * scale) * at(evidence, first + k * LANES) * chance
         one = one + ((_ONE - kept) * paces[k] * scale + _LEAST)
         put(evidence, first + k * LANES, one)
@@ -182,16 +191,7 @@ def _believe(i: int, evidence: Singles, law: Row, shares: Vector, paces: Singles
 
 
 @reordering_kernel
-def _worth(
-    k: int,
-    calmer: bool,
-    law: Row,
-    now: Row,
-    paces: Singles,
-    ages: Vector,
-    ended: Singles,
-    grain: float,
-) -> float:
+def _worth(k: int, calmer: bool, law: Row, now: Row, anew: Anew, terms: Terms) -> float:
     """Worth of a visit at the age that stands k steps along, weight one.
 
     By then the rate may have been drawn anew: what has calmed down is worth more again.
@@ -199,95 +199,91 @@ def _worth(
     place = (k & (_STEPS - 1)) * _WIDE + (k >> 3)
     worth = total(now * at(_WORTH, place))
     if calmer:
-        gain, anew = max(total((law - now) * at(_FRESH, place)), _ZERO), _ZERO
-        for n in range(1, paces.size):
-            anew += paces[n] * ended[k, n]
-        worth += anew * gain
-    whole = ages[k] * worth
-    if grain > 0.0:
-        whole += 0.5 * grain * total(now * at(_SPENT, place))
-    return float(max(whole, 1e-300))
+        gain, share = total((law - now) * at(_FRESH, place)), _ZERO
+        if gain > _ZERO:
+            for n in range(1, anew[0]):
+                share += single(anew[1], n) * single(anew[2], k * anew[0] + n)
+            worth += share * gain
+    whole = _AGES[k] / terms[4] * worth
+    if terms[0] > 0.0:
+        whole += 0.5 * terms[0] * total(now * at(_SPENT, place))
+    return float(whole) + 1e-300
 
 
 @reordering_kernel
-def _interval(
-    price: float,
-    start: float,
-    law: Row,
-    slowest: float,
-    now: Row,
-    paces: Singles,
-    ages: Vector,
-    ended: Singles,
-    edges: Integers,
-    bounds: Vector,
-) -> float:
+def _interval(price: float, start: float, law: Row, now: Row, anew: Anew, terms: Terms) -> float:
     """Age at which a visit is worth the price, weight one; the longest where never.
 
     Newton's method along ages in steps of an eighth of an octave, from where the page stood last,
     and a straight line between the two steps about the answer.
     """
-    grain, shortest, longest = bounds[0], bounds[1], bounds[2]
+    _, shortest, longest, doubt, slowest, first, last = terms
     if not price < inf:
         return float(longest)
     # Rates drawn anew are calmer where the mean time to a change is longer.
     calmer = total((law - now) * at(_HALVES, 0)) > _ZERO
-    low, high = edges[0], edges[1]
+    low, high = first, last
     bits = np.float64(start * slowest).view(np.int64)  # how far along, to within a step
-    k = min(max((bits >> 49) - (1023 + _LOWEST) * _STEPS, low), high - 1)
+    k = _within((bits >> 49) - (1023 + _LOWEST) * _STEPS, low, high - 1)
     while True:
-        below = _worth(k, calmer, law, now, paces, ages, ended, grain)
-        above = _worth(k + 1, calmer, law, now, paces, ages, ended, grain)
+        below = _worth(k, calmer, law, now, anew, terms)
+        above = _worth(k + 1, calmer, law, now, anew, terms)
         step = _log(price / below) / _log(above / below) if above > below else inf
         if price < below:
-            age = ages[k]
-            if k == edges[0]:
+            along = float(k)
+            if k == first:
                 break
             high = k
         elif price >= above:
-            age = ages[k + 1]
-            if k + 1 == edges[1]:
+            along = float(k + 1)
+            if k + 1 == last:
                 break
             low = k + 1
         else:
-            age = ages[k] * _exp(step * _STEP)
+            along = k + step
             break
-        if abs(step) < 1e3:
-            k = min(max(k + int(np.floor(step)), low), high - 1)
+        if -1e3 < step < 1e3:
+            k = _within(k + int(np.floor(step)), low, high - 1)
         else:
             k = (low + high - 1) // 2
-    age = min(max(age, shortest), longest)
-    if bounds[3] > 0.0 and age < 0.99 * longest:
+    k = int(along)
+    age = _AGES[k] / slowest * _exp((along - k) * _STEP)
+    age = shortest if age < shortest else longest if age > longest else age
+    if doubt > 0.0 and age < 0.99 * longest:
         # In doubt: look while the answer tells rates apart, if that is worth something.
         parts = now * at(_TWOS, 0)
         mean, square = total(parts), total(parts * at(_TWOS, 0))
-        spread = max(square - mean * mean, np.float32(1e-7) * square)
+        spread = square - mean * mean
         if _IN_DOUBT[0] * spread < mean * mean < _IN_DOUBT[1] * spread:
-            along = int((_log(bounds[3] / mean) - _LOWEST * _LN2) / _STEP)
-            k = min(max(along, edges[0]), edges[1])
-            if shortest <= ages[k] < age:
-                worth = _worth(k, calmer, law, now, paces, ages, ended, grain)
-                if worth >= _IN_DOUBT[2] * price:
-                    age = ages[k]
+            k = _within(int((_log(doubt / mean) - _LOWEST * _LN2) / _STEP), first, last)
+            soon = _AGES[k] / slowest
+            if shortest <= soon < age:
+                if _worth(k, calmer, law, now, anew, terms) >= _IN_DOUBT[2] * price:
+                    age = soon
     return float(age)
 
 
 @kernel
-def _grid(slowest: float, ends: Vector, bounds: Vector) -> Grid:
-    """Ages in steps of an eighth of an octave, chances that rates have ended, and the bounds."""
-    ages = np.empty(_OCTAVES * _STEPS)
-    ended = np.empty((ages.size, ends.size), np.float32)
-    edges = np.array([0, ages.size - 1])
-    for k in range(ages.size):
-        ages[k] = exp(k * _STEP + _LOWEST * _LN2) / slowest
+def _terms(slowest: float, bounds: Vector) -> Terms:
+    """Bounds of intervals, also in steps of an eighth of an octave."""
+    first, last = 0, _AGES.size - 1
+    for k in range(_AGES.size):
+        if _AGES[k] <= bounds[1] * slowest:
+            first = min(k, _AGES.size - 2)
+    for k in range(_AGES.size - 1, first, -1):
+        if _AGES[k] > bounds[2] * slowest:
+            last = k
+    return bounds[0], bounds[1], bounds[2], bounds[3], slowest, first, last
+
+
+@kernel
+def _new_rates(slowest: float, ends: Vector) -> Singles:
+    """Chance that a rate has been drawn anew at each age in steps, for each pace."""
+    ended = np.empty((_AGES.size, ends.size), np.float32)
+    for k in range(_AGES.size):
         for n in range(ends.size):
-            ended[k, n] = 1.0 - exp(-ends[n] * ages[k])
-        if ages[k] <= bounds[1]:
-            edges[0] = min(k, ages.size - 2)
-    for k in range(ages.size - 1, edges[0], -1):
-        if ages[k] > bounds[2]:
-            edges[1] = k
-    return ages, ended, edges
+            ended[k, n] = 1.0 - exp(-ends[n] * _AGES[k] / slowest)
+    return ended
 
 
 @kernel
@@ -315,7 +311,7 @@ def tally_rates(rows: Integers, belief: Belief, tally: Vector, classes: Vector) 
         place = law[i] * LANES
         now = _believe(i, evidence, at(laws, place), shares, paces)
         ever = at(laws, place) * at(evidence, i * ends.size * LANES)
-        half = _HALF / max(total(ever), np.float32(1e-30))
+        half = _HALF / (total(ever) + _NEXT_TO_NOTHING)
         put(one, 0, _HALF * now + half * ever)
         for j in range(LANES):
             tally[law[i], j] += one[j]
@@ -355,14 +351,15 @@ def fill_intervals(
     """Write the interval of each page in ``rows`` at its own price per weight."""
     evidence, laws, law, rates, ends, shares = belief
     paces = np.empty(ends.size, np.float32)
-    ages, ended, edges = _grid(rates[0], ends, bounds)
+    terms, ended = _terms(rates[0], bounds), _new_rates(rates[0], ends)
+    anew = (ends.size, where(paces), where(ended))
     for place in range(rows.size):
         i, since, price = rows[place], start[place], prices[place]
         own = at(laws, law[i] * LANES)
         now = _believe(i, evidence, own, shares, paces)
-        out[place] = _interval(
-            price, since, own, rates[0], now, paces, ages, ended, edges, bounds
-        )
+        out[place] = _interval(price, since, own, now, anew, terms)
+    hold(ended)
+    hold(paces)
 
 
 @reordering_kernel
@@ -511,7 +508,8 @@ def replay(
     interval, since_change = own[0], own[1]
     evidence, laws, law, rates, ends, shares = belief
     paces = np.empty(ends.size, np.float32)
-    ages, ended, edges = _grid(rates[0], ends, bounds)
+    terms, ended = _terms(rates[0], bounds), _new_rates(rates[0], ends)
+    anew = (ends.size, where(paces), where(ended))
     size, n_born, n_logged, poll = counters[0], counters[1], counters[2], counters[3]
     keys = np.full(born.size + 4, inf)  # due times in the order of the heap
     for place in range(size):
@@ -533,18 +531,7 @@ def replay(
                 worth = price[0] * dearer[hosts[i]] / weights[i] if weights[i] > 0.0 else inf
                 own_law = at(laws, law[i] * LANES)
                 believed = _believe(i, evidence, own_law, shares, paces)
-                interval[i] = _interval(
-                    worth,
-                    interval[i],
-                    own_law,
-                    rates[0],
-                    believed,
-                    paces,
-                    ages,
-                    ended,
-                    edges,
-                    bounds,
-                )
+                interval[i] = _interval(worth, interval[i], own_law, believed, anew, terms)
             due[i] = born[i] + interval[i]
             heap[size], keys[size] = i, due[i]
             size += 1
@@ -604,18 +591,7 @@ def replay(
                 i, elapsed, changed, evidence, own_law, rates, ends, shares, paces
             )
             worth = price[0] * dearer[hosts[i]] / weights[i] if weights[i] > 0.0 else inf
-            interval[i] = _interval(
-                worth,
-                interval[i],
-                own_law,
-                rates[0],
-                believed,
-                paces,
-                ages,
-                ended,
-                edges,
-                bounds,
-            )
+            interval[i] = _interval(worth, interval[i], own_law, believed, anew, terms)
         elif rule >= RULE_STEPS:
             _step(i, rule, numbers, changed, now, own)
         due[i] = now + interval[i]
@@ -630,3 +606,5 @@ def replay(
             _sift_up(keys, heap, place)
         _sift_down(keys, heap, place, size)
     counters[0], counters[1], counters[2], counters[3] = size, n_born, n_logged, poll
+    hold(ended)
+    hold(paces)
