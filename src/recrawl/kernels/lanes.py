@@ -6,8 +6,8 @@ registers: ``at`` and ``put`` read and write it, ``+``, ``-`` and ``*`` work on 
 number, and ``total`` adds it up, in any order. ``fetch`` asks for memory that is soon needed.
 
 An array that is passed to a loop with several ways out is counted as owned once more, and once less
-at the end, which costs more than what many a loop does. ``where`` says at which address an array of
-single-precision numbers lies, for ``single`` to read from, until ``hold`` lets go of it.
+at the end, which costs more than what many a loop does. ``where`` is the array's place in memory,
+read like the array itself, and safe until ``hold`` lets go of the array.
 """
 
 import operator
@@ -22,7 +22,7 @@ from numba.extending import intrinsic, models, register_model
 from numba.np.arrayobj import make_array
 from numpy.typing import NDArray
 
-__all__ = ["LANES", "at", "fetch", "hold", "put", "single", "total", "where"]
+__all__ = ["LANES", "at", "fetch", "hold", "put", "total", "where"]
 
 LANES = 24
 _WIDTH = 8
@@ -115,19 +115,9 @@ def _fetch(_: Any, array: Any, offset: Any) -> Any:
 @intrinsic  # type: ignore[untyped-decorator]
 def _where(_: Any, array: Any) -> Any:
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        data = make_array(sig.args[0])(context, builder, args[0]).data
-        return builder.ptrtoint(data, ir.IntType(64))
+        return make_array(sig.args[0])(context, builder, args[0]).data
 
-    return types.int64(array), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def _single(_: Any, address: Any, place: Any) -> Any:
-    def generate(_: Any, builder: Any, __: Any, args: Any) -> Any:
-        pointer = builder.inttoptr(args[0], ir.FloatType().as_pointer())
-        return builder.load(builder.gep(pointer, [args[1]]), align=4)
-
-    return types.float32(types.int64, types.int64), generate
+    return types.CPointer(array.dtype)(array), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -183,6 +173,5 @@ at: Any = _at
 put: Any = _put
 fetch: Any = _fetch
 where: Any = _where
-single: Any = _single
 hold: Any = _hold
 total: Any = _total

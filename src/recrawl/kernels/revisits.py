@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.kernels.compile import kernel, reordering_kernel
-from recrawl.kernels.lanes import LANES, at, fetch, hold, put, single, total, where
+from recrawl.kernels.lanes import LANES, at, fetch, hold, put, total, where
 
 __all__ = [
     "credit_copies",
@@ -38,7 +38,7 @@ Singles = NDArray[np.float32]
 Belief = tuple[Singles, Singles, Integers, Vector, Vector, Vector]
 Row = Singles  # of as many numbers as there are rates, in registers
 Terms = tuple[float, float, float, float, float, int, int]  # the bounds, slowest rate, steps
-Anew = tuple[int, int, int]  # number of paces, addresses of their chances and of the new rates'
+Anew = tuple[int, Singles, Singles]  # number of paces, where their chances and new rates stand
 History = tuple[Integers, Vector, Vector, Vector]  # first change of each page, changes, born, gone
 Copies = tuple[Vector, Integers, Integers]  # last visit, first change not seen, found to be gone
 Queue = tuple[Integers, Vector, Integers]  # heap, due, counters
@@ -51,6 +51,7 @@ _STEPS = 8  # of an octave: two to the power of three
 _STEP = _LN2 / _STEPS
 _LOWEST = -36  # the slowest rate times an age, as a power of two: where the tables begin
 _OCTAVES = 56
+_CHUNK = 64  # pages that are added up in single precision
 _ROWS = 64  # of the table of chances, in each octave
 _LEAST = np.float32(1e-12)  # evidence never tells more against a rate than this
 _ZERO, _HALF, _ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
@@ -202,7 +203,7 @@ def _worth(k: int, calmer: bool, law: Row, now: Row, anew: Anew, terms: Terms) -
         gain, share = total((law - now) * at(_FRESH, place)), _ZERO
         if gain > _ZERO:
             for n in range(1, anew[0]):
-                share += single(anew[1], n) * single(anew[2], k * anew[0] + n)
+                share += anew[1][n] * anew[2][k * anew[0] + n]
             worth += share * gain
     whole = _AGES[k] / terms[4] * worth
     if terms[0] > 0.0:
@@ -306,17 +307,24 @@ def tally_rates(rows: Integers, belief: Belief, tally: Vector, classes: Vector) 
     Half of what a page adds is its rate over its whole life, half its rate at present.
     """
     evidence, laws, law, _, ends, shares = belief
-    paces, one = np.empty(ends.size, np.float32), np.empty(LANES, np.float32)
-    for i in rows:
-        place = law[i] * LANES
-        now = _believe(i, evidence, at(laws, place), shares, paces)
-        ever = at(laws, place) * at(evidence, i * ends.size * LANES)
-        half = _HALF / (total(ever) + _NEXT_TO_NOTHING)
-        put(one, 0, _HALF * now + half * ever)
-        for j in range(LANES):
-            tally[law[i], j] += one[j]
-        for k in range(classes.size):
-            classes[k] += paces[k]
+    paces, chunk = np.empty(ends.size, np.float32), np.empty(LANES, np.float32)
+    for begin in range(0, rows.size, _CHUNK):  # in single precision only where it is enough
+        done = begin
+        while done < min(begin + _CHUNK, rows.size):
+            g = law[rows[done]]
+            own = at(laws, g * LANES)
+            added = _ZERO * own
+            while done < min(begin + _CHUNK, rows.size) and law[rows[done]] == g:
+                i = rows[done]
+                now = _believe(i, evidence, own, shares, paces)
+                ever = own * at(evidence, i * ends.size * LANES)
+                added = added + _HALF * now + _HALF / (total(ever) + _NEXT_TO_NOTHING) * ever
+                for k in range(classes.size):
+                    classes[k] += paces[k]
+                done += 1
+            put(chunk, 0, added)
+            for j in range(LANES):
+                tally[g, j] += chunk[j]
 
 
 @kernel
@@ -363,9 +371,12 @@ def fill_intervals(
 
 
 @reordering_kernel
-def _sift_down(keys: Vector, heap: Integers, place: int, size: int) -> None:
-    """Let an item sink below its four children; beyond the last key there are infinite ones."""
-    key, item = keys[place], heap[place]
+def _sift_down(keys: Vector, heap: Integers, place: int, size: int) -> int:
+    """Let an item sink below its four children; return where the first to rise came from.
+
+    Beyond the last key there are infinite ones.
+    """
+    key, item, came = keys[place], heap[place], -1
     while True:
         child = 4 * place + 1
         if child >= size:
@@ -377,7 +388,9 @@ def _sift_down(keys: Vector, heap: Integers, place: int, size: int) -> None:
             break
         keys[place], heap[place] = keys[child], heap[child]
         place = child
+        came = place if came < 0 else came
     keys[place], heap[place] = key, item
+    return came
 
 
 @kernel
@@ -411,29 +424,32 @@ def _first_ready(
     return found
 
 
-@kernel
-def _credit(
-    i: int, since: float, until: float, first: int, history: History, span: Vector, totals: Vector
-) -> None:
-    """Add what a copy of page i, taken at ``since`` and kept until ``until``, was worth."""
-    start, changes, _, gone_at = history
-    a, b = max(since, span[0]), min(until, span[1], gone_at[i])
+@reordering_kernel
+def _worth_of_copy(
+    a: float, b: float, first: int, end: int, changes: Vector
+) -> tuple[float, float, float]:
+    """Time fresh, age and penalty between a and b of a copy that lacks changes from ``first`` on."""
     if b <= a:
-        return
-    end = start[i + 1]
+        return 0.0, 0.0, 0.0
     stale = changes[first] if first < end else inf
-    totals[i, 0] += max(0.0, min(stale, b) - a)
-    if stale < b:
-        totals[i, 1] += 0.5 * ((b - stale) ** 2 - (max(stale, a) - stale) ** 2)
-        penalty, n = 0.0, 0
-        while first < end and changes[first] < b:
-            n += 1
-            penalty += 1.0 / n
-            following = changes[first + 1] if first + 1 < end else inf
-            low, high = max(changes[first], a), min(following, b)
-            if high > low:
-                totals[i, 2] += penalty * (high - low)
-            first += 1
+    if stale >= b:
+        return b - a, 0.0, 0.0
+    since = stale if stale > a else a
+    age = 0.5 * ((b - stale) * (b - stale) - (since - stale) * (since - stale))
+    penalty, total_penalty, n = 0.0, 0.0, 0
+    low = stale
+    while first < end and low < b:
+        n += 1
+        penalty += 1.0 / n
+        first += 1
+        following = changes[first] if first < end else inf
+        high = following if following < b else b
+        if low < a:
+            low = a
+        if high > low:
+            total_penalty += penalty * (high - low)
+        low = following
+    return since - a, age, total_penalty
 
 
 @kernel
@@ -441,11 +457,14 @@ def credit_copies(
     end: float, history: History, copies: Copies, span: Vector, totals: Vector
 ) -> None:
     """Add what the copies at hand are worth until the end."""
-    born = history[2]
+    start, changes, born, gone_at = history
     last, seen, gone = copies
     for i in range(last.size):
         if not gone[i] and born[i] < end and last[i] < inf:
-            _credit(i, last[i], end, seen[i], history, span, totals)
+            a, b = max(last[i], span[0]), min(end, span[1], gone_at[i])
+            found = _worth_of_copy(a, b, seen[i], start[i + 1], where(changes))
+            for k in range(3):
+                totals[i, k] += found[k]
 
 
 @kernel
@@ -510,6 +529,7 @@ def replay(
     paces = np.empty(ends.size, np.float32)
     terms, ended = _terms(rates[0], bounds), _new_rates(rates[0], ends)
     anew = (ends.size, where(paces), where(ended))
+    judged_since, judged_until, changes_at = span[0], span[1], where(changes)
     size, n_born, n_logged, poll = counters[0], counters[1], counters[2], counters[3]
     keys = np.full(born.size + 4, inf)  # due times in the order of the heap
     for place in range(size):
@@ -542,12 +562,6 @@ def replay(
         if place < 0:
             continue
         i = heap[place]
-        for ahead in range(1, min(5, size)):  # one of these is next
-            following = heap[ahead]
-            fetch(changes, seen[following])
-            if rule == 0:
-                for part in range(0, ends.size * LANES, 16):
-                    fetch(evidence, following * ends.size * LANES + part)
         if (due[i] > now and not eager) or last[i] >= now or not due[i] < inf:
             if rule == 0 and last[i] >= now:  # a visit that the budget pays is lost
                 price[0] = max(price[0] * exp(-1.0 / size), min(price[0], numbers[0]))
@@ -557,10 +571,16 @@ def replay(
         counters[4] += 1
         if gaps.size:
             ready[hosts[i]] = now + gaps[hosts[i]]
-        counted = now >= span[0]
+        counted = now >= judged_since
         counters[5] += counted
+        until = now if now < judged_until else judged_until
+        until = until if until < gone_at[i] else gone_at[i]
+        since = last[i] if last[i] > judged_since else judged_since
+        fresh, age, penalty = _worth_of_copy(since, until, seen[i], start[i + 1], changes_at)
+        totals[i, 0] += fresh
+        totals[i, 1] += age
+        totals[i, 2] += penalty
         if now > gone_at[i]:
-            _credit(i, last[i], now, seen[i], history, span, totals)
             gone[i] = 1
             size -= 1
             heap[place], keys[place], keys[size] = heap[size], keys[size], inf
@@ -574,7 +594,6 @@ def replay(
             after += 1
         changed = after > seen[i]
         elapsed = now - last[i]
-        _credit(i, last[i], now, seen[i], history, span, totals)
         if counted:
             totals[i, 3] += 1.0
             totals[i, 4] += changed
@@ -604,7 +623,19 @@ def replay(
         keys[place] = due[i]
         if place > 0:
             _sift_up(keys, heap, place)
-        _sift_down(keys, heap, place, size)
+        came = _sift_down(keys, heap, place, size)
+        if came > 0:  # this page is among the next four: bring what is known of it
+            soon = heap[came]
+            fetch(changes, seen[soon])
+            fetch(totals, soon * totals.shape[1])
+            fetch(gone_at, soon)
+            fetch(last, soon)
+            fetch(start, soon)
+            fetch(interval, soon)
+            if rule == 0:
+                fetch(weights, soon)
+                for part in range(0, ends.size * LANES, 16):
+                    fetch(evidence, soon * ends.size * LANES + part)
     counters[0], counters[1], counters[2], counters[3] = size, n_born, n_logged, poll
     hold(ended)
     hold(paces)
