@@ -37,7 +37,7 @@ Integers = NDArray[np.int64]
 Singles = NDArray[np.float32]
 Belief = tuple[Singles, Singles, Integers, Vector, Vector, Vector]
 Row = Singles  # of as many numbers as there are rates, in registers
-Terms = tuple[float, float, float, float, float, int, int]  # the bounds, slowest rate, steps
+Terms = tuple[float, float, float, float, float, int, int]  # the bounds, 1 / slowest rate, steps
 Anew = tuple[int, Singles, Singles]  # number of paces, where their chances and new rates stand
 History = tuple[Integers, Vector, Vector, Vector]  # first change of each page, changes, born, gone
 Copies = tuple[Vector, Integers, Integers]  # last visit, first change not seen, found to be gone
@@ -111,10 +111,13 @@ def _log(x: float) -> float:
 
 @reordering_kernel
 def _exp(x: float) -> float:
-    """Exponential of a number near zero, to within 3e-9 of itself up to 0.1; any other exactly."""
-    if abs(x) > 0.1:
-        return exp(x)
-    return 1.0 + x * (1.0 + x * (0.5 + x * (1.0 / 6.0 + x * (1.0 / 24.0 + x * (1.0 / 120.0)))))
+    """Exponential, to within 6e-9 of itself: powers of two, and a series for what is left."""
+    x = -700.0 if x < -700.0 else x if x < 700.0 else 700.0
+    octaves = np.floor(x / _LN2 + 0.5)
+    x -= octaves * _LN2
+    series = 1.0 / 24.0 + x * (1.0 / 120.0 + x * (1.0 / 720.0 + x * (1.0 / 5040.0)))
+    series = 1.0 + x * (1.0 + x * (0.5 + x * (1.0 / 6.0 + x * series)))
+    return series * np.int64((np.int64(octaves) + 1023) << 52).view(np.float64)
 
 
 @reordering_kernel
@@ -205,7 +208,7 @@ def _worth(k: int, calmer: bool, law: Row, now: Row, anew: Anew, terms: Terms) -
             for n in range(1, anew[0]):
                 share += anew[1][n] * anew[2][k * anew[0] + n]
             worth += share * gain
-    whole = _AGES[k] / terms[4] * worth
+    whole = _AGES[k] * terms[4] * worth
     if terms[0] > 0.0:
         whole += 0.5 * terms[0] * total(now * at(_SPENT, place))
     return float(whole) + 1e-300
@@ -218,18 +221,19 @@ def _interval(price: float, start: float, law: Row, now: Row, anew: Anew, terms:
     Newton's method along ages in steps of an eighth of an octave, from where the page stood last,
     and a straight line between the two steps about the answer.
     """
-    _, shortest, longest, doubt, slowest, first, last = terms
+    _, shortest, longest, doubt, unit, first, last = terms
     if not price < inf:
         return float(longest)
     # Rates drawn anew are calmer where the mean time to a change is longer.
     calmer = total((law - now) * at(_HALVES, 0)) > _ZERO
-    low, high = first, last
-    bits = np.float64(start * slowest).view(np.int64)  # how far along, to within a step
+    low, high, target = first, last, _log(price)
+    bits = np.float64(start / unit).view(np.int64)  # how far along, to within a step
     k = _within((bits >> 49) - (1023 + _LOWEST) * _STEPS, low, high - 1)
     while True:
         below = _worth(k, calmer, law, now, anew, terms)
         above = _worth(k + 1, calmer, law, now, anew, terms)
-        step = _log(price / below) / _log(above / below) if above > below else inf
+        bottom = _log(below)
+        step = (target - bottom) / (_log(above) - bottom) if above > below else inf
         if price < below:
             along = float(k)
             if k == first:
@@ -248,7 +252,7 @@ def _interval(price: float, start: float, law: Row, now: Row, anew: Anew, terms:
         else:
             k = (low + high - 1) // 2
     k = int(along)
-    age = _AGES[k] / slowest * _exp((along - k) * _STEP)
+    age = _AGES[k] * unit * _exp((along - k) * _STEP)
     age = shortest if age < shortest else longest if age > longest else age
     if doubt > 0.0 and age < 0.99 * longest:
         # In doubt: look while the answer tells rates apart, if that is worth something.
@@ -257,7 +261,7 @@ def _interval(price: float, start: float, law: Row, now: Row, anew: Anew, terms:
         spread = square - mean * mean
         if _IN_DOUBT[0] * spread < mean * mean < _IN_DOUBT[1] * spread:
             k = _within(int((_log(doubt / mean) - _LOWEST * _LN2) / _STEP), first, last)
-            soon = _AGES[k] / slowest
+            soon = _AGES[k] * unit
             if shortest <= soon < age:
                 if _worth(k, calmer, law, now, anew, terms) >= _IN_DOUBT[2] * price:
                     age = soon
@@ -274,7 +278,7 @@ def _terms(slowest: float, bounds: Vector) -> Terms:
     for k in range(_AGES.size - 1, first, -1):
         if _AGES[k] > bounds[2] * slowest:
             last = k
-    return bounds[0], bounds[1], bounds[2], bounds[3], slowest, first, last
+    return bounds[0], bounds[1], bounds[2], bounds[3], 1.0 / slowest, first, last
 
 
 @kernel
@@ -532,6 +536,7 @@ def replay(
     judged_since, judged_until, changes_at = span[0], span[1], where(changes)
     size, n_born, n_logged, poll = counters[0], counters[1], counters[2], counters[3]
     keys = np.full(born.size + 4, inf)  # due times in the order of the heap
+    soon = order[0]
     for place in range(size):
         keys[place] = due[heap[place]]
     for tick in ticks:
@@ -624,9 +629,10 @@ def replay(
         if place > 0:
             _sift_up(keys, heap, place)
         came = _sift_down(keys, heap, place, size)
+        fetch(changes, seen[soon])
         if came > 0:  # this page is among the next four: bring what is known of it
             soon = heap[came]
-            fetch(changes, seen[soon])
+            fetch(seen, soon)
             fetch(totals, soon * totals.shape[1])
             fetch(gone_at, soon)
             fetch(last, soon)
