@@ -10,6 +10,9 @@ at the end, which costs more than what many a loop does. ``where`` is the array'
 read like the array itself, and safe until ``hold`` lets go of the array.
 """
 
+# The compiler's own types are not known to the checker.
+# mypy: disable-error-code="import-untyped,no-untyped-call,misc,untyped-decorator"
+
 import operator
 from typing import Any
 
@@ -32,7 +35,7 @@ _LOOSE = ("reassoc", "contract", "nsz")  # as in a reordering kernel
 Singles = NDArray[np.float32]
 
 
-class _Lanes(types.Type):  # type: ignore[misc] # numba has no types
+class _Lanes(types.Type):
     def __init__(self) -> None:
         super().__init__(name="Lanes")
 
@@ -41,7 +44,7 @@ _lanes = _Lanes()
 
 
 @register_model(_Lanes)
-class _LanesModel(models.PrimitiveModel):  # type: ignore[misc]
+class _LanesModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Any) -> None:
         super().__init__(manager, kind, ir.ArrayType(_VECTOR, _PARTS))
 
@@ -77,7 +80,7 @@ def _places(context: Any, builder: Any, kind: Any, array: Any, offset: Any) -> l
     ]
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _at(_: Any, array: Any, offset: Any) -> Any:
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         places = _places(context, builder, sig.args[0], *args)
@@ -86,7 +89,7 @@ def _at(_: Any, array: Any, offset: Any) -> Any:
     return _lanes(array, types.intp), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _put(_: Any, array: Any, offset: Any, row: Any) -> Any:
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         places = _places(context, builder, sig.args[0], *args[:2])
@@ -97,7 +100,7 @@ def _put(_: Any, array: Any, offset: Any, row: Any) -> Any:
     return types.void(array, types.intp, row), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _fetch(_: Any, array: Any, offset: Any) -> Any:
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         data = make_array(sig.args[0])(context, builder, args[0]).data
@@ -112,7 +115,7 @@ def _fetch(_: Any, array: Any, offset: Any) -> Any:
     return types.void(array, types.intp), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _where(_: Any, array: Any) -> Any:
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return make_array(sig.args[0])(context, builder, args[0]).data
@@ -120,7 +123,7 @@ def _where(_: Any, array: Any) -> Any:
     return types.CPointer(array.dtype)(array), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _hold(_: Any, array: Any) -> Any:
     def generate(context: Any, _: Any, __: Any, ___: Any) -> Any:
         return context.get_dummy_value()
@@ -128,7 +131,7 @@ def _hold(_: Any, array: Any) -> Any:
     return types.void(array), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _total(_: Any, row: Any) -> Any:
     def generate(_: Any, builder: Any, __: Any, args: Any) -> Any:
         first, second, third = _split(builder, args[0])
@@ -157,7 +160,7 @@ def _lower(operation: Any, instruction: str) -> None:
     for pair in pairs:
         lower_builtin(operation, *pair)(generate)
 
-    class Operation(ConcreteTemplate):  # type: ignore[misc]
+    class Operation(ConcreteTemplate):
         cases = [signature(_lanes, *pair) for pair in pairs]  # noqa: RUF012
 
     infer_global(operation)(Operation)

@@ -16,6 +16,7 @@ one value in registers, in single precision: what is summed is positive, and sca
 """
 
 from math import exp, inf
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,7 @@ Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Singles = NDArray[np.float32]
 Belief = tuple[Singles, Singles, Integers, Vector, Vector, Vector]
-Row = Singles  # of as many numbers as there are rates, in registers
+Row = Any  # of as many numbers as there are rates, in registers
 Terms = tuple[float, float, float, float, float, int, int]  # the bounds, 1 / slowest rate, steps
 Anew = tuple[int, Singles, Singles]  # number of paces, where their chances and new rates stand
 History = tuple[Integers, Vector, Vector, Vector]  # first change of each page, changes, born, gone
@@ -228,7 +229,7 @@ def _interval(price: float, start: float, law: Row, now: Row, anew: Anew, terms:
     calmer = total((law - now) * at(_HALVES, 0)) > _ZERO
     low, high, target = first, last, _log(price)
     bits = np.float64(start / unit).view(np.int64)  # how far along, to within a step
-    k = _within((bits >> 49) - (1023 + _LOWEST) * _STEPS, low, high - 1)
+    k = _within(int(bits >> 49) - (1023 + _LOWEST) * _STEPS, low, high - 1)
     while True:
         below = _worth(k, calmer, law, now, anew, terms)
         above = _worth(k + 1, calmer, law, now, anew, terms)
@@ -262,9 +263,11 @@ def _interval(price: float, start: float, law: Row, now: Row, anew: Anew, terms:
         if _IN_DOUBT[0] * spread < mean * mean < _IN_DOUBT[1] * spread:
             k = _within(int((_log(doubt / mean) - _LOWEST * _LN2) / _STEP), first, last)
             soon = _AGES[k] * unit
-            if shortest <= soon < age:
-                if _worth(k, calmer, law, now, anew, terms) >= _IN_DOUBT[2] * price:
-                    age = soon
+            if (
+                shortest <= soon < age
+                and _worth(k, calmer, law, now, anew, terms) >= _IN_DOUBT[2] * price
+            ):
+                age = soon
     return float(age)
 
 
@@ -432,7 +435,7 @@ def _first_ready(
 def _worth_of_copy(
     a: float, b: float, first: int, end: int, changes: Vector
 ) -> tuple[float, float, float]:
-    """Time fresh, age and penalty between a and b of a copy that lacks changes from ``first`` on."""
+    """Time fresh, age and penalty from a to b of a copy that lacks changes from ``first`` on."""
     if b <= a:
         return 0.0, 0.0, 0.0
     stale = changes[first] if first < end else inf
@@ -448,8 +451,7 @@ def _worth_of_copy(
         first += 1
         following = changes[first] if first < end else inf
         high = following if following < b else b
-        if low < a:
-            low = a
+        low = low if low > a else a
         if high > low:
             total_penalty += penalty * (high - low)
         low = following
@@ -539,6 +541,7 @@ def replay(
     soon = order[0]
     for place in range(size):
         keys[place] = due[heap[place]]
+        _sift_up(keys, heap, place)
     for tick in ticks:
         now = tick
         if polls.size:

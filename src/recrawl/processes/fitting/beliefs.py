@@ -79,9 +79,7 @@ class RateBeliefs:
         self.laws: Singles = _single(self._vague[None, :])
         self.law: Integers = np.zeros(n_pages, np.int64)
         self.shares: Vector = np.full(len(half_lives), 1.0 / len(half_lives))
-        self.evidence: Singles = np.ones(
-            (n_pages, len(half_lives), relative.size), np.float32
-        )
+        self.evidence: Singles = np.ones((n_pages, len(half_lives), relative.size), np.float32)
 
     def __len__(self) -> int:
         return self.law.size
