@@ -112,7 +112,7 @@ def _log(x: float) -> float:
 
 @reordering_kernel
 def _exp(x: float) -> float:
-    """Exponential, to within 6e-9 of itself: powers of two, and a series for what is left."""
+    """Exponential, to within 1e-8 of itself: powers of two, and a series for what is left."""
     x = -700.0 if x < -700.0 else x if x < 700.0 else 700.0
     octaves = np.floor(x / _LN2 + 0.5)
     x -= octaves * _LN2
@@ -641,8 +641,11 @@ def replay(
             fetch(last, soon)
             fetch(start, soon)
             fetch(interval, soon)
+            fetch(due, soon)
             if rule == 0:
                 fetch(weights, soon)
+                fetch(law, soon)
+                fetch(hosts, soon)
                 for part in range(0, ends.size * LANES, 16):
                     fetch(evidence, soon * ends.size * LANES + part)
     counters[0], counters[1], counters[2], counters[3] = size, n_born, n_logged, poll
