@@ -244,6 +244,8 @@ class RevisitControl:
         for _ in range(3):
             chosen = free[hosts]
             self.price[0] = self._price(rows[chosen], max(left, 1e-3 * self.budget), now, span)
+            if np.isinf(caps).all():
+                break
             demand = np.bincount(
                 hosts, self._visits(rows, self.price[0], now, span) / span, minlength=caps.size
             )
@@ -283,7 +285,7 @@ class RevisitControl:
         if not rows.size:
             return float(self.price[0])
         step = -(-rows.size // _SAMPLE)
-        rows = rows[::step]
+        rows = np.ascontiguousarray(rows[::step])
         target = max(budget * span / step, 0.5)
         usual = float(np.log(self.weights[rows].mean() * rows.size / self.budget + 1e-290))
         x = float(np.clip(np.log(self.price[0] + 1e-290), usual - _FAR, usual + _FAR))

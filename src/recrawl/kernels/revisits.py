@@ -10,14 +10,19 @@ by factors of two; ``ends`` are the rates at which a page's change rate is drawn
 ``shares`` how many pages have each of these. ``bounds`` are four numbers: how coarse in time
 changes can be seen at all, shortest interval, longest interval, and how long a page in doubt is
 left alone, in units of its mean time between changes.
+
+There are always as many rates as there are ``LANES``, so that what is known of a page's rates is
+one value in registers, in single precision: what is summed is positive, and scaled at each visit.
 """
 
-from math import exp, expm1, inf, log
+from math import exp, inf
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.kernels.compile import kernel, reordering_kernel
+from recrawl.kernels.lanes import LANES, at, fetch, hold, put, total, where
 
 __all__ = [
     "credit_copies",
@@ -31,8 +36,10 @@ __all__ = [
 Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Singles = NDArray[np.float32]
-Belief = tuple[Singles, Vector, Integers, Vector, Vector, Vector]
-Room = tuple[Vector, Vector, Vector, Vector]  # chance, now, paces, tables
+Belief = tuple[Singles, Singles, Integers, Vector, Vector, Vector]
+Row = Any  # of as many numbers as there are rates, in registers
+Terms = tuple[float, float, float, float, float, int, int]  # the bounds, 1 / slowest rate, steps
+Anew = tuple[int, Singles, Singles]  # number of paces, where their chances and new rates stand
 History = tuple[Integers, Vector, Vector, Vector]  # first change of each page, changes, born, gone
 Copies = tuple[Vector, Integers, Integers]  # last visit, first change not seen, found to be gone
 Queue = tuple[Integers, Vector, Integers]  # heap, due, counters
@@ -45,12 +52,92 @@ _STEPS = 8  # of an octave: two to the power of three
 _STEP = _LN2 / _STEPS
 _LOWEST = -36  # the slowest rate times an age, as a power of two: where the tables begin
 _OCTAVES = 56
-_LEAST = 1e-12  # evidence never tells more against a rate than this
+_CHUNK = 64  # pages that are added up in single precision
+_ROWS = 64  # of the table of chances, in each octave
+_LEAST = np.float32(1e-12)  # evidence never tells more against a rate than this
+_ZERO, _HALF, _ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
+_NEXT_TO_NOTHING = np.float32(1e-30)
+_TWOS = np.asarray(2.0 ** np.arange(LANES), np.float32)
+_HALVES = np.asarray(0.5 ** np.arange(LANES), np.float32)
+_WIDE = _OCTAVES + LANES
 RULE_STEPS, RULE_AGE, RULE_COUNT = 2, 3, 4
+
+
+def _octaves(within: Vector) -> Vector:
+    """Numbers x that stand at these places within each octave; shape (places, octaves)."""
+    return np.asarray(within[:, None] * 2.0 ** (_LOWEST + np.arange(_WIDE)))
+
+
+# Rates ascend by powers of two, so that the functions of an age at all rates stand side by side.
+# With x = rate times age: what a visit is worth for each unit of age, (1 - (1 + x) exp(-x)) / x;
+# the chance of a change; and the mean share of time that is fresh, (1 - exp(-x)) / x. The last
+# table is for any age: the chances of no change and of a change in the middle of each row.
+_X = _octaves(2.0 ** (np.arange(_STEPS) / _STEPS))
+_WORTH = np.where(
+    _X > 1e-3, (-np.expm1(-_X) - _X * np.exp(-_X)) / _X, _X * (0.5 - _X / 3.0)
+).astype(np.float32)
+_SPENT = (-np.expm1(-_X)).astype(np.float32)
+_FRESH = (-np.expm1(-_X) / _X).astype(np.float32)
+_AGES = np.asarray(2.0 ** (_LOWEST + np.arange(_STEPS * _OCTAVES) / _STEPS), np.float64)
+_MIDDLE = _octaves(1.0 + (np.arange(_ROWS) + 0.5) / _ROWS)
+_CHANCES = np.stack([np.exp(-_MIDDLE), -np.expm1(-_MIDDLE)]).astype(np.float32)
 
 
 # Below, arrays are named one by one and never sliced: each slice, and each array taken from a
 # tuple, would be counted as one more owner, at a cost that is felt a million times a second.
+
+
+# The compiler's ``min`` and ``max`` are calls, and a call empties the registers; hence the choices.
+
+
+@reordering_kernel
+def _within(k: int, low: int, high: int) -> int:
+    return low if k < low else high if k > high else k
+
+
+@reordering_kernel
+def _log(x: float) -> float:
+    """Logarithm of a positive number, to within 3e-8: no call, so that registers are kept."""
+    bits = np.float64(x).view(np.int64)
+    octave = ((bits >> 52) & 2047) - 1023
+    part = np.int64((bits & ((np.int64(1) << 52) - 1)) | (np.int64(1023) << 52)).view(np.float64)
+    if part > 1.4142135623730951:
+        part *= 0.5
+        octave += 1
+    z = (part - 1.0) / (part + 1.0)
+    square = z * z
+    series = 1.0 + square * (1.0 / 3.0 + square * (1.0 / 5.0 + square * (1.0 / 7.0)))
+    return octave * _LN2 + 2.0 * z * series
+
+
+@reordering_kernel
+def _exp(x: float) -> float:
+    """Exponential, to within 1e-8 of itself: powers of two, and a series for what is left."""
+    x = -700.0 if x < -700.0 else x if x < 700.0 else 700.0
+    octaves = np.floor(x / _LN2 + 0.5)
+    x -= octaves * _LN2
+    series = 1.0 / 24.0 + x * (1.0 / 120.0 + x * (1.0 / 720.0 + x * (1.0 / 5040.0)))
+    series = 1.0 + x * (1.0 + x * (0.5 + x * (1.0 / 6.0 + x * series)))
+    return series * np.int64((np.int64(octaves) + 1023) << 52).view(np.float64)
+
+
+@reordering_kernel
+def _chances(x: float, changed: bool) -> Row:
+    """Chance of what a visit found, at each rate; x is the slowest times the age.
+
+    From the table at the middle of the row that holds x, and two terms of the exponential's
+    series: what is left out is below 2e-7.
+    """
+    x = 60.0 if x > 60.0 else x if x > 2.0**_LOWEST else 2.0**_LOWEST
+    bits = np.float64(x).view(np.int64)
+    octave, row = (bits >> 52) - 1023 - _LOWEST, (bits >> 46) & (_ROWS - 1)
+    middle = (_ROWS + row + 0.5) * float(np.int64(1) << octave) * 2.0 ** (_LOWEST - 6)
+    off = np.float32(x - middle) * at(_TWOS, 0)
+    near = off - _HALF * off * off
+    stays = at(_CHANCES, row * _WIDE + octave)
+    if changed:
+        return at(_CHANCES, (_ROWS + row) * _WIDE + octave) + stays * near
+    return stays - stays * near
 
 
 @reordering_kernel
@@ -59,210 +146,165 @@ def _absorb(
     elapsed: float,
     changed: bool,
     evidence: Singles,
-    laws: Vector,
-    g: int,
+    law: Row,
     rates: Vector,
     ends: Vector,
     shares: Vector,
-    chance: Vector,
-) -> None:
-    """Take one visit of page i into account."""
-    n = rates.size
-    stays = exp(-rates[0] * elapsed)
-    for j in range(n):
-        chance[j] = stays
-        stays *= stays
-    if changed:
-        for j in range(n):
-            chance[j] = 1.0 - chance[j]
-    after = 0.0
+    paces: Singles,
+) -> tuple[Row, float]:
+    """Take one visit of page i into account.
+
+    Returns what :func:`_believe` would return after it, at hardly more cost, and the chance that
+    the visit's finding had been given.
+    """
+    chance = _chances(rates[0] * elapsed, changed)
+    likely = law * chance
+    first = i * ends.size * LANES
+    known, after = _ZERO * law, _ZERO
     for k in range(ends.size):
-        left = 0.0
-        for j in range(n):
-            left += laws[g, j] * evidence[i, k, j] * chance[j]
-        after += shares[k] * left
-        kept = exp(-ends[k] * elapsed)
-        drawn = (1.0 - kept) * left
-        for j in range(n):
-            evidence[i, k, j] = kept * evidence[i, k, j] * chance[j] + drawn
-    if after < 1e-6:  # seldom enough to cost nothing, often enough for single precision
-        scale = 1.0 / max(after, 1e-300)
-        for k in range(ends.size):
-            for j in range(n):
-                evidence[i, k, j] = evidence[i, k, j] * scale + _LEAST
+        one, share = at(evidence, first + k * LANES), np.float32(shares[k])
+        known = known + share * one
+        left = total(likely * one)
+        paces[k] = left
+        after += share * left
+    scale = _ONE / (after + _NEXT_TO_NOTHING)
+    now = _ZERO * law
+    for k in range(ends.size):
+        kept, share = np.float32(_exp(-ends[k] * elapsed)), np.float32(shares[k])
+        one = (kept * scale) * at(evidence, first + k * LANES) * chance
+        one = one + ((_ONE - kept) * paces[k] * scale + _LEAST)
+        put(evidence, first + k * LANES, one)
+        now = now + share * one
+        paces[k] *= share * scale
+    return now * law, float(after / total(known * law))
 
 
 @reordering_kernel
-def _believe(
-    i: int,
-    evidence: Singles,
-    laws: Vector,
-    g: int,
-    shares: Vector,
-    now: Vector,
-    paces: Vector,
-) -> None:
-    """Write the chances of the rates of page i, at present, and of its paces of forgetting."""
-    n, total = now.size, 0.0
-    for j in range(n):
-        now[j] = 0.0
+def _believe(i: int, evidence: Singles, law: Row, shares: Vector, paces: Singles) -> Row:
+    """Chances of the rates of page i, at present; writes those of its paces of forgetting."""
+    first = i * shares.size * LANES
+    now, whole = _ZERO * law, _ZERO
     for k in range(shares.size):
-        share, part = shares[k], 0.0
-        for j in range(n):
-            one = share * laws[g, j] * evidence[i, k, j]
-            now[j] += one
-            part += one
-        paces[k] = part
-        total += part
-    scale = 1.0 / total
-    for j in range(n):
-        now[j] *= scale
+        one = np.float32(shares[k]) * law * at(evidence, first + k * LANES)
+        paces[k] = total(one)
+        whole += paces[k]
+        now = now + one
+    scale = _ONE / whole
     for k in range(shares.size):
         paces[k] *= scale
+    return now * scale
 
 
 @reordering_kernel
-def _worth(
-    k: int,
-    age: float,
-    g: int,
-    others: float,
-    laws: Vector,
-    ends: Vector,
-    now: Vector,
-    paces: Vector,
-    tables: Vector,
-    grain: float,
-) -> float:
+def _worth(k: int, calmer: bool, law: Row, now: Row, anew: Anew, terms: Terms) -> float:
     """Worth of a visit at the age that stands k steps along, weight one.
 
     By then the rate may have been drawn anew: what has calmed down is worth more again.
     """
-    row, place = k & (_STEPS - 1), k >> 3
-    worth = 0.0
-    for j in range(now.size):
-        worth += now[j] * tables[0, row, place + j]
-    worth *= age
-    if grain > 0.0:
-        fresh = 0.0
-        for j in range(now.size):
-            fresh += now[j] * tables[1, row, place + j]
-        worth += 0.5 * grain * (1.0 - fresh)
-    if others > 0.0:
-        calmer = 0.0
-        for j in range(now.size):
-            calmer += (laws[g, j] - now[j]) * tables[2, row, place + j]
-        if calmer > 0.0:
-            ended = 0.0
-            for n in range(1, ends.size):
-                ended += paces[n] * (1.0 - exp(-ends[n] * age))
-            worth += ended * age * calmer
-    return max(worth, 1e-300)
+    place = (k & (_STEPS - 1)) * _WIDE + (k >> 3)
+    worth = total(now * at(_WORTH, place))
+    if calmer:
+        gain, share = total((law - now) * at(_FRESH, place)), _ZERO
+        if gain > _ZERO:
+            for n in range(1, anew[0]):
+                share += anew[1][n] * anew[2][k * anew[0] + n]
+            worth += share * gain
+    whole = _AGES[k] * terms[4] * worth
+    if terms[0] > 0.0:
+        whole += 0.5 * terms[0] * total(now * at(_SPENT, place))
+    return float(whole) + 1e-300
 
 
 @reordering_kernel
-def _shape(rates: Vector, now: Vector, laws: Vector, g: int) -> tuple[float, float, float]:
-    """Mean of a rate, shape of the gamma law with its two moments, and how much others are calmer.
-
-    The last is positive where the mean time to a change is longer for a rate drawn anew.
-    """
-    mean, square, calmer = 0.0, 0.0, 0.0
-    for j in range(rates.size):
-        mean += now[j] * rates[j]
-        square += now[j] * rates[j] * rates[j]
-        calmer += (laws[g, j] - now[j]) / rates[j]
-    return mean, mean * mean / max(square - mean * mean, 1e-12 * square), calmer
-
-
-@kernel
-def _interval(
-    price: float,
-    start: float,
-    laws: Vector,
-    g: int,
-    rates: Vector,
-    ends: Vector,
-    now: Vector,
-    paces: Vector,
-    tables: Vector,
-    bounds: Vector,
-) -> float:
+def _interval(price: float, start: float, law: Row, now: Row, anew: Anew, terms: Terms) -> float:
     """Age at which a visit is worth the price, weight one; the longest where never.
 
-    A search along ages in steps of an eighth of an octave, and a straight line between two.
+    Newton's method along ages in steps of an eighth of an octave, from where the page stood last,
+    and a straight line between the two steps about the answer.
     """
-    grain, shortest, longest = bounds[0], bounds[1], bounds[2]
+    _, shortest, longest, doubt, unit, first, last = terms
     if not price < inf:
         return float(longest)
-    mean, shape, others = _shape(rates, now, laws, g)
-    offset = log(rates[0]) - _LOWEST * _LN2
-    first = max(int((log(shortest) + offset) / _STEP), 0)
-    last = min(int((log(longest) + offset) / _STEP) + 1, _OCTAVES * _STEPS - 1)
-    low, high, below, above, leap = first, last, 0.0, 0.0, 1
-    k = min(max(int((log(start) + offset) / _STEP), first), last)
+    # Rates drawn anew are calmer where the mean time to a change is longer.
+    calmer = total((law - now) * at(_HALVES, 0)) > _ZERO
+    low, high, target = first, last, _log(price)
+    bits = np.float64(start / unit).view(np.int64)  # how far along, to within a step
+    k = _within(int(bits >> 49) - (1023 + _LOWEST) * _STEPS, low, high - 1)
     while True:
-        worth = _worth(k, exp(k * _STEP - offset), g, others, laws, ends, now, paces, tables, grain)
-        if worth > price:
-            high, above = k, worth
+        below = _worth(k, calmer, law, now, anew, terms)
+        above = _worth(k + 1, calmer, law, now, anew, terms)
+        bottom = _log(below)
+        step = (target - bottom) / (_log(above) - bottom) if above > below else inf
+        if price < below:
+            along = float(k)
             if k == first:
                 break
-            k = max(k - leap, first) if below == 0.0 else (low + high) // 2
-        else:
-            low, below = k, worth
-            if k == last:
+            high = k
+        elif price >= above:
+            along = float(k + 1)
+            if k + 1 == last:
                 break
-            k = min(k + leap, last) if above == 0.0 else (low + high) // 2
-        if high - low <= 1 and below > 0.0 and above > 0.0:
+            low = k + 1
+        else:
+            along = k + step
             break
-        leap *= 2
-    if below > 0.0 and above > 0.0:
-        place = low + log(price / below) / log(above / below)
-    else:
-        place = float(high if above > 0.0 else low)
-    age = min(max(exp(place * _STEP - offset), shortest), longest)
-    if bounds[3] > 0.0 and age < 0.99 * longest and _IN_DOUBT[0] < shape < _IN_DOUBT[1]:
+        if -1e3 < step < 1e3:
+            k = _within(k + int(np.floor(step)), low, high - 1)
+        else:
+            k = (low + high - 1) // 2
+    k = int(along)
+    age = _AGES[k] * unit * _exp((along - k) * _STEP)
+    age = shortest if age < shortest else longest if age > longest else age
+    if doubt > 0.0 and age < 0.99 * longest:
         # In doubt: look while the answer tells rates apart, if that is worth something.
-        k = min(max(int((log(bounds[3] / mean) + offset) / _STEP), first), last)
-        soon = exp(k * _STEP - offset)
-        if shortest <= soon < age:
-            worth = _worth(k, soon, g, others, laws, ends, now, paces, tables, grain)
-            if worth >= _IN_DOUBT[2] * price:
+        parts = now * at(_TWOS, 0)
+        mean, square = total(parts), total(parts * at(_TWOS, 0))
+        spread = square - mean * mean
+        if _IN_DOUBT[0] * spread < mean * mean < _IN_DOUBT[1] * spread:
+            k = _within(int((_log(doubt / mean) - _LOWEST * _LN2) / _STEP), first, last)
+            soon = _AGES[k] * unit
+            if (
+                shortest <= soon < age
+                and _worth(k, calmer, law, now, anew, terms) >= _IN_DOUBT[2] * price
+            ):
                 age = soon
     return float(age)
 
 
 @kernel
-def _room(belief: Belief) -> Room:
-    """Room for numbers by rate and by pace, and tables of functions of x = rate times age.
+def _terms(slowest: float, bounds: Vector) -> Terms:
+    """Bounds of intervals, also in steps of an eighth of an octave."""
+    first, last = 0, _AGES.size - 1
+    for k in range(_AGES.size):
+        if _AGES[k] <= bounds[1] * slowest:
+            first = min(k, _AGES.size - 2)
+    for k in range(_AGES.size - 1, first, -1):
+        if _AGES[k] > bounds[2] * slowest:
+            last = k
+    return bounds[0], bounds[1], bounds[2], bounds[3], 1.0 / slowest, first, last
 
-    Rates ascend by powers of two, so that the functions of an age at all rates stand side by side.
-    They are what a visit is worth for each unit of age, (1 - (1 + x) exp(-x)) / x; the chance of no
-    change; and the mean share of time that is fresh, (1 - exp(-x)) / x.
-    """
-    n = belief[3].size
-    tables = np.empty((3, _STEPS, _OCTAVES + n))
-    for row in range(_STEPS):
-        for place in range(_OCTAVES + n):
-            x = exp(_LN2 * (place + _LOWEST + row / _STEPS))
-            stays, spent = exp(-x), -expm1(-x)
-            tables[0, row, place] = (spent - x * stays) / x if x > 1e-3 else x * (0.5 - x / 3.0)
-            tables[1, row, place] = stays
-            tables[2, row, place] = spent / x
-    return np.empty(n), np.empty(n), np.empty(belief[4].size), tables
+
+@kernel
+def _new_rates(slowest: float, ends: Vector) -> Singles:
+    """Chance that a rate has been drawn anew at each age in steps, for each pace."""
+    ended = np.empty((_AGES.size, ends.size), np.float32)
+    for k in range(_AGES.size):
+        for n in range(ends.size):
+            ended[k, n] = 1.0 - exp(-ends[n] * _AGES[k] / slowest)
+    return ended
 
 
 @kernel
 def fill_moments(rows: Integers, belief: Belief, mean: Vector, square: Vector) -> None:
     """Write the first two moments of each page's rate."""
     evidence, laws, law, rates, ends, shares = belief
-    now, paces = np.empty(rates.size), np.empty(ends.size)
+    paces = np.empty(ends.size, np.float32)
     for place in range(rows.size):
         i = rows[place]
-        _believe(i, evidence, laws, law[i], shares, now, paces)
-        mean[place], square[place] = 0.0, 0.0
-        for j in range(rates.size):
-            mean[place] += now[j] * rates[j]
-            square[place] += now[j] * rates[j] * rates[j]
+        now = _believe(i, evidence, at(laws, law[i] * LANES), shares, paces)
+        parts = now * at(_TWOS, 0)
+        mean[place] = rates[0] * total(parts)
+        square[place] = rates[0] * rates[0] * total(parts * at(_TWOS, 0))
 
 
 @kernel
@@ -271,19 +313,25 @@ def tally_rates(rows: Integers, belief: Belief, tally: Vector, classes: Vector) 
 
     Half of what a page adds is its rate over its whole life, half its rate at present.
     """
-    evidence, laws, law, rates, ends, shares = belief
-    now, paces, ever = np.empty(rates.size), np.empty(ends.size), np.empty(rates.size)
-    for i in rows:
-        g, whole = law[i], 0.0
-        _believe(i, evidence, laws, g, shares, now, paces)
-        for j in range(rates.size):
-            ever[j] = laws[g, j] * evidence[i, 0, j]
-            whole += ever[j]
-        scale = 0.5 / max(whole, 1e-300)
-        for j in range(rates.size):
-            tally[g, j] += 0.5 * now[j] + scale * ever[j]
-        for k in range(classes.size):
-            classes[k] += paces[k]
+    evidence, laws, law, _, ends, shares = belief
+    paces, chunk = np.empty(ends.size, np.float32), np.empty(LANES, np.float32)
+    for begin in range(0, rows.size, _CHUNK):  # in single precision only where it is enough
+        done = begin
+        while done < min(begin + _CHUNK, rows.size):
+            g = law[rows[done]]
+            own = at(laws, g * LANES)
+            added = _ZERO * own
+            while done < min(begin + _CHUNK, rows.size) and law[rows[done]] == g:
+                i = rows[done]
+                now = _believe(i, evidence, own, shares, paces)
+                ever = own * at(evidence, i * ends.size * LANES)
+                added = added + _HALF * now + _HALF / (total(ever) + _NEXT_TO_NOTHING) * ever
+                for k in range(classes.size):
+                    classes[k] += paces[k]
+                done += 1
+            put(chunk, 0, added)
+            for j in range(LANES):
+                tally[g, j] += chunk[j]
 
 
 @kernel
@@ -299,16 +347,16 @@ def observe_visits(
     ``predicted`` has room for the chance that was given to each visit's finding, or none.
     """
     evidence, laws, law, rates, ends, shares = belief
-    chance, now, paces = np.empty(rates.size), np.empty(rates.size), np.empty(ends.size)
+    paces = np.empty(ends.size, np.float32)
     for v in range(page.size):
-        i, g = page[v], law[page[v]]
+        i, found = page[v], changed[v]
+        if v + 4 < page.size:
+            for part in range(0, ends.size * LANES, 16):
+                fetch(evidence, page[v + 4] * ends.size * LANES + part)
+        own = at(laws, law[i] * LANES)
+        _, given = _absorb(i, elapsed[v], found, evidence, own, rates, ends, shares, paces)
         if predicted.size:
-            _believe(i, evidence, laws, g, shares, now, paces)
-            stays = 0.0
-            for j in range(rates.size):
-                stays += now[j] * exp(-rates[j] * elapsed[v])
-            predicted[v] = max(1.0 - stays, 1e-300) if changed[v] else stays
-        _absorb(i, elapsed[v], changed[v], evidence, laws, g, rates, ends, shares, chance)
+            predicted[v] = given
 
 
 @kernel
@@ -317,41 +365,51 @@ def fill_intervals(
 ) -> None:
     """Write the interval of each page in ``rows`` at its own price per weight."""
     evidence, laws, law, rates, ends, shares = belief
-    _, now, paces, tables = _room(belief)
+    paces = np.empty(ends.size, np.float32)
+    terms, ended = _terms(rates[0], bounds), _new_rates(rates[0], ends)
+    anew = (ends.size, where(paces), where(ended))
     for place in range(rows.size):
-        i = rows[place]
-        _believe(i, evidence, laws, law[i], shares, now, paces)
-        out[place] = _interval(
-            prices[place], start[place], laws, law[i], rates, ends, now, paces, tables, bounds
-        )
+        i, since, price = rows[place], start[place], prices[place]
+        own = at(laws, law[i] * LANES)
+        now = _believe(i, evidence, own, shares, paces)
+        out[place] = _interval(price, since, own, now, anew, terms)
+    hold(ended)
+    hold(paces)
 
 
-@kernel
-def _sift_down(key: Vector, heap: Integers, place: int, size: int) -> None:
-    item = heap[place]
+@reordering_kernel
+def _sift_down(keys: Vector, heap: Integers, place: int, size: int) -> int:
+    """Let an item sink below its four children; return where the first to rise came from.
+
+    Beyond the last key there are infinite ones.
+    """
+    key, item, came = keys[place], heap[place], -1
     while True:
-        child = 2 * place + 1
+        child = 4 * place + 1
         if child >= size:
             break
-        if child + 1 < size and key[heap[child + 1]] < key[heap[child]]:
-            child += 1
-        if key[heap[child]] >= key[item]:
+        left = child + (keys[child + 1] < keys[child])
+        right = child + 2 + (keys[child + 3] < keys[child + 2])
+        child = right if keys[right] < keys[left] else left
+        if keys[child] >= key:
             break
-        heap[place] = heap[child]
+        keys[place], heap[place] = keys[child], heap[child]
         place = child
-    heap[place] = item
+        came = place if came < 0 else came
+    keys[place], heap[place] = key, item
+    return came
 
 
 @kernel
-def _sift_up(key: Vector, heap: Integers, place: int) -> None:
-    item = heap[place]
+def _sift_up(keys: Vector, heap: Integers, place: int) -> None:
+    key, item = keys[place], heap[place]
     while place > 0:
-        parent = (place - 1) // 2
-        if key[heap[parent]] <= key[item]:
+        parent = (place - 1) // 4
+        if keys[parent] <= key:
             break
-        heap[place] = heap[parent]
+        keys[place], heap[place] = keys[parent], heap[parent]
         place = parent
-    heap[place] = item
+    keys[place], heap[place] = key, item
 
 
 @kernel
@@ -373,29 +431,31 @@ def _first_ready(
     return found
 
 
-@kernel
-def _credit(
-    i: int, since: float, until: float, first: int, history: History, span: Vector, totals: Vector
-) -> None:
-    """Add what a copy of page i, taken at ``since`` and kept until ``until``, was worth."""
-    start, changes, _, gone_at = history
-    a, b = max(since, span[0]), min(until, span[1], gone_at[i])
+@reordering_kernel
+def _worth_of_copy(
+    a: float, b: float, first: int, end: int, changes: Vector
+) -> tuple[float, float, float]:
+    """Time fresh, age and penalty from a to b of a copy that lacks changes from ``first`` on."""
     if b <= a:
-        return
-    end = start[i + 1]
+        return 0.0, 0.0, 0.0
     stale = changes[first] if first < end else inf
-    totals[i, 0] += max(0.0, min(stale, b) - a)
-    if stale < b:
-        totals[i, 1] += 0.5 * ((b - stale) ** 2 - (max(stale, a) - stale) ** 2)
-        penalty, n = 0.0, 0
-        while first < end and changes[first] < b:
-            n += 1
-            penalty += 1.0 / n
-            following = changes[first + 1] if first + 1 < end else inf
-            low, high = max(changes[first], a), min(following, b)
-            if high > low:
-                totals[i, 2] += penalty * (high - low)
-            first += 1
+    if stale >= b:
+        return b - a, 0.0, 0.0
+    since = stale if stale > a else a
+    age = 0.5 * ((b - stale) * (b - stale) - (since - stale) * (since - stale))
+    penalty, total_penalty, n = 0.0, 0.0, 0
+    low = stale
+    while first < end and low < b:
+        n += 1
+        penalty += 1.0 / n
+        first += 1
+        following = changes[first] if first < end else inf
+        high = following if following < b else b
+        low = low if low > a else a
+        if high > low:
+            total_penalty += penalty * (high - low)
+        low = following
+    return since - a, age, total_penalty
 
 
 @kernel
@@ -403,11 +463,14 @@ def credit_copies(
     end: float, history: History, copies: Copies, span: Vector, totals: Vector
 ) -> None:
     """Add what the copies at hand are worth until the end."""
-    born = history[2]
+    start, changes, born, gone_at = history
     last, seen, gone = copies
     for i in range(last.size):
         if not gone[i] and born[i] < end and last[i] < inf:
-            _credit(i, last[i], end, seen[i], history, span, totals)
+            a, b = max(last[i], span[0]), min(end, span[1], gone_at[i])
+            found = _worth_of_copy(a, b, seen[i], start[i + 1], where(changes))
+            for k in range(3):
+                totals[i, k] += found[k]
 
 
 @kernel
@@ -469,8 +532,16 @@ def replay(
     heap, due, counters = queue
     interval, since_change = own[0], own[1]
     evidence, laws, law, rates, ends, shares = belief
-    chance, believed, paces, tables = _room(belief)
+    paces = np.empty(ends.size, np.float32)
+    terms, ended = _terms(rates[0], bounds), _new_rates(rates[0], ends)
+    anew = (ends.size, where(paces), where(ended))
+    judged_since, judged_until, changes_at = span[0], span[1], where(changes)
     size, n_born, n_logged, poll = counters[0], counters[1], counters[2], counters[3]
+    keys = np.full(born.size + 4, inf)  # due times in the order of the heap
+    soon = order[0]
+    for place in range(size):
+        keys[place] = due[heap[place]]
+        _sift_up(keys, heap, place)
     for tick in ticks:
         now = tick
         if polls.size:
@@ -486,23 +557,13 @@ def replay(
             own[3][i] = born[i]
             if rule == 0:
                 worth = price[0] * dearer[hosts[i]] / weights[i] if weights[i] > 0.0 else inf
-                _believe(i, evidence, laws, law[i], shares, believed, paces)
-                interval[i] = _interval(
-                    worth,
-                    interval[i],
-                    laws,
-                    law[i],
-                    rates,
-                    ends,
-                    believed,
-                    paces,
-                    tables,
-                    bounds,
-                )
+                own_law = at(laws, law[i] * LANES)
+                believed = _believe(i, evidence, own_law, shares, paces)
+                interval[i] = _interval(worth, interval[i], own_law, believed, anew, terms)
             due[i] = born[i] + interval[i]
-            heap[size] = i
+            heap[size], keys[size] = i, due[i]
             size += 1
-            _sift_up(due, heap, size - 1)
+            _sift_up(keys, heap, size - 1)
         if size == 0:
             continue
         place = _first_ready(now, size, heap, due, last, hosts, ready) if gaps.size else 0
@@ -518,16 +579,22 @@ def replay(
         counters[4] += 1
         if gaps.size:
             ready[hosts[i]] = now + gaps[hosts[i]]
-        counted = now >= span[0]
+        counted = now >= judged_since
         counters[5] += counted
+        until = now if now < judged_until else judged_until
+        until = until if until < gone_at[i] else gone_at[i]
+        since = last[i] if last[i] > judged_since else judged_since
+        fresh, age, penalty = _worth_of_copy(since, until, seen[i], start[i + 1], changes_at)
+        totals[i, 0] += fresh
+        totals[i, 1] += age
+        totals[i, 2] += penalty
         if now > gone_at[i]:
-            _credit(i, last[i], now, seen[i], history, span, totals)
             gone[i] = 1
             size -= 1
-            heap[place] = heap[size]
+            heap[place], keys[place], keys[size] = heap[size], keys[size], inf
             if place < size:
-                _sift_up(due, heap, place)
-                _sift_down(due, heap, place, size)
+                _sift_up(keys, heap, place)
+                _sift_down(keys, heap, place, size)
             counters[7] += counted
             continue
         after = seen[i]
@@ -535,7 +602,6 @@ def replay(
             after += 1
         changed = after > seen[i]
         elapsed = now - last[i]
-        _credit(i, last[i], now, seen[i], history, span, totals)
         if counted:
             totals[i, 3] += 1.0
             totals[i, 4] += changed
@@ -546,22 +612,13 @@ def replay(
             n_logged += 1
         if rule == 0:
             lateness = min(max((now - due[i]) / interval[i], -1.0), 1.0)
-            price[0] *= exp(lateness / size)
-            _absorb(i, elapsed, changed, evidence, laws, law[i], rates, ends, shares, chance)
-            worth = price[0] * dearer[hosts[i]] / weights[i] if weights[i] > 0.0 else inf
-            _believe(i, evidence, laws, law[i], shares, believed, paces)
-            interval[i] = _interval(
-                worth,
-                interval[i],
-                laws,
-                law[i],
-                rates,
-                ends,
-                believed,
-                paces,
-                tables,
-                bounds,
+            price[0] *= _exp(lateness / size)
+            own_law = at(laws, law[i] * LANES)
+            believed, _ = _absorb(
+                i, elapsed, changed, evidence, own_law, rates, ends, shares, paces
             )
+            worth = price[0] * dearer[hosts[i]] / weights[i] if weights[i] > 0.0 else inf
+            interval[i] = _interval(worth, interval[i], own_law, believed, anew, terms)
         elif rule >= RULE_STEPS:
             _step(i, rule, numbers, changed, now, own)
         due[i] = now + interval[i]
@@ -571,5 +628,26 @@ def replay(
         if polls.size and poll + 1 < polls.size:
             due[i] = max(due[i], polls[poll + 1])
         seen[i], last[i] = after, now
-        _sift_down(due, heap, place, size)
+        keys[place] = due[i]
+        if place > 0:
+            _sift_up(keys, heap, place)
+        came = _sift_down(keys, heap, place, size)
+        fetch(changes, seen[soon])
+        if came > 0:  # this page is among the next four: bring what is known of it
+            soon = heap[came]
+            fetch(seen, soon)
+            fetch(totals, soon * totals.shape[1])
+            fetch(gone_at, soon)
+            fetch(last, soon)
+            fetch(start, soon)
+            fetch(interval, soon)
+            fetch(due, soon)
+            if rule == 0:
+                fetch(weights, soon)
+                fetch(law, soon)
+                fetch(hosts, soon)
+                for part in range(0, ends.size * LANES, 16):
+                    fetch(evidence, soon * ends.size * LANES + part)
     counters[0], counters[1], counters[2], counters[3] = size, n_born, n_logged, poll
+    hold(ended)
+    hold(paces)

@@ -30,7 +30,7 @@ __all__ = ["Planner"]
 
 # A visit that nothing was due for is lost; a page a little overdue is not, and counts as demand.
 _LEAD: Final = 1.1
-_OCTAVES: Final = (-11, 11)  # of a prior of once in two weeks: from once in 80 years to 20 minutes
+_OCTAVES: Final = (-11, 13)  # of a prior of once in two weeks: from once in 80 years to 5 minutes
 _RECENT_PROBES: Final = 2_000
 
 

@@ -252,7 +252,6 @@ class _Replay:
         heap, due, counters = self._queue
         waiting = heap[: counters[0]]
         due[waiting] = last[waiting] + self._interval[waiting]
-        waiting[:] = waiting[np.argsort(due[waiting], kind="stable")]
 
     def _give(self, rows: Integers) -> None:
         """Give pages the intervals that follow from rates, known or learned."""

@@ -48,6 +48,20 @@ def test_visits_leave_the_exact_posterior_of_the_grid() -> None:
     assert beliefs.rates(np.arange(1))[0][0] == pytest.approx(posterior @ rates, rel=1e-5)
 
 
+def test_the_chance_of_a_finding_is_right_for_any_interval() -> None:
+    """Both findings at intervals from a millionth to ten thousand mean times between changes."""
+    elapsed = np.repeat(10.0 ** np.linspace(-6.0, 4.0, 301), 2)
+    changed = np.arange(elapsed.size) % 2 == 0
+    beliefs = RateBeliefs(elapsed.size, prior_rate=1.0)
+    x = elapsed[:, None] * beliefs.rates_known
+    likelihood = np.where(changed[:, None], -np.expm1(-x), np.exp(-x))
+
+    given = beliefs.observe(np.arange(elapsed.size), elapsed, changed)
+
+    exact = likelihood @ beliefs.laws[0].astype(np.float64)
+    np.testing.assert_allclose(given, exact, rtol=2e-6, atol=1e-10)
+
+
 def test_a_rate_drawn_anew_is_that_of_the_group() -> None:
     """The filter of a rate that is redrawn with chance 1 - 2^(-t/h) at each visit, written out."""
     beliefs = RateBeliefs(1, prior_rate=1.0, half_lives=(np.inf, 2.0))
@@ -282,6 +296,8 @@ def test_visits_become_intervals_of_each_page() -> None:
             np.zeros(2, np.int64), np.ones(2), np.zeros(2, bool))),
         ("prior_rate must be finite and > 0, got 0", lambda: RateBeliefs(1, prior_rate=0)),
         ("half_lives must be > 0", lambda: RateBeliefs(1, prior_rate=1.0, half_lives=())),
+        (r"octaves must span 24, got \(-9, 11\)", lambda: RateBeliefs(
+            1, prior_rate=1.0, octaves=(-9, 11))),
         ("the first infinite", lambda: RateBeliefs(1, prior_rate=1.0, half_lives=(2.0,))),
         ("elapsed must be finite and > 0", lambda: RateBeliefs(1, prior_rate=1.0).observe(
             np.zeros(1, np.int64), np.zeros(1), np.zeros(1, bool))),

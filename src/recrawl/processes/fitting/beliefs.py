@@ -19,11 +19,13 @@ __all__ = ["OCTAVES", "RateBeliefs", "long_run_rate"]
 
 Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
-Belief = tuple[NDArray[np.float32], Vector, Integers, Vector, Vector, Vector]
+Singles = NDArray[np.float32]
+Belief = tuple[Singles, Singles, Integers, Vector, Vector, Vector]
 _VAGUE_PAGES: Final = 3.0
 _PARENT_PAGES: Final = 10.0
 _ROUNDS: Final = 3
-OCTAVES: Final = (-9, 11)  # rates about the prior's mean, as powers of two
+_LEAST_SHARE: Final = 1e-30  # of a rate in a law: so that no evidence exceeds its inverse
+OCTAVES: Final = (-9, 15)  # rates about the prior's mean, as powers of two
 
 
 class RateBeliefs:
@@ -36,7 +38,7 @@ class RateBeliefs:
         1/time, and its shape, > 0
     half_lives : times after which half of all pages have drawn a new rate, > 0; the first is
         infinite. Which of them holds for a page is learned
-    octaves : the rates are the prior's average times two to these powers, the last excluded
+    octaves : the rates are the prior's average times two to these powers, the last excluded; 24
 
     Notes
     -----
@@ -67,17 +69,17 @@ class RateBeliefs:
             raise InvalidModel(
                 f"half_lives must be > 0, the first infinite; got {list(half_lives)}"
             )
+        if octaves[1] - octaves[0] != OCTAVES[1] - OCTAVES[0]:
+            raise InvalidModel(f"octaves must span {OCTAVES[1] - OCTAVES[0]}, got {octaves}")
         self.half_lives: Vector = np.array(half_lives, np.float64)
         self.rates_known: Vector = np.asarray(prior_rate * 2.0 ** np.arange(*octaves), np.float64)
         relative = self.rates_known / prior_rate
         law = relative**prior_shape * np.exp(-prior_shape * relative)
         self._vague = law / law.sum()
-        self.laws: Vector = self._vague[None, :].copy()
+        self.laws: Singles = _single(self._vague[None, :])
         self.law: Integers = np.zeros(n_pages, np.int64)
         self.shares: Vector = np.full(len(half_lives), 1.0 / len(half_lives))
-        self.evidence: NDArray[np.float32] = np.ones(
-            (n_pages, len(half_lives), relative.size), np.float32
-        )
+        self.evidence: Singles = np.ones((n_pages, len(half_lives), relative.size), np.float32)
 
     def __len__(self) -> int:
         return self.law.size
@@ -156,7 +158,7 @@ class RateBeliefs:
         for _ in range(_ROUNDS):
             tally, classes = np.zeros(self.laws.shape), np.ones(self.half_lives.size)
             tally_rates(rows, self.arrays(), tally, classes)
-            self.laws = _laws(tally, parents, self._vague)
+            self.laws = _single(_laws(tally, parents, self._vague))
             self.shares = classes / classes.sum()
 
     def best_half_life(self) -> float:
@@ -170,6 +172,10 @@ class RateBeliefs:
         mean, square = np.empty((2, rows.size))
         fill_moments(rows, self.arrays(), mean, square)
         return mean, np.sqrt(np.log(np.maximum(square / (mean * mean), 1.0 + 1e-12)))
+
+
+def _single(laws: Vector) -> Singles:
+    return np.maximum(laws, _LEAST_SHARE).astype(np.float32)
 
 
 def _parents(levels: Sequence[Integers]) -> list[Integers]:
