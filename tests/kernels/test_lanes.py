@@ -6,7 +6,6 @@ from numpy.typing import NDArray
 from recrawl.kernels.compile import kernel
 from recrawl.kernels.lanes import LANES, at, hold, put, total, where
 
-
 Singles = NDArray[np.float32]
 
 
