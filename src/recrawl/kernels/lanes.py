@@ -9,8 +9,8 @@ An array that is passed to a loop with several ways out is counted as owned once
 at the end, which costs more than what many a loop does. ``where`` is the array's place in memory,
 read like the array itself, and safe until ``hold`` lets go of the array.
 
-Compiled loops are cached by the file that they stand in: after a change here, what is cached of those
-that use it (``*revisits*`` in numba's cache) has to go.
+Compiled loops are cached by the file that they stand in: after a change here, what is cached of
+those that use it (``*revisits*`` in numba's cache) has to go.
 """
 
 # The compiler's own types are not known to the checker.
