@@ -106,8 +106,8 @@ class Extractor(Protocol):
         """Pages with their lastmod (epoch seconds), and further sitemaps."""
         ...
 
-    def feed(self, response: FetchResponse) -> list[str]:
-        """Addresses of a feed's entries."""
+    def feed(self, response: FetchResponse) -> list[tuple[str, float | None]]:
+        """Addresses of a feed's entries, with when they were last updated (epoch seconds)."""
         ...
 
     def raw_hash(self, body: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""Feeds: the addresses of their entries, and nothing else."""
+"""Feeds: the addresses of their entries and when these were updated, and nothing else."""
 
 from pathlib import Path
 
@@ -12,6 +12,10 @@ A = "http://a.test"
 
 
 def read(body: str | bytes) -> list[str]:
+    return [url for url, _ in dated(body)]
+
+
+def dated(body: str | bytes) -> list[tuple[str, float | None]]:
     return read_feed(body.encode() if isinstance(body, str) else body, f"{A}/dir/feed")
 
 
@@ -39,6 +43,31 @@ def item(link: str) -> str:
 def test_entries_are_read_in_order_and_once(body: str) -> None:
     """RSS, Atom and RDF; relative links too."""
     assert read(body) == [f"{A}/1", f"{A}/2"]
+
+
+@pytest.mark.parametrize(
+    ("date", "expected"),
+    [
+        ("<pubDate>Sat, 21 Nov 2026 10:00:00 GMT</pubDate>", 1_795_255_200.0),
+        ("<pubDate>Sat, 21 Nov 2026 12:00:00 +0200</pubDate>", 1_795_255_200.0),
+        ("<pubDate>yesterday, or so</pubDate>", None),
+        ("", None),
+    ],
+)
+def test_entries_come_with_their_dates(date: str, expected: float | None) -> None:
+    """A date announces that the page has changed since; one that cannot be read says nothing."""
+    assert dated(rss(f"<item><link>{A}/1</link>{date}</item>")) == [(f"{A}/1", expected)]
+
+
+def test_the_latest_update_counts_not_the_first_publication() -> None:
+    """As Atom tells them apart."""
+    entry = (
+        f'<entry><link href="{A}/1"/><published>2026-11-01T00:00:00Z</published>'
+        "<updated>2026-11-21T10:00:00Z</updated></entry>"
+    )
+
+    feed = f'<feed xmlns="http://www.w3.org/2005/Atom">{entry}</feed>'
+    assert dated(feed) == [(f"{A}/1", 1_795_255_200.0)]
 
 
 @pytest.mark.parametrize("link", ["", "mailto:x@y", "javascript:x()", "file:///etc/passwd"])

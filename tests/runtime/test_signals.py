@@ -1,4 +1,4 @@
-"""What a sitemap announces, in a running crawl: relied on as far as it has proved to be true."""
+"""What listings announce, in a running crawl: relied on as far as it has proved to be true."""
 
 from collections.abc import Callable
 
@@ -81,6 +81,31 @@ def control_of(virtual: VirtualCrawl) -> RevisitControl:
     control = virtual.crawl.planner._control
     assert control is not None
     return control
+
+
+def test_a_feed_announces_by_the_dates_of_its_entries() -> None:
+    """A later date of a page that is known reaches whoever plans."""
+    dates = [EPOCH_S - DAY_S, EPOCH_S + DAY_S / 2]
+
+    def feed(request: Request) -> FetchResponse:
+        stamp = np.datetime64(int(dates[request.at_s > dates[1]]), "s")
+        entry = f'<entry><link href="{A}/p"/><updated>{stamp}Z</updated></entry>'
+        body = f'<feed xmlns="http://www.w3.org/2005/Atom">{entry}</feed>'
+        return FetchResponse(request.url, 200, body.encode(), "application/atom+xml")
+
+    async def announced(days: float) -> float:
+        revisit = RevisitRules(600.0, 40 * DAY_S, 5 * DAY_S, listing_s=DAY_S / 4)
+        virtual = virtual_crawl(Setup(seeds=(f"{A}/",), revisit=revisit))
+        link = '<link rel="alternate" type="application/atom+xml" href="/feed">'
+        home = FetchResponse(f"{A}/", 200, f"<head>{link}</head>home".encode(), "text/html")
+        virtual.web.reply(f"{A}/", lambda request: home)
+        virtual.web.page(f"{A}/p", "a page")
+        virtual.web.reply(f"{A}/feed", feed)
+        await virtual.run_for(days * DAY_S)
+        return float(np.nanmax(virtual.frontier.planned_pages().lastmod_s))
+
+    assert run_virtually(announced(0.4)) == dates[0]
+    assert run_virtually(announced(1.2)) == dates[1]
 
 
 @pytest.mark.slow

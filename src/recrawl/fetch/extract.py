@@ -168,7 +168,7 @@ class PageExtractor(Extractor):
         return read_sitemap(response.body, response.url)
 
     @override
-    def feed(self, response: FetchResponse) -> list[str]:
+    def feed(self, response: FetchResponse) -> list[tuple[str, float | None]]:
         return read_feed(response.body, response.url)
 
     @override

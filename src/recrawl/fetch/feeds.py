@@ -1,7 +1,9 @@
 """The entries of RSS and Atom feeds, by feedparser, within bounds."""
 
+import calendar
 import io
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from recrawl.control.urls import join
 
@@ -11,8 +13,10 @@ MAX_FEED_BYTES: Final = 1024 * 1024
 MAX_ENTRIES: Final = 1_000
 
 
-def read_feed(body: bytes, url: str) -> list[str]:
-    """Return the addresses of a feed's entries, in its order, at most a thousand.
+def read_feed(body: bytes, url: str) -> list[tuple[str, float | None]]:
+    """Return the addresses of a feed's entries, in its order, at most a thousand, with their dates.
+
+    A date is when the entry says that it was last updated, else published, in epoch seconds.
 
     A feed that cannot be read gives nothing. Nor does one that declares entities: no feed needs
     them, and expanding them is how XML bombs work.
@@ -28,6 +32,21 @@ def read_feed(body: bytes, url: str) -> list[str]:
         parsed = feedparser.parse(stream, sanitize_html=False, resolve_relative_uris=False)
     except Exception:  # the parser raises whatever it trips over in broken feeds
         return []
-    links = (entry.get("link") for entry in parsed.entries[:MAX_ENTRIES])
-    found = (join(url, link) for link in links if isinstance(link, str) and link)
-    return list(dict.fromkeys(link for link in found if link))
+    found: dict[str, float | None] = {}
+    for entry in parsed.entries[:MAX_ENTRIES]:
+        link = entry.get("link")
+        address = join(url, link) if isinstance(link, str) and link else None
+        if address is not None:
+            found.setdefault(address, _date_of(entry))
+    return list(found.items())
+
+
+def _date_of(entry: Mapping[str, Any]) -> float | None:
+    """Return an entry's date where there is a sound one."""
+    for name in ("updated_parsed", "published_parsed"):
+        if name in entry:
+            try:
+                return float(calendar.timegm(entry[name]))
+            except (TypeError, ValueError, OverflowError):
+                return None
+    return None

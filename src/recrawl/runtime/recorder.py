@@ -99,7 +99,7 @@ class Recorder:
             self._full.set()
 
     def _is_dated_anew(self, discovery: Discovery) -> bool:
-        """Say whether a date has not been told of this page: sitemaps announce changes by it."""
+        """Say whether a date has not been told of this page: listings announce changes by it."""
         if discovery.lastmod_s is None:
             return False
         told = hash((discovery.url, discovery.lastmod_s))

@@ -120,8 +120,9 @@ class Visitor:
             if lease.depth < _MAX_LISTING_DEPTH:
                 found += admission.of(further, kind=Kind.SITEMAP, depth=lease.depth + 1)
         else:
-            listed = await self._world.on_work(extractor.feed, response)
-            found = admission.of(listed, depth=1)
+            entries = await self._world.on_work(extractor.feed, response)
+            listed = [url for url, _ in entries]
+            found = admission.dated(entries, depth=1)
         # What it lists, not how: many feeds write the time of the request into themselves.
         raw_hash = extractor.raw_hash("\n".join(sorted(listed)).encode())
         changed = None if lease.raw_hash is None else raw_hash != lease.raw_hash
