@@ -4,7 +4,8 @@ The plan's price follows from the requests that can be made. A budget that nobod
 promise visits that never come, each page as late as any other.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from math import inf
 from typing import Final
 
@@ -34,12 +35,9 @@ class Capacity:
 
     n_robots: int
     n_servers: int = 1
-    _requests: ForgettingRate = None  # type: ignore[assignment]
-    _services: ForgettingRate = None  # type: ignore[assignment]
-    _brought: float = 0.0
-
-    def __post_init__(self) -> None:
-        self._requests, self._services = ForgettingRate(_MEMORY), ForgettingRate(_MEMORY)
+    _requests: ForgettingRate = field(default_factory=partial(ForgettingRate, _MEMORY), init=False)
+    _services: ForgettingRate = field(default_factory=partial(ForgettingRate, _MEMORY), init=False)
+    _brought: float = field(default=0.0, init=False)
 
     def observe_request(self, busy_s: float, *, brought: bool) -> None:
         """Note that a robot was busy for so long, and whether it brought a page."""

@@ -128,10 +128,10 @@ class CommandStep:
 
     def close(self) -> None:
         """End the command, at once."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.communicate()
-            self._process = None
+        process, self._process = self._process, None  # two threads may come here at a time
+        if process is not None:
+            process.kill()
+            process.communicate()
 
     def _ask(self, line: bytes) -> bytes:
         until_s = time.monotonic() + self._timeout_s

@@ -19,8 +19,8 @@ def contradictions(settings: Settings) -> list[str]:
     robots, capacity = settings.n_robots, settings.buffer_capacity
     if n_hosts is not None and robots > n_hosts and robots != plain.n_robots:
         told.append(
-            f"robots = {robots}, but a host is asked for one page at a time, and there are "
-            f"{n_hosts} in scope.hosts: no more than {n_hosts} are ever busy"
+            f"robots = {robots}, but a host is asked for one page at a time, and scope.hosts "
+            f"names {n_hosts}: no more than {n_hosts} are ever busy"
         )
     most_per_s = n_hosts / settings.delay_s if n_hosts is not None and settings.delay_s else None
     if (
@@ -30,8 +30,8 @@ def contradictions(settings: Settings) -> list[str]:
     ):
         told.append(
             f"budget = {show_rate(settings.budget_per_s)}, but with politeness.delay = "
-            f"{show_duration(settings.delay_s)} the {n_hosts} of scope.hosts allow "
-            f"{show_rate(most_per_s)}: the rest is never used"
+            f"{show_duration(settings.delay_s)} the hosts of scope.hosts ({n_hosts}) "
+            f"allow {show_rate(most_per_s)}: the rest is never used"
         )
     if robots > capacity:
         told.append(
