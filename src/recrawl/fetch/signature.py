@@ -49,10 +49,17 @@ _IN_WORDS: Final = re.compile(
 _TOKEN: Final = re.compile(
     r"(?<![\w-])(?=[a-z0-9_-]*\d)(?=[a-z0-9_-]*[a-z])[a-z0-9_-]{20,}\b|\b[0-9a-f]{16,}\b"
 )
-_LONG: Final = 16  # letters in the shortest token
-_MARKS: Final = bytes(ord("0") if chr(byte).isdigit() else ord(" ") for byte in range(128)) * 2
+_LONG: Final = b"x" * 16  # the shortest token, as a shape
+_ASCII: Final = range(128)
+_PLAIN: Final = bytes(32 if chr(b).isspace() else ord(chr(b).lower()) for b in _ASCII) * 2
+_SOLID: Final = bytes(32 if b == 32 else ord("x") for b in range(256))
+_MARKS: Final = bytes(ord("0") if chr(byte).isdigit() else ord(" ") for byte in _ASCII) * 2
 _YEARS: Final = (b"0 0000 ", b"0  0000 ", b"0   0000 ", b"0    0000 ")  # 5 2026, 5th, 2026
-_FEW: Final = 40  # characters a number, from which on it pays to look only where numbers begin
+_FEW: Final = 20  # characters a number, from which on it pays to look only where numbers begin
+# First bytes in UTF-8 of the scripts that have digits of their own, and of much that has none.
+_OTHER_DIGITS: Final = bytes(
+    ord("?" if byte in b"\xd9\xdb\xdf\xe0\xe1\xea" or byte >= 0xEF else " ") for byte in range(256)
+)
 
 
 def signature(text: str) -> bytes:
@@ -61,39 +68,65 @@ def signature(text: str) -> bytes:
     Texts that differ in nothing but what changes by itself have the same one.
     O(length of the text); at most the first million characters count.
     """
-    words = text[:1_000_000].lower().split()
-    if max(map(len, words), default=0) >= _LONG:
-        words = [word if len(word) < _LONG else _TOKEN.sub("#", word) for word in words]
-    stable = " ".join(words)
-    stable = _ascii_timeless(stable) if stable.isascii() else _timeless(stable)
+    stable = _without_times(_without_tokens(_plain(text[:1_000_000])))
     if " ago" in stable or "just now" in stable or "day at" in stable:
         stable = _IN_WORDS.sub("#", stable)
     return xxhash.xxh3_128_digest(stable.encode("utf-8", "replace"))
 
 
-def _timeless(stable: str) -> str:
-    """Blot out times, dates and counters."""
-    if _ENDS_IN_YEAR.search(stable):
-        stable = _MONTH_FIRST.sub("#", stable)
-    return _FROM_DIGIT.sub("#", stable)
+def _plain(text: str) -> str:
+    """Return the words in lower case, a space between two."""
+    if not text.isascii():
+        return " ".join(text.lower().split())
+    plain = text.encode().translate(_PLAIN)
+    return (b" ".join(plain.split()) if b"  " in plain else plain.strip()).decode()
 
 
-def _ascii_timeless(stable: str) -> str:
-    """Do the same, four times as fast where numbers are few: bytes tell where they begin."""
-    marks = b" " + stable.encode().translate(_MARKS) + b" "
-    if any(mark in marks for mark in _YEARS) and _ENDS_IN_YEAR.search(stable):
-        return _timeless(stable)
-    if _FEW * marks.count(b" 0") > len(stable):
+def _without_tokens(plain: str) -> str:
+    """Blot out long tokens; only words that are long enough are looked at."""
+    shape = plain.encode("ascii", "replace").translate(_SOLID) + b" "  # a byte a character
+    start = shape.find(_LONG)
+    if start < 0:
+        return plain
+    kept, end = [], 0
+    while start >= 0:
+        kept.append(plain[end:start])
+        end = shape.find(b" ", start)
+        kept.append(_TOKEN.sub("#", plain[start:end]))
+        start = shape.find(_LONG, end)
+    return "".join([*kept, plain[end:]])
+
+
+def _without_times(stable: str) -> str:
+    """Blot out times, dates and counters; a table of bytes tells where numbers begin."""
+    if not stable.isascii() and _may_have_other_digits(stable):
+        return _searched(stable)
+    marks = stable.encode("ascii", "replace").translate(_MARKS) + b" "  # a byte a character
+    numbers = marks.split()
+    if b"0000" in numbers and any(mark in marks for mark in _YEARS):
+        return _searched(stable)
+    if _FEW * len(numbers) > len(stable):
         return _FROM_DIGIT.sub("#", stable)
     kept, end = [], 0
-    start = marks.find(b" 0")
+    start = marks.find(b"0")
     while start >= 0:
         found = _FROM_DIGIT.match(stable, start)
         if found:
             kept.append(stable[end:start])
             end = found.end()
-        start = marks.find(b" 0", max(end, start + 1))
+        start = marks.find(b"0", found.end() if found else marks.find(b" ", start))
     return "#".join([*kept, stable[end:]]) if kept else stable
+
+
+def _may_have_other_digits(stable: str) -> bool:
+    return b"?" in stable.encode("utf-8", "replace").translate(_OTHER_DIGITS)
+
+
+def _searched(stable: str) -> str:
+    """Do the same by searching the whole text, also for dates that begin with a month."""
+    if _ENDS_IN_YEAR.search(stable):
+        stable = _MONTH_FIRST.sub("#", stable)
+    return _FROM_DIGIT.sub("#", stable)
 
 
 def raw_hash(body: bytes) -> bytes:

@@ -305,10 +305,11 @@ class Crawl:
             now_s = self.world.clock.now_s()
             if self.tasks.in_flight or self.buffer.length or not self.recorder.is_empty:
                 continue
-            if self.indexer.has_staged:
+            if self.dispatcher.next_ready_s(now_s) <= now_s + patience_s:
                 continue
-            if self.dispatcher.next_ready_s(now_s) > now_s + patience_s:
+            if not self.indexer.has_staged:
                 return
+            await self.indexer.commit()  # there is nothing to wait for that could join it
 
 
 async def _until(is_over: Callable[[], bool], deadline_s: float) -> None:
