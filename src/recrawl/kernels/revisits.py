@@ -15,7 +15,7 @@ There are always as many rates as there are ``LANES``, so that what is known of 
 one value in registers, in single precision: what is summed is positive, and scaled at each visit.
 """
 
-from math import exp, inf
+from math import exp, expm1, inf
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from recrawl.kernels.lanes import LANES, at, fetch, hold, put, total, where
 
 __all__ = [
     "credit_copies",
+    "fill_freshness",
     "fill_intervals",
     "fill_moments",
     "observe_visits",
@@ -305,6 +306,20 @@ def fill_moments(rows: Integers, belief: Belief, mean: Vector, square: Vector) -
         parts = now * at(_TWOS, 0)
         mean[place] = rates[0] * total(parts)
         square[place] = rates[0] * rates[0] * total(parts * at(_TWOS, 0))
+
+
+@kernel
+def fill_freshness(rows: Integers, belief: Belief, crawl_rates: Vector, out: Vector) -> None:
+    """Write how fresh even visits keep each page, averaged over what its rate may be."""
+    evidence, laws, law, rates, ends, shares = belief
+    paces, chances = np.empty(ends.size, np.float32), np.empty(LANES, np.float32)
+    for place in range(rows.size):
+        i, fresh = rows[place], 0.0
+        put(chances, 0, _believe(i, evidence, at(laws, law[i] * LANES), shares, paces))
+        for j in range(LANES):
+            y = rates[j] / crawl_rates[place]
+            fresh -= chances[j] * expm1(-y) / y
+        out[place] = fresh
 
 
 @kernel

@@ -239,7 +239,7 @@ class Planner:
         now_s: float,
     ) -> "Schedule":
         """Decide by the worth of each visit, as the replay of histories does."""
-        from recrawl.control.planning import Schedule, even_freshness
+        from recrawl.control.planning import Schedule
 
         control, rows = self._control_of(pages.page_ids)
         weights = np.ones(len(control))
@@ -255,7 +255,7 @@ class Planner:
         crawl_rates = 1.0 / decision.intervals[rows]
         # More falls due than is paid for: what is promised is what the budget brings of it.
         brought = crawl_rates * min(1.0, budget / max(float(crawl_rates.sum()), 1e-300))
-        fresh = even_freshness(control.beliefs.rates(rows)[0], brought)
+        fresh = control.beliefs.freshness(rows, brought)
         return Schedule(
             crawl_rates,
             decision.due[rows],

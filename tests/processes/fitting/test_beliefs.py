@@ -5,6 +5,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import special, stats
 
+from recrawl.control.planning import even_freshness
 from recrawl.errors import InvalidModel
 from recrawl.processes.fitting.beliefs import RateBeliefs, long_run_rate
 from recrawl.processes.fitting.change_rates import estimate_change_rates, maximise_likelihood
@@ -60,6 +61,32 @@ def test_the_chance_of_a_finding_is_right_for_any_interval() -> None:
 
     exact = likelihood @ beliefs.laws[0].astype(np.float64)
     np.testing.assert_allclose(given, exact, rtol=2e-6, atol=1e-10)
+
+
+def test_freshness_is_promised_as_it_will_be() -> None:
+    """Pages as the prior says, seen five times each: what is expected of all is what they have.
+
+    Judged by each page's average rate it would be far less.
+    """
+    n = 40_000
+    beliefs = RateBeliefs(n, prior_rate=1.0, prior_shape=0.5)
+    random, known = np.random.default_rng(2), beliefs.rates_known
+    chances = beliefs.laws[0].astype(np.float64)
+    rates = random.choice(known, n, p=chances / chances.sum())
+    page, elapsed = np.repeat(np.arange(n), 5), random.exponential(1.0, 5 * n)
+    changed = random.random(5 * n) < -np.expm1(-rates[page] * elapsed)
+    beliefs.observe(page, elapsed, changed)
+    crawl_rates = random.uniform(0.2, 3.0, n)
+
+    expected = beliefs.freshness(np.arange(n), crawl_rates)
+
+    true = even_freshness(rates, crawl_rates)
+    at_the_average = even_freshness(beliefs.rates(np.arange(n))[0], crawl_rates)
+    error = 4.0 * float(np.std(true - expected)) / np.sqrt(n)
+    assert expected.mean() == pytest.approx(true.mean(), abs=error)
+    assert at_the_average.mean() < true.mean() - 5.0 * error
+    unknown = RateBeliefs(1, prior_rate=1.0).freshness(np.arange(1), np.full(1, 2.0))
+    assert unknown[0] == pytest.approx(chances @ even_freshness(known, np.full(24, 2.0)), rel=1e-6)
 
 
 def test_a_rate_drawn_anew_is_that_of_the_group() -> None:

@@ -173,6 +173,25 @@ class RateBeliefs:
         fill_moments(rows, self.arrays(), mean, square)
         return mean, np.sqrt(np.log(np.maximum(square / (mean * mean), 1.0 + 1e-12)))
 
+    def freshness(self, rows: Integers, crawl_rates: Vector) -> Vector:
+        r"""Share of time that even visits keep each page fresh, by what is believed at present.
+
+        Parameters
+        ----------
+        rows : pages
+        crawl_rates : shape (rows,), 1/time, > 0
+
+        Notes
+        -----
+        :math:`\sum_j p_j (1 - e^{-\lambda_j / r}) r / \lambda_j`, which is more than at the average
+        rate: freshness is convex in the rate of change. O(rows * rates).
+        """
+        from recrawl.kernels.revisits import fill_freshness
+
+        out = np.empty(rows.size)
+        fill_freshness(rows, self.arrays(), crawl_rates, out)
+        return out
+
 
 def _single(laws: Vector) -> Singles:
     return np.maximum(laws, _LEAST_SHARE).astype(np.float32)
