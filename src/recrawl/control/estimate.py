@@ -26,7 +26,7 @@ def estimate_freshness(
 
     Parameters
     ----------
-    change_rates : shape (n,), 1/time, >= 0
+    change_rates : shape (n,), 1/time, >= 0: what they are on average, as far as is known
     log_errors : shape (n,), standard errors of their logarithms, >= 0
     weights : shape (n,), >= 0
     last_visits : shape (n,), instants
@@ -35,21 +35,25 @@ def estimate_freshness(
     Returns
     -------
     FreshnessEstimate
-        Normal interval from two independent sources: whether each page has changed, and how well
-        its rate is known. Holds for many pages with independent Poisson changes.
+        Normal interval. Holds for many pages with independent Poisson changes.
 
     Notes
     -----
-    A copy of age t is fresh with probability :math:`p = e^{-\Delta t}`; its variance is
-    :math:`p (1 - p) + (\Delta t\, p\, \sigma)^2` with :math:`\sigma` the standard error of
-    :math:`\ln \Delta`. O(n).
+    The rate of a page is taken as gamma distributed with average :math:`\Delta` and variance
+    :math:`c \Delta^2`, :math:`c = e^{\sigma^2} - 1` with :math:`\sigma` the standard error of
+    :math:`\ln \Delta`. Then a copy of age t is fresh with probability
+
+    .. math:: p = E\, e^{-\lambda t} = (1 + c \Delta t)^{-1/c},
+
+    which is more than :math:`e^{-\Delta t}`; whether it is fresh has variance :math:`p (1 - p)`,
+    the doubt about its rate included. O(n).
     """
     total = float(weights.sum())
     if total <= 0.0:
         return None
     expected = change_rates * np.maximum(now - last_visits, 0.0)
-    fresh = np.exp(-expected)
+    doubt = np.maximum(np.expm1(log_errors**2), 1e-9)  # below, the rate is as good as known
+    fresh = np.exp(-np.log1p(doubt * expected) / doubt)
     value = float(weights @ fresh) / total
-    variance = fresh * (1.0 - fresh) + (expected * fresh * log_errors) ** 2
-    spread = 1.96 * float(np.sqrt((weights**2) @ variance)) / total
+    spread = 1.96 * float(np.sqrt((weights**2) @ (fresh * (1.0 - fresh)))) / total
     return FreshnessEstimate(value, max(0.0, value - spread), min(1.0, value + spread))
