@@ -1,6 +1,7 @@
 """What HttpFetcher itself promises, beyond what every fetcher does."""
 
 import asyncio
+import socket
 
 import pytest
 
@@ -51,3 +52,41 @@ def test_what_is_no_normal_form_is_not_asked_for(url: str) -> None:
     with pytest.raises(FetchError, match="normal form") as told:
         asyncio.run(main())
     assert told.value.kind == "url"
+
+
+def test_a_name_that_moves_inside_is_not_followed_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """DNS rebinding: a public address first, a private one beside it, and then only that.
+
+    Nobody listens at the public one; at the private one a server does, and hears nothing.
+    """
+    answers = [["8.8.8.8", "127.0.0.1"], ["127.0.0.1"]]
+    tried, heard = [], []
+
+    async def main() -> list[str]:
+        loop = asyncio.get_running_loop()
+        server = await asyncio.start_server(lambda _, writer: heard.append(writer), "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+
+        async def names(host: str, *_: object, **__: object) -> list[tuple[object, ...]]:
+            found = answers.pop(0) if host == "moving.test" else [host]
+            return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, port)) for one in found]
+
+        async def connect(_: socket.socket, address: tuple[str, int]) -> None:
+            tried.append(address[0])
+            raise ConnectionRefusedError(111, "nobody listens")
+
+        monkeypatch.setattr(loop, "getaddrinfo", names)
+        monkeypatch.setattr(loop, "sock_connect", connect)
+        kinds = []
+        async with server:
+            for _ in range(2):
+                async with HttpFetcher(user_agent="test") as fetcher:
+                    with pytest.raises(FetchError) as told:
+                        await fetcher.fetch(f"http://moving.test:{port}/")
+                kinds.append(told.value.kind)
+        return kinds
+
+    assert asyncio.run(main()) == ["refused-address", "refused-address"]
+    assert tried == ["8.8.8.8"]
+    assert not heard
+    assert not answers
