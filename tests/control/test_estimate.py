@@ -69,7 +69,7 @@ def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
         weights, visits = random.pareto(2.5, n) + 1.0, random.uniform(0.0, 1.0, n)
         changed = random.random(n) < -np.expm1(-rates * (1.0 - visits))
         truth = weights @ ~changed / weights.sum()
-        shapes = 0.7 + random.poisson(3.0 * rates)
+        shapes = np.asarray(0.7 + random.poisson(3.0 * rates), np.float64)
         doubts = np.sqrt(np.log1p(1.0 / shapes))
         found = estimate_freshness(shapes / (1.0 + 3.0), doubts, weights, visits, 1.0)
         assert found is not None

@@ -1,46 +1,18 @@
 """The verb ``robots``: how many robots to run, by the length of the indexing buffer."""
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Mapping
 from pathlib import Path
 
-import numpy as np
-
-from recrawl.cli.output import parse_rate_per_s, print_json, progress_console
-from recrawl.cli.robots.arrival_log import read_arrival_log, read_service_times
 from recrawl.cli.robots.bursty import BurstyRequest, advise_bursty, write_example
 from recrawl.cli.robots.phased import PhasedRequest, advise_phased
-from recrawl.cli.robots.policy_file import read_policy_file
-from recrawl.cli.robots.report import (
-    Answer,
-    MeasuredRates,
-    answer_json,
-    plot_answer,
-    print_answer,
-    sensitivity,
-    show_point,
-    show_rates,
-)
-from recrawl.control.careful import lookup_policy
+from recrawl.cli.robots.plain import PlainRequest, advise_plain
+from recrawl.cli.robots.rates import RatesGiven
 from recrawl.errors import InputError
-from recrawl.fleet import (
-    ControlledBuffer,
-    TradeOff,
-    estimate_fetch_rate,
-    estimate_index_rate,
-    evaluate_policy,
-    solve_robots,
-    solve_robots_unrestricted,
-    solve_static,
-    sweep_weights,
-)
-from recrawl.simulation.controlled_queue import simulate_fleet
 
 __all__ = ["main"]
 
 
-def main(  # noqa: C901, PLR0912, PLR0913, PLR0915 - the options of the verb
+def main(  # noqa: PLR0913 - the options of the verb
     model_file: Path | None = None,
     /,
     *,
@@ -176,101 +148,48 @@ def main(  # noqa: C901, PLR0912, PLR0913, PLR0915 - the options of the verb
     )
     if buffer is None:
         raise InputError("--buffer: missing; say how many pages fit, or give a MODEL.toml")
-    index_text = index_rate
-    measured = None
-    if from_log is not None:
-        measured = _measure(from_log, service_times, robots_in_log, index_rate)
-        if fetch_rate is not None:
-            raise InputError("--fetch-rate: leave it out, --from-log measures it")
-        fetch, unit = measured.fetch.rate, "s"
-        index = measured.index.rate if measured.index else _rate(index_text, "--index-rate")[0]
-    else:
-        fetch, index, unit = _given_rates(fetch_rate, index_text, classes)
+    given = RatesGiven(fetch_rate, index_rate, from_log, service_times, robots_in_log)
+    rates = given.read(classes=classes is not None)
     if starvation_weight is None:
-        starvation_weight = loss_weight * index * (buffer + 2) / max(buffer, 1)
+        starvation_weight = loss_weight * rates.index * (buffer + 2) / max(buffer, 1)
     if classes is not None or environment is not None or index_phases != 1:
         _refuse_with_phases(robot_cost, sweep, policy, plot)
-        request = PhasedRequest(
+        phased = PhasedRequest(
             classes,
             environment,
             index_phases,
             robots,
             buffer,
-            fetch,
-            index,
+            rates.fetch,
+            rates.index,
             (starvation_weight, loss_weight, holding_cost),
             simulate,
             seed,
-            unit,
+            rates.unit,
         )
-        advise_phased(request, as_json=json)
+        advise_phased(phased, as_json=json)
         return
-    first = robots if robots is not None else 2 * math.ceil(index / fetch) + buffer
-    model = ControlledBuffer(
-        first, buffer, fetch, index, starvation_weight, loss_weight, holding_cost, robot_cost
+    plain = PlainRequest(
+        rates,
+        buffer,
+        robots,
+        starvation_weight,
+        loss_weight,
+        holding_cost,
+        robot_cost,
+        policy,
+        sweep,
+        simulate,
+        seed,
+        plot,
     )
-    weights = _sweep_weights(sweep) if sweep is not None else None
-    yours = read_policy_file(policy) if policy is not None else None
-    best = solve_robots(model) if robots is not None else solve_robots_unrestricted(model)
-    answer = Answer(best, solve_static(best.model), unit, robots is None, measured)
-    parts: dict[str, object] = {}
-    if measured is not None:
-        parts["rates"], parts["if_wrong"] = show_rates(measured), sensitivity(best, measured)
-    if yours is not None:
-        parts["yours"] = [asdict(part) for part in evaluate_policy(best.model, yours(best.model))]
-    if simulate is not None:
-        rng = np.random.default_rng(seed)
-        parts["simulation"] = asdict(
-            simulate_fleet(best.model, lookup_policy(best), rng, events=simulate)
-        )
-    points = None
-    if weights is not None:
-        widest = replace(best.model, starvation_weight=max(weights))
-        if robots is None:
-            widest = solve_robots_unrestricted(widest).model
-        points = _sweep(widest, weights)
-    if points is not None:
-        parts["sweep"] = [show_point(point) for point in points]
-    if plot is not None:
-        plot_answer(plot, best, points)
-    if json:
-        print_json({**answer_json(answer), **parts})
-    else:
-        print_answer(answer, parts)
+    advise_plain(plain, as_json=json)
 
 
 def _refuse(options: Mapping[str, object], why: str) -> None:
     for name, value in options.items():
         if value is not None:
             raise InputError(f"{name}: {why}")
-
-
-def _given_rates(
-    fetch_rate: str | None, index_rate: str | None, classes: str | None
-) -> tuple[float, float, str]:
-    index, index_unit = _rate(index_rate, "--index-rate")
-    if fetch_rate is None and classes is not None:
-        return index, index, index_unit
-    fetch, fetch_unit = _rate(fetch_rate, "--fetch-rate")
-    if fetch_unit != index_unit:
-        raise InputError(
-            f"--fetch-rate {fetch_rate} and --index-rate {index_rate}: give both with a unit, "
-            "such as 6/min and 60/min, or both as numbers per the same unit of time"
-        )
-    return fetch, index, fetch_unit
-
-
-def _rate(text: str | None, name: str) -> tuple[float, str]:
-    """Read a rate with a unit as one per second, or a bare number per unit of time."""
-    if text is None:
-        raise InputError(f"{name}: missing; write a number, or a rate such as 6/min or 1000/h")
-    try:
-        rate, unit = float(text), "unit of time"
-    except ValueError:
-        rate, unit = parse_rate_per_s(text, name=name), "s"
-    if not (math.isfinite(rate) and rate > 0):
-        raise InputError(f"{name}: must be finite and > 0, got {text}")
-    return rate, unit
 
 
 def _refuse_with_phases(
@@ -288,47 +207,3 @@ def _refuse_with_phases(
                 f"{name}: is for one class of robots and exponential times; leave it out, or "
                 "leave out --classes, --environment and --index-phases"
             )
-
-
-def _measure(
-    log: Path, service_times: Path | None, robots_in_log: int | None, index_rate: str | None
-) -> MeasuredRates:
-    times, robots, seconds = read_arrival_log(log, robots_in_log)
-    if service_times is not None:
-        seconds = read_service_times(service_times)
-    if index_rate is not None:
-        if _rate(index_rate, "--index-rate")[1] != "s":
-            raise InputError(
-                f"--index-rate {index_rate}: a log is measured in seconds, so give it with a unit, "
-                "such as 2/s or 90/min"
-            )
-        return MeasuredRates(estimate_fetch_rate(times, robots), None)
-    if seconds is None:
-        raise InputError(
-            f"{log}: no column index_seconds, and neither --service-times nor --index-rate was "
-            "given, so nothing says how fast the indexer is"
-        )
-    return MeasuredRates(estimate_fetch_rate(times, robots), estimate_index_rate(seconds))
-
-
-def _sweep_weights(text: str) -> list[float]:
-    parts = text.split(":")
-    try:
-        first, last, count = float(parts[0]), float(parts[1]), int(parts[2])
-        right = len(parts) == 3 and 0 < first <= last < math.inf and 1 <= count <= 10_000
-    except (ValueError, IndexError):
-        right = False
-    if not right:
-        raise InputError(
-            f"--sweep: {text!r} is not first:last:how many with 0 < first <= last, such as 0.1:10:9"
-        )
-    return [float(weight) for weight in np.geomspace(first, last, count)]
-
-
-def _sweep(model: ControlledBuffer, weights: Sequence[float]) -> tuple[TradeOff, ...]:
-    from rich.progress import track
-
-    steps = track(
-        weights, "solving", console=progress_console(), transient=True, disable=len(weights) < 3
-    )
-    return tuple(point for weight in steps for point in sweep_weights(model, [weight]))
