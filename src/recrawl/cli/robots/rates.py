@@ -58,7 +58,7 @@ class RatesGiven:
         if fetch_unit != index_unit:
             raise InputError(
                 f"--fetch-rate {self.fetch_rate} and --index-rate {self.index_rate}: give both "
-                "with a unit, such as 6/min and 60/min, or both as numbers per the same unit of time"
+                "with a unit, such as 6/min and 60/min, or both as numbers per one unit of time"
             )
         return Rates(fetch, index, fetch_unit)
 
