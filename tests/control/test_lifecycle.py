@@ -31,7 +31,7 @@ RULES = RevisitRules(
 TABLE = """
            content not-modified unchanged moved redirected not-found gone denied excluded disallowed
 discovered indexed discovered   discovered moved moved missing gone missing excluded disallowed
-indexed    indexed indexed      indexed    moved moved missing gone missing excluded disallowed
+indexed    indexed indexed      indexed    moved moved missing gone missing missing  disallowed
 excluded   indexed excluded     excluded   moved moved missing gone missing excluded disallowed
 moved      indexed moved        moved      moved moved missing gone missing excluded disallowed
 missing    indexed indexed      indexed    moved moved gone    gone gone    excluded disallowed
@@ -102,6 +102,8 @@ def walk(*outcomes: Outcome, state: PageState = Is.INDEXED) -> list[PageState]:
         ([Is.GONE, Is.GONE, Is.INDEXED], (Was.GONE, Was.NOT_FOUND, Was.NEW)),
         ([Is.MOVED, Is.MOVED, Is.INDEXED], (Was.MOVED, Was.MOVED, Was.NEW)),
         ([Is.DISALLOWED, Is.INDEXED], (Was.DISALLOWED, Was.NEW)),
+        ([Is.MISSING, Is.EXCLUDED], (Was.TOO_LARGE, Was.UNSUPPORTED)),
+        ([Is.MISSING, Is.INDEXED], (Was.TOO_LARGE, Was.UNCHANGED)),
         ([Is.INDEXED] * 3, (Was.SERVER_ERROR, Was.THROTTLED, Was.LOST)),
     ],
 )
@@ -154,7 +156,8 @@ def test_every_status_has_a_meaning(expected: Outcome | None, statuses: list[int
         (1_000_000.0, lease(), Was.GONE),
         (1_000_000.0, lease(), Was.MOVED),
         (5_000.0, lease(), Was.REDIRECTED),
-        (1_000_000.0, lease(), Was.TOO_LARGE),
+        (3_000.0, lease(), Was.TOO_LARGE),
+        (1_000_000.0, lease(Is.MISSING), Was.TOO_LARGE),
         (1_000_000.0, lease(), Was.DISALLOWED),
         (40_000.0, lease(kind=Kind.SITEMAP), Was.LISTING),
         (40_000.0, lease(kind=Kind.FEED, crawl_rate_per_s=1.0), Was.NOT_MODIFIED),

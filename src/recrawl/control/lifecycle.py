@@ -1,8 +1,9 @@
 """The lasting life of a page: which state follows which visit, and when the next one is due.
 
 The table is the authority: the diagram in the docs is drawn from it, and a test walks it. Two
-rules from experience with other crawlers are built in: a single 404 removes nothing, and a page
-is never removed because nobody asked for it.
+rules from experience with other crawlers are built in: a single 404 removes nothing, nor does a
+single answer that is too large or of another type; and a page is never removed because nobody
+asked for it.
 """
 
 from collections.abc import Mapping
@@ -37,6 +38,11 @@ NEXT: Final[Mapping[Outcome, PageState | None]] = {
     Was.DISALLOWED: Is.DISALLOWED,
     Was.LOST: None,
     Was.OBSOLETE: None,
+}
+# One answer that a slip of the server could give takes no copy away.
+DOUBTED: Final[Mapping[tuple[PageState, Outcome], PageState]] = {
+    (Is.INDEXED, Was.TOO_LARGE): Is.MISSING,
+    (Is.INDEXED, Was.UNSUPPORTED): Is.MISSING,
 }
 # A second answer of the same kind confirms the first.
 CONFIRMED: Final[Mapping[tuple[PageState, Outcome], PageState]] = {
@@ -74,9 +80,9 @@ def outcome_of_status(status: int) -> Outcome | None:
 
 def next_state(state: PageState, outcome: Outcome) -> PageState:
     """Return the state that follows."""
-    confirmed = CONFIRMED.get((state, outcome))
-    if confirmed is not None:
-        return confirmed
+    special = CONFIRMED.get((state, outcome)) or DOUBTED.get((state, outcome))
+    if special is not None:
+        return special
     if outcome is Was.UNCHANGED and state in (Is.MISSING, Is.DISALLOWED):
         return Is.INDEXED
     if outcome is Was.NOT_MODIFIED and state is Is.MISSING:
@@ -169,7 +175,7 @@ def why_due(
     if last in (Was.FAILED, Was.SERVER_ERROR):
         return "its last visit failed: retried after a delay that doubles"
     by_state = {
-        Is.MISSING: "not found once: to be confirmed",
+        Is.MISSING: "not found, or nothing to index, once: to be confirmed",
         Is.GONE: "gone: looked at again after the longest interval",
         Is.MOVED: "moved: looked at again after the longest interval",
         Is.EXCLUDED: "not indexable: looked at again after the longest interval",
