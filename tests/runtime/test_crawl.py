@@ -3,12 +3,15 @@
 import itertools
 from typing import Any
 
+import numpy as np
 import pytest
 
 from recrawl.control.activation import FixedRobots
 from recrawl.control.lifecycle import RevisitRules
 from recrawl.control.politeness import PolitenessRules
 from recrawl.errors import FetchError
+from recrawl.ports import PlanRecord
+from recrawl.processes.fitting.beliefs import RateBeliefs
 from recrawl.reports.status import bound_words
 from recrawl.runtime.crawl import CrawlPlan
 from recrawl.terms import FetchResponse, Outcome, PageState
@@ -17,6 +20,7 @@ from recrawl.testing.worlds import EPOCH_S, TimedPreparation
 
 A = "http://a.test"
 DAY = 86_400.0
+_NAMES = [f"{one}{other}" for one in "abcdefgh" for other in "abcdefgh"]
 
 
 def text(url: str, body: str, content_type: str = "text/plain", **fields: object) -> FetchResponse:
@@ -537,6 +541,54 @@ def test_the_plan_counts_on_what_can_be_brought(
     assert plan is not None
     assert plan.budget_per_s == pytest.approx(expected, rel=0.1)
     assert words in bound_words(virtual.frontier.facts())
+
+
+def test_the_plan_promises_what_the_budget_brings_of_it() -> None:
+    """Of pages seen once all that is known is the prior, so the promise can be written out."""
+    seeds = tuple(f"http://{name}.test/" for name in itertools.islice(_NAMES, 40))
+    revisit = RevisitRules(600.0, 50 * DAY, 10 * DAY)
+    rules: dict[str, Any] = {"replan_s": 1e9, "prior_rate_per_s": 0.5 / DAY}
+
+    async def main() -> tuple[VirtualCrawl, PlanRecord | None]:
+        virtual = virtual_crawl(Setup(seeds=seeds, revisit=revisit, rules=rules))
+        for url in seeds:
+            virtual.web.page(url, f"home of {url}")
+        await virtual.run_for(50.0)  # the first plan would come after a minute
+        virtual.crawl.dispatcher.budget.rate_per_s = 20.0 / DAY
+        return virtual, await virtual.crawl.planner.replan()
+
+    virtual, plan = run_virtually(main())
+
+    assert plan is not None
+    assert plan.n_pages == len(seeds)
+    planned = virtual.frontier.planned_pages().crawl_rates_per_s
+    assert planned.sum() > 1.02 * plan.budget_per_s  # more falls due than is paid for
+    known = virtual.crawl.rules
+    beliefs = RateBeliefs(
+        len(seeds), prior_rate=0.5 / DAY, prior_shape=known.prior_shape, octaves=(-11, 13)
+    )
+    brought = planned * plan.budget_per_s / planned.sum()
+    assert plan.freshness == pytest.approx(
+        beliefs.freshness(np.arange(len(seeds)), brought).mean(), rel=1e-3
+    )
+
+
+def test_copies_that_all_wait_long_are_not_given_up_for_others_that_would() -> None:
+    """Pages change faster than the indexer comes to them: what waits as long as all is indexed."""
+    edition = itertools.count()
+    seeds = tuple(f"http://{name}.test/" for name in itertools.islice(_NAMES, 12))
+
+    def script(web: ScriptedFetcher) -> None:
+        for url in seeds:
+            web.reply(url, lambda request: text(request.url, f"edition {next(edition)}"))
+
+    rules: dict[str, object] = {"n_robots": 12, "buffer_deadline_s": 1e6, "prior_rate_per_s": 0.01}
+    revisit = RevisitRules(1.0, 1e6, 1.0)
+    virtual = run(20_000, script, Setup(seeds=seeds, revisit=revisit, prepare_s=20.0, rules=rules))
+
+    seen = virtual.counts.outcomes
+    assert virtual.crawl.buffer.usual_wait_s > 60.0
+    assert seen["changed"] > 10 * seen["obsolete"]
 
 
 def test_several_servers_index_as_many_pages_at_a_time() -> None:
