@@ -44,6 +44,26 @@ def test_nothing_is_risked_where_it_gains_nothing(fetch_rate: float) -> None:
     assert optimum.cost <= cost <= 1.01 * optimum.cost
 
 
+def test_care_never_costs_more_than_a_hundredth() -> None:
+    """Of robots of any speed; and there are some for which it would cost a tenth, and is not taken.
+
+    Whoever is held back loses no page.
+    """
+    held, let = 0, 0
+    for fetch_rate in np.geomspace(0.005, 1.0, 30):
+        model = ControlledBuffer(12, 8, float(fetch_rate), 1.0, 3.0)
+        optimum = solve_robots(model)
+        policy = careful_policy(optimum)
+        assert isinstance(policy, TargetRobots)
+        room = tuple(min(pair) for pair in zip(optimum.targets, range(8, -1, -1), strict=True))
+        dear = measure_occupancy(model, evaluate_targets(model, room)).cost / optimum.cost
+        assert policy.targets == (room if dear <= 1.01 else optimum.targets)
+        held, let = held + (dear <= 1.01), let + (1.01 < dear < 1.2)
+
+    assert held
+    assert let
+
+
 def test_losses_are_risked_where_they_are_worth_it() -> None:
     """In the published example the optimum is followed as it is."""
     optimum = solve_robots(PLANNED)

@@ -81,6 +81,14 @@ def test_bursts_are_told_from_a_poisson_process() -> None:
     assert seen.has_exponential_service
 
 
+def test_a_little_variation_counts_where_neighbours_are_alike() -> None:
+    """Bursts show in the order of the times before they show in their variation."""
+    assert Regularity(arrival_variation=1.3).has_poisson_arrivals
+    assert Regularity(arrival_variation=1.05, arrival_correlation=0.4).has_poisson_arrivals
+    assert not Regularity(arrival_variation=1.3, arrival_correlation=0.4).has_poisson_arrivals
+    assert not Regularity(arrival_variation=1.6).has_poisson_arrivals
+
+
 def test_the_fitted_model_has_the_measured_moments() -> None:
     """Mean, variation and, where two phases can have it, the third moment."""
     fleet = HEAVY.fleet(MODEL)

@@ -48,3 +48,12 @@ def test_sources_that_say_nothing_or_little_are_not_judged() -> None:
         np.array([0]), np.zeros(30, np.int64), np.array([0]), np.ones(30), np.zeros(30), found
     )
     assert list(quiet) == []
+
+
+def test_of_a_page_with_more_visits_than_are_kept_the_latest_is_new() -> None:
+    """Its last ten visits, shown after each further one: the twentieth makes it judged."""
+    found, sources = np.random.default_rng(1).random(20) < 0.5, SignalSources()
+
+    judged = [bool(shown(sources, last, max(last - 10, 0), found)) for last in range(5, 21)]
+
+    assert judged == [False] * 15 + [True]

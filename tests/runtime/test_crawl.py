@@ -436,8 +436,9 @@ def test_the_default_control_loses_nothing() -> None:
     assert virtual.index.n_documents() == 12
 
 
-def test_a_single_pass_visits_every_page_once() -> None:
-    """`--once`: what is found on the way too, and then it ends."""
+@pytest.mark.parametrize("service_s", [0.0, 30.0])
+def test_a_single_pass_visits_every_page_once(service_s: float) -> None:
+    """`--once`: what is found on the way too, however late the indexer reads it; then it ends."""
 
     def script(web: ScriptedFetcher) -> None:
         web.page(f"{A}/", "home", "/1", "/2")
@@ -446,7 +447,7 @@ def test_a_single_pass_visits_every_page_once() -> None:
         web.page(f"{A}/3", "three")
 
     async def main() -> VirtualCrawl:
-        virtual = virtual_crawl(once=True)
+        virtual = virtual_crawl(Setup(service_s=service_s), once=True)
         script(virtual.web)
         await virtual.crawl.prepare()
         async with virtual.crawl.running():
@@ -457,6 +458,7 @@ def test_a_single_pass_visits_every_page_once() -> None:
 
     pages = [request.url for request in virtual.web.requests if request.url[-1] in "/123"]
     assert sorted(pages) == [f"{A}/", f"{A}/1", f"{A}/2", f"{A}/3"]
+    assert virtual.index.n_documents() == 4
 
 
 def test_pages_are_revisited_as_the_plan_says() -> None:
