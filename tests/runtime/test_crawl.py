@@ -10,11 +10,10 @@ from recrawl.control.activation import FixedRobots
 from recrawl.control.lifecycle import RevisitRules
 from recrawl.control.politeness import PolitenessRules
 from recrawl.errors import FetchError
-from recrawl.ports import PlanRecord
 from recrawl.processes.fitting.beliefs import RateBeliefs
 from recrawl.reports.status import bound_words
 from recrawl.runtime.crawl import CrawlPlan
-from recrawl.terms import FetchResponse, Outcome, PageState
+from recrawl.terms import FetchResponse, Outcome, PageState, PlanRecord
 from recrawl.testing import ScriptedFetcher, Setup, VirtualCrawl, run_virtually, virtual_crawl
 from recrawl.testing.worlds import EPOCH_S, TimedPreparation
 

@@ -15,7 +15,7 @@ from recrawl.testing.storms.disk import Leases
 from recrawl.testing.storms.web import StormyFetcher, StormyWeb
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, 1, 2, 3, 108_710])  # the last once lost what a page led to
 def test_every_promise_holds_in_a_storm(seed: int) -> None:
     """No page lost, none handed out twice, no host hurried, no budget overdrawn, index right."""
     report = run_storm(seed)

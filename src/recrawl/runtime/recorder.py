@@ -21,7 +21,8 @@ _PROBED = frozenset(
 class Recorder:
     """Collects updates and discoveries and flushes them to the frontier.
 
-    Nothing is acknowledged before it is flushed: a page stays leased until its visit is on disk.
+    Nothing is acknowledged before it is flushed: a page stays leased until its visit is on disk,
+    and by then all that it led to is.
 
     Parameters
     ----------
@@ -144,7 +145,13 @@ class Recorder:
             if not updates and not found:
                 return
             now_s = min(self._world.clock.now_s(), self._dispatcher.horizon_s)
-            hosts = await self._world.on_state(self._write, updates, found, now_s)
+            try:
+                hosts = await self._world.on_state(self._write, updates, found, now_s)
+            except BaseException:
+                # A page that is on record as read is not read again while it stays as it is: what
+                # it led to must never be on disk later than that. Taking in twice does no harm.
+                self._found = found + self._found
+                raise
             for update in updates:
                 self._dispatcher.observe_due(update.lease.host_id, update.due_s)
             for record in hosts:
@@ -155,7 +162,7 @@ class Recorder:
     def _write(
         self, updates: list[PageUpdate], found: list[Discovery], now_s: float
     ) -> list[HostRecord]:
+        touched = self._world.frontier.admit(found, now_s, self._rules.limits) if found else []
         if updates:
             self._world.frontier.complete(updates)
-        touched = self._world.frontier.admit(found, now_s, self._rules.limits) if found else []
         return [self._world.frontier.host(host_id, now_s=now_s) for host_id in touched]

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from multiprocessing import get_context
@@ -14,10 +15,12 @@ from pathlib import Path
 from typing import IO, Annotated, Any
 
 from cyclopts import Parameter
+from typing_extensions import override
 
 from recrawl.cli.crawler.watch import Watch
 from recrawl.cli.output import called_as, console, print_json, print_table
 from recrawl.errors import InputError, StateError
+from recrawl.ports import EventSink
 from recrawl.quantities import show_rate
 from recrawl.runtime.clock import LoopClock
 from recrawl.settings import Settings
@@ -43,6 +46,11 @@ class DemoPlan:
     port: int
     budget_per_s: float
     epoch_s: float
+
+    @property
+    def start_s(self) -> float:
+        """When it begins."""
+        return self.epoch_s + WARM_UP * self.seconds * SPEED
 
     @property
     def end_s(self) -> float:
@@ -151,7 +159,8 @@ async def _crawl(
 ) -> dict[str, Any]:
     site = Site(SyntheticWeb(plan.shape, plan.seed), epoch_s=plan.epoch_s, port=plan.port)
     truth = TruthMeter(site)
-    counts = CountingSink(truth)
+    promises = _Promises(truth)
+    counts = CountingSink(promises)
     await asyncio.to_thread(_warm_up, plan)
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         wall_s = time.time()
@@ -172,6 +181,8 @@ async def _crawl(
                 "a day every 2 seconds",
             )
             async with crawl.running(), watch:
+                await clock.sleep_until(plan.start_s)
+                promises.heard.clear()
                 await clock.sleep_until(plan.end_s)
         fetches = sum(counts.outcomes.values()) - counts.outcomes["disallowed"]
         policies = {"optimal": _arm(truth, plan, fetches)}
@@ -183,9 +194,24 @@ async def _crawl(
         "budget": plan.budget_per_s,
         "days": plan.seconds * SPEED / DAY_S,
         "outcomes": dict(counts.outcomes),
+        "promised": sum(promises.heard) / max(len(promises.heard), 1),
         "policies": policies,
         "state": str(directory),
     }
+
+
+class _Promises(EventSink):
+    """Hears what plans promise, and passes all on."""
+
+    def __init__(self, then: EventSink) -> None:
+        self.heard: list[float] = []
+        self._then = then
+
+    @override
+    def emit(self, event: str, fields: Mapping[str, object]) -> None:
+        if event == "plan" and isinstance(freshness := fields["freshness"], float):
+            self.heard.append(freshness)
+        self._then.emit(event, fields)
 
 
 def _warm_up(plan: DemoPlan) -> None:
@@ -204,8 +230,7 @@ async def _finished(arm: Future[dict[str, float]], name: str, *, quiet: bool) ->
 
 
 def _arm(truth: TruthMeter, plan: DemoPlan, fetches: int) -> dict[str, float]:
-    start_s = plan.epoch_s + WARM_UP * plan.seconds * SPEED
-    measured = truth.over(start_s, plan.end_s)
+    measured = truth.over(plan.start_s, plan.end_s)
     return {
         "freshness": measured.freshness,
         "weighted_freshness": measured.weighted,
@@ -279,6 +304,8 @@ def _show(report: dict[str, Any]) -> None:
         f"{report['days']:.3g} days, at the same budget of {show_rate(report['budget'])}",
     )
     out = console()
+    if report["promised"]:
+        out.print(f"recrawl's plans had promised {100 * report['promised']:.1f} % by importance.")
     state = report["state"]
     out.print(f"The index of {report['pages']} pages lies in {state}. Search it:\n")
     out.print(f"  {called_as()} search --state {state} quiet lantern\n", style="bold")
