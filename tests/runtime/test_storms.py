@@ -15,9 +15,12 @@ from recrawl.testing.storms.disk import Leases
 from recrawl.testing.storms.web import StormyFetcher, StormyWeb
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2, 3, 108_710])  # the last once lost what a page led to
+@pytest.mark.parametrize("seed", [0, 1, 2, 3, 108_492, 108_710])
 def test_every_promise_holds_in_a_storm(seed: int) -> None:
-    """No page lost, none handed out twice, no host hurried, no budget overdrawn, index right."""
+    """No page lost, none handed out twice, no host hurried, no budget overdrawn, index right.
+
+    In the last two what a page led to was once lost for good.
+    """
     report = run_storm(seed)
 
     assert len(report.endings) == Storm().lives
