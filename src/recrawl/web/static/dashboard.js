@@ -42,7 +42,9 @@
   }));
 
   function rows(id, cells) {
-    document.getElementById(id).replaceChildren(
+    const body = document.getElementById(id);
+    const held = body.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+    body.replaceChildren(
       ...cells.map((row) =>
         make("tr", {}, ...row.map((cell, place) => {
           const shown = cell instanceof Node ? cell : document.createTextNode(cell);
@@ -52,6 +54,8 @@
         })),
       ),
     );
+    // Whoever stands on a link stays there when the figures around it change.
+    if (held !== null) [...body.querySelectorAll("a")].find((link) => link.getAttribute("href") === held)?.focus({ preventScroll: true });
   }
 
   function say(words, kind) {
