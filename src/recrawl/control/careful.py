@@ -7,9 +7,9 @@ from recrawl.fleet import RobotOptimum
 from recrawl.fleet.curve import evaluate_targets
 from recrawl.fleet.measures import measure_occupancy
 
-__all__ = ["careful_policy", "lookup_policy"]
+__all__ = ["CARE", "careful_policy", "lookup_policy"]
 
-_CARE: Final = 0.01  # of the cost, that is given up for a control under which nothing is lost
+CARE: Final = 0.01  # of the cost, that is given up for a control under which nothing is lost
 
 
 def lookup_policy(optimum: RobotOptimum) -> TargetRobots | TableRobots:
@@ -39,6 +39,6 @@ def careful_policy(optimum: RobotOptimum) -> TargetRobots | TableRobots:
     room = range(model.buffer, -1, -1)
     targets = tuple(min(pair) for pair in zip(optimum.targets, room, strict=True))
     cost = measure_occupancy(model, evaluate_targets(model, targets)).cost
-    if cost <= (1.0 + _CARE) * optimum.cost + 1e-12 * float(model.cost_rates.max()):
+    if cost <= (1.0 + CARE) * optimum.cost + 1e-12 * float(model.cost_rates.max()):
         return TargetRobots(targets)
     return lookup_policy(optimum)

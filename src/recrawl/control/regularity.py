@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from recrawl.control.activation import ActivationPolicy, TargetRobots
-from recrawl.control.careful import careful_policy
+from recrawl.control.careful import CARE, careful_policy
 from recrawl.errors import InvalidModel
 from recrawl.fleet import (
     ControlledBuffer,
@@ -35,7 +35,6 @@ _SOME_ARRIVALS: Final = 1.1  # which counts already where they are
 _CORRELATED: Final = 0.2
 _LEAST_FITTED: Final = 0.1  # fewer phases than ten: nearly constant times are not worth more
 _MOST_FITTED: Final = 200.0
-_CARE: Final = 0.01  # of the cost, given up for a curve under which nothing is lost
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +167,7 @@ def plan_robots(
     room = range(model.buffer, -1, -1)
     held = tuple(map(min, best.targets, room))
     measures = evaluate_irregular(fleet, held)
-    if measures.cost <= (1.0 + _CARE) * best.measures.cost + 1e-12:
+    if measures.cost <= (1.0 + CARE) * best.measures.cost + 1e-12:
         return RobotsPlan(model, regularity, TargetRobots(held), measures)
     return RobotsPlan(model, regularity, TargetRobots(best.targets), best.measures)
 
