@@ -10,9 +10,12 @@ then 1. The same seed gives the same inputs.
     python bench/fuzz.py                          every target, 60 seconds each
     python bench/fuzz.py html feed --seconds 300  two of them, longer
     python bench/fuzz.py url --replay FILE        one input again
+    python bench/fuzz.py html --atheris           with libFuzzer's guidance, where atheris is there
+    python bench/fuzz.py --seconds 240            an hour in all
 """
 
 import argparse
+import contextlib
 import os
 import random
 import shutil
@@ -25,18 +28,26 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-from recrawl.control.robots_txt import robots_from_answer
-from recrawl.control.scope import Scope, why_outside
-from recrawl.control.urls import MAX_URL_LENGTH, host_of, join, normalise, path_of, variant_key
-from recrawl.errors import InputError, StateError
-from recrawl.fetch.extract import MAX_LINKS, MAX_TEXT, MAX_TITLE, PageExtractor
-from recrawl.fetch.feeds import read_feed
-from recrawl.fetch.sitemaps import read_sitemap
-from recrawl.frontier.sqlite import SqliteFrontier
-from recrawl.index.tantivy import TantivyIndex
-from recrawl.ports import AdmissionLimits
-from recrawl.settings import load_settings
-from recrawl.terms import Discovery, Document, FetchResponse, Kind
+# libFuzzer's guidance needs the code as it is imported.
+guided: contextlib.AbstractContextManager[object] = contextlib.nullcontext()
+if "--atheris" in sys.argv:
+    import atheris  # of bench/requirements.txt; there is none for every Python
+
+    guided = atheris.instrument_imports(include=["recrawl", "protego", "feedparser", "tomllib"])
+with guided:
+    from fuzz_readers import EXAMPLE, Answers, Asked, as_parquet, model_readers, tables
+    from recrawl.control.robots_txt import robots_from_answer
+    from recrawl.control.scope import Scope, why_outside
+    from recrawl.control.urls import MAX_URL_LENGTH, host_of, join, normalise, path_of, variant_key
+    from recrawl.errors import InputError, StateError
+    from recrawl.fetch.extract import MAX_LINKS, MAX_TEXT, MAX_TITLE, PageExtractor
+    from recrawl.fetch.feeds import read_feed
+    from recrawl.fetch.sitemaps import read_sitemap
+    from recrawl.frontier.sqlite import SqliteFrontier
+    from recrawl.index.tantivy import TantivyIndex
+    from recrawl.ports import AdmissionLimits
+    from recrawl.settings import load_settings
+    from recrawl.terms import Discovery, Document, FetchResponse, Kind
 
 LONGEST = 4_096  # bytes of an input
 SLOW_S = 1.0  # of CPU, traced
@@ -95,7 +106,8 @@ def check_feed(data: bytes) -> None:
     """Addresses in normal form, at most a thousand."""
     links = read_feed(data, PAGE)
     assert len(links) <= 1_000
-    assert all(normalise(url) == url for url in links)
+    assert all(normalise(url) == url for url, _ in links)
+    assert all(at_s is None or abs(at_s) < 1e12 for _, at_s in links)
 
 
 def check_html(data: bytes) -> None:
@@ -236,6 +248,7 @@ ATOM = (
 def targets() -> dict[str, Target]:
     """Return every reader by name."""
     markup = tuple(b"< > </ <![CDATA[ ]]> <!-- --> &#x0; &amp; = / \x00".split(b" "))
+    model, policy, pattern = model_readers()
     return {
         "url": Target(
             check_url,
@@ -262,6 +275,58 @@ def targets() -> dict[str, Target]:
             check_settings,
             (CONFIG,),
             tuple(b"inf nan 1e999 -1 '' [] {} '0s' '1e9d' 1979-05-27 '/h' http:// true".split()),
+        ),
+        "table": Target(
+            tables(),
+            (
+                b"url,change_rate\na,1\nb,2.5\n",
+                b'{"url": "a", "change_rate": 1}\n{"url": "b"}\n',
+                b"source,at\na,2026-01-01T00:00:00Z\na,2026-01-02T00:00:00+02:00\n",
+                as_parquet(),
+            ),
+            tuple(
+                b'PAR1 [[[[ {{{{ " , \n \x00 \xff\xfe \xef\xbb\xbf 1e999 nan null \r'.split(b" ")
+            ),
+        ),
+        "model": Target(
+            model,
+            (
+                EXAMPLE.encode()[-1200:],
+                b"capacity = 2\nservice = {mean = 1}\n[[arrivals]]\nrate = 0.5\n",
+                b"capacity = 2\nservice = {mean = 1, scv = 2}\nobsolescence = {mean = 1}\n"
+                b"[thinning]\nD = [[[-1.0]], [[1.0]]]\nshares = [0.5, 1.0]\n",
+            ),
+            tuple(b"inf nan -1 1e308 [[]] [] 'erlang' stages=9 scv=0.5 moments=[1,2,9]".split()),
+        ),
+        "policy": Target(
+            policy,
+            (b'{"targets": [3, 2, 1]}', b'{"arrival": [[0, 1]], "departure": [[1, 0]]}'),
+            tuple(b'[[[[ ]]]] true null 1e999 -1 9999999999999999999999 "'.split()),
+        ),
+        "pattern": Target(
+            pattern,
+            (b'{"unit": "d", "period": 7, "breaks": [0, 3, 7], "intensity": [1, 2]}',),
+            tuple(
+                b'[[ ]] "shape":"linear" "importance":[1,1] "time_zone":"x" 1e308 -1 null'.split()
+            ),
+        ),
+        "query": Target(
+            Asked(),
+            (b'some "text here" -not title:word host:a.test OR other', b"NOT x AND y"),
+            tuple(b'" - : OR NOT title: host: text: ( ) ^ ~ * \xcc\x81 \xe2\x80\x8b'.split()),
+        ),
+        "answer": Target(
+            Answers(),
+            (
+                b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=x\r\n"
+                b"Content-Length: 2\r\n\r\nhi",
+                b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n\r\n"
+                b"2\r\n\x1f\x8b\r\n0\r\n\r\n",
+                b"HTTP/1.0 301 Moved\r\nLocation: //b.test/\r\nRetry-After: 9\r\nETag: x\r\n\r\n",
+            ),
+            tuple(
+                b"\r\n|Content-Encoding: br|deflate|HTTP/1.1 100 x\r\n\r\n|: |\x00|9e9".split(b"|")
+            ),
         ),
         "state": Target(
             Damaged(), (b"\x00\x00\x10\x00", b"\x03\x00\x20\x41"), (b"\x00\x00\x64\x05",)
@@ -383,6 +448,18 @@ def fuzz(name: str, target: Target, seconds: float, seed: int, out: Path) -> int
     return len(found)
 
 
+def fuzz_with_atheris(target: Target, seconds: float, seed: int, out: Path) -> None:
+    """Fuzz one target with libFuzzer, which ends the process."""
+    corpus = out / "corpus"
+    corpus.mkdir(parents=True, exist_ok=True)
+    for number, example in enumerate(target.examples):
+        (corpus / f"example-{number}").write_bytes(example)
+    limits = [f"-max_total_time={seconds:g}", f"-seed={seed}", f"-max_len={LONGEST}"]
+    found = f"-artifact_prefix={out}/"
+    atheris.Setup([sys.argv[0], *limits, found, "-timeout=10", str(corpus)], target.check)
+    atheris.Fuzz()
+
+
 def main() -> None:
     """Fuzz what was asked for."""
     known = targets()
@@ -392,6 +469,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("fuzz-found"))
     parser.add_argument("--replay", type=Path)
+    parser.add_argument("--atheris", action="store_true")
     arguments = parser.parse_args()
     names = arguments.targets or list(known)
     for name in names:
@@ -399,6 +477,10 @@ def main() -> None:
             sys.exit(f"{name!r} is not one of {', '.join(known)}")
     if arguments.replay is not None:
         known[names[0]].check(arguments.replay.read_bytes())
+        return
+    if arguments.atheris:
+        for name in names:
+            fuzz_with_atheris(known[name], arguments.seconds, arguments.seed, arguments.out / name)
         return
     breaches = [
         fuzz(name, known[name], arguments.seconds, arguments.seed, arguments.out) for name in names

@@ -21,7 +21,7 @@ from recrawl.control.admission import Admission
 from recrawl.control.lifecycle import RevisitRules
 from recrawl.control.politeness import PolitenessRules
 from recrawl.control.scope import Scope
-from recrawl.fetch.extract import PageExtractor
+from recrawl.fetch.in_place import InPlaceExtractor
 from recrawl.frontier.sqlite import SqliteFrontier
 from recrawl.ports import AdmissionLimits, EventSink, Fetcher
 from recrawl.runtime.clock import LoopClock
@@ -123,7 +123,7 @@ async def crawl_it(folder: Path, n_hosts: int, n_pages: int, visits: int) -> Loo
     index = open_index(folder)
     world = World(
         clock=clock, frontier=frontier, fetcher=ManyHosts(clock, n_hosts, n_pages),
-        extractor=PageExtractor("recrawl"), index=index, events=looks,
+        extractor=InPlaceExtractor("recrawl"), index=index, events=looks,
         on_state=in_place, on_work=in_place,
     )  # fmt: skip
     rules = Rules(

@@ -144,3 +144,20 @@ def test_a_page_in_no_state_that_there_is_is_damage(
 
     with pytest.raises(StateError, match="nowhere"):
         use(tmp_path)
+
+
+@pytest.mark.parametrize("change", ["state = 'nowhere'", "kind = 'nowhere'"])
+def test_a_page_with_a_word_that_there_is_not_is_explained_as_damage(
+    tmp_path: Path, whole: dict[str, bytes], change: str
+) -> None:
+    """Whoever asks about that page is told, as whoever uses it is."""
+    (tmp_path / DATABASE).write_bytes(whole[DATABASE])
+    with contextlib.closing(sqlite3.connect(tmp_path / DATABASE)) as database, database:
+        database.execute("PRAGMA ignore_check_constraints = ON")
+        database.execute(f"UPDATE page SET {change}")
+    frontier = SqliteFrontier(tmp_path, read_only=True)
+    try:
+        with pytest.raises(StateError, match="nowhere"):
+            frontier.details("http://a.test/")
+    finally:
+        frontier.close()

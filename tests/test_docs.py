@@ -99,7 +99,7 @@ def crawled(site: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-CRAWLS = re.compile(r"recrawl (init|run|search|status|explain|export)")
+CRAWLS = re.compile(r"recrawl (init|run|search|status|explain|export|visit|check|backup|restore)")
 SESSIONS = blocks("console")
 
 

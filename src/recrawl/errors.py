@@ -9,7 +9,10 @@
     │   └── InvalidSettings   the configuration file has a wrong key or value
     ├── NotConverged          a solver stopped short of its tolerance
     ├── StateError            the state directory cannot be used as it is
-    └── FetchError            one HTTP exchange failed; carries what happened
+    ├── NothingIndexed        a crawl ended without a single page in its index
+    ├── FetchError            one HTTP exchange failed; carries what happened
+    ├── PoisonPage            what was fetched cannot be read within the limits
+    └── ReadingCut            the reading was given up, because the crawl stops
 
 Messages name the argument, the bound and the value, because they are what people see.
 """
@@ -23,6 +26,9 @@ __all__ = [
     "InvalidSettings",
     "InvalidTable",
     "NotConverged",
+    "NothingIndexed",
+    "PoisonPage",
+    "ReadingCut",
     "RecrawlError",
     "StateError",
 ]
@@ -68,6 +74,10 @@ class StateError(RecrawlError):
     """The state directory is in use, corrupt, full or written by a newer version."""
 
 
+class NothingIndexed(RecrawlError):
+    """A crawl ended without a single page in its index; the message says why and what to do."""
+
+
 class FetchError(RecrawlError):
     """One HTTP exchange failed.
 
@@ -81,3 +91,11 @@ class FetchError(RecrawlError):
         super().__init__(f"{kind}: {detail}")
         self.kind: Final = kind
         self.detail: Final = detail
+
+
+class PoisonPage(RecrawlError):
+    """What was fetched took more time or memory than reading may, or broke its reader."""
+
+
+class ReadingCut(RecrawlError):
+    """Reading was given up because the crawl stops; nothing is said of the page."""

@@ -3,6 +3,8 @@
 All but the fetcher and the clock are synchronous: the runtime decides on which thread they run,
 and in virtual time they run in place. Each port has one conformance suite, in
 :mod:`recrawl.testing.conformance`, that every adapter passes.
+
+Longer than most modules because every port says there what it promises, method by method.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,6 +27,7 @@ from recrawl.terms import (
     PageState,
     PageUpdate,
     PlanRecord,
+    VisitAnswer,
 )
 
 __all__ = [
@@ -96,22 +99,36 @@ class Fetcher(Protocol):
 
 
 class Extractor(Protocol):
-    """Reads bytes as a page, a sitemap or a feed. Blocking, and safe on any bytes."""
+    """Reads bytes as a page, a sitemap or a feed, whatever they are.
 
-    def page(self, response: FetchResponse) -> Extract:
+    All that is awaited may raise ``PoisonPage``, for what takes more than reading may, and
+    ``ReadingCut`` once the extractor is closed.
+    """
+
+    def at_once(self, response: FetchResponse) -> Extract | None:
+        """Read a page that takes a few milliseconds whatever is in it; None for any other."""
+        ...
+
+    async def page(self, response: FetchResponse) -> Extract:
         """Title, text, links and signature of an HTML or plain-text page."""
         ...
 
-    def sitemap(self, response: FetchResponse) -> tuple[list[tuple[str, float | None]], list[str]]:
+    async def sitemap(
+        self, response: FetchResponse
+    ) -> tuple[list[tuple[str, float | None]], list[str]]:
         """Pages with their lastmod (epoch seconds), and further sitemaps."""
         ...
 
-    def feed(self, response: FetchResponse) -> list[tuple[str, float | None]]:
+    async def feed(self, response: FetchResponse) -> list[tuple[str, float | None]]:
         """Addresses of a feed's entries, with when they were last updated (epoch seconds)."""
         ...
 
     def raw_hash(self, body: bytes) -> bytes:
         """Hash of a body as it came; quick enough for the event loop."""
+        ...
+
+    def close(self) -> None:
+        """Release processes; what is being read is given up."""
         ...
 
 
@@ -120,8 +137,10 @@ class AdmissionLimits:
     """Bounds on what the frontier takes in; traps end here."""
 
     max_pages: int = 1_000_000
-    max_pages_per_host: int = 1_000_000
+    max_pages_per_host: int = 100_000
+    max_listings_per_host: int = 1_000  # sitemaps; and as many feeds
     max_query_variants: int = 100
+    max_new_per_minute: float = 10_000.0  # of one host; five minutes' worth at once
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,7 +180,18 @@ class Frontier(Protocol):
     def admit(
         self, discoveries: Sequence[Discovery], now_s: float, limits: AdmissionLimits
     ) -> list[int]:
-        """Take in URLs not known yet, due at once; return the hosts that got any."""
+        """Take in URLs not known yet, due at once; return the hosts that got any.
+
+        What the limits refuse is counted; see :meth:`refused`.
+        """
+        ...
+
+    def refuse(self, counts: Mapping[tuple[str, str], int]) -> None:
+        """Count addresses that were not taken in, by host and reason."""
+        ...
+
+    def refused(self) -> list[tuple[str, str, int]]:
+        """Host, reason and number of addresses refused since the beginning, most first."""
         ...
 
     def reweigh(self, weight_of: Callable[[str], float]) -> int:
@@ -192,13 +222,65 @@ class Frontier(Protocol):
     ) -> list[Lease]:
         """Hand out up to ``limit`` pages of a host due by ``due_by_s``, earliest due first.
 
-        While both wait, ``discovery_share`` of them are pages never visited. The leases lapse at
-        ``until_s``; a lease that lapsed before ``now_s`` binds no more.
+        Pages that somebody asked for come before all others. While both wait, ``discovery_share``
+        of the rest are pages never visited. The leases lapse at ``until_s``; a lease that lapsed
+        before ``now_s`` binds no more.
+        """
+        ...
+
+    def lease_ahead(
+        self,
+        host_id: int,
+        *,
+        limit: int,
+        worth: Callable[[Lease, float], float],
+        now_s: float,
+        min_interval_s: float,
+        until_s: float,
+    ) -> tuple[list[Lease], float]:
+        """Hand out up to ``limit`` pages of a host that a visit now is worth most for, due or not.
+
+        Only pages that are due by their worth, last visited ``min_interval_s`` ago or more, and
+        for which ``worth(lease, now_s)`` is above 0. With them comes the instant from which there
+        may be some: ``now_s`` where some were handed out, infinity where there is no such page.
+        """
+        ...
+
+    def ask(self, urls: Sequence[str], now_s: float, *, is_signal: bool = False) -> list[int]:
+        """Note durably that visits were asked for; return the number of each.
+
+        Parameters
+        ----------
+        is_signal : somebody only says that these pages have changed: as a date in a sitemap does,
+            and worth as much as such signals of that host have proved to be; its answer is "noted"
+        """
+        ...
+
+    def take_asked(
+        self, read: Callable[[str], Discovery | str], now_s: float, limits: AdmissionLimits
+    ) -> list[int]:
+        """Make the pages that were asked for due, before all others; return the hosts touched.
+
+        Parameters
+        ----------
+        read : makes a discovery of an address, or says why it does not belong to the crawl: then
+            that is the answer, with the outcome ``refused``
+        """
+        ...
+
+    def answers(self, numbers: Sequence[int]) -> list[VisitAnswer]:
+        """Return what came of visits that were asked for, in the order of the numbers.
+
+        A visit that began before it was asked for does not count: another follows.
         """
         ...
 
     def release(self, leases: Sequence[Lease]) -> None:
         """Give pages back as if they had not been leased."""
+        ...
+
+    def defer(self, lease: Lease, due_s: float) -> None:
+        """Have a leased page due no sooner, should its visit never be recorded."""
         ...
 
     def begin_indexing(self, page_ids: Sequence[int]) -> None:
@@ -211,6 +293,14 @@ class Frontier(Protocol):
 
     def reconcile(self, page_id: int, signature: bytes | None, now_s: float) -> None:
         """Make the state say what the index holds (None: nothing), and the page due."""
+        ...
+
+    def agree(self, copies: Sequence[tuple[str, bytes | None]], now_s: float) -> None:
+        """Make the state say what the index holds of these URLs (None: nothing), all or none.
+
+        The pages are due, without validators; URLs that the index holds and nobody knew are pages
+        from now on.
+        """
         ...
 
     def complete(self, updates: Sequence[PageUpdate]) -> None:
@@ -272,6 +362,28 @@ class Frontier(Protocol):
         """Counts of visits at or after an instant."""
         ...
 
+    def look_at_gone(self, by_s: float) -> int:
+        """Have pages that are gone looked at by an instant; return how many that brought forward.
+
+        For those that went before it was known what such a look is worth.
+        """
+        ...
+
+    def gone_s(self, now_s: float) -> float:
+        """Seconds that all pages now gone have been away, since each was seen last."""
+        ...
+
+    def last_fetch_s(self) -> float | None:
+        """When the last visit on record was made."""
+        ...
+
+    def forgive(self, now_s: float) -> int:
+        """Make due what waits because of a failure or of robots.txt; return how many pages.
+
+        Hosts are unblocked that did not send us away themselves. For when the reasons may be gone.
+        """
+        ...
+
     def details(self, url: str, *, recent: int = 10) -> PageDetails | None:
         """One page by its URL in normal form, with its latest visits."""
         ...
@@ -286,6 +398,14 @@ class Frontier(Protocol):
 
     def urls_indexed(self) -> Iterable[tuple[str, bytes]]:
         """URL and signature of every page whose copy the index should hold."""
+        ...
+
+    def n_indexed(self) -> int:
+        """Number of pages whose copy the index should hold."""
+        ...
+
+    def sample_indexed(self, limit: int) -> list[tuple[str, bytes]]:
+        """Some of :meth:`urls_indexed`, drawn at random; at most ``limit``."""
         ...
 
     def close(self) -> None:
@@ -312,6 +432,10 @@ class PageIndex(Protocol):
         """Signature of the copy that is held."""
         ...
 
+    def same(self, document: Document) -> bool:
+        """Tell whether the copy that is held says the same, but for what its host repeats."""
+        ...
+
     def search(
         self,
         query: str,
@@ -321,7 +445,7 @@ class PageIndex(Protocol):
         host: str | None = None,
         fetched_since_s: float | None = None,
     ) -> tuple[int, list[Hit]]:
-        """Number of matches, and a page of them, best first.
+        """Number of matches, and a page of them, best first; copies of one text are one of them.
 
         ``host`` (with its port, as in the URL) and the age of the copies narrow them down.
         """

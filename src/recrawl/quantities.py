@@ -27,6 +27,7 @@ UNIT_S: Mapping[str, float] = {
     "w": 604_800.0,
     "y": 31_557_600.0,
 }
+_LEAST, _MOST = 1e-15, 1e15  # seconds, or times a second: thirty million years either way
 _DURATION: Final = re.compile(r"\s*([0-9.]+(?:e[+-]?[0-9]+)?)\s*([a-z]+)\s*", re.IGNORECASE)
 _RATE: Final = re.compile(r"\s*([0-9.]+(?:e[+-]?[0-9]+)?)\s*(?:/|per)\s*([a-z]+)\s*", re.IGNORECASE)
 
@@ -45,7 +46,7 @@ def parse_duration_s(text: str, *, name: str) -> float:
             f"{name}: {text!r} is not a duration; write a number and a unit, "
             "such as 30s, 90m, 12h, 14d or 2w"
         )
-    return _number(match[1], name) * UNIT_S[match[2].lower()]
+    return _bounded(_number(match[1], name) * UNIT_S[match[2].lower()], text, name)
 
 
 def parse_rate_per_s(text: str, *, name: str) -> float:
@@ -62,7 +63,14 @@ def parse_rate_per_s(text: str, *, name: str) -> float:
             f"{name}: {text!r} is not a rate; write a number, a slash and a unit, "
             "such as 1000/h, 6/min or 50000/d"
         )
-    return _number(match[1], name) / UNIT_S[match[2].lower()]
+    return _bounded(_number(match[1], name) / UNIT_S[match[2].lower()], text, name)
+
+
+def _bounded(value: float, text: str, name: str) -> float:
+    if value and not _LEAST <= value <= _MOST:
+        size = "large" if value > 1 else "small"
+        raise InputError(f"{name}: {text!r} is too {size} to mean anything")
+    return value
 
 
 def _number(text: str, name: str) -> float:

@@ -28,6 +28,7 @@ __all__ = [
     "PageUpdate",
     "PlanRecord",
     "Visit",
+    "VisitAnswer",
 ]
 
 
@@ -64,10 +65,11 @@ class Outcome(StrEnum):
     NOT_FOUND = "not-found"
     GONE = "gone"
     DENIED = "denied"  # any other 4xx
-    THROTTLED = "throttled"  # 429 or 503
+    THROTTLED = "throttled"  # 429
     SERVER_ERROR = "server-error"
     FAILED = "failed"  # no answer: timeout, DNS, connection, protocol
     TOO_LARGE = "too-large"
+    POISON = "poison"  # reading it took more time or memory than it may
     UNSUPPORTED = "unsupported"  # a content type that cannot be indexed
     DISALLOWED = "disallowed"  # robots.txt forbids it: no request was made
     LOST = "lost"  # the buffer was full
@@ -114,6 +116,7 @@ class Lease:
     crawl_rate_per_s: float | None = None  # from the plan; None: not planned yet
     weight: float = 1.0
     change_rate_per_s: float | None = None  # None: not estimated yet
+    tier: int = 0  # the queue of its host that it waited in; see `recrawl.control.tiers`
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,12 +159,17 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class PageUpdate:
-    """All that one visit changes in the frontier, written in one transaction."""
+    """All that one visit changes in the frontier, written in one transaction.
+
+    ``interval_s`` is the planned interval of a page that is due by what a visit is worth, and may
+    be visited ahead of its due time; None where that time is fixed.
+    """
 
     lease: Lease
     visit: Visit
     state: PageState
     due_s: float
+    interval_s: float | None = None
     failures: int = 0
     etag: str | None = None
     last_modified: str | None = None
@@ -178,6 +186,7 @@ class Extract:
     title: str = ""
     text: str = ""
     signature: bytes = b""
+    headings: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     feeds: tuple[str, ...] = ()
     canonical: str | None = None
@@ -205,11 +214,22 @@ class Document:
     text: str
     fetched_at_s: float
     signature: bytes
+    headings: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, url: str, extract: Extract, fetched_at_s: float) -> "Document":
+        """Return what is kept of what a page says."""
+        return cls(
+            url, extract.title, extract.text, fetched_at_s, extract.signature, extract.headings
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One search result; ``snippet`` is plain text and ``highlights`` the (start, end) in it."""
+    """One search result; ``snippet`` is plain text and ``highlights`` the (start, end) in it.
+
+    ``copies`` are other addresses at which the same text was found.
+    """
 
     url: str
     title: str
@@ -217,6 +237,7 @@ class Hit:
     highlights: tuple[tuple[int, int], ...]
     score: float
     fetched_at_s: float
+    copies: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +253,16 @@ class HostRecord:
     failures: int = 0
     blocked_until_s: float = 0.0
     blocked_why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VisitAnswer:
+    """What came of a visit that somebody asked for; an outcome of None: it is still to come."""
+
+    number: int
+    url: str
+    outcome: str | None = None
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

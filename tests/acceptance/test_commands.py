@@ -233,7 +233,7 @@ def test_a_terminal_shows_the_crawl_as_it_goes(tmp_path: Path) -> None:
                 while chunk := screen.read(65536):
                     shown += chunk
         assert process.returncode == 0
-    assert shown.count(b"fresh, estimated") >= 3
+    assert shown.count(b"fetches") >= 3
     plain = re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b"", shown)
     assert re.search(rb"new +[1-9]\d", plain)
 

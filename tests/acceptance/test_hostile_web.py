@@ -33,6 +33,8 @@ allow_private = ["*.localhost"]
 [fetch]
 timeout = "2s"
 max_bytes = "1MB"
+[reading]
+cpu = "500ms"
 """
 
 BOMB = gzip.compress(b"\0" * 200_000_000, 9)
@@ -40,8 +42,9 @@ BROTLI_BOMB = brotli.compress(b"\0" * 200_000_000, quality=5)
 ESCAPES = "\x1b[31mred\x1b[0m \u202eevil\u202c \x07bell \x9bcsi"
 TRICKS = (
     "ok gzip-bomb br-bomb endless slow header-flood long-header bad-gzip short reset dup-length "
-    "loop private metadata file literal latin utf16 badutf nul cookie auth lies titles calendar "
-    "deep repeat sitemap robots-huge session empty base hugelink deflate"
+    "loop private metadata file literal latin utf16 badutf nul cookie auth lies other titles "
+    "calendar deep repeat sitemap robots-huge session empty base hugelink deflate unclosed "
+    "attributes"
 ).split()
 
 
@@ -152,6 +155,9 @@ class Torture:
     async def lies(self, exchange: Exchange) -> None:
         await exchange.reply(b"%PDF-1.7 \x00\x01", Content_Type="application/pdf")
 
+    async def other(self, exchange: Exchange) -> None:
+        await exchange.reply(b"PK\x03\x04 \x00\x01", Content_Type="application/zip")
+
     async def titles(self, exchange: Exchange) -> None:
         await exchange.reply(f"<title>{ESCAPES}</title><main>hostile title words</main>")
 
@@ -200,6 +206,14 @@ class Torture:
 
     async def base(self, exchange: Exchange) -> None:
         await exchange.reply('<base href="/sub/"><main>base <a href="page">x</a></main>')
+
+    async def unclosed(self, exchange: Exchange) -> None:
+        opened = "".join(f"<font a{number}>" for number in range(400))
+        await exchange.reply(f"<p>{opened}{'<p>x' * 20_000}")
+
+    async def attributes(self, exchange: Exchange) -> None:
+        names = " ".join(f"a{number}" for number in range(100_000))
+        await exchange.reply(f"<p {names}>words")
 
     async def hugelink(self, exchange: Exchange) -> None:
         await exchange.reply(f'<main>long <a href="/{"x" * 5000}">x</a></main>')
@@ -287,6 +301,18 @@ def test_broken_answers_are_failures_with_a_reason(crawled: Crawled, name: str, 
     assert visit["note"].split(":")[0] in (kind, "protocol", "disconnected")
 
 
+@pytest.mark.parametrize("name", ["unclosed", "attributes"])
+def test_pages_that_cannot_be_read_are_quarantined(crawled: Crawled, name: str) -> None:
+    """Once, with a reason, and `status` tells of them; the page is not asked for again at once."""
+    told = recrawl("status", cwd=crawled.cwd).stdout
+
+    assert [visit["outcome"] for visit in crawled.visits[crawled.page(name)["url"]]] == ["poison"]
+    assert "within" in crawled.visit(name)["note"] or "more than" in crawled.visit(name)["note"]
+    assert crawled.page(name)["state"] == "discovered"
+    assert crawled.page(name)["due_s"] > crawled.visit(name)["visited_at_s"] + 500.0
+    assert "Poison: 2 visits" in told
+
+
 def test_a_slow_body_is_cut_off_in_time(crawled: Crawled) -> None:
     assert crawled.visit("slow")["note"].startswith("timeout")
 
@@ -331,9 +357,11 @@ def test_traps_are_bounded(crawled: Crawled) -> None:
     assert count("hugelink") <= 1 + 1
 
 
-def test_prompts_and_other_types_are_left_alone(crawled: Crawled) -> None:
+def test_prompts_and_what_is_not_what_it_says_are_left_alone(crawled: Crawled) -> None:
+    """No password is tried; what is no PDF is not indexed."""
     assert crawled.visit("auth")["outcome"] == "denied"
-    assert crawled.visit("lies")["outcome"] == "unsupported"
+    assert crawled.visit("other")["outcome"] == "unsupported"
+    assert crawled.page("lies")["state"] == "excluded"
     assert crawled.server.requests[f"auth.localhost:{crawled.server.port}/"] == 1
 
 

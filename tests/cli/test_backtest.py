@@ -200,7 +200,7 @@ def test_a_wrong_history_is_told_what_would_be_right(
         (["--budget", "many"], "is not a rate"),
         (["--policies", "best"], "is none of recrawl, uniform"),
         (["--learning", "1"], "must lie in (0, 1)"),
-        (["--resamples", "1"], "must be >= 20"),
+        (["--resamples", "1"], "between 20 and"),
         (["--plot", "x.gif"], "must end in"),
     ],
 )

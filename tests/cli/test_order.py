@@ -212,7 +212,7 @@ def test_rates_that_are_not_the_best_are_held_to_their_own_bound(run: Run, tmp_p
             ["--cycle", "--length", "2"],
             "too short to hold each of 3",
         ),
-        (["crawl_rate", "1"], ["--length", "0"], "--length: 0 must be >= 1"),
+        (["crawl_rate", "1"], ["--length", "0"], "--length: 0 must be between 1 and"),
         (["crawl_rate", "1"], ["--unit", "y!"], "--unit: 'y!' is no unit of time"),
         (["crawl_rate", "1"], ["--host-gap", "5s"], "--host-gap needs a column host or url"),
         (

@@ -31,6 +31,7 @@ def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
         (("--listen", "203.0.113.7", "--token-file", "TOKEN"), "no address of this machine"),
         (("--token-file", "nowhere"), "--token-file: nowhere cannot be read"),
         (("--token-file", "SHORT"), "a token needs at least 16"),
+        (("--token-file", "OPEN"), "may be read by others (mode 0644)"),
     ],
 )
 def test_bad_options_are_named(
@@ -44,6 +45,10 @@ def test_bad_options_are_named(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "TOKEN").write_text("correct-horse-battery\n")
     (tmp_path / "SHORT").write_text("short\n")
+    (tmp_path / "OPEN").write_text("correct-horse-battery\n")
+    (tmp_path / "OPEN").chmod(0o644)
+    for name in ("TOKEN", "SHORT"):
+        (tmp_path / name).chmod(0o600)
 
     assert words in complaint(capsys, "serve", "--state", str(tmp_path), *options)
 

@@ -8,8 +8,10 @@ from pathlib import Path
 
 from tests.acceptance.servers import Exchange, serving
 
-from recrawl.fetch.extract import PageExtractor
 from recrawl.fetch.http import HttpFetcher
+from recrawl.fetch.in_place import InPlaceExtractor
+from recrawl.fetch.isolation.extractor import IsolatedExtractor
+from recrawl.fetch.isolation.reader import Limits
 from recrawl.frontier.memory import MemoryFrontier
 from recrawl.frontier.sqlite import SqliteFrontier
 from recrawl.index.memory import MemoryIndex
@@ -105,9 +107,14 @@ class TestTruthMeter(EventSuite):
         return TruthMeter(_site())
 
 
-class TestPageExtractor(ExtractorSuite):
+class TestInPlaceExtractor(ExtractorSuite):
     def make(self) -> Extractor:
-        return PageExtractor("recrawl")
+        return InPlaceExtractor("recrawl")
+
+
+class TestIsolatedExtractor(ExtractorSuite):
+    def make(self) -> Extractor:
+        return IsolatedExtractor("recrawl", Limits(cpu_s=20.0, memory_bytes=512 * 2**20))
 
 
 BODY = b"<title>Page</title><main>" + b"words and more words " * 20 + b"</main>"

@@ -29,6 +29,7 @@ def dispatcher(
     rules = PolitenessRules(delay_s=delay_s, backoff=Backoff(jitter=0.0))
     budget = FetchBudget(rate, burst=burst)
     budget.spend(NOW_S - 1000.0)
+    options.setdefault("least_share", inf)  # what is due, and nothing ahead of its time
     return Dispatcher(politeness=rules, budget=budget, random=np.random.default_rng(1), **options)
 
 
@@ -341,3 +342,78 @@ class AnyCrawl(RuleBasedStateMachine):
 
 TestAnyCrawl = AnyCrawl.TestCase
 TestAnyCrawl.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+
+
+def test_what_is_due_comes_before_what_is_ahead_of_its_time() -> None:
+    """And that comes before an unused request."""
+    made = dispatcher(delay_s=0.0, least_share=0.0)
+    known(made, 1, due_s=NOW_S + 500.0)
+    known(made, 2, due_s=NOW_S + 20.0)
+    early = [
+        replace(lease(1, number, due_s=NOW_S + 500.0), last_visit_s=NOW_S - age_s, tier=9)
+        for number, age_s in ((1, 100.0), (2, 900.0), (3, 300.0))
+    ]
+
+    refills = [made.pick(NOW_S), made.pick(NOW_S)]
+    made.stock_ahead(1, early, until_s=ALWAYS_S, from_s=NOW_S)
+    made.stock_ahead(2, [], until_s=ALWAYS_S, from_s=inf)
+    first = made.pick(NOW_S)
+    made.answered(1, NOW_S, 200, None)
+    later = made.pick(NOW_S + 20.0)
+    stocked(made, 2, lease(2, 1, due_s=NOW_S + 20.0))
+
+    assert {(task.host_id, task.is_ahead) for task in refills if isinstance(task, Refill)} == {
+        (1, True),
+        (2, True),
+    }
+    assert first == Fetch(early[1]), "the one that has come furthest towards its due time"
+    assert later == Refill(2, 64)
+    assert made.pick(NOW_S + 20.0) == Fetch(lease(2, 1, due_s=NOW_S + 20.0))
+    assert made.pick(NOW_S + 20.0) == Fetch(early[2])
+
+
+def test_whoever_waits_for_the_budget_waits_until_it_is_there() -> None:
+    """Not for a host whose robots.txt is to be read: that takes a request too."""
+    made = dispatcher(rate=0.01, burst=1.0, least_share=0.0)
+    known(made, 1, due_s=NOW_S + 500.0, robots=None)
+    made.budget.spend(NOW_S)
+
+    told = made.pick(NOW_S)
+
+    assert isinstance(told, Wait)
+    assert told.until_s == pytest.approx(NOW_S + 100.0, abs=1.0)
+
+
+def test_pages_leased_ahead_are_due_like_any_other_when_their_time_comes() -> None:
+    """And lapse like any other lease."""
+    made = dispatcher(delay_s=0.0, least_share=0.0)
+    known(made, 1, due_s=NOW_S + 500.0)
+    early = replace(lease(1, 1, due_s=NOW_S + 50.0), last_visit_s=NOW_S - 10.0, tier=9)
+    assert made.pick(NOW_S) == Refill(1, 16, is_ahead=True)
+    made.stock_ahead(1, [early, replace(early, page_id=2)], until_s=NOW_S + 90.0, from_s=inf)
+    made.budget.spend(NOW_S)
+
+    due = made.pick(NOW_S + 60.0)
+    made.answered(1, NOW_S + 60.0, 200, None)
+    lapsed = made.pick(NOW_S + 100.0)
+
+    assert isinstance(due, Fetch)
+    assert isinstance(lapsed, Refill)
+    assert not lapsed.is_ahead
+
+
+def test_a_lease_that_lapsed_while_its_host_waited_for_the_budget_is_not_used() -> None:
+    """The frontier may have handed the page out again; when it is due is not forgotten."""
+    made = dispatcher(rate=0.01, delay_s=0.0, burst=1.0, least_share=0.0)
+    known(made, 1, due_s=NOW_S + 900.0)
+    early = replace(lease(1, 1, due_s=NOW_S + 500.0), last_visit_s=NOW_S - 10.0, tier=9)
+    made.budget.spend(NOW_S)
+    assert made.pick(NOW_S) == Refill(1, 3, is_ahead=True)
+    made.stock_ahead(1, [early], until_s=NOW_S + 50.0, from_s=inf)
+    assert isinstance(made.pick(NOW_S), Wait)
+
+    later = made.pick(NOW_S + 100.0)
+
+    assert later == Refill(1, 3, is_ahead=True)
+    made.stock_ahead(1, [], until_s=NOW_S + 150.0, from_s=inf)
+    assert made.pick(NOW_S + 101.0) == Wait(NOW_S + 500.0)

@@ -9,8 +9,8 @@ from recrawl.control.lifecycle import (
     RevisitRules,
     is_copied,
     is_removed,
-    next_due_s,
     next_state,
+    next_visit,
     outcome_of_status,
     why_due,
 )
@@ -50,7 +50,9 @@ OUTCOMES = {
     "excluded": (Was.TOO_LARGE, Was.UNSUPPORTED),
     "disallowed": (Was.DISALLOWED,),
 }
-TELLS_NOTHING = (Was.THROTTLED, Was.SERVER_ERROR, Was.FAILED, Was.LOST, Was.OBSOLETE)
+TELLS_NOTHING = (
+    Was.THROTTLED, Was.SERVER_ERROR, Was.FAILED, Was.POISON, Was.LOST, Was.OBSOLETE
+)  # fmt: skip
 
 
 def transitions() -> list[tuple[PageState, PageState, Outcome]]:
@@ -131,9 +133,9 @@ def test_the_copy_goes_with_the_step_out_of_the_index_and_only_then() -> None:
         (Was.REDIRECTED, [302, 303, 307]),
         (Was.NOT_FOUND, [404]),
         (Was.GONE, [410]),
-        (Was.THROTTLED, [429, 503]),
+        (Was.THROTTLED, [429]),
         (Was.DENIED, [400, 401, 403, 406, 418, 451, 499]),
-        (Was.SERVER_ERROR, [500, 501, 502, 504, 599, 600, 999, 100, 300, 305, 0]),
+        (Was.SERVER_ERROR, [500, 501, 502, 503, 504, 599, 600, 999, 100, 300, 305, 0]),
     ],
 )
 def test_every_status_has_a_meaning(expected: Outcome | None, statuses: list[int]) -> None:
@@ -169,14 +171,14 @@ def test_every_status_has_a_meaning(expected: Outcome | None, statuses: list[int
 )
 def test_when_a_page_is_due_again(expected: float, visited: Lease, outcome: Outcome) -> None:
     """By the plan where there is one, less the 50 s of delay; what was lost is due as before."""
-    assert next_due_s(RULES, visited, outcome, NOW_S, 1) - NOW_S == pytest.approx(expected)
+    assert next_visit(RULES, visited, outcome, NOW_S, 1).due_s - NOW_S == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("outcome", [Was.FAILED, Was.SERVER_ERROR])
+@pytest.mark.parametrize("outcome", [Was.FAILED, Was.SERVER_ERROR, Was.POISON])
 def test_failures_are_retried_ever_later(outcome: Outcome) -> None:
     """Doubling, up to the longest interval, whatever the count."""
     delays = [
-        next_due_s(RULES, lease(), outcome, NOW_S, failures) - NOW_S
+        next_visit(RULES, lease(), outcome, NOW_S, failures).due_s - NOW_S
         for failures in (1, 2, 3, 11, 12, 5_000)
     ]
 
@@ -196,7 +198,7 @@ def test_no_page_is_ever_forgotten(
     """Without a plan that says otherwise, every page is due within the longest interval."""
     visited = lease(state, kind=kind, crawl_rate_per_s=rate)
 
-    due_s = next_due_s(RULES, visited, outcome, NOW_S, failures)
+    due_s = next_visit(RULES, visited, outcome, NOW_S, failures).due_s
 
     assert due_s < float("inf")
     if not rate or rate >= 1 / RULES.max_interval_s:

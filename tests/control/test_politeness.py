@@ -21,16 +21,22 @@ def host(**fields: object) -> HostPoliteness:
 
 
 def asked(
-    timing: HostPoliteness, now_s: float, status: int, retry_after: str | None = None
+    timing: HostPoliteness,
+    now_s: float,
+    status: int,
+    retry_after: str | None = None,
+    page_id: int | None = None,
 ) -> None:
     """Make one request that is answered at once."""
     timing.start()
-    timing.answered(now_s, status, retry_after, RANDOM)
+    timing.answered(now_s, status, retry_after, RANDOM, page_id)
 
 
-def unanswered(timing: HostPoliteness, now_s: float, why: str = "timeout") -> None:
+def unanswered(
+    timing: HostPoliteness, now_s: float, why: str = "timeout", page_id: int | None = None
+) -> None:
     timing.start()
-    timing.unanswered(now_s, why, RANDOM)
+    timing.unanswered(now_s, why, RANDOM, page_id)
 
 
 def test_a_new_host_may_be_asked_at_once() -> None:
@@ -172,6 +178,70 @@ def test_a_block_never_shortens_another() -> None:
     timing.block_until(NOW_S + 300.0, "robots.txt cannot be read")
 
     assert timing.ready_s == NOW_S + 3600.0
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 504])
+def test_a_page_that_fails_by_itself_does_not_make_its_host_rest(status: int) -> None:
+    """Not even when it fails again and again, between others that are well."""
+    timing = host()
+    for n in range(40):
+        asked(timing, NOW_S + 10 * n, status, page_id=1)
+        asked(timing, NOW_S + 10 * n + 5, 200, page_id=2 + n % 5)
+
+    assert (timing.failures, timing.blocked_until_s, timing.blocked_why) == (0, 0.0, None)
+
+
+def test_a_page_alone_speaks_for_itself() -> None:
+    """It backs off by itself; a site of one page has nothing else to be spared."""
+    timing = host()
+    for n in range(40):
+        asked(timing, NOW_S + 10 * n, 503, page_id=1)
+
+    assert timing.failures == 0
+
+
+def test_three_pages_that_fail_and_half_of_those_asked_last_make_the_host_rest() -> None:
+    """The share over different pages decides."""
+    well, ill = host(), host()
+    for n in range(4):
+        asked(well, NOW_S + n, 200, page_id=n)
+        asked(ill, NOW_S + n, 200 if n < 3 else 500, page_id=n)
+    for n in range(4, 7):
+        asked(well, NOW_S + n, 500, page_id=n)
+    before = well.failures
+    for n in range(4, 6):
+        asked(ill, NOW_S + n, 500, page_id=n)
+
+    assert (before, ill.failures) == (0, 1)
+    assert ill.ready_s == NOW_S + 5 + 60.0
+
+
+@pytest.mark.parametrize("why", ["timeout", "disconnected", "protocol"])
+def test_an_answer_cut_off_is_the_pages_own_trouble_too(why: str) -> None:
+    """A slow page must not starve its host."""
+    timing = host()
+    for n in range(9):
+        unanswered(timing, NOW_S + 10 * n, why, page_id=1)
+
+    assert timing.failures == 0
+
+
+@pytest.mark.parametrize("why", ["connect", "dns", "tls"])
+def test_no_connection_counts_at_once(why: str) -> None:
+    """It is nothing that a page could do."""
+    timing = host()
+    unanswered(timing, NOW_S, why, page_id=1)
+
+    assert timing.ready_s == NOW_S + 60.0
+
+
+def test_a_host_that_sends_us_away_is_obeyed_at_once() -> None:
+    """429 from any page, and Retry-After beside a 503."""
+    throttled, sent_away = host(), host()
+    asked(throttled, NOW_S, 429, page_id=1)
+    asked(sent_away, NOW_S, 503, "300", page_id=1)
+
+    assert (throttled.ready_s, sent_away.ready_s) == (NOW_S + 60.0, NOW_S + 300.0)
 
 
 class PoliteHost(RuleBasedStateMachine):

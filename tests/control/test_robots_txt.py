@@ -165,3 +165,11 @@ def test_no_body_breaks_it(body: bytes) -> None:
     assert isinstance(found.allows(f"{A}/x?y=%zz"), bool)
     assert delay_s is None or (math.isfinite(delay_s) and delay_s >= 0.0)
     assert all(isinstance(sitemap, str) for sitemap in found.sitemaps)
+
+
+@pytest.mark.parametrize(("n_rules", "allowed"), [(2_000, True), (2_001, False)])
+def test_more_wildcards_than_can_be_judged_forbid_everything(n_rules: int, allowed: bool) -> None:
+    """Each costs time for each address."""
+    body = b"User-agent: *\n" + b"Disallow: /*a*b$\n" * n_rules
+
+    assert robots_from_answer("recrawl", 200, body).allows("http://a.test/x") is allowed

@@ -140,6 +140,47 @@ def test_the_text_is_that_of_the_main_content(expected: str, html: str) -> None:
     assert page(html).text == expected
 
 
+@pytest.mark.parametrize(
+    ("expected", "html"),
+    [
+        ("os.path.join is one", "<p><i>os</i>.<b>path</b><span>.</span><span>join</span> is one"),
+        ("Prev\nNext", "<a href=1>Prev</a><a href=2>Next</a>"),
+        ("one two\nthree", "<table><tr><td>one\ntwo</td><td>three</td></tr></table>"),
+        ("term\nwhat it is", "<dl><dt>term<dd>what it is</dl>"),
+    ],
+)
+def test_a_line_is_a_block_and_words_stay_whole(expected: str, html: str) -> None:
+    """Marks within a word do not end it; a cell, an entry or a link of a list is a line."""
+    assert page(html).text == expected
+
+
+def test_headings_and_terms_are_told_without_marks_of_links() -> None:
+    """Each once, without what navigation repeats."""
+    html = "<nav><h2>Menu</h2></nav><h1>A <b>head</b></h1><dt>--onto</dt><h1>A head<a>¶</a></h1>"
+
+    assert page(html).headings == ("A head", "--onto")
+
+
+def test_markdown_has_a_title_and_headings() -> None:
+    """Links in it are not followed: they are text."""
+    found = page("words\n# A title #\n\n## More\n#no heading", content_type="text/markdown")
+
+    assert (found.title, found.headings) == ("A title", ("A title", "More"))
+    assert found.links == ()
+
+
+def test_xml_is_its_text_and_a_listing_is_no_page() -> None:
+    """No element stands in a line with the next; sitemaps and feeds are read elsewhere."""
+    xml = "<?xml version='1.0'?><book><title>Rain</title><by>Ann</by><year>2026</year></book>"
+
+    found = page(xml, content_type="application/xml")
+
+    assert (found.title, found.text.split("\n")) == ("Rain", ["Rain", "Ann", "2026"])
+    assert not found.noindex
+    for listing in ("<urlset>", "<rss version='2.0'>", "<feed xmlns='x'>", "<s:sitemapindex>"):
+        assert page(f"<?xml version='1.0'?>{listing}", content_type="text/xml").noindex
+
+
 def test_plain_text_is_its_own_content() -> None:
     """Its first line is the title, and it has no links."""
     found = page("\n A title\nwords <a href=/x>\x1b", content_type="text/plain")

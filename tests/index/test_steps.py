@@ -1,8 +1,10 @@
 """The step before the index: what a command may do, and what becomes of one that does not."""
 
 import asyncio
+import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -150,3 +152,32 @@ def test_the_configuration_has_one_for_each_server(tmp_path: Path) -> None:
     finally:
         steps.close()
     assert open_steps(replace(settings, index_command=(), n_servers=1)) is None
+
+
+def test_a_command_and_what_it_started_end_with_the_crawl(tmp_path: Path) -> None:
+    """Even when that is killed in the middle of a page."""
+    command = f"echo $$ > {tmp_path}/first; sleep 600 & echo $! > {tmp_path}/second; wait"
+    script = (
+        "from recrawl.index.steps import CommandStep\n"
+        "from recrawl.terms import Document\n"
+        f"step = CommandStep(['sh', '-c', {command!r}], timeout_s=60.0)\n"
+        "step(Document('http://a.test/', '', '', 0.0, b''))\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", script]) as crawl:
+        second = tmp_path / "second"
+        until_s = time.monotonic() + 30.0
+        while not (second.exists() and second.read_text().strip()) and time.monotonic() < until_s:
+            time.sleep(0.01)
+        crawl.kill()
+    pids = [int((tmp_path / name).read_text()) for name in ("first", "second")]
+
+    while any(map(is_alive, pids)) and time.monotonic() < until_s:
+        time.sleep(0.01)
+    assert not any(map(is_alive, pids))
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return ") Z " not in Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False

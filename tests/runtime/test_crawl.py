@@ -1,6 +1,7 @@
 """The engine in virtual time, over a scripted web: one test per promise, no sleeping."""
 
 import itertools
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ from recrawl.control.activation import FixedRobots
 from recrawl.control.lifecycle import RevisitRules
 from recrawl.control.politeness import PolitenessRules
 from recrawl.errors import FetchError
+from recrawl.frontier.memory import MemoryFrontier
+from recrawl.index.tantivy import TantivyIndex
 from recrawl.processes.fitting.beliefs import RateBeliefs
 from recrawl.reports.status import bound_words
 from recrawl.runtime.crawl import CrawlPlan
@@ -184,11 +187,12 @@ def test_throttling_doubles_the_wait() -> None:
     """429 without a header: 60 s, 120 s, 240 s, 480 s, each up to a tenth more."""
 
     def script(web: ScriptedFetcher) -> None:
-        web.reply(f"{A}/", FetchResponse(url=A, status=429))
+        for n in range(9):
+            web.reply(f"{A}/{n}", FetchResponse(url=A, status=429))
 
-    virtual = run(1000, script)
+    virtual = run(1000, script, Setup(seeds=[f"{A}/{n}" for n in range(9)]))
 
-    times = [request.at_s for request in virtual.web.asked(f"{A}/")]
+    times = [request.at_s for request in virtual.web.requests if "robots" not in request.url]
     gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
     assert len(gaps) == 4
     for gap, expected in zip(gaps, (60.0, 120.0, 240.0, 480.0), strict=True):
@@ -254,6 +258,34 @@ def test_boilerplate_is_no_change_and_content_is() -> None:
         Outcome.CHANGED,
     ]
     assert virtual.index.search("new")[0] == 1
+
+
+def test_a_footer_that_a_host_repeats_may_change_and_no_page_has_changed(tmp_path: Path) -> None:
+    """No markup says that it is one; the visits tell it apart from a change of the text."""
+    names = [f"{A}/{name}" for name in _NAMES[:20]]
+    links = "".join(f"<a href='{name}'>go</a>" for name in names)
+
+    def html(url: str, foot: str, words: str = "words") -> FetchResponse:
+        body = f"<p>The {words} of {url}.</p><p>Imprint</p><p>{foot}</p>"
+        return text(url, body + (links if url == f"{A}/" else ""), "text/html")
+
+    def script(web: ScriptedFetcher) -> None:
+        for url in (f"{A}/", *names):
+            now = html(url, "Made in 2027", "news" if url == names[0] else "words")
+            web.reply(url, html(url, "Made in 2026"), now)
+
+    revisit = RevisitRules(min_interval_s=600, max_interval_s=3600, initial_interval_s=1000)
+    setup = Setup(revisit=revisit, rules={"replan_s": 1e9})
+    virtual = run(2500, script, setup, index=TantivyIndex(tmp_path))
+
+    changed = [
+        url for url in names for visit in virtual.frontier.details(url).recent  # type: ignore[union-attr]
+        if visit.outcome is Outcome.CHANGED
+    ]  # fmt: skip
+    assert changed == [names[0]]
+    assert virtual.counts.outcomes["unchanged"] >= 19
+    assert dict(virtual.frontier.urls_indexed()) == dict(virtual.index.urls())
+    virtual.index.close()
 
 
 def test_a_404_is_confirmed_before_the_copy_goes_and_a_410_is_not() -> None:
@@ -649,3 +681,85 @@ def test_weights_move_visits_to_what_matters() -> None:
     assert cheap is not None
     assert dear.weight == 20.0
     assert dear.visits > 2 * cheap.visits
+
+
+def test_a_page_that_answers_503_for_ever_does_not_starve_its_host() -> None:
+    """It backs off by itself; the others are visited as if it were not there."""
+    pages = [f"{A}/{n}" for n in range(20)]
+
+    def visits(status: int) -> int:
+        def script(web: ScriptedFetcher) -> None:
+            for url in pages:
+                web.page(url, f"page {url}")
+            web.reply(pages[0], FetchResponse(url=pages[0], status=status))
+
+        virtual = run(3_600, script, Setup(seeds=pages, budget_per_s=0.5, least_worth=0.0))
+        return sum(len(virtual.web.asked(url)) for url in pages[1:])
+
+    well, ill = visits(200), visits(503)
+
+    assert ill >= 0.9 * well
+
+
+def test_a_sitemap_that_was_absent_is_looked_for_again_as_other_listings_are() -> None:
+    """Not in a month: what was not there at the start may come any day."""
+    revisit = RevisitRules(min_interval_s=60.0, listing_s=1_000.0)
+
+    def script(web: ScriptedFetcher) -> None:
+        web.page(f"{A}/", "home")
+
+    virtual = run(3_500, script, Setup(revisit=revisit))
+
+    times = [request.at_s for request in virtual.web.asked(f"{A}/sitemap.xml")]
+    assert len(times) == 4
+    assert np.diff(times) == pytest.approx(1_000.0, abs=3.0)
+
+
+def test_no_block_outlives_the_settings_that_led_to_it() -> None:
+    """Who mends the configuration need not wait for a back-off to end; who is sent away does."""
+    frontier = MemoryFrontier()
+
+    def refused(web: ScriptedFetcher) -> None:
+        for host in ("a", "b"):
+            web.reply(f"http://{host}.test/robots.txt", FetchError("refused-address", "10.0.0.1"))
+        web.reply("http://b.test/robots.txt", FetchResponse(url=A, status=429, retry_after="9000"))
+
+    seeds = (f"{A}/", "http://b.test/")
+    run(100, refused, Setup(seeds=seeds, rules={"settings_mark": 1.0}), frontier=frontier)
+
+    def mended(web: ScriptedFetcher) -> None:
+        for url in seeds:
+            web.page(url, f"home of {url}")
+
+    same = run(20, mended, Setup(seeds=seeds, rules={"settings_mark": 1.0}), frontier=frontier)
+    other = run(20, mended, Setup(seeds=seeds, rules={"settings_mark": 2.0}), frontier=frontier)
+
+    assert not same.web.asked(f"{A}/")
+    assert other.web.asked(f"{A}/")
+    assert not other.web.asked("http://b.test/")
+
+
+def test_a_page_that_came_back_is_found_again_before_the_longest_interval() -> None:
+    """By the worth of looking; how often pages return is learned, and kept."""
+    revisit = RevisitRules(60.0, 30 * DAY, 3_600.0, confirm_s=600.0)
+    pages = [f"{A}/{number}" for number in range(10)]
+
+    def script(web: ScriptedFetcher) -> None:
+        for url in pages:
+            web.page(url, f"page {url}")
+        web.reply(pages[0], *[text(pages[0], "first")] * 2, FetchResponse(url=A, status=410),
+                  text(pages[0], "it is back"))  # fmt: skip
+
+    setup = Setup(
+        seeds=pages,
+        budget_per_s=200 / DAY,
+        revisit=revisit,
+        least_worth=0.0,
+        rules={"replan_s": DAY / 4},
+    )
+    virtual = run(12 * DAY, script, setup)
+
+    details = virtual.frontier.details(pages[0])
+    assert details is not None
+    assert details.state is PageState.INDEXED
+    assert virtual.frontier.facts()["returned"] == 1.0

@@ -107,7 +107,7 @@ async def test_all_who_watch_are_told(crawl: Path) -> None:
     reader = Reader(crawl, "live")
     view = LiveView(reader, agent="recrawl", at_most=2)
     looking = asyncio.create_task(view.run())
-    first, second = view.messages(), view.messages()
+    first, second = view.messages(view.enter()), view.messages(view.enter())
     assert (await anext(first)).startswith(b"retry")
     told: dict[str, object] = {}
     while not {"pulse", "report"} <= told.keys():
@@ -126,12 +126,24 @@ async def test_all_who_watch_are_told(crawl: Path) -> None:
     reader.close()
 
 
+def test_a_dashboard_has_its_place_from_the_first_moment(tmp_path: Path) -> None:
+    """Many that ask at once are no more than may be there, and places are given back."""
+    reader = Reader(tmp_path, "live")
+    view = LiveView(reader, agent="recrawl", at_most=2)
+    places = [view.enter(), view.enter()]
+    full = view.is_full
+    view.leave(places[0])
+    view.leave(places[0])
+    assert (full, view.is_full, view.n_watching) == (True, False, 1)
+    reader.close()
+
+
 async def test_trouble_is_told_and_forgotten(tmp_path: Path) -> None:
     """A directory without a crawl says so; once there is one it is shown."""
     reader = Reader(tmp_path, "live")
     view = LiveView(reader, agent="recrawl")
     looking = asyncio.create_task(view.run())
-    watching = view.messages()
+    watching = view.messages(view.enter())
     await anext(watching)
     told = parsed(await anext(watching))
     looking.cancel()

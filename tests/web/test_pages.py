@@ -96,12 +96,12 @@ async def test_host_and_age_narrow_it_down(crawl: Path) -> None:
     assert "Search all hosts and ages" in none.text
 
 
-async def test_a_misspelt_query_gets_a_suggestion(crawl: Path) -> None:
-    """As a link to the search that was meant."""
+async def test_a_misspelt_query_finds_and_says_what_was_looked_for(crawl: Path) -> None:
+    """In words beside the hits."""
     answer = await get(crawl, "/?q=lantrn")
 
-    assert texts(answer, ".message a") == ["lantern"]
-    assert "/?q=lantern" in answer.text
+    assert "lantern" in " ".join(texts(answer, ".note"))
+    assert texts(answer, ".hit, .hits li, ol li")
 
 
 @pytest.mark.parametrize(
@@ -362,6 +362,19 @@ async def test_the_token_opens_the_door(crawl: Path) -> None:
     assert cookie.startswith(f"{COOKIE}=")
     assert {"httponly", "samesite=strict"} <= set(cookie.lower().replace(" ", "").split(";"))
     assert TOKEN not in cookie
+
+
+@pytest.mark.parametrize("is_behind_tls", [True, False])
+async def test_behind_tls_the_cookie_travels_over_nothing_else(
+    crawl: Path, is_behind_tls: bool
+) -> None:
+    access = Access(frozenset(), TOKEN, is_behind_tls)
+    pages = CrawlPages(crawl, access=access, settings=None, config="recrawl.toml")
+    app = make_app(pages, access)
+
+    answer = await ask(app, "/login", method="POST", body=f"token={TOKEN}".encode())
+
+    assert ("secure" in answer.headers["set-cookie"].lower().split("; ")) == is_behind_tls
 
 
 async def test_guessing_is_slow(crawl: Path) -> None:

@@ -84,3 +84,16 @@ async def test_a_request_that_does_not_come_is_not_waited_for(tmp_path: Path) ->
         writer.write(b"GET / HT")
         assert await reader.read() == b""
         writer.close()
+
+
+async def test_no_client_has_all_connections(crawl: Path) -> None:
+    """Whoever opens hundreds and says nothing loses the oldest of them; a request is answered."""
+    async with running(crawl) as port:
+        silent = [await asyncio.open_connection("127.0.0.1", port) for _ in range(450)]
+
+        told = await answer(port, b"GET / HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n")
+
+        assert told.startswith(b"HTTP/1.1 200")
+        assert await silent[0][0].read() == b""
+        for _, writer in silent:
+            writer.close()

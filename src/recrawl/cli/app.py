@@ -3,12 +3,17 @@
 Verbs are named by strings, so that ``recrawl --help`` imports none of them.
 """
 
+import contextlib
+import errno
 import sys
 from collections.abc import Iterator
 
 from cyclopts import App, CycloptsError, Group, Parameter
 
 from recrawl import __version__
+from recrawl.cli.arguments import checked_arguments, complaint
+from recrawl.cli.output import note
+from recrawl.cli.streams import close_stdout, is_unheard, open_streams
 from recrawl.errors import InputError, RecrawlError
 
 __all__ = ["app", "main"]
@@ -34,11 +39,15 @@ VERBS: tuple[tuple[str, str, Group, str], ...] = (
     ("demo", "crawler.demo:demo", CRAWLER, "Crawl a small changing web for a minute."),
     ("init", "crawler.init:init", CRAWLER, "Write a commented configuration for a site."),
     ("run", "crawler.run:run", CRAWLER, "Crawl a site and keep its index fresh."),
+    ("visit", "crawler.visit:visit", CRAWLER, "Have pages visited now, before all others."),
     ("status", "crawler.status:status", CRAWLER, "Tell how the crawl and its index are doing."),
     ("explain", "crawler.explain:explain", CRAWLER, "Tell why a page is visited when it is."),
     ("search", "crawler.search:search", CRAWLER, "Search the index."),
     ("serve", "crawler.serve:serve", CRAWLER, "Search and a live view, in a browser."),
     ("export", "crawler.export:export", CRAWLER, "Take pages and visits away as tables."),
+    ("check", "crawler.upkeep:check", CRAWLER, "Tell whether state and index are whole."),
+    ("backup", "crawler.upkeep:backup", CRAWLER, "Copy state and index, while the crawl goes on."),
+    ("restore", "crawler.upkeep:restore", CRAWLER, "Go on from a backup."),
     ("plan", "plan.verb:main", DECISIONS, "How often to visit each page, from a table."),
     ("order", "order.verb:main", DECISIONS, "Which page comes next, from a plan."),
     ("probe", "probe.verb:main", DECISIONS, "Exactly when to probe a source, or many."),
@@ -53,40 +62,81 @@ for _order, (_name, _target, _group, _help) in enumerate(VERBS):
     app.command(f"recrawl.cli.{_target}", name=_name, group=_group, help=_help, sort_key=_order)
 
 
+_EXPECTED = (CycloptsError, RecrawlError, MemoryError, OverflowError, BaseExceptionGroup)
+_WRONG_NAMES = (
+    errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES,
+    errno.EPERM, errno.EROFS, errno.EINVAL,
+)  # fmt: skip
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run one verb and turn what it raises into an exit code and one message.
 
-    Exit codes: 0 done, 1 failed while running, 2 the input is wrong.
+    Exit codes: 0 done, 1 failed while running or nobody could be told, 2 the input is wrong, 130
+    stopped by Ctrl-C.
     """
+    open_streams()
+    code = _outcome(sys.argv[1:] if arguments is None else arguments)
     try:
-        code = app(arguments, exit_on_error=False, print_error=False)
-    except CycloptsError as error:
-        sys.exit(_complain(str(error), 2))
-    except InputError as error:
-        sys.exit(_complain(str(error), 2))
-    except RecrawlError as error:
-        sys.exit(_complain(str(error), 1))
-    except BaseExceptionGroup as group:  # from concurrent parts: the first known cause speaks
-        known = next(_known(group), None)
+        sys.stdout.flush()
+    except OSError as error:
+        code = _unheard(error)
+    sys.exit(code)
+
+
+def _outcome(arguments: list[str]) -> int:
+    try:
+        code = app(checked_arguments(arguments), exit_on_error=False, print_error=False)
+    except KeyboardInterrupt:
+        return 130
+    except OSError as error:
+        if is_unheard(error):
+            return _unheard(error)
+        if error.filename is None:
+            raise
+        return _complain(f"{error.filename!s}: {error.strerror}", _code_of(error))
+    except _EXPECTED as error:
+        # From concurrent parts: the first known cause speaks.
+        known = next(_known(error), None)
         if known is None:
             raise
-        sys.exit(_complain(str(known), 2 if isinstance(known, InputError) else 1))
-    except BrokenPipeError:  # the reader of our output went away, as `| head` does
-        sys.stderr.close()
-        sys.exit(1)
-    except KeyboardInterrupt:
-        sys.exit(130)
-    sys.exit(code if isinstance(code, int) else 0)
+        return _complain(_words_of(known), _code_of(known))
+    return code if isinstance(code, int) else 0
 
 
-def _known(group: BaseExceptionGroup[BaseException]) -> Iterator[RecrawlError]:
-    for error in group.exceptions:
-        if isinstance(error, RecrawlError):
-            yield error
-        elif isinstance(error, BaseExceptionGroup):
-            yield from _known(error)
+def _words_of(error: BaseException) -> str:
+    if isinstance(error, CycloptsError):
+        return complaint(error)
+    if isinstance(error, MemoryError):
+        return "this takes more memory than there is; ask for less at once"
+    if isinstance(error, OverflowError):
+        return "the numbers given are too large or too small to be computed with"
+    return str(error)
+
+
+def _code_of(error: BaseException) -> int:
+    if isinstance(error, OSError):
+        return 2 if error.errno in _WRONG_NAMES else 1
+    return 2 if isinstance(error, CycloptsError | InputError | OverflowError) else 1
+
+
+def _unheard(error: OSError) -> int:
+    """End where stdout cannot be written to: in silence if its reader left, as `| head` does."""
+    close_stdout()
+    if isinstance(error, BrokenPipeError):
+        return 1
+    return _complain(f"standard output cannot be written: {error.strerror}", 1)
+
+
+def _known(error: BaseException) -> Iterator[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        for one in error.exceptions:
+            yield from _known(one)
+    elif isinstance(error, _EXPECTED):
+        yield error
 
 
 def _complain(message: str, code: int) -> int:
-    print(f"recrawl: {message}", file=sys.stderr)
+    with contextlib.suppress(OSError):  # the code tells it all the same
+        note("recrawl: " + " ".join(message.split("\n")))
     return code

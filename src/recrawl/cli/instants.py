@@ -1,50 +1,15 @@
-"""Tables with times that people bring: Parquet, CSV or JSON Lines, each instant with its zone."""
+"""Columns of times in tables that people bring: each instant with its zone."""
 
-import io
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from pyarrow import csv, json, parquet
 
 from recrawl.errors import InvalidTable
 
-__all__ = ["instants", "read_table"]
-
-
-def read_table(path: Path) -> pa.Table:
-    """Read a table whole, its format recognised by content.
-
-    Raises
-    ------
-    InvalidTable
-        If the file cannot be read, is empty or holds none of the three.
-    """
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise InvalidTable(f"{path}: cannot be read: {error.strerror}") from error
-    if not content.strip():
-        raise InvalidTable(f"{path}: is empty; one timestamp per update is needed")
-    try:
-        if content[:4] == b"PAR1":
-            return parquet.read_table(io.BytesIO(content))
-        if content.lstrip()[:1] == b"{":
-            return json.read_json(io.BytesIO(content))
-        return _read_csv(content)
-    except pa.ArrowException as error:
-        reason = str(error).splitlines()[0]
-        raise InvalidTable(f"{path}: not Parquet, CSV or JSON Lines: {reason}") from error
-
-
-def _read_csv(content: bytes) -> pa.Table:
-    """Read CSV; a file whose first line is already a timestamp has one column without a name."""
-    first = content.lstrip()[:4]
-    if first.isdigit() and b"," not in content.split(b"\n", 1)[0]:
-        return csv.read_csv(io.BytesIO(content), csv.ReadOptions(column_names=["at"]))
-    return csv.read_csv(io.BytesIO(content))
+__all__ = ["instants"]
 
 
 def instants(table: pa.Table, name: str, path: Path) -> NDArray[np.float64]:
@@ -63,8 +28,11 @@ def instants(table: pa.Table, name: str, path: Path) -> NDArray[np.float64]:
             _naive(path, name, int(rows[0]), column[int(rows[0])].as_py())
         try:
             column = pc.cast(column, pa.timestamp("us", tz="UTC"))
-        except pa.ArrowInvalid as error:
-            raise InvalidTable(f"{path}, column {name}: {error}") from error
+        except pa.ArrowInvalid:
+            raise InvalidTable(
+                f"{path}, column {name}, row {_first_wrong(column) + 1}: is no time; write times "
+                "as 2026-08-22T09:30:00Z"
+            ) from None
     if pa.types.is_date(column.type) or (
         pa.types.is_timestamp(column.type) and column.type.tz is None
     ):
@@ -83,6 +51,20 @@ def instants(table: pa.Table, name: str, path: Path) -> NDArray[np.float64]:
     if wrong.size:
         raise InvalidTable(f"{path}, column {name}, row {wrong[0] + 1}: not a finite time")
     return np.asarray(values, dtype=np.float64)
+
+
+def _first_wrong(column: pa.Array) -> int:
+    """Return the first row that is no time, by halving: Arrow does not say which."""
+    first, last = 0, len(column)
+    while last - first > 1:
+        middle = (first + last) // 2
+        try:
+            pc.cast(column[first:middle], pa.timestamp("us", tz="UTC"))
+        except pa.ArrowInvalid:
+            last = middle
+        else:
+            first = middle
+    return first
 
 
 def _naive(path: Path, name: str, row: int, value: object) -> None:

@@ -1,11 +1,13 @@
-"""What the verbs share when they print: JSON, tables, durations as people write them.
+"""The one door through which the verbs speak: texts, tables, progress, JSON.
 
 Tables and progress go to people; with ``--json`` one JSON object goes to stdout and nothing else.
+Whatever is printed is text, never markup, and no character of it commands a terminal: much of it
+was crawled, or typed by somebody else.
 """
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -25,14 +27,38 @@ __all__ = [
     "UNIT_S",
     "called_as",
     "console",
+    "note",
     "parse_duration_s",
     "parse_rate_per_s",
     "print_json",
     "print_table",
+    "printable",
     "progress_console",
+    "say",
     "show_duration",
     "show_rate",
 ]
+
+
+def printable(text: str) -> str:
+    """Return text in which no character commands a terminal; line ends and tabs stay."""
+    if text.isprintable():
+        return text
+    return "".join(
+        sign if sign.isprintable() or sign in "\n\t" else "\N{REPLACEMENT CHARACTER}"
+        for sign in text
+    )
+
+
+def say(text: str) -> None:
+    """Write a line to stdout."""
+    sys.stdout.write(printable(text) + "\n")
+
+
+def note(text: str) -> None:
+    """Write a line to stderr: what goes on, beside the answer."""
+    sys.stderr.write(printable(text) + "\n")
+    sys.stderr.flush()
 
 
 def called_as() -> str:
@@ -42,23 +68,50 @@ def called_as() -> str:
 
 def print_json(answer: Mapping[str, object]) -> None:
     """Write one JSON object to stdout; numbers that are not finite become null."""
-    sys.stdout.write(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode() + "\n")
+    text = msgspec.json.format(msgspec.json.encode(answer), indent=2).decode()
+    if not (sys.stdout.encoding or "utf-8").lower().startswith("utf"):
+        text = "".join(sign if sign.isascii() else _escaped(sign) for sign in text)
+    sys.stdout.write(text + "\n")
+
+
+def _escaped(sign: str) -> str:
+    units = sign.encode("utf-16-be").hex()
+    return "".join(f"\\u{units[start : start + 4]}" for start in range(0, len(units), 4))
 
 
 def console() -> "Console":
     """Return the console for answers: stdout, plain when it is not a terminal."""
-    from rich.console import Console
-
     if sys.stdout.isatty():
-        return Console(highlight=False)
-    return Console(highlight=False, soft_wrap=True, width=200)  # a file has room: cut no table
+        return _plain_console()
+    return _plain_console(soft_wrap=True, width=200)  # a file has room: cut no table
 
 
 def progress_console() -> "Console":
     """Return the console for progress and logs: stderr."""
-    from rich.console import Console
+    return _plain_console(stderr=True)
 
-    return Console(stderr=True, highlight=False)
+
+def _plain_console(
+    *, stderr: bool = False, soft_wrap: bool = False, width: int | None = None
+) -> "Console":
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
+
+    class PlainConsole(Console):
+        """Takes no markup, and lets through no character that commands a terminal but its own."""
+
+        def render(
+            self, renderable: RenderableType, options: ConsoleOptions | None = None
+        ) -> Iterable[Segment]:
+            for part in super().render(renderable, options):
+                if part.control or part.text.isprintable():
+                    yield part
+                else:
+                    yield Segment(printable(part.text), part.style)
+
+    return PlainConsole(
+        stderr=stderr, soft_wrap=soft_wrap, width=width, markup=False, emoji=False, highlight=False
+    )
 
 
 def print_table(

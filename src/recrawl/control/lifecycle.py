@@ -13,7 +13,15 @@ from typing import Final
 from recrawl.control.order import forgiven_s
 from recrawl.terms import Kind, Lease, Outcome, PageState
 
-__all__ = ["KEEPS", "RevisitRules", "is_removed", "next_due_s", "next_state", "outcome_of_status"]
+__all__ = [
+    "KEEPS",
+    "NextVisit",
+    "RevisitRules",
+    "is_removed",
+    "next_state",
+    "next_visit",
+    "outcome_of_status",
+]
 
 # Short names for the tables: what a page is, and what came of its visit.
 Is, Was = PageState, Outcome
@@ -33,6 +41,7 @@ NEXT: Final[Mapping[Outcome, PageState | None]] = {
     Was.THROTTLED: None,
     Was.SERVER_ERROR: None,
     Was.FAILED: None,
+    Was.POISON: None,
     Was.TOO_LARGE: Is.EXCLUDED,
     Was.UNSUPPORTED: Is.EXCLUDED,
     Was.DISALLOWED: Is.DISALLOWED,
@@ -65,7 +74,6 @@ def outcome_of_status(status: int) -> Outcome | None:
         404: Was.NOT_FOUND,
         410: Was.GONE,
         429: Was.THROTTLED,
-        503: Was.THROTTLED,
     }
     if status in named:
         return named[status]
@@ -118,43 +126,64 @@ class RevisitRules:
     listing_s: float = 86_400.0
     forgiven_share: float = 0.25
 
+    def backoff_s(self, failures: int) -> float:
+        """Return the delay after so many failures in a row, one or more."""
+        return min(self.retry_s * 2.0 ** min(failures - 1, 40), self.max_interval_s)
+
     def clamp(self, interval_s: float) -> float:
         """Return the interval moved into the bounds."""
         return min(max(interval_s, self.min_interval_s), self.max_interval_s)
 
 
-def next_due_s(
+@dataclass(frozen=True, slots=True)
+class NextVisit:
+    """When a page is due again.
+
+    Parameters
+    ----------
+    due_s : instant
+    interval_s : planned since the visit, where the page is due when that visit is worth its price,
+        and may be visited ahead of its time; None: not before ``due_s``
+    """
+
+    due_s: float
+    interval_s: float | None = None
+
+
+def next_visit(
     rules: RevisitRules, lease: Lease, outcome: Outcome, now_s: float, failures: int
-) -> float:
+) -> NextVisit:
     """Return when the page is due again after a visit.
 
     Parameters
     ----------
     failures : visits in a row that told nothing, this one included
     """
-    if outcome in (Was.LOST, Was.OBSOLETE, Was.THROTTLED):
-        return min(
-            lease.due_s, now_s
-        )  # as before; the host's politeness and the budget make it wait
-    if outcome in (Was.FAILED, Was.SERVER_ERROR):
-        return now_s + min(rules.retry_s * 2.0 ** min(failures - 1, 40), rules.max_interval_s)
+    again = outcome is Was.THROTTLED and failures <= 1
+    if again or outcome in (Was.LOST, Was.OBSOLETE):
+        # As before; the host's politeness and the budget make it wait.
+        return NextVisit(min(lease.due_s, now_s))
+    if outcome in (Was.FAILED, Was.SERVER_ERROR, Was.THROTTLED, Was.POISON):
+        times = failures - 1 if outcome is Was.THROTTLED else failures
+        return NextVisit(now_s + rules.backoff_s(times))
     after = next_state(lease.state, outcome)
+    if lease.kind is not Kind.PAGE and after is not Is.DISALLOWED:
+        return NextVisit(now_s + rules.clamp(rules.listing_s))  # what was absent may come
     if after is Is.MISSING:
-        return now_s + min(rules.confirm_s, rules.max_interval_s)
+        return NextVisit(now_s + min(rules.confirm_s, rules.max_interval_s))
     if outcome is Was.REDIRECTED:
-        return now_s + rules.clamp(rules.initial_interval_s)
+        return NextVisit(now_s + rules.clamp(rules.initial_interval_s))
     if after in (Is.GONE, Is.MOVED, Is.EXCLUDED, Is.DISALLOWED):
-        return now_s + rules.max_interval_s
-    if lease.kind is not Kind.PAGE:
-        return now_s + rules.clamp(rules.listing_s)
+        return NextVisit(now_s + rules.max_interval_s)
     rate = lease.crawl_rate_per_s
     if rate is None:
-        return now_s + rules.clamp(rules.initial_interval_s)
+        initial_s = rules.clamp(rules.initial_interval_s)
+        return NextVisit(now_s + initial_s, initial_s)
     # The plan keeps the longest interval as far as the budget goes; beyond, it knows best.
     interval_s = 1.0 / max(rate, _LEAST_RATE_PER_S) if rate > 0.0 else rules.max_interval_s
     interval_s = max(interval_s, rules.min_interval_s)
     shorter_s = forgiven_s(max(0.0, now_s - lease.due_s), interval_s, rules.forgiven_share)
-    return now_s + max(interval_s - shorter_s, rules.min_interval_s)
+    return NextVisit(now_s + max(interval_s - shorter_s, rules.min_interval_s), interval_s)
 
 
 def is_copied(outcome: Outcome, after: PageState) -> bool:
@@ -174,6 +203,8 @@ def why_due(
         return "its host was busy: due as soon as the host may be asked again"
     if last in (Was.FAILED, Was.SERVER_ERROR):
         return "its last visit failed: retried after a delay that doubles"
+    if last is Was.POISON:
+        return "it could not be read within the limits: in quarantine for a delay that doubles"
     by_state = {
         Is.MISSING: "not found, or nothing to index, once: to be confirmed",
         Is.GONE: "gone: looked at again after the longest interval",

@@ -208,6 +208,7 @@ class RevisitControl:
         rows: Integers | None = None,
         hosts: Integers | None = None,
         host_caps: Vector | None = None,
+        least_price: float = 0.0,
         learn: bool = True,
     ) -> Decision:
         """Set the price by the budget, and every page's due time by the price.
@@ -220,6 +221,7 @@ class RevisitControl:
         rows : pages that exist and have been visited; default: all that have been
         hosts : shape (rows,), host of each
         host_caps : shape (n_hosts,), visits per time that a host allows; inf: any
+        least_price : where the budget would make it lower, less than the budget falls due
         learn : learn priors and the shares of the memories first
 
         Notes
@@ -255,6 +257,7 @@ class RevisitControl:
             prices[over] = self._host_prices(rows, hosts, caps, over, now, span)[over]
             free &= ~over
             left -= float(caps[over].sum())
+        self.price[0] = max(self.price[0], least_price)
         prices = np.maximum(prices, self.price[0])
         self._fill(rows, prices[hosts])
         due = np.where(np.isfinite(self.last), self.last + self.intervals, np.inf)

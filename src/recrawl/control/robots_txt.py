@@ -2,9 +2,11 @@
 
 Matching is Protego's. What is ours is the meaning of answers: 4xx allows everything (section
 2.3.1.3), anything unreachable forbids everything for now (2.3.1.4), at most 500 KiB are read
-(2.5) and five redirects followed (2.3.1.2), and an answer is kept for a day (2.4).
+(2.5) and five redirects followed (2.3.1.2), and an answer is kept for a day (2.4). Rules with more
+wildcards than anybody writes by hand cannot be judged by and forbid everything.
 """
 
+import re
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -14,6 +16,9 @@ __all__ = ["MAX_ROBOTS_BYTES", "MAX_ROBOTS_REDIRECTS", "RobotsRules", "robots_fr
 
 MAX_ROBOTS_BYTES: Final = 500 * 1024
 MAX_ROBOTS_REDIRECTS: Final = 5
+# Each costs five millionths of a second for each address that is judged.
+MAX_WILDCARD_RULES: Final = 2_000
+_WILDCARD_RULE: Final = re.compile(r"^\s*(?:dis)?allow\s*:[^\n#]*\*", re.IGNORECASE | re.MULTILINE)
 LONGEST_CRAWL_DELAY_S: Final = 86_400.0
 
 
@@ -73,6 +78,8 @@ def robots_from_answer(agent: str, status: int | None, body: bytes) -> RobotsRul
         text = body[:MAX_ROBOTS_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
         if len(body) >= MAX_ROBOTS_BYTES:
             text = "\n".join(text.splitlines()[:-1])  # half a rule is worse than none
+        if len(_WILDCARD_RULE.findall(text)) > MAX_WILDCARD_RULES:
+            return RobotsRules(agent, reachable=False)  # too many to judge any address by
         return RobotsRules(agent, _parsed=Protego.parse(text))
     if status is not None and 400 <= status < 500 and status != 429:
         return RobotsRules(agent)

@@ -1,29 +1,32 @@
 """What a page says: main text, title, links, and what it asks of robots. HTML by lexbor.
 
-Safe on any bytes: the tree is bounded by the size of the body, the text and the links are bounded
-here, and nothing is fetched.
+Text and links are bounded here, and nothing is fetched. Time and memory are not: the tree of a
+hostile page can be thousands of times its size, so whoever reads such pages does it in a process of
+its own (:mod:`recrawl.fetch.isolation`), which is why little is imported here.
 """
 
 import codecs
 import re
+from dataclasses import replace
+from encodings import normalize_encoding
+from encodings.aliases import aliases
+from itertools import islice
 from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
-from typing_extensions import override
 
 from recrawl.control.urls import join
-from recrawl.fetch.feeds import read_feed
 from recrawl.fetch.nesting import cut_at_depth
 from recrawl.fetch.signature import raw_hash, signature
-from recrawl.fetch.sitemaps import read_sitemap
-from recrawl.ports import Extractor
 from recrawl.terms import Extract, FetchResponse
 
-__all__ = ["PageExtractor", "decode_body"]
+__all__ = ["CHARSETS", "PDF", "PageExtractor", "decode_body"]
 
 MAX_TEXT: Final = 500_000
 MAX_LINKS: Final = 5_000
 MAX_TITLE: Final = 300
+MAX_HEADINGS: Final = 500
+MAX_HEADING: Final = 200
 
 _NOT_CONTENT: Final = [
     "script", "style", "noscript", "template", "svg", "iframe", "object", "form", "button",
@@ -38,10 +41,40 @@ _MAIN: Final = ("main", "article", '[role="main"]')
 _META_CHARSET: Final = re.compile(
     rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([a-z0-9_:.-]{1,40})""", re.IGNORECASE
 )
-# Python's own codecs that no page is written in; some take quadratic time. And a page whose
-# <meta> can be read is not in UTF-16.
-_NO_CHARSETS: Final = frozenset("idna punycode unicode-escape raw-unicode-escape utf-7".split())
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+# What browsers read, by Python's names (WHATWG, Encoding, section 4.2). Of Python's other codecs
+# some take quadratic time, and some are programs.
+CHARSETS: Final = frozenset(
+    """utf_8 utf_16 utf_16_le utf_16_be cp866 iso8859_2 iso8859_3 iso8859_4 iso8859_5 iso8859_6
+    iso8859_7 iso8859_8 iso8859_10 iso8859_13 iso8859_14 iso8859_15 iso8859_16 koi8_r koi8_u
+    mac_roman mac_cyrillic cp874 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 gbk
+    gb2312 gb18030 big5 big5hkscs euc_jp iso2022_jp shift_jis cp932 euc_kr cp949""".split()
+)
+_READ_AS: Final = {  # browsers read the smaller sets as the larger ones
+    "latin_1": "cp1252", "iso8859_1": "cp1252", "ascii": "cp1252", "tis_620": "cp874",
+    "gb2312": "gbk", "shift_jis": "cp932", "euc_kr": "cp949", "iso8859_9": "cp1254",
+    "x_sjis": "cp932", "windows_31j": "cp932", "windows_874": "cp874", "x_gbk": "gbk",
+    "x_mac_cyrillic": "mac_cyrillic",
+}  # fmt: skip
+# What stands on lines of its own. A form feed is put before it: white space to the parser wherever
+# it comes, and found again in the text. Spelt out because ignoring case takes thrice the time.
+_BLOCK: Final = re.compile(
+    r"<(?=/?(?:[pP]|[dD](?:[dltDLT]|iv|IV|etails)|[hH][1-6rR]|[lL][iI]|[tT](?:[rdhRDH]|able|ABLE"
+    r"|body|foot|head)|[uUoO][lL]|[bB][rR]|pre|PRE|body|main|article|aside|section|summary"
+    r"|blockquote|center|caption|address|fieldset|fig(?:ure|caption)|option|menu)[\s/>])"
+)
+_LINK_LIST: Final = "</a><a "  # without a word between them
+_BREAK: Final = "\f"
+_HEADINGS: Final = "h1, h2, h3, h4, h5, h6, dt, caption, summary"
+PDF: Final = "application/pdf"
+_MARKDOWN: Final = frozenset({"text/markdown", "text/x-markdown"})
+_PLAIN: Final = _MARKDOWN | {"text/plain"}
+_XML: Final = frozenset({"text/xml", "application/xml"})
+_LISTING: Final = re.compile(r"<(?:\w{1,20}:)?(?:urlset|sitemapindex|rss|feed|RDF)[\s>]")
+_MARKED: Final = re.compile(r"^ {0,3}#{1,6} +([^\n]{1,400})", re.MULTILINE)
+_HEADLINK: Final = " \t\n\f#\u00b6"  # marks of links to a heading itself
+_CONTROL: Final = re.compile(
+    r"[\x00-\x08\x0b\x0d-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
 _BLANKS: Final = bytes(32 if _CONTROL.match(chr(code)) else code for code in range(128)) * 2
 _VALUED_DIRECTIVES: Final = frozenset(
     "unavailable_after max-snippet max-image-preview max-video-preview".split()
@@ -64,19 +97,22 @@ def decode_body(body: bytes, charset: str | None) -> str:
         if body.startswith(mark):
             return body.decode(name, "replace")
     declared = charset or _meta_charset(body)
-    if declared and declared.lower().replace("_", "-") not in ("utf-8", "utf8"):
-        # Browsers read the smaller Latin and ASCII sets as Windows-1252.
-        latin = declared.lower() in ("iso-8859-1", "latin-1", "latin1", "us-ascii", "ascii")
-        try:
-            name = codecs.lookup("cp1252" if latin else declared).name
-            if name not in _NO_CHARSETS and not (name.startswith("utf-16") and not charset):
-                return body.decode(name, "replace")
-        except (LookupError, ValueError, UnicodeError):
-            pass
+    codec = _codec(declared) if declared else None
+    # A page whose <meta> can be read is not in UTF-16.
+    if codec and codec != "utf_8" and (charset or not codec.startswith("utf_16")):
+        return body.decode(codec, "replace")
     try:
         return body.decode("utf-8")
     except UnicodeDecodeError:
         return body.decode("utf-8" if declared else "cp1252", "replace")
+
+
+def _codec(charset: str) -> str | None:
+    """Return the name of the codec for a charset that browsers know."""
+    plain = normalize_encoding(charset.strip().lower()[:60])
+    name = aliases.get(plain) or aliases.get(plain.replace(".", "_")) or plain
+    name = _READ_AS.get(name, name)
+    return name if name in CHARSETS else None
 
 
 def _meta_charset(body: bytes) -> str | None:
@@ -84,8 +120,8 @@ def _meta_charset(body: bytes) -> str | None:
     return found[1].decode("ascii") if found else None
 
 
-class PageExtractor(Extractor):
-    """Reads pages, sitemaps and feeds.
+class PageExtractor:
+    """Reads pages, sitemaps and feeds, where it is called.
 
     Parameters
     ----------
@@ -95,24 +131,44 @@ class PageExtractor(Extractor):
     def __init__(self, agent: str) -> None:
         self._agent = agent.lower()
 
-    @override
     def page(self, response: FetchResponse) -> Extract:
+        """Read a page of HTML, plain text, Markdown or XML, or a PDF."""
+        if response.content_type == PDF:
+            return self._pdf(response)
         text = decode_body(response.body, response.charset)
         noindex, nofollow = self._robots_tag(response.robots_tag)
-        if response.content_type == "text/plain":
-            clean = _printable(text)[:MAX_TEXT]
-            title = _clip(clean.strip().partition("\n")[0])
-            return Extract(
-                title=title,
-                text=clean,
-                signature=signature(clean),
-                noindex=noindex,
-                nofollow=nofollow,
-            )
+        if response.content_type in _PLAIN:
+            headings = _marked_headings(text) if response.content_type in _MARKDOWN else ()
+            return self._plain(text, headings, noindex=noindex, nofollow=nofollow)
+        if response.content_type in _XML:
+            noindex |= bool(_LISTING.search(text, 0, 2048))
+            text = text.replace("<", f"{_BREAK}<")  # no element of XML is known to stand in a line
         return self._html(text, response.url, noindex=noindex, nofollow=nofollow)
 
+    def _pdf(self, response: FetchResponse) -> Extract:
+        from recrawl.fetch.pdf import read_pdf  # only who reads some pays for it
+
+        read = read_pdf(response.body, MAX_TEXT)
+        title, text = read or ("", "")
+        noindex, nofollow = self._robots_tag(response.robots_tag)
+        found = self._plain(text, (), noindex=noindex or read is None, nofollow=nofollow)
+        return replace(found, title=_clip(title) or found.title)
+
+    def _plain(
+        self, text: str, headings: tuple[str, ...], *, noindex: bool, nofollow: bool
+    ) -> Extract:
+        clean = _printable(text).replace(_BREAK, "\n")[:MAX_TEXT]
+        return Extract(
+            title=headings[0] if headings else _clip(clean.strip().partition("\n")[0]),
+            text=clean,
+            signature=signature(clean),
+            headings=headings,
+            noindex=noindex,
+            nofollow=nofollow,
+        )
+
     def _html(self, html: str, url: str, *, noindex: bool, nofollow: bool) -> Extract:
-        tree = LexborHTMLParser(cut_at_depth(html))
+        tree = LexborHTMLParser(_with_breaks(cut_at_depth(html)))
         base = url
         is_based = False
         canonical: str | None = None
@@ -137,11 +193,13 @@ class PageExtractor(Extractor):
                         feeds.append(feed)
         title = _title(tree)
         links = () if nofollow else _links(tree, base)
-        text = _main_text(tree)
+        root = _main(tree)
+        text = _text(root) if root is not None else ""
         return Extract(
             title=title,
             text=text,
             signature=signature(f"{title}\n{text}"),
+            headings=_headings(root) if root is not None else (),
             links=links,
             feeds=tuple(feeds[:20]),
             canonical=canonical,
@@ -163,17 +221,26 @@ class PageExtractor(Extractor):
                 nofollow |= "nofollow" in asked
         return noindex, nofollow
 
-    @override
     def sitemap(self, response: FetchResponse) -> tuple[list[tuple[str, float | None]], list[str]]:
+        """Read a sitemap: its pages with their dates, and further sitemaps."""
+        from recrawl.fetch.sitemaps import read_sitemap  # only who reads some pays for its parser
+
         return read_sitemap(response.body, response.url)
 
-    @override
     def feed(self, response: FetchResponse) -> list[tuple[str, float | None]]:
+        """Read a feed: the addresses of its entries with their dates."""
+        from recrawl.fetch.feeds import read_feed
+
         return read_feed(response.body, response.url)
 
-    @override
     def raw_hash(self, body: bytes) -> bytes:
+        """Hash a body as it came."""
         return raw_hash(body)
+
+
+def _with_breaks(html: str) -> str:
+    """Mark where blocks begin and end."""
+    return _BLOCK.sub(f"{_BREAK}<", html.replace(_LINK_LIST, f"</a>{_BREAK}<a "))
 
 
 def _printable(text: str) -> str:
@@ -224,23 +291,39 @@ def _links(tree: LexborHTMLParser, base: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _main_text(tree: LexborHTMLParser) -> str:
-    """Return the text of the main content; of the whole body where no part of it says it is."""
+def _main(tree: LexborHTMLParser) -> LexborNode | None:
+    """Return the main content; the whole body where no part of it says it is."""
     tree.strip_tags(_NOT_CONTENT)
     for node in tree.css(_BOILERPLATE):
         node.decompose()
-    root: LexborNode | None = None
     for selector in _MAIN:
         root = tree.css_first(selector)
         if root is not None:
-            break
-    root = root or tree.body
-    if root is None:
-        return ""
-    text = _printable(root.text(separator="\n")[: 2 * MAX_TEXT])
-    lines = text.split("\n")
-    if "  " in text or "\t" in text or not text.isascii():  # else there is nothing but the ends
-        lines = [" ".join(line.split()) for line in lines]
-    else:
-        lines = [line.strip() for line in lines]
+            return root
+    return tree.body
+
+
+def _text(root: LexborNode) -> str:
+    """Return the text, a line for each block."""
+    text = _printable(root.text()[: 2 * MAX_TEXT])
+    lines = [" ".join(block.split()) for block in text.split(_BREAK)]
     return "\n".join([line for line in lines if line])[:MAX_TEXT]
+
+
+def _marked_headings(text: str) -> tuple[str, ...]:
+    """Return the headings of a Markdown document, the marks taken off."""
+    found = (
+        _clip(match[1].rstrip("# "))[:MAX_HEADING]
+        for match in islice(_MARKED.finditer(text[:MAX_TEXT]), MAX_HEADINGS)
+    )
+    return tuple(dict.fromkeys(filter(None, found)))
+
+
+def _headings(root: LexborNode) -> tuple[str, ...]:
+    """Return the headings, and the terms that are explained."""
+    found = []
+    for node in root.css(_HEADINGS)[:MAX_HEADINGS]:
+        heading = _printable(node.text()[: 2 * MAX_HEADING]).strip(_HEADLINK)
+        if heading:
+            found.append(" ".join(heading.split())[:MAX_HEADING])
+    return tuple(dict.fromkeys(found))

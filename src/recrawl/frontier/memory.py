@@ -4,6 +4,7 @@ It is the specification that the durable adapters are held against, and keeps no
 Longer than most modules because it is one port, method by method.
 """
 
+import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,8 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
+from recrawl.control.intake import has_room
 from recrawl.control.lifecycle import is_copied, why_due
-from recrawl.frontier.share import interleave, split
+from recrawl.control.tiers import ASKED, FIRST_BY_WORTH, NEW, TIMED, tier_of
+from recrawl.control.urls import host_of
+from recrawl.frontier.share import best_ahead, interleave, split
 from recrawl.ports import AdmissionLimits, Evidence, Frontier, PlannedPages
 from recrawl.terms import (
     Discovery,
@@ -27,6 +31,7 @@ from recrawl.terms import (
     PageUpdate,
     PlanRecord,
     Visit,
+    VisitAnswer,
 )
 
 __all__ = ["MemoryFrontier"]
@@ -40,10 +45,12 @@ class _Page:
     discovered_s: float
     due_s: float
     weight: float
+    tier: int = NEW
     state: PageState = PageState.DISCOVERED
     token: int | None = None
     leased_until_s: float = 0.0
     last: PageUpdate | None = None
+    failures: int = 0
     visits: list[Visit] = field(default_factory=list)
     signalled: list[float] = field(default_factory=list)
     lastmod_s: float | None = None
@@ -57,6 +64,14 @@ class _Page:
     change_rate: float | None = None
     factor: float | None = None
     crawl_rate: float | None = None
+
+
+@dataclass(slots=True)
+class _Asked:
+    answer: VisitAnswer
+    asked_at_s: float
+    is_signal: bool
+    page_id: int | None = None
 
 
 class MemoryFrontier(Frontier):
@@ -74,6 +89,8 @@ class MemoryFrontier(Frontier):
         self._plans: list[PlanRecord] = []
         self._token = 0
         self._facts: dict[str, float] = {}
+        self._asked: dict[int, _Asked] = {}
+        self._refused: Counter[tuple[str, str]] = Counter()
 
     @override
     def admit(
@@ -87,7 +104,9 @@ class MemoryFrontier(Frontier):
                     self._pages[known].lastmod_s = found.lastmod_s
                 continue
             host_id = self._host_id(found.host)
-            if self._is_full(found, host_id, limits):
+            why = self._why_refused(found, host_id, limits)
+            if why is not None:
+                self._refused[found.host, why] += 1
                 continue
             page_id = len(self._pages) + 1
             page = _Page(page_id, found, host_id, now_s, now_s, found.weight)
@@ -100,15 +119,33 @@ class MemoryFrontier(Frontier):
             touched[host_id] = None
         return list(touched)
 
-    def _is_full(self, found: Discovery, host_id: int, limits: AdmissionLimits) -> bool:
-        return (
-            len(self._pages) >= limits.max_pages
-            or len(self._pages_of_host[host_id]) >= limits.max_pages_per_host
-            or (
-                found.variant_of is not None
-                and self._variants[found.variant_of] >= limits.max_query_variants
-            )
+    def _why_refused(self, found: Discovery, host_id: int, limits: AdmissionLimits) -> str | None:
+        of_host = self._pages_of_host[host_id]
+        variants = 0 if found.variant_of is None else self._variants[found.variant_of]
+        if found.variant_of is not None and variants >= limits.max_query_variants:
+            return "query-variants"
+        if found.kind is not Kind.PAGE and limits.max_listings_per_host <= sum(
+            page.found.kind is found.kind for page in of_host
+        ):
+            return "listings"
+        if len(of_host) >= limits.max_pages_per_host:
+            return "host-full"
+        room = has_room(
+            n_pages=len(self._pages),
+            max_pages=limits.max_pages,
+            n_of_host=len(of_host),
+            n_hosts=len(self._hosts),
         )
+        return None if room else "crawl-full"
+
+    @override
+    def refuse(self, counts: Mapping[tuple[str, str], int]) -> None:
+        self._refused.update(counts)
+
+    @override
+    def refused(self) -> list[tuple[str, str, int]]:
+        rows = [(host, why, n) for (host, why), n in self._refused.items()]
+        return sorted(rows, key=lambda row: (-row[2], row[0], row[1]))
 
     def _host_id(self, host: str) -> int:
         if host not in self._host_ids:
@@ -157,15 +194,93 @@ class MemoryFrontier(Frontier):
             if page.due_s <= due_by_s and page.leased_until_s <= now_s
         ]
         due.sort(key=lambda page: page.due_s)
-        new = [page for page in due if not page.visits]
-        old = [page for page in due if page.visits]
-        n_new, n_old = split(len(new), len(old), limit, discovery_share)
-        chosen = interleave(new[:n_new], old[:n_old])
-        for page in chosen:
+        asked = [page for page in due if page.tier == ASKED][:limit]
+        new = [page for page in due if page.tier == NEW]
+        old = [page for page in due if page.tier > NEW]
+        n_new, n_old = split(len(new), len(old), limit - len(asked), discovery_share)
+        return self._take(asked + interleave(new[:n_new], old[:n_old]), until_s)
+
+    @override
+    def lease_ahead(
+        self,
+        host_id: int,
+        *,
+        limit: int,
+        worth: Callable[[Lease, float], float],
+        now_s: float,
+        min_interval_s: float,
+        until_s: float,
+    ) -> tuple[list[Lease], float]:
+        free = [
+            _lease(page)
+            for page in self._pages_of_host[host_id]
+            if page.tier >= FIRST_BY_WORTH and page.leased_until_s <= now_s
+        ]
+        chosen, from_s = best_ahead(free, limit, worth, now_s, min_interval_s)
+        return self._take([self._pages[lease.page_id] for lease in chosen], until_s), from_s
+
+    def _take(self, pages: Sequence[_Page], until_s: float) -> list[Lease]:
+        for page in pages:
             self._token += 1
             page.token = self._token
             page.leased_until_s = until_s
-        return [_lease(page) for page in chosen]
+        return [_lease(page) for page in pages]
+
+    @override
+    def ask(self, urls: Sequence[str], now_s: float, *, is_signal: bool = False) -> list[int]:
+        first = len(self._asked) + 1
+        for number, url in enumerate(urls, start=first):
+            self._asked[number] = _Asked(VisitAnswer(number, url), now_s, is_signal)
+        return list(range(first, len(self._asked) + 1))
+
+    @override
+    def take_asked(
+        self, read: Callable[[str], Discovery | str], now_s: float, limits: AdmissionLimits
+    ) -> list[int]:
+        touched: dict[int, None] = {}
+        for one in self._asked.values():
+            if one.answer.outcome is not None or one.page_id is not None:
+                continue
+            found = read(one.answer.url)
+            if isinstance(found, str):
+                one.answer = replace(one.answer, outcome="refused", note=found)
+                continue
+            if one.is_signal:
+                found = replace(found, lastmod_s=one.asked_at_s)
+            self.admit([found], now_s, limits)
+            one.page_id = self._ids.get(found.url)
+            if one.page_id is None:
+                note = "the crawl holds as many pages as it may"
+                one.answer = replace(one.answer, outcome="refused", note=note)
+                continue
+            if one.is_signal:
+                one.answer = replace(one.answer, outcome="noted")
+                continue
+            page = self._pages[one.page_id]
+            page.tier, page.due_s = ASKED, min(page.due_s, now_s)
+            touched[page.host_id] = None
+        return list(touched)
+
+    @override
+    def answers(self, numbers: Sequence[int]) -> list[VisitAnswer]:
+        return [self._asked[number].answer for number in numbers if number in self._asked]
+
+    def _answer(self, page: _Page, visit: Visit) -> None:
+        """Answer who asked for this visit; a visit that began before that is made again."""
+        asked = [
+            one
+            for one in self._asked.values()
+            if one.page_id == page.page_id and one.answer.outcome is None
+        ]
+        if visit.outcome is Outcome.THROTTLED:
+            return
+        dropped = visit.outcome in (Outcome.LOST, Outcome.OBSOLETE)
+        for one in asked:
+            if dropped or one.asked_at_s > visit.visited_at_s:
+                page.tier, page.due_s = ASKED, min(page.due_s, visit.visited_at_s)
+            else:
+                told = {"outcome": visit.outcome.value, "note": visit.note}
+                one.answer = replace(one.answer, **told)  # type: ignore[arg-type]
 
     @override
     def release(self, leases: Sequence[Lease]) -> None:
@@ -173,6 +288,13 @@ class MemoryFrontier(Frontier):
             page = self._pages[lease.page_id]
             if page.token == lease.token:
                 page.token, page.leased_until_s = None, 0.0
+
+    @override
+    def defer(self, lease: Lease, due_s: float) -> None:
+        page = self._pages[lease.page_id]
+        if page.token == lease.token:
+            page.due_s, page.failures = max(page.due_s, due_s), page.failures + 1
+            page.tier = TIMED
 
     @override
     def begin_indexing(self, page_ids: Sequence[int]) -> None:
@@ -185,14 +307,25 @@ class MemoryFrontier(Frontier):
 
     @override
     def reconcile(self, page_id: int, signature: bytes | None, now_s: float) -> None:
-        page = self._pages[page_id]
+        self._copy_is(self._pages[page_id], signature, now_s)
+        self._indexing.pop(page_id, None)
+
+    @staticmethod
+    def _copy_is(page: _Page, signature: bytes | None, now_s: float) -> None:
         page.signature, page.raw_hash, page.etag, page.last_modified = signature, None, None, None
         page.due_s = min(page.due_s, now_s)
         if signature is not None:
             page.state = PageState.INDEXED
         elif page.state is PageState.INDEXED:
             page.state = PageState.DISCOVERED
-        self._indexing.pop(page_id, None)
+
+    @override
+    def agree(self, copies: Sequence[tuple[str, bytes | None]], now_s: float) -> None:
+        news = [Discovery(url, host_of(url)) for url, held in copies if held is not None]
+        self.admit(news, now_s, AdmissionLimits(2**62, 2**62))
+        for url, held in copies:
+            if url in self._ids:
+                self._copy_is(self._pages[self._ids[url]], held, now_s)
 
     @override
     def complete(self, updates: Sequence[PageUpdate]) -> None:
@@ -207,6 +340,9 @@ class MemoryFrontier(Frontier):
                 continue
             page.token, page.leased_until_s = None, 0.0
             page.last, page.state, page.due_s = update, update.state, update.due_s
+            page.tier = tier_of(update.interval_s)
+            self._answer(page, visit)
+            page.failures = update.failures
             page.etag, page.last_modified = update.etag, update.last_modified
             page.signature, page.raw_hash = update.signature, update.raw_hash
             if visit.changed is not None or visit.outcome in (Outcome.NEW, Outcome.LISTING):
@@ -318,8 +454,10 @@ class MemoryFrontier(Frontier):
         self._plans.append(plan)
         columns = (page_ids.tolist(), crawl_rates_per_s.tolist(), due_s.tolist())
         for page_id, rate, due in zip(*columns, strict=True):
-            self._pages[page_id].crawl_rate = rate
-            self._pages[page_id].due_s = due
+            page = self._pages[page_id]
+            page.crawl_rate = rate
+            if page.tier > NEW and page.state is PageState.INDEXED and not page.failures:
+                page.due_s, page.tier = due, tier_of(1.0 / max(rate, 1e-12))
 
     @override
     def last_plan(self) -> PlanRecord | None:
@@ -342,6 +480,48 @@ class MemoryFrontier(Frontier):
         )
 
     @override
+    def look_at_gone(self, by_s: float) -> int:
+        late = [
+            page
+            for page in self._pages.values()
+            if page.state is PageState.GONE and page.found.kind is Kind.PAGE and page.due_s > by_s
+        ]
+        for page in late:
+            page.due_s = by_s
+        return len(late)
+
+    @override
+    def gone_s(self, now_s: float) -> float:
+        return sum(
+            max(now_s - page.last_visit_s, 0.0)
+            for page in self._pages.values()
+            if page.state is PageState.GONE
+            and page.found.kind is Kind.PAGE
+            and page.last_visit_s is not None
+        )
+
+    @override
+    def last_fetch_s(self) -> float | None:
+        return self._pages[self._visited[-1]].visits[-1].visited_at_s if self._visited else None
+
+    @override
+    def forgive(self, now_s: float) -> int:
+        for host_id, host in self._hosts.items():
+            sent_away = "answered " in (host.blocked_why or "")
+            if host.blocked_until_s > now_s and not sent_away:
+                self._hosts[host_id] = HostRecord(
+                    host_id, host.host, inf, host.robots_status, host.robots_body
+                )
+        waiting = [
+            page
+            for page in self._pages.values()
+            if page.due_s > now_s and (page.state is PageState.DISALLOWED or page.failures)
+        ]
+        for page in waiting:
+            page.due_s = now_s
+        return len(waiting)
+
+    @override
     def details(self, url: str, *, recent: int = 10) -> PageDetails | None:
         page_id = self._ids.get(url)
         if page_id is None:
@@ -361,7 +541,7 @@ class MemoryFrontier(Frontier):
             due_why=why_due(page.found.kind, page.state, last, page.crawl_rate),
             visits=len(page.visits),
             changes=sum(bool(visit.changed) for visit in page.visits),
-            failures=page.last.failures if page.last else 0,
+            failures=page.failures,
             last_visit_s=page.last_visit_s,
             last_status=page.last_status,
             indexed_at_s=page.indexed_at_s,
@@ -390,6 +570,15 @@ class MemoryFrontier(Frontier):
                 yield page.found.url, page.signature
 
     @override
+    def n_indexed(self) -> int:
+        return sum(1 for _ in self.urls_indexed())
+
+    @override
+    def sample_indexed(self, limit: int) -> list[tuple[str, bytes]]:
+        every = list(self.urls_indexed())
+        return random.sample(every, min(limit, len(every)))
+
+    @override
     def close(self) -> None:
         pass
 
@@ -405,7 +594,7 @@ def _lease(page: _Page) -> Lease:
         state=page.state,
         depth=page.found.depth,
         hops=page.found.hops,
-        failures=page.last.failures if page.last else 0,
+        failures=page.failures,
         etag=page.etag,
         last_modified=page.last_modified,
         signature=page.signature,
@@ -414,6 +603,7 @@ def _lease(page: _Page) -> Lease:
         crawl_rate_per_s=page.crawl_rate,
         weight=page.weight,
         change_rate_per_s=page.change_rate,
+        tier=page.tier,
     )
 
 

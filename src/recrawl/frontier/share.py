@@ -1,9 +1,12 @@
-"""How pages never visited and pages to be revisited share one refill."""
+"""Which pages of a host are handed out together: new and old, due and ahead of their time."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from math import inf
 from typing import TypeVar
 
-__all__ = ["interleave", "split"]
+from recrawl.terms import Lease
+
+__all__ = ["best_ahead", "interleave", "split"]
 
 T = TypeVar("T")
 
@@ -22,3 +25,39 @@ def interleave(first: Sequence[T], second: Sequence[T]) -> list[T]:
     places = [((number + 0.5) / len(first), 0, item) for number, item in enumerate(first)]
     places += [((number + 0.5) / len(second), 1, item) for number, item in enumerate(second)]
     return [item for _, _, item in sorted(places, key=lambda place: place[:2])]
+
+
+def best_ahead(
+    first: Sequence[Lease],
+    limit: int,
+    worth: Callable[[Lease, float], float],
+    now_s: float,
+    min_interval_s: float,
+) -> tuple[list[Lease], float]:
+    """Return the pages that a visit now is worth most for, and when it is worth asking again.
+
+    Parameters
+    ----------
+    first : the first few of each queue of pages that are due by their worth
+    worth : of a visit at an instant; below or at 0: not to be visited
+
+    Returns
+    -------
+    list of Lease, float
+        At most ``limit``, best first, none visited less than ``min_interval_s`` ago; and, where
+        there is none, the earliest instant at which there may be one, infinite without any page.
+    """
+    # A visit in the future was made by a clock that was ahead: it holds nobody up.
+    ready = {
+        lease.page_id: last_s + min_interval_s
+        for lease in first
+        if (last_s := lease.last_visit_s) is not None and last_s <= now_s
+    }
+    able = [lease for lease in first if ready.get(lease.page_id, now_s) <= now_s]
+    rated = [(worth(lease, now_s), lease.due_s, lease) for lease in able]
+    best = sorted((one for one in rated if one[0] > 0.0), key=lambda one: (-one[0], one[1]))
+    if best:
+        return [lease for _, _, lease in best[:limit]], now_s
+    if able:  # none is worth it yet: it grows until they are due
+        return [], now_s + max(1.0, 0.05 * (min(lease.due_s for lease in able) - now_s))
+    return [], min(ready.values(), default=inf)

@@ -3,9 +3,13 @@
 Longer than most modules because it is one port, method by method; the SQL is in ``sql/``.
 """
 
+import json
+import random
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -14,8 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from recrawl.control.lifecycle import is_copied, why_due
-from recrawl.frontier.share import interleave, split
+from recrawl import __version__
+from recrawl.control.intake import has_room
+from recrawl.control.lifecycle import why_due
+from recrawl.control.tiers import ASKED, FIRST_BY_WORTH, NEW, TIMED, tier_of
+from recrawl.control.urls import host_of
+from recrawl.frontier.rows import DETAILS, lease_of, page_row, record_of, visit_of, visit_row
+from recrawl.frontier.share import best_ahead, interleave, split
 from recrawl.frontier.sql import queries
 from recrawl.frontier.store import DATABASE, StateLock, open_state, translated
 from recrawl.ports import AdmissionLimits, Evidence, Frontier, PlannedPages
@@ -29,10 +38,13 @@ from recrawl.terms import (
     PageState,
     PageUpdate,
     PlanRecord,
-    Visit,
+    VisitAnswer,
 )
 
 __all__ = ["SqliteFrontier"]
+
+_KNOWN = "known"
+_DUE, _TIER = 2, 16  # columns of the query `due`
 
 
 class SqliteFrontier(Frontier):
@@ -62,13 +74,17 @@ class SqliteFrontier(Frontier):
             self._token = 0
             self._n_pages_of_host: dict[int, int] = {}
             self._host_ids: dict[str, int] = {}
+            self._tiers: dict[int, set[int]] = {}
+            self._n_listings: dict[tuple[int, Kind], int] = {}
             with translated(self._path):
-                self._n_pages = self._value("n_pages")
+                self._n_pages, self._n_hosts = self._value("n_pages"), self._value("n_hosts")
+                self._asked = {page_id for (page_id,) in self._run("pages_asked")}
                 if not read_only:
                     self._token = self._value("last_visit_number") + 1
             if not read_only:
                 with self._writing():
                     self._db.execute(self._q["release_all"])
+                    self._run("save_label", name="version", value=__version__)
         except BaseException:
             self.close()
             raise
@@ -80,26 +96,56 @@ class SqliteFrontier(Frontier):
         self, discoveries: Sequence[Discovery], now_s: float, limits: AdmissionLimits
     ) -> list[int]:
         touched: dict[int, None] = {}
+        refused: Counter[tuple[str, str]] = Counter()
         with self._writing():
             for found in discoveries:
-                if self._admit_one(found, now_s, limits):
+                why = self._admit_one(found, now_s, limits)
+                if why is None:
                     touched[self._host_ids[found.host]] = None
+                elif why != _KNOWN:
+                    refused[found.host, why] += 1
+            self._refuse(refused)
         return list(touched)
 
-    def _admit_one(self, found: Discovery, now_s: float, limits: AdmissionLimits) -> bool:
+    def _admit_one(self, found: Discovery, now_s: float, limits: AdmissionLimits) -> str | None:
+        """Take in what there is room for; return why not, or None."""
         if self._row("known_page", url=found.url) is not None:
             if found.lastmod_s is not None:
                 self._run("note_lastmod", url=found.url, lastmod_s=found.lastmod_s)
-            return False
+            return _KNOWN
         host_id = self._host_id(found.host)
-        if self._n_pages >= limits.max_pages:
-            return False
-        if self._n_pages_of_host[host_id] >= limits.max_pages_per_host:
-            return False
+        why = self._why_refused(found, host_id, limits)
+        if why is None:
+            self._add_page(found, host_id, now_s)
+        return why
+
+    def _why_refused(self, found: Discovery, host_id: int, limits: AdmissionLimits) -> str | None:
         if found.variant_of is not None:
             variants = self._value("n_variants", variant_of=found.variant_of)
             if variants >= limits.max_query_variants:
-                return False
+                return "query-variants"
+        is_listing = found.kind is not Kind.PAGE
+        if is_listing and self._listings_of(host_id, found.kind) >= limits.max_listings_per_host:
+            return "listings"
+        n_of_host = self._n_pages_of_host[host_id]
+        if n_of_host >= limits.max_pages_per_host:
+            return "host-full"
+        room = has_room(
+            n_pages=self._n_pages,
+            max_pages=limits.max_pages,
+            n_of_host=n_of_host,
+            n_hosts=self._n_hosts,
+        )
+        return None if room else "crawl-full"
+
+    def _listings_of(self, host_id: int, kind: Kind) -> int:
+        if (host_id, kind) not in self._n_listings:
+            counted = self._value("n_listings_of_host", host_id=host_id, kind=kind.value)
+            self._n_listings[host_id, kind] = counted
+        return self._n_listings[host_id, kind]
+
+    def _add_page(self, found: Discovery, host_id: int, now_s: float) -> None:
+        n_listings = 0 if found.kind is Kind.PAGE else self._listings_of(host_id, found.kind)
         self._run(
             "admit",
             url=found.url,
@@ -114,12 +160,29 @@ class SqliteFrontier(Frontier):
         )
         self._n_pages += 1
         self._n_pages_of_host[host_id] += 1
-        return True
+        self._n_listings[host_id, found.kind] = n_listings + 1
+        self._tiers_of(host_id).add(NEW)
+
+    @override
+    def refuse(self, counts: Mapping[tuple[str, str], int]) -> None:
+        with self._writing():
+            self._refuse(counts)
+
+    def _refuse(self, counts: Mapping[tuple[str, str], int]) -> None:
+        for (host, why), n in counts.items():
+            self._run("refuse", host=host, why=why, n=n)
+
+    @override
+    def refused(self) -> list[tuple[str, str, int]]:
+        with translated(self._path):
+            return self._run("refused").fetchall()
 
     def _host_id(self, host: str) -> int:
         if host not in self._host_ids:
-            row = self._row("known_host", host=host) or self._row("add_host", host=host)
-            assert row is not None
+            row = self._row("known_host", host=host)
+            if row is None:
+                row = self._one("add_host", host=host)
+                self._n_hosts += 1
             self._host_ids[host] = row[0]
             self._n_pages_of_host[row[0]] = self._value("n_pages_of_host", host_id=row[0])
         return self._host_ids[host]
@@ -140,12 +203,29 @@ class SqliteFrontier(Frontier):
     @override
     def hosts(self) -> list[HostRecord]:
         with translated(self._path):
-            return [_host(row) for row in self._db.execute(self._q["hosts"])]
+            due: dict[int, float] = {}
+            for host_id, tier, due_s in self._db.execute(self._q["tiers_of_hosts"]):
+                self._tiers.setdefault(host_id, set()).add(tier)
+                due[host_id] = min(due_s, due.get(host_id, inf))
+            rows = self._db.execute(self._q["hosts"]).fetchall()
+        return [record_of(row, due.get(row[0], inf)) for row in rows]
 
     @override
     def host(self, host_id: int, *, now_s: float) -> HostRecord:
         with translated(self._path):
-            return _host(self._one("one_host", host_id=host_id, now_s=now_s))
+            row = self._one("one_host", host_id=host_id)
+            firsts = (
+                self._row("next_due", host_id=host_id, tier=tier, now_s=now_s)
+                for tier in self._tiers_of(host_id)
+            )
+            return record_of(row, min((first[0] for first in firsts if first), default=inf))
+
+    def _tiers_of(self, host_id: int) -> set[int]:
+        """Return the queues of a host that pages may wait in."""
+        if host_id not in self._tiers:
+            rows = self._db.execute(self._q["tiers_of_host"], {"host_id": host_id})
+            self._tiers[host_id] = {tier for (tier,) in rows}
+        return self._tiers[host_id]
 
     @override
     def save_host(self, record: HostRecord) -> None:
@@ -175,38 +255,127 @@ class SqliteFrontier(Frontier):
         discovery_share: float = 0.5,
     ) -> list[Lease]:
         with self._writing():
-            new, old = (
-                self._db.execute(
-                    self._q["due"],
-                    {
-                        "host_id": host_id,
-                        "visited": visited,
-                        "due_by_s": due_by_s,
-                        "now_s": now_s,
-                        "limit": limit,
-                    },
-                ).fetchall()
-                for visited in (0, 1)
+            bounds = {"host_id": host_id, "due_by_s": due_by_s, "now_s": now_s, "limit": limit}
+            due = [
+                row
+                for tier in sorted(self._tiers_of(host_id))
+                for row in self._db.execute(self._q["due"], bounds | {"tier": tier})
+            ]
+            asked = [row for row in due if row[_TIER] == ASKED][:limit]
+            new = [row for row in due if row[_TIER] == NEW]
+            old = sorted((row for row in due if row[_TIER] > NEW), key=lambda row: row[_DUE])
+            n_new, n_old = split(len(new), len(old), limit - len(asked), discovery_share)
+            rows = asked + interleave(new[:n_new], old[:n_old])
+            return self._take(rows, host_id, until_s)
+
+    @override
+    def lease_ahead(
+        self,
+        host_id: int,
+        *,
+        limit: int,
+        worth: Callable[[Lease, float], float],
+        now_s: float,
+        min_interval_s: float,
+        until_s: float,
+    ) -> tuple[list[Lease], float]:
+        with self._writing():
+            bounds = {"host_id": host_id, "due_by_s": inf, "now_s": now_s, "limit": 4 * limit}
+            rows = [
+                row
+                for tier in self._tiers_of(host_id)
+                if tier >= FIRST_BY_WORTH
+                for row in self._db.execute(self._q["due"], bounds | {"tier": tier})
+            ]
+            chosen, from_s = best_ahead(
+                [lease_of(row, host_id, 0) for row in rows], limit, worth, now_s, min_interval_s
             )
-            n_new, n_old = split(len(new), len(old), limit, discovery_share)
-            leases = []
-            for row in interleave(new[:n_new], old[:n_old]):
-                self._token += 1
-                leases.append(_lease(row, host_id, self._token))
-            self._db.executemany(
-                self._q["lease"],
-                [
-                    {"page_id": lease.page_id, "token": lease.token, "until_s": until_s}
-                    for lease in leases
-                ],
-            )
+            by_id = {row[0]: row for row in rows}
+            return self._take([by_id[lease.page_id] for lease in chosen], host_id, until_s), from_s
+
+    def _take(self, rows: Sequence[tuple[Any, ...]], host_id: int, until_s: float) -> list[Lease]:
+        leases = []
+        for row in rows:
+            self._token += 1
+            leases.append(lease_of(row, host_id, self._token))
+        self._db.executemany(
+            self._q["lease"],
+            [
+                {"page_id": lease.page_id, "token": lease.token, "until_s": until_s}
+                for lease in leases
+            ],
+        )
         return leases
+
+    # -- visits that people ask for --
+
+    @override
+    def ask(self, urls: Sequence[str], now_s: float, *, is_signal: bool = False) -> list[int]:
+        with self._writing():
+            return [self._value("ask", url=url, now_s=now_s, is_signal=is_signal) for url in urls]
+
+    @override
+    def take_asked(
+        self, read: Callable[[str], Discovery | str], now_s: float, limits: AdmissionLimits
+    ) -> list[int]:
+        with translated(self._path):
+            if self._row("asked_not_taken") is None:
+                return []
+        touched: dict[int, None] = {}
+        with self._writing():
+            for number, url, asked_at_s, is_signal in self._run("asked_not_taken").fetchall():
+                found = read(url)
+                if isinstance(found, str):
+                    self._run("settle_asked", number=number, outcome="refused", note=found)
+                    continue
+                if is_signal:
+                    found = replace(found, lastmod_s=asked_at_s)
+                self._admit_one(found, now_s, limits)
+                known = self._row("known_page", url=found.url)
+                if known is None:
+                    note = "the crawl holds as many pages as it may"
+                    self._run("settle_asked", number=number, outcome="refused", note=note)
+                elif is_signal:
+                    self._run("settle_asked", number=number, outcome="noted", note=None)
+                else:
+                    self._run("take_asked", number=number, page_id=known[0])
+                    host_id = self._value("make_asked", page_id=known[0], now_s=now_s)
+                    self._tiers_of(host_id).add(ASKED)
+                    self._asked.add(known[0])
+                    touched[host_id] = None
+        return list(touched)
+
+    @override
+    def answers(self, numbers: Sequence[int]) -> list[VisitAnswer]:
+        with translated(self._path):
+            rows = self._run("answers", numbers=json.dumps(list(numbers))).fetchall()
+        return [VisitAnswer(*row) for row in rows]
+
+    def _answer(self, update: PageUpdate) -> None:
+        """Answer who asked for this visit; a visit that began before that is made again."""
+        page_id, visit = update.lease.page_id, update.visit
+        if page_id not in self._asked or visit.outcome is Outcome.THROTTLED:
+            return
+        if visit.outcome not in (Outcome.LOST, Outcome.OBSOLETE):
+            told = {"outcome": visit.outcome.value, "note": visit.note}
+            self._run("answer_asked", page_id=page_id, visited_at_s=visit.visited_at_s, **told)
+        if self._value("is_asked", page_id=page_id):
+            self._run("make_asked", page_id=page_id, now_s=visit.visited_at_s)
+            self._tiers_of(update.lease.host_id).add(ASKED)
+        else:
+            self._asked.discard(page_id)
 
     @override
     def release(self, leases: Sequence[Lease]) -> None:
         with self._writing():
             for lease in leases:
                 self._run("release", page_id=lease.page_id, token=lease.token)
+
+    @override
+    def defer(self, lease: Lease, due_s: float) -> None:
+        with self._writing():
+            self._run("defer", page_id=lease.page_id, token=lease.token, due_s=due_s)
+            self._tiers_of(lease.host_id).add(TIMED)
 
     # -- the index --
 
@@ -227,13 +396,26 @@ class SqliteFrontier(Frontier):
             self._run("reconcile", page_id=page_id, signature=signature, now_s=now_s)
             self._run("end_indexing", page_id=page_id)
 
+    @override
+    def agree(self, copies: Sequence[tuple[str, bytes | None]], now_s: float) -> None:
+        with self._writing():
+            for url, held in copies:
+                if held is not None and self._row("known_page", url=url) is None:
+                    found = Discovery(url, host_of(url))
+                    self._add_page(found, self._host_id(found.host), now_s)
+                self._run("agree", url=url, signature=held, now_s=now_s)
+
     # -- visits --
 
     @override
     def complete(self, updates: Sequence[PageUpdate]) -> None:
         with self._writing():
-            self._db.executemany(self._q["add_visit"], [_visit_row(update) for update in updates])
-            self._db.executemany(self._q["complete"], [_page_row(update) for update in updates])
+            self._db.executemany(self._q["add_visit"], [visit_row(update) for update in updates])
+            rows = [page_row(update) for update in updates]
+            self._db.executemany(self._q["complete"], rows)
+            for update, row in zip(updates, rows, strict=True):
+                self._tiers_of(update.lease.host_id).add(row["tier"])
+                self._answer(update)
             self._db.executemany(
                 self._q["end_indexing"], [{"page_id": update.lease.page_id} for update in updates]
             )
@@ -331,13 +513,11 @@ class SqliteFrontier(Frontier):
                 n_never_visited=plan.n_never_visited,
                 measure=plan.measure,
             )
-            self._db.executemany(
-                self._q["save_crawl_rate"],
-                [
-                    {"page_id": page_id, "rate": rate, "due_s": due}
-                    for page_id, rate, due in zip(*columns, strict=True)
-                ],
-            )
+            for page_id, rate, due in zip(*columns, strict=True):
+                tier = tier_of(1.0 / max(rate, 1e-12))
+                row = self._row("save_crawl_rate", page_id=page_id, rate=rate, due_s=due, tier=tier)
+                if row is not None:
+                    self._tiers_of(row[0]).add(tier)
 
     @override
     def last_plan(self) -> PlanRecord | None:
@@ -361,6 +541,28 @@ class SqliteFrontier(Frontier):
             return {Outcome(row[0]): row[1] for row in rows}
 
     @override
+    def look_at_gone(self, by_s: float) -> int:
+        with self._writing():
+            return self._run("look_at_gone", by_s=by_s).rowcount
+
+    @override
+    def gone_s(self, now_s: float) -> float:
+        with translated(self._path):
+            return float(self._one("gone", now_s=now_s)[0])
+
+    @override
+    def last_fetch_s(self) -> float | None:
+        with translated(self._path):
+            row = self._row("last_fetch")
+        return None if row is None else row[0]
+
+    @override
+    def forgive(self, now_s: float) -> int:
+        with self._writing():
+            self._run("forgive_hosts", now_s=now_s)
+            return self._run("forgive_pages", now_s=now_s).rowcount
+
+    @override
     def details(self, url: str, *, recent: int = 10) -> PageDetails | None:
         with translated(self._path):
             row = self._row("details", url=url)
@@ -369,10 +571,10 @@ class SqliteFrontier(Frontier):
             visits = self._db.execute(
                 self._q["recent_visits"], {"page_id": row[0], "limit": recent}
             ).fetchall()
-        seen = tuple(_visit(visit) for visit in visits)
-        kind, state, crawl_rate = Kind(row[3]), PageState(row[4]), row[17]
+            seen = tuple(visit_of(visit) for visit in visits)
+            kind, state, crawl_rate = Kind(row[3]), PageState(row[4]), row[17]
         last = seen[0].outcome if seen else None
-        known = dict(zip(_DETAILS, row[5:], strict=True))
+        known = dict(zip(DETAILS, row[5:], strict=True))
         return PageDetails(
             page_id=row[0],
             url=row[1],
@@ -399,6 +601,18 @@ class SqliteFrontier(Frontier):
     def urls_indexed(self) -> Iterable[tuple[str, bytes]]:
         with translated(self._path):
             yield from self._db.execute(self._q["urls_indexed"])
+
+    @override
+    def n_indexed(self) -> int:
+        with translated(self._path):
+            return self._value("n_indexed")
+
+    @override
+    def sample_indexed(self, limit: int) -> list[tuple[str, bytes]]:
+        with translated(self._path):
+            last = self._value("last_page_number")
+            drawn = random.sample(range(1, last + 1), min(limit, last))
+            return self._run("sample_indexed", page_ids=json.dumps(drawn)).fetchall()
 
     def table(self, name: str) -> Iterator[tuple[list[str], list[tuple[Any, ...]]]]:
         """Yield the rows of ``pages`` or ``visits`` with their column names, 10,000 at a time."""
@@ -428,9 +642,11 @@ class SqliteFrontier(Frontier):
                 # A failed COMMIT may have rolled back by itself.
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
-                self._n_pages = self._value("n_pages")
+                self._n_pages, self._n_hosts = self._value("n_pages"), self._value("n_hosts")
                 self._host_ids.clear()
                 self._n_pages_of_host.clear()
+                self._n_listings.clear()
+                self._tiers.clear()
                 raise
 
     def _run(self, name: str, /, **parameters: object) -> sqlite3.Cursor:
@@ -448,62 +664,3 @@ class SqliteFrontier(Frontier):
 
     def _value(self, name: str, /, **parameters: object) -> int:
         return int(self._one(name, **parameters)[0])
-
-
-_DETAILS = (  # the columns of the query `details` from the sixth on
-    "weight", "depth", "discovered_s", "due_s", "visits", "changes", "failures", "last_visit_s",
-    "last_status", "indexed_at_s", "change_rate_per_s", "change_rate_factor", "crawl_rate_per_s",
-    "lastmod_s", "redirect_url", "leased_until_s",
-)  # fmt: skip
-
-
-def _host(row: tuple[Any, ...]) -> HostRecord:
-    due = min((value for value in row[8:10] if value is not None), default=inf)
-    return HostRecord(row[0], row[1], due, *row[2:8])
-
-
-def _lease(row: tuple[Any, ...], host_id: int, token: int) -> Lease:
-    return Lease(row[0], row[1], host_id, token, row[2], Kind(row[3]), PageState(row[4]), *row[5:])
-
-
-def _visit(row: tuple[Any, ...]) -> Visit:
-    changed = None if row[3] is None else bool(row[3])
-    return Visit(row[0], Outcome(row[1]), row[2], changed, *row[4:])
-
-
-def _visit_row(update: PageUpdate) -> dict[str, object]:
-    visit = update.visit
-    return {
-        "page_id": update.lease.page_id,
-        "visited_at_s": visit.visited_at_s,
-        "outcome": visit.outcome.value,
-        "status": visit.status,
-        "changed": visit.changed,
-        "interval_s": visit.interval_s,
-        "fetch_s": visit.fetch_s,
-        "received_bytes": visit.received_bytes,
-        "note": visit.note,
-    }
-
-
-def _page_row(update: PageUpdate) -> dict[str, object]:
-    visit = update.visit
-    told = visit.changed is not None or visit.outcome in (Outcome.NEW, Outcome.LISTING)
-    return {
-        "page_id": update.lease.page_id,
-        "token": update.lease.token,
-        "change": int(bool(visit.changed)),
-        "failures": update.failures,
-        "state": update.state.value,
-        "due_s": update.due_s,
-        "told_s": visit.visited_at_s if told else None,
-        "status": visit.status,
-        "copied": is_copied(visit.outcome, update.state),
-        "visited_at_s": visit.visited_at_s,
-        "etag": update.etag,
-        "last_modified": update.last_modified,
-        "signature": update.signature,
-        "raw_hash": update.raw_hash,
-        "title": update.title,
-        "redirect_url": update.redirect_url,
-    }

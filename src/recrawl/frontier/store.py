@@ -16,9 +16,19 @@ from typing import IO
 from recrawl.errors import StateError
 from recrawl.frontier.sql import migrations
 
-__all__ = ["DATABASE", "StateLock", "holder", "open_state", "translated"]
+__all__ = [
+    "DATABASE",
+    "StateLock",
+    "copy_database",
+    "drop_copies",
+    "holder",
+    "open_beside",
+    "open_state",
+    "translated",
+]
 
 DATABASE = "state.sqlite3"
+_COPY = "state-before-schema-"  # and the number of the one that it has not
 
 
 class StateLock:
@@ -32,8 +42,9 @@ class StateLock:
 
     def __init__(self, directory: Path) -> None:
         try:
-            directory.mkdir(parents=True, exist_ok=True)
-            self._file: IO[str] = (directory / "lock").open("a+", encoding="utf-8")
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            lock = _private(directory / "lock", os.O_CREAT | os.O_RDWR | os.O_APPEND)
+            self._file: IO[str] = os.fdopen(lock, "a+", encoding="utf-8")
         except OSError as error:
             raise StateError(f"state directory {directory}: {error.strerror}") from error
         try:
@@ -105,8 +116,8 @@ def _is_full(path: Path) -> bool:
 
 def _corrupt(path: Path, text: str) -> str:
     return (
-        f"{path} is damaged ({text}); restore it from a copy, or move it away to start anew. "
-        "Nothing was changed"
+        f"{path} is damaged ({text}); `recrawl restore` brings a backup back, and `recrawl check "
+        "--repair` keeps what can be read. Nothing was changed"
     )
 
 
@@ -121,6 +132,8 @@ def open_state(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     if read_only and not path.exists():
         raise StateError(f"{path.parent} holds no crawl: {path.name} is not there")
     with translated(path):
+        if not read_only and not path.exists():
+            os.close(_private(path, os.O_CREAT | os.O_WRONLY))
         source = f"file:{_quoted(path)}?mode=ro" if read_only else f"file:{_quoted(path)}"
         connection = sqlite3.connect(
             source, uri=True, isolation_level=None, check_same_thread=False, timeout=10.0
@@ -133,8 +146,58 @@ def open_state(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     return connection
 
 
+def open_beside(path: Path) -> sqlite3.Connection:
+    """Open the database for small additions beside the process that writes it.
+
+    Raises
+    ------
+    StateError
+        Not there, damaged, or of another version.
+    """
+    open_state(path, read_only=True).close()
+    with translated(path):
+        source = f"file:{_quoted(path)}?mode=rw"
+        return sqlite3.connect(
+            source, uri=True, isolation_level=None, check_same_thread=False, timeout=10.0
+        )
+
+
 def _quoted(path: Path) -> str:
     return path.resolve().as_posix().replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+
+
+def copy_database(path: Path, target: Path) -> None:
+    """Copy a database as it is at one instant, while others go on writing it.
+
+    The copy is there in full or not at all.
+    """
+    part = target.with_name(f"{target.name}.part")
+    with translated(path):
+        part.unlink(missing_ok=True)
+        os.close(_private(part, os.O_CREAT | os.O_WRONLY))
+        source = sqlite3.connect(f"file:{_quoted(path)}?mode=ro", uri=True, timeout=10.0)
+        with contextlib.closing(source), contextlib.closing(sqlite3.connect(part)) as copy:
+            source.backup(copy)
+        os.replace(part, target)
+
+
+def drop_copies(directory: Path) -> None:
+    """Remove the copies that were made before migrations."""
+    for path in directory.glob(f"{_COPY}*.sqlite3"):
+        path.unlink(missing_ok=True)
+
+
+def _private(path: str | Path, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _writer(connection: sqlite3.Connection) -> str:
+    """Name the program that wrote a database, as far as it says so itself."""
+    with contextlib.suppress(sqlite3.DatabaseError):
+        row = connection.execute("SELECT value FROM label WHERE name = 'version'").fetchone()
+        if row is not None:
+            return f"recrawl {row[0]}, a newer version"
+    return "a newer version of recrawl"
 
 
 def _migrate(connection: sqlite3.Connection, path: Path, *, read_only: bool) -> None:
@@ -142,10 +205,15 @@ def _migrate(connection: sqlite3.Connection, path: Path, *, read_only: bool) -> 
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version > len(scripts):
         raise StateError(
-            f"{path} was written by a newer version of recrawl (schema {version}, this one knows "
+            f"{path} was written by {_writer(connection)} (schema {version}, this one knows "
             f"{len(scripts)}); upgrade recrawl, or choose another state directory"
         )
     if read_only:
+        if not path.stat().st_size:
+            raise StateError(
+                f"{path} is empty: nothing was crawled, or it was lost; `recrawl restore` brings a "
+                "backup back, and `recrawl check --repair` takes pages in from an index beside it"
+            )
         if version < len(scripts):
             raise StateError(f"{path} was written by an older version; run the crawl once first")
         connection.execute("SELECT count(*) FROM plan").fetchone()
@@ -153,6 +221,8 @@ def _migrate(connection: sqlite3.Connection, path: Path, *, read_only: bool) -> 
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA cache_size = -65536")
+    if 0 < version < len(scripts):
+        copy_database(path, path.with_name(f"{_COPY}{version + 1}.sqlite3"))
     for number, script in enumerate(scripts[version:], start=version + 1):
         connection.executescript(f"BEGIN;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;")
     connection.execute("SELECT count(*) FROM plan").fetchone()

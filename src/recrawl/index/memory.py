@@ -1,6 +1,7 @@
 """An index in memory: every word counts, nothing is ranked well. For tests and virtual time."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 
 from typing_extensions import override
@@ -44,6 +45,11 @@ class MemoryIndex(PageIndex):
         return None if document is None else document.signature
 
     @override
+    def same(self, document: Document) -> bool:
+        held = self._held.get(document.url)
+        return held is not None and (held.title, held.text) == (document.title, document.text)
+
+    @override
     def search(
         self,
         query: str,
@@ -74,9 +80,7 @@ class MemoryIndex(PageIndex):
 
     @override
     def suggest(self, query: str) -> str | None:
-        held = self._held.values()
-        known = {word for page in held for word in _WORD.findall(f"{page.title} {page.text}")}
-        return respelled(query, lambda word: known)
+        return respelled(query, _Words(self._held.values()))
 
     @override
     def urls(self) -> Iterable[tuple[str, bytes]]:
@@ -89,6 +93,24 @@ class MemoryIndex(PageIndex):
     @override
     def close(self) -> None:
         self._pending.clear()
+
+
+class _Words:
+    """The words of all copies."""
+
+    def __init__(self, held: Iterable[Document]) -> None:
+        pages = [set(_WORD.findall(f"{page.title} {page.text}".lower())) for page in held]
+        self._pages = Counter(word for words in pages for word in words)
+
+    def pages_with(self, word: str) -> int:
+        return self._pages[word]
+
+    def beginning(self, text: str, limit: int = 20) -> list[tuple[str, int]]:
+        found = [(word, n) for word, n in self._pages.most_common() if word.startswith(text)]
+        return found[:limit]
+
+    def stem(self, word: str) -> str:
+        return word
 
 
 def _hit(document: Document, score: float, wanted: list[str]) -> Hit:

@@ -1,5 +1,6 @@
 """The part of a text that is worth showing for a query: short, whatever the length of the page."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -8,6 +9,10 @@ __all__ = ["best_passage"]
 _MOST_TEXT: Final = 100_000  # characters that are looked through
 _MOST_PLACES: Final = 8  # of each word
 _MOST_WORDS: Final = 8
+_SENTENCE: Final = 60  # characters of a line, from which on it is likely one
+_PROSE: Final = 0.5  # of a word
+_UNSPACED: Final = "\u3000"  # from here on words need no space between them
+_BEGINNING: Final = re.compile(r"(?:[.!?]\s|\n)\s*")
 
 
 def best_passage(
@@ -34,39 +39,52 @@ def best_passage(
             small if len(small := sign.lower()) == 1 else sign for sign in looked_through
         )
     wanted = [word for word in dict.fromkeys(beginnings) if word][:_MOST_WORDS]
-    begin = _where_most_are_near([list(_places(lowered, word)) for word in wanted], near)
-    if begin <= near // 2:
-        return text[:length]
-    begin -= near // 2
-    space = text.find(" ", begin, begin + near // 2)
-    begin = space + 1 if space >= 0 else begin
-    return text[begin : begin + length]
+    places = [list(_places(lowered, word)) for word in wanted]
+    return _sentences(text, _where_most_are_near(text, places, near), near, length)
 
 
-def _where_most_are_near(places: Sequence[Sequence[int]], near: int) -> int:
-    """Return the first place after which most words follow within so many characters."""
-    found = [of_word for of_word in places if of_word]
-    if not found:
-        return 0
-    firsts = [of_word[0] for of_word in found]
-    if max(firsts) < min(firsts) + near:
-        return min(firsts)
-    best, begin = 0, 0
-    every = sorted((at, number) for number, of_word in enumerate(found) for at in of_word)
+def _where_most_are_near(text: str, places: Sequence[Sequence[int]], near: int) -> int:
+    """Return the first place after which most words follow within so many characters.
+
+    Among places of as many words a sentence comes before a heading or a cell of a table.
+    """
+    best, begin = 0.0, 0
+    every = sorted((at, number) for number, of_word in enumerate(places) for at in of_word)
     for row, (at, _) in enumerate(every):
         seen = {number for place, number in every[row : row + 24] if place < at + near}
-        if len(seen) > best:
-            best, begin = len(seen), at
-        if best == len(found):
-            break
+        worth = len(seen) + (_PROSE if _line_length(text, at) >= _SENTENCE else 0.0)
+        if worth > best:
+            best, begin = worth, at
     return begin
+
+
+def _line_length(text: str, at: int) -> int:
+    end = text.find("\n", at, at + _SENTENCE)
+    begin = text.rfind("\n", max(at - _SENTENCE, 0), at)
+    return (end if end >= 0 else at + _SENTENCE) - (begin if begin >= 0 else at - _SENTENCE)
+
+
+def _sentences(text: str, at: int, near: int, length: int) -> str:
+    """Return the passage from the beginning of the sentence, or of a word if that is far."""
+    earliest = max(at - near, 0)
+    begins = [found.end() for found in _BEGINNING.finditer(text, earliest, at)]
+    if begins:
+        begin = begins[-1]
+    elif earliest == 0:
+        begin = 0
+    else:
+        space = text.find(" ", at - near // 2, at)
+        begin = space + 1 if space >= 0 else at
+    passage = text[begin : begin + length]
+    ends = [found.start() + 1 for found in _BEGINNING.finditer(passage, at - begin + 1)]
+    return passage[: ends[-1]].rstrip() if ends and ends[-1] > length // 2 else passage
 
 
 def _places(text: str, word: str) -> Iterator[int]:
     """Yield where words begin so."""
     at, found = text.find(word), 0
     while at >= 0 and found < _MOST_PLACES:
-        if at == 0 or not text[at - 1].isalnum():
+        if at == 0 or not text[at - 1].isalnum() or word[0] >= _UNSPACED:
             yield at
             found += 1
         at = text.find(word, at + len(word))

@@ -1,7 +1,8 @@
 """What a person typed into a search box, read: small enough to be explained in a line.
 
 Words, ``"words in quotes"``, ``-word``, ``title:word``, ``text:word``, ``host:name`` and ``OR``
-between two of them. Everything else is punctuation: no query costs more than its words.
+between two of them. A word of code stays as it is typed, ``--onto`` and ``-p`` too: a dash leaves a
+word out only after a space, before two letters or more, and where another word remains.
 """
 
 import re
@@ -15,7 +16,7 @@ FIELDS: Final = ("title", "text", "host")
 MOST_PARTS: Final = 24
 MOST_CHARACTERS: Final = 1_000
 _PART: Final = re.compile(
-    r'(?P<sign>[-+]?)(?:(?P<field>[^\W\d]\w*):(?=[^\s:/]))?(?:"(?P<phrase>[^"]*)"|(?P<word>[^\s"]+))'
+    r'(?P<sign>(?:(?<!\S)-(?=["\w][^\s"])|\+(?=\w))?)(?:(?P<field>[^\W\d]\w*):(?=[^\s:/]))?(?:"(?P<phrase>[^"]*)"|(?P<word>[^\s"]+))'
 )
 _LETTER: Final = re.compile(r"[^\W_]")
 _BRACKETS: Final = str.maketrans("()[]{}", "      ")
@@ -62,6 +63,8 @@ def read_query(text: str) -> ReadQuery:
     if len(parts) > MOST_PARTS:
         notes.append(f"only the first {MOST_PARTS} words were looked for")
     groups, never = _grouped(parts[:MOST_PARTS], notes)
+    if not groups and not any(wanted.together for wanted in never):
+        groups, never = tuple((wanted,) for wanted in never), ()
     return ReadQuery(groups, never, tuple(dict.fromkeys(notes)))
 
 
@@ -77,7 +80,7 @@ def _grouped(
             negated = negated or part.group() == "NOT"
             continue
         wanted = _wanted(part, notes)
-        if part["sign"] == "-" or negated:
+        if (part["sign"] == "-" and part.start() > 0) or negated:
             never.append(wanted)
         elif either and groups:
             groups[-1] = tuple(dict.fromkeys((*groups[-1], wanted)))

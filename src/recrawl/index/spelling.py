@@ -1,35 +1,147 @@
-"""A like query of words that an index knows, for one that found nothing."""
+"""What words may have been meant, of those that an index knows."""
 
-import difflib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, Protocol
 
-__all__ = ["respelled"]
+__all__ = ["Vocabulary", "WordList", "meant", "respelled"]
 
-_WORD = re.compile(r"\w+")
+_WORD: Final = re.compile(r"\w+")
+_LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
+_LONGEST: Final = 24  # letters of a word that is looked for with an error in it
+_MOST_LIKE: Final = 3
+_MOST_BEGINNING: Final = 4_000
+_ENDING: Final = 5  # letters that a stemmer takes away
 
 
-def respelled(query: str, like: Callable[[str], Iterable[str]]) -> str | None:
-    """Return the query with unknown words replaced, or None where nothing comes near.
+class WordList(Protocol):
+    """Words with the number of pages that have them."""
 
-    Parameters
-    ----------
-    query : as a person wrote it
-    like : words of the index that may be meant by a word
+    def pages_with(self, word: str) -> int:
+        """Return how many pages have a word."""
+        ...
+
+    def beginning(self, text: str, limit: int = 20) -> list[tuple[str, int]]:
+        """Return words that begin so, the most common first."""
+        ...
+
+    def stem(self, word: str) -> str:
+        """Return the form by which a word is known."""
+        ...
+
+
+class Vocabulary:
+    """The words of an index, by their stems, and its codes."""
+
+    def __init__(self, searcher: Any, stems: Any) -> None:
+        self._searcher = searcher
+        self._stems = stems
+
+    def pages_with(self, word: str) -> int:
+        """Return how many pages have a word."""
+        n = int(self._searcher.doc_freq("text", self.stem(word)))
+        return n or int(self._searcher.doc_freq("codes", word))
+
+    def stem_of_beginning(self, text: str) -> str | None:
+        """Return a known stem that ends before the beginning of a word does: ``replicati``."""
+        for end in range(len(text) - 1, max(len(text) - _ENDING, 4), -1):
+            if self._searcher.doc_freq("text", text[:end]):
+                return text[:end]
+        return None
+
+    def stem(self, word: str) -> str:
+        """Return the form by which a word is known."""
+        return str((self._stems.analyze(word) or [word])[0])
+
+    def beginning(self, text: str, limit: int = 20) -> list[tuple[str, int]]:
+        """Return words and codes that begin so, the most common first; words by their stems."""
+        found = [
+            pair
+            for field in ("text", "codes")
+            for pair in self._searcher.terms_with_prefix(field, text, limit=limit)
+        ]
+        return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:limit]
+
+
+def meant(word: str, words: WordList) -> list[tuple[str, float]]:
+    """Return words like one that nobody has, with how likely each was meant, at most 1.
+
+    One letter too many, too few, wrong, or in its neighbour's place is looked for first; then two
+    of those, where the first two letters are right.
     """
+    if not 3 <= len(word) <= _LONGEST:
+        return []
+    found = [(one, n, likely) for one, likely in _one_off(word) if (n := words.pages_with(one))]
+    if not found and len(word) > 4:
+        beginning = words.beginning(word[:2], _MOST_BEGINNING)
+        near = [(one, n) for one, n in beginning if _may_be_two_off(word, one)]
+        stem = words.stem(word)
+        either = ((one, n, max(_likely(word, one), _likely(stem, one))) for one, n in near)
+        found = [(one, n, likely) for one, n, likely in either if likely > 0.0]
+    found.sort(key=lambda one: (-one[2] * (one[1] ** 0.5), one[0]))
+    return [(one, likely) for one, _, likely in found[:_MOST_LIKE]]
+
+
+def respelled(query: str, words: WordList) -> str | None:
+    """Return the query with unknown words replaced, or None where nothing comes near."""
     is_new = False
 
     def better(match: re.Match[str]) -> str:
         nonlocal is_new
         word = match.group().lower()
-        known = sorted({candidate.lower() for candidate in like(word)})
-        if word in known:
+        if words.pages_with(word):
             return match.group()
-        near = difflib.get_close_matches(word, known, n=1, cutoff=0.7)
-        if not near:
+        likely = meant(word, words)
+        if not likely:
             return match.group()
         is_new = True
-        return near[0]
+        return likely[0][0]
 
     text = _WORD.sub(better, query[:200])
     return text if is_new else None
+
+
+def _one_off(word: str) -> Iterator[tuple[str, float]]:
+    """Yield what a word may be with one error taken back; slips of the order are the commonest."""
+    seen = {word}
+    cuts = [(word[:place], word[place:]) for place in range(len(word) + 1)]
+    ways: list[tuple[Iterable[str], float]] = [
+        ((a + b[1] + b[0] + b[2:] for a, b in cuts if len(b) > 1), 1.0),
+        ((a + b[1:] for a, b in cuts if b), 0.9),
+        ((a + letter + b for a, b in cuts for letter in _LETTERS), 0.9),
+        ((a + letter + b[1:] for a, b in cuts if b for letter in _LETTERS), 0.7),
+    ]
+    for made, likely in ways:
+        for one in made:
+            if one not in seen:
+                seen.add(one)
+                yield one, likely
+
+
+def _may_be_two_off(word: str, other: str) -> bool:
+    if len(other) < 4 or not -10 < len(other) - len(word) < 3 or not other.isalpha():
+        return False
+    return len(set(other) - set(word)) <= 2
+
+
+def _likely(word: str, stem: str) -> float:
+    """Return how likely a word is one of a stem with two errors in it, 0 for more of them.
+
+    Letters that follow the stem are an ending, up to five of them. O(length squared).
+    """
+    two_above: list[int] = []
+    above = list(range(len(stem) + 1))
+    best = 0.0
+    for row, letter in enumerate(word, start=1):
+        here = [row]
+        for column, sign in enumerate(stem, start=1):
+            cost = min(above[column] + 1, here[-1] + 1, above[column - 1] + (letter != sign))
+            if row > 1 and column > 1 and letter == stem[column - 2] and sign == word[row - 2]:
+                cost = min(cost, two_above[column - 2] + 1)
+            here.append(cost)
+        if here[-1] <= 2 and len(word) - row <= _ENDING:
+            best = max(best, 0.9 - 0.3 * here[-1] - 0.05 * (len(word) - row))
+        if min(here) > 2:
+            break
+        two_above, above = above, here
+    return best

@@ -5,15 +5,20 @@ indexing engine has one of its own, and the robots' control follows how long pag
 """
 
 import asyncio
+import contextlib
 import json
 import os
 import queue
 import selectors
+import shutil
+import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import IO, Any, Final, TypeAlias
 
 from typing_extensions import override
@@ -29,6 +34,7 @@ Step: TypeAlias = Callable[[Document], Document]
 MAX_ANSWER_BYTES: Final = 4 * 1024 * 1024
 MAX_TEXT: Final = 500_000
 MAX_TITLE: Final = 300
+_GUARDIAN: Final = Path(__file__).with_name("guardian.py")
 _MOST_FAILURES: Final = 5  # in a row: then it is the command, not the page
 
 
@@ -101,6 +107,7 @@ class CommandStep:
         self._timeout_s = timeout_s
         self._in_a_row = 0
         self._process: subprocess.Popen[bytes] | None = None
+        self._lifeline = -1  # closed by our end, whichever that is
 
     def __call__(self, document: Document) -> Document:
         """Return what the command makes of a page."""
@@ -130,8 +137,10 @@ class CommandStep:
         """End the command, at once."""
         process, self._process = self._process, None  # two threads may come here at a time
         if process is not None:
-            process.kill()
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # what it has started, too
             process.communicate()
+            os.close(self._lifeline)
 
     def _ask(self, line: bytes) -> bytes:
         until_s = time.monotonic() + self._timeout_s
@@ -160,24 +169,37 @@ class CommandStep:
 
     def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
         if self._process is None:
-            try:
-                self._process = subprocess.Popen(
-                    self._command,
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    bufsize=0,
-                    process_group=0,  # Ctrl-C is for the crawl, which ends it in order
-                )
-            except OSError as error:
-                raise StateError(
-                    f"index.command: {self._command[0]!r} cannot be started: {error.strerror}"
-                ) from error
+            self._process = self._started()
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
         assert stdout is not None
         os.set_blocking(stdin.fileno(), False)
         os.set_blocking(stdout.fileno(), False)
         return stdin, stdout
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        """Start the command under a guardian, which ends it when we end without a word."""
+        if shutil.which(self._command[0]) is None:
+            raise StateError(
+                f"index.command: {self._command[0]!r} cannot be started: no such program"
+            )
+        theirs, self._lifeline = os.pipe()
+        try:
+            return subprocess.Popen(
+                [sys.executable, "-I", "-S", str(_GUARDIAN), str(theirs), *self._command],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                bufsize=0,
+                process_group=0,  # Ctrl-C is for the crawl, which ends it in order
+                pass_fds=(theirs,),
+            )
+        except OSError as error:
+            os.close(self._lifeline)
+            raise StateError(
+                f"index.command: {self._command[0]!r} cannot be started: {error.strerror}"
+            ) from error
+        finally:
+            os.close(theirs)
 
 
 def _changed(document: Document, answer: Any) -> Document:

@@ -6,6 +6,7 @@ A copy is replaced by deleting and adding before one commit; the key is the URL 
 import contextlib
 import re
 import shutil
+import threading
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
@@ -14,51 +15,41 @@ import tantivy
 from typing_extensions import override
 
 from recrawl.errors import StateError
+from recrawl.index.boilerplate import Boilerplate
+from recrawl.index.copies import Group, content_hash, without_copies
+from recrawl.index.files import collect, mend_list, orphans, write_whole
 from recrawl.index.passages import best_passage
-from recrawl.index.queries import ReadQuery, Wanted, read_query
-from recrawl.index.spelling import respelled
+from recrawl.index.queries import read_query
+from recrawl.index.ranking import MOST_TOKENS, Ranking
+from recrawl.index.spelling import Vocabulary, respelled
+from recrawl.index.trouble import translated
+from recrawl.index.words import LANGUAGES, address_words, as_typed, codes, names, stems
 from recrawl.ports import PageIndex
 from recrawl.terms import Document, Hit
 
 __all__ = ["LANGUAGES", "TantivyIndex"]
 
-LANGUAGES: Final = (
-    "arabic", "danish", "dutch", "english", "finnish", "french", "german", "greek", "hungarian",
-    "italian", "norwegian", "portuguese", "romanian", "russian", "spanish", "swedish", "tamil",
-    "turkish", "none",
-)  # fmt: skip
 _HEAP_BYTES: Final = 64 * 1024 * 1024
-_SNIPPET_CHARACTERS: Final = 200
-_LIKE_CHARACTERS: Final = 20_000  # of a page, in which like words are looked for
+_SNIPPET_CHARACTERS: Final = 300  # of a passage: all of it
+_MERGING_S: Final = 5.0
 _WORD: Final = re.compile(r"\w+")
-_TEXT_FIELDS: Final = ("title", "text")
-_TITLE_BOOST: Final = 3.0
-_MOST_TOKENS: Final = 24  # of one query: what it can cost is bounded
-_RARE: Final = 1_000  # pages with a word, up to which its places in texts are looked at
-_RARE_IN_TITLES: Final = 10_000
-_MUST, _SHOULD, _MUST_NOT = tantivy.Occur.Must, tantivy.Occur.Should, tantivy.Occur.MustNot
 
 
 def _schema() -> tantivy.Schema:
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("url", stored=True, tokenizer_name="raw", index_option="basic")
     builder.add_text_field("host", tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("name", tokenizer_name="raw", index_option="basic")
     builder.add_text_field("title", stored=True, tokenizer_name="words")
+    builder.add_text_field("headings", stored=True, tokenizer_name="words")
+    builder.add_text_field("address", tokenizer_name="words", index_option="freq")
     builder.add_text_field("text", stored=True, tokenizer_name="words")
+    builder.add_text_field("left_out", stored=True, tokenizer_name="raw", index_option="basic")
+    builder.add_unsigned_field("content", indexed=True, fast=True)
+    builder.add_text_field("terms", tokenizer_name="typed", index_option="freq")
+    builder.add_text_field("codes", tokenizer_name="typed", index_option="freq")
     builder.add_float_field("fetched_at_s", stored=True, indexed=True, fast=True)
     builder.add_bytes_field("signature", stored=True, indexed=False)
-    return builder.build()
-
-
-def _words(language: str) -> Any:
-    builder = (
-        tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-        .filter(tantivy.Filter.remove_long(60))
-        .filter(tantivy.Filter.lowercase())
-        .filter(tantivy.Filter.ascii_fold())
-    )
-    if language != "none":
-        builder = builder.filter(tantivy.Filter.stemmer(language))
     return builder.build()
 
 
@@ -84,56 +75,102 @@ class TantivyIndex(PageIndex):
         self._meta_mark: tuple[int, ...] = ()
         if read_only and not tantivy_exists(directory):
             raise StateError(f"{directory} holds no index yet; crawl something first")
-        try:
-            directory.mkdir(parents=True, exist_ok=True)
+        with translated(directory):
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             chosen = directory / "language"
-            if not chosen.exists() and not read_only:
-                chosen.write_text(language, encoding="utf-8")
             with contextlib.suppress(FileNotFoundError):
-                language = chosen.read_text(encoding="utf-8").strip()
-            self._index = (
-                tantivy.Index.open(str(directory))
-                if tantivy_exists(directory)
-                else tantivy.Index(_schema(), path=str(directory))
-            )
-            for name in ("url", "host", *_TEXT_FIELDS):  # a damaged schema is found out here
-                tantivy.Query.term_query(self._index.schema, name, "")
-            self._analyzer = _words(language)
-            self._index.register_tokenizer("words", self._analyzer)
+                language = chosen.read_text(encoding="utf-8").strip() or language
+            if not read_only and tantivy_exists(directory):
+                mend_list(directory)
+            self._index = _opened(directory, read_only=read_only)
+            if not read_only and not (chosen.exists() and chosen.stat().st_size):
+                write_whole(chosen, language)
+            self._stems = stems(language)
+            self._boilerplate = Boilerplate(directory)
+            self._early: dict[str, Document | None] = {}  # staged; None: to be removed
+            self._index.register_tokenizer("words", self._stems)
+            self._index.register_tokenizer("typed", as_typed())
             self._writer = None if read_only else self._index.writer(_HEAP_BYTES, 1)
-        except (OSError, ValueError) as error:
-            raise StateError(f"index {directory}: {error}") from error
+            if not read_only:
+                collect(directory)
 
     @override
     def replace(self, document: Document) -> None:
-        self.remove(document.url)
+        self._boilerplate.learn(document.url, document.text.split("\n"))
+        self._add(document)
+        if self._boilerplate.is_early(document.url):
+            self._early[document.url] = document
+
+    def _add(self, document: Document) -> None:
+        """Stage a copy, without what its host repeats."""
+        text, left_out = self._boilerplate.parted(document.url, document.text)
+        self._delete(document.url)
         made = tantivy.Document()
         made.add_text("url", document.url)
         made.add_text("host", document.url.split("/", 3)[2])
+        headings = "\n".join(document.headings)
+        for name in names(document.title, document.headings, document.url):
+            made.add_text("name", name)
         made.add_text("title", document.title)
-        made.add_text("text", document.text)
+        made.add_text("headings", headings)
+        made.add_text("address", address_words(document.url))
+        made.add_text("text", text)
+        made.add_text("left_out", left_out)
+        made.add_unsigned("content", content_hash(text))
+        made.add_text("terms", " ".join(codes(f"{document.title}\n{headings}")))
+        made.add_text("codes", " ".join(codes(text)))
         made.add_float("fetched_at_s", document.fetched_at_s)
         made.add_bytes("signature", document.signature)
         self._writing().add_document(made)
 
     @override
     def remove(self, url: str) -> None:
+        self._early[url] = None
+        self._delete(url)
+
+    def _delete(self, url: str) -> None:
         self._writing().delete_documents_by_term("url", url)
 
     @override
     def commit(self) -> None:
-        try:
+        with translated(self._directory):
+            for url in self._boilerplate.early():
+                document = self._early[url] if url in self._early else self._held(url)
+                if document is not None:
+                    self._add(document)
+            self._early.clear()
             self._writing().commit()
-        except (OSError, ValueError) as error:
-            raise StateError(f"index {self._directory}: {error}") from error
-        self._index.reload()
+            self._index.reload()
+            self._boilerplate.save()
+
+    def _held(self, url: str) -> Document | None:
+        """Return a copy as it was given, but for the order of what was left out."""
+        held = self._stored(url)
+        if held is None:
+            return None
+        text = "\n".join(filter(None, (str(held["text"][0]), str(held["left_out"][0]))))
+        headings = tuple(filter(None, str(held["headings"][0]).split("\n")))
+        at_s, mark = float(held["fetched_at_s"][0]), bytes(held["signature"][0])
+        return Document(url, str(held["title"][0]), text, at_s, mark, headings)
 
     @override
     def signature(self, url: str) -> bytes | None:
+        held = self._stored(url)
+        return None if held is None else bytes(held["signature"][0])
+
+    @override
+    def same(self, document: Document) -> bool:
+        held = self._stored(document.url)
+        if held is None or held["title"][0] != document.title:
+            return False
+        texts = str(held["text"][0]), str(held["left_out"][0])
+        return self._boilerplate.same(document.url, texts, document.text)
+
+    def _stored(self, url: str) -> Any:
         searcher = self._index.searcher()
         query = tantivy.Query.term_query(self._index.schema, "url", url)
-        for _, address in searcher.search(query, limit=1).hits:
-            return bytes(searcher.doc(address)["signature"][0])
+        for _, address in searcher.search(query, limit=1, count=False).hits:
+            return searcher.doc(address)
         return None
 
     @override
@@ -147,32 +184,25 @@ class TantivyIndex(PageIndex):
         fetched_since_s: float | None = None,
     ) -> tuple[int, list[Hit]]:
         searcher = self._searcher()
-        asked = read_query(query)
-        every = [self._one_of(group) for group in asked.groups]
-        if not every and not asked.never:
+        offset = min(offset, int(searcher.num_docs))
+        question = self._ranking(searcher).read(read_query(query))
+        if question is None:
             return 0, []
-        never = [(_MUST_NOT, self._one_of((wanted,))) for wanted in asked.never]
-        found: Any = None  # the binding's stubs do not know the count
-        # All words first; where no page has them all, any of them.
-        for occur in (_MUST, _SHOULD):
-            parts = [(occur, part) for part in every] or [(_MUST, tantivy.Query.all_query())]
-            wanted = tantivy.Query.boolean_query([*parts, *never])
-            ranked = self._with_phrase(wanted, asked, searcher) if occur == _MUST else wanted
-            narrowed = self._narrowed(ranked, host, fetched_since_s)
-            try:
-                found = searcher.search(narrowed, limit=limit, offset=offset, count=True)
-            except ValueError as error:  # of an index that was made without the age
-                raise StateError(
-                    f"index {self._directory} cannot be searched so ({error}); it was written by "
-                    "another version: move the state away and crawl anew"
-                ) from error
-            if found.count or len(every) < 2:
-                break
-        if not found.hits:
-            return found.count or 0, []
-        show = _Snippets(searcher, wanted, self._index.schema, self._beginnings(asked))
-        hits = [_hit(searcher.doc(address), score, show) for score, address in found.hits]
-        return found.count or len(hits), hits
+        narrowed = self._narrowed(question.ranked, host, fetched_since_s)
+        try:
+            n, found = without_copies(searcher, narrowed, offset + limit)
+        except ValueError as error:  # of an index that was made without the age
+            raise StateError(
+                f"index {self._directory} cannot be searched so ({error}); it was written by "
+                "another version: move the state away and crawl anew"
+            ) from error
+        show = _Snippets(
+            searcher, question.wanted, self._index.schema, self._beginnings(question.words)
+        )
+        return n, [_hit(searcher, group, show) for group in found[offset:]]
+
+    def _ranking(self, searcher: tantivy.Searcher) -> Ranking:
+        return Ranking(searcher, self._index.schema, self._stems)
 
     def _searcher(self) -> tantivy.Searcher:
         """Return a view of the latest commit; looking for one costs a look at a file's date."""
@@ -183,46 +213,10 @@ class TantivyIndex(PageIndex):
                 self._meta_mark = mark
         return self._index.searcher()
 
-    def _one_of(self, group: tuple[Wanted, ...]) -> tantivy.Query:
-        parts = [self._of_one(wanted) for wanted in group]
-        if len(parts) == 1:
-            return parts[0]
-        return tantivy.Query.boolean_query([(_SHOULD, part) for part in parts])
-
-    def _of_one(self, wanted: Wanted) -> tantivy.Query:
-        """Return what finds a word, or words next to each other; titles count three times."""
-        if wanted.field == "host":
-            return tantivy.Query.const_score_query(
-                tantivy.Query.term_query(self._index.schema, "host", wanted.text.lower()), 0.0
-            )
-        tokens = self._analyzer.analyze(wanted.text)[:_MOST_TOKENS]
-        if not tokens:
-            return tantivy.Query.empty_query()
-        if wanted.field is not None:
-            return self._in_field(wanted.field, tokens)
-        return tantivy.Query.boolean_query(
-            [
-                (_SHOULD, tantivy.Query.boost_query(self._in_field("title", tokens), _TITLE_BOOST)),
-                (_SHOULD, self._in_field("text", tokens)),
-            ]
-        )
-
-    def _in_field(self, field: str, tokens: list[str]) -> tantivy.Query:
-        schema = self._index.schema
-        if len(tokens) == 1:
-            return tantivy.Query.term_query(schema, field, tokens[0])
-        return tantivy.Query.phrase_query(schema, field, list(tokens))
-
-    def _beginnings(self, asked: ReadQuery) -> list[str]:
+    def _beginnings(self, looked_for: Iterable[str]) -> list[str]:
         """Return how words of the text begin that the query may mean."""
-        words = [
-            word
-            for group in asked.groups
-            for wanted in group
-            if wanted.field != "host"
-            for word in _WORD.findall(wanted.text.lower())
-        ]
-        return [_shared(word, self._analyzer.analyze(word)) for word in words[:_MOST_TOKENS]]
+        words = [word for text in looked_for for word in _WORD.findall(text.lower())]
+        return [_shared(word, self._stems.analyze(word)) for word in words[:MOST_TOKENS]]
 
     def _narrowed(self, wanted: Any, host: str | None, fetched_since_s: float | None) -> Any:
         """Keep pages of one host, and copies fetched since an instant; ranks stay."""
@@ -245,43 +239,17 @@ class TantivyIndex(PageIndex):
 
     @override
     def misread(self, query: str) -> list[str]:
-        return list(read_query(query).notes)
+        asked = read_query(query)
+        question = self._ranking(self._searcher()).read(asked)
+        corrected = question.corrected if question is not None else ()
+        return [
+            *asked.notes,
+            *(f"no page has {word!r}; {likely!r} was looked for" for word, likely in corrected),
+        ]
 
     @override
     def suggest(self, query: str) -> str | None:
-        return respelled(query, self._like)
-
-    def _like(self, word: str) -> set[str]:
-        """Words of pages that hold something like this word."""
-        searcher = self._index.searcher()
-        found: set[str] = set()
-        for distance in (1, 2):
-            fuzzy = tantivy.Query.fuzzy_term_query(self._index.schema, "text", word, distance)
-            for _, address in searcher.search(fuzzy, limit=3, count=False).hits:
-                document = searcher.doc(address)
-                text = f"{document['title'][0]} {str(document['text'][0])[:_LIKE_CHARACTERS]}"
-                found.update(_WORD.findall(text.lower()))
-            if found:
-                break
-        return found
-
-    def _with_phrase(
-        self, wanted: tantivy.Query, asked: ReadQuery, searcher: tantivy.Searcher
-    ) -> tantivy.Query:
-        """Prefer pages that have the words next to each other.
-
-        Where one of the words is rare: the cost is that of reading where the pages have it.
-        """
-        words = [group[0] for group in asked.groups if len(group) == 1 and not group[0].field]
-        tokens = [token for word in words for token in self._analyzer.analyze(word.text)]
-        if len(words) != len(asked.groups) or not 2 <= len(tokens) <= _MOST_TOKENS:
-            return wanted
-        nearby = []
-        for field, rare, boost in (("title", _RARE_IN_TITLES, _TITLE_BOOST), ("text", _RARE, 1.0)):
-            if min(searcher.doc_freq(field, token) for token in tokens) <= rare:
-                phrase = tantivy.Query.phrase_query(self._index.schema, field, list(tokens), 2)
-                nearby.append((_SHOULD, tantivy.Query.boost_query(phrase, 2.0 * boost)))
-        return tantivy.Query.boolean_query([(_MUST, wanted), *nearby]) if nearby else wanted
+        return respelled(query, Vocabulary(self._searcher(), self._stems))
 
     @override
     def urls(self) -> Iterable[tuple[str, bytes]]:
@@ -297,9 +265,25 @@ class TantivyIndex(PageIndex):
 
     @override
     def close(self) -> None:
-        if self._writer is not None:
-            self._writer.rollback()
-            self._writer = None
+        """Release files; merges under way are waited for, for some seconds.
+
+        What is not done by then ends with the process, and the next start collects what it left.
+        """
+        writer, self._writer = self._writer, None
+        if writer is None:
+            return
+        self._boilerplate.save(now=True)
+        merging = threading.Thread(target=writer.wait_merging_threads, daemon=True)
+        merging.start()
+        merging.join(_MERGING_S)
+        del writer
+        if merging.is_alive():
+            return
+        with contextlib.suppress(StateError, OSError, ValueError):
+            if orphans(self._directory):  # which we were reading when they were replaced
+                right_to_write = self._index.writer(_HEAP_BYTES, 1)
+                collect(self._directory)
+                right_to_write.rollback()
 
     def _writing(self) -> tantivy.IndexWriter:
         if self._writer is None:
@@ -321,6 +305,27 @@ def _mark(path: Path) -> tuple[int, ...]:
     except OSError:
         return ()
     return told.st_mtime_ns, told.st_ino, told.st_size
+
+
+def _opened(directory: Path, *, read_only: bool) -> tantivy.Index:
+    """Open an index; one of another version is begun anew by who may write.
+
+    State and index are compared at every start: the pages are due at once.
+    """
+    if tantivy_exists(directory):
+        held = tantivy.Index.open(str(directory))
+        for name in ("url", "host", "title", "text"):  # a damaged schema is found out here
+            tantivy.Query.term_query(held.schema, name, "")
+        if held.schema == _schema():
+            return held
+        if read_only:
+            raise StateError(
+                f"index {directory} was written by another version; `recrawl run` makes it anew"
+            )
+        del held
+        clear(directory)
+        directory.mkdir(mode=0o700)
+    return tantivy.Index(_schema(), path=str(directory))
 
 
 def tantivy_exists(directory: Path) -> bool:
@@ -349,27 +354,35 @@ class _Snippets:
 
     def of(self, text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
         """Return a snippet, and where words of the query stand in it."""
+        shown = best_passage(text, self._beginnings)
         passage = tantivy.Document()
-        passage.add_text("text", best_passage(text, self._beginnings))
+        passage.add_text("text", shown)
         snippet = self._marks.snippet_from_doc(passage)
         fragment = snippet.fragment()
         if not fragment:
-            return text[:_SNIPPET_CHARACTERS], ()
+            words = "|".join(map(re.escape, self._beginnings))
+            found = re.finditer(words, shown, re.IGNORECASE) if words else ()
+            return shown, tuple(match.span() for match in found)
         marked = [(part.start, part.end) for part in snippet.highlighted()]
         if fragment.isascii():
             return fragment, tuple(marked)
         return fragment, tuple(_characters(fragment, *part) for part in marked)
 
 
-def _hit(document: Any, score: float, show: _Snippets) -> Hit:
+def _hit(searcher: tantivy.Searcher, group: Group, show: _Snippets) -> Hit:
+    """Return the copy with the shortest address, with the addresses of the others."""
+    documents = [searcher.doc(address) for address in group.addresses]
+    documents.sort(key=lambda held: (len(held["url"][0]), held["url"][0]))
+    document = documents[0]
     snippet, highlights = show.of(str(document["text"][0]))
     return Hit(
         url=str(document["url"][0]),
         title=str(document["title"][0]),
         snippet=snippet,
         highlights=highlights,
-        score=float(score),
+        score=group.score,
         fetched_at_s=float(document["fetched_at_s"][0]),
+        copies=tuple(str(held["url"][0]) for held in documents[1:]),
     )
 
 

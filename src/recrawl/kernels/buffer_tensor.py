@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from recrawl.kernels.compile import kernel
 
-__all__ = ["aggregate", "rescale", "sweep"]
+__all__ = ["aggregate", "imbalance", "rescale", "sweep"]
 
 Floats: TypeAlias = NDArray[np.float64]
 Counts: TypeAlias = NDArray[np.int64]
@@ -112,8 +112,12 @@ def solve_level(
     inverse: Floats,
     multiset: Counts,
     moves: Floats,
+    keep: bool,
 ) -> float:
-    """Replace the law of level n by inflow (-Q_nn)^-1; return how much it changed in all."""
+    """Replace the law of level n by inflow (-Q_nn)^-1; return how much it changed in all.
+
+    With ``keep`` it stays as it is, and what it would change by is returned.
+    """
     size, v = inverse.shape[1], moves.shape[0]
     base = offset[n]
     blocks = inflow.shape[0] // size
@@ -139,7 +143,8 @@ def solve_level(
             for x in range(size):
                 total += row[x] * table[x, y]
             changed += abs(total - law[base + a * size + y])
-            law[base + a * size + y] = total
+            if not keep:
+                law[base + a * size + y] = total
     return changed
 
 
@@ -153,7 +158,7 @@ def sweep(
     inverses: tuple[Floats, Floats],
     multiset: Counts,
 ) -> float:
-    """One block Gauss-Seidel sweep up and one down, in place; returns the change of the second.
+    """One block Gauss-Seidel sweep up and one down, in place; returns each level's last change.
 
     ``clock`` is (initial phases, rates of going stale, moves between phases or an empty table),
     ``inverses`` is (level 0, the others by level and multiset of phases).
@@ -167,7 +172,7 @@ def sweep(
         inflow = np.zeros(w) if n == 0 else arrive(n, law, offset, jump, initial, start)
         if n < levels - 1:
             depart(n, inflow, law, offset, service, stale, w)
-        if step == levels:
+        if step == levels - 1:  # the top is seen once, so what it changes by counts too
             changed = 0.0
         if n == 0:
             for y in range(w):
@@ -177,8 +182,38 @@ def sweep(
                 changed += abs(total - law[y])
                 law[y] = total
         else:
-            changed += solve_level(n, inflow, law, offset, inverses[1][n], multiset, moves)
+            changed += solve_level(n, inflow, law, offset, inverses[1][n], multiset, moves, False)
     return changed
+
+
+@kernel
+def imbalance(
+    law: Floats,
+    offset: Counts,
+    jump: Floats,
+    service: tuple[Floats, Floats],
+    clock: tuple[Floats, Floats, Floats],
+    inverses: tuple[Floats, Floats],
+    multiset: Counts,
+) -> float:
+    """Return by how much a law differs from what flows into each state over what leaves it."""
+    initial = service[1]
+    start, stale, moves = clock
+    levels, w = jump.shape[0], jump.shape[2]
+    found = 0.0
+    for n in range(levels):
+        inflow = np.zeros(w) if n == 0 else arrive(n, law, offset, jump, initial, start)
+        if n < levels - 1:
+            depart(n, inflow, law, offset, service, stale, w)
+        if n == 0:
+            for y in range(w):
+                total = 0.0
+                for x in range(w):
+                    total += inflow[x] * inverses[0][x, y]
+                found += abs(total - law[y])
+        else:
+            found += solve_level(n, inflow, law, offset, inverses[1][n], multiset, moves, True)
+    return found
 
 
 @kernel

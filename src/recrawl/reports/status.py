@@ -7,8 +7,10 @@ from typing import Any, Final
 import numpy as np
 
 from recrawl.control.estimate import FreshnessEstimate, estimate_freshness
+from recrawl.control.intake import REFUSALS
 from recrawl.ports import Frontier, PlannedPages
 from recrawl.quantities import show_duration, show_rate
+from recrawl.reports.progress import first_pass_of, why_idle
 
 __all__ = [
     "MEASURE_WORDS",
@@ -32,6 +34,8 @@ MEASURE_WORDS: Final[Mapping[str, tuple[str, Callable[[float], str]]]] = {
     "sojourn_s": ("wait for the index", show_duration),
     "obsolete_share": ("gone stale in the buffer", lambda value: f"{value:.2%}"),
 }
+
+_MOST_REFUSALS: Final = 20
 
 
 def instant_of(facts: Mapping[str, float]) -> float:
@@ -77,9 +81,12 @@ def status_report(
     pages = frontier.planned_pages() if pages is None else pages
     estimate = freshness_of(pages, now_s)
     not_modified = fetches.get("not-modified", 0)
+    counts, hosts = frontier.n_pages_by_state(), frontier.hosts()
     return {
         "at": now_s,
-        "pages": {state.value: n for state, n in sorted(frontier.n_pages_by_state().items())},
+        "pages": {state.value: n for state, n in sorted(counts.items())},
+        "first_pass": first_pass_of(counts),
+        "idle": why_idle(now_s, frontier.last_fetch_s(), hosts, facts),
         "due": frontier.n_due(now_s),
         "overdue": frontier.n_due(now_s - 3600.0),
         "fetches": fetches,
@@ -96,9 +103,13 @@ def status_report(
         "freshness_high": estimate.high if estimate else None,
         "weight": float(pages.weights.sum()),
         "control": control_report(facts),
+        "refused": [
+            {"host": host, "addresses": n, "why": REFUSALS.get(why, why)}
+            for host, why, n in frontier.refused()[:_MOST_REFUSALS]
+        ],
         "hosts_blocked": [
             {"host": host.host, "until": host.blocked_until_s, "why": host.blocked_why}
-            for host in frontier.hosts()
+            for host in hosts
             if host.blocked_until_s > now_s
         ],
     }

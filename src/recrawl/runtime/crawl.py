@@ -13,14 +13,18 @@ from recrawl.control.budget import FetchBudget
 from recrawl.control.capacity import Capacity
 from recrawl.control.dispatch import Dispatcher
 from recrawl.control.politeness import PolitenessRules
+from recrawl.control.returns import Returns
 from recrawl.control.robots_txt import robots_from_answer
 from recrawl.control.timetables import Timetables
 from recrawl.ports import Offload
+from recrawl.runtime.agreement import ENDED_IN_ORDER, Mended, recover
+from recrawl.runtime.asked import AskedVisits
 from recrawl.runtime.buffer import Buffer
 from recrawl.runtime.fleet_control import FleetControl
 from recrawl.runtime.indexer import Indexer
 from recrawl.runtime.parts import Rules, World
 from recrawl.runtime.planner import Planner
+from recrawl.runtime.reading import SlowReading
 from recrawl.runtime.recorder import Recorder
 from recrawl.runtime.robots import RobotFleet
 from recrawl.runtime.robots_reader import RobotsReader
@@ -64,6 +68,7 @@ class _Tasks:
     indexer: asyncio.Task[None]
     fleet: asyncio.Task[None]
     control: asyncio.Task[None] | None
+    asked: asyncio.Task[None] | None
 
 
 def robots_with_room(n_robots: int, capacity: int) -> TargetRobots:
@@ -104,7 +109,8 @@ class Crawl:
         self.world = world
         self.rules = rules
         self.started_s = world.clock.now_s()
-        self._seeds = seeds
+        self.seeds = seeds
+        self.mended: list[str] = []  # what the start found to mend, for people
         self._once = once
         self._delay_s = plan.politeness.delay_s
         burst = max(1.0, min(plan.budget_per_s * plan.burst_s, 1_000.0))
@@ -114,20 +120,34 @@ class Crawl:
             random=np.random.default_rng(plan.seed),
             lease_s=rules.lease_s,
             horizon_s=self.started_s if once else inf,
+            first_free=rules.first_free,
             discovery_share=rules.discovery_share,
+            least_share=inf if rules.least_worth == inf else 0.0,
         )
         self.capacity = Capacity(rules.n_robots, rules.n_servers)
         self.buffer = Buffer(rules.buffer_capacity, world.clock.now_s)
         self.timetables = Timetables(rules.sources)
-        self.recorder = Recorder(world, rules, self.dispatcher, self.timetables)
+        self.returns = Returns()
+        self.recorder = Recorder(world, rules, self.dispatcher, self.timetables, self.returns)
         self.tasks = TaskSource(world, rules, self.dispatcher, self.recorder)
+        self.reading = SlowReading(world, rules.revisit, rules.patience_s)
         self.indexer = Indexer(
-            world, rules, self.buffer, self.recorder, on_departure=self._departure
+            world,
+            rules,
+            self.buffer,
+            self.recorder,
+            self.reading,
+            on_departure=self._departure,
         )
         self.recorder.on_removal(self.indexer.remove)
         self.buffer.on_obsolete(self.indexer.drop)
         self.visitor = Visitor(
-            world, rules, dispatcher=self.dispatcher, buffer=self.buffer, recorder=self.recorder
+            world,
+            rules,
+            dispatcher=self.dispatcher,
+            buffer=self.buffer,
+            recorder=self.recorder,
+            reading=self.reading,
         )
         policy = plan.policy or robots_with_room(rules.n_robots, rules.buffer_capacity)
         self.control = (
@@ -153,6 +173,13 @@ class Crawl:
             now_s=world.clock.now_s,
             control=self.control,
         )
+        self.asked = AskedVisits(
+            world,
+            rules,
+            self.dispatcher,
+            every_s=rules.asked_every_s,
+            on_news=self.tasks.wake,
+        )
         self.planner = Planner(
             world,
             rules,
@@ -161,6 +188,7 @@ class Crawl:
             on_plan=on_plan,
             measure=plan.measure,
             capacity=self.capacity,
+            returns=self.returns,
             on_news=self.tasks.wake,
         )
 
@@ -193,17 +221,24 @@ class Crawl:
             self.control.observe_index(service_s)
         self.fleet.departure()
 
-    async def prepare(self) -> int:
-        """Make index and state agree, learn the hosts, admit the seeds; return pages mended."""
-        mended = await self.world.on_state(self._recover)
+    async def prepare(self) -> Mended:
+        """Make index and state agree, learn the hosts, admit the seeds; return what was mended."""
+        world = self.world
+        mended = await world.on_state(recover, world.frontier, world.index, self.started_s)
         if self._once:
             await self.world.on_state(self.world.frontier.make_due, self.started_s)
         frontier, limits = self.world.frontier, self.rules.limits
-        await self.world.on_state(frontier.save_facts, self._facts())
+        before = await self.world.on_state(frontier.facts)
+        self.returns.returned = before.get("returned", 0.0)
+        mark = self.rules.settings_mark
+        if before.get("settings_mark", mark) != mark:
+            # Whoever changed the settings mended something: no old block outlives its reason.
+            await self.world.on_state(frontier.forgive, self.started_s)
+        await self.world.on_state(frontier.save_facts, self.facts())
         longest_s = self.rules.revisit.max_interval_s
         await self.world.on_state(frontier.make_due_by, self.started_s, longest_s)
         await self.world.on_state(frontier.reweigh, self.rules.admission.weights.of)
-        await self.world.on_state(frontier.admit, self._seeds, self.started_s, limits)
+        await self.world.on_state(frontier.admit, self.seeds, self.started_s, limits)
         blocked_by_s = self.started_s + self.dispatcher.longest_block_s
         for kept in await self.world.on_state(frontier.hosts):
             # No block outlasts what the rules allow, whatever the clock said when it was made.
@@ -222,7 +257,7 @@ class Crawl:
             self.dispatcher.observe_host(record, robots)
         return mended
 
-    def _facts(self) -> dict[str, float]:
+    def facts(self) -> dict[str, float]:
         """What this crawl goes by, for whoever reads its state."""
         rules = self.rules
         return {
@@ -237,15 +272,10 @@ class Crawl:
             "servers": rules.n_servers,
             "buffer_deadline_s": rules.buffer_deadline_s,
             "starvation_weight": self.control.starvation_weight if self.control else 0.0,
+            "least_worth": 0.0 if rules.least_worth == inf else rules.least_worth,
+            "first_free": float(rules.first_free),
+            "settings_mark": rules.settings_mark,
         }
-
-    def _recover(self) -> int:
-        """Follow up what a killed process left: the index is right, and the state says so too."""
-        frontier, index = self.world.frontier, self.world.index
-        open_pages = frontier.in_indexing()
-        for page_id, url, _ in open_pages:
-            frontier.reconcile(page_id, index.signature(url), self.started_s)
-        return len(open_pages)
 
     @contextlib.asynccontextmanager
     async def running(self, *, grace_s: float = 4.0) -> AsyncIterator[None]:
@@ -256,6 +286,7 @@ class Crawl:
         grace_s : seconds of the loop that stopping may take
         """
         async with asyncio.TaskGroup() as group:
+            self.reading.begin(group)
             tasks = _Tasks(
                 recorder=group.create_task(self.recorder.run(), name="recorder"),
                 planner=group.create_task(self.planner.run(), name="planner"),
@@ -263,6 +294,11 @@ class Crawl:
                 fleet=group.create_task(self.fleet.run(), name="fleet"),
                 control=(
                     group.create_task(self.control.run(), name="control") if self.control else None
+                ),
+                asked=(
+                    group.create_task(self.asked.run(), name="asked")
+                    if self.rules.asked_every_s < inf
+                    else None
                 ),
             )
             try:
@@ -279,19 +315,24 @@ class Crawl:
         until_s = loop.time() + grace_s
         self.tasks.stop()
         await _until(lambda: not self.tasks.in_flight, until_s - 0.6 * grace_s)
-        await _cancelled(*filter(None, (tasks.fleet, tasks.planner, tasks.control)))
+        await _cancelled(*filter(None, (tasks.fleet, tasks.planner, tasks.control, tasks.asked)))
         await _until(
             lambda: not self.buffer.length or tasks.indexer.done(), until_s - 0.3 * grace_s
         )
         self.indexer.stop()
+        await _until(lambda: tasks.indexer.done() and self.reading.is_idle, until_s)
+        self.world.extractor.close()  # what is not read by now is for another time
         await asyncio.wait([tasks.indexer])
+        await self.reading.ended()
         leftover = [page.lease for page in self.buffer.drain()]
         await self.indexer.commit()
         self.recorder.stop()
         await asyncio.wait([tasks.recorder])
-        await self.world.on_state(self.world.frontier.save_facts, {"now_s": self.now_s})
-        given_back = [*leftover, *self.visitor.abandoned, *self.dispatcher.give_back()]
+        given_back = [*leftover, *self.visitor.abandoned, *self.indexer.abandoned]
+        given_back += self.dispatcher.give_back()
         await self.world.on_state(self.world.frontier.release, given_back)
+        facts = {"now_s": self.now_s, ENDED_IN_ORDER: 1.0}
+        await self.world.on_state(self.world.frontier.save_facts, facts)
 
     async def until_done(self, *, patience_s: float = 120.0) -> None:
         """Wait until a single pass has visited every page that it can.
@@ -304,6 +345,8 @@ class Crawl:
             await asyncio.sleep(0.2)
             now_s = self.world.clock.now_s()
             if self.tasks.in_flight or self.buffer.length or not self.recorder.is_empty:
+                continue
+            if not self.reading.is_idle:
                 continue
             if self.dispatcher.next_ready_s(now_s) <= now_s + patience_s:
                 continue

@@ -7,12 +7,15 @@ any instant leaves a trace that the next start follows up.
 """
 
 import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
 
+from recrawl.control.tiers import ASKED
+from recrawl.errors import PoisonPage, ReadingCut
 from recrawl.runtime.buffer import Buffer
 from recrawl.runtime.outcomes import Finding, update_of
 from recrawl.runtime.parts import Rules, World
+from recrawl.runtime.reading import SlowReading
 from recrawl.runtime.recorder import Recorder
 from recrawl.terms import (
     BufferedPage,
@@ -20,6 +23,7 @@ from recrawl.terms import (
     Document,
     Extract,
     Kind,
+    Lease,
     Outcome,
     PageState,
     PageUpdate,
@@ -32,6 +36,10 @@ __all__ = ["Indexer"]
 class _Staged:
     update: PageUpdate
     document: Document | None  # None: to be removed
+    page: BufferedPage | None = None  # of which something is to be told
+    if_same: PageUpdate | None = (
+        None  # in place of the other, if the copy that is held says the same
+    )
 
 
 class Indexer:
@@ -39,7 +47,7 @@ class Indexer:
 
     Parameters
     ----------
-    world, rules, buffer, recorder : of the crawl
+    world, rules, buffer, recorder, reading : of the crawl
     on_departure : called when a page has been served, with the seconds that it took
     """
 
@@ -49,16 +57,19 @@ class Indexer:
         rules: Rules,
         buffer: Buffer,
         recorder: Recorder,
+        reading: SlowReading,
         *,
         on_departure: Callable[[float], None],
     ) -> None:
         self.served = 0
         self.obsolete = 0
         self.service_s = 0.0
+        self.abandoned: list[Lease] = []  # pages whose reading was given up, to be given back
         self._world = world
         self._rules = rules
         self._buffer = buffer
         self._recorder = recorder
+        self._reading = reading
         self._on_departure = on_departure
         self._staged: dict[str, _Staged] = {}
         self._characters = 0  # of text that is staged
@@ -113,20 +124,47 @@ class Indexer:
         if self._world.clock.now_s() > page.deadline_s:
             self.drop(page)
             return
-        understand = self._world.extractor.page
-        if len(page.response.body) <= self._rules.in_place_bytes:
-            extract = understand(page.response)
-        else:
-            extract = await self._world.on_work(understand, page.response)
+        extract = self._world.extractor.at_once(page.response)
+        if extract is not None:
+            await self._take_in(page, extract)
+            return
+
+        async def then(read: Awaitable[Extract]) -> None:
+            try:
+                extract = await read
+            except PoisonPage as error:
+                self._quarantine(page, str(error))
+            except ReadingCut:
+                self.abandoned.append(page.lease)
+            else:
+                await self._take_in(page, extract)
+
+        call = self._world.extractor.page(page.response)
+        await self._reading.read(page.lease, call, then, n_bytes=len(page.response.body))
+
+    async def _take_in(self, page: BufferedPage, extract: Extract) -> None:
+        self._recorder.add(found=self._found(page, extract))
         update, document = self._considered(page, extract)
+        self.served += 1
         if document is None:
             self._recorder.add([update])
+            self._emit(page, update.visit.outcome)
+        elif self._world.prepare is not None:  # what it makes of a page tells nothing of its host
+            document = await self._world.prepare(document)
+            self._stage(_Staged(update, document, page))
+        elif update.visit.outcome is Outcome.CHANGED:
+            held = replace(extract, signature=page.lease.signature or b"")
+            if_same, _ = self._considered(page, held)
+            self._stage(_Staged(update, document, page, if_same))
         else:
-            if self._world.prepare is not None:
-                document = await self._world.prepare(document)
-            self._stage(update, document)
-        self._emit(page, update.visit.outcome)
-        self.served += 1
+            self._stage(_Staged(update, document, page))
+
+    def _quarantine(self, page: BufferedPage, why: str) -> None:
+        """Record a page that cannot be read; it is left alone for as long as after a failure."""
+        finding = Finding(Outcome.POISON, page.response, note=why)
+        update = update_of(page.lease, finding, page.fetched_at_s, self._rules.revisit)
+        self._recorder.add([update])
+        self._emit(page, Outcome.POISON)
 
     def drop(self, page: BufferedPage) -> None:
         """Give back a page that became obsolete in the buffer."""
@@ -161,12 +199,9 @@ class Indexer:
             note="noindex" if extract.noindex else "canonical elsewhere" if excluded else None,
         )
         update = update_of(lease, finding, page.fetched_at_s, self._rules.revisit)
-        self._recorder.add(found=self._found(page, extract))
         if excluded or outcome is Outcome.UNCHANGED:
             return update, None
-        return update, Document(
-            lease.url, extract.title, extract.text, page.fetched_at_s, extract.signature
-        )
+        return update, Document.of(lease.url, extract, page.fetched_at_s)
 
     def _is_in_scope(self, url: str | None) -> bool:
         return bool(url) and bool(self._rules.admission.of([url or ""]))
@@ -187,13 +222,16 @@ class Indexer:
 
     def remove(self, update: PageUpdate) -> None:
         """Take a page out of the index with the next commit, and record why."""
-        self._stage(update, None)
+        self._stage(_Staged(update, None))
 
-    def _stage(self, update: PageUpdate, document: Document | None) -> None:
-        self._staged[update.lease.url] = _Staged(update, document)
-        self._characters += len(document.text) if document is not None else 0
-        if self._commit_at_s is None:
-            self._commit_at_s = asyncio.get_running_loop().time() + self._rules.commit_s
+    def _stage(self, entry: _Staged) -> None:
+        self._staged[entry.update.lease.url] = entry
+        self._characters += len(entry.document.text) if entry.document is not None else 0
+        # Somebody waits for what was asked for.
+        wait_s = 0.0 if entry.update.lease.tier == ASKED else self._rules.commit_s
+        commit_at_s = asyncio.get_running_loop().time() + wait_s
+        if self._commit_at_s is None or commit_at_s < self._commit_at_s:
+            self._commit_at_s = commit_at_s
             self._buffer.nudge()
 
     async def commit(self) -> None:
@@ -205,18 +243,31 @@ class Indexer:
                 return
             page_ids = [entry.update.lease.page_id for entry in staged]
             await self._world.on_state(self._world.frontier.begin_indexing, page_ids)
-            await self._world.on_work(self._write, staged)
-            self._recorder.add([entry.update for entry in staged], committed=True)
+            updates = await self._world.on_work(self._write, staged)
+            self._recorder.add(updates, committed=True)
             await self._recorder.flush()
+            for entry, update in zip(staged, updates, strict=True):
+                if entry.page is not None:
+                    self._emit(entry.page, update.visit.outcome)
 
-    def _write(self, staged: list[_Staged]) -> None:
-        index = self._world.index
+    def _write(self, staged: list[_Staged]) -> list[PageUpdate]:
+        """Write to the index; return what the visits changed.
+
+        Signatures differ also where only what a host repeats on its pages is new: there the copy
+        stays as it is, and so does what is on record of it.
+        """
+        index, updates = self._world.index, []
         for entry in staged:
+            update = entry.update
             if entry.document is None:
-                index.remove(entry.update.lease.url)
+                index.remove(update.lease.url)
+            elif entry.if_same is not None and index.same(entry.document):
+                update = entry.if_same
             else:
                 index.replace(entry.document)
+            updates.append(update)
         index.commit()
+        return updates
 
     def _emit(self, page: BufferedPage, outcome: Outcome) -> None:
         self._world.events.emit(

@@ -2,16 +2,25 @@
 
 from dataclasses import dataclass
 
-from recrawl.control.lifecycle import RevisitRules, is_removed, next_due_s, next_state
+from recrawl.control.lifecycle import NextVisit, RevisitRules, is_removed, next_state, next_visit
 from recrawl.terms import FetchResponse, Lease, Outcome, PageState, PageUpdate, Visit
 
 __all__ = ["Finding", "disallowed", "removes", "update_of"]
 
 _TELLS = {Outcome.CHANGED: True, Outcome.UNCHANGED: False, Outcome.NOT_MODIFIED: False}
-_TROUBLE = frozenset({Outcome.FAILED, Outcome.SERVER_ERROR, Outcome.THROTTLED, Outcome.TOO_LARGE})
+_TROUBLE = frozenset(
+    {Outcome.FAILED, Outcome.SERVER_ERROR, Outcome.THROTTLED, Outcome.TOO_LARGE, Outcome.POISON}
+)
 # A page excluded before waits no longer for it: these say nothing of its content.
 _NOTHING_SEEN = frozenset(
-    {Outcome.LOST, Outcome.OBSOLETE, Outcome.THROTTLED, Outcome.FAILED, Outcome.SERVER_ERROR}
+    {
+        Outcome.LOST,
+        Outcome.OBSOLETE,
+        Outcome.THROTTLED,
+        Outcome.FAILED,
+        Outcome.SERVER_ERROR,
+        Outcome.POISON,
+    }
 )
 
 
@@ -65,11 +74,13 @@ def update_of(lease: Lease, finding: Finding, at_s: float, rules: RevisitRules) 
     signature, raw_hash = finding.signature or lease.signature, finding.raw_hash or lease.raw_hash
     if is_removed(lease.state, after) or after in (PageState.GONE, PageState.MOVED):
         etag = last_modified = signature = raw_hash = None
+    following = _next_visit(lease, outcome, after, at_s, rules, failures)
     return PageUpdate(
         lease=lease,
         visit=visit,
         state=after,
-        due_s=_due_s(lease, outcome, after, at_s, rules, failures),
+        due_s=following.due_s,
+        interval_s=following.interval_s,
         failures=failures,
         etag=etag,
         last_modified=last_modified,
@@ -80,17 +91,17 @@ def update_of(lease: Lease, finding: Finding, at_s: float, rules: RevisitRules) 
     )
 
 
-def _due_s(
+def _next_visit(
     lease: Lease,
     outcome: Outcome,
     after: PageState,
     now_s: float,
     rules: RevisitRules,
     failures: int,
-) -> float:
+) -> NextVisit:
     if after is PageState.EXCLUDED and outcome not in _NOTHING_SEEN:
-        return now_s + rules.max_interval_s
-    return next_due_s(rules, lease, outcome, now_s, failures)
+        return NextVisit(now_s + rules.max_interval_s)
+    return next_visit(rules, lease, outcome, now_s, failures)
 
 
 def disallowed(lease: Lease, now_s: float, rules: RevisitRules) -> PageUpdate:

@@ -1,6 +1,7 @@
 """What the parts of a running crawl share: the adapters, and the rules in force."""
 
 from dataclasses import dataclass, field
+from math import inf
 
 from recrawl.control.admission import Admission
 from recrawl.control.lifecycle import RevisitRules
@@ -24,8 +25,8 @@ __all__ = ["Rules", "World"]
 class World:
     """The adapters of one crawl.
 
-    ``on_state`` runs what touches the frontier and ``on_work`` what costs time (parsing,
-    indexing), each on a thread of its own; in virtual time both run in place. ``prepare`` makes
+    ``on_state`` runs what touches the frontier and ``on_work`` what touches the index, each on a
+    thread of its own; in virtual time both run in place. ``prepare`` makes
     something of every page before it is indexed.
     """
 
@@ -57,12 +58,17 @@ class Rules:
     lease_s : how long a page may be out of the frontier's hands; well above the waits for the host,
         the fetch, the buffer and the commit together
     buffer_deadline_s : a page that waited longer is obsolete
+    first_free : first visits do not count in the budget: politeness alone paces them
+    least_worth : share of the index that one visit a day must keep fresh, >= 0: below it the
+        budget is left unspent; infinite: no page is visited ahead of its due time
+    settings_mark : a number that another configuration does not have
+    asked_every_s : seconds of the loop between two looks for visits that people ask for
     discovery_share : of the fetches, while pages never visited wait
     replan_s : between two plans, in crawl seconds
     prior_rate_per_s, prior_shape : gamma prior of change rates
     commit_s, commit_pages, commit_characters : an index commit happens after so many seconds of the
         loop, pages, or characters of text
-    in_place_bytes : pages up to this size are understood on the event loop
+    patience_s : what is not read within so many seconds of the loop is read beside the rest
     flush_s : longest wait of a visit before it is written, in seconds of the loop
     """
 
@@ -76,6 +82,10 @@ class Rules:
     buffer_capacity: int = 32
     lease_s: float = 1_800.0
     buffer_deadline_s: float = 600.0
+    first_free: bool = False
+    least_worth: float = 0.0
+    settings_mark: float = 0.0
+    asked_every_s: float = inf
     discovery_share: float = 0.5
     replan_s: float = 300.0
     prior_rate_per_s: float = 1.0 / (14 * 86_400.0)
@@ -84,5 +94,4 @@ class Rules:
     commit_pages: int = 1024
     commit_characters: int = 32 * 1024 * 1024
     flush_s: float = 0.25
-    # So small a page takes about a millisecond; handing it to a thread would cost as much.
-    in_place_bytes: int = 16 * 1024
+    patience_s: float = 0.3

@@ -6,6 +6,7 @@ frontier's thread in between.
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from math import inf
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from recrawl.control.capacity import Capacity
 from recrawl.control.dispatch import Dispatcher
+from recrawl.control.returns import Returns
 from recrawl.control.signal_sources import SignalSources
 from recrawl.control.timetables import Timetables, learn_timetable
 from recrawl.control.urls import folder_of, host_of
@@ -28,9 +30,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Planner"]
 
-# A visit that nothing was due for is lost; a page a little overdue is not, and counts as demand.
+# A little more falls due than is paid for: the order of what is late is the best there is.
 _LEAD: Final = 1.1
 _OCTAVES: Final = (-11, 13)  # of a prior of once in two weeks: from once in 80 years to 5 minutes
+_DAY_S: Final = 86_400.0
 _RECENT_PROBES: Final = 2_000
 
 
@@ -39,6 +42,7 @@ class SolvedPlan:
     """A plan, and the rows that it changes."""
 
     record: PlanRecord
+    least_price: float
     page_ids: NDArray[np.int64]
     crawl_rates_per_s: NDArray[np.float64]
     due_s: NDArray[np.float64]
@@ -53,10 +57,11 @@ class Planner:
     on_plan : runs the solver
     measure : a name in ``control.planning.MEASURES``
     capacity : what robots and indexer can bring, where that is less than the budget
+    returns : told the price, and how long pages have been gone
     on_news : called when due times have moved
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is said once, when a crawl is put together
         self,
         world: World,
         rules: Rules,
@@ -66,6 +71,7 @@ class Planner:
         on_plan: Offload,
         measure: str,
         capacity: Capacity,
+        returns: Returns,
         on_news: Callable[[], None],
     ) -> None:
         self._world = world
@@ -75,6 +81,7 @@ class Planner:
         self._on_plan = on_plan
         self._measure = measure
         self._capacity = capacity
+        self._returns = returns
         self._on_news = on_news
         self._since_visit = 0
         self._learned_at: dict[str, int] = {}  # visits of a source when its pattern was learned
@@ -112,6 +119,8 @@ class Planner:
         hosts = await world.on_state(self._put_in_force, solved)
         for record in hosts:
             self._dispatcher.observe_host(record, None)
+        price = solved.record.price
+        self._dispatcher.observe_plan(solved.least_price / price if price > 0 else 0.0)
         self._on_news()
         world.events.emit(
             "plan", {"pages": solved.record.n_pages, "freshness": solved.record.freshness}
@@ -207,7 +216,7 @@ class Planner:
         # What the timetables take is not for the plan to give; settings see that enough is left.
         budget = max(budget - self._timetables.rate_per_s, 0.1 * budget)
         n = len(pages.page_ids)
-        if backlog > 0.01 * n:
+        if backlog > 0.01 * n and not self._rules.first_free:
             budget *= 1.0 - self._rules.discovery_share
         delays_s = {queue.host_id: queue.politeness.delay_s for queue in self._dispatcher.hosts()}
         host_ids, hosts = np.unique(pages.host_ids, return_inverse=True)
@@ -228,7 +237,10 @@ class Planner:
             measure=self._measure,
         )
         rates_moved = schedule.crawl_rates[moved]
-        return SolvedPlan(record, pages.page_ids[moved], rates_moved, schedule.due[moved])
+        least_price = self._least_price(pages)
+        return SolvedPlan(
+            record, least_price, pages.page_ids[moved], rates_moved, schedule.due[moved]
+        )
 
     def _decide(
         self,
@@ -251,7 +263,14 @@ class Planner:
         control.groups = list(self._groups)
         control.set_signals(rows, (pages.lastmod_s > pages.last_visit_s).astype(np.float64))
         span_s = max(2.0 * self._rules.replan_s, 0.25 * rows.size / budget)
-        decision = control.decide(now_s, span_s, rows=rows, hosts=hosts, host_caps=caps)
+        decision = control.decide(
+            now_s,
+            span_s,
+            rows=rows,
+            hosts=hosts,
+            host_caps=caps,
+            least_price=self._least_price(pages),
+        )
         crawl_rates = 1.0 / decision.intervals[rows]
         # More falls due than is paid for: what is promised is what the budget brings of it.
         brought = crawl_rates * min(1.0, budget / max(float(crawl_rates.sum()), 1e-300))
@@ -263,6 +282,11 @@ class Planner:
             float(np.average(fresh, weights=weights[rows])),
             int(np.sum(decision.intervals[rows] >= 0.999 * control.bounds[2])),
         )
+
+    def _least_price(self, pages: PlannedPages) -> float:
+        """Return the least worth in the unit of the price: weight times seconds."""
+        least = self._rules.least_worth
+        return 0.0 if least == inf else least * _DAY_S * float(pages.weights.sum())
 
     def _allocate(
         self,
@@ -296,8 +320,15 @@ class Planner:
                 "plan_bound_per_s": min(budget, capacity.per_s),
                 "plan_bound_by_robots": float(by_robots),
                 "plan_bound_by_indexer": float(by_indexer),
+                "returned": self._returns.returned,
             }
         )
+        self._returns.price = solved.record.price
+        now_s = solved.record.solved_at_s
+        self._returns.away_s = frontier.gone_s(now_s)
+        if self._returns.away_s:
+            longest_s = self._rules.revisit.clamp(self._returns.interval_s(1.0))
+            frontier.look_at_gone(now_s + longest_s)
         return frontier.hosts()
 
 

@@ -1,14 +1,18 @@
 """Writes what robots and indexer found out, in batches: many visits, one transaction."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import inf
 
 from recrawl.control.dispatch import Dispatcher
+from recrawl.control.intake import HostIntake
+from recrawl.control.returns import Returns
 from recrawl.control.timetables import Timetables
 from recrawl.runtime.outcomes import removes
 from recrawl.runtime.parts import Rules, World
-from recrawl.terms import Discovery, HostRecord, Outcome, PageUpdate
+from recrawl.terms import Discovery, HostRecord, Kind, Outcome, PageState, PageUpdate
 
 __all__ = ["Recorder"]
 
@@ -29,6 +33,7 @@ class Recorder:
     world, rules : of the crawl
     dispatcher : told what became due
     timetables : of the sources that are probed by the clock
+    returns : what is known of pages that come back
     batch : updates that are flushed at once
     """
 
@@ -38,6 +43,7 @@ class Recorder:
         rules: Rules,
         dispatcher: Dispatcher,
         timetables: Timetables | None = None,
+        returns: Returns | None = None,
         *,
         batch: int = 400,
     ) -> None:
@@ -45,10 +51,15 @@ class Recorder:
         self._rules = rules
         self._dispatcher = dispatcher
         self._timetables = timetables or Timetables()
+        self._returns = returns or Returns()
         self._batch = batch
         self._updates: list[PageUpdate] = []
         self._found: list[Discovery] = []
         self._seen: set[str] = set()
+        # A single pass ends by itself, and nothing can be put off until after it.
+        once = dispatcher.horizon_s < inf
+        self._intake = HostIntake(inf if once else rules.limits.max_new_per_minute)
+        self._refused: Counter[tuple[str, str]] = Counter()
         self._dates: set[int] = set()
         self._some = asyncio.Event()
         self._full = asyncio.Event()
@@ -76,21 +87,18 @@ class Recorder:
         found: Sequence[Discovery] = (),
         *,
         committed: bool = False,
-    ) -> None:
-        """Have these written soon.
+    ) -> int:
+        """Have these written soon; return how many addresses are too many for now.
 
-        Updates that take a page out of the index go to the indexer first, and come back
-        ``committed``.
+        Those are as if they had not been found. Updates that take a page out of the index go to the
+        indexer first, and come back ``committed``.
         """
         for update in updates:
             if not committed and self._remove is not None and removes(update):
                 self._remove(update)
             else:
-                self._updates.append(self._by_timetable(update))
-        for discovery in found:
-            if discovery.url not in self._seen or self._is_dated_anew(discovery):
-                self._seen.add(discovery.url)
-                self._found.append(discovery)
+                self._updates.append(self._retimed(update))
+        put_off = sum(not self._taken(discovery) for discovery in found)
         if self._updates or self._found:
             self._some.set()
         if len(self._seen) + len(self._dates) > 500_000:
@@ -98,6 +106,19 @@ class Recorder:
             self._seen.clear()  # only saves looking up what is known; the frontier decides
         if len(self._updates) >= self._batch or len(self._found) >= 4 * self._batch:
             self._full.set()
+        return put_off
+
+    def _taken(self, discovery: Discovery) -> bool:
+        """Take in what is not known already; False where its host has too many for now."""
+        if discovery.url not in self._seen:
+            if not self._intake.take(discovery.host, self._world.clock.now_s()):
+                self._refused[discovery.host, "too-fast"] += 1
+                return False
+        elif not self._is_dated_anew(discovery):
+            return True
+        self._seen.add(discovery.url)
+        self._found.append(discovery)
+        return True
 
     def _is_dated_anew(self, discovery: Discovery) -> bool:
         """Say whether a date has not been told of this page: listings announce changes by it."""
@@ -108,11 +129,18 @@ class Recorder:
         self._dates.add(told)
         return not known
 
-    def _by_timetable(self, update: PageUpdate) -> PageUpdate:
+    def _retimed(self, update: PageUpdate) -> PageUpdate:
+        """Have a page that is gone looked at when that is worth it, and a source by its clock."""
+        if update.lease.state is PageState.GONE and update.state is PageState.INDEXED:
+            self._returns.returned += 1.0
+        if update.state is PageState.GONE and update.lease.kind is Kind.PAGE:
+            interval_s = self._returns.interval_s(update.lease.weight)
+            again_s = update.visit.visited_at_s + self._rules.revisit.clamp(interval_s)
+            return replace(update, due_s=again_s)
         if not len(self._timetables) or update.visit.outcome not in _PROBED:
             return update
         due_s = self._timetables.next_s(update.lease.url, update.visit.visited_at_s)
-        return update if due_s is None else replace(update, due_s=due_s)
+        return update if due_s is None else replace(update, due_s=due_s, interval_s=None)
 
     def knows(self, url: str) -> bool:
         """True for a discovery that was added not long ago."""
@@ -142,18 +170,26 @@ class Recorder:
             self._full.clear()
             updates, self._updates = self._updates, []
             found, self._found = self._found, []
-            if not updates and not found:
+            refused, self._refused = self._refused, Counter()
+            if not (updates or found or refused):
                 return
             now_s = min(self._world.clock.now_s(), self._dispatcher.horizon_s)
             try:
                 hosts = await self._world.on_state(self._write, updates, found, now_s)
+                if refused:
+                    await self._world.on_state(self._world.frontier.refuse, refused)
             except BaseException:
                 # A page that is on record as read is not read again while it stays as it is: what
                 # it led to must never be on disk later than that. Taking in twice does no harm.
                 self._found = found + self._found
                 raise
             for update in updates:
-                self._dispatcher.observe_due(update.lease.host_id, update.due_s)
+                soonest_s = update.visit.visited_at_s + self._rules.revisit.min_interval_s
+                self._dispatcher.observe_due(
+                    update.lease.host_id,
+                    update.due_s,
+                    inf if update.interval_s is None else soonest_s,
+                )
             for record in hosts:
                 self._dispatcher.observe_host(record, None)
             for listener in self._listeners:

@@ -63,12 +63,17 @@ class TaskSource:
 
     async def _refill(self, task: Refill) -> None:
         now_s = self._world.clock.now_s()
-        due_by_s = min(now_s, self._dispatcher.horizon_s)
         until_s = now_s + self._dispatcher.lease_s
-        leases, record = await self._world.on_state(self._lease, task, due_by_s, now_s, until_s)
-        forbidden = self._dispatcher.stock(
-            task.host_id, leases, until_s=until_s, next_due_s=record.next_due_s
-        )
+        if task.is_ahead:
+            leases, from_s = await self._world.on_state(self._lease_ahead, task, now_s, until_s)
+            forbidden = self._dispatcher.stock_ahead(
+                task.host_id, leases, until_s=until_s, from_s=from_s
+            )
+        else:
+            leases, record = await self._world.on_state(self._lease, task, now_s, until_s)
+            forbidden = self._dispatcher.stock(
+                task.host_id, leases, until_s=until_s, next_due_s=record.next_due_s
+            )
         if forbidden:
             updates = [
                 disallowed(lease, self._world.clock.now_s(), self._rules.revisit)
@@ -76,18 +81,27 @@ class TaskSource:
             ]
             self._recorder.add(updates)
 
-    def _lease(
-        self, task: Refill, due_by_s: float, now_s: float, until_s: float
-    ) -> tuple[list[Lease], HostRecord]:
-        leases = self._world.frontier.lease(
+    def _lease(self, task: Refill, now_s: float, until_s: float) -> tuple[list[Lease], HostRecord]:
+        frontier = self._world.frontier
+        leases = frontier.lease(
             task.host_id,
             limit=task.limit,
-            due_by_s=due_by_s,
+            due_by_s=min(now_s, self._dispatcher.horizon_s),
             now_s=now_s,
             until_s=until_s,
             discovery_share=self._rules.discovery_share,
         )
-        return leases, self._world.frontier.host(task.host_id, now_s=now_s)
+        return leases, frontier.host(task.host_id, now_s=now_s)
+
+    def _lease_ahead(self, task: Refill, now_s: float, until_s: float) -> tuple[list[Lease], float]:
+        return self._world.frontier.lease_ahead(
+            task.host_id,
+            limit=task.limit,
+            worth=self._dispatcher.worth_ahead,
+            now_s=now_s,
+            min_interval_s=self._rules.revisit.min_interval_s,
+            until_s=until_s,
+        )
 
     async def _wait(self, until_s: float) -> None:
         """Wait for an instant, or for news."""

@@ -1,22 +1,32 @@
 """One visit: fetch, understand the answer, pass content on to the buffer."""
 
-from typing import Final
+import asyncio
+from collections.abc import Awaitable
+from dataclasses import replace
+from typing import Final, TypeAlias
 
 from recrawl.control.dispatch import Dispatcher
 from recrawl.control.lifecycle import outcome_of_status
 from recrawl.control.obsolescence import patience_s
 from recrawl.control.urls import join
-from recrawl.errors import FetchError
+from recrawl.errors import FetchError, PoisonPage, ReadingCut
 from recrawl.runtime.buffer import Buffer
 from recrawl.runtime.outcomes import Finding, update_of
 from recrawl.runtime.parts import Rules, World
+from recrawl.runtime.reading import SlowReading
 from recrawl.runtime.recorder import Recorder
 from recrawl.terms import BufferedPage, FetchResponse, HostRecord, Kind, Lease, Outcome, PageState
 
 __all__ = ["Visitor", "host_record"]
 
-_INDEXABLE: Final = frozenset({"text/html", "application/xhtml+xml", "text/plain"})
+_Dated: TypeAlias = list[tuple[str, float | None]]
+
+_INDEXABLE: Final = frozenset(
+    """text/html application/xhtml+xml text/plain text/markdown text/x-markdown text/xml
+    application/xml application/pdf""".split()
+)
 _MAX_LISTING_BYTES: Final = 50 * 1024 * 1024
+_LISTING_AGAIN_S: Final = 300.0
 _MAX_LISTING_DEPTH: Final = 3  # sitemap indexes within indexes
 
 
@@ -31,6 +41,7 @@ class Visitor:
         dispatcher: Dispatcher,
         buffer: Buffer,
         recorder: Recorder,
+        reading: SlowReading,
     ) -> None:
         self.abandoned: list[Lease] = []  # visits that were cut off, to be given back
         self._world = world
@@ -38,6 +49,7 @@ class Visitor:
         self._dispatcher = dispatcher
         self._buffer = buffer
         self._recorder = recorder
+        self._reading = reading
 
     async def visit(self, lease: Lease) -> bool:
         """Fetch a page and see to what follows; True if it went to the buffer (or was lost there).
@@ -61,7 +73,7 @@ class Visitor:
             self.abandoned.append(lease)
             raise
         blocked = self._dispatcher.answered(
-            lease.host_id, clock.now_s(), response.status, response.retry_after
+            lease.host_id, clock.now_s(), response.status, response.retry_after, lease.page_id
         )
         if blocked:
             await self._save_host(lease.host_id)
@@ -72,10 +84,10 @@ class Visitor:
         outcome = Outcome.FAILED
         if error.kind in ("too-large", "encoding", "refused-address", "url"):
             # The host is well; it is this answer that we do not want.
-            self._dispatcher.answered(lease.host_id, now_s, 200, None)
+            self._dispatcher.answered(lease.host_id, now_s, 200, None, lease.page_id)
             outcome = Outcome.TOO_LARGE if error.kind == "too-large" else Outcome.FAILED
         else:
-            self._dispatcher.unanswered(lease.host_id, now_s, error.kind)
+            self._dispatcher.unanswered(lease.host_id, now_s, error.kind, lease.page_id)
             await self._save_host(lease.host_id)
         self._record(lease, Finding(outcome, note=str(error)[:300]), started_s)
 
@@ -112,23 +124,52 @@ class Visitor:
 
     async def _read_listing(self, lease: Lease, response: FetchResponse, started_s: float) -> None:
         """Read a sitemap or feed: its pages are discoveries."""
-        extractor, admission = self._world.extractor, self._rules.admission
+        extractor = self._world.extractor
+
+        async def then(read: Awaitable[tuple[_Dated, list[str]]]) -> None:
+            try:
+                pages, further = await read
+            except PoisonPage as error:
+                finding = Finding(Outcome.POISON, response, note=str(error))
+                self._record(lease, finding, started_s)
+            except ReadingCut:
+                self.abandoned.append(lease)
+            except asyncio.CancelledError:
+                self.abandoned.append(lease)
+                raise
+            else:
+                self._listed(lease, response, started_s, pages, further)
+
+        async def entries() -> tuple[_Dated, list[str]]:
+            return await extractor.feed(response), []
+
+        call = extractor.sitemap(response) if lease.kind is Kind.SITEMAP else entries()
+        n_bytes = len(response.body)
+        await self._reading.read(lease, call, then, n_bytes=n_bytes, may_wait=False)
+
+    def _listed(
+        self,
+        lease: Lease,
+        response: FetchResponse,
+        started_s: float,
+        pages: _Dated,
+        further: list[str],
+    ) -> None:
+        admission = self._rules.admission
         if lease.kind is Kind.SITEMAP:
-            pages, further = await self._world.on_work(extractor.sitemap, response)
             listed = [f"{url} {lastmod_s}" for url, lastmod_s in pages] + further
             found = admission.dated(pages)
             if lease.depth < _MAX_LISTING_DEPTH:
                 found += admission.of(further, kind=Kind.SITEMAP, depth=lease.depth + 1)
         else:
-            entries = await self._world.on_work(extractor.feed, response)
-            listed = [url for url, _ in entries]
-            found = admission.dated(entries, depth=1)
+            listed = [url for url, _ in pages]
+            found = admission.dated(pages, depth=1)
         # What it lists, not how: many feeds write the time of the request into themselves.
-        raw_hash = extractor.raw_hash("\n".join(sorted(listed)).encode())
+        raw_hash = self._world.extractor.raw_hash("\n".join(sorted(listed)).encode())
         changed = None if lease.raw_hash is None else raw_hash != lease.raw_hash
         finding = Finding(Outcome.LISTING, response, raw_hash=raw_hash, changed=changed)
-        self._record(lease, finding, started_s)
-        self._recorder.add(found=found)
+        put_off = self._recorder.add(found=found)
+        self._record(lease, finding, started_s, read_again=bool(put_off))
 
     def _deliver(self, lease: Lease, response: FetchResponse, started_s: float) -> bool:
         """Bring content to the buffer, unless it is byte for byte what the index has."""
@@ -152,8 +193,14 @@ class Visitor:
             usual_s=self._buffer.usual_wait_s,
         )
 
-    def _record(self, lease: Lease, finding: Finding, started_s: float) -> None:
-        self._recorder.add([update_of(lease, finding, started_s, self._rules.revisit)])
+    def _record(
+        self, lease: Lease, finding: Finding, started_s: float, *, read_again: bool = False
+    ) -> None:
+        update = update_of(lease, finding, started_s, self._rules.revisit)
+        if read_again:  # the rest of what it lists is taken in when its host may bring more
+            due_s = min(update.due_s, started_s + _LISTING_AGAIN_S)
+            update = replace(update, due_s=due_s, etag=None, last_modified=None, raw_hash=None)
+        self._recorder.add([update])
         response = finding.response
         self._world.events.emit(
             "visit",

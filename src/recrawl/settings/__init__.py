@@ -6,7 +6,7 @@ be right. ``RECRAWL_CONTACT``, ``RECRAWL_BUDGET`` and ``RECRAWL_STATE`` override
 
 import difflib
 import os
-import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +21,19 @@ from recrawl.settings.file import (
     Index,
     Plan,
     Politeness,
+    Reading,
     Revisit,
     ScopeKeys,
     Source,
     Weight,
 )
 from recrawl.settings.meaning import checked
+from recrawl.settings.toml import explain_mismatch, read_toml
 from recrawl.settings.values import Settings, SourceSettings
 
-__all__ = ["Settings", "SourceSettings", "load_settings"]
+__all__ = ["Settings", "SourceSettings", "load_settings", "settings_of"]
+
+_FROM_ENVIRONMENT = ("contact", "budget", "state")
 
 
 def load_settings(path: Path) -> Settings:
@@ -40,22 +44,29 @@ def load_settings(path: Path) -> Settings:
     InvalidSettings
         The file cannot be read, or says something that cannot be; nothing has been written.
     """
+    values = {name: os.environ.get(f"RECRAWL_{name.upper()}") for name in _FROM_ENVIRONMENT}
+    return settings_of(
+        path,
+        read_toml(path, hint="`recrawl init URL` writes one"),
+        {n: v for n, v in values.items() if v is not None},
+    )
+
+
+def settings_of(
+    path: Path, given: Mapping[str, Any], instead: Mapping[str, str] | None = None
+) -> Settings:
+    """Return the settings that the content of a file comes to, some values replaced.
+
+    Raises
+    ------
+    InvalidSettings
+        It says something that cannot be.
+    """
     try:
-        text = path.read_bytes()
-        parsed = tomllib.loads(text.decode("utf-8"))
-    except OSError as error:
-        hint = "; `recrawl init URL` writes one" if isinstance(error, FileNotFoundError) else ""
-        raise InvalidSettings(f"{path}: {error.strerror}{hint}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidSettings(f"{path}: not valid TOML: {error}") from error
-    try:
-        file = msgspec.convert(parsed, File)
+        file = msgspec.convert(given, File)
     except msgspec.ValidationError as error:
         raise InvalidSettings(f"{path}: {_explained(str(error))}") from error
-    for variable in ("contact", "budget", "state"):
-        value = os.environ.get(f"RECRAWL_{variable.upper()}")
-        if value is not None:
-            file = msgspec.structs.replace(file, **{variable: value})
+    file = msgspec.structs.replace(file, **(instead or {}))
     try:
         return checked(file, path.parent)
     except InputError as error:
@@ -65,13 +76,13 @@ def load_settings(path: Path) -> Settings:
 def _explained(text: str) -> str:
     """Add the nearest known key to a complaint about an unknown one."""
     if "unknown field" not in text:
-        return text.replace(" - at `$.", ": key `").replace("$.", "")
+        return explain_mismatch(text)
     name = text.split("`")[1]
     where = text.split("at `$")[1].strip("`. ") if "at `$" in text else ""
     section: Any = {
-        "scope": ScopeKeys, "politeness": Politeness, "fetch": Fetch, "revisit": Revisit,
-        "buffer": Buffer, "index": Index, "plan": Plan, "archive": Archive, "": File,
-        "sources": Source,
+        "scope": ScopeKeys, "politeness": Politeness, "fetch": Fetch,
+        "reading": Reading, "revisit": Revisit, "buffer": Buffer, "index": Index, "plan": Plan,
+        "archive": Archive, "": File, "sources": Source,
     }.get(where.partition("[")[0], Weight)  # fmt: skip
     known = [item.name for item in msgspec.structs.fields(section)]
     near = difflib.get_close_matches(name, known, n=1)

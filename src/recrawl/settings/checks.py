@@ -3,7 +3,7 @@
 from recrawl.errors import InvalidSettings
 from recrawl.quantities import parse_bytes, parse_duration_s
 
-__all__ = ["at_least", "duration", "share", "size"]
+__all__ = ["at_least", "duration", "points", "share", "size"]
 
 
 def duration(name: str, text: str, least: float) -> float:
@@ -14,11 +14,26 @@ def duration(name: str, text: str, least: float) -> float:
     return value
 
 
-def size(name: str, text: str) -> int:
-    """Return a number of bytes, 1 kB to 1 GiB."""
+def points(name: str, text: str) -> float:
+    """Return a number of percentage points as a share, 0 to 1."""
+    number, _, unit = text.strip().partition(" ")
+    try:
+        value = float(number)
+    except ValueError:
+        value = -1.0
+    if unit.strip() not in ("point", "points") or not 0.0 <= value <= 100.0:
+        raise InvalidSettings(
+            f'{name}: {text!r} is no number of points between 0 and 100, such as "0.001 points"'
+        )
+    return value / 100.0
+
+
+def size(name: str, text: str, least: int = 1_000, most: int = 2**30) -> int:
+    """Return a number of bytes within bounds."""
     value = parse_bytes(text, name=name)
-    if not 1_000 <= value <= 2**30:
-        raise InvalidSettings(f"{name}: {text!r} is not between 1kB and 1GiB")
+    if not least <= value <= most:
+        between = "1kB and 1GiB" if least == 1_000 else f"{least >> 20}MiB and {most >> 30}GiB"
+        raise InvalidSettings(f"{name}: {text!r} is not between {between}")
     return value
 
 

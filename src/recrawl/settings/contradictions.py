@@ -3,7 +3,7 @@
 from recrawl.quantities import show_duration, show_rate
 from recrawl.settings.values import Settings
 
-__all__ = ["contradictions"]
+__all__ = ["contradictions", "first_pass_words"]
 
 
 def contradictions(settings: Settings) -> list[str]:
@@ -47,3 +47,19 @@ def contradictions(settings: Settings) -> list[str]:
             f"({show_duration(settings.max_interval_s)}), which are kept"
         )
     return told
+
+
+def first_pass_words(settings: Settings) -> list[str]:
+    """Say how long the first pass takes where the budget paces it, and what would change that."""
+    hosts = [host for host in settings.hosts if "*" not in host and "?" not in host]
+    polite_per_s = max(len(hosts), 1) / settings.delay_s if settings.delay_s else float("inf")
+    polite_per_s = min(polite_per_s, 1_000.0)
+    if settings.first_pass == "polite" or polite_per_s <= 1.2 * settings.budget_per_s:
+        return []
+    at_budget, politely = (1_000.0 / rate for rate in (settings.budget_per_s, polite_per_s))
+    return [
+        f"the first pass is paced by the budget of {show_rate(settings.budget_per_s)}: "
+        f'{show_duration(at_budget)} for every 1,000 pages. With first_pass = "polite" under '
+        f"[plan] pages never seen are fetched as fast as politeness allows, 1,000 in "
+        f"{show_duration(politely)}, and the budget is for keeping them fresh"
+    ]

@@ -13,7 +13,9 @@ class ScopeKeys(msgspec.Struct, forbid_unknown_fields=True):
     exclude: list[str] = []
     max_depth: int = 20
     max_pages: int = 1_000_000
-    max_pages_per_host: int = 1_000_000
+    max_pages_per_host: int = 100_000
+    max_listings_per_host: int = 1_000
+    max_new_per_minute: int = 10_000
     max_query_variants: int = 100
     max_redirects: int = 5
     sitemaps: bool = True
@@ -34,6 +36,13 @@ class Fetch(msgspec.Struct, forbid_unknown_fields=True):
 
     timeout: str = "30s"
     max_bytes: str = "4MiB"
+
+
+class Reading(msgspec.Struct, forbid_unknown_fields=True):
+    """Bounds of reading what was fetched, in a process of its own."""
+
+    cpu: str = "2s"
+    memory: str = "512MiB"
 
 
 class Revisit(msgspec.Struct, forbid_unknown_fields=True):
@@ -92,10 +101,18 @@ class Archive(msgspec.Struct, forbid_unknown_fields=True):
     max_file: str = "1GiB"
 
 
+class Signals(msgspec.Struct, forbid_unknown_fields=True):
+    """Who may say that pages have changed."""
+
+    indexnow_key: str = ""
+
+
 class Plan(msgspec.Struct, forbid_unknown_fields=True):
-    """How often plans are made, and from what."""
+    """How often plans are made, from what, and what is worth a visit."""
 
     replan: str = "5m"
+    least_worth: str = "0 points"
+    first_pass: str = "budget"
     discovery_share: float = 0.5
     typical_change: str = "14d"
 
@@ -113,10 +130,12 @@ class File(msgspec.Struct, forbid_unknown_fields=True):
     scope: ScopeKeys = msgspec.field(default_factory=ScopeKeys)
     politeness: Politeness = msgspec.field(default_factory=Politeness)
     fetch: Fetch = msgspec.field(default_factory=Fetch)
+    reading: Reading = msgspec.field(default_factory=Reading)
     revisit: Revisit = msgspec.field(default_factory=Revisit)
     weights: list[Weight] = []
     sources: list[Source] = []
     buffer: Buffer = msgspec.field(default_factory=Buffer)
     index: Index = msgspec.field(default_factory=Index)
     archive: Archive = msgspec.field(default_factory=Archive)
+    signals: Signals = msgspec.field(default_factory=Signals)
     plan: Plan = msgspec.field(default_factory=Plan)

@@ -1,5 +1,6 @@
 """From the keys of the file to settings, each value checked once."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -8,13 +9,15 @@ from recrawl.control.scope import Scope
 from recrawl.control.urls import host_of, normalise
 from recrawl.errors import InvalidSettings
 from recrawl.quantities import parse_rate_per_s
-from recrawl.settings.checks import at_least, duration, share, size
+from recrawl.settings.checks import at_least, duration, points, share, size
 from recrawl.settings.file import File, Weight
 from recrawl.settings.sources import check_sources, source_settings
 from recrawl.settings.values import Settings
 
 __all__ = ["checked"]
 
+_INDEXNOW_KEY: Final = re.compile(r"[A-Za-z0-9-]{8,128}")
+_NOBODY: Final = re.compile(r"[@/.]example\.(org|com|net)\.?(?:[:/?#]|$)", re.IGNORECASE)
 _AGENT_LETTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-")
 
 
@@ -29,7 +32,7 @@ def checked(file: File, folder: Path) -> Settings:
     settings = Settings(
         seeds=_seeds(file, folder),
         contact=_contact(file.contact),
-        state=folder / file.state,
+        state=folder / _folder("state", file.state),
         name=_name(file.name),
         budget_per_s=_budget(file.budget),
         n_robots=at_least("robots", file.robots, 1, 10_000),
@@ -38,6 +41,10 @@ def checked(file: File, folder: Path) -> Settings:
         max_depth=at_least("scope.max_depth", file.scope.max_depth, 0),
         max_pages=at_least("scope.max_pages", file.scope.max_pages, 1),
         max_pages_per_host=at_least("scope.max_pages_per_host", file.scope.max_pages_per_host, 1),
+        max_listings_per_host=at_least(
+            "scope.max_listings_per_host", file.scope.max_listings_per_host, 0
+        ),
+        max_new_per_minute=at_least("scope.max_new_per_minute", file.scope.max_new_per_minute, 1),
         max_query_variants=at_least("scope.max_query_variants", file.scope.max_query_variants, 0),
         max_redirects=at_least("scope.max_redirects", file.scope.max_redirects, 0, 20),
         sitemaps=file.scope.sitemaps,
@@ -50,6 +57,8 @@ def checked(file: File, folder: Path) -> Settings:
         allow_private=tuple(file.politeness.allow_private),
         timeout_s=duration("fetch.timeout", file.fetch.timeout, 0.001),
         max_bytes=size("fetch.max_bytes", file.fetch.max_bytes),
+        reading_cpu_s=duration("reading.cpu", file.reading.cpu, 0.1),
+        reading_memory_bytes=size("reading.memory", file.reading.memory, 384 * 2**20, 2**36),
         min_interval_s=duration("revisit.min_interval", file.revisit.min_interval, 0.001),
         max_interval_s=duration("revisit.max_interval", file.revisit.max_interval, 0.001),
         initial_interval_s=duration(
@@ -68,9 +77,14 @@ def checked(file: File, folder: Path) -> Settings:
         index_command=_command(file.index.command),
         index_timeout_s=duration("index.timeout", file.index.timeout, 0.001),
         n_servers=at_least("index.servers", file.index.servers, 1, 64),
-        warc=None if file.archive.warc is None else folder / file.archive.warc,
+        warc=None
+        if file.archive.warc is None
+        else folder / _folder("archive.warc", file.archive.warc),
         warc_max_bytes=size("archive.max_file", file.archive.max_file),
+        indexnow_key=_indexnow_key(file.signals.indexnow_key),
         replan_s=duration("plan.replan", file.plan.replan, 0.001),
+        least_worth=points("plan.least_worth", file.plan.least_worth),
+        first_pass=_first_pass(file.plan.first_pass),
         discovery_share=share("plan.discovery_share", file.plan.discovery_share),
         prior_rate_per_s=1.0 / duration("plan.typical_change", file.plan.typical_change, 0.001),
     )
@@ -157,7 +171,12 @@ def _contact(text: str) -> str:
     usable = text.startswith(("mailto:", "https://", "http://")) or (
         "@" in text and " " not in text
     )
-    if not usable or text.endswith("example.org") or text in ("mailto:", "https://", "http://"):
+    if usable and _NOBODY.search(text):
+        raise InvalidSettings(
+            f"contact: {text!r} reaches nobody: example.org, example.com and example.net are kept "
+            "free for examples; write a mail address or a page of your own"
+        )
+    if not usable or text in ("mailto:", "https://", "http://"):
         said = repr(text) if text else "nothing"
         raise InvalidSettings(
             f"contact: {said} is no way to reach you; site owners must be able to, so write a mail "
@@ -166,6 +185,12 @@ def _contact(text: str) -> str:
     if not text.isascii() or not text.isprintable():
         raise InvalidSettings(f"contact: {text!r} must be printable ASCII")
     return f"mailto:{text}" if "://" not in text and not text.startswith("mailto:") else text
+
+
+def _folder(key: str, text: str) -> str:
+    if not text.strip() or "\0" in text:
+        raise InvalidSettings(f"{key}: {text!r} names no folder; write one such as recrawl-state")
+    return text
 
 
 def _name(text: str) -> str:
@@ -208,6 +233,23 @@ def _weight(rule: Weight) -> float:
 def _control(text: str) -> str:
     if text not in ("optimal", "room"):
         raise InvalidSettings(f"buffer.control: {text!r} is not one of optimal, room")
+    return text
+
+
+def _indexnow_key(text: str) -> str:
+    if text and not _INDEXNOW_KEY.fullmatch(text):
+        raise InvalidSettings(
+            f"signals.indexnow_key: {text[:200]!r} must be 8 to 128 letters, digits and dashes"
+        )
+    return text
+
+
+def _first_pass(text: str) -> str:
+    if text not in ("budget", "polite"):
+        raise InvalidSettings(
+            f'plan.first_pass: {text!r} is neither "budget" (every request counts) nor "polite" '
+            "(pages never seen are fetched as fast as politeness allows)"
+        )
     return text
 
 

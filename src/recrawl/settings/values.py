@@ -35,7 +35,9 @@ class Settings:
     exclude: tuple[str, ...] = ()
     max_depth: int = 20
     max_pages: int = 1_000_000
-    max_pages_per_host: int = 1_000_000
+    max_pages_per_host: int = 100_000
+    max_listings_per_host: int = 1_000
+    max_new_per_minute: int = 10_000
     max_query_variants: int = 100
     max_redirects: int = 5
     sitemaps: bool = True
@@ -46,6 +48,8 @@ class Settings:
     allow_private: tuple[str, ...] = ()
     timeout_s: float = 30.0
     max_bytes: int = 4 * 2**20
+    reading_cpu_s: float = 2.0
+    reading_memory_bytes: int = 512 * 2**20
     min_interval_s: float = 600.0
     max_interval_s: float = 30 * 86_400.0
     initial_interval_s: float = 86_400.0
@@ -62,7 +66,10 @@ class Settings:
     index_command: tuple[str, ...] = ()
     index_timeout_s: float = 10.0
     n_servers: int = 1
+    indexnow_key: str = ""
     replan_s: float = 300.0
+    least_worth: float = 0.0
+    first_pass: str = "budget"
     discovery_share: float = 0.5
     prior_rate_per_s: float = 1.0 / (14 * 86_400.0)
     warc: Path | None = None

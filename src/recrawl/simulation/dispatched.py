@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from recrawl.control.budget import FetchBudget
 from recrawl.control.dispatch import Dispatcher, Fetch, Refill, Wait
-from recrawl.control.lifecycle import RevisitRules, next_due_s
+from recrawl.control.lifecycle import RevisitRules, next_visit
 from recrawl.control.order import root_urgency
 from recrawl.control.politeness import PolitenessRules
 from recrawl.control.robots_txt import RobotsRules
@@ -99,6 +99,7 @@ class _OneHost:
             budget=FetchBudget(1e6, burst=1e6),
             random=np.random.default_rng(0),
             lease_s=inf,
+            least_share=inf,
             root_of=root_of,
         )
         visited = np.flatnonzero(plan.crawl_rates > 0)
@@ -146,7 +147,7 @@ class _OneHost:
         self.visits += 1
         self.longest = max(self.longest, (now_s - self.last[page]) * self.crawl_rates[page])
         self.last[page] = self.counted_s[page] = now_s
-        due_s = next_due_s(self.rules, lease, Outcome.UNCHANGED, now_s, 0)
+        due_s = next_visit(self.rules, lease, Outcome.UNCHANGED, now_s, 0).due_s
         heapq.heappush(self.waiting, (due_s, page))
         self.dispatcher.observe_due(1, due_s)
 

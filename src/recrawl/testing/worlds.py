@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import ParamSpec, TypeVar
 
 from typing_extensions import override
@@ -10,7 +11,7 @@ from recrawl.control.admission import Admission
 from recrawl.control.lifecycle import RevisitRules
 from recrawl.control.politeness import PolitenessRules
 from recrawl.control.scope import Scope
-from recrawl.fetch.extract import PageExtractor
+from recrawl.fetch.in_place import InPlaceExtractor
 from recrawl.frontier.memory import MemoryFrontier
 from recrawl.index.memory import MemoryIndex
 from recrawl.ports import Frontier, Offload, PageIndex, Preparation
@@ -100,6 +101,8 @@ class Setup:
     access_s: Duration = 0.1
     service_s: Duration = 0.0
     prepare_s: Duration = 0.0
+    least_worth: float = inf  # pages are visited when they are due, not before
+    epoch_s: float = EPOCH_S
     rules: dict[str, object] = field(default_factory=dict)
 
 
@@ -113,27 +116,30 @@ def virtual_crawl(
 ) -> VirtualCrawl:
     """Put a crawl together, in memory unless adapters are given."""
     setup = setup or Setup()
-    clock = LoopClock(epoch_s=EPOCH_S)
+    clock = LoopClock(epoch_s=setup.epoch_s)
     web = ScriptedFetcher(clock, access_s=setup.access_s)
     counts = CountingSink()
-    in_place = InPlace()
+    in_place, on_work = InPlace(), TimedWork(clock, setup.service_s)
     world = World(
         clock=clock,
         frontier=frontier or MemoryFrontier(),
         fetcher=web,
-        extractor=PageExtractor("recrawl"),
+        # Where indexing takes time, every page takes its service time.
+        extractor=InPlaceExtractor(
+            "recrawl", on_work, at_once_bytes=-1 if setup.service_s else 16 * 1024
+        ),
         index=index or MemoryIndex(),
         events=counts,
         on_state=in_place,
-        on_work=TimedWork(clock, setup.service_s),
+        on_work=on_work,
         prepare=TimedPreparation(clock, setup.prepare_s) if setup.prepare_s else None,
     )
     told: dict[str, object] = {
         "admission": Admission(Scope(hosts=setup.hosts)),
         "revisit": setup.revisit,
+        "least_worth": setup.least_worth,
+        "patience_s": inf,
     }
-    if setup.service_s:
-        told["in_place_bytes"] = -1  # every page takes its service time
     rules = Rules(agent="recrawl", **(told | setup.rules))  # type: ignore[arg-type]
     crawl = Crawl(
         world,

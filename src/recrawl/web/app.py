@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from urllib.parse import parse_qs
 
@@ -13,13 +13,15 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
-from starlette.types import ASGIApp, Scope
+from starlette.types import ASGIApp, Receive, Scope, Send
+from typing_extensions import override
 
 from recrawl.errors import InputError, RecrawlError, StateError
 from recrawl.reports.status import status_report
 from recrawl.settings import Settings
 from recrawl.web.answers import PageUnknown, Planning, Searching, Surroundings, explain_page
 from recrawl.web.asked import asked_delay, asked_rate, asked_search, asked_weight
+from recrawl.web.doors import Doors
 from recrawl.web.files import static_file
 from recrawl.web.guard import COOKIE, Access, Guard, TokenBuckets
 from recrawl.web.live import LiveView
@@ -40,6 +42,27 @@ _REQUESTS_PER_S, _BURST = 400.0, 800.0  # of one client: searches by hand never 
 _LOGINS_PER_S, _LOGIN_BURST = 0.2, 5.0
 _LONGEST_LOGIN, _LOGIN_S = 4_096, 10.0
 _LONGEST_URL = 2_100  # what a crawl takes is no longer
+
+
+class EventStream(StreamingResponse):
+    """An answer without an end, whose place is given back however it ends.
+
+    Parameters
+    ----------
+    messages : its content
+    leave : called at the end, also where no message was ever asked for
+    """
+
+    def __init__(self, messages: AsyncIterator[bytes], leave: Callable[[], None]) -> None:
+        super().__init__(messages, media_type="text/event-stream")
+        self._leave = leave
+
+    @override
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._leave()
 
 
 class CrawlPages:
@@ -63,6 +86,7 @@ class CrawlPages:
         self._on_state = Reader(directory, "state")
         self._on_plan = Reader(directory, "plan")
         self._on_live = Reader(directory, "live")
+        self._doors = Doors(self._on_state, settings)
         self._logins = TokenBuckets(_LOGINS_PER_S, _LOGIN_BURST, time.monotonic)
         self.live = LiveView(self._on_live, agent=settings.name if settings else "recrawl")
 
@@ -100,6 +124,7 @@ class CrawlPages:
             Route("/api/trade-off", self.api_trade_off),
             Route("/api/events", self.events),
             Route("/static/{name:path}", self.static),
+            *self._doors.routes(),
         ]
 
     # -- pages --
@@ -142,7 +167,10 @@ class CrawlPages:
 
     async def opensearch(self, request: Request) -> Response:
         """What a browser needs to add this search."""
-        text = description(str(request.base_url).rstrip("/"))
+        base = str(request.base_url).rstrip("/")
+        if self._access.is_behind_tls:
+            base = "https://" + base.partition("://")[2]
+        text = description(base)
         return Response(text, media_type="application/opensearchdescription+xml")
 
     async def static(self, request: Request) -> Response:
@@ -168,7 +196,14 @@ class CrawlPages:
         if not self._access.admits(shown.strip()):
             return HTMLResponse(login_page("That is not the token."), 401)
         answer = RedirectResponse("/", status_code=303)
-        answer.set_cookie(COOKIE, self._access.session, httponly=True, samesite="strict", path="/")
+        answer.set_cookie(
+            COOKIE,
+            self._access.session,
+            httponly=True,
+            samesite="strict",
+            path="/",
+            secure=self._access.is_behind_tls,
+        )
         return answer
 
     # -- the same as JSON --
@@ -257,7 +292,8 @@ class CrawlPages:
             return Response(media_type="text/event-stream")
         if self.live.is_full:
             raise HTTPException(503, "Too many dashboards are open.")
-        return StreamingResponse(self.live.messages(), media_type="text/event-stream")
+        number = self.live.enter()
+        return EventStream(self.live.messages(number), lambda: self.live.leave(number))
 
 
 def make_app(pages: CrawlPages, access: Access) -> ASGIApp:
@@ -343,7 +379,7 @@ def _failed(request: Request, status: int, title: str, text: str) -> Response:
 
 
 def _wants_json(path: str) -> bool:
-    return path.startswith("/api/")
+    return path.startswith(("/api/", "/visit", "/indexnow"))
 
 
 def _json(answer: object, status: int = 200) -> Response:

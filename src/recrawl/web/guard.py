@@ -37,7 +37,7 @@ HEADERS: Final = {
 _RAW_HEADERS: Final = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 _NO_STORE: Final = ((b"cache-control", b"no-store"),)
 COOKIE: Final = "recrawl-session"
-_OPEN_PATHS: Final = ("/static/", "/login")
+_OPEN_PATHS: Final = ("/static/", "/login", "/indexnow")  # a ping shows a key of its own
 
 
 class TokenBuckets:
@@ -79,10 +79,12 @@ class Access:
     ----------
     names : host names that this server answers to, beside localhost and bare addresses
     token : that must be shown; None: nobody asks
+    is_behind_tls : whether browsers reach this server through one that encrypts
     """
 
     names: frozenset[str] = frozenset()
     token: str | None = None
+    is_behind_tls: bool = False
     _key: bytes = field(default_factory=lambda: secrets.token_bytes(32))
 
     def is_ours(self, host: str) -> bool:

@@ -21,12 +21,20 @@ def read_token(path: Path) -> str:
     Raises
     ------
     InputError
-        It cannot be read, or is too short to be one.
+        It cannot be read, others may read it too, or it is too short to be one.
     """
     try:
+        mode = path.stat().st_mode
+        if mode & 0o077 and path.is_file():
+            raise InputError(
+                f"--token-file: {path} may be read by others (mode {mode & 0o777:04o}); make it "
+                f"yours alone: chmod 600 {path}"
+            )
         token = path.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"--token-file: {path} cannot be read: {error}") from error
+    except OSError as error:
+        raise InputError(f"--token-file: {path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"--token-file: {path} is not UTF-8") from error
     if len(token) < SHORTEST_TOKEN:
         raise InputError(
             f"--token-file: {path} holds {len(token)} characters; a token needs at least "

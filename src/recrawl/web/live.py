@@ -78,8 +78,11 @@ class LiveView:
         for event in self._woken.values():
             event.set()
 
-    async def messages(self) -> AsyncIterator[bytes]:
-        """Yield server-sent events for one dashboard: what is known at once, then what comes."""
+    def enter(self) -> int:
+        """Return the number of a new dashboard, whose place is taken from now on.
+
+        To be given to :meth:`messages`, or back to :meth:`leave`.
+        """
         number = self._next
         self._next += 1
         self._watchers[number] = dict(self._latest)
@@ -87,6 +90,16 @@ class LiveView:
         if self._latest:
             woken.set()
         self._anyone.set()
+        return number
+
+    def leave(self, number: int) -> None:
+        """Give a dashboard's place back."""
+        self._watchers.pop(number, None)
+        self._woken.pop(number, None)
+
+    async def messages(self, number: int) -> AsyncIterator[bytes]:
+        """Yield server-sent events for one dashboard: what is known at once, then what comes."""
+        woken = self._woken[number]
         try:
             yield b"retry: 2000\n\n"
             while not self._closing:
@@ -97,8 +110,7 @@ class LiveView:
                 waiting, self._watchers[number] = self._watchers[number], {}
                 yield b"".join(waiting.values()) or b": still here\n\n"
         finally:
-            del self._watchers[number]
-            del self._woken[number]
+            self.leave(number)
 
     async def _look(self, kind: str, look: Callable[[CrawlSource], dict[str, object]]) -> bool:
         try:

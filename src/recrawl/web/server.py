@@ -15,9 +15,11 @@ from starlette.types import ASGIApp
 from recrawl.settings import Settings
 from recrawl.web.app import CrawlPages, make_app
 from recrawl.web.guard import Access
-from recrawl.web.impatient import ImpatientProtocol
+from recrawl.web.impatient import Connections, ImpatientProtocol
 
 __all__ = ["serve"]
+
+_OF_ONE_CLIENT, _IN_ALL = 256, 800  # connections; each takes a file, of which most have 1,024
 
 
 async def serve(
@@ -28,7 +30,7 @@ async def serve(
     settings: Settings | None = None,
     config: str = "recrawl.toml",
     on_start: Callable[[], None] | None = None,
-    request_s: float = 15.0,
+    request_s: float = 5.0,
 ) -> None:
     """Serve a state directory until the process is told to stop.
 
@@ -64,14 +66,16 @@ class _Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 app,
-                http=partial(ImpatientProtocol, request_s=request_s),  # type: ignore[arg-type]
+                http=partial(
+                    ImpatientProtocol, request_s=request_s, open_ones=Connections(_OF_ONE_CLIENT)
+                ),  # type: ignore[arg-type]
                 access_log=False,
                 log_level="error",
                 server_header=False,
                 proxy_headers=False,
                 timeout_keep_alive=20,
                 timeout_graceful_shutdown=2,
-                limit_concurrency=400,
+                limit_concurrency=_IN_ALL,
                 h11_max_incomplete_event_size=32_768,
                 lifespan="on",
                 ws="none",

@@ -11,13 +11,17 @@ from typing import ParamSpec, TypeVar
 
 from typing_extensions import override
 
-from recrawl.errors import InvalidSettings
+from recrawl.errors import InvalidSettings, StateError
 from recrawl.fetch.archive import ArchivingFetcher, WarcArchive
-from recrawl.fetch.extract import PageExtractor
 from recrawl.fetch.http import FetchBounds, HttpFetcher
+from recrawl.fetch.in_place import InPlaceExtractor
+from recrawl.fetch.isolation.extractor import IsolatedExtractor
+from recrawl.fetch.isolation.reader import Limits
 from recrawl.frontier.memory import MemoryFrontier
+from recrawl.frontier.store import drop_copies
 from recrawl.index.memory import MemoryIndex
 from recrawl.ports import Clock, EventSink, Fetcher, Frontier, Offload
+from recrawl.runtime.agreement import ENDED_IN_ORDER
 from recrawl.runtime.clock import LoopClock
 from recrawl.runtime.crawl import Crawl
 from recrawl.runtime.parts import World
@@ -27,6 +31,7 @@ from recrawl.simulation.fetcher import SiteFetcher
 from recrawl.simulation.site import Site
 from recrawl.wiring.rules import crawl_plan, crawl_rules, seeds_of
 from recrawl.wiring.stores import open_frontier, open_index, open_steps
+from recrawl.wiring.upkeep import is_lost, mend_index
 
 __all__ = ["InPlace", "OnThread", "open_crawl", "run_virtual_crawl"]
 
@@ -72,8 +77,15 @@ async def open_crawl(
         raise InvalidSettings("archive.warc needs one more package: install recrawl[warc]")
     threads = [OnThread("state"), OnThread("work"), OnThread("plan")]
     async with contextlib.AsyncExitStack() as stack:
+        if is_lost(settings.state):
+            raise StateError(
+                f"{settings.state}: the database is gone or empty, though the index beside it "
+                "holds copies; `recrawl restore` brings a backup back, `recrawl check --repair` "
+                "takes the pages in from the index"
+            )
         frontier = open_frontier(settings.state)
         stack.callback(frontier.close)
+        mended = [] if frontier.facts().get(ENDED_IN_ORDER) else mend_index(settings.state)
         index = open_index(settings.state, language=settings.language)
         stack.callback(index.close)
         prepare = open_steps(settings)
@@ -94,11 +106,14 @@ async def open_crawl(
         if settings.warc is not None:
             fetcher = _archiving(stack, settings, settings.warc, fetcher, clock)
         on_state, on_work, on_plan = threads
+        limits = Limits(settings.reading_cpu_s, settings.reading_memory_bytes)
+        extractor = IsolatedExtractor(settings.name, limits)
+        stack.callback(extractor.close)
         world = World(
             clock=clock,
             frontier=frontier,
             fetcher=fetcher,
-            extractor=PageExtractor(settings.name),
+            extractor=extractor,
             index=index,
             events=events,
             on_state=on_state,
@@ -114,8 +129,10 @@ async def open_crawl(
             on_plan=on_plan,
             once=once,
         )
-        await crawl.prepare()
+        found = await crawl.prepare()
+        crawl.mended = [*mended, *found.words]
         yield crawl
+        drop_copies(settings.state)  # of the state before it was migrated: this version ran well
 
 
 def _archiving(
@@ -165,7 +182,7 @@ def run_virtual_crawl(
             clock=clock,
             frontier=frontier or MemoryFrontier(),
             fetcher=SiteFetcher(site, clock, access_s=access_s * speed),
-            extractor=PageExtractor(settings.name),
+            extractor=InPlaceExtractor(settings.name),
             index=MemoryIndex(),
             events=events,
             on_state=in_place,

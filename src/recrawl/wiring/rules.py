@@ -1,5 +1,6 @@
 """What settings mean to the core."""
 
+import zlib
 from dataclasses import replace
 
 import numpy as np
@@ -20,6 +21,7 @@ from recrawl.wiring.zones import local_clock
 
 __all__ = ["crawl_plan", "crawl_rules", "seeds_of"]
 
+_ASKED_EVERY_S = 0.5
 _ZONE_FROM_S, _ZONE_TO_S = 1_577_836_800.0, 2_208_988_800.0  # the years 2020 to 2039
 
 
@@ -46,7 +48,9 @@ def crawl_rules(settings: Settings) -> Rules:
     limits = AdmissionLimits(
         max_pages=settings.max_pages,
         max_pages_per_host=settings.max_pages_per_host,
+        max_listings_per_host=settings.max_listings_per_host,
         max_query_variants=settings.max_query_variants,
+        max_new_per_minute=settings.max_new_per_minute,
     )
     return Rules(
         agent=settings.name,
@@ -61,6 +65,10 @@ def crawl_rules(settings: Settings) -> Rules:
         lease_s=2.0 * settings.buffer_deadline_s + 20.0 * settings.timeout_s,
         discovery_share=settings.discovery_share,
         replan_s=settings.replan_s,
+        settings_mark=float(zlib.crc32(repr(settings).encode())),
+        asked_every_s=_ASKED_EVERY_S,
+        first_free=settings.first_pass == "polite",
+        least_worth=settings.least_worth,
         prior_rate_per_s=settings.prior_rate_per_s,
         commit_s=settings.commit_s,
     )

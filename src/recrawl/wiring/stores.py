@@ -3,14 +3,24 @@
 from pathlib import Path
 from typing import TypeAlias
 
+from recrawl.frontier.door import VisitDoor
 from recrawl.frontier.history import SqliteHistory
 from recrawl.frontier.sqlite import SqliteFrontier
+from recrawl.frontier.store import holder
 from recrawl.index.steps import CommandStep, Steps
 from recrawl.index.tantivy import TantivyIndex
 from recrawl.ports import Preparation
 from recrawl.settings import Settings
 
-__all__ = ["CrawlHistory", "open_frontier", "open_history", "open_index", "open_steps"]
+__all__ = [
+    "CrawlHistory",
+    "is_running",
+    "open_door",
+    "open_frontier",
+    "open_history",
+    "open_index",
+    "open_steps",
+]
 
 
 CrawlHistory: TypeAlias = SqliteHistory
@@ -19,6 +29,16 @@ CrawlHistory: TypeAlias = SqliteHistory
 def open_frontier(state: Path, *, read_only: bool = False) -> SqliteFrontier:
     """Open the frontier of a state directory."""
     return SqliteFrontier(state, read_only=read_only)
+
+
+def open_door(state: Path) -> VisitDoor:
+    """Open the door by which visits are asked for beside a running crawl."""
+    return VisitDoor(state)
+
+
+def is_running(state: Path) -> bool:
+    """Tell whether a crawl writes a state directory now."""
+    return holder(state) is not None
 
 
 def open_history(state: Path) -> CrawlHistory:

@@ -261,3 +261,37 @@ def test_other_refusals() -> None:
         simulate_bursty(model, A_MAP, np.random.default_rng(0), events=10)
     with pytest.raises(InvalidModel, match="served, obsolete or accepted, got 'lost'"):
         follow_sojourns(model, A_MAP).distribution([1.0], which="lost")
+
+
+@pytest.mark.parametrize("kind", ["hyperexponential", "erlang"])
+@pytest.mark.parametrize("seed", range(20))
+def test_one_waiting_place_with_phases_of_obsolescence_is_exact(kind: str, seed: int) -> None:
+    """States: empty, one in service, and one waiting in each phase; written out and solved."""
+    random = np.random.default_rng(seed)
+    rate, served = random.uniform(0.2, 5.0, 2)
+    if kind == "erlang":
+        stale = PhaseType.erlang(int(random.integers(2, 5)), float(random.uniform(0.2, 5.0)))
+    else:
+        share = float(random.uniform(0.1, 0.9))
+        stale = PhaseType.hyperexponential([share, 1 - share], 10.0 ** random.uniform(-2, 2, 2))
+    model = BurstyBuffer(
+        2,
+        [BatchArrivals([[[-rate]], [[rate]]])],
+        PhaseType.exponential(float(1.0 / served)),
+        stale,
+        robots=[1],
+    )
+    v = stale.initial.size
+    q = np.zeros((2 + v, 2 + v))
+    q[0, 1], q[1, 0], q[1, 2:] = rate, served, rate * stale.initial
+    q[2:, 1] = served + stale.exits
+    q[2:, 2:] = stale.generator - np.diag(np.diag(stale.generator))
+    q -= np.diag(q.sum(axis=1))
+    law = np.linalg.lstsq(np.vstack([q.T, np.ones(2 + v)]), np.eye(3 + v)[2 + v], rcond=None)[0]
+
+    told = evaluate_map(model, (1, 1, 1))
+
+    assert told.length_distribution == pytest.approx((law[0], law[1], law[2:].sum()), abs=1e-10)
+    assert told.obsolescence == pytest.approx(law[2:] @ stale.exits / rate, abs=1e-10)
+    assert told.loss + told.obsolescence + told.success == pytest.approx(1.0, abs=1e-10)
+    assert told.residual < 1e-10

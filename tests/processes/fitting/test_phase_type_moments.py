@@ -1,11 +1,15 @@
 """Laws with given moments: the moments come back, and what cannot be matched is said."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from recrawl.errors import InvalidModel
-from recrawl.processes.fitting.phase_type_moments import fit_three_moments, fit_two_moments
+from recrawl.processes.fitting.phase_type_moments import (
+    InfeasibleMoments,
+    fit_three_moments,
+    fit_two_moments,
+)
 from recrawl.processes.phase_type import PhaseType
 
 
@@ -39,6 +43,28 @@ def test_the_content_sizes_of_the_paper() -> None:
     assert law.squared_variation == pytest.approx(83.776, abs=5e-4)
     scaled = law.scaled(8.2 / law.mean)
     assert sorted(scaled.initial) == pytest.approx([0.0057530488785, 0.994246951121], rel=1e-6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    mean=st.floats(1e-3, 1e3),
+    variation=st.floats(0.03, 100.0),
+    above=st.floats(1e-4, 1e3),
+)
+@example(mean=1.0, variation=0.0370437912423955, above=18.479080489)
+def test_what_is_accepted_is_exact_and_what_is_not_has_a_neighbour_that_is(
+    mean: float, variation: float, above: float
+) -> None:
+    """To 1e-10 of each moment; the nearest third moment is one that can be had."""
+    second = mean**2 * (1.0 + variation)
+    third = second**2 / mean * (1.0 + above)
+    try:
+        law = fit_three_moments(mean, second, third)
+    except InfeasibleMoments as error:
+        law, third = fit_three_moments(mean, second, error.nearest), error.nearest
+
+    for order, moment in enumerate((mean, second, third), start=1):
+        assert law.moment(order) == pytest.approx(moment, rel=1e-9)
 
 
 def test_what_cannot_be_matched_is_said() -> None:

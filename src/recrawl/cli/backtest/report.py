@@ -90,7 +90,6 @@ def print_backtest(path: Path, record: ChangeHistory, found: list[Compared]) -> 
     out.print(
         f"\n{record.n_pages:,} pages, {record.page.size:,} changes from {path}; judged from "
         f"{start}Z to {until}Z",
-        markup=False,
     )
     for one in found:
         rows = [_row(one, name) for name in one.scores]

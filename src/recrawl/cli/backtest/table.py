@@ -8,7 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from recrawl.cli.instants import instants, read_table
+from recrawl.cli.instants import instants
+from recrawl.cli.own_exports import changes_between, told_only
+from recrawl.cli.tables import read_table
 from recrawl.errors import InvalidTable
 from recrawl.simulation.history import ChangeHistory
 
@@ -24,7 +26,8 @@ def read_history(
 
     Parameters
     ----------
-    changes : columns page or url, changed_at; optionally site, weight
+    changes : columns page or url, changed_at; optionally site, weight; or visits, with columns
+        url, visited_at, changed: then a change stands in the middle between two visits
     pages : columns page or url, observed_from, observed_until; optionally site, alive, weight
     polls : column polled_at
     pareto : weights drawn from a Pareto law of shape 1.2, with a fixed seed
@@ -34,7 +37,9 @@ def read_history(
     InvalidTable
         Naming the file, the row, the column, the value and what would be right.
     """
-    table = read_table(changes)
+    table, seen = read_table(changes), None
+    if pages is None and "changed_at" not in table.column_names:
+        table, seen = _from_visits(table, changes)
     names = _names(table, changes)
     _need(table, ("changed_at",), changes)
     if not table.num_rows:
@@ -47,14 +52,16 @@ def read_history(
             f"{changes}, column changed_at, row {late[0] + 1}: {when}Z is in the future"
         )
     end_of_polls = _polls(polls)
-    if pages is None:
+    if seen is not None:
+        known, born, until, gone, weights = _pages_in(seen, changes)
+    elif pages is None:
         known = list(dict.fromkeys(names))
         born = np.full(len(known), at.min())
         until = np.full(len(known), max(at.max(), end_of_polls.max(initial=-np.inf)))
         gone = np.zeros(len(known), np.bool_)
         weights = _weights(table, names, known)
     else:
-        known, born, until, gone, weights = _pages(pages)
+        known, born, until, gone, weights = _pages_in(read_table(pages), pages)
     number = {name: row for row, name in enumerate(known)}
     unknown = [row for row, name in enumerate(names) if name not in number]
     if unknown:
@@ -105,10 +112,17 @@ def _names(table: pa.Table, path: Path) -> list[tuple[str, str]]:
     return list(zip(sites, names, strict=True))
 
 
-def _pages(
-    path: Path,
+def _from_visits(table: pa.Table, path: Path) -> tuple[pa.Table, pa.Table | None]:
+    """Make a history of visits, as `recrawl export visits` writes them."""
+    if not {"url", "visited_at", "changed"} <= set(table.column_names):
+        return table, None
+    told = told_only(table)
+    return changes_between(told, instants(told, "visited_at", path).tolist())
+
+
+def _pages_in(
+    table: pa.Table, path: Path
 ) -> tuple[list[tuple[str, str]], Vector, Vector, NDArray[np.bool_], Vector]:
-    table = read_table(path)
     known = _names(table, path)
     _need(table, ("observed_from", "observed_until"), path)
     born, until = (instants(table, name, path) for name in ("observed_from", "observed_until"))

@@ -25,6 +25,7 @@ from recrawl.cli.backtest.report import Compared, backtest_json, print_backtest
 from recrawl.cli.backtest.table import read_history
 from recrawl.cli.figures import check_picture
 from recrawl.cli.output import parse_rate_per_s, print_json, progress_console
+from recrawl.cli.sizes import check_memory, check_seed, check_whole
 from recrawl.errors import InputError
 from recrawl.simulation.backtest import POLICIES, Backtest, Replayed, bound_by_foresight, run_policy
 from recrawl.simulation.comparison import Score, resample_pages, score_policy
@@ -100,14 +101,17 @@ def main(  # noqa: PLR0913 - the options of the verb
     chosen = _chosen(policies)
     if not 0 < learning < 1:
         raise InputError(f"--learning: {learning} must lie in (0, 1)")
-    if resamples < 20:
-        raise InputError(f"--resamples: {resamples} must be >= 20")
+    check_whole("--resamples", resamples, 100_000, least=20)
+    check_seed(seed)
+    if jobs is not None:
+        check_whole("--jobs", jobs, 1024)
     record = read_history(history, pages, polls, pareto=weights == "pareto")
     budgets = [_budget(text.strip(), record) for text in budget.split(",")]
     cap = None if host_limit is None else parse_rate_per_s(host_limit, name="--host-limit")
     if cap is not None and not cap > 0:
         raise InputError(f"--host-limit: {host_limit} must be > 0")
     tests = [_test(record, rate, learning, cap) for rate in budgets]
+    check_memory("--resamples", 8.0 * record.n_pages * resamples)
     counts = resample_pages(record.n_pages, resamples, seed)
     found: list[Compared] = []
     with _progress() as bar:
@@ -172,7 +176,6 @@ def _test(record: ChangeHistory, rate: float, learning: float, cap: float | None
         progress_console().print(
             f"note: this budget pays {test.n_ticks:,} visits, less than one for each of "
             f"{record.n_pages:,} pages: {test.n_ticks / record.n_pages:.0%} of them once",
-            markup=False,
         )
     return test
 
@@ -209,11 +212,11 @@ def _at_the_same(
 
 def _progress() -> Progress:
     return Progress(
-        TextColumn("{task.description:>10}"),
+        TextColumn("{task.description:>10}", markup=False),
         BarColumn(),
         TaskProgressColumn(),
         MofNCompleteColumn(),
-        TextColumn("visits"),
+        TextColumn("visits", markup=False),
         TransferRate(),
         TimeRemainingColumn(),
         console=progress_console(),

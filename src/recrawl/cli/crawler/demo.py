@@ -18,7 +18,8 @@ from cyclopts import Parameter
 from typing_extensions import override
 
 from recrawl.cli.crawler.watch import Watch
-from recrawl.cli.output import called_as, console, print_json, print_table
+from recrawl.cli.output import called_as, console, note, print_json, print_table
+from recrawl.cli.sizes import check_seed
 from recrawl.errors import InputError, StateError
 from recrawl.ports import EventSink
 from recrawl.quantities import show_rate
@@ -96,6 +97,7 @@ def demo(
         raise InputError(f"--hosts: {hosts} must be between 1 and 8")
     if pages < hosts:
         raise InputError(f"--pages: {pages} must be at least one for each of {hosts} hosts")
+    check_seed(seed)
     directory = _emptied(state or Path("recrawl-demo"))
     report = asyncio.run(_run(seconds, pages, hosts, seed, directory, quiet=json_))
     if json_:
@@ -108,6 +110,8 @@ def demo(
 def _emptied(directory: Path) -> Path:
     """Make the directory ours: only what a demo wrote is removed."""
     mark = directory / "recrawl-demo"
+    if directory.exists() and not directory.is_dir():
+        raise InputError(f"--state: {directory} is no directory; choose another name")
     if directory.exists() and any(directory.iterdir()):
         if not mark.exists():
             raise InputError(
@@ -225,7 +229,7 @@ def _warm_up(plan: DemoPlan) -> None:
 
 async def _finished(arm: Future[dict[str, float]], name: str, *, quiet: bool) -> dict[str, float]:
     if not arm.done() and not quiet:
-        print(f"waiting for the {name} arm ...", file=sys.stderr)
+        note(f"waiting for the {name} arm ...")
     return await asyncio.wrap_future(arm)
 
 

@@ -13,6 +13,7 @@ from recrawl.control.urls import normalise
 from recrawl.errors import InputError
 from recrawl.quantities import show_bytes, show_duration
 from recrawl.reports.page import page_report, timetable_report, why_unknown
+from recrawl.reports.progress import price_words
 from recrawl.reports.status import bound_words
 from recrawl.settings import load_settings
 from recrawl.terms import PageDetails
@@ -100,8 +101,7 @@ def _show(report: dict[str, Any], details: PageDetails) -> None:
         )
     if report["price"] is not None:
         # The plan visits a page as often as one more visit a day still brings this much.
-        a_day = report["price"] / 86_400
-        rows.append(("price", f"{a_day:.3g} fresh pages of weight 1, for one more visit a day"))
+        rows.append(("price", price_words(report["price"])))
         rows.append(("set by", report["price_set_by"]))
     if report["host_blocked_why"]:
         left = show_duration(report["host_blocked_until_s"] - now_s)

@@ -1,8 +1,10 @@
 """`recrawl export`: take pages and visits away as tables."""
 
+import contextlib
 import csv
 import json
 import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -10,7 +12,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from recrawl.cli.crawler.place import state_directory
-from recrawl.cli.output import print_json
+from recrawl.cli.output import print_json, say
 from recrawl.errors import InputError, StateError
 from recrawl.wiring.stores import open_frontier
 
@@ -28,6 +30,10 @@ def export(
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
     """Write pages or visits to a Parquet, CSV or JSON Lines file, by its ending.
+
+    `recrawl plan` and `recrawl order` read the pages, `recrawl fit changes` and `recrawl backtest`
+    the visits. Rates without a unit in their name are per day; a page of which nothing is known yet
+    has the average one.
 
     Parameters
     ----------
@@ -51,19 +57,25 @@ def export(
         raise InputError(f"--out: {out} must end in {', '.join(writers)}")
     frontier = open_frontier(state_directory(config, state), read_only=True)
     part = out.with_name(f"{out.name}.part")
+    signal.signal(signal.SIGTERM, _interrupted)
     try:
         rows = writers[out.suffix](part, frontier.table(what))
         os.replace(part, out)
     except OSError as error:
-        part.unlink(missing_ok=True)
-        raise StateError(f"{out}: {error.strerror}") from error
-    finally:
+        raise StateError(f"{out}: {error.strerror}; nothing was written") from error
+    finally:  # whatever ended it: a half is worth nothing
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
         frontier.close()
     if json_:
         print_json({"table": what, "rows": rows, "file": str(out)})
     else:
-        print(f"Wrote {rows:,} {what} to {out}")
+        say(f"Wrote {rows:,} {what} to {out}")
     return 0
+
+
+def _interrupted(number: int, _: object) -> None:
+    raise SystemExit(128 + number)
 
 
 def _write_csv(path: Path, batches: Batches) -> int:
@@ -121,6 +133,6 @@ def _arrow_type(pa: Any, name: str) -> Any:
         return pa.int64()
     if name == "changed":
         return pa.int8()
-    if name.endswith(("_s", "_per_s", "_seconds", "weight")):
+    if name.endswith(("_rate", "_s", "_per_s", "_seconds", "weight")):
         return pa.float64()
     return pa.string()

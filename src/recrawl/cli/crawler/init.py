@@ -1,13 +1,16 @@
 """`recrawl init`: write a commented configuration for a site."""
 
+import ipaddress
+import tomllib
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from recrawl.cli.output import called_as
+from recrawl.cli.output import called_as, say
 from recrawl.control.urls import host_of, normalise
 from recrawl.errors import InputError, StateError
+from recrawl.settings import settings_of
 
 __all__ = ["init"]
 
@@ -33,7 +36,9 @@ budget = "{budget}"
 # exclude = ["*/print/*"]        # and none of these
 # max_depth = 20                 # links from a seed
 # max_pages = 1000000
-# max_pages_per_host = 1000000
+# max_pages_per_host = 100000    # what is refused is counted; `recrawl status` tells
+# max_listings_per_host = 1000   # sitemaps, and as many feeds
+# max_new_per_minute = 10000     # new addresses of a host; the rest of a sitemap waits its turn
 # max_query_variants = 100       # pages that differ in nothing but the query
 # max_redirects = 5
 # sitemaps = true
@@ -72,6 +77,10 @@ budget = "{budget}"
 # timeout = "30s"                # for a whole page
 # max_bytes = "4MiB"             # larger pages are skipped
 
+[reading]
+# cpu = "2s"                     # of processor time for a page; one that takes more is quarantined
+# memory = "512MiB"              # for the processes that read pages, together
+
 [buffer]
 # capacity = 32                  # pages between the robots and the indexer
 # deadline = "10m"               # a page that waited longer is fetched again instead
@@ -91,8 +100,16 @@ budget = "{budget}"
 # warc = "warc"                  # keep everything that is fetched in this folder, as WARC files
 # max_file = "1GiB"
 
+[signals]
+# indexnow_key = "..."           # take IndexNow pings that show this key, at /indexnow of `serve`
+
 [plan]
+# Pages never seen are fetched as fast as politeness allows; the budget is for keeping them fresh.
+# "budget": every request counts, from the first on.
+first_pass = "polite"
 # replan = "5m"                  # how often change rates and visits are planned anew
+# least_worth = "0 points"       # spend less than the budget where one visit a day would not
+                                 # keep so much of the index fresh, such as "0.001 points"
 # discovery_share = 0.5          # of the budget, while pages wait that were never visited
 # typical_change = "14d"         # how often a page changes, as a first guess
 """
@@ -124,14 +141,15 @@ def init(
     force
         Overwrite the file if it exists.
     """
-    seed = normalise(url if "://" in url else f"https://{url}")
+    scheme = "" if "://" in url else _scheme_of(url)
+    seed = normalise(scheme + url)
     if seed is None:
         raise InputError(f"{url!r} is no http or https address, such as https://example.org/")
     if out.exists() and not force:
         raise InputError(
             f"{out} exists; choose another file with --out, or overwrite it with --force"
         )
-    for name, value in (("--contact", contact), ("--budget", budget)):
+    for name, value in (("--contact", contact), ("--budget", budget), ("--out", str(out))):
         if not value.isprintable() or any(sign in value for sign in '"\\'):
             raise InputError(f"{name}: {value!r} holds a character that cannot stand there")
     host = host_of(seed)
@@ -151,10 +169,27 @@ def init(
         private=private,
         file=out,
     )
+    # What `run` would refuse is refused here, in its words; the contact may be filled in later.
+    settings_of(out, tomllib.loads(text), None if contact else {"contact": "https://localhost/"})
     try:
         out.write_text(text, encoding="utf-8")
     except OSError as error:
         raise StateError(f"{out}: {error.strerror}") from error
+    if scheme:
+        say(
+            f"No scheme was given, so the crawl starts at {seed}; write http:// or https:// to "
+            "choose."
+        )
     missing = "" if contact else "Fill in `contact`, then "
-    print(f"Wrote {out}. {missing or 'Now '}start with:  {called_as()} run {out}")
+    say(f"Wrote {out}. {missing or 'Now '}start with:  {called_as()} run {out}")
     return 0
+
+
+def _scheme_of(address: str) -> str:
+    """Return http:// for what is on this machine or in a private network, https:// otherwise."""
+    name = address.partition("/")[0].rpartition(":")[0] or address.partition("/")[0]
+    try:
+        is_near = ipaddress.ip_address(name.strip("[]")).is_private
+    except ValueError:
+        is_near = name.lower() == "localhost" or name.lower().endswith(".localhost")
+    return "http://" if is_near or address.partition("/")[0].endswith(":80") else "https://"

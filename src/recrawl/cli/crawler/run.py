@@ -15,12 +15,13 @@ from typing import Annotated, Any, TextIO
 from cyclopts import Parameter
 
 from recrawl.cli.crawler.place import DEFAULT_CONFIG
-from recrawl.cli.output import print_json
-from recrawl.errors import InputError
+from recrawl.cli.output import note, print_json
+from recrawl.errors import InputError, NothingIndexed
 from recrawl.quantities import parse_duration_s, parse_rate_per_s, show_duration, show_rate
+from recrawl.reports.nothing import why_nothing
 from recrawl.runtime.crawl import Crawl
 from recrawl.settings import Settings, load_settings
-from recrawl.settings.contradictions import contradictions
+from recrawl.settings.contradictions import contradictions, first_pass_words
 from recrawl.telemetry.counters import CountingSink
 from recrawl.telemetry.lines import JsonLinesSink
 from recrawl.web.listening import PORT, bind
@@ -46,8 +47,8 @@ def run(  # noqa: PLR0913 - its parameters are its options
 ) -> int:
     """Crawl a site until stopped, and keep its index fresh within the budget.
 
-    Ctrl-C or SIGTERM stops it in order within five seconds; whatever happens, the next start goes
-    on where this one was.
+    Ctrl-C, SIGTERM or SIGHUP stops it in order within ten seconds; whatever happens, the next start
+    goes on where this one was.
 
     Parameters
     ----------
@@ -77,9 +78,6 @@ def run(  # noqa: PLR0913 - its parameters are its options
         Print one JSON object at the end and nothing else.
     """
     settings = _with(load_settings(config), budget, delay, starvation_weight)
-    if not (quiet or json_):
-        for words in contradictions(settings):
-            print(f"Note: {words}", file=sys.stderr)
     limit_s = None if for_ is None else parse_duration_s(for_, name="--for")
     if limit_s is not None and limit_s <= 0:
         raise InputError(f"--for: {for_!r} must be longer than nothing")
@@ -111,7 +109,7 @@ def run(  # noqa: PLR0913 - its parameters are its options
         print_json(report)
     elif not quiet:
         told = ", ".join(f"{number:,} {name}" for name, number in counts.outcomes.most_common())
-        print(f"Visits: {told or 'none'}. State: {settings.state}", file=sys.stderr)
+        note(f"Visits: {told or 'none'}. State: {settings.state}")
     return 0
 
 
@@ -136,7 +134,7 @@ def _with(
 @contextlib.contextmanager
 def _served(config: Path, settings: Settings, port: int, *, quiet: bool) -> Iterator[None]:
     """Show the crawl from a process of its own, which cannot slow the crawl's event loop down."""
-    settings.state.mkdir(parents=True, exist_ok=True)
+    settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
     bind("127.0.0.1", port).close()  # says so now if the port is taken
     command = [sys.executable, "-m", "recrawl", "serve", "--config", str(config)]
     command += ["--port", str(port), "--until-eof", *(["--quiet"] if quiet else [])]
@@ -160,12 +158,19 @@ async def _run(
     counts = CountingSink()
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, stop.set)
     async with open_crawl(settings, events=counts, once=once) as crawl:
+        if not crawl.seeds:
+            await _tell_nothing(crawl, settings)
+        if not quiet:
+            for words in [*contradictions(settings), *first_pass_words(settings)]:
+                note(f"Note: {words}")
         # Pages come and go by the hundred; what stands by now is not looked through every time.
         gc.freeze()
         gc.set_threshold(50_000, 20, 50)
+        for words in [] if quiet else crawl.mended:
+            note(f"Note: {words}")
         with _listening(crawl, counts, stream, metrics):
             async with crawl.running(), _watch(crawl, counts, settings, quiet=quiet):
                 await _until(crawl, stop, limit_s=limit_s, once=once)
@@ -173,7 +178,14 @@ async def _run(
                     await crawl.planner.replan()
         if once and not quiet:
             _tell_blocked(crawl)
+        await _tell_nothing(crawl, settings)
     return counts
+
+
+async def _tell_nothing(crawl: Crawl, settings: Settings) -> None:
+    nothing = await crawl.world.on_state(why_nothing, crawl.world.frontier, settings)
+    if nothing is not None:
+        raise NothingIndexed(f"nothing was indexed: {nothing}")
 
 
 def _watch(
@@ -227,8 +239,7 @@ def _tell_blocked(crawl: Crawl) -> None:
     for queue in crawl.dispatcher.hosts():
         wait_s = queue.politeness.blocked_until_s - crawl.now_s
         if wait_s > 0:
-            print(
+            note(
                 f"{queue.host} was left out: {queue.politeness.blocked_why} "
-                f"(for another {show_duration(wait_s)})",
-                file=sys.stderr,
+                f"(for another {show_duration(wait_s)})"
             )

@@ -7,7 +7,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from recrawl.cli.crawler.place import state_directory
-from recrawl.cli.output import console, print_json
+from recrawl.cli.output import console, print_json, printable
+from recrawl.cli.sizes import check_whole
 from recrawl.errors import InputError
 from recrawl.quantities import show_duration
 from recrawl.wiring.stores import open_index
@@ -16,7 +17,7 @@ __all__ = ["search"]
 
 
 def search(
-    *words: str,
+    *words: Annotated[str, Parameter(allow_leading_hyphen=True)],
     config: Path | None = None,
     state: Path | None = None,
     limit: Annotated[int, Parameter(name=["--limit", "-n"])] = 10,
@@ -25,9 +26,11 @@ def search(
 ) -> int:
     """Search the index: the best pages, with a highlighted snippet and the age of the copy.
 
-    Pages that hold all words come first; "words in quotes" must stand together, -word must not
-    occur, title:word must be in the title; OR between two words finds either, host:name narrows
-    down to a host.
+    Most words must occur, and not how they end; what is unknown is read as the beginning of a
+    word, or as misspelt. "words in quotes" must stand together, -word must not occur, title:word
+    must be in the title; OR between two words finds either, host:name narrows down to a host.
+    Options of other programs need no quotes, as in git rebase --onto; after -- nothing is an
+    option of this verb.
 
     Parameters
     ----------
@@ -47,17 +50,17 @@ def search(
     query = " ".join(words).strip()
     if not query:
         raise InputError("search for what? Give at least one word")
-    if not 1 <= limit <= 1000:
-        raise InputError(f"--limit: {limit} must be between 1 and 1000")
-    if offset < 0:
-        raise InputError(f"--offset: {offset} must be at least 0")
+    check_whole("--limit", limit, 1000)
+    check_whole("--offset", offset, 1_000_000, least=0)
     index = open_index(state_directory(config, state), read_only=True)
     total, hits = index.search(query, limit=limit, offset=offset)
+    notes = index.misread(query)
     if json_:
         print_json(
             {
                 "query": query,
                 "total": total,
+                "notes": notes,
                 "hits": [
                     {
                         "url": hit.url,
@@ -66,6 +69,7 @@ def search(
                         "highlights": hit.highlights,
                         "score": hit.score,
                         "fetched_at": hit.fetched_at_s,
+                        "copies": hit.copies,
                     }
                     for hit in hits
                 ],
@@ -75,22 +79,23 @@ def search(
     from rich.text import Text
 
     out = console()
+    for note in notes:
+        out.print(Text(f"{note[:1].upper()}{note[1:]}.", style="dim"))
     if not hits:
         out.print(f"Nothing among {index.n_documents():,} pages matches {query!r}.")
         return 0
     for number, hit in enumerate(hits, start=offset + 1):
         age = show_duration(max(0.0, time.time() - hit.fetched_at_s))
-        out.print(Text.assemble(f"{number}. ", (_printable(hit.title or hit.url), "bold")))
-        out.print(Text.assemble("   ", (_printable(hit.url), "cyan"), f"  (copy is {age} old)"))
-        snippet = Text(_printable(hit.snippet).replace("\n", " "))
+        out.print(Text.assemble(f"{number}. ", (printable(hit.title or hit.url), "bold")))
+        out.print(Text.assemble("   ", (printable(hit.url), "cyan"), f"  (copy is {age} old)"))
+        if hit.copies:
+            also = ", ".join(map(printable, hit.copies[:3]))
+            more = f" and {len(hit.copies) - 3:,} more" if len(hit.copies) > 3 else ""
+            out.print(Text(f"   the same at {also}{more}", style="dim"))
+        snippet = Text(printable(hit.snippet).replace("\n", " "))
         for start, end in hit.highlights:
             snippet.stylize("bold yellow", start, end)
         out.print(Text("   ") + snippet)
         out.print()
     out.print(f"{offset + 1} to {offset + len(hits)} of {total:,} pages", style="dim")
     return 0
-
-
-def _printable(text: str) -> str:
-    """Return text without characters that could command a terminal."""
-    return "".join(sign if sign.isprintable() or sign == "\n" else "\ufffd" for sign in text)

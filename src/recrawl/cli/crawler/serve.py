@@ -3,13 +3,13 @@
 import asyncio
 import os
 import signal
-import sys
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from recrawl.cli.crawler.place import DEFAULT_CONFIG, state_directory
+from recrawl.cli.output import note
 from recrawl.errors import InputError
 from recrawl.settings import load_settings
 from recrawl.web.guard import Access
@@ -26,7 +26,7 @@ from recrawl.web.server import serve as serve_pages
 __all__ = ["serve"]
 
 
-def serve(
+def serve(  # noqa: PLR0913 - its parameters are its options
     *,
     config: Path | None = None,
     state: Path | None = None,
@@ -34,6 +34,7 @@ def serve(
     listen: str = "127.0.0.1",
     token_file: Path | None = None,
     name: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    behind_tls: Annotated[bool, Parameter(negative="")] = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")] = False,
     until_eof: Annotated[bool, Parameter(show=False, negative="")] = False,
 ) -> int:
@@ -58,6 +59,8 @@ def serve(
     name
         Host name that this server may be asked by, beside localhost and addresses; may be given
         more than once.
+    behind_tls
+        Browsers reach this through a server that encrypts: cookies are then sent over TLS only.
     quiet
         Do not print the address.
     until_eof
@@ -75,15 +78,18 @@ def serve(
     path = config or DEFAULT_CONFIG
     settings = load_settings(path) if state is None else None
     listener = bind(listen, port)
-    access = Access(frozenset(part.lower() for part in name), token)
+    access = Access(frozenset(part.lower() for part in name), token, behind_tls)
 
     def on_start() -> None:
         if not quiet:
             where = origin_of(listener)
-            print(f"Look at {where}/ (Ctrl-C ends it)", file=sys.stderr, flush=True)
+            note(f"Look at {where}/ (Ctrl-C ends it)")
         if until_eof:  # beside a crawl, which goes first
             os.nice(10)
-            asyncio.get_running_loop().add_reader(0, _end_with_input)
+            try:
+                asyncio.get_running_loop().add_reader(0, _end_with_input)
+            except PermissionError:  # a file, whose end is reached already
+                signal.raise_signal(signal.SIGTERM)
 
     asyncio.run(
         serve_pages(

@@ -9,8 +9,9 @@ from cyclopts import Parameter
 from recrawl.cli.crawler.place import state_directory
 from recrawl.cli.output import console, print_json, print_table
 from recrawl.quantities import show_duration, show_rate
+from recrawl.reports.progress import price_words
 from recrawl.reports.status import MEASURE_WORDS, status_report
-from recrawl.wiring.stores import open_frontier
+from recrawl.wiring.stores import is_running, open_frontier
 
 __all__ = ["status"]
 
@@ -35,9 +36,12 @@ def status(
     json_
         Print one JSON object and nothing else.
     """
-    frontier = open_frontier(state_directory(config, state), read_only=True)
+    directory = state_directory(config, state)
+    frontier = open_frontier(directory, read_only=True)
     try:
-        report = status_report(frontier)
+        report = status_report(frontier) | {"running": is_running(directory)}
+        if not report["running"]:
+            report["idle"] = None  # of course
         if report["control"] is not None:
             _add_obsolete(report, frontier.facts())
     finally:
@@ -71,7 +75,7 @@ def _show_model(control: dict[str, Any] | None) -> None:
     out = console()
     if control is None:
         out.print(
-            "No model yet: robots run while the buffer has room. Under \\[buffer] control = "
+            "No model yet: robots run while the buffer has room. Under [buffer] control = "
             '"optimal" another control is solved once 50 pages were fetched and indexed, where it '
             "could spare the indexer a fiftieth of its time."
         )
@@ -106,7 +110,11 @@ def _show_model(control: dict[str, Any] | None) -> None:
 
 def _show(report: dict[str, Any]) -> None:
     out = console()
-    pages = report["pages"]
+    pages, first_pass = report["pages"], report["first_pass"]
+    if not report["running"]:
+        out.print("No crawl runs here now.")
+    if report["idle"]:
+        out.print(f"{report['idle']}.")
     print_table(
         ("pages", ""),
         [(name, f"{n:,}") for name, n in pages.items()]
@@ -120,7 +128,12 @@ def _show(report: dict[str, Any]) -> None:
             for name, n in sorted(report["fetches"].items(), key=lambda item: -item[1])
         ],
     )
-    if report["freshness"] is not None:
+    if first_pass is not None:
+        out.print(
+            f"First pass: {first_pass['indexed']:,} of {first_pass['known']:,} pages indexed, "
+            f"{first_pass['to_come']:,} to come"
+        )
+    elif report["freshness"] is not None:
         half = (report["freshness_high"] - report["freshness_low"]) / 2
         out.print(
             f"Estimated freshness: {report['freshness']:.1%} ± {half:.1%} of the index, by weight"
@@ -135,10 +148,18 @@ def _show(report: dict[str, Any]) -> None:
             f"Plan: {report['planned_freshness']:.1%} fresh with {show_rate(budget)} for revisits; "
             f"20 % more would buy about {0.2 * budget * worth:.2f} points"
         )
-        out.print(f"Price: one more fetch a day is worth {worth / 86_400:.3g} points of freshness")
+        out.print(f"Price: {price_words(report['price'])}")
         out.print(f"It is set by {report['price_set_by']}")
     else:
         out.print("No plan yet: it follows once pages have been visited")
+    if poison := report["fetches"].get("poison"):
+        out.print(
+            f"Poison: {poison:,} visits brought a page that could not be read within the limits of "
+            "\\[reading]; each is quarantined for a delay that doubles"
+        )
+    for row in report["refused"]:
+        words = f"Refused: {row['addresses']:,} addresses of {row['host']}: {row['why']}"
+        out.print(words, markup=False)
     for host in report["hosts_blocked"]:
         left = show_duration(host["until"] - report["at"])
         out.print(f"Blocked: {host['host']} for {left}: {host['why']}")

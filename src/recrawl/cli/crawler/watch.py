@@ -2,9 +2,8 @@
 
 import asyncio
 import contextlib
-import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Self
 
@@ -15,18 +14,21 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from recrawl.cli.output import progress_console
+from recrawl.cli.output import note, progress_console
 from recrawl.control.estimate import FreshnessEstimate, estimate_freshness
-from recrawl.quantities import show_rate
+from recrawl.quantities import show_duration, show_rate
+from recrawl.reports.progress import first_pass_of, why_idle
 from recrawl.runtime.crawl import Crawl
+from recrawl.runtime.visits import host_record
 from recrawl.telemetry.counters import CountingSink
+from recrawl.terms import PageState
 
 __all__ = ["Watch", "look_at"]
 
 
-def look_at(crawl: Crawl, now_s: float) -> tuple[int, FreshnessEstimate | None]:
-    """Return the pages known, and their estimated freshness; runs on the frontier's thread."""
-    known = sum(crawl.world.frontier.n_pages_by_state().values())
+def look_at(crawl: Crawl, now_s: float) -> tuple[Mapping[PageState, int], FreshnessEstimate | None]:
+    """Return pages by state, and their estimated freshness; runs on the frontier's thread."""
+    counts = crawl.world.frontier.n_pages_by_state()
     pages = crawl.world.frontier.planned_pages()
     rates = np.nan_to_num(pages.change_rates_per_s, nan=crawl.rules.prior_rate_per_s)
     # A page without an estimate is known as well as the prior: a factor of exp(1/sqrt(shape)).
@@ -34,7 +36,7 @@ def look_at(crawl: Crawl, now_s: float) -> tuple[int, FreshnessEstimate | None]:
         np.log(pages.change_rate_factors), nan=1.0 / np.sqrt(crawl.rules.prior_shape)
     )
     estimate = estimate_freshness(rates, doubt, pages.weights, pages.last_visit_s, now_s)
-    return known, estimate
+    return counts, estimate
 
 
 class Watch:
@@ -72,8 +74,9 @@ class Watch:
         self._started_s = 0.0
         self._crawl_started_s = 0.0
         self._seen: tuple[float, int] = (0.0, 0)
-        self._speed = 0.0
-        self._known = 0
+        self._speed: float | None = None
+        self._pages: Mapping[PageState, int] = {}
+        self._last_fetch_s: float | None = None
         self._estimate: FreshnessEstimate | None = None
         self._task: asyncio.Task[None] | None = None
 
@@ -108,16 +111,20 @@ class Watch:
         while True:
             await asyncio.sleep(10.0 * pause_s)
             pause_s = await self._look()
-            print(self._line(), file=sys.stderr, flush=True)
+            note(self._line())
 
     async def _look(self) -> float:
         """Look anew; return the pause until the next look, longer where looking takes a while."""
         now_s, fetches = time.monotonic(), self._fetches()
         if now_s - self._seen[0] >= self._every_s:
-            self._speed = (fetches - self._seen[1]) / (now_s - self._seen[0])
+            latest = (fetches - self._seen[1]) / (now_s - self._seen[0])
+            # A tenth of what is shown is new, so that a rate below one a second can be read.
+            self._speed = latest if self._speed is None else 0.9 * self._speed + 0.1 * latest
+            if fetches > self._seen[1]:
+                self._last_fetch_s = self._crawl.now_s
             self._seen = (now_s, fetches)
         started_s = time.monotonic()
-        self._known, self._estimate = await self._crawl.world.on_state(
+        self._pages, self._estimate = await self._crawl.world.on_state(
             look_at, self._crawl, self._crawl.now_s
         )
         return max(self._every_s, 10.0 * (time.monotonic() - started_s))
@@ -131,23 +138,32 @@ class Watch:
         passed_s = max(crawl.now_s - self._crawl_started_s, 1e-9)
         used = self._fetches() / (self._budget_per_s * passed_s + 1.0)
         troubles = sum(outcomes[name] for name in ("failed", "server-error", "throttled", "denied"))
+        speed = self._speed or 0.0
+        in_flight = sum(queue.politeness.in_flight for queue in crawl.dispatcher.hosts())
+        known, first_pass = sum(self._pages.values()), first_pass_of(self._pages)
         rows = [
-            ("fetches", f"{self._fetches():,} ({self._speed:,.0f}/s)"),
+            ("fetches", f"{self._fetches():,} ({show_rate(speed) if speed else '0/s'})"),
             ("budget", f"{show_rate(self._budget_per_s)}, {min(used, 1.0):.0%} used"),
-            ("pages known", f"{self._known:,}"),
+            ("pages known", f"{known:,}"),
+            ("indexed", f"{self._pages.get(PageState.INDEXED, 0):,}"),
+        ]
+        if first_pass is not None:
+            left = show_duration(first_pass["to_come"] / speed) if speed else "unknown"
+            rows.append(("to come", f"{first_pass['to_come']:,}, in about {left}"))
+        rows += [
             ("new", f"{outcomes['new']:,}"),
             ("changed", f"{outcomes['changed']:,}"),
             ("unchanged", f"{outcomes['unchanged'] + outcomes['not-modified']:,}"),
             ("of them 304", f"{outcomes['not-modified']:,}"),
             ("moved, gone", f"{outcomes['moved'] + outcomes['gone'] + outcomes['not-found']:,}"),
             ("trouble", f"{troubles:,}"),
-            ("robots", f"{crawl.fleet.active} of {crawl.fleet.n_robots} active"),
+            ("requests", f"{in_flight} in flight, of {crawl.fleet.n_robots} robots"),
             (
                 "buffer",
                 f"{crawl.buffer.length} of {crawl.buffer.capacity}, {crawl.buffer.lost} lost",
             ),
         ]
-        if self._estimate is not None:
+        if self._estimate is not None and first_pass is None:
             half = 50.0 * (self._estimate.high - self._estimate.low)
             rows.append(("fresh, estimated", f"{100 * self._estimate.value:.1f} % ± {half:.1f}"))
         if self._truth is not None:
@@ -165,10 +181,20 @@ class Watch:
             cells = list(rows[place])
             cells += rows[half + place] if half + place < len(rows) else ("", "")
             grid.add_row(*(Text(cell) for cell in cells))
-        bar = ProgressBar(
-            total=1.0, completed=self._estimate.value if self._estimate else 0.0, width=60
-        )
-        return Group(Text(self._title, style="bold"), grid, bar)
+        first_pass = first_pass_of(self._pages)
+        done = self._estimate.value if self._estimate else 0.0
+        if first_pass is not None:
+            done = 1.0 - first_pass["to_come"] / max(first_pass["known"], 1)
+        bar = ProgressBar(total=1.0, completed=done, width=60)
+        idle = self._idle()
+        return Group(Text(self._title, style="bold"), grid, bar, *([Text(idle)] if idle else []))
 
     def _line(self) -> str:
-        return "  ".join(f"{name}: {value}" for name, value in self._rows())
+        rows = "  ".join(f"{name}: {value}" for name, value in self._rows())
+        idle = self._idle()
+        return f"{rows}  {idle}" if idle else rows
+
+    def _idle(self) -> str | None:
+        crawl = self._crawl
+        hosts = [host_record(crawl.dispatcher, one.host_id) for one in crawl.dispatcher.hosts()]
+        return why_idle(crawl.now_s, self._last_fetch_s, hosts, crawl.facts())

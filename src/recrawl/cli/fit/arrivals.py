@@ -199,7 +199,6 @@ def _print(log: Path, batches: BatchLog, fit: ArrivalsFit, whole: BatchArrivals)
     out.print(
         f"{log}: {batches.sizes.sum():,} pages in {batches.sizes.size:,} batches; "
         f"{batches.merged:,} gaps merged, {stops}.",
-        markup=False,
     )
     errors = batches.correlation_errors(_LAGS)
     seen, fitted = batches.correlations(_LAGS), whole.correlations(_LAGS)
@@ -223,7 +222,7 @@ def _print(log: Path, batches: BatchLog, fit: ArrivalsFit, whole: BatchArrivals)
     ]
     print_table(["", "log", "error", "fit"], rows)
     sizes = " ".join(f"{share:.4g}" for share in batches.size_law[:12])
-    out.print(f"Batches of 1, 2, ...: {sizes}", markup=False)
+    out.print(f"Batches of 1, 2, ...: {sizes}")
     if fit.candidates:
         table = [
             ["+".join(map(str, one.stages)), f"{one.log_likelihood:.2f}", f"{one.bic:.2f}"]
@@ -231,11 +230,11 @@ def _print(log: Path, batches: BatchLog, fit: ArrivalsFit, whole: BatchArrivals)
         ]
         print_table(["stages of branches", "log-likelihood", "BIC"], table, title="Best first")
     phases = whole.phases
-    out.print(f"Chosen: {phases} phase{'s' * (phases > 1)}, by {fit.method}.", markup=False)
+    out.print(f"Chosen: {phases} phase{'s' * (phases > 1)}, by {fit.method}.")
     for said in fit.said:
-        out.print(f"Not matched: {said}.", markup=False)
+        out.print(f"Not matched: {said}.")
     if fit.exponential_will_do:
-        out.print("A Poisson process of batches is good enough for this log.", markup=False)
+        out.print("A Poisson process of batches is good enough for this log.")
     else:
-        out.print("Exponential, independent times are not good enough for this log.", markup=False)
-    out.print(show_arrivals([whole]), markup=False)
+        out.print("Exponential, independent times are not good enough for this log.")
+    out.print(show_arrivals([whole]))

@@ -11,9 +11,11 @@ import pyarrow.compute as pc
 from cyclopts import Parameter
 from numpy.typing import NDArray
 
-from recrawl.cli.instants import instants, read_table
+from recrawl.cli.instants import instants
 from recrawl.cli.output import UNIT_S, console, print_json, print_table, show_duration
-from recrawl.cli.plan.writer import SINKS, check_out
+from recrawl.cli.own_exports import told_only
+from recrawl.cli.plan.writer import check_out, write_batch
+from recrawl.cli.tables import read_table
 from recrawl.errors import InputError, InvalidModel, InvalidTable
 from recrawl.processes.fitting.beliefs import RateBeliefs
 from recrawl.processes.fitting.change_rates import estimate_change_rates, maximise_likelihood
@@ -99,8 +101,7 @@ def main(
     }
     if out is not None:
         batch = pa.RecordBatch.from_pydict(columns)
-        with SINKS[out.suffix](str(out), batch.schema) as sink:
-            sink.write(batch)
+        write_batch(out, batch)
     answer = {
         "pages": n,
         "visits": read.n_rows,
@@ -170,7 +171,7 @@ def _quality(one: SignalQuality) -> dict[str, float]:
 
 
 def _read_visits(path: Path) -> _Visits:
-    table = read_table(path)
+    table = told_only(read_table(path))
     key = next((name for name in ("url", "page") if name in table.column_names), None)
     for name, there in (("url or page", key), ("visited_at", None), ("changed", None)):
         if there is None and name not in table.column_names:
@@ -240,7 +241,6 @@ def _print(answer: dict[str, object], out: Path | None) -> None:
     console().print(
         f"{answer['pages']:,} pages, {answer['visits']:,} visits, "
         f"{answer['changes']:,} found a change",
-        markup=False,
     )
     quantiles, drift, signals = answer["quantiles"], answer["held_out"], answer["signals"]
     assert isinstance(quantiles, list)
@@ -270,4 +270,4 @@ def _print(answer: dict[str, object], out: Path | None) -> None:
             ],
         )
     if out is not None:
-        console().print(f"rates in {out}", markup=False)
+        console().print(f"rates in {out}")

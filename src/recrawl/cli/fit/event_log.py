@@ -8,7 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from recrawl.cli.instants import instants, read_table
+from recrawl.cli.instants import instants
+from recrawl.cli.tables import read_table
 from recrawl.errors import InvalidTable
 from recrawl.processes.fitting.probe_results import ProbedIntensity, estimate_from_probes
 from recrawl.processes.fitting.weekly_intensity import WeeklyIntensity, estimate_weekly_intensity
@@ -40,7 +41,7 @@ def read_event_log(path: Path, source: str | None = None) -> list[EventLog]:
     InvalidTable
         If the file cannot be read, is empty, or a time is missing, naive or out of order.
     """
-    table = read_table(path)
+    table = read_table(path, first_name=_TIMES[0])
     column = _time_column(table, _TIMES, path)
     times = instants(table, column, path)
     if times.size == 0:
@@ -73,7 +74,7 @@ def read_probe_results(path: Path) -> tuple[NDArray[np.float64], NDArray[np.bool
     InvalidTable
         As :func:`read_event_log`.
     """
-    table = read_table(path)
+    table = read_table(path, first_name=_TIMES[0])
     if "changed" not in table.column_names:
         return None
     column = _time_column(table, _VISITS, path)

@@ -126,7 +126,6 @@ def _print(answer: dict[str, object]) -> None:
     told = f"{answer['events']} updates" if "events" in answer else f"{answer['probes']} probes"
     out.print(
         f"{told}, {rates.mean():.4g} updates a day on average; model: {answer['model']}",
-        markup=False,
     )
     rows = []
     for day, row in zip(_DAYS, rates.reshape(7, 24), strict=True):
@@ -153,7 +152,6 @@ def _print_quality(answer: dict[str, object]) -> None:
     out.print(
         f"Variance over mean, around pattern and trend: {by_day:.2f} a day, {by_week:.2f} a week "
         "(1 if updates came independently).",
-        markup=False,
     )
     if by_week > 1.5:
         out.print(
@@ -161,14 +159,12 @@ def _print_quality(answer: dict[str, object]) -> None:
             "which only the pattern counts; but what a week really costs varies about "
             f"{by_week**0.5:.1f} times as much, and the record says as much as one with "
             f"{float(str(answer['events'])) / by_week:.0f} independent updates.",
-            markup=False,
         )
     if answer["has_trend"]:
         yearly = 100 * (np.exp(np.clip(trend * 52.18, -50, 50)) - 1)
         out.print(
             f"Trend: {yearly:+.3g} % a year; the rate at the end is "
             f"{float(str(answer['level_now'])):.2f} times the mean, and that is what --out writes.",
-            markup=False,
         )
     else:
-        out.print("No trend beyond three standard errors.", markup=False)
+        out.print("No trend beyond three standard errors.")

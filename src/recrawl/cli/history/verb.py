@@ -8,7 +8,8 @@ import pyarrow as pa
 from cyclopts import App
 
 from recrawl.cli.output import console
-from recrawl.cli.plan.writer import SINKS, check_out
+from recrawl.cli.plan.writer import check_out, write_batch
+from recrawl.cli.sizes import check_whole
 from recrawl.errors import InputError, StateError
 
 __all__ = ["app", "from_git"]
@@ -49,6 +50,7 @@ def from_git(
         Commits that touch more files are no changes (moves and reformatting).
     """
     check_out(out)
+    check_whole("--max-files", max_files, 1_000_000_000, least=0)
     check_out(pages)
     if not repo.is_dir():
         raise InputError(f"{repo}: there is no such directory")
@@ -79,7 +81,6 @@ def from_git(
     start, until = (np.datetime64(at, "s") for at in (min(born.values()), end))
     console().print(
         f"{len(changes):,} changes of {len(names):,} files, {start}Z to {until}Z: {out}, {pages}",
-        markup=False,
     )
 
 
@@ -118,9 +119,4 @@ def _read_log(
 
 
 def _write(path: Path, columns: dict[str, pa.Array]) -> None:
-    batch = pa.RecordBatch.from_pydict(columns)
-    try:
-        with SINKS[path.suffix](str(path), batch.schema) as sink:
-            sink.write(batch)
-    except OSError as error:
-        raise StateError(f"{path}: {error.strerror or error}") from error
+    write_batch(path, pa.RecordBatch.from_pydict(columns))

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from recrawl.cli.plan.table import open_page_table
+from recrawl.cli.tables import open_page_table
 from recrawl.errors import InputError, InvalidTable
 from recrawl.processes.access_times import AccessTime, ConstantTime, ObservedTimes
 from recrawl.processes.phase_type import PhaseType

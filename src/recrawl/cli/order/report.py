@@ -75,11 +75,15 @@ def order_json(answer: OrderAnswer, table: OrderTable) -> dict[str, object]:
 
 def print_order(answer: OrderAnswer, table: OrderTable, notes: list[str]) -> None:
     """Print the report for people."""
+    from rich.text import Text
+
     out = console()
     pace = (
         "" if table.rate is None else f", {table.rate:,.6g} accesses per unit of the table's time"
     )
-    out.print(f"\n[bold]{table.frequencies.size:,} pages[/bold] from {table.path}{pace}")
+    out.print()
+    pages = (f"{table.frequencies.size:,} pages", "bold")
+    out.print(Text.assemble(pages, f" from {table.path}{pace}"))
     judged = answer.judged
     tried = f" (best of {', '.join(answer.chosen_from)})" if len(answer.chosen_from) > 1 else ""
     kind = "any" if answer.bound_is_free else "these"
@@ -101,9 +105,9 @@ def print_order(answer: OrderAnswer, table: OrderTable, notes: list[str]) -> Non
         rest = answer.sequence.size - len(shown)
         what = "cycle" if answer.is_cycle else "next"
         tail = f", and {rest:,} more" if rest > 0 else ""
-        out.print(f"{what}: {', '.join(shown)}{tail}", markup=False)
+        out.print(f"{what}: {', '.join(shown)}{tail}")
     for note in notes:
-        out.print(note, markup=False)
+        out.print(note)
 
 
 def _print_comparison(answer: OrderAnswer) -> None:

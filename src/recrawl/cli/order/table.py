@@ -10,8 +10,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from recrawl.cli.order.access_law import AccessLaw
-from recrawl.cli.plan.table import PageTable, open_page_table
 from recrawl.cli.plan.writer import SINKS
+from recrawl.cli.tables import Addresses, PageTable, open_page_table
 from recrawl.errors import InvalidTable, StateError
 from recrawl.processes.access_times import ConstantTime
 from recrawl.sequencing import AgeingCosts
@@ -78,6 +78,10 @@ def read_order_table(path: Path, *, with_hosts: bool, law: AccessLaw = ConstantT
         if with_hosts:
             hosts.append(table.hosts(batch, row).cast(pa.string()))
         row += batch.num_rows
+    addresses = Addresses(path)
+    for part in names:
+        addresses.add(part.to_pylist())
+    addresses.check(lambda: (url for part in names for url in part.to_pylist()))
     joined = {name: np.concatenate(parts) for name, parts in columns.items() if parts}
     return _assemble(path, source, joined, names, hosts, law)
 
@@ -192,6 +196,6 @@ def write_sequence(out: Path, table: OrderTable, parts: Iterator[Integers]) -> N
                 slot += pages.size
         os.replace(part, out)
     except OSError as error:
-        raise StateError(f"{out}: {error.strerror or error}") from error
+        raise StateError(f"{out}: cannot be written: {os.strerror(error.errno or 5)}") from error
     finally:
         part.unlink(missing_ok=True)

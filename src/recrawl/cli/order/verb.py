@@ -17,6 +17,7 @@ from recrawl.cli.order.resume import resume_order, save_order
 from recrawl.cli.order.table import OrderTable, read_order_table, read_sequence, write_sequence
 from recrawl.cli.output import UNIT_S, parse_duration_s, print_json, progress_console
 from recrawl.cli.plan.writer import check_out
+from recrawl.cli.sizes import check_seed, check_whole
 from recrawl.errors import InputError
 from recrawl.sequencing import (
     AccessStream,
@@ -51,6 +52,9 @@ Policy = Literal[
 _COMPARED = ("index", "regular", "rings", "deadline", "webster", "whittle", "golden", "random")
 _BLOCK = 1 << 18
 _KEPT = 1_000_000  # slots kept in memory to be shown and drawn
+
+
+_LONGEST = 10_000_000_000
 
 
 def main(  # noqa: PLR0913 - the options of the verb
@@ -115,6 +119,7 @@ def main(  # noqa: PLR0913 - the options of the verb
     """
     check_out(out)
     check_picture(plot)
+    check_seed(seed)
     closed = cycle or sequence is not None
     _check_options(policy, length, host_gap, unit, with_sequence=sequence is not None)
     if state is not None and closed:
@@ -157,8 +162,8 @@ def main(  # noqa: PLR0913 - the options of the verb
 def _check_options(
     policy: Policy, length: int | None, host_gap: str | None, unit: str, *, with_sequence: bool
 ) -> None:
-    if length is not None and length < 1:
-        raise InputError(f"--length: {length} must be >= 1")
+    if length is not None:
+        check_whole("--length", length, _LONGEST)
     if unit not in UNIT_S:
         raise InputError(f"--unit: {unit!r} is no unit of time; choose from {', '.join(UNIT_S)}")
     if host_gap is not None and (policy not in ("auto", "index") or with_sequence):

@@ -149,8 +149,11 @@ def print_answer(
     answer: Answer, console: "Console", pages: Path, out: Path | None, plot: Path | None
 ) -> None:
     """Print the report for people."""
+    from rich.text import Text
+
     on = f" on {answer.n_hosts:,} hosts" if answer.n_hosts else ""
-    console.print(f"\n[bold]{answer.n_pages:,} pages{on}[/bold] from {pages}")
+    console.print()
+    console.print(Text.assemble((f"{answer.n_pages:,} pages{on}", "bold"), f" from {pages}"))
     gain = answer.value_of_more - answer.value
     rows = [
         ("budget", answer.show_rate(answer.budget)),

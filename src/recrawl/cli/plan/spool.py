@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from recrawl.cli.output import progress_console
-from recrawl.cli.plan.table import NUMBERS, PageTable
+from recrawl.cli.tables import NUMBERS, Addresses, PageTable
 from recrawl.errors import InvalidTable
 from recrawl.freshness import Pages
 
@@ -127,7 +127,9 @@ def fill_spool(table: PageTable, unit_s: float, bounds: Bounds, *, with_hosts: b
                 f"{', '.join(table.columns[:12])}"
             )
         names.append("host" if "host" in table.columns else "url")
-    spool, numbering = PageSpool(), _Numbering()
+    if "url" in table.columns and "url" not in names:
+        names.append("url")
+    spool, numbering, addresses = PageSpool(), _Numbering(), Addresses(table.path)
     spool.hosts = numbering.names
     row = 1
     for batch in track(table, names, "reading"):
@@ -136,7 +138,14 @@ def fill_spool(table: PageTable, unit_s: float, bounds: Bounds, *, with_hosts: b
         values = {name: table.numbers(batch, name, row) for name in names if name in NUMBERS}
         hosts = numbering.number(table.hosts(batch, row)) if with_hosts else None
         spool.add(_make_pages(table, values, hosts, unit_s, bounds, row))
+        if "url" in names:
+            addresses.add(batch.column("url").to_pylist())
         row += batch.num_rows
+    addresses.check(
+        lambda: (
+            url for _, part in table.batches(["url"]) for url in part.column("url").to_pylist()
+        )
+    )
     if spool.n_pages == 0:
         raise InvalidTable(f"{table.path}: 0 pages, at least 1 is needed")
     if spool.total_weight <= 0:
@@ -211,10 +220,13 @@ def track(table: PageTable, columns: Sequence[str] | None, label: str) -> Iterat
     if not console.is_terminal:
         yield from (batch for _, batch in table.batches(columns))
         return
-    text = "[progress.description]{task.description}"
     rate = "{task.fields[rows]:,} pages, {task.fields[rate]}"
     progress = Progress(
-        TextColumn(text), BarColumn(), TextColumn(rate), TimeRemainingColumn(), console=console
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn(rate, markup=False),
+        TimeRemainingColumn(),
+        console=console,
     )
     with progress:
         task = progress.add_task(label, total=table.n_rows or table.n_bytes, rows=0, rate="")

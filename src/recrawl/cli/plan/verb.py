@@ -31,8 +31,8 @@ from recrawl.cli.plan.report import (
 )
 from recrawl.cli.plan.sites import group_into_sites
 from recrawl.cli.plan.spool import Bounds, PageSpool, fill_spool
-from recrawl.cli.plan.table import open_page_table
 from recrawl.cli.plan.writer import check_out, write_plan
+from recrawl.cli.tables import open_page_table
 from recrawl.errors import InputError
 from recrawl.freshness import (
     OBJECTIVES,

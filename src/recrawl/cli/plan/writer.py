@@ -14,11 +14,11 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from recrawl.cli.plan.spool import PageSpool, track
-from recrawl.cli.plan.table import PageTable
+from recrawl.cli.tables import PageTable
 from recrawl.errors import InputError, StateError
 from recrawl.freshness import PriceList
 
-__all__ = ["SINKS", "check_out", "write_plan"]
+__all__ = ["SINKS", "check_out", "write_batch", "write_plan"]
 
 COLUMN = "crawl_rate"
 
@@ -84,6 +84,25 @@ def check_out(out: Path | None) -> None:
         raise InputError(f"--out: there is no directory {out.parent}")
 
 
+def write_batch(out: Path, batch: pa.RecordBatch) -> None:
+    """Write a small table; all of it or nothing.
+
+    Raises
+    ------
+    StateError
+        When the file cannot be written.
+    """
+    part = out.with_name(f"{out.name}.part")
+    try:
+        with SINKS[out.suffix](str(part), batch.schema) as sink:
+            sink.write(batch)
+        os.replace(part, out)
+    except OSError as error:
+        raise StateError(f"{out}: cannot be written: {os.strerror(error.errno or 5)}") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
 def write_plan(
     table: PageTable, spool: PageSpool, prices: PriceList, out: Path, unit_s: float
 ) -> None:
@@ -106,7 +125,7 @@ def write_plan(
                 sink.write(_with_rates(batch, rates, unit_s))
         os.replace(part, out)
     except OSError as error:
-        raise StateError(f"{out}: {error.strerror or error}") from error
+        raise StateError(f"{out}: cannot be written: {os.strerror(error.errno or 5)}") from error
     finally:
         part.unlink(missing_ok=True)
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import parquet
 
 from recrawl.cli.fit.event_log import fit_log, read_event_log
 from recrawl.cli.output import (
@@ -20,7 +19,9 @@ from recrawl.cli.output import (
     progress_console,
     show_duration,
 )
-from recrawl.cli.probe.source import Importance
+from recrawl.cli.probe.source import LONGEST_PERIOD_S, Importance
+from recrawl.cli.sizes import check_whole
+from recrawl.cli.tables import open_parquet
 from recrawl.errors import InputError, InvalidModel, InvalidTable
 from recrawl.probing import Profile, SourceBatch, allocate_probes, schedule_batches
 from recrawl.settings.zones import find_zone
@@ -30,6 +31,8 @@ __all__ = ["Request", "names_several", "probe_many"]
 _WEEK_S = 604_800.0
 _ROWS = 4096
 _SHOWN = 10_000
+_MOST_CELLS = 2_000_000
+_MOST_PROBES = 2**53
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ def names_several(path: Path) -> bool:
             start = file.read(4)
     except OSError:
         return False
-    if start == b"PAR1" and "intensity" in parquet.read_schema(path).names:
+    if start == b"PAR1" and "intensity" in _parquet_names(path):
         return True
     if path.suffix.lower() in {".toml", ".json"}:
         return False
@@ -65,6 +68,15 @@ def names_several(path: Path) -> bool:
         return len({log.name for log in read_event_log(path)}) > 1
     except InputError:
         return False  # whoever reads it next says what is wrong
+
+
+def _parquet_names(path: Path) -> list[str]:
+    """Names of the columns, where it is a Parquet file."""
+    with path.open("rb") as file:
+        if file.read(4) != b"PAR1":
+            return []
+    with open_parquet(path) as table:
+        return list(table.schema_arrow.names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +114,7 @@ class _Table:
     def _from_parquet(self) -> Iterator[SourceBatch]:
         number = {host: at for at, host in enumerate(self.hosts)}
         first = 0
-        with parquet.ParquetFile(self.request.path) as file:
+        with open_parquet(self.request.path) as file:
             for batch in file.iter_batches(batch_size=_ROWS):
                 rates = _rates(self.request.path, batch, first)
                 columns = {
@@ -183,32 +195,38 @@ def _on_grid(rates: np.ndarray, cells: int, step_s: float) -> np.ndarray:
 
 def _open(request: Request) -> _Table:
     period_s = parse_duration_s(request.period or "1w", name="--period")
-    if period_s <= 0 or period_s % _WEEK_S:
-        raise InputError(f"--period: {request.period}: for many sources it must be whole weeks")
+    if not 0 < period_s <= LONGEST_PERIOD_S or period_s % _WEEK_S:
+        raise InputError(
+            f"--period: {request.period}: for many sources it must be whole weeks, 10y at most"
+        )
     step_s = parse_duration_s(request.grid or "15min", name="--grid")
     if step_s <= 0 or period_s % step_s:
         raise InputError(f"--grid: {request.grid} does not divide the period")
     cells = round(period_s / step_s)
+    if cells > _MOST_CELLS:
+        raise InputError(f"--grid: {request.grid} makes more than {_MOST_CELLS:,} times; coarser")
     worth = request.importance.over_week(86_400.0) or Profile.constant(1.0, _WEEK_S)
     steps = np.diff(worth.integral(np.arange(cells + 1) * step_s))
-    schema = None
-    with request.path.open("rb") as file:
-        if file.read(4) == b"PAR1":
-            schema = parquet.read_schema(request.path)
-    if schema is not None and "intensity" in schema.names:
-        label = next((c for c in ("source", "url", "feed") if c in schema.names), None)
-        wanted = [c for c in (label, "host") if c is not None and c in schema.names]
-        table = parquet.read_table(request.path, columns=wanted) if wanted else None
-        n = parquet.read_metadata(request.path).num_rows
+    if "intensity" in _parquet_names(request.path):
+        with open_parquet(request.path) as file:
+            columns = file.schema_arrow.names
+            label = next((c for c in ("source", "url", "feed") if c in columns), None)
+            wanted = [c for c in (label, "host") if c is not None and c in columns]
+            table = file.read(columns=wanted) if wanted else None
+            n = file.metadata.num_rows
         names = table.column(label).to_pylist() if table is not None and label else range(n)
         known: list[str] = []
-        if table is not None and "host" in schema.names:
+        if table is not None and "host" in columns:
             known = [str(host) for host in table.column("host").unique().to_pylist()]
         return _Table(request, cells, step_s, steps, list(map(str, names)), known, None)
     if request.host_limit is not None:
         raise InputError("--host-limit: needs a table of patterns with a column host")
     find_zone(request.zone or "UTC")
     logs = [log for log in read_event_log(request.path) if log.times_s[-1] > log.times_s[0]]
+    if not logs:
+        raise InvalidTable(
+            f"{request.path}: no source has updates at two times; a rate needs a longer record"
+        )
     rates = np.array([fit_log(log, request.zone or "UTC")[0].rates for log in logs])
     return _Table(request, cells, step_s, steps, [log.name for log in logs], [], rates)
 
@@ -218,18 +236,25 @@ def _budget(request: Request, table: _Table) -> int:
     if sum(option is not None for option in (request.probes, request.every, request.budget)) != 1:
         raise InputError("give one of --probes 40, --every 6h and --budget 5000/w")
     if request.probes is not None:
-        return request.probes * n
+        return check_whole("--probes", request.probes, table.cells) * n
     if request.every is not None:
-        return math.floor(n * period_s / parse_duration_s(request.every, name="--every"))
-    return math.floor(parse_rate_per_s(str(request.budget), name="--budget") * period_s + 1e-9)
+        between = parse_duration_s(request.every, name="--every")
+        if between < table.step_s:
+            raise InputError(
+                f"--every: {request.every} is finer than the grid of {show_duration(table.step_s)}"
+            )
+        return math.floor(n * period_s / between)
+    wanted = parse_rate_per_s(str(request.budget), name="--budget") * period_s
+    if not 1 <= wanted + 1e-9 <= _MOST_PROBES:
+        raise InputError(f"--budget: {request.budget} makes {wanted:.3g} probes in the period")
+    return math.floor(wanted + 1e-9)
 
 
 def probe_many(request: Request, *, as_json: bool) -> None:
     """Share a budget over the sources of a table, and print or write what each gets."""
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    if request.threads < 1:
-        raise InputError(f"--threads: must be at least 1, got {request.threads}")
+    check_whole("--threads", request.threads, 1024)
     if request.out is not None and request.out.suffix.lower() != ".csv":
         raise InputError(f"--out: {request.out}: schedules of many sources are written as .csv")
     table = _open(request)
@@ -241,7 +266,7 @@ def probe_many(request: Request, *, as_json: bool) -> None:
         rate = parse_rate_per_s(request.host_limit, name="--host-limit")
         most = math.floor(rate * table.cells * table.step_s + 1e-9)
         limits = dict.fromkeys(range(len(table.hosts)), most)
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
     stderr = progress_console()
     quiet = not stderr.is_terminal
     with Progress(*columns, console=stderr, transient=True, disable=quiet) as bar:
@@ -314,7 +339,6 @@ def _print(answer: dict[str, object], table: _Table, counts: np.ndarray, costs: 
     out.print(
         f"{answer['sources']} sources, {answer['spent']} of {answer['budget']} probes in "
         f"{show_duration(table.cells * table.step_s)}",
-        markup=False,
     )
     order = np.argsort(-counts)[:20]
     rows = [[table.names[s], str(counts[s]), show_duration(costs[s])] for s in order]
@@ -322,5 +346,4 @@ def _print(answer: dict[str, object], table: _Table, counts: np.ndarray, costs: 
     out.print(
         f"The same number for every source, evenly, costs {100 * (uniform / cost - 1):.1f} % more. "
         f"One more probe would buy {show_duration(float(str(answer['price'])))} of update time.",
-        markup=False,
     )

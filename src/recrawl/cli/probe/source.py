@@ -1,7 +1,6 @@
 """What the verb ``probe`` is given: a pattern file, a log of updates, or a printed pattern."""
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,15 +9,18 @@ import msgspec
 import numpy as np
 
 from recrawl.cli.fit.event_log import fit_log, fit_probe_results, read_event_log, read_probe_results
+from recrawl.cli.table_bytes import read_text_bytes
 from recrawl.errors import InputError, InvalidModel, InvalidTable
 from recrawl.probing import DBWORLD, MICRONET, Profile, work_hours
 from recrawl.quantities import UNIT_S
+from recrawl.settings.toml import read_toml
 from recrawl.settings.zones import find_zone
 
-__all__ = ["GivenSource", "Importance", "read_source", "repeat_to"]
+__all__ = ["LONGEST_PERIOD_S", "GivenSource", "Importance", "read_source", "repeat_to"]
 
 _PRINTED: Mapping[str, Profile] = {"dbworld": DBWORLD, "micronet": MICRONET}
 _KEYS = ("unit", "period", "breaks", "intensity", "shape", "importance", "importance_breaks")
+LONGEST_PERIOD_S = 10 * UNIT_S["y"]
 _HOURS = re.compile(r"\s*(\d{1,2})(?::(\d\d))?\s*-\s*(\d{1,2})(?::(\d\d))?\s*")
 
 
@@ -65,8 +67,8 @@ class Importance:
             )
         first, last = (int(match[g]) + int(match[g + 1] or 0) / 60 for g in (1, 3))
         ratio = 3.0 if self.preference is None else self.preference
-        if not (np.isfinite(ratio) and ratio >= 0):
-            raise InputError(f"--preference: must be finite and >= 0, got {ratio!r}")
+        if not 0 <= ratio <= 1e12:
+            raise InputError(f"--preference: must be between 0 and 1e12, got {ratio!r}")
         if not 0 <= first < last <= 24:
             raise InputError(f"--work-hours: {self.work_hours!r} must lie in 0-24 and go forward")
         return work_hours(first, last, ratio, day=day)
@@ -87,7 +89,7 @@ def read_source(path: Path, zone: str | None, name: str | None) -> GivenSource:
         return GivenSource(printed, None, UNIT_S["d"], "d", zone or "UTC", f"printed, {path}")
     content = _content(path)
     if path.suffix.lower() == ".toml" or _is_pattern(content):
-        return _pattern(path, content, zone)
+        return _pattern(path, zone)
     where = zone or "UTC"
     results = read_probe_results(path)
     if results is not None:
@@ -131,7 +133,8 @@ def _hourly(rates: np.ndarray) -> Profile:
 
 def _content(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            return file.read()
     except OSError as error:
         raise InputError(
             f"{path}: cannot be read: {error.strerror}; give a pattern, a log of updates, or "
@@ -143,19 +146,21 @@ def _is_pattern(content: bytes) -> bool:
     return content.lstrip()[:1] == b"{" and b'"intensity"' in content
 
 
-def _pattern(path: Path, content: bytes, zone: str | None) -> GivenSource:
-    try:
-        if path.suffix.lower() == ".toml":
-            given = tomllib.loads(content.decode())
-        else:
-            given = msgspec.json.decode(content)
-    except (ValueError, msgspec.DecodeError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from error
+def _pattern(path: Path, zone: str | None) -> GivenSource:
+    if path.suffix.lower() == ".toml":
+        given = read_toml(path)
+    else:
+        try:
+            given = msgspec.json.decode(read_text_bytes(path, is_json=True))
+        except (ValueError, msgspec.DecodeError):
+            raise InputError(f"{path}: is no JSON object with a pattern") from None
+        if not isinstance(given, dict):
+            raise InputError(f"{path}: is no JSON object with a pattern")
     unit = given.get("unit", "s")
-    if unit not in UNIT_S:
+    if not isinstance(unit, str) or unit not in UNIT_S:
         raise InputError(f"{path}: unit must be one of {', '.join(UNIT_S)}, got {unit!r}")
-    where = zone or given.get("time_zone", "UTC")
-    find_zone(str(where))
+    where = zone or str(given.get("time_zone", "UTC"))
+    find_zone(where)
     intensity = _function(path, given, "intensity", "breaks")
     importance = None
     if "importance" in given:
@@ -173,6 +178,8 @@ def _function(path: Path, given: Mapping[str, object], name: str, breaks: str) -
         values = np.array(given[name], dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"{path}: {name} and {breaks} must be lists of numbers") from error
+    if at.ndim != 1 or values.ndim != 1:
+        raise InputError(f"{path}: {name} and {breaks} must be lists of numbers, not of lists")
     make = Profile.polygon if given.get("shape") == "linear" else Profile.steps
     try:
         return make(at, values)

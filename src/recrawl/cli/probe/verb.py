@@ -2,7 +2,6 @@
 
 import datetime as dt
 import math
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,8 +10,15 @@ import numpy as np
 from recrawl.cli.output import console, parse_duration_s, parse_rate_per_s, print_json, print_table
 from recrawl.cli.output import show_duration as show
 from recrawl.cli.probe.pictures import draw_schedule, terminal_week
-from recrawl.cli.probe.source import GivenSource, Importance, read_source, repeat_to
-from recrawl.cli.probe.writer import WallTimes, check_out, write_schedule
+from recrawl.cli.probe.source import (
+    LONGEST_PERIOD_S,
+    GivenSource,
+    Importance,
+    read_source,
+    repeat_to,
+)
+from recrawl.cli.probe.writer import WallTimes, check_out, period_start, write_schedule
+from recrawl.cli.sizes import check_whole
 from recrawl.errors import InputError, InvalidModel
 from recrawl.probing import (
     ProbedSource,
@@ -31,10 +37,9 @@ from recrawl.probing.profile import Vector
 
 __all__ = ["main"]
 
-_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_START = re.compile(r"([a-z]{3})[a-z]*(?:\s+(\d{1,2}):(\d\d))?", re.IGNORECASE)
+_MOST_PROBES = 100_000
+_MOST_CELLS = 2_000_000
 _MOST_CONTINUOUS = 400  # probes up to which continuous time is quick
-_A_MONDAY = dt.date(2026, 1, 5)
 _POLICIES = {
     "uniform": schedule_uniform,
     "threshold": schedule_threshold,
@@ -131,6 +136,7 @@ def main(  # noqa: PLR0913 - the options of the verb
         )  # fmt: skip
         probe_many(request, as_json=json)
         return
+    check_whole("--threads", threads, 1024)
     if out is not None:
         check_out(out)
     if host_limit is not None:
@@ -177,9 +183,9 @@ def _model(
         if period is not None
         else max(given.intensity.period, worth.period if worth else 0.0)
     )
-    if length <= 0:
-        raise InputError(f"--period: must be > 0, got {period}")
-    shift_s, monday = _start(start)
+    if not 0 < length * unit <= LONGEST_PERIOD_S:
+        raise InputError(f"--period: must be > 0 and at most 10y, got {period}")
+    shift_s, monday = period_start(start)
     intensity = repeat_to(given.intensity, length, "intensity").start_at(shift_s / unit)
     if worth is not None:
         worth = repeat_to(worth, length, "importance").start_at(shift_s / unit)
@@ -189,27 +195,6 @@ def _model(
     except InvalidModel as error:
         raise InputError(str(error)) from error
     return model, shift_s, monday
-
-
-def _start(text: str | None) -> tuple[float, dt.date]:
-    """Seconds from the Monday before to the start of the period, and that Monday."""
-    if text is None:
-        return 0.0, _A_MONDAY
-    match = _START.fullmatch(text.strip())
-    if match is not None and match[1].lower() in _DAYS:
-        hours = int(match[2] or 0) * 3600 + int(match[3] or 0) * 60
-        if hours < 86_400 and int(match[3] or 0) < 60:
-            return _DAYS.index(match[1].lower()) * 86_400.0 + hours, _A_MONDAY
-    try:
-        at = dt.datetime.fromisoformat(text)
-    except ValueError:
-        raise InputError(
-            f"--start: {text!r} is neither a weekday (mon .. sun, 'wed 09:00') nor a date "
-            "(2026-09-02, 2026-09-02T09:00)"
-        ) from None
-    at = at.replace(tzinfo=None)
-    monday = at.date() - dt.timedelta(days=at.weekday())
-    return (at - dt.datetime.combine(monday, dt.time())).total_seconds(), monday
 
 
 def _number(probes: int | None, every: str | None, budget: str | None, period_s: float) -> int:
@@ -225,6 +210,11 @@ def _number(probes: int | None, every: str | None, budget: str | None, period_s:
         number = math.floor(period_s / between * (1 + 1e-12))
     else:
         number = math.floor(parse_rate_per_s(str(budget), name="--budget") * period_s * (1 + 1e-12))
+    if number > _MOST_PROBES:
+        raise InputError(
+            f"{'--probes' if probes is not None else '--every or --budget'}: {number:.6g} probes "
+            f"in one period; at most {_MOST_PROBES:,}"
+        )
     if number < 1:
         raise InputError(
             f"{'--probes' if probes is not None else '--every or --budget'}: {int(number)} probes "
@@ -248,6 +238,8 @@ def _solve(
             )
     step_s = parse_duration_s(grid, name="--grid") if grid is not None else 60.0
     cells = model.period * unit_s / step_s if step_s > 0 else 0.0
+    if cells > _MOST_CELLS:
+        raise InputError(f"--grid: {grid or '1min'} makes more than {_MOST_CELLS:,} times; coarser")
     if cells < 1 or abs(cells - round(cells)) > 1e-6 * cells:
         raise InputError(f"--grid: {grid or '1min'} does not divide the period")
     count = max(round(cells), n) if grid is None else round(cells)
@@ -339,11 +331,10 @@ def _print(found: _Found, given: GivenSource, answer: dict[str, object], times: 
     out.print(
         f"{found.probes.size} probes in {show(model.period * unit_s)}, {given.told}; "
         f"{model.updates:.4g} updates expected",
-        markup=False,
     )
     out.print()
     for line in terminal_week(model, found.probes):
-        out.print(line, markup=False)
+        out.print(line)
     free = model.with_gap(0.0)
     limits = [limit / unit_s for limit in (600.0, 3600.0, 21_600.0)]
     rows = []
@@ -363,11 +354,10 @@ def _print(found: _Found, given: GivenSource, answer: dict[str, object], times: 
     height = -(-len(lines) // columns)
     shown = [[f"{i + 1:>3}  {line}" for i, line in enumerate(lines)][c * height : (c + 1) * height]
              for c in range(columns)]  # fmt: skip
-    out.print(f"Probe at ({given.zone}):", markup=False)
+    out.print(f"Probe at ({given.zone}):")
     for row in range(height):
         out.print(
             "   ".join(f"{part[row]:<24}" for part in shown if row < len(part)).rstrip(),
-            markup=False,
         )
 
 
@@ -375,19 +365,18 @@ def _print_remarks(found: _Found, given: GivenSource, answer: dict[str, object])
     out = console()
     uniform, cost = float(str(answer["uniform_cost"])), found.cost
     if cost > 0:
-        out.print(f"Uniform probes cost {100 * (uniform / cost - 1):.1f} % more.", markup=False)
+        out.print(f"Uniform probes cost {100 * (uniform / cost - 1):.1f} % more.")
     price = answer["price"]
     if isinstance(price, float):
         share = f" ({100 * price / cost:.1f} %)" if cost > 0 else ""
         word = "buy" if price >= 0 else "harm: it would add"
         size = show(abs(price)) if given.unit == "s" else f"{abs(price):.4g} {given.unit}"
-        out.print(f"One more probe would {word} {size} of cost{share}.", markup=False)
+        out.print(f"One more probe would {word} {size} of cost{share}.")
     else:
-        out.print("One more probe does not fit.", markup=False)
+        out.print("One more probe does not fit.")
     if found.above_best is not None:
         out.print(
             f"Found by {found.how}; no schedule of so many probes is cheaper by more than "
             f"{show(found.above_best * given.unit_s)}.",
-            markup=False,
         )
     out.print()

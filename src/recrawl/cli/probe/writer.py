@@ -3,6 +3,7 @@
 import csv
 import datetime as dt
 import io
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,11 +12,16 @@ import numpy as np
 
 from recrawl.errors import InputError
 
-__all__ = ["WallTimes", "check_out", "write_schedule"]
+__all__ = ["WallTimes", "check_out", "period_start", "write_schedule"]
 
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _ENDINGS = (".json", ".csv", ".ics", ".cron", ".crontab")
 _DAY_S, _WEEK_S = 86_400.0, 604_800.0
+
+
+_WEEKDAYS = tuple(day.lower() for day in _DAYS)
+_START = re.compile(r"([a-z]{3})[a-z]*(?:\s+(\d{1,2}):(\d\d))?", re.IGNORECASE)
+_A_MONDAY = dt.date(2026, 1, 5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +60,33 @@ class WallTimes:
             prefix = f"week {week} " if self.period_s > _WEEK_S else ""
             shown.append(f"{prefix}{_DAYS[at.weekday()]} {at:%H:%M:%S}")
         return shown
+
+
+def period_start(text: str | None) -> tuple[float, dt.date]:
+    """Seconds from the Monday before to the start of the period, and that Monday.
+
+    Raises
+    ------
+    InputError
+        The text is neither a weekday nor a date.
+    """
+    if text is None:
+        return 0.0, _A_MONDAY
+    match = _START.fullmatch(text.strip())
+    if match is not None and match[1].lower() in _WEEKDAYS:
+        hours = int(match[2] or 0) * 3600 + int(match[3] or 0) * 60
+        if hours < 86_400 and int(match[3] or 0) < 60:
+            return _WEEKDAYS.index(match[1].lower()) * 86_400.0 + hours, _A_MONDAY
+    try:
+        at = dt.datetime.fromisoformat(text)
+    except ValueError:
+        raise InputError(
+            f"--start: {text!r} is neither a weekday (mon .. sun, 'wed 09:00') nor a date "
+            "(2026-09-02, 2026-09-02T09:00)"
+        ) from None
+    at = at.replace(tzinfo=None)
+    monday = at.date() - dt.timedelta(days=at.weekday())
+    return (at - dt.datetime.combine(monday, dt.time())).total_seconds(), monday
 
 
 def check_out(path: Path) -> None:

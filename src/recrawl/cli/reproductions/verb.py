@@ -151,9 +151,9 @@ def _print(found: Reproduction) -> None:
     )
     out = console()
     for number, note in enumerate(notes, start=1):
-        out.print(f"[{number}] {note}", markup=False)
+        out.print(f"[{number}] {note}")
     for remark in found.remarks:
-        out.print(remark, markup=False)
+        out.print(remark)
 
 
 def _first_use(found: Reproduction) -> Callable[[str], int]:

@@ -1,14 +1,13 @@
 """Tables of arrivals and of service times that people bring: Parquet, CSV or JSON Lines."""
 
-import io
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from pyarrow import csv, json, parquet
 
+from recrawl.cli.tables import read_table
 from recrawl.errors import InvalidTable
 
 __all__ = ["read_arrival_log", "read_service_times"]
@@ -34,7 +33,7 @@ def read_arrival_log(
         If the file cannot be read or a column is missing or holds a value outside its domain; the
         message names file, column and row (the first row of data is row 1).
     """
-    table = _read(path)
+    table = read_table(path)
     name = _column(table, _TIMES, path)
     times = _numbers(table, name, path)
     if times.size < 3:
@@ -73,7 +72,7 @@ def read_service_times(path: Path) -> NDArray[np.float64]:
     InvalidTable
         If the file cannot be read, or the column is missing or holds a negative value.
     """
-    table = _read(path)
+    table = read_table(path)
     return _service(table, _column(table, _SECONDS, path), path)
 
 
@@ -88,22 +87,6 @@ def _service(table: pa.Table, name: str, path: Path) -> NDArray[np.float64]:
     if seconds.size < 2:
         raise InvalidTable(f"{path}, column {name}: at least 2 durations are needed")
     return seconds
-
-
-def _read(path: Path) -> pa.Table:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise InvalidTable(f"{path}: cannot be read: {error.strerror}") from error
-    try:
-        if content[:4] == b"PAR1":
-            return parquet.read_table(io.BytesIO(content))
-        if content.lstrip()[:1] == b"{":
-            return json.read_json(io.BytesIO(content))
-        return csv.read_csv(io.BytesIO(content))
-    except pa.ArrowException as error:
-        reason = str(error).splitlines()[0]
-        raise InvalidTable(f"{path}: not Parquet, CSV or JSON Lines: {reason}") from error
 
 
 def _column(table: pa.Table, names: tuple[str, ...], path: Path) -> str:
@@ -122,8 +105,11 @@ def _numbers(table: pa.Table, name: str, path: Path) -> NDArray[np.float64]:
     if pa.types.is_string(column.type):
         try:
             column = pc.cast(column, pa.timestamp("us", tz="UTC"))
-        except pa.ArrowInvalid as error:
-            raise InvalidTable(f"{path}, column {name}: {error}") from error
+        except pa.ArrowInvalid:
+            raise InvalidTable(
+                f"{path}, column {name}: holds a text that is no time; write times as "
+                "2026-08-22T09:30:00Z"
+            ) from None
     if pa.types.is_timestamp(column.type):
         micros = pc.cast(pc.cast(column, pa.timestamp("us", tz=column.type.tz)), pa.int64())
         values = np.asarray(micros.to_numpy(zero_copy_only=False), dtype=np.float64) / 1e6

@@ -1,7 +1,6 @@
 """``recrawl robots MODEL.toml``: the best control of a buffer with bursts and stale pages."""
 
 import math
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recrawl.cli.figures import check_picture
-from recrawl.cli.output import print_json, progress_console
+from recrawl.cli.output import print_json, progress_console, say
 from recrawl.cli.robots.bursty_report import Found, draw_found, print_found
 from recrawl.cli.robots.model_file import EXAMPLE, read_model
 from recrawl.errors import InputError, InvalidModel
@@ -38,6 +37,9 @@ if TYPE_CHECKING:
 __all__ = ["BurstyRequest", "advise_bursty", "read_map", "write_example"]
 
 
+_MOST_POINTS = 10_000
+
+
 @dataclass(frozen=True, slots=True)
 class BurstyRequest:
     """What was asked beside the model."""
@@ -54,7 +56,7 @@ class BurstyRequest:
 def write_example(path: Path | None) -> None:
     """Write the commented example to a file, or to stdout."""
     if path is None:
-        sys.stdout.write(EXAMPLE)
+        say(EXAMPLE.rstrip("\n"))
         return
     if path.exists():
         raise InputError(f"{path}: exists already; give a new name, or none to print the example")
@@ -76,7 +78,7 @@ def read_map(model: BurstyBuffer, text: str) -> tuple[int, ...]:
     for part in text.split(","):
         robots, _, times = part.partition("*")
         try:
-            out += [int(robots)] * int(times or 1)
+            out += [int(robots)] * min(int(times or 1), model.levels + 1)
         except ValueError:
             raise InputError(
                 f"--map: {part!r} is no number of robots; write 3,3,3,1 or 3*25,2*4,1*72"
@@ -235,6 +237,10 @@ def _values(text: str, *, whole: bool) -> list[float]:
         if ":" in text:
             first, last, *count = text.split(":")
             steps = int(count[0]) if count else round(float(last) - float(first)) + 1
+            if not 1 <= steps <= _MOST_POINTS:
+                raise InputError(
+                    f"--study: {text!r} makes {steps} values; at least 1 and at most {_MOST_POINTS}"
+                )
             found = [float(x) for x in np.linspace(float(first), float(last), steps)]
         else:
             found = [float(x) for x in text.split(",")]

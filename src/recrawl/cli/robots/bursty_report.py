@@ -119,22 +119,21 @@ def print_found(found: Found) -> None:
     ):
         if name in found.parts:
             show(found.parts[name])
-    out.print("Costs are per unit of time of the model; stays in its unit of time.", markup=False)
+    out.print("Costs are per unit of time of the model; stays in its unit of time.")
 
 
 def _print_optimum(model: BurstyBuffer, optimum: BurstyOptimum) -> None:
     out = console()
     best, rules = optimum.best, optimum.thresholds
-    out.print(f"Best thresholds: {show_map(rules.robots_by_length)}.", markup=False)
+    out.print(f"Best thresholds: {show_map(rules.robots_by_length)}.")
     if best is not rules:
         robots = " ".join(map(str, best.robots_by_length))
         out.print(
             f"A map that is no threshold rule costs less: {robots} robots at 0, 1, ... pages; "
             f"J = {best.cost:.6g} against {rules.cost:.6g}.",
-            markup=False,
         )
     for line in terminal_curve(best.robots_by_length):
-        out.print(line, markup=False)
+        out.print(line)
     n_rules, n_maps = count_maps(model)
     proof = (
         f"the least of all {n_maps:,} maps"
@@ -143,13 +142,12 @@ def _print_optimum(model: BurstyBuffer, optimum: BurstyOptimum) -> None:
         if optimum.all_thresholds
         else "a local optimum: no shift of a boundary, no switch at one improves it"
     )
-    out.print(f"Proof: {proof}.", markup=False)
+    out.print(f"Proof: {proof}.")
     if optimum.full_information is not None:
         bound = "No control" if optimum.full_information.is_bound else "A control"
         could = "could do better than" if optimum.full_information.is_bound else "could reach"
         out.print(
             f"{bound} that sees every phase {could} J = {optimum.full_information.cost:.6g}.",
-            markup=False,
         )
     if optimum.subsets:
         rows = [
@@ -166,12 +164,11 @@ def _print_optimum(model: BurstyBuffer, optimum: BurstyOptimum) -> None:
 def _print_closed(found: Found) -> None:
     closed, out = found.parts["closed"], console()
     robots = closed["measures"]["robots_by_length"]
-    out.print(f"Map: {show_map(robots)} ({found.parts['of']}).", markup=False)
+    out.print(f"Map: {show_map(robots)} ({found.parts['of']}).")
     errors = ", ".join(f"{name} {error:.1g}" for name, error in closed["errors"].items())
     out.print(
         f"Approximate: the oldest {closed['window']} pages keep their phases, of the others only "
         f"counts are kept. Estimated errors (change from a window one shorter): {errors}.",
-        markup=False,
     )
 
 
@@ -179,18 +176,16 @@ def _print_constrained(part: Mapping[str, Any]) -> None:
     out = console()
     limits = ", ".join(f"{name} <= {value:g}" for name, value in part["limits"].items())
     if part["best"] is None:
-        out.print(f"No single map keeps {limits}; mixtures do.", markup=False)
+        out.print(f"No single map keeps {limits}; mixtures do.")
     else:
         robots = show_map(part["best"]["robots_by_length"])
         out.print(
             f"Best within {limits}: J = {part['best']['cost']:.6g} with {robots}.",
-            markup=False,
         )
     prices = ", ".join(f"{name} {price:.5g}" for name, price in part["multipliers"].items())
     out.print(
         f"No choice among maps does better than J = {part['bound']:.6g} on average. "
         f"Multipliers (what a unit of each limit is worth): {prices}.",
-        markup=False,
     )
 
 

@@ -1,7 +1,6 @@
 """A buffer model that people write as TOML, and a commented example of one."""
 
-import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -19,6 +18,7 @@ from recrawl.processes.batch_arrivals import BatchArrivals
 from recrawl.processes.fitting.phase_type_moments import fit_three_moments, fit_two_moments
 from recrawl.processes.markovian_arrivals import MarkovianArrivals
 from recrawl.processes.phase_type import PhaseType
+from recrawl.settings.toml import explain_mismatch, read_toml
 
 __all__ = ["EXAMPLE", "read_model"]
 
@@ -67,6 +67,7 @@ robots = 20
 starvation = 300
 """
 
+_MOST_PAGES, _MOST_STAGES = 100_000, 1_000
 Value = TypeVar("Value")
 Rows = list[list[float]]
 
@@ -149,21 +150,18 @@ def read_model(path: Path) -> BurstyBuffer:
         If numbers make no sense; the message says which table, which matrix, which row.
     """
     try:
-        content = tomllib.loads(path.read_bytes().decode())
-    except OSError as error:
-        raise InvalidTable(f"{path}: cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidTable(f"{path}: not valid TOML: {error}") from error
-    try:
-        given = msgspec.convert(content, ModelFile)
+        given = msgspec.convert(read_toml(path), ModelFile)
     except msgspec.ValidationError as error:
         raise InvalidTable(
-            f"{path}: {error}; recrawl robots --example writes a commented model"
+            f"{path}: {explain_mismatch(str(error))}; recrawl robots --example writes a commented "
+            "model"
         ) from error
     return _named(str(path), lambda: _build(given))
 
 
 def _build(given: ModelFile) -> BurstyBuffer:
+    if not 1 <= given.capacity <= _MOST_PAGES:
+        raise InvalidModel(f"capacity must be between 1 and {_MOST_PAGES:,}, got {given.capacity}")
     modes = _modes(given)
     stale = given.obsolescence
     return BurstyBuffer(
@@ -175,6 +173,17 @@ def _build(given: ModelFile) -> BurstyBuffer:
         costs=BufferCosts(**msgspec.structs.asdict(given.costs)),
         admission=given.admission,
     )
+
+
+def _square(name: str, matrices: Sequence[Rows]) -> None:
+    """Refuse matrices that are not square, all of one size."""
+    size = len(matrices[0]) if matrices else 0
+    for number, rows in enumerate(matrices):
+        if not rows or len(rows) != size or any(len(row) != size for row in rows):
+            raise InvalidModel(
+                f"{name}: matrix {number} has rows of {', '.join(str(len(row)) for row in rows)} "
+                f"numbers; all matrices must be square and of one size, here {size} x {size}"
+            )
 
 
 def _named(name: str, make: Callable[[], Value]) -> Value:
@@ -209,15 +218,19 @@ def _modes(given: ModelFile) -> tuple[BatchArrivals, ...]:
         return independent_robots(robots, idle=given.idle)
     if given.thinning is not None:
         thinning = given.thinning
+        _named("thinning", lambda: _square("D", thinning.D))
         whole = _named("thinning", lambda: BatchArrivals(thinning.D))
         return _named("thinning", lambda: thinned_robots(whole, thinning.shares))
     marked = given.marked
     assert marked is not None
+    parts = [marked.D0, *(rows for one in marked.robots for rows in one)]
+    _named("marked", lambda: _square("D0 and robots", parts))
     return _named("marked", lambda: marked_robots(marked.D0, marked.robots))
 
 
 def _process(given: ArrivalsFile) -> BatchArrivals:
     if given.D is not None and given.rate is None:
+        _square("D", given.D)
         return BatchArrivals(given.D)
     if given.rate is None or given.D is not None:
         raise InvalidModel("give either D = [D0, D1, ...] or rate = (and sizes = [...])")
@@ -228,6 +241,10 @@ def _process(given: ArrivalsFile) -> BatchArrivals:
 
 def _law(name: str, given: LawFile) -> PhaseType:
     kind = given.kind or _kind(name, given)
+    if given.stages is not None and not 1 <= given.stages <= _MOST_STAGES:
+        raise InvalidModel(
+            f"{name}: stages must be between 1 and {_MOST_STAGES}, got {given.stages}"
+        )
     needs: Mapping[str, tuple[str, ...]] = {
         "exponential": ("mean",),
         "erlang": ("mean", "stages"),
@@ -240,6 +257,8 @@ def _law(name: str, given: LawFile) -> PhaseType:
     for key in needs.get(kind, ()):
         if getattr(given, key) is None:
             raise InvalidModel(f"{name}: kind = '{kind}' needs {' and '.join(needs[kind])}")
+    if kind == "phase-type":
+        _named(name, lambda: _square("generator", [given.generator or []]))
     makers: Mapping[str, Callable[[], PhaseType]] = {
         "exponential": lambda: PhaseType.exponential(given.mean or 0.0),
         "erlang": lambda: PhaseType.erlang(given.stages or 0, given.mean or 0.0),

@@ -5,9 +5,11 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from recrawl.cli.table_bytes import read_text_bytes
 from recrawl.errors import InvalidTable
 from recrawl.fleet import ControlledBuffer, RobotPolicy
 from recrawl.fleet.policy import Bits
+from recrawl.settings.toml import explain_mismatch
 
 __all__ = ["PolicyFile", "read_policy_file"]
 
@@ -63,11 +65,14 @@ def read_policy_file(path: Path) -> PolicyFile:
         If the file cannot be read or holds something else.
     """
     try:
-        found = msgspec.json.decode(path.read_bytes(), type=PolicyFile)
-    except OSError as error:
-        raise InvalidTable(f"{path}: cannot be read: {error.strerror}") from error
-    except msgspec.MsgspecError as error:
+        found = msgspec.json.decode(read_text_bytes(path, is_json=True), type=PolicyFile)
+    except msgspec.ValidationError as error:
         raise InvalidTable(
-            f'{path}: {error}; write {{"targets": [...]}} or both tables of 0 and 1'
+            f'{path}: {explain_mismatch(str(error))}; write {{"targets": [...]}} or both tables '
+            "of 0 and 1"
+        ) from error
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise InvalidTable(
+            f'{path}: is no JSON; write {{"targets": [...]}} or both tables of 0 and 1'
         ) from error
     return found

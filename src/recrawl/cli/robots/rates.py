@@ -91,4 +91,6 @@ def _rate(text: str | None, name: str) -> tuple[float, str]:
         rate, unit = parse_rate_per_s(text, name=name), "s"
     if not (math.isfinite(rate) and rate > 0):
         raise InputError(f"{name}: must be finite and > 0, got {text}")
+    if not 1e-15 <= rate <= 1e15:
+        raise InputError(f"{name}: must be between 1e-15 and 1e15, got {text}")
     return rate, unit

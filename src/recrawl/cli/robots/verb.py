@@ -7,9 +7,13 @@ from recrawl.cli.robots.bursty import BurstyRequest, advise_bursty, write_exampl
 from recrawl.cli.robots.phased import PhasedRequest, advise_phased
 from recrawl.cli.robots.plain import PlainRequest, advise_plain
 from recrawl.cli.robots.rates import RatesGiven
+from recrawl.cli.sizes import check_seed, check_whole
 from recrawl.errors import InputError
 
 __all__ = ["main"]
+
+_MOST_STATES = 4_000_000
+_LARGEST = 1e30
 
 
 def main(  # noqa: PLR0913 - the options of the verb
@@ -148,6 +152,14 @@ def main(  # noqa: PLR0913 - the options of the verb
     )
     if buffer is None:
         raise InputError("--buffer: missing; say how many pages fit, or give a MODEL.toml")
+    _check_sizes(buffer, robots, index_phases, simulate, seed)
+    weights = (starvation_weight or 0.0, loss_weight, holding_cost, robot_cost)
+    names = ("--starvation-weight", "--loss-weight", "--holding-cost", "--robot-cost")
+    for name, weight in zip(names, weights, strict=True):
+        if not (weight == 0 or 1 / _LARGEST <= weight <= _LARGEST):
+            raise InputError(
+                f"{name}: {weight:g} must be 0, or between {1 / _LARGEST:g} and {_LARGEST:g}"
+            )
     given = RatesGiven(fetch_rate, index_rate, from_log, service_times, robots_in_log)
     rates = given.read(classes=classes is not None)
     if starvation_weight is None:
@@ -184,6 +196,24 @@ def main(  # noqa: PLR0913 - the options of the verb
         plot,
     )
     advise_plain(plain, as_json=json)
+
+
+def _check_sizes(
+    buffer: int, robots: int | None, index_phases: int, simulate: int | None, seed: int
+) -> None:
+    """Refuse sizes that take more memory or time than there is, before anything is built."""
+    check_whole("--buffer", buffer, _MOST_STATES)
+    check_whole("--index-phases", index_phases, 1000)
+    check_seed(seed)
+    if robots is not None:
+        check_whole("--robots", robots, _MOST_STATES)
+        if (buffer + 1) * (robots + 1) > _MOST_STATES:
+            raise InputError(
+                f"--robots: {robots} robots and a buffer of {buffer} make more than "
+                f"{_MOST_STATES:,} states; ask for less"
+            )
+    if simulate is not None:
+        check_whole("--simulate", simulate, 1_000_000_000, least=3_200)
 
 
 def _refuse(options: Mapping[str, object], why: str) -> None:

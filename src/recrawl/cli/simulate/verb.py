@@ -11,6 +11,7 @@ from recrawl.cli.output import console, print_json, print_table, progress_consol
 from recrawl.cli.robots.bursty import read_map
 from recrawl.cli.robots.bursty_report import show_map
 from recrawl.cli.robots.model_file import read_model
+from recrawl.cli.sizes import check_seed, check_whole
 from recrawl.errors import InputError
 from recrawl.fleet.bursty import (
     MOST_STATES,
@@ -39,7 +40,7 @@ _MEASURES = {
     "sojourn_served": "stay of the served",
     "sojourn_obsolete": "stay of the stale",
 }
-_FEWEST = 3_200
+_FEWEST, _MOST_EVENTS = 3_200, 100_000_000_000
 _MOST_FOR_STAYS = 2_000_000  # states; each point of a distribution takes some 30 passes over them
 
 
@@ -72,8 +73,8 @@ def main(
         Print one JSON object instead of tables.
     """
     check_picture(plot)
-    if events < _FEWEST:
-        raise InputError(f"--events: must be at least {_FEWEST}, got {events}")
+    check_whole("--events", events, _MOST_EVENTS, least=_FEWEST)
+    check_seed(seed)
     model = read_model(model_file)
     fits = model.phases[2] == 1 or model.states <= MOST_STATES
     if map is not None:
@@ -109,7 +110,11 @@ def _run(
 ) -> SimulatedBuffer:
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("simulating"), BarColumn(), TextColumn("{task.fields[rate]}"))
+    columns = (
+        TextColumn("simulating", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[rate]}", markup=False),
+    )
     rng = np.random.default_rng(seed)
     with Progress(
         *columns, TimeRemainingColumn(), console=progress_console(), transient=True
@@ -171,7 +176,7 @@ def _print(
         if theory is not None
         else ("The exact chain is too large for theory: only the simulation is shown.")
     )
-    console().print(told, markup=False)
+    console().print(told)
 
 
 def _row(name: str, seen: "Interval", value: float | None) -> list[str]:

@@ -3,11 +3,12 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from recrawl.errors import NotConverged
 from recrawl.fleet.bursty.iterative import MOST_STATES, solve_phases
 from recrawl.fleet.bursty.law import StationaryLaw, solve_levels
 from recrawl.fleet.bursty.model import BufferCosts, BurstyBuffer
@@ -25,6 +26,8 @@ __all__ = [
 
 Matrix: TypeAlias = NDArray[np.float64]
 Counts: TypeAlias = NDArray[np.int64]
+
+_MOST_RESIDUAL: Final = 1e-7
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +49,9 @@ class BufferMeasures:
     sojourn_arbitrary : of all pages, a lost one counting 0
     time_at_robots : fraction of time with each number of robots, in the order of the modes
     length_distribution : fraction of time with 0, 1, ... pages
-    method, states, iterations, residual : how it was computed; the residual of an iterative
-        solution is the change by its last sweep
+    method, states, iterations : how it was computed
+    residual : of the result: by how much the law is out of balance, or the shares of pages lost,
+        gone stale and served differ from one in all, whichever is more
     """
 
     cost: float
@@ -190,6 +194,13 @@ def measure(
     lengths = arrival_phases(model, law).sum(axis=1)
     sums = sum_up(model, modes, law, to_serve, to_go)
     rate, lost, gone, served, *_, robots_mean, empty = map(float, sums)
+    residual = max(law.residual, abs((lost + gone + served) / rate - 1.0) if rate > 0 else 0.0)
+    if not residual < _MOST_RESIDUAL:
+        raise NotConverged(
+            f"law of {model.states} states by {law.method}: what comes is not what goes",
+            iterations=law.iterations,
+            residual=residual,
+        )
     robots = np.array(model.robots)
     by_mode = np.bincount(modes, weights=lengths, minlength=robots.size)
     return BufferMeasures(
@@ -211,7 +222,7 @@ def measure(
         method=law.method,
         states=model.states,
         iterations=law.iterations,
-        residual=law.residual,
+        residual=residual,
     )
 
 

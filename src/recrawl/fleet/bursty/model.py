@@ -142,7 +142,8 @@ class BurstyBuffer:
     def states(self) -> int:
         """Number of states of the exact chain; exact however large."""
         w, m, v = self.phases
-        inner: int = sum(v**k for k in range(self.levels - 1))
+        n = self.levels - 1
+        inner: int = n if v == 1 else (v**n - 1) // (v - 1)
         return w + w * m * inner
 
     @cached_property

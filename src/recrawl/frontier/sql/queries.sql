@@ -7,18 +7,24 @@ SELECT id FROM host WHERE host = :host;
 INSERT INTO host (host) VALUES (:host) RETURNING id;
 
 -- name: hosts
-SELECT id, host, robots_status, robots_body, robots_until_s, failures, blocked_until_s, blocked_why,
-    (SELECT min(due_s) FROM page WHERE host_id = host.id AND visited = 0),
-    (SELECT min(due_s) FROM page WHERE host_id = host.id AND visited = 1)
+SELECT id, host, robots_status, robots_body, robots_until_s, failures, blocked_until_s, blocked_why
 FROM host ORDER BY id;
 
 -- name: one_host
-SELECT id, host, robots_status, robots_body, robots_until_s, failures, blocked_until_s, blocked_why,
-    (SELECT min(due_s) FROM page
-     WHERE host_id = host.id AND visited = 0 AND leased_until_s <= :now_s),
-    (SELECT min(due_s) FROM page
-     WHERE host_id = host.id AND visited = 1 AND leased_until_s <= :now_s)
+SELECT id, host, robots_status, robots_body, robots_until_s, failures, blocked_until_s, blocked_why
 FROM host WHERE id = :host_id;
+
+-- The first of each queue, over the index alone; leased pages count.
+-- name: tiers_of_hosts
+SELECT host_id, tier, min(due_s) FROM page GROUP BY host_id, tier;
+
+-- name: tiers_of_host
+SELECT tier FROM page WHERE host_id = :host_id GROUP BY tier;
+
+-- name: next_due
+SELECT due_s FROM page
+WHERE host_id = :host_id AND tier = :tier AND leased_until_s <= :now_s
+ORDER BY due_s LIMIT 1;
 
 -- name: save_host
 UPDATE host SET robots_status = :robots_status, robots_body = :robots_body,
@@ -47,12 +53,12 @@ VALUES (:url, :host_id, :kind, 'discovered', :depth, :hops, :weight, :variant_of
 -- name: note_lastmod
 UPDATE page SET lastmod_s = :lastmod_s WHERE url = :url AND :lastmod_s IS NOT NULL;
 
--- Earliest due first. Leased pages keep their due time, so the few of them are stepped over.
+-- The first of a queue, earliest due first. Leased pages keep their due time, so the few of them are stepped over.
 -- name: due
 SELECT id, url, due_s, kind, state, depth, hops, failures, etag, last_modified, signature,
-    raw_hash, last_visit_s, crawl_rate_per_s, weight, change_rate_per_s
+    raw_hash, last_visit_s, crawl_rate_per_s, weight, change_rate_per_s, tier
 FROM page
-WHERE host_id = :host_id AND visited = :visited AND due_s <= :due_by_s
+WHERE host_id = :host_id AND tier = :tier AND due_s <= :due_by_s
     AND leased_until_s <= :now_s
 ORDER BY due_s LIMIT :limit;
 
@@ -61,6 +67,10 @@ UPDATE page SET lease_token = :token, leased_until_s = :until_s WHERE id = :page
 
 -- name: release
 UPDATE page SET leased_until_s = 0, lease_token = NULL
+WHERE id = :page_id AND lease_token = :token;
+
+-- name: defer
+UPDATE page SET due_s = max(due_s, :due_s), failures = failures + 1, tier = 1
 WHERE id = :page_id AND lease_token = :token;
 
 -- name: release_all
@@ -91,7 +101,7 @@ VALUES (:page_id, :visited_at_s, :outcome, :status, :changed, :interval_s, :fetc
     :received_bytes, :note, (SELECT lastmod_s > last_visit_s FROM page WHERE id = :page_id));
 
 -- name: complete
-UPDATE page SET lease_token = NULL, leased_until_s = 0, visited = 1, visits = visits + 1,
+UPDATE page SET lease_token = NULL, leased_until_s = 0, tier = :tier, visits = visits + 1,
     changes = changes + :change, failures = :failures, state = :state, due_s = :due_s,
     last_visit_s = coalesce(:told_s, last_visit_s), last_status = coalesce(:status, last_status),
     indexed_at_s = CASE WHEN :copied THEN :visited_at_s ELSE indexed_at_s END,
@@ -133,8 +143,12 @@ FROM page
 WHERE kind = 'page' AND state IN ('indexed', 'missing') AND last_visit_s IS NOT NULL
 ORDER BY id;
 
+-- A page in trouble, or to be confirmed, is due when that says.
 -- name: save_crawl_rate
-UPDATE page SET crawl_rate_per_s = :rate, due_s = :due_s WHERE id = :page_id;
+UPDATE page SET crawl_rate_per_s = :rate,
+    due_s = CASE WHEN tier >= 1 AND state = 'indexed' AND failures = 0 THEN :due_s ELSE due_s END,
+    tier = CASE WHEN tier >= 1 AND state = 'indexed' AND failures = 0 THEN :tier ELSE tier END
+WHERE id = :page_id RETURNING host_id;
 
 -- name: save_plan
 INSERT INTO plan (solved_at_s, n_pages, budget_per_s, price, freshness, n_never_visited, measure)
@@ -165,14 +179,56 @@ SELECT url, signature FROM page
 WHERE kind = 'page' AND state IN ('indexed', 'missing', 'discovered') AND signature IS NOT NULL
 ORDER BY id;
 
+-- name: n_indexed
+SELECT count(*) FROM page
+WHERE kind = 'page' AND state IN ('indexed', 'missing', 'discovered') AND signature IS NOT NULL;
+
+-- name: last_page_number
+SELECT coalesce(max(id), 0) FROM page;
+
+-- name: sample_indexed
+SELECT url, signature FROM page
+WHERE id IN (SELECT value FROM json_each(:page_ids))
+    AND kind = 'page' AND state IN ('indexed', 'missing', 'discovered') AND signature IS NOT NULL;
+
+-- What the index holds becomes what the state says, as in `reconcile`.
+-- name: agree
+UPDATE page SET signature = :signature, etag = NULL, last_modified = NULL, raw_hash = NULL,
+    due_s = min(due_s, :now_s),
+    state = CASE WHEN :signature IS NOT NULL THEN 'indexed'
+                 WHEN state = 'indexed' THEN 'discovered' ELSE state END
+WHERE url = :url;
+
+-- name: n_hosts
+SELECT count(*) FROM host;
+
+-- name: n_listings_of_host
+SELECT count(*) FROM page WHERE host_id = :host_id AND kind = :kind;
+
+-- name: refuse
+INSERT INTO refusal (host, why, n) VALUES (:host, :why, :n)
+ON CONFLICT (host, why) DO UPDATE SET n = n + excluded.n;
+
+-- name: refused
+SELECT host, why, n FROM refusal ORDER BY n DESC, host, why;
+
+-- name: save_label
+INSERT INTO label (name, value) VALUES (:name, :value)
+ON CONFLICT (name) DO UPDATE SET value = excluded.value;
+
 -- name: export_pages
 SELECT url, host.host AS host, kind, state, weight, depth, discovered_s, due_s, visits, changes,
     last_visit_s, last_status, indexed_at_s, change_rate_per_s, crawl_rate_per_s, lastmod_s,
-    redirect_url, title
+    redirect_url, title,
+    CASE WHEN state NOT IN ('discovered', 'indexed', 'missing') THEN 0.0
+         ELSE 86400.0 * coalesce(change_rate_per_s,
+             (SELECT avg(change_rate_per_s) FROM page), 1.0 / (14 * 86400.0)) END AS change_rate,
+    86400.0 * coalesce(crawl_rate_per_s, 0.0) AS crawl_rate
 FROM page JOIN host ON host.id = page.host_id ORDER BY page.id;
 
 -- name: export_visits
-SELECT page.url AS url, visited_at_s, outcome, status, changed, interval_s, fetch_s AS fetch_seconds,
+SELECT page.url AS url, strftime('%Y-%m-%dT%H:%M:%fZ', visited_at_s, 'unixepoch') AS visited_at,
+    visited_at_s, outcome, status, changed, interval_s, fetch_s AS fetch_seconds,
     received_bytes AS bytes, note
 FROM visit JOIN page ON page.id = visit.page_id ORDER BY visit.id;
 
@@ -191,6 +247,23 @@ SELECT name, value FROM fact;
 
 -- name: outcomes_between
 SELECT outcome, count(*) FROM visit WHERE id > :after AND id <= :last GROUP BY outcome;
+
+-- name: look_at_gone
+UPDATE page SET due_s = :by_s WHERE state = 'gone' AND kind = 'page' AND due_s > :by_s;
+
+-- name: gone
+SELECT coalesce(sum(max(:now_s - last_visit_s, 0.0)), 0.0) FROM page
+WHERE state = 'gone' AND kind = 'page' AND last_visit_s IS NOT NULL;
+
+-- name: last_fetch
+SELECT visited_at_s FROM visit ORDER BY id DESC LIMIT 1;
+
+-- name: forgive_pages
+UPDATE page SET due_s = :now_s WHERE due_s > :now_s AND (failures > 0 OR state = 'disallowed');
+
+-- name: forgive_hosts
+UPDATE host SET failures = 0, blocked_until_s = 0, blocked_why = NULL, robots_until_s = 0
+WHERE blocked_until_s > :now_s AND coalesce(blocked_why, '') NOT LIKE '%answered %';
 
 -- name: first_visit
 SELECT visited_at_s FROM visit ORDER BY id LIMIT 1;
@@ -224,6 +297,34 @@ WHERE url IN (SELECT value FROM json_each(:urls)) AND last_visit_s IS NOT NULL;
 SELECT host_id, count(*), sum(due_s <= :now_s AND leased_until_s <= :now_s),
     sum(due_s <= :now_s - 3600.0 AND leased_until_s <= :now_s)
 FROM page GROUP BY host_id;
+
+-- name: ask
+INSERT INTO asked (url, asked_at_s, is_signal) VALUES (:url, :now_s, :is_signal) RETURNING id;
+
+-- name: asked_not_taken
+SELECT id, url, asked_at_s, is_signal FROM asked WHERE outcome IS NULL AND page_id IS NULL ORDER BY id LIMIT 10000;
+
+-- name: pages_asked
+SELECT DISTINCT page_id FROM asked WHERE outcome IS NULL AND page_id IS NOT NULL;
+
+-- name: take_asked
+UPDATE asked SET page_id = :page_id WHERE id = :number;
+
+-- name: settle_asked
+UPDATE asked SET outcome = :outcome, note = :note WHERE id = :number;
+
+-- name: make_asked
+UPDATE page SET tier = -1, due_s = min(due_s, :now_s) WHERE id = :page_id RETURNING host_id;
+
+-- name: answer_asked
+UPDATE asked SET outcome = :outcome, note = :note
+WHERE page_id = :page_id AND outcome IS NULL AND asked_at_s <= :visited_at_s;
+
+-- name: is_asked
+SELECT count(*) FROM asked WHERE page_id = :page_id AND outcome IS NULL;
+
+-- name: answers
+SELECT id, url, outcome, note FROM asked WHERE id IN (SELECT value FROM json_each(:numbers));
 
 -- name: host_names
 SELECT host FROM host ORDER BY host LIMIT :limit;

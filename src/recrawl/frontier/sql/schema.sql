@@ -25,7 +25,7 @@ CREATE TABLE page (
     discovered_s REAL NOT NULL,
     lastmod_s REAL, -- as a sitemap says
     due_s REAL NOT NULL,
-    visited INTEGER NOT NULL DEFAULT 0, -- 0: never, and so of the discovery share
+    tier INTEGER NOT NULL DEFAULT 0, -- queue of its host that it waits in; see control/tiers.py
     lease_token INTEGER,
     leased_until_s REAL NOT NULL DEFAULT 0,
     visits INTEGER NOT NULL DEFAULT 0,
@@ -45,7 +45,7 @@ CREATE TABLE page (
     crawl_rate_per_s REAL
 ) STRICT;
 
-CREATE INDEX page_by_due ON page (host_id, visited, due_s);
+CREATE INDEX page_by_due ON page (host_id, tier, due_s);
 CREATE INDEX page_by_variant ON page (variant_of) WHERE variant_of IS NOT NULL;
 
 CREATE TABLE visit (
@@ -87,4 +87,31 @@ CREATE TABLE plan (
 CREATE TABLE fact (
     name TEXT PRIMARY KEY,
     value REAL NOT NULL
+) STRICT;
+
+-- Visits that people asked for, and what came of each.
+CREATE TABLE asked (
+    id INTEGER PRIMARY KEY,
+    url TEXT NOT NULL,
+    asked_at_s REAL NOT NULL,
+    is_signal INTEGER NOT NULL DEFAULT 0, -- 1: somebody says that it has changed, and asks no more
+    page_id INTEGER REFERENCES page (id), -- NULL: not taken up yet, or refused
+    outcome TEXT, -- NULL: not visited yet
+    note TEXT
+) STRICT;
+
+CREATE INDEX asked_open ON asked (page_id) WHERE outcome IS NULL;
+
+-- Addresses that were found and not taken in, by host and reason.
+CREATE TABLE refusal (
+    host TEXT NOT NULL,
+    why TEXT NOT NULL,
+    n INTEGER NOT NULL,
+    PRIMARY KEY (host, why)
+) STRICT, WITHOUT ROWID;
+
+-- Texts by name: which version of the program wrote here last.
+CREATE TABLE label (
+    name TEXT PRIMARY KEY,
+    value TEXT NOT NULL
 ) STRICT;

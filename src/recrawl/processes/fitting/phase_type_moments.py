@@ -3,13 +3,37 @@
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
 from recrawl.processes.phase_type import PhaseType
 
-__all__ = ["fit_three_moments", "fit_two_moments"]
+__all__ = ["InfeasibleMoments", "fit_three_moments", "fit_two_moments"]
 
 _MOST_STAGES = 200
+_LARGEST = 1e40  # cubes of numbers up to this, and of one over them, are numbers
+_EXACT = 1e-10
+
+
+class InfeasibleMoments(InvalidModel):
+    """No law of the family has the moments that were asked for.
+
+    Parameters
+    ----------
+    message : for people
+    nearest : the nearest third moment that one has with the first two; infinite: none has
+    """
+
+    def __init__(self, message: str, *, nearest: float) -> None:
+        super().__init__(message)
+        self.nearest = nearest
+
+
+def _check_size(name: str, value: float) -> None:
+    if not 1 / _LARGEST <= value <= _LARGEST:
+        raise InvalidModel(
+            f"{name} must be between {1 / _LARGEST:g} and {_LARGEST:g}, got {value:g}"
+        )
 
 
 def fit_two_moments(mean: float, squared_variation: float) -> PhaseType:
@@ -38,6 +62,9 @@ def fit_two_moments(mean: float, squared_variation: float) -> PhaseType:
     scv = squared_variation
     if not (math.isfinite(mean) and mean > 0):
         raise InvalidModel(f"mean must be finite and > 0, got {mean:g}")
+    _check_size("mean", mean)
+    if scv > _LARGEST:
+        raise InvalidModel(f"squared variation must be at most {_LARGEST:g}, got {scv:g}")
     if not (math.isfinite(scv) and scv * _MOST_STAGES >= 1 - 1e-9):
         raise InvalidModel(
             f"squared variation must be at least 1/{_MOST_STAGES}, or more stages would be "
@@ -65,13 +92,15 @@ def fit_three_moments(first: float, second: float, third: float) -> PhaseType:
     -------
     PhaseType
         A mixture of two Erlang laws of the same, smallest possible number of stages (one: the
-        hyper-exponential law of two phases).
+        hyper-exponential law of two phases). Its moments, as computed from it, are those asked for
+        to 1e-10.
 
     Raises
     ------
     InvalidModel
-        If the moments are those of no positive law, or need more than 200 stages; the message
-        says which bound is broken.
+        If the moments are those of no positive law; the message says which bound is broken.
+    InfeasibleMoments
+        If they need more than 200 stages; it has the nearest third moment that does not.
 
     Notes
     -----
@@ -85,28 +114,70 @@ def fit_three_moments(first: float, second: float, third: float) -> PhaseType:
     """
     if not (first > 0 and second > 0 and third > 0 and math.isfinite(first + second + third)):
         raise InvalidModel(f"moments must be finite and > 0, got {first:g}, {second:g}, {third:g}")
+    for name, moment in (("first", first), ("second", second), ("third", third)):
+        _check_size(f"{name} moment", moment)
     if second <= first**2 or third * first <= second**2:
         raise InvalidModel(
             f"moments {first:g}, {second:g}, {third:g} are those of no positive random time: "
             f"the second must exceed {first**2:g} and the third {second**2 / first:g}"
         )
-    scale = first  # numbers of moderate size, whatever the unit
+    given = np.array([first, second, third])
+    nearest = math.inf
     for k in range(1, _MOST_STAGES // 2 + 1):
-        a = 1.0 / k
-        b = second / scale**2 / (k * (k + 1))
-        c = third / scale**3 / (k * (k + 1) * (k + 2))
-        if b - a * a <= 1e-12 * b or a * c - b * b <= 1e-12 * b * b:
+        found = _two_branches(k, first, second, third)
+        if found is None:
             continue
-        total = (c - a * b) / (b - a * a)
-        product = total * a - b
-        root = math.sqrt(max(total * total - 4 * product, 0.0))
-        long, short = (total + root) / 2, (total - root) / 2
-        share = (a - short) / (long - short)
-        return PhaseType.erlang_mixture(
-            [share, 1 - share], [k, k], [1 / (long * scale), 1 / (short * scale)]
-        )
-    raise InvalidModel(
-        f"moments {first:g}, {second:g}, {third:g} (squared variation "
-        f"{second / first**2 - 1:.4g}) need more than {_MOST_STAGES // 2} stages; fit the first "
-        "two, or take a constant time as an Erlang law of many stages"
+        branches, least = found
+        nearest = min(nearest, least)
+        if branches is not None and _match(k, *branches, given):
+            shares, means = branches
+            return PhaseType.erlang_mixture(shares, [k, k], 1.0 / means)
+    nearer = (
+        f"; the nearest third moment that does not is {nearest:g}" if nearest < math.inf else ""
     )
+    raise InfeasibleMoments(
+        f"moments {first:g}, {second:g}, {third:g} (squared variation "
+        f"{second / first**2 - 1:.4g}) need more than {_MOST_STAGES // 2} stages{nearer}; fit the "
+        "first two, or take a constant time as an Erlang law of many stages",
+        nearest=nearest,
+    )
+
+
+def _two_branches(
+    k: int, first: float, second: float, third: float
+) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64]] | None, float] | None:
+    """Return shares and mean stages of two laws of k stages, and the least third moment for k.
+
+    None where the variation needs more stages; no branches where the third moment does.
+    """
+    spread = k * (second - first**2) / first**2 - 1.0  # of the two means, times k + 1
+    if spread <= 1e-14:
+        return None
+    a = 1.0 / k  # moments of the law on two points, of time in units of its mean
+    variance = spread / (k * k * (k + 1.0))
+    b = a * a + variance
+    c = third / first**3 / (k * (k + 1.0) * (k + 2.0))
+    least = b * b / a * (k * (k + 1.0) * (k + 2.0)) * first**3 * (1.0 + 1e-6)
+    if a * c <= b * b:
+        return None, least
+    # With the skew of the two points about their mean, which does not cancel where one is rare.
+    skew = (c - a * a * a - 3.0 * a * variance) / variance
+    root = math.sqrt(skew * skew + 4.0 * variance)
+    above = 0.5 * (skew + root) if skew > 0 else 2.0 * variance / (root - skew)
+    below = variance / above
+    if below >= (1.0 - 1e-9) * a:
+        return None, least
+    share = below / (above + below)  # of the longer
+    return (np.array([share, 1.0 - share]), np.array([a + above, a - below]) * first), least
+
+
+def _match(
+    k: int,
+    shares: NDArray[np.float64],
+    stages: NDArray[np.float64],
+    moments: NDArray[np.float64],
+) -> bool:
+    """Tell whether Erlang laws of k such stages, mixed, have these moments to 1e-10 of each."""
+    rising = np.cumprod(k + np.arange(3.0))
+    own = rising * np.array([shares @ stages**order for order in (1, 2, 3)])
+    return bool(np.all(np.abs(own - moments) <= _EXACT * moments))

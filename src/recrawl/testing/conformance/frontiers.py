@@ -1,7 +1,11 @@
-"""What every frontier promises."""
+"""What every frontier promises.
+
+Longer than most modules because it is one suite, promise by promise.
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -76,6 +80,57 @@ class FrontierSuite:
         frontier.admit(other, 0.0, AdmissionLimits(max_pages_per_host=4))
 
         assert sum(frontier.n_pages_by_state().values()) == 3 + 2 + 4
+
+    def test_what_is_refused_is_counted_by_host_and_reason(self, frontier: Frontier) -> None:
+        """And refused in the order of what is nearest: variants, listings, host, crawl."""
+        sitemaps = [_found(f"/{n}.xml", kind=Kind.SITEMAP) for n in range(5)]
+        frontier.admit(sitemaps, 0.0, AdmissionLimits(max_listings_per_host=2))
+        feeds = [_found(f"/{n}.rss", kind=Kind.FEED) for n in range(3)]
+        frontier.admit(feeds, 0.0, AdmissionLimits(max_listings_per_host=2))
+        frontier.admit([_found("/a"), _found("/b")], 0.0, AdmissionLimits(max_pages_per_host=5))
+        frontier.refuse({(HOST, "too-fast"): 7})
+        frontier.refuse({(HOST, "too-fast"): 1})
+
+        assert frontier.refused() == [
+            (HOST, "too-fast", 8),
+            (HOST, "listings", 4),
+            (HOST, "host-full", 1),
+        ]
+
+    def test_the_host_that_fills_the_crawl_is_refused_and_others_are_not(
+        self, frontier: Frontier
+    ) -> None:
+        """It leaves a tenth of the room to hosts that hold less."""
+        limits = AdmissionLimits(max_pages=100)
+        frontier.admit([_found("/", "http://b.test")], 0.0, limits)
+        frontier.admit([_found(f"/{n}") for n in range(500)], 0.0, limits)
+        frontier.admit([_found(f"/{n}", "http://b.test") for n in range(3)], 0.0, limits)
+
+        assert sum(frontier.n_pages_by_state().values()) == 90 + 3
+        assert frontier.refused() == [(HOST, "crawl-full", 411)]
+
+    def test_the_state_says_what_the_index_holds(self, frontier: Frontier) -> None:
+        """Pages are due in full, and strangers are pages from now on."""
+        self._admitted(frontier, "/kept", "/lost", "/other")
+        leases = self._leased(frontier, 3)
+        frontier.complete(
+            [_update(lease, 1.0, signature=b"s" * 16, etag='"1"') for lease in leases]
+        )
+        assert frontier.n_indexed() == 3
+        assert sorted(frontier.sample_indexed(9)) == sorted(frontier.urls_indexed())
+
+        copies = [(f"{HOST}/lost", None), (f"{HOST}/other", b"o"), ("http://b.test/x", b"x")]
+        frontier.agree([*copies, ("http://b.test/y", None)], 5.0)
+
+        assert dict(frontier.urls_indexed()) == {
+            f"{HOST}/kept": b"s" * 16,
+            f"{HOST}/other": b"o",
+            "http://b.test/x": b"x",
+        }
+        again = self._leased(frontier, 9, now_s=5.0)
+        assert {lease.url for lease in again} == {f"{HOST}/lost", f"{HOST}/other"}
+        assert {lease.etag for lease in again} == {None}
+        assert frontier.details("http://b.test/y") is None
 
     def test_leases_come_earliest_due_first(self, frontier: Frontier) -> None:
         """And nothing that is due later than asked for."""
@@ -156,6 +211,21 @@ class FrontierSuite:
         assert details is not None
         assert len(details.recent) == 2
         assert list(frontier.urls_indexed()) == [(f"{HOST}/1", b"new")]
+
+    def test_a_page_put_off_is_due_no_sooner_whatever_becomes_of_its_lease(
+        self, frontier: Frontier
+    ) -> None:
+        """Given back or lapsed, it waits; a lease that lapsed puts nothing off."""
+        self._admitted(frontier, "/1")
+        (lease,) = self._leased(frontier)
+        frontier.defer(lease, 500.0)
+        frontier.release([lease])
+
+        assert self._leased(frontier, now_s=499.0) == []
+        (again,) = self._leased(frontier, now_s=500.0)
+        assert again.failures == 1
+        frontier.defer(lease, 5_000.0)
+        assert frontier.host(again.host_id, now_s=9_999.0).next_due_s == 500.0
 
     def test_what_is_being_indexed_is_known_until_completed(self, frontier: Frontier) -> None:
         """The trace that recovery follows."""
@@ -292,3 +362,151 @@ class FrontierSuite:
     def test_an_unknown_url_has_no_details(self, frontier: Frontier) -> None:
         """Asking costs nothing and changes nothing."""
         assert frontier.details(f"{HOST}/nowhere") is None
+
+    def test_what_is_worth_most_is_leased_ahead_of_its_time(self, frontier: Frontier) -> None:
+        """Only pages due by their worth, none visited too recently, none leased already."""
+        self._admitted(frontier, "/fixed", "/fresh", "/far", "/near", "/new")
+        leases = {lease.url[len(HOST) :]: lease for lease in self._leased(frontier, 5)}
+        told = [("/fixed", None, 0.0), ("/fresh", 100.0, 950.0), ("/far", 4e5, 0.0)]
+        for path, interval_s, at_s in [*told, ("/near", 3e3, 0.0)]:
+            due_s = at_s + (interval_s or 5_000.0)
+            frontier.complete([_update(leases[path], at_s, due_s=due_s, interval_s=interval_s)])
+        frontier.release([leases["/new"]])
+        host_id = frontier.hosts()[0].host_id
+
+        def ahead(limit: int) -> tuple[list[str], float]:
+            found, from_s = frontier.lease_ahead(
+                host_id,
+                limit=limit,
+                worth=lambda lease, now_s: (now_s - lease.last_visit_s) / lease.due_s,  # type: ignore[operator]
+                now_s=1_000.0,
+                min_interval_s=100.0,
+                until_s=1_050.0,
+            )
+            return [lease.url[len(HOST) :] for lease in found], from_s
+
+        assert ahead(1) == (["/near"], 1_000.0)
+        assert ahead(5) == (["/far"], 1_000.0)
+        assert ahead(5) == ([], 1_050.0), "the one visited too recently may be had then"
+
+    def test_a_host_without_pages_due_by_their_worth_has_nothing_ahead(
+        self, frontier: Frontier
+    ) -> None:
+        """And says that asking again is of no use."""
+        self._admitted(frontier, "/new")
+        host_id = frontier.hosts()[0].host_id
+
+        found = frontier.lease_ahead(
+            host_id,
+            limit=3,
+            worth=lambda lease, now_s: 1.0,
+            now_s=5.0,
+            min_interval_s=1.0,
+            until_s=9.0,
+        )
+
+        assert found == ([], inf)
+
+    def test_a_plan_leaves_pages_in_trouble_to_their_back_off(self, frontier: Frontier) -> None:
+        """Their rate is kept for later."""
+        self._admitted(frontier, "/ill", "/well")
+        ill, well = self._leased(frontier, 2)
+        frontier.complete([_update(ill, 1.0, failures=1, due_s=700.0), _update(well, 1.0)])
+        ids = np.array([ill.page_id, well.page_id])
+        frontier.save_plan(
+            PlanRecord(2.0, 2, 1.0, 1.0, 0.5, 0), ids, np.full(2, 0.1), np.full(2, 11.0)
+        )
+
+        told = [frontier.details(lease.url) for lease in (ill, well)]
+        assert [one.due_s for one in told if one] == [700.0, 11.0]
+        assert [one.crawl_rate_per_s for one in told if one] == [0.1, 0.1]
+
+    def test_what_is_asked_for_comes_before_all_else(self, frontier: Frontier) -> None:
+        """Pages known and unknown; what does not belong to the crawl is refused with a reason."""
+        self._admitted(frontier, "/old", "/due")
+        leases = self._leased(frontier, 2)
+        frontier.complete([_update(lease, 1.0, due_s=500.0) for lease in leases])
+        self._admitted(frontier, "/new", now_s=2.0)
+        numbers = frontier.ask([f"{HOST}/old", f"{HOST}/unknown", "http://else.test/"], 10.0)
+
+        def read(url: str) -> Discovery | str:
+            return Discovery(url, HOST) if url.startswith(HOST) else "another host"
+
+        touched = frontier.take_asked(read, 11.0, ANY)
+        again = frontier.take_asked(read, 11.0, ANY)
+        first = self._leased(frontier, 2, now_s=11.0)
+
+        assert (touched, again) == ([frontier.hosts()[0].host_id], [])
+        assert {lease.url for lease in first} == {f"{HOST}/old", f"{HOST}/unknown"}
+        answers = {one.url: (one.outcome, one.note) for one in frontier.answers(numbers)}
+        assert answers == {
+            f"{HOST}/old": (None, None),
+            f"{HOST}/unknown": (None, None),
+            "http://else.test/": ("refused", "another host"),
+        }
+        frontier.complete([_update(lease, 12.0) for lease in first])
+        assert [one.outcome for one in frontier.answers(numbers)] == ["new", "new", "refused"]
+        assert self._leased(frontier, 9, now_s=13.0)[0].url == f"{HOST}/new"
+
+    def test_a_visit_that_began_before_it_was_asked_for_is_made_again(
+        self, frontier: Frontier
+    ) -> None:
+        """What was fetched then may be older than what somebody asks for."""
+        self._admitted(frontier, "/1")
+        (in_flight,) = self._leased(frontier)
+        numbers = frontier.ask([f"{HOST}/1"], 20.0)
+        frontier.take_asked(lambda url: Discovery(url, HOST), 20.0, ANY)
+        frontier.complete([_update(in_flight, 15.0, due_s=900.0)])
+
+        (again,) = self._leased(frontier, now_s=21.0)
+        assert frontier.answers(numbers)[0].outcome is None
+        frontier.complete([_update(again, 22.0, Outcome.UNCHANGED, due_s=900.0)])
+        assert frontier.answers(numbers)[0].outcome == "unchanged"
+        assert self._leased(frontier, now_s=23.0) == []
+
+    def test_what_the_buffer_lost_is_still_asked_for(self, frontier: Frontier) -> None:
+        """The answer is what came of it in the end."""
+        self._admitted(frontier, "/1")
+        numbers = frontier.ask([f"{HOST}/1"], 5.0)
+        frontier.take_asked(lambda url: Discovery(url, HOST), 5.0, ANY)
+        (lease,) = self._leased(frontier)
+        frontier.complete([_update(lease, 11.0, Outcome.LOST, due_s=11.0)])
+
+        (again,) = self._leased(frontier, now_s=12.0)
+        frontier.complete([_update(again, 12.0, Outcome.CHANGED)])
+        assert frontier.answers(numbers)[0].outcome == "changed"
+
+    def test_gone_pages_are_brought_forward_and_counted(self, frontier: Frontier) -> None:
+        """Only those; how long they have been away counts from when each was seen last."""
+        self._admitted(frontier, "/gone", "/there")
+        leases = self._leased(frontier, 2)
+        frontier.complete([_update(lease, 10.0, due_s=20.0) for lease in leases])
+        gone, there = self._leased(frontier, 2, now_s=20.0)
+        frontier.complete(
+            [
+                _update(gone, 30.0, Outcome.GONE, state=PageState.GONE, due_s=9_000.0),
+                _update(there, 30.0, Outcome.UNCHANGED, due_s=9_000.0),
+            ]
+        )
+
+        assert frontier.gone_s(110.0) == 100.0
+        assert frontier.look_at_gone(500.0) == 1
+        told = [frontier.details(lease.url) for lease in (gone, there)]
+        assert [one.due_s for one in told if one] == [500.0, 9_000.0]
+
+    def test_a_signal_is_noted_as_a_date_and_makes_nothing_due(self, frontier: Frontier) -> None:
+        """What it is worth it has to prove, as the dates of sitemaps do; news are taken in."""
+        self._admitted(frontier, "/known")
+        (lease,) = self._leased(frontier)
+        frontier.complete([_update(lease, 10.0, due_s=9_000.0)])
+        numbers = frontier.ask([f"{HOST}/known", f"{HOST}/new"], 50.0, is_signal=True)
+
+        touched = frontier.take_asked(lambda url: Discovery(url, HOST), 51.0, ANY)
+
+        assert touched == []
+        assert [one.outcome for one in frontier.answers(numbers)] == ["noted", "noted"]
+        known, new = (frontier.details(f"{HOST}/{name}") for name in ("known", "new"))
+        assert known is not None
+        assert (known.due_s, known.lastmod_s) == (9_000.0, 50.0)
+        assert new is not None
+        assert new.state is PageState.DISCOVERED

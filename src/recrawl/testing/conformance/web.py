@@ -1,6 +1,7 @@
 """What every way of getting and reading pages promises: fetchers and extractors."""
 
 import asyncio
+import contextlib
 from contextlib import AbstractAsyncContextManager
 
 import pytest
@@ -82,19 +83,23 @@ class ExtractorSuite:
         "body",
         [b"", b"\0\xff\xfe", b"<", b"<html><a href='http://['>", b"<!DOCTYPE x [", b"\x1f\x8b"],
     )
-    def test_no_bytes_break_it(self, body: bytes) -> None:
+    async def test_no_bytes_break_it(self, body: bytes) -> None:
         """Whatever a server calls a page, a sitemap or a feed."""
         response = FetchResponse(HOST + "/", 200, body, "text/html")
 
-        assert self.make().page(response).links == ()
-        assert self.make().sitemap(response) == ([], [])
-        assert self.make().feed(response) == []
+        with contextlib.closing(self.make()) as extractor:
+            assert (await extractor.page(response)).links == ()
+            assert await extractor.sitemap(response) == ([], [])
+            assert await extractor.feed(response) == []
 
-    def test_a_page_is_understood(self) -> None:
+    async def test_a_page_is_understood(self) -> None:
         """Its title, its text, and its links in full."""
         html = b"<title>Owls</title><main>They fly. <a href='/night#x'>more</a></main>"
 
-        found = self.make().page(FetchResponse(HOST + "/", 200, html, "text/html"))
+        response = FetchResponse(HOST + "/", 200, html, "text/html")
+        with contextlib.closing(self.make()) as extractor:
+            found = await extractor.page(response)
+            assert extractor.at_once(response) in (found, None)
 
         assert found.title == "Owls"
         assert "They fly." in found.text

@@ -15,7 +15,7 @@ from recrawl.control.politeness import PolitenessRules
 from recrawl.control.retry import Backoff
 from recrawl.control.scope import Scope
 from recrawl.errors import StateError
-from recrawl.fetch.extract import PageExtractor
+from recrawl.fetch.in_place import InPlaceExtractor
 from recrawl.frontier.sqlite import SqliteFrontier
 from recrawl.index.memory import MemoryIndex
 from recrawl.runtime.clock import LoopClock
@@ -186,18 +186,19 @@ class _Weather:
         )
         fetcher.served = self.served
         disk = StormyDisk(self.random, self.storm.failures, lambda: self.is_fair)
+        prepare = StormyPreparation(self.random) if self.random.random() < 0.3 else None
+        rules, at_once_bytes = self._rules(), int(self.random.choice([-1, 10**6]))
         world = World(
             clock=clock,
             frontier=handles[0],
             fetcher=fetcher,
-            extractor=PageExtractor("recrawl"),
+            extractor=InPlaceExtractor("recrawl", disk, at_once_bytes=at_once_bytes),
             index=handles[1],
             events=CountingSink(),
             on_state=disk,
             on_work=disk,
-            prepare=StormyPreparation(self.random) if self.random.random() < 0.3 else None,
+            prepare=prepare,
         )
-        rules = self._rules()
         plan = CrawlPlan(self.budget_per_s, self.politeness, starvation_weight=None)
         seeds = rules.admission.of([f"{host}/" for host in self.web.hosts])
         crawl = Crawl(world, rules, plan, seeds=seeds, on_plan=InPlace())
@@ -223,7 +224,7 @@ class _Weather:
             replan_s=100.0,
             commit_s=float(self.random.choice([0.1, 5.0])),
             commit_pages=int(self.random.integers(1, 20)),
-            in_place_bytes=int(self.random.choice([-1, 10**6])),
+            patience_s=0.5,
         )
 
     # -- what must hold --

@@ -12,7 +12,16 @@ from recrawl.web.pages.layout import ago, brief, counted, document, facts_list, 
 __all__ = ["page_explained", "page_unknown"]
 
 _WIDTH: Final = 1000
-_FAILED: Final = ("failed", "server-error", "throttled", "denied", "lost", "obsolete", "too-large")
+_FAILED: Final = (
+    "failed",
+    "server-error",
+    "throttled",
+    "denied",
+    "lost",
+    "obsolete",
+    "too-large",
+    "poison",
+)
 
 
 def page_explained(report: dict[str, Any], title: str) -> str:

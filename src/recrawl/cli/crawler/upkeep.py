@@ -1,0 +1,119 @@
+"""`recrawl check`, `backup`, `restore`: is the state of a crawl whole, and copies of it."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from recrawl.cli.crawler.place import DEFAULT_CONFIG, state_directory
+from recrawl.cli.output import note, print_json, say
+from recrawl.errors import InputError
+from recrawl.settings import load_settings
+from recrawl.wiring.upkeep import back_up
+from recrawl.wiring.upkeep import check as look_through
+from recrawl.wiring.upkeep import repair as mend
+from recrawl.wiring.upkeep import restore as bring_back
+
+__all__ = ["backup", "check", "restore"]
+
+
+def check(
+    *,
+    config: Path | None = None,
+    state: Path | None = None,
+    repair: Annotated[bool, Parameter(negative="")] = False,
+    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+) -> int:
+    """Look through state and index: every table, every byte, every page in both.
+
+    Exits with 1 and a list if anything is wrong. Works beside a running crawl.
+
+    Parameters
+    ----------
+    config
+        Configuration of the crawl.  [default: recrawl.toml]
+    state
+        State directory of the crawl, instead of a configuration.
+    repair
+        Mend what can be mended and tell what was done; what is damaged is moved aside, and pages
+        without a sound copy are fetched again. The crawl must not be running.
+    json_
+        Print one JSON object and nothing else.
+    """
+    directory = state_directory(config, state)
+    done = mend(directory) if repair else []
+    faults = look_through(directory)
+    if json_:
+        told = [{"part": fault.part, "what": fault.what} for fault in faults]
+        print_json({"state": str(directory), "done": done, "faults": told})
+        return int(bool(faults))
+    for words in done:
+        say(f"Done: {words}")
+    for fault in faults:
+        say(f"{fault.part}: {fault.what}")
+    if faults:
+        way_out = "restore a backup" if repair else "`recrawl check --repair` mends what can be"
+        note(f"{directory} is not whole; {way_out}")
+        return 1
+    say(f"{directory} is whole")
+    return 0
+
+
+def backup(
+    target: Path,
+    *,
+    config: Path | None = None,
+    state: Path | None = None,
+    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+) -> int:
+    """Copy state and index as they are, while the crawl may go on, and check the copy.
+
+    Parameters
+    ----------
+    target
+        Directory to make; it is there in full or not at all.
+    config
+        Configuration of the crawl.  [default: recrawl.toml]
+    state
+        State directory of the crawl, instead of a configuration.
+    json_
+        Print one JSON object about what was written.
+    """
+    directory = state_directory(config, state)
+    n_bytes = back_up(directory, target)
+    if json_:
+        print_json({"state": str(directory), "backup": str(target), "bytes": n_bytes})
+    else:
+        say(f"Copied {directory} to {target}: {n_bytes / 1e6:,.1f} MB, checked")
+    return 0
+
+
+def restore(
+    source: Path,
+    *,
+    config: Path | None = None,
+    state: Path | None = None,
+    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+) -> int:
+    """Make a state directory of a backup, which stays as it is, and check it.
+
+    Parameters
+    ----------
+    source
+        Directory that `recrawl backup` wrote.
+    config
+        Configuration of the crawl; its state must not be there.  [default: recrawl.toml]
+    state
+        State directory to make, instead of a configuration.
+    json_
+        Print one JSON object about what was written.
+    """
+    if config is not None and state is not None:
+        raise InputError("give either --config or --state, not both")
+    directory = load_settings(config or DEFAULT_CONFIG).state if state is None else state
+    bring_back(source, directory)
+    if json_:
+        print_json({"state": str(directory), "backup": str(source)})
+    else:
+        say(f"Restored {source} to {directory}, checked; the next run goes on from there")
+    return 0

@@ -1,0 +1,399 @@
+"""Tables that people bring to any verb: Parquet, CSV or JSON Lines; read whole or piece by piece.
+
+A format is recognised by what the file holds, not by its name. No two columns have one name, and
+text is as :mod:`recrawl.cli.table_bytes` says. Columns of a table of pages, by name:
+``change_rate`` (needed), ``weight``, ``fetch_cost``, ``min_interval``, ``max_interval``, ``host``,
+``url``.
+"""
+
+import codecs
+import contextlib
+import csv
+import io
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.json
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from recrawl.cli.table_bytes import CheckedBytes, check_nesting, read_text_bytes
+from recrawl.errors import InvalidTable
+
+__all__ = ["NUMBERS", "Addresses", "PageTable", "open_page_table", "open_parquet", "read_table"]
+
+NUMBERS: Final[tuple[str, ...]] = (
+    "change_rate",
+    "weight",
+    "fetch_cost",
+    "min_interval",
+    "max_interval",
+)
+_TEXTS: Final[tuple[str, ...]] = ("host", "url")
+_POSITIVE: Final[tuple[str, ...]] = ("fetch_cost", "min_interval", "max_interval")
+Format: TypeAlias = Literal["parquet", "csv", "jsonl"]
+_MARK: Final = codecs.BOM_UTF8
+_LARGEST: Final = 1e30  # sums of many, and their squares, stay finite
+_BATCH = 1 << 18
+_BLOCK_BYTES = 1 << 24
+
+
+@dataclass(frozen=True)
+class PageTable:
+    """A readable table.
+
+    Parameters
+    ----------
+    path : where it is
+    format : what it holds
+    columns : names of all its columns
+    n_rows : number of rows where the file says so, as Parquet does
+    n_bytes : size of the file
+    numeric : names of the columns that hold numbers
+    """
+
+    path: Path
+    format: Format
+    columns: tuple[str, ...]
+    n_rows: int | None
+    n_bytes: int
+    numeric: tuple[str, ...] = NUMBERS
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """Yield (bytes or rows read so far, batch), in order; all columns when none are named.
+
+        Raises
+        ------
+        InvalidTable
+            Where a value cannot be read as what its column holds.
+        """
+        readers = {"parquet": self._parquet, "csv": self._csv, "jsonl": self._jsonl}
+        try:
+            yield from readers[self.format](list(columns or self.columns))
+        except pa.ArrowException:
+            raise InvalidTable(_explain(self)) from None
+
+    def _parquet(self, columns: list[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
+        done = 0
+        # without pre_buffer, which would hold the whole file by the time it has been read
+        with open_parquet(self.path, pre_buffer=False, buffer_size=1 << 20) as file:
+            for batch in file.iter_batches(batch_size=_BATCH, columns=columns):
+                batch.validate(full=True)
+                done += batch.num_rows
+                yield done, batch
+
+    def _csv(self, columns: list[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
+        types = {name: pa.float64() if name in self.numeric else pa.string() for name in columns}
+        options = pa.csv.ConvertOptions(
+            column_types=types, include_columns=columns, null_values=[""]
+        )
+        size = pa.csv.ReadOptions(block_size=_BLOCK_BYTES)
+        with self._text() as file:
+            for batch in pa.csv.open_csv(file, convert_options=options, read_options=size):
+                yield file.tell(), batch
+
+    def _jsonl(self, columns: list[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
+        known = [(name, pa.float64()) for name in self.numeric if name in self.columns]
+        known += [(name, pa.string()) for name in _TEXTS if name in self.columns]
+        parse = pa.json.ParseOptions(explicit_schema=pa.schema(known))
+        size = pa.json.ReadOptions(block_size=_BLOCK_BYTES)
+        with self._text() as file:
+            for batch in pa.json.open_json(file, parse_options=parse, read_options=size):
+                yield file.tell(), batch.select([c for c in columns if c in batch.schema.names])
+
+    @contextlib.contextmanager
+    def _text(self) -> Iterator[pa.PythonFile]:
+        is_json = self.format == "jsonl"
+        with (
+            self.path.open("rb", buffering=0) as file,
+            pa.PythonFile(CheckedBytes(file, self.path, is_json=is_json), mode="r") as checked,
+        ):
+            yield checked
+
+    def numbers(self, batch: pa.RecordBatch, name: str, first_row: int) -> NDArray[np.float64]:
+        """Return a numeric column, checked.
+
+        Raises
+        ------
+        InvalidTable
+            Naming the file, the row (the first is 1), the column, the value and its domain.
+        """
+        column = batch.column(name)
+        if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
+            raise InvalidTable(f"{self.path}: column {name} holds {column.type}, must be numbers")
+        if column.null_count:
+            row = first_row + int(np.flatnonzero(column.is_null().to_numpy(False))[0])
+            raise InvalidTable(f"{self.path}, row {row}, column {name}: the value is missing")
+        values = np.ascontiguousarray(column.to_numpy(False), dtype=np.float64)
+        vast = np.flatnonzero(values > _LARGEST)
+        if vast.size and np.isfinite(values[vast[0]]):
+            raise InvalidTable(
+                f"{self.path}, row {first_row + int(vast[0])}, column {name}: {values[vast[0]]:g} "
+                f"is too large to be computed with; at most {_LARGEST:g}"
+            )
+        positive = name in _POSITIVE
+        good = np.isfinite(values) & ((values > 0) if positive else (values >= 0))
+        if not np.all(good):
+            at = int(np.argmin(good))
+            wanted = "> 0" if positive else ">= 0"
+            raise InvalidTable(
+                f"{self.path}, row {first_row + at}, column {name}: {values[at]:g} must be finite "
+                f"and {wanted}"
+            )
+        return values
+
+    def hosts(self, batch: pa.RecordBatch, first_row: int) -> pa.DictionaryArray:
+        """Return the host of each row: the column host, or scheme, name and port of the URL."""
+        source = "host" if "host" in self.columns else "url"
+        texts = batch.column(source)
+        if source == "url":
+            found = pc.extract_regex(texts, r"^(?P<host>[A-Za-z][A-Za-z0-9+.-]*://[^/?#]+)")
+            texts = pc.utf8_lower(pc.struct_field(found, "host"))
+        if texts.null_count:
+            at = int(np.flatnonzero(texts.is_null().to_numpy(False))[0])
+            given = batch.column(source)[at].as_py()
+            raise InvalidTable(
+                f"{self.path}, row {first_row + at}, column {source}: {given!r} names no host; "
+                "write URLs as https://example.com/page, or add a column host"
+            )
+        return texts.dictionary_encode()
+
+
+class Addresses:
+    """Tells whether any address is in a table twice, in eight bytes for each."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._hashes: list[NDArray[np.int64]] = []
+
+    def add(self, addresses: Sequence[str | None]) -> None:
+        """Take in the addresses of some rows, in order."""
+        self._hashes.append(np.fromiter(map(hash, addresses), np.int64, len(addresses)))
+
+    def check(self, again: Callable[[], Iterator[str | None]]) -> None:
+        """Complain of an address that is there twice; ``again`` yields all of them once more.
+
+        Raises
+        ------
+        InvalidTable
+            With both rows.
+        """
+        if not self._hashes:
+            return
+        hashes = np.sort(np.concatenate(self._hashes))
+        alike = set(hashes[1:][hashes[1:] == hashes[:-1]].tolist())
+        if not alike:
+            return
+        first: dict[str, int] = {}
+        for row, address in enumerate(again(), start=1):
+            if address is not None and hash(address) in alike:
+                if address in first:
+                    raise InvalidTable(
+                        f"{self._path}, row {row}, column url: {address} is in row "
+                        f"{first[address]} already; a page has one row"
+                    )
+                first[address] = row
+
+
+def open_page_table(
+    path: Path, needs: Sequence[str] = ("change_rate",), numeric: tuple[str, ...] = NUMBERS
+) -> PageTable:
+    """Look into a file and recognise its format and columns.
+
+    Parameters
+    ----------
+    path : the table
+    needs : columns of which one must be there
+    numeric : names of the columns that hold numbers
+
+    Raises
+    ------
+    InvalidTable
+        When there is no such table, or it lacks the column that is needed.
+    """
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            head = file.read(65_536).removeprefix(_MARK)
+    except OSError as error:
+        raise InvalidTable(f"{path}: {error.strerror}") from None
+    if not head.strip():
+        raise InvalidTable(f"{path}: the file is empty; a table of pages needs a row for each")
+    n_rows = None
+    kind: Format = "csv"
+    if head.startswith(b"PAR1"):
+        kind = "parquet"
+        with open_parquet(path) as parquet:
+            names, n_rows = parquet.schema_arrow.names, parquet.metadata.num_rows
+    elif head.lstrip().startswith(b"{"):
+        kind, names = "jsonl", _json_names(path, head)
+    else:
+        names = _csv_names(path, head)
+    _check_names(path, names)
+    if not set(needs) & set(names):
+        raise InvalidTable(
+            f"{path}: column {' or '.join(needs)} is missing; "
+            f"the columns are {', '.join(names[:12])}"
+        )
+    if n_rows == 0:
+        raise InvalidTable(f"{path}: 0 pages, at least 1 is needed")
+    return PageTable(path, kind, tuple(names), n_rows, size, numeric)
+
+
+@contextlib.contextmanager
+def open_parquet(path: Path, **options: Any) -> Iterator[pq.ParquetFile]:
+    """Open a Parquet file; whatever is found wrong with it meanwhile is said in one message.
+
+    Raises
+    ------
+    InvalidTable
+        It cannot be read, or is damaged.
+    """
+    try:
+        with pq.ParquetFile(path, **options) as file:
+            yield file
+    except FileNotFoundError as error:
+        raise InvalidTable(f"{path}: {error.strerror}") from None
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
+        raise InvalidTable(
+            f"{path}: not a whole Parquet file; it is damaged or was cut short"
+        ) from None
+
+
+def read_table(path: Path, *, first_name: str | None = None) -> pa.Table:
+    """Read a table whole, with the types that its values have.
+
+    Parameters
+    ----------
+    path : the table
+    first_name : the column of a CSV file whose first line is a timestamp already; None: there is
+        always a line of names
+
+    Raises
+    ------
+    InvalidTable
+        If the file cannot be read, is empty or holds none of the three forms.
+    """
+    try:
+        with path.open("rb") as file:
+            head = file.read(4)
+    except OSError as error:
+        raise InvalidTable(f"{path}: cannot be read: {error.strerror}") from None
+    if head == b"PAR1":
+        with open_parquet(path) as file:
+            _check_names(path, file.schema_arrow.names)
+            table = file.read()
+            table.validate(full=True)
+            return table
+    content = read_text_bytes(path)
+    if not content.strip():
+        raise InvalidTable(f"{path}: is empty; a line of names and one row at least are needed")
+    kind: Format = "csv"
+    if content.lstrip().startswith(b"{"):
+        names, kind = _json_names(path, content), "jsonl"
+        CheckedBytes(io.BytesIO(content), path, is_json=True).read()
+    else:
+        names = _csv_names(path, content)
+    start = content.lstrip()[:4]
+    is_bare = first_name is not None and start.isdigit() and len(names) == 1
+    _check_names(path, names)
+    try:
+        if kind == "jsonl":
+            return pa.json.read_json(io.BytesIO(content))
+        given = pa.csv.ReadOptions(column_names=[first_name]) if is_bare else None
+        return pa.csv.read_csv(io.BytesIO(content), given)
+    except pa.ArrowException:
+        shape = PageTable(path, kind, tuple(names), None, len(content), ())
+        raise InvalidTable(_explain(shape, "not Parquet, CSV or JSON Lines")) from None
+
+
+def _check_names(path: Path, names: Sequence[str]) -> None:
+    name, times = Counter(names).most_common(1)[0] if names else ("", 1)
+    if times > 1:
+        raise InvalidTable(
+            f"{path}: {times} columns are named {name!r}; give each a name of its own"
+        )
+
+
+def _csv_names(path: Path, head: bytes) -> list[str]:
+    line = head.splitlines()[0]
+    if b"\0" in line:
+        raise InvalidTable(f"{path}: neither Parquet, CSV nor JSON Lines")
+    try:
+        return next(csv.reader([line.decode("utf-8")]), [])
+    except (UnicodeDecodeError, csv.Error):
+        raise InvalidTable(f"{path}, line 1: is not UTF-8; save the file as UTF-8") from None
+
+
+def _json_names(path: Path, head: bytes) -> list[str]:
+    """Names of the first object; later rows may leave out what the first has."""
+    line = head.lstrip().splitlines()[0]
+    check_nesting(line, f"{path}, line 1")
+    try:
+        first = msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        first = None
+    if not isinstance(first, dict):
+        raise InvalidTable(
+            f"{path}, row 1: not a JSON object on one line; JSON Lines has one in each line"
+        )
+    return list(first)
+
+
+def _explain(table: PageTable, otherwise: str = "cannot be read as a table") -> str:
+    """Say which row and column could not be read; Arrow only says that one could not."""
+    kinds: dict[str, type] = {}
+    rows = {"csv": _csv_rows, "jsonl": _json_rows}.get(table.format, lambda _: iter(()))
+    for number, row in enumerate(rows(table.path), start=1):
+        if not isinstance(row, dict):
+            return f"{table.path}, row {number}: not a JSON object on one line"
+        if table.format == "csv" and (None in row or None in row.values()):
+            return f"{table.path}, row {number}: {len(table.columns)} columns are expected"
+        for name in table.numeric:
+            if name in row and not _is_number(row[name], table.format):
+                return f"{table.path}, row {number}, column {name}: {row[name]!r} is no number"
+        for name, value in row.items() if table.format == "jsonl" else ():
+            kind = float if isinstance(value, int | float) else type(value)
+            if value is not None and kinds.setdefault(name, kind) is not kind:
+                return (
+                    f"{table.path}, row {number}, column {name}: {value!r} is of another kind than "
+                    "the rows above"
+                )
+    return f"{table.path}: {otherwise}"
+
+
+def _is_number(value: object, kind: str) -> bool:
+    if kind == "jsonl":
+        return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+    try:
+        float(str(value))
+    except ValueError:
+        return not value
+    return True
+
+
+def _csv_rows(path: Path) -> Iterator[dict[Any, Any]]:
+    with (
+        path.open(encoding="utf-8-sig", errors="replace", newline="") as file,
+        contextlib.suppress(csv.Error),  # then there is no more to say
+    ):
+        yield from csv.DictReader(file)
+
+
+def _json_rows(path: Path) -> Iterator[object]:
+    with path.open("rb") as file:
+        for line in file:
+            text = line.removeprefix(_MARK)
+            if text.strip():
+                try:
+                    yield msgspec.json.decode(text)
+                except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                    yield None

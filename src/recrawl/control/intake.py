@@ -1,0 +1,65 @@
+"""How fast and how far a host may fill a crawl: what is found is taken in while there is room.
+
+Room is shared as switches share the memory of their queues (a dynamic threshold: Choudhury and
+Hahne 1998): near the end of it a host is let in while it holds less than what is still free. One
+that has filled the crawl is refused, a newcomer is not.
+"""
+
+from dataclasses import dataclass, field
+from math import isinf
+
+__all__ = ["REFUSALS", "HostIntake", "has_room"]
+
+REFUSALS = {
+    "crawl-full": "the crawl is full (scope.max_pages) and most of it theirs",
+    "host-full": "more than scope.max_pages_per_host",
+    "listings": "more sitemaps or feeds than scope.max_listings_per_host",
+    "query-variants": "more than scope.max_query_variants of one address",
+    "too-fast": "more at a time than scope.max_new_per_minute",
+}
+_RESERVED = 10  # a tenth of all room is left to hosts that hold less than what is free
+_BURST_MINUTES = 5.0
+_MOST_HOSTS = 100_000  # whose counts are kept
+
+
+def has_room(*, n_pages: int, max_pages: int, n_of_host: int, n_hosts: int) -> bool:
+    """Tell whether one more page of a host has room among all pages of a crawl.
+
+    Parameters
+    ----------
+    n_pages, max_pages : pages that are known, and that may be
+    n_of_host : those of the host
+    n_hosts : hosts that are known; a single one may fill everything
+    """
+    free = max_pages - n_pages
+    if free <= 0:
+        return False
+    return free > max_pages // _RESERVED or n_hosts <= 1 or n_of_host < free
+
+
+@dataclass(slots=True)
+class HostIntake:
+    """So many new addresses a minute for each host, and five minutes' worth of them at once.
+
+    Parameters
+    ----------
+    per_minute : addresses; infinite: no bound
+    """
+
+    per_minute: float
+    _left: dict[str, tuple[float, float]] = field(default_factory=dict)  # addresses, instant
+
+    def take(self, host: str, now_s: float) -> bool:
+        """Count one new address of a host; False where it is one too many for now."""
+        if isinf(self.per_minute):
+            return True
+        most = _BURST_MINUTES * self.per_minute
+        if len(self._left) > _MOST_HOSTS:
+            self._left.clear()
+        left, at_s = self._left.get(host, (most, now_s))
+        left = min(most, left + max(now_s - at_s, 0.0) * self.per_minute / 60.0)
+        if left < 1.0:
+            self._left[host] = (left, now_s)
+            return False
+        self._left[host] = (left - 1.0, now_s)
+        return True

@@ -1,0 +1,44 @@
+"""What the dispatcher answers: the next thing to be done."""
+
+from dataclasses import dataclass
+
+from recrawl.terms import Lease
+
+__all__ = ["AskRobots", "Fetch", "Refill", "Task", "Wait"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """Fetch this page now. The request has been counted and its host is busy."""
+
+    lease: Lease
+
+
+@dataclass(frozen=True, slots=True)
+class AskRobots:
+    """Fetch this host's robots.txt now. The request has been counted and the host is busy."""
+
+    host_id: int
+    host: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refill:
+    """Lease up to ``limit`` pages of this host: those due, or the best ahead of their time.
+
+    Say so with :meth:`Dispatcher.stock`, or :meth:`Dispatcher.stock_ahead`.
+    """
+
+    host_id: int
+    limit: int
+    is_ahead: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Nothing may start before this instant (infinite: nothing is known to come)."""
+
+    until_s: float
+
+
+Task = Fetch | AskRobots | Refill | Wait

@@ -1,0 +1,45 @@
+"""What can be wrong with an index on disk, in words that say what to do."""
+
+import contextlib
+import errno
+from collections.abc import Iterator
+from pathlib import Path
+
+from recrawl.errors import StateError
+
+__all__ = ["translated"]
+
+_DO = {
+    "full": "the disk is full; make room and start again: nothing acknowledged was lost",
+    "busy": "another process writes it; stop that crawl first, or choose another state directory",
+    "denied": "this user may not read or write it; run as the owner of the state directory",
+    "many": "too many files are open; raise the limit (`ulimit -n 4096`) and start again",
+    "damaged": "`recrawl check` tells what is damaged; with --repair it keeps what is sound and "
+    "has the rest fetched again",
+}
+_SIGNS = (
+    ("full", ("No space left", "code: 28", "StorageFull", "quota")),
+    ("busy", ("LockBusy", "Lockfile")),
+    ("denied", ("Permission denied", "PermissionDenied", "Read-only file system")),
+    ("many", ("Too many open files",)),
+)
+_ERRNO = {errno.ENOSPC: "full", errno.EDQUOT: "full", errno.EMFILE: "many", errno.ENFILE: "many"}
+
+
+@contextlib.contextmanager
+def translated(directory: Path) -> Iterator[None]:
+    """Turn what tantivy and the disk say into a message with the way out."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        raise StateError(f"index {directory}: {error}. {_way_out(error)}") from error
+
+
+def _way_out(error: OSError | ValueError) -> str:
+    kind = _ERRNO.get(error.errno or 0) if isinstance(error, OSError) else None
+    if isinstance(error, PermissionError):
+        kind = "denied"
+    text = str(error)
+    kind = kind or next((name for name, signs in _SIGNS if any(s in text for s in signs)), None)
+    words = _DO[kind or "damaged"]
+    return words[0].upper() + words[1:] if not words.startswith("`") else words

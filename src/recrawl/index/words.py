@@ -1,0 +1,120 @@
+"""What counts as a word: of language, of code, and of an address; and what a page is called.
+
+A text is indexed twice. Once by its words, which a stemmer brings to their stems: ``vacuuming``
+finds ``vacuum``, and ``max_connections`` consists of two of them. And what no stemmer should see,
+because there are marks in it, as it is typed: ``max_connections``, ``--onto``, ``.gitignore``,
+``C++`` and ``%s`` are one code each; of Chinese and Japanese, each two neighbours are one.
+"""
+
+import re
+from collections.abc import Iterable
+from itertools import filterfalse, islice
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+import tantivy
+
+__all__ = [
+    "LANGUAGES",
+    "address_words",
+    "as_name",
+    "as_typed",
+    "codes",
+    "is_code",
+    "names",
+    "pairs",
+    "stems",
+    "tokens",
+]
+
+LANGUAGES: Final = (
+    "arabic", "danish", "dutch", "english", "finnish", "french", "german", "greek", "hungarian",
+    "italian", "norwegian", "portuguese", "romanian", "russian", "spanish", "swedish", "tamil",
+    "turkish", "none",
+)  # fmt: skip
+_LONGEST: Final = 60  # characters of a word; what is longer was not written by people
+# A mark before, words joined by marks, marks after.
+_TYPED: Final = re.compile(r"(?:--?|[.@%$#\\])?\w+(?:(?:[-.:@]|::|->)\w+)*(?:\+\+|#)?")
+_UNSPACED: Final = re.compile(r"[\u3005\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
+_NUMBERING: Final = re.compile(
+    r"^(?:(?:chapter|part|appendix|section)\s+)?(?:[0-9]+(?:\.[0-9]+)*|[A-Z](?:\.[0-9]+)+|[IVX]+)\.\s+",
+    re.IGNORECASE,
+)
+_SEPARATOR: Final = re.compile(r"\s+[-\u2013\u2014|\u00b7\u00bb:/]+\s+|\s*[|\u00bb]\s*|:\s+")
+_ENDING: Final = re.compile(r"\s*\([^()]{0,30}\)[^()]{0,30}$")
+_NO_WORD: Final = re.compile(r"[\W_]+")
+_NAME_CHARACTERS: Final = 100
+_MOST_NAMES: Final = 12
+_EMPTY_NAMES: Final = frozenset({"", "index", "default", "home"})
+
+
+def stems(language: str) -> Any:
+    """Return the analyzer of words for a language: lower case, no accents, stems."""
+    builder = (
+        tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+        .filter(tantivy.Filter.remove_long(_LONGEST))
+        .filter(tantivy.Filter.lowercase())
+        .filter(tantivy.Filter.ascii_fold())
+    )
+    if language != "none":
+        builder = builder.filter(tantivy.Filter.stemmer(language))
+    return builder.build()
+
+
+def as_typed() -> Any:
+    """Return the analyzer of codes, which :func:`codes` has found."""
+    return tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
+
+
+def codes(text: str) -> list[str]:
+    """Return the codes of a text, in lower case, as often as they occur."""
+    marked = filterfalse(str.isalpha, text.lower().split())
+    found = [token for token in _TYPED.findall(" ".join(marked)) if is_code(token)]
+    return found if text.isascii() else found + pairs(text)
+
+
+def pairs(text: str) -> list[str]:
+    """Return every two neighbours in Chinese and Japanese, which put no space between words."""
+    return [
+        run[at : at + 2] for run in _UNSPACED.findall(text) for at in range(max(len(run) - 1, 1))
+    ]
+
+
+def tokens(text: str) -> list[str]:
+    """Return words and codes of a query as they were typed, in lower case."""
+    return [token[:_LONGEST] for token in _TYPED.findall(text.lower())]
+
+
+def is_code(token: str) -> bool:
+    """Tell a token with marks in it from a plain word."""
+    return not token.isalnum() and len(token) <= _LONGEST
+
+
+def address_words(url: str) -> str:
+    """Return the words of an address, but for its host and the ending of a file."""
+    path = unquote(urlsplit(url).path)
+    head, dot, ending = path.rpartition(".")
+    if dot and ending.isalnum() and len(ending) <= 5:
+        path = head
+    return _NO_WORD.sub(" ", path).strip()
+
+
+def as_name(text: str) -> str:
+    """Return a name as it is compared: words in lower case, nothing between them but a space."""
+    return _NO_WORD.sub(" ", text.lower()).strip()[:_NAME_CHARACTERS]
+
+
+def names(title: str, headings: Iterable[str], url: str) -> list[str]:
+    """Return what a page may be called: its title and the parts of it, heading, end of address.
+
+    Without the numbers of chapters, and without what stands in brackets at the end.
+    """
+    end = address_words(urlsplit(url).path.rstrip("/").rpartition("/")[2])
+    wholes = dict.fromkeys((title, *islice(headings, 1), end))
+    parts = dict.fromkeys(part for whole in wholes for part in (whole, *_SEPARATOR.split(whole)))
+    found: dict[str, None] = {}
+    for part in parts:
+        bare = _NUMBERING.sub("", part.strip())
+        found.update(dict.fromkeys((part, bare, _ENDING.sub("", bare) if "(" in bare else bare)))
+    called = dict.fromkeys(map(as_name, found))
+    return [name for name in called if name not in _EMPTY_NAMES][:_MOST_NAMES]

@@ -1,0 +1,103 @@
+"""How far a crawl is, and in words why it fetches nothing."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from recrawl.quantities import show_duration
+from recrawl.terms import HostRecord, PageState
+
+__all__ = ["first_pass_of", "price_words", "why_idle"]
+
+_QUIET_S: Final = 60.0
+_NAMED: Final = 4
+_DONE: Final = 0.01  # of the pages known may be yet to come when the first pass is over
+
+
+def first_pass_of(counts: Mapping[PageState, int]) -> dict[str, int] | None:
+    """Return how far the first pass is; None once it is over.
+
+    Parameters
+    ----------
+    counts : pages by state
+
+    Returns
+    -------
+    dict or None
+        ``known``, ``indexed``, and ``to_come``: pages that no visit has told anything of.
+    """
+    known, to_come = sum(counts.values()), counts.get(PageState.DISCOVERED, 0)
+    if to_come <= max(2.0, _DONE * known) and known > to_come:
+        return None
+    return {"known": known, "indexed": counts.get(PageState.INDEXED, 0), "to_come": to_come}
+
+
+def price_words(price: float) -> str:
+    """Say what one more fetch is worth.
+
+    Parameters
+    ----------
+    price : weight times seconds
+    """
+    return f"one more fetch a day keeps {price / 86_400:.2g} pages of weight 1 fresher"
+
+
+def why_idle(
+    now_s: float,
+    last_fetch_s: float | None,
+    hosts: Sequence[HostRecord],
+    facts: Mapping[str, float],
+) -> str | None:
+    """Say why nothing is fetched; None while something is, or was a moment ago.
+
+    Parameters
+    ----------
+    now_s, last_fetch_s : instants; None: nothing was fetched yet
+    hosts : with the earliest due time of their pages
+    facts : of the state
+    """
+    budget = facts.get("budget_per_s") or 1.0
+    since_s = now_s - (facts.get("now_s", now_s) if last_fetch_s is None else last_fetch_s)
+    if since_s < max(_QUIET_S, 5.0 / budget):
+        return None
+    return f"Nothing fetched for {show_duration(since_s)}: {_reasons(now_s, hosts, facts)}"
+
+
+def _reasons(now_s: float, hosts: Sequence[HostRecord], facts: Mapping[str, float]) -> str:
+    waiting = [host for host in hosts if host.next_due_s < float("inf")]
+    blocked = sorted(
+        (host for host in hosts if host.blocked_until_s > now_s), key=lambda host: host.next_due_s
+    )
+    if not waiting:
+        return "no page is known that may be visited"
+    if blocked:
+        told = [_rests(host, now_s) for host in blocked[:_NAMED]]
+        if len(blocked) > _NAMED:
+            told.append(f"{len(blocked) - _NAMED} other hosts rest too")
+        return "; ".join(told)
+    next_s = min(host.next_due_s for host in waiting)
+    if next_s <= now_s:
+        return "pages are due; robots or indexer are busy with others"
+    if facts.get("least_worth"):
+        return (
+            f"no visit is worth plan.least_worth before {_clock(next_s, now_s)}: "
+            "the budget is left unspent on purpose"
+        )
+    least_s = facts.get("min_interval_s", 0.0)
+    return (
+        f"every page was visited less than {show_duration(least_s)} ago (revisit.min_interval) or "
+        f"waits for an instant that is fixed; the next is due at {_clock(next_s, now_s)}"
+    )
+
+
+def _rests(host: HostRecord, now_s: float) -> str:
+    times = f", {host.failures} times in a row" if host.failures > 1 else ""
+    return (
+        f"{host.host} rests until {_clock(host.blocked_until_s, now_s)} "
+        f"({host.blocked_why or 'blocked'}{times})"
+    )
+
+
+def _clock(instant_s: float, now_s: float) -> str:
+    form = "%H:%M:%S" if instant_s - now_s < 20 * 3600.0 else "%Y-%m-%d %H:%M"
+    return datetime.fromtimestamp(instant_s).astimezone().strftime(form)
