@@ -417,3 +417,17 @@ def test_a_lease_that_lapsed_while_its_host_waited_for_the_budget_is_not_used() 
     assert later == Refill(1, 3, is_ahead=True)
     made.stock_ahead(1, [], until_s=NOW_S + 150.0, from_s=inf)
     assert made.pick(NOW_S + 101.0) == Wait(NOW_S + 500.0)
+
+
+def test_a_due_page_whose_lease_lapsed_while_the_budget_was_waited_for_is_leased_again() -> None:
+    """With few requests an hour a lease is over before its turn; somebody else may have it."""
+    made = dispatcher(rate=0.01, delay_s=0.0, burst=1.0)
+    known(made, 1)
+    made.budget.spend(NOW_S)
+    assert isinstance(made.pick(NOW_S), Refill)
+    made.stock(1, [lease(1, 1), lease(1, 2)], until_s=NOW_S + 50.0, next_due_s=inf)
+    assert made.pick(NOW_S) == Wait(NOW_S + 100.0)
+
+    assert isinstance(made.pick(NOW_S + 100.0), Refill)
+    made.stock(1, [lease(1, 2)], until_s=NOW_S + 150.0, next_due_s=inf)
+    assert made.pick(NOW_S + 100.0) == Fetch(lease(1, 2))

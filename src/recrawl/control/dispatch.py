@@ -166,6 +166,9 @@ class Dispatcher:
         return Wait(self._next_s()) if self._least_share == inf else self._pick_ahead(now_s)
 
     def _task_of(self, queue: HostQueue, now_s: float) -> Task:
+        if queue.stock and now_s >= queue.stock_until_s:  # while the budget was waited for
+            queue.settle(now_s)
+            queue.choose(now_s, self._root_of)
         known = self._knows_robots(queue, now_s)
         if known and (not queue.stock or (queue.asked and queue.stock[0].tier != ASKED)):
             return self._refill(queue, max(self._stock_limit(queue) - len(queue.stock), 1))
