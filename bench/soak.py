@@ -39,6 +39,7 @@ from aiohttp import web as http
 from recrawl.ports import EventSink
 from recrawl.settings import Settings
 from recrawl.simulation.server import make_app
+from recrawl.simulation.fetcher import SiteFetcher
 from recrawl.simulation.site import Site
 from recrawl.simulation.truth import TruthMeter
 from recrawl.simulation.web import DAY_S, SyntheticWeb, WebShape
@@ -264,8 +265,8 @@ def virtual(months: int, seed: int) -> None:
         frontier = open_frontier(settings.state)
         end_s = epoch_s + 30.0 * DAY_S * months
         run_virtual_crawl(
-            settings, site, events=months_seen, epoch_s=epoch_s, until_s=end_s, speed=SPEED,
-            frontier=frontier,
+            settings, lambda clock: SiteFetcher(site, clock, access_s=0.003 * SPEED),
+            events=months_seen, epoch_s=epoch_s, until_s=end_s, speed=SPEED, frontier=frontier,
         )  # fmt: skip
         frontier.close()
     print(f"{months} months, {months_seen.visits:,} visits, {time.monotonic() - started:.0f} s")

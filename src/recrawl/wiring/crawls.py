@@ -27,8 +27,6 @@ from recrawl.runtime.crawl import Crawl
 from recrawl.runtime.parts import World
 from recrawl.runtime.virtual import run_virtually
 from recrawl.settings import Settings
-from recrawl.simulation.fetcher import SiteFetcher
-from recrawl.simulation.site import Site
 from recrawl.wiring.rules import crawl_plan, crawl_rules, seeds_of
 from recrawl.wiring.stores import open_frontier, open_index, open_steps
 from recrawl.wiring.upkeep import is_lost, mend_index
@@ -153,25 +151,23 @@ def _archiving(
 
 def run_virtual_crawl(
     settings: Settings,
-    site: Site,
+    fetcher_at: Callable[[Clock], Fetcher],
     *,
     events: EventSink,
     epoch_s: float,
     until_s: float,
     speed: float = 1.0,
-    access_s: float = 0.003,
     frontier: Frontier | None = None,
 ) -> None:
-    """Crawl a synthetic web in virtual time, by the same engine and rules.
+    """Crawl in virtual time whatever a fetcher brings, by the same engine and rules.
 
     Parameters
     ----------
     settings : of the crawl; its state directory is not used
-    site : what is crawled
+    fetcher_at : makes the fetcher, which tells the time by the clock that it is given
     events : hears every visit
     epoch_s, until_s : when it starts and ends, in the web's time
     speed : crawl seconds per second of the loop
-    access_s : what an exchange takes, in seconds of the loop
     frontier : default: one in memory
     """
 
@@ -181,7 +177,7 @@ def run_virtual_crawl(
         world = World(
             clock=clock,
             frontier=frontier or MemoryFrontier(),
-            fetcher=SiteFetcher(site, clock, access_s=access_s * speed),
+            fetcher=fetcher_at(clock),
             extractor=InPlaceExtractor(settings.name),
             index=MemoryIndex(),
             events=events,

@@ -25,6 +25,7 @@ from recrawl.ports import EventSink
 from recrawl.quantities import show_rate
 from recrawl.runtime.clock import LoopClock
 from recrawl.settings import Settings
+from recrawl.simulation.fetcher import SiteFetcher
 from recrawl.simulation.site import Site
 from recrawl.simulation.truth import TruthMeter
 from recrawl.simulation.web import DAY_S, SyntheticWeb, WebShape
@@ -34,6 +35,7 @@ from recrawl.wiring.crawls import open_crawl, run_virtual_crawl
 __all__ = ["demo"]
 
 SPEED = DAY_S / 2.0  # two seconds of the demo are a day of the web
+ACCESS_S = 0.003  # what an exchange takes without a network, in seconds of the demo
 WARM_UP = 0.25  # share of the time in which every arm may learn before it is measured
 
 
@@ -280,7 +282,12 @@ def virtual_arm(measure: str, plan: DemoPlan) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as directory:
         settings = demo_settings(plan, Path(directory), site, measure)
         run_virtual_crawl(
-            settings, site, events=counts, epoch_s=plan.epoch_s, until_s=plan.end_s, speed=SPEED
+            settings,
+            lambda clock: SiteFetcher(site, clock, access_s=ACCESS_S * SPEED),
+            events=counts,
+            epoch_s=plan.epoch_s,
+            until_s=plan.end_s,
+            speed=SPEED,
         )
     return _arm(truth, plan, sum(counts.outcomes.values()) - counts.outcomes["disallowed"])
 
