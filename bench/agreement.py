@@ -10,11 +10,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from recrawl.index.files import damaged_files
-from recrawl.ports import AdmissionLimits
-from recrawl.runtime.agreement import ENDED_IN_ORDER, recover
+from recrawl.crawler.index.files import damaged_files
+from recrawl.crawler.ports import AdmissionLimits
+from recrawl.crawler.runtime.agreement import ENDED_IN_ORDER, recover
+from recrawl.crawler.wiring.stores import open_frontier, open_index
 from recrawl.terms import Discovery, Document
-from recrawl.wiring.stores import open_frontier, open_index
 
 TEXT = "some words of a page that is neither long nor short, as pages go " * 20
 

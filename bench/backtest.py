@@ -13,8 +13,8 @@ import time
 
 import numpy as np
 
-from recrawl.processes.fitting.beliefs import RateBeliefs
-from recrawl.processes.fitting.change_rates import estimate_change_rates
+from recrawl.learning.beliefs import RateBeliefs
+from recrawl.learning.change_rates import estimate_change_rates
 from recrawl.simulation.backtest import Backtest, run_policy
 from recrawl.simulation.history import ChangeHistory
 

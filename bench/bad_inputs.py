@@ -33,10 +33,10 @@ import pyarrow.parquet as pq
 
 import recrawl.cli.app
 from recrawl.cli.robots.model_file import EXAMPLE
-from recrawl.control.urls import host_of
-from recrawl.frontier.sqlite import SqliteFrontier
-from recrawl.index.tantivy import TantivyIndex
-from recrawl.ports import AdmissionLimits
+from recrawl.crawler.control.urls import host_of
+from recrawl.crawler.frontier.sqlite import SqliteFrontier
+from recrawl.crawler.index.tantivy import TantivyIndex
+from recrawl.crawler.ports import AdmissionLimits
 from recrawl.terms import Discovery, Document, Kind
 
 LIMIT_S = 40.0

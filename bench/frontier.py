@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from recrawl.frontier.sqlite import SqliteFrontier
-from recrawl.ports import AdmissionLimits
+from recrawl.crawler.frontier.sqlite import SqliteFrontier
+from recrawl.crawler.ports import AdmissionLimits
 from recrawl.terms import Discovery, Kind, Outcome, PageState, PageUpdate, Visit
 
 NOW_S = 1_800_000_000.0

@@ -36,17 +36,24 @@ if "--atheris" in sys.argv:
     guided = atheris.instrument_imports(include=["recrawl", "protego", "feedparser", "tomllib"])
 with guided:
     from fuzz_readers import EXAMPLE, Answers, Asked, as_parquet, model_readers, tables
-    from recrawl.control.robots_txt import robots_from_answer
-    from recrawl.control.scope import Scope, why_outside
-    from recrawl.control.urls import MAX_URL_LENGTH, host_of, join, normalise, path_of, variant_key
+    from recrawl.crawler.control.robots_txt import robots_from_answer
+    from recrawl.crawler.control.scope import Scope, why_outside
+    from recrawl.crawler.control.urls import (
+        MAX_URL_LENGTH,
+        host_of,
+        join,
+        normalise,
+        path_of,
+        variant_key,
+    )
+    from recrawl.crawler.fetch.extract import MAX_LINKS, MAX_TEXT, MAX_TITLE, PageExtractor
+    from recrawl.crawler.fetch.feeds import read_feed
+    from recrawl.crawler.fetch.sitemaps import read_sitemap
+    from recrawl.crawler.frontier.sqlite import SqliteFrontier
+    from recrawl.crawler.index.tantivy import TantivyIndex
+    from recrawl.crawler.ports import AdmissionLimits
+    from recrawl.crawler.settings import load_settings
     from recrawl.errors import InputError, StateError
-    from recrawl.fetch.extract import MAX_LINKS, MAX_TEXT, MAX_TITLE, PageExtractor
-    from recrawl.fetch.feeds import read_feed
-    from recrawl.fetch.sitemaps import read_sitemap
-    from recrawl.frontier.sqlite import SqliteFrontier
-    from recrawl.index.tantivy import TantivyIndex
-    from recrawl.ports import AdmissionLimits
-    from recrawl.settings import load_settings
     from recrawl.terms import Discovery, Document, FetchResponse, Kind
 
 LONGEST = 4_096  # bytes of an input

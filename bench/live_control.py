@@ -22,10 +22,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from recrawl.control.activation import ActivationPolicy, FixedRobots
-from recrawl.control.regularity import Regularity, plan_robots
+from recrawl.crawler.control.activation import ActivationPolicy, FixedRobots
+from recrawl.crawler.control.regularity import Regularity, plan_robots
+from recrawl.crawler.runtime.crawl import robots_with_room
 from recrawl.fleet import ControlledBuffer, evaluate_irregular
-from recrawl.runtime.crawl import robots_with_room
 from recrawl.testing import run_virtually
 from recrawl.testing.restless import costs_of, restless_crawl
 

@@ -17,20 +17,20 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from recrawl.control.admission import Admission
-from recrawl.control.lifecycle import RevisitRules
-from recrawl.control.politeness import PolitenessRules
-from recrawl.control.scope import Scope
-from recrawl.fetch.in_place import InPlaceExtractor
-from recrawl.frontier.sqlite import SqliteFrontier
-from recrawl.ports import AdmissionLimits, EventSink, Fetcher
-from recrawl.runtime.clock import LoopClock
-from recrawl.runtime.crawl import Crawl, CrawlPlan
-from recrawl.runtime.parts import Rules, World
-from recrawl.runtime.virtual import run_virtually
+from recrawl.crawler.control.admission import Admission
+from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.control.politeness import PolitenessRules
+from recrawl.crawler.control.scope import Scope
+from recrawl.crawler.fetch.in_place import InPlaceExtractor
+from recrawl.crawler.frontier.sqlite import SqliteFrontier
+from recrawl.crawler.ports import AdmissionLimits, EventSink, Fetcher
+from recrawl.crawler.runtime.clock import LoopClock
+from recrawl.crawler.runtime.crawl import Crawl, CrawlPlan
+from recrawl.crawler.runtime.parts import Rules, World
+from recrawl.crawler.runtime.virtual import run_virtually
+from recrawl.crawler.wiring.crawls import InPlace
+from recrawl.crawler.wiring.stores import open_index
 from recrawl.terms import Discovery, FetchResponse, Kind
-from recrawl.wiring.crawls import InPlace
-from recrawl.wiring.stores import open_index
 
 NOW_S = 1_800_000_000.0
 WORDS = "river stone market window garden letter engine winter bridge candle forest harbour".split()

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
-import recrawl.processes.fitting.beliefs as module
+import recrawl.learning.beliefs as module
 from recrawl.cli.backtest.table import read_history
-from recrawl.processes.fitting.beliefs import RateBeliefs
+from recrawl.learning.beliefs import RateBeliefs
 
 SHIPPED = "never, 14, 1.4; 10 pages"
 LIVES = {

@@ -25,8 +25,8 @@ from pathlib import Path
 
 import tantivy
 
-from recrawl.fetch.extract import PageExtractor
-from recrawl.index.tantivy import TantivyIndex
+from recrawl.crawler.fetch.extract import PageExtractor
+from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.terms import Document, FetchResponse
 
 DOC = Path("/usr/share/doc")

@@ -28,10 +28,10 @@ from pathlib import Path
 
 import numpy as np
 
-from recrawl.ports import AdmissionLimits
+from recrawl.crawler.ports import AdmissionLimits
+from recrawl.crawler.wiring.stores import open_frontier, open_index
 from recrawl.terms import Discovery, Document, Kind, Outcome, PageState, PageUpdate, PlanRecord
 from recrawl.terms import Visit as Seen
-from recrawl.wiring.stores import open_frontier, open_index
 from serve_site import WEIGHTS, WORDS
 
 DAY_S = 86_400.0

@@ -36,15 +36,15 @@ from pathlib import Path
 import numpy as np
 from aiohttp import web as http
 
-from recrawl.ports import EventSink
-from recrawl.settings import Settings
-from recrawl.simulation.server import make_app
+from recrawl.crawler.ports import EventSink
+from recrawl.crawler.settings import Settings
+from recrawl.crawler.wiring.crawls import run_virtual_crawl
+from recrawl.crawler.wiring.stores import open_frontier
 from recrawl.simulation.fetcher import SiteFetcher
+from recrawl.simulation.server import make_app
 from recrawl.simulation.site import Site
 from recrawl.simulation.truth import TruthMeter
 from recrawl.simulation.web import DAY_S, SyntheticWeb, WebShape
-from recrawl.wiring.crawls import run_virtual_crawl
-from recrawl.wiring.stores import open_frontier
 
 FAULTS = 1 / 40
 N_PAGES = 800

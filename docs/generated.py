@@ -7,7 +7,7 @@ from rich.console import Console
 
 from recrawl.cli.app import VERBS, app
 from recrawl.cli.crawler.init import TEMPLATE
-from recrawl.control.lifecycle import CONFIRMED, KEEPS, next_state
+from recrawl.crawler.control.lifecycle import CONFIRMED, KEEPS, next_state
 from recrawl.terms import Outcome, PageState
 
 HERE = Path(__file__).parent / "reference"

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recrawl.control.urls import host_of
+from recrawl.crawler.control.urls import host_of
+from recrawl.crawler.frontier.sqlite import SqliteFrontier
+from recrawl.crawler.frontier.store import DATABASE
+from recrawl.crawler.index.tantivy import TantivyIndex
+from recrawl.crawler.ports import AdmissionLimits
+from recrawl.crawler.settings import load_settings
 from recrawl.errors import InputError, StateError
-from recrawl.frontier.sqlite import SqliteFrontier
-from recrawl.frontier.store import DATABASE
-from recrawl.index.tantivy import TantivyIndex
-from recrawl.ports import AdmissionLimits
-from recrawl.settings import load_settings
 from recrawl.terms import Discovery, Document, Kind
 
 KEYS = st.sampled_from(

@@ -41,7 +41,7 @@ class Kind(StrEnum):
 
 
 class PageState(StrEnum):
-    """The lasting state of a page; `recrawl.control.lifecycle` has the transitions."""
+    """The lasting state of a page; `recrawl.crawler.control.lifecycle` has the transitions."""
 
     DISCOVERED = "discovered"  # seen in a link, never answered
     INDEXED = "indexed"  # the index holds a copy
@@ -116,7 +116,7 @@ class Lease:
     crawl_rate_per_s: float | None = None  # from the plan; None: not planned yet
     weight: float = 1.0
     change_rate_per_s: float | None = None  # None: not estimated yet
-    tier: int = 0  # the queue of its host that it waited in; see `recrawl.control.tiers`
+    tier: int = 0  # the queue of its host that it waited in; see `recrawl.crawler.control.tiers`
 
 
 @dataclass(frozen=True, slots=True)

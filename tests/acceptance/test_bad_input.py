@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.acceptance.command import recrawl, write_config
 
-from recrawl.frontier.sqlite import SqliteFrontier
+from recrawl.crawler.frontier.sqlite import SqliteFrontier
 
 pytestmark = pytest.mark.acceptance
 

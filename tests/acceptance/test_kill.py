@@ -11,7 +11,7 @@ import pytest
 from tests.acceptance.command import recrawl, start, write_config
 from tests.acceptance.servers import Exchange, LocalServer, serving
 
-from recrawl.wiring.stores import open_frontier, open_index
+from recrawl.crawler.wiring.stores import open_frontier, open_index
 
 pytestmark = pytest.mark.acceptance
 

@@ -11,8 +11,8 @@ import pytest
 
 from recrawl.cli import main
 from recrawl.cli.robots.model_file import EXAMPLE
+from recrawl.learning.order_two import fit_order_two
 from recrawl.processes.batch_arrivals import BatchArrivals
-from recrawl.processes.fitting.order_two import fit_order_two
 
 
 @pytest.fixture

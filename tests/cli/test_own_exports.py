@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from recrawl.cli.app import main
-from recrawl.frontier.sqlite import SqliteFrontier
-from recrawl.ports import AdmissionLimits
+from recrawl.crawler.frontier.sqlite import SqliteFrontier
+from recrawl.crawler.ports import AdmissionLimits
 from recrawl.terms import Discovery, Outcome, PageState, PageUpdate, PlanRecord, Visit
 
 START_S, HOUR_S = 1_780_000_000.0, 3_600.0

@@ -15,8 +15,8 @@ import pytest
 
 from recrawl.cli import main
 from recrawl.cli.fit.event_log import fit_log, read_event_log
+from recrawl.crawler.wiring.zones import local_clock
 from recrawl.probing import DBWORLD, ProbedSource, solve_continuous, solve_exactly, work_hours
-from recrawl.wiring.zones import local_clock
 
 Run = Callable[..., tuple[int, str, str]]
 PAPER = ("probe", "dbworld", "--probes", "28", "--period", "4w", "--work-hours", "9-18")

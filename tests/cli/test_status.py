@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from recrawl.cli import main
-from recrawl.wiring.stores import open_frontier
+from recrawl.crawler.wiring.stores import open_frontier
 
 FOLLOWED = {
     "control_fetch_rate": 0.1,

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from recrawl.cli.app import main
-from recrawl.ports import AdmissionLimits
+from recrawl.crawler.ports import AdmissionLimits
+from recrawl.crawler.wiring.stores import open_frontier
 from recrawl.terms import Discovery
-from recrawl.wiring.stores import open_frontier
 
 
 @pytest.fixture

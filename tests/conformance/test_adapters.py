@@ -8,23 +8,24 @@ from pathlib import Path
 
 from tests.acceptance.servers import Exchange, serving
 
-from recrawl.fetch.http import HttpFetcher
-from recrawl.fetch.in_place import InPlaceExtractor
-from recrawl.fetch.isolation.extractor import IsolatedExtractor
-from recrawl.fetch.isolation.reader import Limits
-from recrawl.frontier.memory import MemoryFrontier
-from recrawl.frontier.sqlite import SqliteFrontier
-from recrawl.index.memory import MemoryIndex
-from recrawl.index.tantivy import TantivyIndex
-from recrawl.ports import Clock, EventSink, Extractor, Fetcher, Frontier, Offload, PageIndex
-from recrawl.runtime.clock import LoopClock
+from recrawl.crawler.fetch.http import HttpFetcher
+from recrawl.crawler.fetch.in_place import InPlaceExtractor
+from recrawl.crawler.fetch.isolation.extractor import IsolatedExtractor
+from recrawl.crawler.fetch.isolation.reader import Limits
+from recrawl.crawler.frontier.memory import MemoryFrontier
+from recrawl.crawler.frontier.sqlite import SqliteFrontier
+from recrawl.crawler.index.memory import MemoryIndex
+from recrawl.crawler.index.tantivy import TantivyIndex
+from recrawl.crawler.ports import Clock, EventSink, Extractor, Fetcher, Frontier, Offload, PageIndex
+from recrawl.crawler.runtime.clock import LoopClock
+from recrawl.crawler.telemetry.counters import CountingSink
+from recrawl.crawler.telemetry.lines import JsonLinesSink
+from recrawl.crawler.telemetry.metrics import MetricsSink
+from recrawl.crawler.wiring.crawls import InPlace, OnThread
 from recrawl.simulation.fetcher import SiteFetcher
 from recrawl.simulation.site import Site
 from recrawl.simulation.truth import TruthMeter
 from recrawl.simulation.web import SyntheticWeb, WebShape
-from recrawl.telemetry.counters import CountingSink
-from recrawl.telemetry.lines import JsonLinesSink
-from recrawl.telemetry.metrics import MetricsSink
 from recrawl.terms import FetchResponse
 from recrawl.testing.conformance import (
     ClockSuite,
@@ -37,7 +38,6 @@ from recrawl.testing.conformance import (
 )
 from recrawl.testing.scripted import Request, ScriptedFetcher
 from recrawl.testing.worlds import TimedWork
-from recrawl.wiring.crawls import InPlace, OnThread
 
 EPOCH_S = 1_800_000_000.0
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recrawl.crawler.settings.zones import find_zone
+from recrawl.crawler.wiring.zones import local_clock
 from recrawl.processes.local_clock import LocalClock
-from recrawl.settings.zones import find_zone
-from recrawl.wiring.zones import local_clock
 
 PARIS = local_clock(find_zone("Europe/Paris"), 1.6e9, 1.9e9)
 FORWARD_S = 1_774_746_000.0  # 2026-03-29 01:00 UTC: 2:00 becomes 3:00

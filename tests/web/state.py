@@ -5,8 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from recrawl.control.urls import normalise
-from recrawl.ports import AdmissionLimits
+from recrawl.crawler.control.urls import normalise
+from recrawl.crawler.ports import AdmissionLimits
+from recrawl.crawler.wiring.stores import open_frontier, open_index
 from recrawl.terms import (
     Discovery,
     Document,
@@ -18,7 +19,6 @@ from recrawl.terms import (
     PlanRecord,
     Visit,
 )
-from recrawl.wiring.stores import open_frontier, open_index
 
 NOW_S = 2_000_000_000.0  # after any day on which this runs: the state's own clock counts
 DAY_S = 86_400.0

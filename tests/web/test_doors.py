@@ -11,8 +11,8 @@ from starlette.types import ASGIApp
 from tests.web.asgi import Answer, ask
 from tests.web.state import HOST, stories, write_state
 
-from recrawl.frontier.sqlite import SqliteFrontier
-from recrawl.settings import Settings
+from recrawl.crawler.frontier.sqlite import SqliteFrontier
+from recrawl.crawler.settings import Settings
 from recrawl.terms import Discovery
 from recrawl.web.app import CrawlPages, make_app
 from recrawl.web.guard import Access
@@ -73,7 +73,7 @@ async def test_pages_are_asked_for_and_the_answers_told_by_number(state: Path) -
 
 
 def _limits() -> Any:
-    from recrawl.ports import AdmissionLimits
+    from recrawl.crawler.ports import AdmissionLimits
 
     return AdmissionLimits()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.web.state import FACTS, NOW_S, stories, write_state
 
-from recrawl.frontier.store import StateLock
+from recrawl.crawler.frontier.store import StateLock
 from recrawl.web.live import LiveView
 from recrawl.web.observation import CrawlObserver, crawl_instant
 from recrawl.web.source import CrawlSource

@@ -14,11 +14,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.control.revisits import RevisitControl
+from recrawl.crawler.control.revisits import RevisitControl
 from recrawl.errors import InvalidModel
 from recrawl.freshness import Pages, solve_even_freshness, solve_harmonic
 from recrawl.kernels.revisits import credit_copies, replay
-from recrawl.processes.fitting.change_rates import estimate_change_rates
+from recrawl.learning.change_rates import estimate_change_rates
 from recrawl.simulation.history import ChangeHistory
 from recrawl.simulation.revisit_rules import SHIPPED_RULES
 

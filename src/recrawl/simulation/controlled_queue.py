@@ -1,6 +1,6 @@
 """Simulation of the controlled buffer: what the exact answers are checked against.
 
-It asks the same :class:`~recrawl.control.activation.ActivationPolicy` that the live crawler asks,
+It asks the same :class:`~.ActivationPolicy` that the live crawler asks,
 at every arrival and departure (the answers are tabulated once, so that the loop is compiled).
 """
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recrawl.control.activation import ActivationPolicy
+from recrawl.crawler.control.activation import ActivationPolicy
 from recrawl.errors import InvalidModel
 from recrawl.fleet.model import ControlledBuffer, Matrix
 from recrawl.fleet.phased import PhasedFleet, PhasedPolicy

@@ -8,12 +8,12 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.control.budget import FetchBudget
-from recrawl.control.dispatch import Dispatcher, Fetch, Refill, Wait
-from recrawl.control.lifecycle import RevisitRules, next_visit
-from recrawl.control.order import root_urgency
-from recrawl.control.politeness import PolitenessRules
-from recrawl.control.robots_txt import RobotsRules
+from recrawl.crawler.control.budget import FetchBudget
+from recrawl.crawler.control.dispatch import Dispatcher, Fetch, Refill, Wait
+from recrawl.crawler.control.lifecycle import RevisitRules, next_visit
+from recrawl.crawler.control.order import root_urgency
+from recrawl.crawler.control.politeness import PolitenessRules
+from recrawl.crawler.control.robots_txt import RobotsRules
 from recrawl.freshness import Pages, solve_even_freshness
 from recrawl.terms import HostRecord, Lease, Outcome
 
@@ -60,8 +60,8 @@ def dispatch_visits(
     change_rates : shape (n,), 1/s, > 0
     n_seconds : simulated; the first fifth is not counted
     load : planned visits per second, > 0; above one, more is due than can be fetched
-    forgiven_share : see :class:`recrawl.control.lifecycle.RevisitRules`
-    root_of : see :class:`recrawl.control.dispatch.Dispatcher`
+    forgiven_share : see :class:`recrawl.crawler.control.lifecycle.RevisitRules`
+    root_of : see :class:`recrawl.crawler.control.dispatch.Dispatcher`
 
     Returns
     -------

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from typing_extensions import override
 
+from recrawl.crawler.ports import Clock, Fetcher
 from recrawl.errors import FetchError
-from recrawl.ports import Clock, Fetcher
 from recrawl.simulation.site import Site
 from recrawl.terms import FetchResponse
 

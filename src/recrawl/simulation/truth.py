@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from typing_extensions import override
 
-from recrawl.ports import EventSink
+from recrawl.crawler.ports import EventSink
 from recrawl.simulation.site import Site
 from recrawl.simulation.web import SyntheticPage
 

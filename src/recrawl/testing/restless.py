@@ -5,10 +5,10 @@ from itertools import count
 
 import numpy as np
 
-from recrawl.control.activation import ActivationPolicy
-from recrawl.control.lifecycle import RevisitRules
-from recrawl.control.politeness import PolitenessRules
-from recrawl.runtime.crawl import CrawlPlan
+from recrawl.crawler.control.activation import ActivationPolicy
+from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.control.politeness import PolitenessRules
+from recrawl.crawler.runtime.crawl import CrawlPlan
 from recrawl.terms import FetchResponse
 from recrawl.testing.scripted import Request
 from recrawl.testing.worlds import Setup, VirtualCrawl, virtual_crawl

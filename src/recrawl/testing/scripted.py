@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 from typing_extensions import override
 
+from recrawl.crawler.ports import Clock, Fetcher
 from recrawl.errors import FetchError
-from recrawl.ports import Clock, Fetcher
 from recrawl.simulation.fetcher import bounded
 from recrawl.terms import FetchResponse
 

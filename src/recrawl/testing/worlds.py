@@ -7,21 +7,21 @@ from typing import ParamSpec, TypeVar
 
 from typing_extensions import override
 
-from recrawl.control.admission import Admission
-from recrawl.control.lifecycle import RevisitRules
-from recrawl.control.politeness import PolitenessRules
-from recrawl.control.scope import Scope
-from recrawl.fetch.in_place import InPlaceExtractor
-from recrawl.frontier.memory import MemoryFrontier
-from recrawl.index.memory import MemoryIndex
-from recrawl.ports import Frontier, Offload, PageIndex, Preparation
-from recrawl.runtime.clock import LoopClock
-from recrawl.runtime.crawl import Crawl, CrawlPlan
-from recrawl.runtime.parts import Rules, World
-from recrawl.telemetry.counters import CountingSink
+from recrawl.crawler.control.admission import Admission
+from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.control.politeness import PolitenessRules
+from recrawl.crawler.control.scope import Scope
+from recrawl.crawler.fetch.in_place import InPlaceExtractor
+from recrawl.crawler.frontier.memory import MemoryFrontier
+from recrawl.crawler.index.memory import MemoryIndex
+from recrawl.crawler.ports import Frontier, Offload, PageIndex, Preparation
+from recrawl.crawler.runtime.clock import LoopClock
+from recrawl.crawler.runtime.crawl import Crawl, CrawlPlan
+from recrawl.crawler.runtime.parts import Rules, World
+from recrawl.crawler.telemetry.counters import CountingSink
+from recrawl.crawler.wiring.crawls import InPlace
 from recrawl.terms import Document
 from recrawl.testing.scripted import Duration, ScriptedFetcher, drawn
-from recrawl.wiring.crawls import InPlace
 
 __all__ = ["EPOCH_S", "Setup", "TimedPreparation", "VirtualCrawl", "virtual_crawl"]
 

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from recrawl.control.urls import normalise
+from recrawl.crawler.control.urls import normalise
+from recrawl.crawler.reports.page import page_report, timetable_report, why_unknown
+from recrawl.crawler.settings import Settings
 from recrawl.errors import InputError, RecrawlError
 from recrawl.quantities import show_duration, show_rate
-from recrawl.reports.page import page_report, timetable_report, why_unknown
-from recrawl.settings import Settings
 from recrawl.web.observation import crawl_instant
 from recrawl.web.pages.search import AGES, PER_PAGE, SearchQuestion, SearchResult
 from recrawl.web.source import CrawlSource
 
 if TYPE_CHECKING:
-    from recrawl.control.planning import Schedule
-    from recrawl.reports.plans import PlanQuestion
+    from recrawl.crawler.control.planning import Schedule
+    from recrawl.crawler.reports.plans import PlanQuestion
 
 __all__ = ["PageUnknown", "Planning", "Searching", "Surroundings", "explain_page"]
 
@@ -164,8 +164,8 @@ class Planning:
             A number makes no sense, or nothing was visited yet.
         """
         # Compiled loops take a second to import: paid on this thread, not at the server's start.
-        from recrawl.reports.plans import solve_what_if
-        from recrawl.reports.robots import control_curve
+        from recrawl.crawler.reports.plans import solve_what_if
+        from recrawl.crawler.reports.robots import control_curve
 
         started_s = time.perf_counter()
         facts = source.frontier().facts()
@@ -199,7 +199,7 @@ class Planning:
 
     def trade_off(self, source: CrawlSource) -> list[dict[str, float]]:
         """Return the freshness that multiples of the budget would buy."""
-        from recrawl.reports.plans import trade_off
+        from recrawl.crawler.reports.plans import trade_off
 
         question = self._question(source, source.frontier().facts())
         if self._trade_off[0] is not question:
@@ -208,7 +208,7 @@ class Planning:
         return self._trade_off[1]
 
     def _question(self, source: CrawlSource, facts: dict[str, float]) -> "PlanQuestion":
-        from recrawl.reports.plans import plan_question
+        from recrawl.crawler.reports.plans import plan_question
 
         frontier, history = source.frontier(), source.history()
         plan = frontier.last_plan()

@@ -16,9 +16,9 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 from typing_extensions import override
 
+from recrawl.crawler.reports.status import status_report
+from recrawl.crawler.settings import Settings
 from recrawl.errors import InputError, RecrawlError, StateError
-from recrawl.reports.status import status_report
-from recrawl.settings import Settings
 from recrawl.web.answers import PageUnknown, Planning, Searching, Surroundings, explain_page
 from recrawl.web.asked import asked_delay, asked_rate, asked_search, asked_weight
 from recrawl.web.doors import Doors

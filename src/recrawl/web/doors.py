@@ -10,15 +10,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from recrawl.control.scope import why_outside
-from recrawl.control.urls import host_of, normalise
+from recrawl.crawler.control.scope import why_outside
+from recrawl.crawler.control.urls import host_of, normalise
+from recrawl.crawler.settings import Settings
+from recrawl.crawler.wiring.rules import crawl_rules
+from recrawl.crawler.wiring.stores import open_door
 from recrawl.errors import InputError
-from recrawl.settings import Settings
 from recrawl.terms import VisitAnswer
 from recrawl.web.source import CrawlSource
 from recrawl.web.threads import Reader
-from recrawl.wiring.rules import crawl_rules
-from recrawl.wiring.stores import open_door
 
 __all__ = ["INDEXNOW", "Doors"]
 

@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from recrawl.ports import PlannedPages
-from recrawl.reports.history import freshness_over_time
-from recrawl.reports.status import believed_rates, control_report, instant_of, status_report
+from recrawl.crawler.ports import PlannedPages
+from recrawl.crawler.reports.history import freshness_over_time
+from recrawl.crawler.reports.status import believed_rates, control_report, instant_of, status_report
 from recrawl.terms import PlanRecord
 from recrawl.web.source import CrawlSource
 
 if TYPE_CHECKING:
-    from recrawl.reports.plans import PlanQuestion
+    from recrawl.crawler.reports.plans import PlanQuestion
 
 __all__ = ["CrawlObserver", "crawl_instant"]
 
@@ -47,7 +47,7 @@ class CrawlObserver:
     def pulse(self, source: CrawlSource) -> dict[str, object]:
         """Return what moves every second."""
         # Compiled loops take a second to import: paid on this thread, not at the server's start.
-        from recrawl.reports.robots import control_curve, safe_control_report
+        from recrawl.crawler.reports.robots import control_curve, safe_control_report
 
         frontier, history = source.frontier(), source.history()
         facts = frontier.facts()
@@ -78,7 +78,7 @@ class CrawlObserver:
 
     def report(self, source: CrawlSource) -> dict[str, object]:
         """Return what takes a while to read: pages, freshness over time, hosts."""
-        from recrawl.reports.plans import plan_question
+        from recrawl.crawler.reports.plans import plan_question
 
         frontier, history = source.frontier(), source.history()
         facts = frontier.facts()
@@ -106,7 +106,7 @@ class CrawlObserver:
 
     def _gain(self, plan: PlanRecord | None, question: "PlanQuestion | None") -> dict[str, Any]:
         """Return what a fifth more budget brings, and what visits to each host cost; per plan."""
-        from recrawl.reports.plans import solve_what_if
+        from recrawl.crawler.reports.plans import solve_what_if
 
         if plan is None or question is None:
             return {}

@@ -12,7 +12,7 @@ from pathlib import Path
 import uvicorn
 from starlette.types import ASGIApp
 
-from recrawl.settings import Settings
+from recrawl.crawler.settings import Settings
 from recrawl.web.app import CrawlPages, make_app
 from recrawl.web.guard import Access
 from recrawl.web.impatient import Connections, ImpatientProtocol

@@ -5,9 +5,9 @@ Each thread that asks has connections of its own, because a slow question must h
 
 from pathlib import Path
 
+from recrawl.crawler.ports import Frontier, PageIndex
+from recrawl.crawler.wiring.stores import CrawlHistory, open_frontier, open_history, open_index
 from recrawl.errors import StateError
-from recrawl.ports import Frontier, PageIndex
-from recrawl.wiring.stores import CrawlHistory, open_frontier, open_history, open_index
 
 __all__ = ["CrawlSource"]
 

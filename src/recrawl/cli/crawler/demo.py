@@ -20,17 +20,17 @@ from typing_extensions import override
 from recrawl.cli.crawler.watch import Watch
 from recrawl.cli.output import called_as, console, note, print_json, print_table
 from recrawl.cli.sizes import check_seed
+from recrawl.crawler.ports import EventSink
+from recrawl.crawler.runtime.clock import LoopClock
+from recrawl.crawler.settings import Settings
+from recrawl.crawler.telemetry.counters import CountingSink
+from recrawl.crawler.wiring.crawls import open_crawl, run_virtual_crawl
 from recrawl.errors import InputError, StateError
-from recrawl.ports import EventSink
 from recrawl.quantities import show_rate
-from recrawl.runtime.clock import LoopClock
-from recrawl.settings import Settings
 from recrawl.simulation.fetcher import SiteFetcher
 from recrawl.simulation.site import Site
 from recrawl.simulation.truth import TruthMeter
 from recrawl.simulation.web import DAY_S, SyntheticWeb, WebShape
-from recrawl.telemetry.counters import CountingSink
-from recrawl.wiring.crawls import open_crawl, run_virtual_crawl
 
 __all__ = ["demo"]
 

@@ -9,15 +9,15 @@ from cyclopts import Parameter
 
 from recrawl.cli.crawler.place import DEFAULT_CONFIG, state_directory
 from recrawl.cli.output import console, print_json, print_table
-from recrawl.control.urls import normalise
+from recrawl.crawler.control.urls import normalise
+from recrawl.crawler.reports.page import page_report, timetable_report, why_unknown
+from recrawl.crawler.reports.progress import price_words
+from recrawl.crawler.reports.status import bound_words
+from recrawl.crawler.settings import load_settings
+from recrawl.crawler.wiring.stores import open_frontier
 from recrawl.errors import InputError
 from recrawl.quantities import show_bytes, show_duration
-from recrawl.reports.page import page_report, timetable_report, why_unknown
-from recrawl.reports.progress import price_words
-from recrawl.reports.status import bound_words
-from recrawl.settings import load_settings
 from recrawl.terms import PageDetails
-from recrawl.wiring.stores import open_frontier
 
 __all__ = ["explain"]
 

@@ -13,8 +13,8 @@ from cyclopts import Parameter
 
 from recrawl.cli.crawler.place import state_directory
 from recrawl.cli.output import print_json, say
+from recrawl.crawler.wiring.stores import open_frontier
 from recrawl.errors import InputError, StateError
-from recrawl.wiring.stores import open_frontier
 
 __all__ = ["export"]
 

@@ -8,9 +8,9 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from recrawl.cli.output import called_as, say
-from recrawl.control.urls import host_of, normalise
+from recrawl.crawler.control.urls import host_of, normalise
+from recrawl.crawler.settings import settings_of
 from recrawl.errors import InputError, StateError
-from recrawl.settings import settings_of
 
 __all__ = ["init"]
 

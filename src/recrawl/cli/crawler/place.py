@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from recrawl.crawler.settings import load_settings
 from recrawl.errors import InputError
-from recrawl.settings import load_settings
 
 __all__ = ["DEFAULT_CONFIG", "state_directory"]
 

@@ -16,16 +16,16 @@ from cyclopts import Parameter
 
 from recrawl.cli.crawler.place import DEFAULT_CONFIG
 from recrawl.cli.output import note, print_json
+from recrawl.crawler.reports.nothing import why_nothing
+from recrawl.crawler.runtime.crawl import Crawl
+from recrawl.crawler.settings import Settings, load_settings
+from recrawl.crawler.settings.contradictions import contradictions, first_pass_words
+from recrawl.crawler.telemetry.counters import CountingSink
+from recrawl.crawler.telemetry.lines import JsonLinesSink
+from recrawl.crawler.wiring.crawls import open_crawl
 from recrawl.errors import InputError, NothingIndexed
 from recrawl.quantities import parse_duration_s, parse_rate_per_s, show_duration, show_rate
-from recrawl.reports.nothing import why_nothing
-from recrawl.runtime.crawl import Crawl
-from recrawl.settings import Settings, load_settings
-from recrawl.settings.contradictions import contradictions, first_pass_words
-from recrawl.telemetry.counters import CountingSink
-from recrawl.telemetry.lines import JsonLinesSink
 from recrawl.web.listening import PORT, bind
-from recrawl.wiring.crawls import open_crawl
 
 __all__ = ["run"]
 
@@ -209,7 +209,7 @@ def _listening(
             counts.then = JsonLinesSink(stream, lambda: crawl.now_s)
         if metrics is not None:
             # Its library takes a moment to import: only who asks for it pays.
-            from recrawl.telemetry.metrics import MetricsServer, MetricsSink
+            from recrawl.crawler.telemetry.metrics import MetricsServer, MetricsSink
 
             sink = MetricsSink(crawl.gauges, then=counts.then)
             stack.enter_context(MetricsServer(sink, metrics))

@@ -10,8 +10,8 @@ from cyclopts import Parameter
 
 from recrawl.cli.crawler.place import DEFAULT_CONFIG, state_directory
 from recrawl.cli.output import note
+from recrawl.crawler.settings import load_settings
 from recrawl.errors import InputError
-from recrawl.settings import load_settings
 from recrawl.web.guard import Access
 from recrawl.web.listening import (
     PORT,

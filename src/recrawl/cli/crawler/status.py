@@ -8,10 +8,10 @@ from cyclopts import Parameter
 
 from recrawl.cli.crawler.place import state_directory
 from recrawl.cli.output import console, print_json, print_table
+from recrawl.crawler.reports.progress import price_words
+from recrawl.crawler.reports.status import MEASURE_WORDS, status_report
+from recrawl.crawler.wiring.stores import is_running, open_frontier
 from recrawl.quantities import show_duration, show_rate
-from recrawl.reports.progress import price_words
-from recrawl.reports.status import MEASURE_WORDS, status_report
-from recrawl.wiring.stores import is_running, open_frontier
 
 __all__ = ["status"]
 
@@ -57,7 +57,7 @@ def status(
 
 def _add_obsolete(report: dict[str, Any], facts: Mapping[str, float]) -> None:
     """Add the share of pages that went stale in the buffer, where a model tells it."""
-    from recrawl.reports.robots import control_curve  # compiled loops, only for who asks
+    from recrawl.crawler.reports.robots import control_curve  # compiled loops, only for who asks
 
     fetches, curve = report["fetches"], control_curve(facts)
     brought = sum(fetches.get(name, 0) for name in ("new", "changed", "unchanged", "obsolete"))

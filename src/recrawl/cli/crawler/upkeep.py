@@ -7,12 +7,12 @@ from cyclopts import Parameter
 
 from recrawl.cli.crawler.place import DEFAULT_CONFIG, state_directory
 from recrawl.cli.output import note, print_json, say
+from recrawl.crawler.settings import load_settings
+from recrawl.crawler.wiring.upkeep import back_up
+from recrawl.crawler.wiring.upkeep import check as look_through
+from recrawl.crawler.wiring.upkeep import repair as mend
+from recrawl.crawler.wiring.upkeep import restore as bring_back
 from recrawl.errors import InputError
-from recrawl.settings import load_settings
-from recrawl.wiring.upkeep import back_up
-from recrawl.wiring.upkeep import check as look_through
-from recrawl.wiring.upkeep import repair as mend
-from recrawl.wiring.upkeep import restore as bring_back
 
 __all__ = ["backup", "check", "restore"]
 

@@ -11,12 +11,12 @@ from cyclopts import Parameter
 
 from recrawl.cli.crawler.place import DEFAULT_CONFIG, state_directory
 from recrawl.cli.output import note, parse_duration_s, print_json, print_table
-from recrawl.control.scope import Scope, why_outside
-from recrawl.control.urls import normalise
+from recrawl.crawler.control.scope import Scope, why_outside
+from recrawl.crawler.control.urls import normalise
+from recrawl.crawler.settings import load_settings
+from recrawl.crawler.wiring.stores import is_running, open_door
 from recrawl.errors import InputError
-from recrawl.settings import load_settings
 from recrawl.terms import VisitAnswer
-from recrawl.wiring.stores import is_running, open_door
 
 __all__ = ["visit"]
 

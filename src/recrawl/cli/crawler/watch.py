@@ -15,12 +15,12 @@ from rich.table import Table
 from rich.text import Text
 
 from recrawl.cli.output import note, progress_console
-from recrawl.control.estimate import FreshnessEstimate, estimate_freshness
+from recrawl.crawler.control.estimate import FreshnessEstimate, estimate_freshness
+from recrawl.crawler.reports.progress import first_pass_of, why_idle
+from recrawl.crawler.runtime.crawl import Crawl
+from recrawl.crawler.runtime.visits import host_record
+from recrawl.crawler.telemetry.counters import CountingSink
 from recrawl.quantities import show_duration, show_rate
-from recrawl.reports.progress import first_pass_of, why_idle
-from recrawl.runtime.crawl import Crawl
-from recrawl.runtime.visits import host_record
-from recrawl.telemetry.counters import CountingSink
 from recrawl.terms import PageState
 
 __all__ = ["Watch", "look_at"]

@@ -13,10 +13,10 @@ from recrawl.cli.fit.toml_parts import show_arrivals, write_toml
 from recrawl.cli.output import console, parse_duration_s, print_json, print_table
 from recrawl.cli.robots.arrival_log import read_arrival_log
 from recrawl.errors import InputError, InvalidModel
+from recrawl.learning.batch_log import BatchLog, split_log
+from recrawl.learning.erlang_branches import BranchFit, select_dependent_branches
+from recrawl.learning.order_two import correlation_bound, fit_order_two
 from recrawl.processes.batch_arrivals import BatchArrivals
-from recrawl.processes.fitting.batch_log import BatchLog, split_log
-from recrawl.processes.fitting.erlang_branches import BranchFit, select_dependent_branches
-from recrawl.processes.fitting.order_two import correlation_bound, fit_order_two
 from recrawl.processes.markovian_arrivals import MarkovianArrivals
 
 __all__ = ["main"]

@@ -17,11 +17,11 @@ from recrawl.cli.own_exports import told_only
 from recrawl.cli.plan.writer import check_out, write_batch
 from recrawl.cli.tables import read_table
 from recrawl.errors import InputError, InvalidModel, InvalidTable
-from recrawl.processes.fitting.beliefs import RateBeliefs
-from recrawl.processes.fitting.change_rates import estimate_change_rates, maximise_likelihood
-from recrawl.processes.fitting.gamma_priors import digamma, learn_gamma_priors
-from recrawl.processes.fitting.signals import SignalQuality, learn_signal_quality
-from recrawl.processes.fitting.visits import VisitIntervals, intervals_between
+from recrawl.learning.beliefs import RateBeliefs
+from recrawl.learning.change_rates import estimate_change_rates, maximise_likelihood
+from recrawl.learning.gamma_priors import digamma, learn_gamma_priors
+from recrawl.learning.signals import SignalQuality, learn_signal_quality
+from recrawl.learning.visits import VisitIntervals, intervals_between
 
 __all__ = ["main"]
 

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from recrawl.cli.instants import instants
 from recrawl.cli.tables import read_table
+from recrawl.crawler.settings.zones import find_zone
+from recrawl.crawler.wiring.zones import local_clock
 from recrawl.errors import InvalidTable
-from recrawl.processes.fitting.probe_results import ProbedIntensity, estimate_from_probes
-from recrawl.processes.fitting.weekly_intensity import WeeklyIntensity, estimate_weekly_intensity
+from recrawl.learning.probe_results import ProbedIntensity, estimate_from_probes
+from recrawl.learning.weekly_intensity import WeeklyIntensity, estimate_weekly_intensity
 from recrawl.processes.local_clock import WEEK_S, LocalClock
-from recrawl.settings.zones import find_zone
-from recrawl.wiring.zones import local_clock
 
 __all__ = ["EventLog", "fit_log", "fit_probe_results", "read_event_log", "read_probe_results"]
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.cli.figures import new_figure, save_figure
-from recrawl.processes.fitting.batch_log import BatchLog
+from recrawl.learning.batch_log import BatchLog
 from recrawl.processes.markovian_arrivals import MarkovianArrivals
 from recrawl.processes.phase_type import PhaseType
 

@@ -12,8 +12,8 @@ from recrawl.cli.fit.toml_parts import show_law, write_toml
 from recrawl.cli.output import console, print_json, print_table
 from recrawl.cli.robots.arrival_log import read_service_times
 from recrawl.errors import InputError, InvalidModel
-from recrawl.processes.fitting.erlang_branches import BranchFit, select_branches
-from recrawl.processes.fitting.phase_type_moments import fit_three_moments, fit_two_moments
+from recrawl.learning.erlang_branches import BranchFit, select_branches
+from recrawl.learning.phase_type_moments import fit_three_moments, fit_two_moments
 from recrawl.processes.phase_type import PhaseType
 
 __all__ = ["main"]

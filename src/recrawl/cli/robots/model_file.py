@@ -6,6 +6,7 @@ from typing import Literal, TypeVar
 
 import msgspec
 
+from recrawl.crawler.settings.toml import explain_mismatch, read_toml
 from recrawl.errors import InputError, InvalidModel, InvalidTable
 from recrawl.fleet.bursty import (
     BufferCosts,
@@ -14,11 +15,10 @@ from recrawl.fleet.bursty import (
     marked_robots,
     thinned_robots,
 )
+from recrawl.learning.phase_type_moments import fit_three_moments, fit_two_moments
 from recrawl.processes.batch_arrivals import BatchArrivals
-from recrawl.processes.fitting.phase_type_moments import fit_three_moments, fit_two_moments
 from recrawl.processes.markovian_arrivals import MarkovianArrivals
 from recrawl.processes.phase_type import PhaseType
-from recrawl.settings.toml import explain_mismatch, read_toml
 
 __all__ = ["EXAMPLE", "read_model"]
 

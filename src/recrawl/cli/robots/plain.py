@@ -19,7 +19,7 @@ from recrawl.cli.robots.report import (
     show_point,
     show_rates,
 )
-from recrawl.control.careful import lookup_policy
+from recrawl.crawler.control.careful import lookup_policy
 from recrawl.errors import InputError
 from recrawl.fleet import (
     ControlledBuffer,

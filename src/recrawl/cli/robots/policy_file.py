@@ -6,10 +6,10 @@ import msgspec
 import numpy as np
 
 from recrawl.cli.table_bytes import read_text_bytes
+from recrawl.crawler.settings.toml import explain_mismatch
 from recrawl.errors import InvalidTable
 from recrawl.fleet import ControlledBuffer, RobotPolicy
 from recrawl.fleet.policy import Bits
-from recrawl.settings.toml import explain_mismatch
 
 __all__ = ["PolicyFile", "read_policy_file"]
 

@@ -10,7 +10,7 @@ from recrawl.errors import InvalidModel
 from recrawl.fleet.bursty.measures import BufferMeasures, evaluate_map
 from recrawl.fleet.bursty.model import BurstyBuffer
 from recrawl.fleet.bursty.search import list_thresholds
-from recrawl.processes.fitting.phase_type_moments import fit_two_moments
+from recrawl.learning.phase_type_moments import fit_two_moments
 from recrawl.processes.phase_type import PhaseType
 
 __all__ = ["STUDIES", "Study", "StudyPoint", "study_buffer", "vary"]

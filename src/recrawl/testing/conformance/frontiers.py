@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recrawl.ports import AdmissionLimits, Frontier
+from recrawl.crawler.ports import AdmissionLimits, Frontier
 from recrawl.terms import Discovery, Kind, Lease, Outcome, PageState, PageUpdate, PlanRecord, Visit
 
 __all__ = ["FrontierSuite"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recrawl.ports import PageIndex
+from recrawl.crawler.ports import PageIndex
 from recrawl.terms import Document
 
 __all__ = ["IndexSuite"]

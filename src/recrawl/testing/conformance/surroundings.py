@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from recrawl.ports import Clock, EventSink, Offload
-from recrawl.runtime.virtual import run_virtually
+from recrawl.crawler.ports import Clock, EventSink, Offload
+from recrawl.crawler.runtime.virtual import run_virtually
 
 __all__ = ["ClockSuite", "EventSuite", "OffloadSuite"]
 

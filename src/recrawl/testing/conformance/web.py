@@ -6,8 +6,8 @@ from contextlib import AbstractAsyncContextManager
 
 import pytest
 
+from recrawl.crawler.ports import Extractor, Fetcher
 from recrawl.errors import FetchError
-from recrawl.ports import Extractor, Fetcher
 from recrawl.terms import FetchResponse
 
 __all__ = ["ExtractorSuite", "FetcherSuite"]

@@ -11,12 +11,12 @@ import traceback
 from pathlib import Path
 from typing import Any, Final
 
-from recrawl.control.politeness import PolitenessRules
-from recrawl.ports import Frontier, PageIndex
+from recrawl.crawler.control.politeness import PolitenessRules
+from recrawl.crawler.ports import Frontier, PageIndex
+from recrawl.crawler.wiring.stores import open_frontier, open_index
 from recrawl.testing import Setup, run_virtually, virtual_crawl
 from recrawl.testing.scripted import ScriptedFetcher
 from recrawl.testing.worlds import EPOCH_S
-from recrawl.wiring.stores import open_frontier, open_index
 
 __all__ = ["HOSTS", "N_PAGES", "is_gone", "script", "text_of"]
 

@@ -8,9 +8,9 @@ from typing import Any, ParamSpec, TypeVar, cast
 import numpy as np
 from typing_extensions import override
 
+from recrawl.crawler.ports import Frontier, Offload, PageIndex, Preparation
+from recrawl.crawler.runtime.virtual import VirtualLoop
 from recrawl.errors import StateError
-from recrawl.ports import Frontier, Offload, PageIndex, Preparation
-from recrawl.runtime.virtual import VirtualLoop
 from recrawl.terms import Document, Lease, PageUpdate
 from recrawl.testing.storms.web import Broken
 

@@ -9,19 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from recrawl.control.admission import Admission
-from recrawl.control.lifecycle import RevisitRules
-from recrawl.control.politeness import PolitenessRules
-from recrawl.control.retry import Backoff
-from recrawl.control.scope import Scope
+from recrawl.crawler.control.admission import Admission
+from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.control.politeness import PolitenessRules
+from recrawl.crawler.control.retry import Backoff
+from recrawl.crawler.control.scope import Scope
+from recrawl.crawler.fetch.in_place import InPlaceExtractor
+from recrawl.crawler.frontier.sqlite import SqliteFrontier
+from recrawl.crawler.index.memory import MemoryIndex
+from recrawl.crawler.runtime.clock import LoopClock
+from recrawl.crawler.runtime.crawl import Crawl, CrawlPlan
+from recrawl.crawler.runtime.parts import Rules, World
+from recrawl.crawler.telemetry.counters import CountingSink
+from recrawl.crawler.wiring.crawls import InPlace
 from recrawl.errors import StateError
-from recrawl.fetch.in_place import InPlaceExtractor
-from recrawl.frontier.sqlite import SqliteFrontier
-from recrawl.index.memory import MemoryIndex
-from recrawl.runtime.clock import LoopClock
-from recrawl.runtime.crawl import Crawl, CrawlPlan
-from recrawl.runtime.parts import Rules, World
-from recrawl.telemetry.counters import CountingSink
 from recrawl.terms import Outcome, PageState
 from recrawl.testing.storms.disk import (
     Killed,
@@ -32,7 +33,6 @@ from recrawl.testing.storms.disk import (
     handle,
 )
 from recrawl.testing.storms.web import Broken, StormyFetcher, StormyWeb
-from recrawl.wiring.crawls import InPlace
 
 __all__ = ["Storm", "StormReport", "run_storm"]
 

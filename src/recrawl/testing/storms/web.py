@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from typing_extensions import override
 
+from recrawl.crawler.ports import Clock, Fetcher
 from recrawl.errors import FetchError
-from recrawl.ports import Clock, Fetcher
 from recrawl.simulation.fetcher import bounded
 from recrawl.terms import FetchResponse
 

@@ -1,0 +1,1 @@
+"""The crawler: the engine and what it is made of, from decisions to adapters and settings."""

@@ -1,0 +1,74 @@
+"""From addresses found on a page to discoveries that belong to the crawl."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from recrawl.crawler.control.scope import Scope, Weights, why_outside
+from recrawl.crawler.control.urls import host_of, variant_key
+from recrawl.terms import Discovery, Kind
+
+__all__ = ["Admission"]
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """What is taken in, and what it is worth.
+
+    Parameters
+    ----------
+    scope : which URLs belong to the crawl
+    weights : worth by URL
+    sitemaps, feeds : whether those are read at all
+    """
+
+    scope: Scope
+    weights: Weights = field(default_factory=Weights)
+    sitemaps: bool = True
+    feeds: bool = True
+
+    def of(
+        self,
+        urls: Iterable[str],
+        *,
+        kind: Kind = Kind.PAGE,
+        depth: int = 0,
+        hops: int = 0,
+    ) -> list[Discovery]:
+        """Return the discoveries among URLs in normal form."""
+        return self.dated(((url, None) for url in urls), kind=kind, depth=depth, hops=hops)
+
+    def dated(
+        self,
+        urls: Iterable[tuple[str, float | None]],
+        *,
+        kind: Kind = Kind.PAGE,
+        depth: int = 0,
+        hops: int = 0,
+    ) -> list[Discovery]:
+        """Return the discoveries among (URL, lastmod) pairs."""
+        if (kind is Kind.SITEMAP and not self.sitemaps) or (kind is Kind.FEED and not self.feeds):
+            return []
+        return [
+            Discovery(
+                url=url,
+                host=host_of(url),
+                kind=kind,
+                depth=depth,
+                hops=hops,
+                weight=self.weights.of(url),
+                variant_of=variant_key(url),
+                lastmod_s=lastmod_s,
+            )
+            for url, lastmod_s in urls
+            if self._belongs(url, kind, depth, hops)
+        ]
+
+    def _belongs(self, url: str, kind: Kind, depth: int, hops: int) -> bool:
+        if kind is Kind.PAGE:
+            return why_outside(self.scope, url, depth=depth, hops=hops) is None
+        # Sitemaps and feeds are found under paths that the patterns for pages may not cover.
+        return (
+            self.scope.has_host(host_of(url))
+            and hops <= self.scope.max_hops
+            and depth <= 3 + self.scope.max_depth
+        )

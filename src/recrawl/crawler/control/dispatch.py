@@ -1,0 +1,395 @@
+"""Which request is made next: the page most urgently late, of the hosts that may be asked now.
+
+Pages that a plan knows compete by lateness times root urgency (:mod:`.order`). Pages
+that were never visited, and robots.txt, come in the order in which they were due, and take their
+share of the requests while both wait. A page that somebody asked for comes before all of these.
+
+Where no page is due that may be visited, the request goes to the page whose visit is worth most
+(:mod:`.ahead`): the budget does not lie unused while a visit is worth anything.
+
+Pure and synchronous: it is told the time and what happened, and answers with the next task, or
+with the instant to wait for. The runtime performs the tasks. Politeness and the budget are
+enforced here, before a page is handed to a robot, so no robot can break them.
+"""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from math import inf
+from typing import Final
+
+import numpy as np
+
+from recrawl.crawler.control.ahead import AheadOrder
+from recrawl.crawler.control.budget import FetchBudget
+from recrawl.crawler.control.heaps import HostHeap
+from recrawl.crawler.control.host_queue import HostQueue, parted
+from recrawl.crawler.control.order import lane_of, root_urgency
+from recrawl.crawler.control.politeness import HostPoliteness, PolitenessRules
+from recrawl.crawler.control.robots_txt import RobotsRules
+from recrawl.crawler.control.tasks import AskRobots, Fetch, Refill, Task, Wait
+from recrawl.crawler.control.tiers import ASKED, NEW, worth_share
+from recrawl.terms import HostRecord, Lease
+
+__all__ = ["AskRobots", "Dispatcher", "Fetch", "Refill", "Task", "Wait"]
+
+
+_AHEAD: Final = (
+    16  # pages that are leased ahead of their time at once: while they wait, worth moves
+)
+
+
+class Dispatcher:
+    """Picks tasks over all hosts; O(lanes + pages leased ahead + log hosts) each.
+
+    Parameters
+    ----------
+    politeness : how hosts are treated
+    budget : the budget that all requests share
+    random : source of the jitter of back-off
+    lease_s : how long leases live; pages leased ahead are few enough to be fetched in half of it
+    horizon_s : pages due later than this are left alone (for a single pass); default: none
+    first_free : first visits do not count in the budget: politeness alone paces them
+    discovery_share : of the requests, for pages that no plan knows while both wait
+    least_share : of the price: pages worth less are not visited ahead of their time; infinite: none
+    root_of : root urgency of a page, or None where no plan knows it
+    """
+
+    def __init__(  # noqa: PLR0913 - each is said once, when a crawl is put together
+        self,
+        *,
+        politeness: PolitenessRules,
+        budget: FetchBudget,
+        random: np.random.Generator,
+        lease_s: float = 600.0,
+        horizon_s: float = inf,
+        first_free: bool = False,
+        discovery_share: float = 0.5,
+        least_share: float = 0.0,
+        root_of: Callable[[Lease], float | None] = root_urgency,
+    ) -> None:
+        self.budget = budget
+        self.horizon_s = horizon_s
+        self.lease_s = lease_s
+        self._rules = politeness
+        self._random = random
+        self._hosts: dict[int, HostQueue] = {}
+        self._waiting = HostHeap(self._version_of)  # by when they have something to do
+        self._lanes: dict[int, HostHeap] = {}  # by urgency, and in each by due time
+        self._unplanned = HostHeap(self._version_of)  # by due time, what no plan knows
+        self._asked = HostHeap(self._version_of)  # by due time, what somebody asked for
+        self._first_free = first_free
+        self._ahead = AheadOrder(lambda host_id: self._hosts[host_id].ahead, self._version_of)
+        self._least_share = least_share if horizon_s == inf else inf
+        self._discovery_share = discovery_share
+        self._owed = 0.0  # requests that what no plan knows has had too few of
+        self._root_of = root_of
+
+    @property
+    def longest_block_s(self) -> float:
+        """The longest that a host may be left alone for its answers."""
+        return max(self._rules.longest_retry_after_s, self._rules.backoff.longest_s)
+
+    # -- what is known --
+
+    def host(self, host_id: int) -> HostQueue:
+        """Return one host."""
+        return self._hosts[host_id]
+
+    def hosts(self) -> list[HostQueue]:
+        """Return every host."""
+        return list(self._hosts.values())
+
+    def observe_host(self, record: HostRecord, robots: RobotsRules | None) -> None:
+        """Learn of a host, or that more of its pages are due."""
+        queue = self._hosts.get(record.host_id)
+        if queue is None:
+            timing = HostPoliteness(
+                self._rules,
+                failures=record.failures,
+                blocked_until_s=record.blocked_until_s,
+                blocked_why=record.blocked_why,
+            )
+            queue = HostQueue(record.host_id, record.host, timing)
+            queue.robots_status = record.robots_status
+            queue.robots_body = record.robots_body
+            self._hosts[record.host_id] = queue
+            self.set_robots(record.host_id, robots, record.robots_until_s)
+        if not queue.refilling:
+            queue.next_due_s = record.next_due_s
+        self._changed(queue)
+
+    def observe_due(self, host_id: int, due_s: float, ahead_from_s: float = inf) -> None:
+        """Learn that a page of a known host is due at an instant.
+
+        Parameters
+        ----------
+        ahead_from_s : from when it may be visited ahead of that; infinite: never
+        """
+        queue = self._hosts[host_id]
+        if due_s < queue.next_due_s or ahead_from_s < queue.ahead.from_s:
+            queue.next_due_s = min(queue.next_due_s, due_s)
+            queue.ahead.from_s = min(queue.ahead.from_s, ahead_from_s)
+            self._changed(queue)
+
+    def observe_asked(self, host_id: int) -> None:
+        """Learn that somebody asked for pages of a known host."""
+        queue = self._hosts[host_id]
+        queue.asked = True
+        self._changed(queue)
+
+    def observe_plan(self, least_share: float) -> None:
+        """Learn that due times have moved.
+
+        Parameters
+        ----------
+        least_share : of the price, below which no page is visited ahead of its time, >= 0
+        """
+        if self._least_share == inf:
+            return
+        self._least_share = least_share
+        for queue in self._hosts.values():
+            queue.ahead.from_s = -inf
+            self._changed(queue)
+
+    def worth_ahead(self, lease: Lease, now_s: float) -> float:
+        """Return what a visit ahead of its time is worth; 0 where the budget is not for that."""
+        share = worth_share(lease, now_s)
+        return share if share > self._least_share else 0.0
+
+    # -- what to do next --
+
+    def pick(self, now_s: float) -> Task:
+        """Return the next task. Requests are counted and their hosts marked busy here."""
+        queue = self._most_urgent(now_s)
+        if queue is not None:
+            return self._task_of(queue, now_s)
+        return Wait(self._next_s()) if self._least_share == inf else self._pick_ahead(now_s)
+
+    def _task_of(self, queue: HostQueue, now_s: float) -> Task:
+        if queue.stock and now_s >= queue.stock_until_s:  # while the budget was waited for
+            queue.settle(now_s)
+            queue.choose(now_s, self._root_of)
+        known = self._knows_robots(queue, now_s)
+        if known and (not queue.stock or (queue.asked and queue.stock[0].tier != ASKED)):
+            return self._refill(queue, max(self._stock_limit(queue) - len(queue.stock), 1))
+        is_free = self._first_free and (not known or queue.stock[queue.first].tier == NEW)
+        if not is_free:
+            budget_s = self.budget.ready_s(now_s)
+            if budget_s > now_s:
+                self._push_ready(queue, now_s)
+                return Wait(budget_s)
+            self.budget.spend(now_s)
+        queue.politeness.start()
+        self._count_share(queue)
+        task: Task = Fetch(queue.take()) if known else AskRobots(queue.host_id, queue.host)
+        self._changed(queue)
+        return task
+
+    def _pick_ahead(self, now_s: float) -> Task:
+        """Return the task of most worth while nothing is due that may be visited."""
+        budget_s = self.budget.ready_s(now_s)
+        is_free = budget_s > now_s
+        host_id = self._ahead.to_refill(now_s, is_free=is_free)
+        if host_id is None and not is_free:
+            host_id = self._ahead.take(now_s)
+        if host_id is None:
+            return Wait(min(self._next_s(), budget_s) if is_free else self._next_s())
+        queue = self._hosts[host_id]
+        queue.settle(now_s)  # its leases may have lapsed while it waited for its turn
+        if not self._knows_robots(queue, now_s):
+            if is_free:  # nothing but the budget is waited for
+                self._changed(queue)
+                return Wait(min(self._due_s(), budget_s))
+            task: Task = AskRobots(queue.host_id, queue.host)
+        elif not queue.ahead.stock:
+            return self._refill(queue, min(self._stock_limit(queue), _AHEAD), is_ahead=True)
+        else:
+            task = Fetch(queue.ahead.take_best(now_s))
+        self.budget.spend(now_s)
+        queue.politeness.start()
+        self._changed(queue)
+        return task
+
+    def _refill(self, queue: HostQueue, limit: int, *, is_ahead: bool = False) -> Refill:
+        queue.refilling = True
+        self._changed(queue)
+        return Refill(queue.host_id, limit, is_ahead)
+
+    def _knows_robots(self, queue: HostQueue, now_s: float) -> bool:
+        return queue.robots is not None and now_s < queue.robots_until_s
+
+    def _next_s(self) -> float:
+        """Return when there may be something to do, budget apart."""
+        return min(self._due_s(), self._ahead.next_s())
+
+    def _due_s(self) -> float:
+        first = self._waiting.first()
+        return inf if first is None else first[0]
+
+    def next_ready_s(self, now_s: float) -> float:
+        """Return when the next host has something to do, whatever the budget.
+
+        A host whose pages are being leased has something to do now: what they are is not known yet.
+        """
+        times = (
+            now_s if queue.refilling else queue.ready_s(self.horizon_s)
+            for queue in self._hosts.values()
+        )
+        return max(now_s, min(times, default=inf))
+
+    # -- what happened --
+
+    def stock(
+        self, host_id: int, leases: Sequence[Lease], *, until_s: float, next_due_s: float
+    ) -> list[Lease]:
+        """Take leased pages of a host; return those that robots.txt forbids."""
+        queue = self._hosts[host_id]
+        queue.refilling = False
+        queue.asked = any(lease.tier == ASKED for lease in leases)  # there may be more of them
+        queue.next_due_s = next_due_s
+        allowed, forbidden = parted(queue.robots, leases)
+        queue.put(allowed, until_s)
+        self._changed(queue)
+        return forbidden
+
+    def stock_ahead(
+        self, host_id: int, leases: Sequence[Lease], *, until_s: float, from_s: float
+    ) -> list[Lease]:
+        """Take pages leased ahead of their time; return those that robots.txt forbids.
+
+        Parameters
+        ----------
+        from_s : when there may be more
+        """
+        queue = self._hosts[host_id]
+        queue.refilling = False
+        queue.ahead.until_s, queue.ahead.from_s = until_s, from_s
+        queue.ahead.stock, forbidden = parted(queue.robots, leases)
+        self._changed(queue)
+        return forbidden
+
+    def set_robots(
+        self, host_id: int, robots: RobotsRules | None, until_s: float, *, why: str = ""
+    ) -> list[Lease]:
+        """Learn a host's rules; return pages leased ahead that they forbid.
+
+        ``why`` says what was wrong where the rules could not be had.
+        """
+        queue = self._hosts[host_id]
+        queue.robots = robots
+        queue.robots_until_s = until_s
+        forbidden: list[Lease] = []
+        if robots is not None:
+            queue.politeness.crawl_delay_s = robots.crawl_delay_s
+            if not robots.reachable:
+                queue.politeness.block_until(until_s, f"robots.txt cannot be read: {why}")
+            else:
+                allowed, forbidden = parted(robots, queue.stock)
+                queue.stock = deque(allowed)
+                queue.ahead.stock, more = parted(robots, queue.ahead.stock)
+                forbidden += more
+        self._changed(queue)
+        return forbidden
+
+    def answered(
+        self,
+        host_id: int,
+        now_s: float,
+        status: int,
+        retry_after: str | None,
+        page_id: int | None = None,
+    ) -> bool:
+        """End a request that was answered; True if the host is blocked or forgiven by it.
+
+        Parameters
+        ----------
+        page_id : the page that was asked for; None: something that speaks for the whole host
+        """
+        queue = self._hosts[host_id]
+        before = (queue.politeness.failures, queue.politeness.blocked_until_s)
+        queue.politeness.answered(now_s, status, retry_after, self._random, page_id)
+        self._changed(queue)
+        return before != (queue.politeness.failures, queue.politeness.blocked_until_s)
+
+    def unanswered(self, host_id: int, now_s: float, why: str, page_id: int | None = None) -> None:
+        """End a request that brought no answer."""
+        queue = self._hosts[host_id]
+        queue.politeness.unanswered(now_s, why, self._random, page_id)
+        self._changed(queue)
+
+    def cancelled(self, host_id: int) -> None:
+        """End a request that was never made."""
+        queue = self._hosts[host_id]
+        queue.politeness.cancel()
+        self._changed(queue)
+
+    def give_back(self) -> list[Lease]:
+        """Return every page leased ahead and not handed out, and forget them."""
+        kept: list[Lease] = []
+        for queue in self._hosts.values():
+            kept += [*queue.stock, *queue.ahead.stock]
+            queue.stock.clear()
+            queue.ahead.stock.clear()
+            self._changed(queue)
+        return kept
+
+    # -- inside --
+
+    def _stock_limit(self, queue: HostQueue) -> int:
+        pace_s = max(queue.politeness.delay_s, 1.0 / self.budget.rate_per_s, 0.01)
+        return int(min(max(0.5 * self.lease_s / pace_s, 1), 64))
+
+    def _changed(self, queue: HostQueue) -> None:
+        queue.version += 1
+        ready_s = queue.ready_s(self.horizon_s)
+        if ready_s < inf:
+            self._waiting.push(ready_s, queue.host_id)
+        ahead_s = queue.ahead_ready_s
+        if ahead_s < inf and self._least_share < inf:
+            self._ahead.rest(queue.host_id, ahead_s)
+
+    def _push_ready(self, queue: HostQueue, now_s: float) -> None:
+        queue.settle(now_s)
+        queue.choose(now_s, self._root_of)
+        due_s = queue.stock[queue.first].due_s if queue.stock else queue.next_due_s
+        if queue.is_asked:
+            self._asked.push(due_s, queue.host_id)
+        elif queue.root is None:
+            self._unplanned.push(due_s, queue.host_id)
+        else:
+            lane = lane_of(queue.root)
+            if lane not in self._lanes:
+                self._lanes[lane] = HostHeap(self._version_of)
+            self._lanes[lane].push(due_s, queue.host_id)
+
+    def _most_urgent(self, now_s: float) -> HostQueue | None:
+        """Take the host whose next page comes first, of those that may be asked."""
+        while (first := self._waiting.first()) is not None and first[0] <= now_s:
+            self._push_ready(self._hosts[self._waiting.pop()], now_s)
+        if self._asked.first() is not None:
+            return self._hosts[self._asked.pop()]
+        best, most = None, -inf
+        for hosts in self._lanes.values():
+            head = hosts.first()
+            if head is not None:
+                root = self._hosts[head[1]].root or 0.0
+                if root * (now_s - head[0]) > most:
+                    best, most = hosts, root * (now_s - head[0])
+        has_new = self._unplanned.first() is not None
+        if has_new and (best is None or self._owed + self._discovery_share >= 1.0):
+            best = self._unplanned
+        return None if best is None else self._hosts[best.pop()]
+
+    def _count_share(self, queue: HostQueue) -> None:
+        """Count a request against the share of its kind; only while both kinds wait."""
+        if queue.is_asked:
+            return
+        others = [self._unplanned] if queue.root is not None else self._lanes.values()
+        if not any(hosts.first() for hosts in others):
+            self._owed = 0.0
+        else:
+            taken = 1.0 if queue.root is None else 0.0
+            self._owed = min(max(self._owed + self._discovery_share - taken, -1.0), 1.0)
+
+    def _version_of(self, host_id: int) -> int:
+        return self._hosts[host_id].version

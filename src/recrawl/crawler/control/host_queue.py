@@ -1,0 +1,110 @@
+"""What is known of one host while a crawl runs: its timing, its rules, the pages leased of it."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from math import inf
+
+from recrawl.crawler.control.ahead import HostAhead
+from recrawl.crawler.control.politeness import HostPoliteness
+from recrawl.crawler.control.robots_txt import RobotsRules
+from recrawl.crawler.control.tiers import ASKED
+from recrawl.terms import Lease
+
+__all__ = ["HostQueue", "parted"]
+
+
+@dataclass(slots=True)
+class HostQueue:
+    """One host: its timing, its rules, and the few pages of it that are leased ahead."""
+
+    host_id: int
+    host: str
+    politeness: HostPoliteness
+    next_due_s: float = inf
+    robots: RobotsRules | None = None
+    robots_status: int | None = None
+    robots_body: bytes | None = None
+    robots_until_s: float = 0.0
+    stock: deque[Lease] = field(default_factory=deque)
+    stock_until_s: float = 0.0
+    ahead: HostAhead = field(default_factory=HostAhead)
+    asked: bool = False  # somebody asked for pages of this host that are not leased yet
+    refilling: bool = False
+    version: int = 0
+    first: int = 0  # of the stock: the page that comes next, chosen when the host got ready
+    root: float | None = None  # its root urgency, or of the last one; None: no plan knows it
+
+    def choose(self, now_s: float, root_of: Callable[[Lease], float | None]) -> None:
+        """Choose the page that comes next: the first if no plan knows it, else the most urgent."""
+        self.first = 0
+        if not self.stock or self.is_asked:
+            return
+        self.root = root_of(self.stock[0])
+        if self.root is None:
+            return
+        most = -inf
+        for place, lease in enumerate(self.stock):
+            root = root_of(lease)
+            if root is not None and root * (now_s - lease.due_s) > most:
+                self.first, self.root, most = place, root, root * (now_s - lease.due_s)
+
+    def take(self) -> Lease:
+        """Take the page that was chosen."""
+        lease = self.stock[self.first]
+        del self.stock[self.first]
+        return lease
+
+    @property
+    def is_asked(self) -> bool:
+        """True while a page waits here that somebody asked for."""
+        return self.asked or bool(self.stock and self.stock[0].tier == ASKED)
+
+    @property
+    def head_due_s(self) -> float:
+        """When the earliest page that waits here was or is due."""
+        if self.is_asked:
+            return -inf
+        head_s = self.stock[0].due_s if self.stock else self.next_due_s
+        return min(head_s, self.ahead.due_s)
+
+    def settle(self, now_s: float) -> None:
+        """Forget leases that have lapsed; what was leased ahead and is due now is as any other."""
+        if self.stock and now_s >= self.stock_until_s:
+            self.next_due_s = min(self.next_due_s, self.stock[0].due_s)
+            self.stock.clear()  # the frontier has them again
+        if self.ahead.stock and now_s >= self.ahead.until_s:
+            self.next_due_s = min(self.next_due_s, self.ahead.due_s)
+            self.ahead.stock.clear()
+        due = self.ahead.take_due(now_s)
+        if due:
+            self.put(due, self.ahead.until_s)
+
+    def put(self, leases: Sequence[Lease], until_s: float) -> None:
+        """Add leases to the stock, those that were asked for in front."""
+        self.stock_until_s = min(self.stock_until_s, until_s) if self.stock else until_s
+        asked = [lease for lease in leases if lease.tier == ASKED]
+        self.stock.extendleft(reversed(asked))
+        self.stock.extend(lease for lease in leases if lease.tier != ASKED)
+
+    def ready_s(self, horizon_s: float) -> float:
+        """The earliest instant at which this host has something to do."""
+        if self.refilling or self.head_due_s > horizon_s:
+            return inf
+        return max(self.politeness.ready_s, self.head_due_s)
+
+    @property
+    def ahead_ready_s(self) -> float:
+        """The earliest instant at which a page may be visited ahead of its time."""
+        if self.refilling:
+            return inf
+        return max(self.politeness.ready_s, -inf if self.ahead.stock else self.ahead.from_s)
+
+
+def parted(robots: RobotsRules | None, leases: Iterable[Lease]) -> tuple[list[Lease], list[Lease]]:
+    """Return the pages that robots.txt allows, and those that it forbids."""
+    allowed: list[Lease] = []
+    forbidden: list[Lease] = []
+    for lease in leases:
+        (allowed if robots is None or robots.allows(lease.url) else forbidden).append(lease)
+    return allowed, forbidden

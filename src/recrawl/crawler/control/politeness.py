@@ -1,0 +1,170 @@
+"""When one host may be asked again: spacing, back-off and a breaker for dead hosts.
+
+It never reads a clock: every method is told the time. One request is in flight at a time, the
+next starts no earlier than ``delay`` after the end of the last, and a host in trouble is left alone
+for a while that doubles each time.
+
+A host says itself that it is in trouble by 429 or Retry-After, and shows it when no connection can
+be made. A page that fails by itself (another 5xx, a time-out, an answer cut off) is the page's own
+trouble, unless most of the pages asked of late fail: see :class:`PolitenessRules`.
+"""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from recrawl.crawler.control.retry import Backoff, retry_after_s
+
+__all__ = ["HostPoliteness", "PolitenessRules"]
+
+_NO_CONNECTION: Final = frozenset({"connect", "dns", "tls"})
+
+
+@dataclass(frozen=True, slots=True)
+class PolitenessRules:
+    """How hosts are treated.
+
+    Parameters
+    ----------
+    delay_s : rest between the end of one request and the start of the next, >= 0; a host's own
+        crawl-delay counts where it is longer
+    backoff : after throttling and dead connections
+    dead_after : failures without any answer that open the breaker
+    longest_retry_after_s : a host may not send us away for longer than this
+    recent_pages : different pages asked last that say whether the host is in trouble
+    troubled_pages : of these, that must have failed; and at least half of them
+    """
+
+    delay_s: float = 1.0
+    backoff: Backoff = field(default_factory=Backoff)
+    dead_after: int = 5
+    longest_retry_after_s: float = 86_400.0
+    recent_pages: int = 8
+    troubled_pages: int = 3
+
+
+@dataclass(slots=True)
+class HostPoliteness:
+    """The timing of one host.
+
+    ``failures`` counts troubles in a row; it is forgotten after ``backoff.quiet_s`` without
+    trouble, and at once by an answer where the trouble was that none came.
+    """
+
+    rules: PolitenessRules
+    crawl_delay_s: float | None = None
+    failures: int = 0
+    blocked_until_s: float = 0.0
+    blocked_why: str | None = None
+    in_flight: bool = False
+    _ended_s: float = float("-inf")
+    _unanswered: bool = False
+    _recent: dict[int, tuple[float, bool]] = field(default_factory=dict)  # page: when, in trouble
+
+    @property
+    def delay_s(self) -> float:
+        """The rest between two requests."""
+        return max(self.rules.delay_s, self.crawl_delay_s or 0.0)
+
+    @property
+    def ready_s(self) -> float:
+        """The earliest start of the next request; infinite while one is in flight."""
+        # The rest counts by the delay of now: a crawl-delay just learnt holds at once.
+        rested_s = self._ended_s + self.delay_s
+        return float("inf") if self.in_flight else max(rested_s, self.blocked_until_s)
+
+    def start(self) -> None:
+        """A request to this host starts now."""
+        self.in_flight = True
+
+    def cancel(self) -> None:
+        """The request that was to start was never sent."""
+        self.in_flight = False
+
+    def answered(
+        self,
+        now_s: float,
+        status: int,
+        retry_after: str | None,
+        random: np.random.Generator,
+        page_id: int | None = None,
+    ) -> None:
+        """The request in flight was answered.
+
+        Parameters
+        ----------
+        page_id : the page that was asked for; None: something that speaks for the whole host
+        """
+        self._end(now_s)
+        asked_s = retry_after_s(retry_after, now_s) if status in (429, 503) else None
+        sends_away = status == 429 or (asked_s is not None and asked_s > now_s)
+        fails = status == 503 if page_id is None else status >= 500
+        if sends_away or (fails and self._is_host_in_trouble(page_id, now_s)):
+            self._unanswered = False
+            self._block(now_s, f"answered {status}", asked_s, random)
+            return
+        if status < 500 and page_id is not None:
+            self._note(page_id, now_s, in_trouble=False)
+        quiet = now_s > self.blocked_until_s + self.rules.backoff.quiet_s
+        if self._unanswered or quiet:
+            self.failures = 0
+            self.blocked_why = None
+            self._unanswered = False
+
+    def unanswered(
+        self,
+        now_s: float,
+        why: str,
+        random: np.random.Generator,
+        page_id: int | None = None,
+    ) -> None:
+        """The request in flight brought no answer.
+
+        Parameters
+        ----------
+        why : kind of the failure, in one word
+        page_id : the page that was asked for; None: something that speaks for the whole host
+        """
+        self._end(now_s)
+        if why not in _NO_CONNECTION and not self._is_host_in_trouble(page_id, now_s):
+            return
+        self._unanswered = True
+        dead = self.failures + 1 >= self.rules.dead_after
+        self._block(now_s, f"dead: {why}" if dead else why, None, random)
+
+    def _note(self, page_id: int, now_s: float, *, in_trouble: bool) -> None:
+        self._recent.pop(page_id, None)
+        self._recent[page_id] = (now_s, in_trouble)
+        while len(self._recent) > self.rules.recent_pages:
+            del self._recent[next(iter(self._recent))]
+
+    def _is_host_in_trouble(self, page_id: int | None, now_s: float) -> bool:
+        """Note that a page failed; tell whether most pages do."""
+        if page_id is None:
+            return True
+        self._note(page_id, now_s, in_trouble=True)
+        since_s = now_s - self.rules.backoff.quiet_s
+        recent = [failed for at_s, failed in self._recent.values() if at_s >= since_s]
+        return sum(recent) >= max(self.rules.troubled_pages, 0.5 * len(recent))
+
+    def block_until(self, instant_s: float, why: str) -> None:
+        """Leave the host alone until an instant, whatever else it did."""
+        self.blocked_until_s = max(self.blocked_until_s, instant_s)
+        self.blocked_why = why
+
+    def _end(self, now_s: float) -> None:
+        self.in_flight = False
+        self._ended_s = now_s
+
+    def _block(
+        self, now_s: float, why: str, asked_s: float | None, random: np.random.Generator
+    ) -> None:
+        if self.failures and now_s > self.blocked_until_s + self.rules.backoff.quiet_s:
+            self.failures = 0
+        self.failures += 1
+        until_s = now_s + self.rules.backoff.delay_s(self.failures, random)
+        if asked_s is not None and asked_s > now_s:  # "at once" from a busy host says nothing
+            until_s = min(asked_s, now_s + self.rules.longest_retry_after_s)
+        self.blocked_until_s = max(self.blocked_until_s, until_s)
+        self.blocked_why = why

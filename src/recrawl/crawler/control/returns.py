@@ -1,0 +1,62 @@
+r"""When a page that is gone is looked at again: by the worth of such a visit.
+
+A page that has come back is missing from the index, as a page that has changed is stale in it. So a
+gone page is one that changes at the rate :math:`\rho` at which such pages return, and is due when a
+visit is worth the price: :math:`(w / \rho) (1 - (1 + \rho t) e^{-\rho t}) = p`. The rate is learned
+from all gone pages of the crawl together: returns over the time that they have been away.
+"""
+
+from dataclasses import dataclass
+from math import inf, sqrt
+from typing import Final
+
+from recrawl.crawler.control.tiers import visit_gain
+
+__all__ = ["Returns"]
+
+_PRIOR_RETURNS: Final = 0.5
+_PRIOR_AWAY_S: Final = 180 * 86_400.0  # half a return in half a year, before anything is known
+
+
+@dataclass(slots=True)
+class Returns:
+    """What is known of pages that come back.
+
+    Parameters
+    ----------
+    returned : pages that were gone and answered with content again
+    away_s : seconds that pages now gone have been away, all together
+    price : of a visit, in weight times seconds; 0: no plan is there yet
+    """
+
+    returned: float = 0.0
+    away_s: float = 0.0
+    price: float = 0.0
+
+    @property
+    def rate_per_s(self) -> float:
+        """At which a gone page returns: the mean of its gamma posterior."""
+        return (_PRIOR_RETURNS + self.returned) / (_PRIOR_AWAY_S + self.away_s)
+
+    def interval_s(self, weight: float) -> float:
+        """Return how long after a visit the next is worth its price; infinite where it never is.
+
+        Parameters
+        ----------
+        weight : of the page, >= 0
+
+        Notes
+        -----
+        By bisection on a monotone function, to a relative 1e-9; without a price infinite.
+        """
+        rate = self.rate_per_s
+        if self.price <= 0.0 or weight * (1.0 / rate) <= self.price:
+            return inf
+        target = self.price * rate / weight  # in (0, 1)
+        low, high = 0.0, sqrt(2.0 * target) + 1.0
+        while visit_gain(high) < target:
+            high *= 2.0
+        while high - low > 1e-9 * high:
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if visit_gain(middle) < target else (low, middle)
+        return high / rate

@@ -1,0 +1,339 @@
+r"""When each page is visited next, while its change rate is still being learned.
+
+One object, pure: it is told of visits (:meth:`RevisitControl.observe`) and asked for due times
+(:meth:`RevisitControl.decide`). The live crawler and the replay of histories use the same one.
+
+A page is due when the worth of a visit reaches the price. The worth follows from what is believed
+of its rate, so it needs no constant rate: with S(u) the chance that a copy of age u is fresh, a
+visit at age t is worth the weight times :math:`\int_0^t (S(u) - S(t))\,du`, for any S. That grows
+without bound for pages of which little is known, so none starves.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recrawl.errors import InvalidModel
+from recrawl.learning.beliefs import OCTAVES, RateBeliefs
+
+__all__ = ["Decision", "RevisitControl", "memories"]
+
+Vector = NDArray[np.float64]
+Integers = NDArray[np.int64]
+_DOUBT: Final = 2.0  # mean times between changes that a page in doubt is left alone at most
+_SAMPLE: Final = 6_000  # pages that the price is found from, where there are more
+_STEPS: Final = 24
+_MANY: Final = 50
+_LEAST_SILENT: Final = 0.05
+_FAR: Final = 30.0  # nats between a price and the usual one: further off nothing changes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decision:
+    """Due times at a price.
+
+    Parameters
+    ----------
+    price : worth of one more visit, in weight times time
+    host_prices : shape (n_hosts,), the price or more, where a host's limit binds
+    intervals : shape (n,), between visits at this price
+    due : shape (n,), last visit plus interval
+    """
+
+    price: float
+    host_prices: Vector
+    intervals: Vector
+    due: Vector
+
+
+def memories(pace: float) -> tuple[float, ...]:
+    """Half-lives of the memories, from the mean interval between visits that the budget allows."""
+    return (np.inf, 14.0 * pace, 1.4 * pace)
+
+
+class RevisitControl:
+    """Learns how pages change, and says when each is due within a budget.
+
+    Parameters
+    ----------
+    weights : shape (n,), >= 0
+    budget : visits per time, > 0
+    half_lives : of the memories; default: :func:`memories` of the mean interval between visits
+    prior_rate, prior_shape : of change rates before anything is learned, > 0; default: one change
+        per interval between visits, and one half
+    bounds : shortest and longest interval; the longest gives way where the budget is too small
+    grain : how coarse in time changes can be seen at all, >= 0
+    groups : for each level from coarse to fine (hosts, paths), the group of each page; pages of a
+        group lend each other strength
+    octaves : change rates that are told apart, as powers of two about the prior's average
+    """
+
+    def __init__(  # noqa: PLR0913 - each is said once, when the control is made
+        self,
+        weights: Vector,
+        budget: float,
+        *,
+        half_lives: Sequence[float] | None = None,
+        prior_rate: float | None = None,
+        prior_shape: float = 0.5,
+        bounds: tuple[float, float] | None = None,
+        grain: float = 0.0,
+        groups: Sequence[Integers] = (),
+        octaves: tuple[int, int] = OCTAVES,
+    ) -> None:
+        if not (np.isfinite(budget) and budget > 0):
+            raise InvalidModel(f"budget must be finite and > 0, got {budget!r}")
+        if not np.all(np.isfinite(weights) & (weights >= 0)):
+            raise InvalidModel("weights must be finite and >= 0")
+        pace = max(weights.size, 1) / budget
+        self.weights = np.array(weights if np.any(weights > 0) else np.ones(weights.size))
+        self.budget = budget
+        self.price = np.array([pace])
+        self.grain = grain
+        self._paced = half_lives is None
+        self.groups = groups
+        self._limits = bounds or (1e-6 * pace, 50.0 * pace)
+        self.beliefs = RateBeliefs(
+            weights.size,
+            prior_rate=prior_rate or 1.0 / pace,
+            prior_shape=prior_shape,
+            half_lives=half_lives or memories(pace),
+            octaves=octaves,
+        )
+        self.last = np.full(weights.size, np.inf)  # never visited
+        self.intervals = np.full(weights.size, pace)
+        self._signals, self._ahead = np.zeros((2, weights.size))
+        self._log_odds = np.zeros(weights.size)
+        self._silent = np.ones(weights.size)
+
+    def __len__(self) -> int:
+        return self.weights.size
+
+    @property
+    def bounds(self) -> Vector:
+        """Grain, shortest and longest interval, and patience with pages in doubt."""
+        shortest, longest = self._limits
+        shortest = max(shortest, 0.5 * self.grain)
+        # Half of the budget is enough for all pages at the longest interval.
+        longest = max(longest, shortest, 2.0 * len(self) / self.budget)
+        # How rates are spread is hardly known from a few pages, nor what is worth finding out.
+        doubt = _DOUBT if len(self) >= _MANY else 0.0
+        return np.array([self.grain, shortest, longest, doubt])
+
+    def observe(self, page: Integers, visited_at: Vector, changed: NDArray[np.bool_]) -> None:
+        """Learn from visits, each page's in the order of time.
+
+        A page's first visit only starts its clock. Visits no later than one known are ignored.
+        """
+        for row, at, found in zip(
+            page.tolist(), visited_at.tolist(), changed.tolist(), strict=True
+        ):
+            before = self.last[row]
+            if np.isfinite(before) and at > before:
+                one = np.array([row])
+                self.beliefs.observe(one, np.array([at - before]), np.array([found]))
+            if not at <= before or not np.isfinite(before):
+                self.last[row] = at
+                self._signals[row] = 0.0
+
+    def recall(
+        self, rows: Integers, page: Integers, elapsed: Vector, changed: NDArray[np.bool_]
+    ) -> None:
+        """Forget what is known of ``rows`` and learn their visits anew, from intervals.
+
+        Parameters
+        ----------
+        rows : pages
+        page, elapsed, changed : shape (v,), each page's intervals in the order of time
+        """
+        self.beliefs.forget_all(rows)
+        self.beliefs.observe(page, elapsed, changed)
+
+    def rely_on(self, page: Integers, log_odds: float, silent: float) -> None:
+        """Weigh signals of these pages by what their source has proved to be worth.
+
+        Parameters
+        ----------
+        page : rows
+        log_odds : what one signal takes from the logarithm of the chance of being fresh, >= 0
+        silent : share of changes that are not signalled, in (0, 1]
+        """
+        self._log_odds[page], self._silent[page] = log_odds, max(silent, _LEAST_SILENT)
+
+    def observe_signals(self, page: Integers) -> None:
+        """Learn that a change of these pages was signalled; it counts until the next visit."""
+        np.add.at(self._signals, page, 1.0)
+
+    def set_signals(self, page: Integers, n_signals: Vector) -> None:
+        """Say how many signals these pages have had since they were last visited."""
+        self._signals[page] = n_signals
+
+    def _advance(self, rows: Integers) -> Vector:
+        r"""Elapsed time that signals count as: :math:`n k / ((1 - \lambda) \Delta)`."""
+        ahead = np.zeros(rows.size)
+        told = np.flatnonzero(self._signals[rows] * self._log_odds[rows] > 0)
+        if told.size:
+            page = rows[told]
+            silent_rate = self._silent[page] * self.beliefs.rates(page)[0]
+            ahead[told] = self._signals[page] * self._log_odds[page] / silent_rate
+        return ahead
+
+    def _adapt(self, n_pages: int) -> None:
+        """Let memories last for as many intervals between visits as they should."""
+        if self._paced and n_pages:
+            self.beliefs.half_lives = np.array(memories(n_pages / self.budget))
+
+    def grow(self, weights: Vector) -> None:
+        """Add pages, with these weights for all, old and new."""
+        n = weights.size
+        fresh = n - len(self)
+        self._adapt(n)
+        if fresh > 0:
+            self.beliefs.grow(n)
+            self.last = np.append(self.last, np.full(fresh, np.inf))
+            self.intervals = np.append(self.intervals, np.full(fresh, n / self.budget))
+            self._signals = np.append(self._signals, np.zeros(fresh))
+            self._log_odds = np.append(self._log_odds, np.zeros(fresh))
+            self._silent = np.append(self._silent, np.ones(fresh))
+        self.weights = np.array(weights, np.float64)
+
+    def decide(
+        self,
+        now: float,
+        span: float | None = None,
+        *,
+        rows: Integers | None = None,
+        hosts: Integers | None = None,
+        host_caps: Vector | None = None,
+        least_price: float = 0.0,
+        learn: bool = True,
+    ) -> Decision:
+        """Set the price by the budget, and every page's due time by the price.
+
+        Parameters
+        ----------
+        now : instant
+        span : the price is such that what falls due within it is what the budget pays; default:
+            a quarter of the mean interval between visits
+        rows : pages that exist and have been visited; default: all that have been
+        hosts : shape (rows,), host of each
+        host_caps : shape (n_hosts,), visits per time that a host allows; inf: any
+        least_price : where the budget would make it lower, less than the budget falls due
+        learn : learn priors and the shares of the memories first
+
+        Notes
+        -----
+        The worth of each visit is monotone in age, so demand falls with the price and a bracketed
+        secant finds it, in about six passes; hosts over their limit get prices of their own, and
+        what they leave goes to the others. O(n) for each pass; from a sample beyond 6,000 pages.
+        """
+        if rows is None:
+            rows = np.flatnonzero(np.isfinite(self.last))
+        self._adapt(rows.size)
+        if learn and rows.size:
+            self.beliefs.learn(rows, self.groups)
+        self._ahead = np.zeros(len(self))
+        self._ahead[rows] = self._advance(rows)
+        span = span or 0.25 * max(rows.size, 1) / self.budget
+        if hosts is None or host_caps is None:
+            hosts, host_caps = np.zeros(rows.size, np.int64), np.full(1, np.inf)
+        caps = host_caps
+        prices = np.zeros(caps.size)
+        left, free = self.budget, np.ones(caps.size, np.bool_)
+        for _ in range(3):
+            chosen = free[hosts]
+            self.price[0] = self._price(rows[chosen], max(left, 1e-3 * self.budget), now, span)
+            if np.isinf(caps).all():
+                break
+            demand = np.bincount(
+                hosts, self._visits(rows, self.price[0], now, span) / span, minlength=caps.size
+            )
+            over = free & (demand > 1.02 * caps)
+            if not over.any():
+                break
+            prices[over] = self._host_prices(rows, hosts, caps, over, now, span)[over]
+            free &= ~over
+            left -= float(caps[over].sum())
+        self.price[0] = max(self.price[0], least_price)
+        prices = np.maximum(prices, self.price[0])
+        self._fill(rows, prices[hosts])
+        due = np.where(np.isfinite(self.last), self.last + self.intervals, np.inf)
+        due[rows] -= self._ahead[rows]
+        due[rows] = np.maximum(due[rows], self.last[rows] + self._limits[0])
+        return Decision(float(self.price[0]), prices, self.intervals, due)
+
+    def _fill(self, rows: Integers, prices: Vector | float) -> Vector:
+        from recrawl.kernels.revisits import fill_intervals
+
+        with np.errstate(divide="ignore", invalid="ignore"):
+            per_weight = np.where(self.weights[rows] > 0, prices / self.weights[rows], np.inf)
+        out = np.empty(rows.size)
+        belief = self.beliefs.arrays()
+        fill_intervals(rows, per_weight, self.intervals[rows], belief, self.bounds, out)
+        self.intervals[rows] = out
+        return out
+
+    def _visits(self, rows: Integers, prices: Vector | float, now: float, span: float) -> Vector:
+        """How many visits of each page fall due within the span."""
+        intervals = np.maximum(self._fill(rows, prices), self.grain)  # no two looks at one instant
+        ages = self._ahead[rows] + now - self.last[rows]
+        wait = np.maximum(intervals - ages, 0.0)
+        return np.where(wait < span, 1.0 + np.floor((span - wait) / intervals), 0.0)
+
+    def _price(self, rows: Integers, budget: float, now: float, span: float) -> float:
+        """Find the price at which the span's demand is what the budget pays."""
+        if not rows.size:
+            return float(self.price[0])
+        step = -(-rows.size // _SAMPLE)
+        rows = np.ascontiguousarray(rows[::step])
+        target = max(budget * span / step, 0.5)
+        usual = float(np.log(self.weights[rows].mean() * rows.size / self.budget + 1e-290))
+        x = float(np.clip(np.log(self.price[0] + 1e-290), usual - _FAR, usual + _FAR))
+        low, high, leap = -np.inf, np.inf, 3.0
+        before = (np.nan, np.nan)
+        _, shortest, longest, _ = self.bounds
+        for _ in range(_STEPS):
+            demand = float(self._visits(rows, float(np.exp(x)), now, span).sum())
+            excess = float(np.log(max(demand, 1e-9) / target))
+            if abs(demand - target) <= max(0.01 * target, 0.6):
+                break
+            ends = self.intervals[rows]
+            if (excess < 0 and np.all(ends <= 1.001 * shortest)) or (
+                excess > 0 and np.all(ends >= 0.999 * longest)
+            ):
+                break  # all that the bounds allow
+            low, high = (x, high) if excess > 0 else (low, x)
+            if high - low < 1e-4:
+                break
+            slope = (excess - before[1]) / (x - before[0]) if x != before[0] else np.nan
+            guess = x - excess / slope if slope < -0.05 else x + np.clip(2.0 * excess, -leap, leap)
+            guess = min(max(guess, x - leap), x + leap)
+            leap *= 1.5
+            if not low < guess < high:
+                guess = 0.5 * (low + high) if high - low < np.inf else x + np.sign(excess) * leap
+            before, x = (x, excess), guess
+        return float(np.exp(np.clip(x, -600.0, 600.0)))
+
+    def _host_prices(
+        self,
+        rows: Integers,
+        hosts: Integers,
+        caps: Vector,
+        over: NDArray[np.bool_],
+        now: float,
+        span: float,
+    ) -> Vector:
+        """Find each crowded host's own price, all at once by bisection."""
+        chosen = over[hosts]
+        rows, hosts = rows[chosen], hosts[chosen]
+        low = np.full(caps.size, np.log(self.price[0]))
+        high = low + 40.0
+        for _ in range(26):
+            middle = 0.5 * (low + high)
+            visits = self._visits(rows, np.exp(middle)[hosts], now, span)
+            above = np.bincount(hosts, visits, minlength=caps.size) > caps * span
+            low, high = np.where(above, middle, low), np.where(above, high, middle)
+        return np.exp(high)

@@ -1,0 +1,138 @@
+"""Which URLs belong to a crawl, how much each is worth, and where traps end.
+
+A pattern is a shell pattern over path and query (``/docs/*``), or over host and path when it
+does not start with a slash (``*.example.org/news/*``). A host pattern is a name
+(``example.org``), a name with a port (``example.org:8080``) or all names below one
+(``*.example.org``).
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import translate
+from typing import Final
+
+from recrawl.crawler.control.urls import host_of, path_of
+
+__all__ = ["Scope", "Weights", "why_outside"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a crawl takes in.
+
+    Parameters
+    ----------
+    hosts : host patterns; a URL must match one
+    include, exclude : path patterns; a URL must match one of ``include``, if any, and none of
+        ``exclude``
+    max_depth : links from a seed, sitemaps counting as seeds
+    max_hops : redirects in a row
+    max_path_segments, max_repeated_segments : bounds that end endless and looping paths
+    """
+
+    hosts: tuple[str, ...]
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    max_depth: int = 20
+    max_hops: int = 5
+    max_path_segments: int = 24
+    max_repeated_segments: int = 3
+
+    def __post_init__(self) -> None:
+        # Names come in lower case, and the brackets of an IPv6 address are no wildcard.
+        hosts = [pattern.lower().replace("[", "[[]") for pattern in self.hosts]
+        compiled = (_any_of(hosts), _any_of(self.include), _any_of(self.exclude))
+        object.__setattr__(self, "_compiled", compiled)
+
+    # Slots and frozen together leave no other place for what is derived once.
+    _compiled: tuple[re.Pattern[str] | None, ...] = ()
+
+    def has_host(self, host: str) -> bool:
+        """Tell whether a host (scheme, name, port) belongs to the crawl."""
+        name_and_port = host.partition("://")[2]
+        name = name_and_port.rpartition(":")[0] if _PORT.search(name_and_port) else name_and_port
+        pattern = self._compiled[0]
+        return pattern is not None and bool(pattern.match(name) or pattern.match(name_and_port))
+
+
+_PORT: Final = re.compile(r":[0-9]+$")
+
+
+def why_outside(scope: Scope, url: str, *, depth: int = 0, hops: int = 0) -> str | None:
+    """Return why a URL in normal form is not taken in, or None if it is.
+
+    The same words are shown to people by ``recrawl explain``.
+    """
+    host = host_of(url)
+    if not scope.has_host(host):
+        return "another host"
+    if depth > scope.max_depth:
+        return f"more than {scope.max_depth} links from a seed"
+    if hops > scope.max_hops:
+        return f"more than {scope.max_hops} redirects in a row"
+    path = path_of(url)
+    whole = host.partition("://")[2] + path
+    _, include, exclude = scope._compiled
+    if include is not None and not (include.match(path) or include.match(whole)):
+        return "matches no include pattern"
+    if exclude is not None and (exclude.match(path) or exclude.match(whole)):
+        return "matches an exclude pattern"
+    return _why_trap(scope, path)
+
+
+def _why_trap(scope: Scope, path: str) -> str | None:
+    segments = [part for part in path.partition("?")[0].split("/") if part]
+    if len(segments) > scope.max_path_segments:
+        return f"more than {scope.max_path_segments} path segments"
+    if len(segments) > scope.max_repeated_segments:
+        repeated = max(Counter(segments).values())
+        if repeated > scope.max_repeated_segments:
+            return f"one path segment repeated more than {scope.max_repeated_segments} times"
+    return None
+
+
+class Weights:
+    """Worth of a page by its URL: the first pattern that matches decides, else 1.
+
+    Parameters
+    ----------
+    rules : (pattern, weight) pairs; patterns without wildcards cost nothing, however many
+    """
+
+    def __init__(self, rules: Sequence[tuple[str, float]] = ()) -> None:
+        self._exact: dict[str, tuple[int, float]] = {}
+        self._patterns: list[tuple[int, re.Pattern[str], float]] = []
+        for place, (pattern, weight) in enumerate(rules):
+            if any(sign in pattern for sign in "*?["):
+                self._patterns.append((place, re.compile(translate(pattern)), weight))
+            else:
+                self._exact.setdefault(pattern, (place, weight))
+
+    def of(self, url: str) -> float:
+        """Return the weight of a URL in normal form."""
+        if not self._exact and not self._patterns:
+            return 1.0
+        path = path_of(url)
+        whole = host_of(url).partition("://")[2] + path
+        place, weight = min(
+            self._exact.get(path, (_NEVER, 1.0)), self._exact.get(whole, (_NEVER, 1.0))
+        )
+        for rank, pattern, worth in self._patterns:
+            if rank > place:
+                break
+            if pattern.match(path) or pattern.match(whole):
+                return worth
+        return weight
+
+
+_NEVER: Final = 1 << 62
+_CACHE: dict[tuple[str, ...], re.Pattern[str] | None] = {}
+
+
+def _any_of(patterns: Sequence[str]) -> re.Pattern[str] | None:
+    key = tuple(patterns)
+    if key not in _CACHE:
+        _CACHE[key] = re.compile("|".join(map(translate, key))) if key else None
+    return _CACHE[key]

@@ -1,0 +1,331 @@
+"""What a page says: main text, title, links, and what it asks of robots. HTML by lexbor.
+
+Text and links are bounded here, and nothing is fetched. Time and memory are not: the tree of a
+hostile page can be thousands of times its size, so whoever reads such pages does it in a process of
+its own (:mod:`recrawl.crawler.fetch.isolation`), which is why little is imported here.
+"""
+
+import codecs
+import re
+from dataclasses import replace
+from encodings import normalize_encoding
+from encodings.aliases import aliases
+from itertools import islice
+from typing import Final
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from recrawl.crawler.control.urls import join
+from recrawl.crawler.fetch.nesting import cut_at_depth
+from recrawl.crawler.fetch.signature import raw_hash, signature
+from recrawl.terms import Extract, FetchResponse
+
+__all__ = ["CHARSETS", "PDF", "PageExtractor", "decode_body"]
+
+MAX_TEXT: Final = 500_000
+MAX_LINKS: Final = 5_000
+MAX_TITLE: Final = 300
+MAX_HEADINGS: Final = 500
+MAX_HEADING: Final = 200
+
+_NOT_CONTENT: Final = [
+    "script", "style", "noscript", "template", "svg", "iframe", "object", "form", "button",
+    "select", "nav", "header", "footer", "aside",
+]  # fmt: skip
+_BOILERPLATE: Final = (
+    '[role="navigation"], [role="banner"], [role="contentinfo"], [role="search"], '
+    '[aria-hidden="true"], [hidden], .sidebar, .sphinxsidebar, .navbar, .breadcrumb, '
+    ".breadcrumbs, .cookie-banner, .advertisement, .footer, .related"
+)
+_MAIN: Final = ("main", "article", '[role="main"]')
+_META_CHARSET: Final = re.compile(
+    rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([a-z0-9_:.-]{1,40})""", re.IGNORECASE
+)
+# What browsers read, by Python's names (WHATWG, Encoding, section 4.2). Of Python's other codecs
+# some take quadratic time, and some are programs.
+CHARSETS: Final = frozenset(
+    """utf_8 utf_16 utf_16_le utf_16_be cp866 iso8859_2 iso8859_3 iso8859_4 iso8859_5 iso8859_6
+    iso8859_7 iso8859_8 iso8859_10 iso8859_13 iso8859_14 iso8859_15 iso8859_16 koi8_r koi8_u
+    mac_roman mac_cyrillic cp874 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 gbk
+    gb2312 gb18030 big5 big5hkscs euc_jp iso2022_jp shift_jis cp932 euc_kr cp949""".split()
+)
+_READ_AS: Final = {  # browsers read the smaller sets as the larger ones
+    "latin_1": "cp1252", "iso8859_1": "cp1252", "ascii": "cp1252", "tis_620": "cp874",
+    "gb2312": "gbk", "shift_jis": "cp932", "euc_kr": "cp949", "iso8859_9": "cp1254",
+    "x_sjis": "cp932", "windows_31j": "cp932", "windows_874": "cp874", "x_gbk": "gbk",
+    "x_mac_cyrillic": "mac_cyrillic",
+}  # fmt: skip
+# What stands on lines of its own. A form feed is put before it: white space to the parser wherever
+# it comes, and found again in the text. Spelt out because ignoring case takes thrice the time.
+_BLOCK: Final = re.compile(
+    r"<(?=/?(?:[pP]|[dD](?:[dltDLT]|iv|IV|etails)|[hH][1-6rR]|[lL][iI]|[tT](?:[rdhRDH]|able|ABLE"
+    r"|body|foot|head)|[uUoO][lL]|[bB][rR]|pre|PRE|body|main|article|aside|section|summary"
+    r"|blockquote|center|caption|address|fieldset|fig(?:ure|caption)|option|menu)[\s/>])"
+)
+_LINK_LIST: Final = "</a><a "  # without a word between them
+_BREAK: Final = "\f"
+_HEADINGS: Final = "h1, h2, h3, h4, h5, h6, dt, caption, summary"
+PDF: Final = "application/pdf"
+_MARKDOWN: Final = frozenset({"text/markdown", "text/x-markdown"})
+_PLAIN: Final = _MARKDOWN | {"text/plain"}
+_XML: Final = frozenset({"text/xml", "application/xml"})
+_LISTING: Final = re.compile(r"<(?:\w{1,20}:)?(?:urlset|sitemapindex|rss|feed|RDF)[\s>]")
+_MARKED: Final = re.compile(r"^ {0,3}#{1,6} +([^\n]{1,400})", re.MULTILINE)
+_HEADLINK: Final = " \t\n\f#\u00b6"  # marks of links to a heading itself
+_CONTROL: Final = re.compile(
+    r"[\x00-\x08\x0b\x0d-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
+_BLANKS: Final = bytes(32 if _CONTROL.match(chr(code)) else code for code in range(128)) * 2
+_VALUED_DIRECTIVES: Final = frozenset(
+    "unavailable_after max-snippet max-image-preview max-video-preview".split()
+)
+_FEED_TYPES: Final = ("application/rss+xml", "application/atom+xml", "application/feed+json")
+_UNFOLLOWED_SCHEMES: Final = ("#", "javascript:", "mailto:", "tel:", "data:", "about:", "blob:")
+
+
+def decode_body(body: bytes, charset: str | None) -> str:
+    """Decode a body: byte order mark, then header, then ``<meta charset>``, then UTF-8.
+
+    Never fails: what cannot be decoded becomes U+FFFD, and a body that is no UTF-8 and says
+    nothing is read as Windows-1252, as browsers do.
+    """
+    for mark, name in (
+        (codecs.BOM_UTF8, "utf-8-sig"),
+        (codecs.BOM_UTF16_LE, "utf-16"),
+        (codecs.BOM_UTF16_BE, "utf-16"),
+    ):
+        if body.startswith(mark):
+            return body.decode(name, "replace")
+    declared = charset or _meta_charset(body)
+    codec = _codec(declared) if declared else None
+    # A page whose <meta> can be read is not in UTF-16.
+    if codec and codec != "utf_8" and (charset or not codec.startswith("utf_16")):
+        return body.decode(codec, "replace")
+    try:
+        return body.decode("utf-8")
+    except UnicodeDecodeError:
+        return body.decode("utf-8" if declared else "cp1252", "replace")
+
+
+def _codec(charset: str) -> str | None:
+    """Return the name of the codec for a charset that browsers know."""
+    plain = normalize_encoding(charset.strip().lower()[:60])
+    name = aliases.get(plain) or aliases.get(plain.replace(".", "_")) or plain
+    name = _READ_AS.get(name, name)
+    return name if name in CHARSETS else None
+
+
+def _meta_charset(body: bytes) -> str | None:
+    found = _META_CHARSET.search(body, 0, 2048)
+    return found[1].decode("ascii") if found else None
+
+
+class PageExtractor:
+    """Reads pages, sitemaps and feeds, where it is called.
+
+    Parameters
+    ----------
+    agent : product token of the robot, which meta tags and headers may address by name
+    """
+
+    def __init__(self, agent: str) -> None:
+        self._agent = agent.lower()
+
+    def page(self, response: FetchResponse) -> Extract:
+        """Read a page of HTML, plain text, Markdown or XML, or a PDF."""
+        if response.content_type == PDF:
+            return self._pdf(response)
+        text = decode_body(response.body, response.charset)
+        noindex, nofollow = self._robots_tag(response.robots_tag)
+        if response.content_type in _PLAIN:
+            headings = _marked_headings(text) if response.content_type in _MARKDOWN else ()
+            return self._plain(text, headings, noindex=noindex, nofollow=nofollow)
+        if response.content_type in _XML:
+            noindex |= bool(_LISTING.search(text, 0, 2048))
+            text = text.replace("<", f"{_BREAK}<")  # no element of XML is known to stand in a line
+        return self._html(text, response.url, noindex=noindex, nofollow=nofollow)
+
+    def _pdf(self, response: FetchResponse) -> Extract:
+        from recrawl.crawler.fetch.pdf import read_pdf  # only who reads some pays for it
+
+        read = read_pdf(response.body, MAX_TEXT)
+        title, text = read or ("", "")
+        noindex, nofollow = self._robots_tag(response.robots_tag)
+        found = self._plain(text, (), noindex=noindex or read is None, nofollow=nofollow)
+        return replace(found, title=_clip(title) or found.title)
+
+    def _plain(
+        self, text: str, headings: tuple[str, ...], *, noindex: bool, nofollow: bool
+    ) -> Extract:
+        clean = _printable(text).replace(_BREAK, "\n")[:MAX_TEXT]
+        return Extract(
+            title=headings[0] if headings else _clip(clean.strip().partition("\n")[0]),
+            text=clean,
+            signature=signature(clean),
+            headings=headings,
+            noindex=noindex,
+            nofollow=nofollow,
+        )
+
+    def _html(self, html: str, url: str, *, noindex: bool, nofollow: bool) -> Extract:
+        tree = LexborHTMLParser(_with_breaks(cut_at_depth(html)))
+        base = url
+        is_based = False
+        canonical: str | None = None
+        feeds: list[str] = []
+        for node in tree.css("head meta[name], head link[rel], base[href]"):
+            attributes = node.attributes
+            if node.tag == "base":
+                if not is_based:  # only the first one counts
+                    base, is_based = join(url, attributes.get("href") or "") or base, True
+            elif node.tag == "meta":
+                if (attributes.get("name") or "").lower() in ("robots", self._agent):
+                    asked = _directives(attributes.get("content") or "")
+                    noindex |= "noindex" in asked
+                    nofollow |= "nofollow" in asked
+            else:
+                rel = (attributes.get("rel") or "").lower().split()
+                if "canonical" in rel:
+                    canonical = join(base, attributes.get("href") or "") or canonical
+                elif "alternate" in rel and (attributes.get("type") or "").lower() in _FEED_TYPES:
+                    feed = join(base, attributes.get("href") or "")
+                    if feed and attributes.get("href"):
+                        feeds.append(feed)
+        title = _title(tree)
+        links = () if nofollow else _links(tree, base)
+        root = _main(tree)
+        text = _text(root) if root is not None else ""
+        return Extract(
+            title=title,
+            text=text,
+            signature=signature(f"{title}\n{text}"),
+            headings=_headings(root) if root is not None else (),
+            links=links,
+            feeds=tuple(feeds[:20]),
+            canonical=canonical,
+            noindex=noindex,
+            nofollow=nofollow,
+        )
+
+    def _robots_tag(self, header: str) -> tuple[bool, bool]:
+        """Read X-Robots-Tag: directives for everybody, or after ``name:`` for one robot."""
+        noindex = nofollow = False
+        addressed = True
+        for part in header.lower().split(","):
+            name, colon, rest = part.partition(":")
+            if colon and name.strip() not in _VALUED_DIRECTIVES:
+                addressed = name.strip() == self._agent
+            if addressed:
+                asked = _directives(rest if colon and name.strip() == self._agent else part)
+                noindex |= "noindex" in asked
+                nofollow |= "nofollow" in asked
+        return noindex, nofollow
+
+    def sitemap(self, response: FetchResponse) -> tuple[list[tuple[str, float | None]], list[str]]:
+        """Read a sitemap: its pages with their dates, and further sitemaps."""
+        from recrawl.crawler.fetch.sitemaps import (
+            read_sitemap,  # only who reads some pays for its parser
+        )
+
+        return read_sitemap(response.body, response.url)
+
+    def feed(self, response: FetchResponse) -> list[tuple[str, float | None]]:
+        """Read a feed: the addresses of its entries with their dates."""
+        from recrawl.crawler.fetch.feeds import read_feed
+
+        return read_feed(response.body, response.url)
+
+    def raw_hash(self, body: bytes) -> bytes:
+        """Hash a body as it came."""
+        return raw_hash(body)
+
+
+def _with_breaks(html: str) -> str:
+    """Mark where blocks begin and end."""
+    return _BLOCK.sub(f"{_BREAK}<", html.replace(_LINK_LIST, f"</a>{_BREAK}<a "))
+
+
+def _printable(text: str) -> str:
+    """Replace what is no text by spaces; in plain ASCII by a table, which is much quicker."""
+    if text.isascii():
+        return text.encode().translate(_BLANKS).decode()
+    return _CONTROL.sub(" ", text)
+
+
+def _directives(text: str) -> set[str]:
+    asked = {part.strip() for part in text.lower().split(",")}
+    return asked | {"noindex", "nofollow"} if "none" in asked else asked
+
+
+def _title(tree: LexborHTMLParser) -> str:
+    for selector in ("title", "h1"):
+        node = tree.css_first(selector)
+        if node is not None:
+            title = _clip(node.text())
+            if title:
+                return title
+    return ""
+
+
+def _clip(text: str) -> str:
+    clean = " ".join(_CONTROL.sub(" ", text[: 4 * MAX_TITLE]).split())
+    return clean if len(clean) <= MAX_TITLE else clean[: MAX_TITLE - 1] + "…"
+
+
+def _links(tree: LexborHTMLParser, base: str) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    seen: set[str] = set()
+    for node in tree.css("a[href], area[href], frame[src], iframe[src]"):
+        attributes = node.attributes
+        reference = (attributes.get("href") or attributes.get("src") or "").strip()
+        if not reference or reference in seen:
+            continue
+        seen.add(reference)
+        if reference.lower().startswith(_UNFOLLOWED_SCHEMES):
+            continue
+        if "nofollow" in (attributes.get("rel") or "").lower():
+            continue
+        url = join(base, reference)
+        if url is not None:
+            found[url] = None
+            if len(found) >= MAX_LINKS:
+                break
+    return tuple(found)
+
+
+def _main(tree: LexborHTMLParser) -> LexborNode | None:
+    """Return the main content; the whole body where no part of it says it is."""
+    tree.strip_tags(_NOT_CONTENT)
+    for node in tree.css(_BOILERPLATE):
+        node.decompose()
+    for selector in _MAIN:
+        root = tree.css_first(selector)
+        if root is not None:
+            return root
+    return tree.body
+
+
+def _text(root: LexborNode) -> str:
+    """Return the text, a line for each block."""
+    text = _printable(root.text()[: 2 * MAX_TEXT])
+    lines = [" ".join(block.split()) for block in text.split(_BREAK)]
+    return "\n".join([line for line in lines if line])[:MAX_TEXT]
+
+
+def _marked_headings(text: str) -> tuple[str, ...]:
+    """Return the headings of a Markdown document, the marks taken off."""
+    found = (
+        _clip(match[1].rstrip("# "))[:MAX_HEADING]
+        for match in islice(_MARKED.finditer(text[:MAX_TEXT]), MAX_HEADINGS)
+    )
+    return tuple(dict.fromkeys(filter(None, found)))
+
+
+def _headings(root: LexborNode) -> tuple[str, ...]:
+    """Return the headings, and the terms that are explained."""
+    found = []
+    for node in root.css(_HEADINGS)[:MAX_HEADINGS]:
+        heading = _printable(node.text()[: 2 * MAX_HEADING]).strip(_HEADLINK)
+        if heading:
+            found.append(" ".join(heading.split())[:MAX_HEADING])
+    return tuple(dict.fromkeys(found))

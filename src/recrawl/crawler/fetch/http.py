@@ -1,0 +1,279 @@
+"""HTTP/1.1 over aiohttp, bounded in every direction.
+
+It follows no redirect, keeps no cookie, answers no authentication prompt, and connects to public
+addresses only, but for hosts that the configuration names.
+"""
+
+import asyncio
+import re
+import ssl
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Final, Self
+
+import aiohttp
+from aiohttp.abc import AbstractResolver, ResolveResult
+from typing_extensions import override
+from yarl import URL
+
+from recrawl.crawler.fetch.addresses import open_socket, public_socket
+from recrawl.crawler.fetch.decoding import ACCEPT_ENCODING, ERRORS, Decoder, decoder_for
+from recrawl.crawler.ports import Fetcher
+from recrawl.errors import FetchError
+from recrawl.terms import FetchResponse
+
+__all__ = ["FetchBounds", "HttpFetcher"]
+
+_NORMAL: Final = re.compile(r"https?://[!-~]+")
+_CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f]+")
+_ACCEPT: Final = (
+    "text/html, application/xhtml+xml, text/plain;q=0.9, application/xml;q=0.8, */*;q=0.1"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FetchBounds:
+    """Bounds on one exchange.
+
+    Parameters
+    ----------
+    timeout_s : the whole exchange, body included
+    connect_s : until the connection stands
+    max_bytes : the body, as received and as decoded
+    max_header_bytes : one header line; the number of headers is bounded by aiohttp
+    """
+
+    timeout_s: float = 30.0
+    connect_s: float = 10.0
+    max_bytes: int = 4 * 1024 * 1024
+    max_header_bytes: int = 16 * 1024
+
+
+class _LoopbackResolver(AbstractResolver):
+    """Resolves names below ``localhost`` to loopback, as RFC 6761 asks; others by the system."""
+
+    def __init__(self) -> None:
+        self._system = aiohttp.ThreadedResolver()
+
+    @override
+    async def resolve(self, host: str, port: int = 0, family: int = 0) -> list[ResolveResult]:
+        name = host.rstrip(".").lower()
+        if name.endswith(".localhost"):
+            host = "127.0.0.1"
+        return await self._system.resolve(host, port, family)  # type: ignore[arg-type]
+
+    @override
+    async def close(self) -> None:
+        await self._system.close()
+
+
+class HttpFetcher(Fetcher):
+    """Fetches over HTTP. Use it as an async context manager inside the event loop.
+
+    Parameters
+    ----------
+    user_agent : what the crawler calls itself, with a contact
+    contact : for the From header, where it is a mail address
+    bounds : bounds on each exchange
+    allow_private : host names that may have private addresses; ``*.name`` for all below one
+    keep_headers : whether answers carry all their headers, for an archive
+    """
+
+    def __init__(
+        self,
+        *,
+        user_agent: str,
+        contact: str = "",
+        bounds: FetchBounds | None = None,
+        allow_private: Iterable[str] = (),
+        keep_headers: bool = False,
+    ) -> None:
+        self._bounds = bounds or FetchBounds()
+        self._keep_headers = keep_headers
+        self._allowed = frozenset(name.lower().rstrip(".") for name in allow_private)
+        self._headers = {
+            "User-Agent": user_agent,
+            "Accept": _ACCEPT,
+            "Accept-Encoding": ACCEPT_ENCODING,
+        }
+        if contact.startswith("mailto:"):
+            self._headers["From"] = contact.removeprefix("mailto:")
+        self._sessions: dict[bool, aiohttp.ClientSession] = {}
+
+    async def __aenter__(self) -> Self:
+        for trusted in (False, True):
+            self._sessions[trusted] = self._session(trusted=trusted)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for session in self._sessions.values():
+            await session.close()
+
+    def _session(self, *, trusted: bool) -> aiohttp.ClientSession:
+        connector = aiohttp.TCPConnector(
+            limit=0,  # the frontier decides how many requests are in flight
+            ttl_dns_cache=60,
+            keepalive_timeout=30.0,
+            resolver=_LoopbackResolver(),
+            socket_factory=open_socket if trusted else public_socket,
+        )
+        timeout = aiohttp.ClientTimeout(
+            total=self._bounds.timeout_s, sock_connect=self._bounds.connect_s
+        )
+        return aiohttp.ClientSession(
+            connector=connector,
+            timeout=timeout,
+            headers=self._headers,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False,
+            max_line_size=self._bounds.max_header_bytes,
+            max_field_size=self._bounds.max_header_bytes,
+            trust_env=False,
+        )
+
+    def _is_trusted(self, url: str) -> bool:
+        name = url.partition("://")[2].partition("/")[0]
+        name = name[1:].partition("]")[0] if name.startswith("[") else name.partition(":")[0]
+        if name in self._allowed:
+            return True
+        parts = name.split(".")
+        return any(
+            "*." + ".".join(parts[start:]) in self._allowed for start in range(1, len(parts))
+        )
+
+    @override
+    async def fetch(
+        self,
+        url: str,
+        *,
+        etag: str | None = None,
+        last_modified: str | None = None,
+        max_bytes: int | None = None,
+        truncate: bool = False,
+    ) -> FetchResponse:
+        headers = {}
+        if etag:
+            headers["If-None-Match"] = etag
+        if last_modified:
+            headers["If-Modified-Since"] = last_modified
+        session = self._sessions[self._is_trusted(url)]
+        limit = self._bounds.max_bytes if max_bytes is None else max_bytes
+        if not _NORMAL.fullmatch(url):  # a line break in it would be the end of the request
+            raise FetchError("url", f"no address in normal form: {url[:300]!r}")
+        started = time.perf_counter()
+        try:
+            # Taking one apart to quote it anew would change nothing.
+            address = URL(url, encoded=True)
+            async with session.get(address, headers=headers, allow_redirects=False) as answer:
+                body, received, truncated = b"", 0, False
+                if _has_useful_body(answer.status):
+                    body, received, truncated = await _read(answer, limit, truncate=truncate)
+                else:
+                    answer.close()  # not worth reading, nor keeping the connection clean for
+                response = _response(url, answer, body, received, truncated, started)
+                return replace(response, headers=_all(answer)) if self._keep_headers else response
+        except FetchError:
+            raise
+        except (TimeoutError, aiohttp.ClientError, OSError, ssl.SSLError, ValueError) as error:
+            raise _translated(error) from error
+
+
+def _has_useful_body(status: int) -> bool:
+    return 200 <= status < 300
+
+
+async def _read(
+    answer: aiohttp.ClientResponse, limit: int, *, truncate: bool
+) -> tuple[bytes, int, bool]:
+    """Return the decoded body, the bytes received, and whether it was cut at the limit."""
+    decoder = decoder_for(answer.headers.get("Content-Encoding", ""))
+    declared = answer.content_length
+    if declared is not None and declared > limit and not truncate:
+        raise FetchError("too-large", f"{declared} bytes declared, {limit} allowed")
+    received = 0
+    size = 0
+    pieces: list[bytes] = []
+    async for piece in answer.content.iter_any():
+        received += len(piece)
+        decoded = piece if decoder is None else _decode(decoder, piece, limit - size + 1)
+        size += len(decoded)
+        pieces.append(decoded)
+        if max(size, received) > limit:
+            if not truncate:
+                raise FetchError("too-large", f"more than {limit} bytes")
+            return b"".join(pieces)[:limit], received, True
+    return (pieces[0] if len(pieces) == 1 else b"".join(pieces)), received, False
+
+
+def _decode(decoder: Decoder, piece: bytes, limit: int) -> bytes:
+    try:
+        return decoder.decode(piece, limit)
+    except ERRORS as error:
+        raise FetchError("encoding", f"broken content encoding: {error}") from error
+
+
+def _response(
+    url: str,
+    answer: aiohttp.ClientResponse,
+    body: bytes,
+    received: int,
+    truncated: bool,
+    started: float,
+) -> FetchResponse:
+    headers = answer.headers
+    return FetchResponse(
+        url=url,
+        status=answer.status,
+        body=body,
+        content_type=answer.content_type,
+        charset=answer.charset,
+        location=_header(headers.get("Location")),
+        etag=_header(headers.get("ETag")),
+        last_modified=_header(headers.get("Last-Modified")),
+        retry_after=_header(headers.get("Retry-After")),
+        robots_tag=", ".join(headers.getall("X-Robots-Tag", []))[:1000],
+        received_bytes=received,
+        elapsed_s=time.perf_counter() - started,
+        truncated=truncated,
+    )
+
+
+def _all(answer: aiohttp.ClientResponse) -> tuple[tuple[str, str], ...]:
+    """Every header as it came, without what no header may hold."""
+    return tuple((name, _CONTROLS.sub(" ", value)) for name, value in answer.headers.items())
+
+
+def _header(value: str | None) -> str | None:
+    """Return a header that is short and printable enough to be kept and sent back."""
+    if value is None or len(value) > 2_000:
+        return None
+    return value if value.isprintable() else None
+
+
+def _translated(error: BaseException) -> FetchError:
+    """Say in one word what went wrong."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, FetchError):
+            return cause
+        cause = cause.__cause__ or getattr(cause, "os_error", None)
+    text = str(error) or type(error).__name__
+    kinds: tuple[tuple[tuple[type[BaseException], ...], str], ...] = (
+        ((asyncio.TimeoutError,), "timeout"),
+        ((aiohttp.ClientConnectorDNSError,), "dns"),
+        ((aiohttp.ClientSSLError, ssl.SSLError), "tls"),
+        ((aiohttp.InvalidURL, ValueError), "url"),
+        ((aiohttp.ClientConnectorError, ConnectionRefusedError), "connect"),
+        ((aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, OSError), "disconnected"),
+    )
+    for types, kind in kinds:
+        if isinstance(error, types):
+            return FetchError(kind, text[:300])
+    return FetchError("protocol", text[:300])

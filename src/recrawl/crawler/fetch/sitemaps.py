@@ -1,0 +1,107 @@
+"""Sitemaps and sitemap indexes, plain, gzipped, XML or text; safe on any bytes."""
+
+import contextlib
+import io
+import re
+import zlib
+from datetime import UTC, datetime
+from typing import Final
+
+from lxml import etree
+
+from recrawl.crawler.control.urls import join
+
+__all__ = ["MAX_SITEMAP_BYTES", "read_sitemap"]
+
+MAX_SITEMAP_BYTES: Final = 50 * 1024 * 1024  # the protocol's own bound, uncompressed
+MAX_ENTRIES: Final = 50_000
+_DOCTYPE: Final = re.compile(rb"<!DOCTYPE", re.IGNORECASE)
+_WHOLE_DOCTYPE: Final = re.compile(rb"<!DOCTYPE[^\[>]*(?:\[[^\]]*\]\s*)?>", re.IGNORECASE)
+
+
+def read_sitemap(body: bytes, url: str) -> tuple[list[tuple[str, float | None]], list[str]]:
+    """Return (page, lastmod) pairs and the addresses of further sitemaps.
+
+    Entities are neither declared nor resolved and nothing is fetched, so XML bombs stay small; a
+    broken file gives what could be read before and after the break. O(length).
+    """
+    if body[:2] == b"\x1f\x8b":
+        body = _gunzip(body)
+    if body.lstrip()[:1] != b"<":
+        return _text_sitemap(body, url), []
+    # No sitemap needs a document type, and entities declared in one are how XML bombs work.
+    start = _DOCTYPE.search(body)
+    found = start and _WHOLE_DOCTYPE.match(body, start.start())  # tried once: a search is quadratic
+    if found:
+        body = body[: found.start()] + body[found.end() :]
+    pages: list[tuple[str, float | None]] = []
+    sitemaps: list[str] = []
+    with contextlib.suppress(etree.XMLSyntaxError, ValueError):  # what came before a break counts
+        _read_xml(body, url, pages, sitemaps)
+    return pages, sitemaps
+
+
+def _read_xml(
+    body: bytes, url: str, pages: list[tuple[str, float | None]], sitemaps: list[str]
+) -> None:
+    steps = etree.iterparse(
+        io.BytesIO(body),
+        events=("end",),
+        recover=True,
+        resolve_entities=False,
+        no_network=True,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
+    )
+    location: str | None = None
+    lastmod: float | None = None
+    for _, element in steps:
+        tag = element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+        parent = element.getparent()
+        inner = parent is not None and parent.tag.rpartition("}")[2] not in ("url", "sitemap")
+        if tag == "loc" and not inner:
+            location = (element.text or "").strip()
+        elif tag == "lastmod":
+            lastmod = _instant(element.text or "")
+        elif tag in ("url", "sitemap"):
+            found = join(url, location) if location else None
+            if found and tag == "url":
+                pages.append((found, lastmod))
+            elif found:
+                sitemaps.append(found)
+            location, lastmod = None, None
+            element.clear()
+            while element.getprevious() is not None:  # memory stays flat however long the file
+                del element.getparent()[0]
+        if len(pages) + len(sitemaps) >= MAX_ENTRIES:
+            return
+
+
+def _gunzip(body: bytes) -> bytes:
+    try:
+        return zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(body, MAX_SITEMAP_BYTES)
+    except zlib.error:
+        return b""
+
+
+def _text_sitemap(body: bytes, url: str) -> list[tuple[str, float | None]]:
+    lines = body[:MAX_SITEMAP_BYTES].decode("utf-8", "replace").removeprefix("\ufeff").split("\n")
+    found = [
+        join(url, line.strip())
+        for line in lines[:MAX_ENTRIES]
+        if line.strip().startswith(("http://", "https://"))
+    ]
+    return [(page, None) for page in found if page]
+
+
+def _instant(text: str) -> float | None:
+    """Return a W3C date or time as epoch seconds; a date without a zone is taken as UTC."""
+    text = text.strip()
+    if len(text) in (4, 7):
+        text += "-01-01"[: 10 - len(text)] if len(text) == 4 else "-01"
+    try:
+        instant = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).timestamp()

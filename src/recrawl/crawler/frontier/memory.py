@@ -1,0 +1,614 @@
+"""The frontier in memory: the port in plain Python, for tests and for runs in virtual time.
+
+It is the specification that the durable adapters are held against, and keeps nothing.
+Longer than most modules because it is one port, method by method.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import inf, nan
+
+import numpy as np
+from numpy.typing import NDArray
+from typing_extensions import override
+
+from recrawl.crawler.control.intake import has_room
+from recrawl.crawler.control.lifecycle import is_copied, why_due
+from recrawl.crawler.control.tiers import ASKED, FIRST_BY_WORTH, NEW, TIMED, tier_of
+from recrawl.crawler.control.urls import host_of
+from recrawl.crawler.frontier.share import best_ahead, interleave, split
+from recrawl.crawler.ports import AdmissionLimits, Evidence, Frontier, PlannedPages
+from recrawl.terms import (
+    Discovery,
+    HostRecord,
+    Kind,
+    Lease,
+    Outcome,
+    PageDetails,
+    PageState,
+    PageUpdate,
+    PlanRecord,
+    Visit,
+    VisitAnswer,
+)
+
+__all__ = ["MemoryFrontier"]
+
+
+@dataclass(slots=True)
+class _Page:
+    page_id: int
+    found: Discovery
+    host_id: int
+    discovered_s: float
+    due_s: float
+    weight: float
+    tier: int = NEW
+    state: PageState = PageState.DISCOVERED
+    token: int | None = None
+    leased_until_s: float = 0.0
+    last: PageUpdate | None = None
+    failures: int = 0
+    visits: list[Visit] = field(default_factory=list)
+    signalled: list[float] = field(default_factory=list)
+    lastmod_s: float | None = None
+    last_visit_s: float | None = None
+    last_status: int | None = None
+    indexed_at_s: float | None = None
+    signature: bytes | None = None
+    raw_hash: bytes | None = None
+    etag: str | None = None
+    last_modified: str | None = None
+    change_rate: float | None = None
+    factor: float | None = None
+    crawl_rate: float | None = None
+
+
+@dataclass(slots=True)
+class _Asked:
+    answer: VisitAnswer
+    asked_at_s: float
+    is_signal: bool
+    page_id: int | None = None
+
+
+class MemoryFrontier(Frontier):
+    """A frontier that lives as long as its process."""
+
+    def __init__(self) -> None:
+        self._pages: dict[int, _Page] = {}
+        self._ids: dict[str, int] = {}
+        self._hosts: dict[int, HostRecord] = {}
+        self._host_ids: dict[str, int] = {}
+        self._pages_of_host: dict[int, list[_Page]] = {}
+        self._variants: Counter[int] = Counter()
+        self._indexing: dict[int, None] = {}
+        self._visited: list[int] = []  # page of each visit, in order
+        self._plans: list[PlanRecord] = []
+        self._token = 0
+        self._facts: dict[str, float] = {}
+        self._asked: dict[int, _Asked] = {}
+        self._refused: Counter[tuple[str, str]] = Counter()
+
+    @override
+    def admit(
+        self, discoveries: Sequence[Discovery], now_s: float, limits: AdmissionLimits
+    ) -> list[int]:
+        touched: dict[int, None] = {}
+        for found in discoveries:
+            known = self._ids.get(found.url)
+            if known is not None:
+                if found.lastmod_s is not None:
+                    self._pages[known].lastmod_s = found.lastmod_s
+                continue
+            host_id = self._host_id(found.host)
+            why = self._why_refused(found, host_id, limits)
+            if why is not None:
+                self._refused[found.host, why] += 1
+                continue
+            page_id = len(self._pages) + 1
+            page = _Page(page_id, found, host_id, now_s, now_s, found.weight)
+            page.lastmod_s = found.lastmod_s
+            self._pages[page_id] = page
+            self._ids[found.url] = page_id
+            self._pages_of_host[host_id].append(page)
+            if found.variant_of is not None:
+                self._variants[found.variant_of] += 1
+            touched[host_id] = None
+        return list(touched)
+
+    def _why_refused(self, found: Discovery, host_id: int, limits: AdmissionLimits) -> str | None:
+        of_host = self._pages_of_host[host_id]
+        variants = 0 if found.variant_of is None else self._variants[found.variant_of]
+        if found.variant_of is not None and variants >= limits.max_query_variants:
+            return "query-variants"
+        if found.kind is not Kind.PAGE and limits.max_listings_per_host <= sum(
+            page.found.kind is found.kind for page in of_host
+        ):
+            return "listings"
+        if len(of_host) >= limits.max_pages_per_host:
+            return "host-full"
+        room = has_room(
+            n_pages=len(self._pages),
+            max_pages=limits.max_pages,
+            n_of_host=len(of_host),
+            n_hosts=len(self._hosts),
+        )
+        return None if room else "crawl-full"
+
+    @override
+    def refuse(self, counts: Mapping[tuple[str, str], int]) -> None:
+        self._refused.update(counts)
+
+    @override
+    def refused(self) -> list[tuple[str, str, int]]:
+        rows = [(host, why, n) for (host, why), n in self._refused.items()]
+        return sorted(rows, key=lambda row: (-row[2], row[0], row[1]))
+
+    def _host_id(self, host: str) -> int:
+        if host not in self._host_ids:
+            host_id = len(self._hosts) + 1
+            self._host_ids[host] = host_id
+            self._hosts[host_id] = HostRecord(host_id, host, inf)
+            self._pages_of_host[host_id] = []
+        return self._host_ids[host]
+
+    @override
+    def reweigh(self, weight_of: Callable[[str], float]) -> int:
+        changed = 0
+        for page in self._pages.values():
+            weight = weight_of(page.found.url)
+            changed += weight != page.weight
+            page.weight = weight
+        return changed
+
+    @override
+    def hosts(self) -> list[HostRecord]:
+        return [self.host(host_id, now_s=inf) for host_id in self._hosts]
+
+    @override
+    def host(self, host_id: int, *, now_s: float) -> HostRecord:
+        free = (page.due_s for page in self._pages_of_host[host_id] if page.leased_until_s <= now_s)
+        return replace(self._hosts[host_id], next_due_s=min(free, default=inf))
+
+    @override
+    def save_host(self, record: HostRecord) -> None:
+        self._hosts[record.host_id] = record
+
+    @override
+    def lease(
+        self,
+        host_id: int,
+        *,
+        limit: int,
+        due_by_s: float,
+        now_s: float,
+        until_s: float,
+        discovery_share: float = 0.5,
+    ) -> list[Lease]:
+        due = [
+            page
+            for page in self._pages_of_host[host_id]
+            if page.due_s <= due_by_s and page.leased_until_s <= now_s
+        ]
+        due.sort(key=lambda page: page.due_s)
+        asked = [page for page in due if page.tier == ASKED][:limit]
+        new = [page for page in due if page.tier == NEW]
+        old = [page for page in due if page.tier > NEW]
+        n_new, n_old = split(len(new), len(old), limit - len(asked), discovery_share)
+        return self._take(asked + interleave(new[:n_new], old[:n_old]), until_s)
+
+    @override
+    def lease_ahead(
+        self,
+        host_id: int,
+        *,
+        limit: int,
+        worth: Callable[[Lease, float], float],
+        now_s: float,
+        min_interval_s: float,
+        until_s: float,
+    ) -> tuple[list[Lease], float]:
+        free = [
+            _lease(page)
+            for page in self._pages_of_host[host_id]
+            if page.tier >= FIRST_BY_WORTH and page.leased_until_s <= now_s
+        ]
+        chosen, from_s = best_ahead(free, limit, worth, now_s, min_interval_s)
+        return self._take([self._pages[lease.page_id] for lease in chosen], until_s), from_s
+
+    def _take(self, pages: Sequence[_Page], until_s: float) -> list[Lease]:
+        for page in pages:
+            self._token += 1
+            page.token = self._token
+            page.leased_until_s = until_s
+        return [_lease(page) for page in pages]
+
+    @override
+    def ask(self, urls: Sequence[str], now_s: float, *, is_signal: bool = False) -> list[int]:
+        first = len(self._asked) + 1
+        for number, url in enumerate(urls, start=first):
+            self._asked[number] = _Asked(VisitAnswer(number, url), now_s, is_signal)
+        return list(range(first, len(self._asked) + 1))
+
+    @override
+    def take_asked(
+        self, read: Callable[[str], Discovery | str], now_s: float, limits: AdmissionLimits
+    ) -> list[int]:
+        touched: dict[int, None] = {}
+        for one in self._asked.values():
+            if one.answer.outcome is not None or one.page_id is not None:
+                continue
+            found = read(one.answer.url)
+            if isinstance(found, str):
+                one.answer = replace(one.answer, outcome="refused", note=found)
+                continue
+            if one.is_signal:
+                found = replace(found, lastmod_s=one.asked_at_s)
+            self.admit([found], now_s, limits)
+            one.page_id = self._ids.get(found.url)
+            if one.page_id is None:
+                note = "the crawl holds as many pages as it may"
+                one.answer = replace(one.answer, outcome="refused", note=note)
+                continue
+            if one.is_signal:
+                one.answer = replace(one.answer, outcome="noted")
+                continue
+            page = self._pages[one.page_id]
+            page.tier, page.due_s = ASKED, min(page.due_s, now_s)
+            touched[page.host_id] = None
+        return list(touched)
+
+    @override
+    def answers(self, numbers: Sequence[int]) -> list[VisitAnswer]:
+        return [self._asked[number].answer for number in numbers if number in self._asked]
+
+    def _answer(self, page: _Page, visit: Visit) -> None:
+        """Answer who asked for this visit; a visit that began before that is made again."""
+        asked = [
+            one
+            for one in self._asked.values()
+            if one.page_id == page.page_id and one.answer.outcome is None
+        ]
+        if visit.outcome is Outcome.THROTTLED:
+            return
+        dropped = visit.outcome in (Outcome.LOST, Outcome.OBSOLETE)
+        for one in asked:
+            if dropped or one.asked_at_s > visit.visited_at_s:
+                page.tier, page.due_s = ASKED, min(page.due_s, visit.visited_at_s)
+            else:
+                told = {"outcome": visit.outcome.value, "note": visit.note}
+                one.answer = replace(one.answer, **told)  # type: ignore[arg-type]
+
+    @override
+    def release(self, leases: Sequence[Lease]) -> None:
+        for lease in leases:
+            page = self._pages[lease.page_id]
+            if page.token == lease.token:
+                page.token, page.leased_until_s = None, 0.0
+
+    @override
+    def defer(self, lease: Lease, due_s: float) -> None:
+        page = self._pages[lease.page_id]
+        if page.token == lease.token:
+            page.due_s, page.failures = max(page.due_s, due_s), page.failures + 1
+            page.tier = TIMED
+
+    @override
+    def begin_indexing(self, page_ids: Sequence[int]) -> None:
+        self._indexing.update(dict.fromkeys(page_ids))
+
+    @override
+    def in_indexing(self) -> list[tuple[int, str, bytes | None]]:
+        pages = [self._pages[page_id] for page_id in sorted(self._indexing)]
+        return [(page.page_id, page.found.url, page.signature) for page in pages]
+
+    @override
+    def reconcile(self, page_id: int, signature: bytes | None, now_s: float) -> None:
+        self._copy_is(self._pages[page_id], signature, now_s)
+        self._indexing.pop(page_id, None)
+
+    @staticmethod
+    def _copy_is(page: _Page, signature: bytes | None, now_s: float) -> None:
+        page.signature, page.raw_hash, page.etag, page.last_modified = signature, None, None, None
+        page.due_s = min(page.due_s, now_s)
+        if signature is not None:
+            page.state = PageState.INDEXED
+        elif page.state is PageState.INDEXED:
+            page.state = PageState.DISCOVERED
+
+    @override
+    def agree(self, copies: Sequence[tuple[str, bytes | None]], now_s: float) -> None:
+        news = [Discovery(url, host_of(url)) for url, held in copies if held is not None]
+        self.admit(news, now_s, AdmissionLimits(2**62, 2**62))
+        for url, held in copies:
+            if url in self._ids:
+                self._copy_is(self._pages[self._ids[url]], held, now_s)
+
+    @override
+    def complete(self, updates: Sequence[PageUpdate]) -> None:
+        for update in updates:
+            page = self._pages[update.lease.page_id]
+            visit = update.visit
+            page.visits.append(visit)
+            page.signalled.append(_signalled(page))
+            self._visited.append(page.page_id)
+            self._indexing.pop(page.page_id, None)
+            if page.token != update.lease.token:
+                continue
+            page.token, page.leased_until_s = None, 0.0
+            page.last, page.state, page.due_s = update, update.state, update.due_s
+            page.tier = tier_of(update.interval_s)
+            self._answer(page, visit)
+            page.failures = update.failures
+            page.etag, page.last_modified = update.etag, update.last_modified
+            page.signature, page.raw_hash = update.signature, update.raw_hash
+            if visit.changed is not None or visit.outcome in (Outcome.NEW, Outcome.LISTING):
+                page.last_visit_s = visit.visited_at_s
+            if visit.status is not None:
+                page.last_status = visit.status
+            if is_copied(visit.outcome, update.state):
+                page.indexed_at_s = visit.visited_at_s
+
+    @override
+    def make_due_by(self, now_s: float, longest_s: float) -> int:
+        brought = 0
+        for page in self._pages.values():
+            own_s = 1.0 / page.crawl_rate if page.crawl_rate else 0.0
+            latest_s = now_s + max(longest_s, own_s)
+            if page.due_s > latest_s:
+                page.due_s = latest_s
+                brought += 1
+        return brought
+
+    @override
+    def make_due(self, now_s: float) -> int:
+        for page in self._pages.values():
+            page.due_s = min(page.due_s, now_s)
+        return len(self._pages)
+
+    @override
+    def n_due(self, now_s: float, *, visited_before_s: float | None = None) -> int:
+        return sum(
+            page.due_s <= now_s
+            and page.leased_until_s <= now_s
+            and (
+                visited_before_s is None
+                or page.last_visit_s is None
+                or page.last_visit_s < visited_before_s
+            )
+            for page in self._pages.values()
+        )
+
+    @override
+    def evidence(self, *, since_visit: int, limit_per_page: int = 100) -> tuple[Evidence, int]:
+        page_ids = sorted(set(self._visited[since_visit:]))
+        rows: list[tuple[int, float, bool, float]] = []
+        for number, page_id in enumerate(page_ids):
+            told = [
+                (number, visit.interval_s, visit.changed, signalled)
+                for visit, signalled in zip(
+                    self._pages[page_id].visits, self._pages[page_id].signalled, strict=True
+                )
+                if visit.changed is not None
+                and visit.interval_s is not None
+                and visit.interval_s > 0
+            ]
+            rows.extend(told[-limit_per_page:])
+        evidence = Evidence(
+            np.array(page_ids, np.int64),
+            np.array([row[0] for row in rows], np.int64),
+            np.array([row[1] for row in rows], np.float64),
+            np.array([row[2] for row in rows], np.bool_),
+            np.array([row[3] for row in rows], np.float64),
+            [self._pages[page_id].found.url for page_id in page_ids],
+        )
+        return evidence, len(self._visited)
+
+    @override
+    def save_change_rates(
+        self,
+        page_ids: NDArray[np.int64],
+        rates_per_s: NDArray[np.float64],
+        factors: NDArray[np.float64],
+    ) -> None:
+        columns = (page_ids.tolist(), rates_per_s.tolist(), factors.tolist())
+        for page_id, rate, factor in zip(*columns, strict=True):
+            self._pages[page_id].change_rate = rate
+            self._pages[page_id].factor = factor
+
+    @override
+    def planned_pages(self) -> PlannedPages:
+        rows = [
+            (
+                page.page_id,
+                page.host_id,
+                page.weight,
+                nan if page.change_rate is None else page.change_rate,
+                nan if page.factor is None else page.factor,
+                nan if page.crawl_rate is None else page.crawl_rate,
+                page.last_visit_s,
+                page.due_s,
+                nan if page.lastmod_s is None else page.lastmod_s,
+            )
+            for page in self._pages.values()
+            if page.found.kind is Kind.PAGE
+            and page.state in (PageState.INDEXED, PageState.MISSING)
+            and page.last_visit_s is not None
+        ]
+        table = np.array(rows, np.float64).reshape(len(rows), 9)
+        return PlannedPages(
+            table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), *table[:, 2:].T.copy()
+        )
+
+    @override
+    def save_plan(
+        self,
+        plan: PlanRecord,
+        page_ids: NDArray[np.int64],
+        crawl_rates_per_s: NDArray[np.float64],
+        due_s: NDArray[np.float64],
+    ) -> None:
+        self._plans.append(plan)
+        columns = (page_ids.tolist(), crawl_rates_per_s.tolist(), due_s.tolist())
+        for page_id, rate, due in zip(*columns, strict=True):
+            page = self._pages[page_id]
+            page.crawl_rate = rate
+            if page.tier > NEW and page.state is PageState.INDEXED and not page.failures:
+                page.due_s, page.tier = due, tier_of(1.0 / max(rate, 1e-12))
+
+    @override
+    def last_plan(self) -> PlanRecord | None:
+        return self._plans[-1] if self._plans else None
+
+    @override
+    def n_pages_by_state(self) -> dict[PageState, int]:
+        pages = (page for page in self._pages.values() if page.found.kind is Kind.PAGE)
+        return dict(Counter(page.state for page in pages))
+
+    @override
+    def n_visits_by_outcome(self, *, since_s: float = 0.0) -> dict[Outcome, int]:
+        return dict(
+            Counter(
+                visit.outcome
+                for page in self._pages.values()
+                for visit in page.visits
+                if visit.visited_at_s >= since_s
+            )
+        )
+
+    @override
+    def look_at_gone(self, by_s: float) -> int:
+        late = [
+            page
+            for page in self._pages.values()
+            if page.state is PageState.GONE and page.found.kind is Kind.PAGE and page.due_s > by_s
+        ]
+        for page in late:
+            page.due_s = by_s
+        return len(late)
+
+    @override
+    def gone_s(self, now_s: float) -> float:
+        return sum(
+            max(now_s - page.last_visit_s, 0.0)
+            for page in self._pages.values()
+            if page.state is PageState.GONE
+            and page.found.kind is Kind.PAGE
+            and page.last_visit_s is not None
+        )
+
+    @override
+    def last_fetch_s(self) -> float | None:
+        return self._pages[self._visited[-1]].visits[-1].visited_at_s if self._visited else None
+
+    @override
+    def forgive(self, now_s: float) -> int:
+        for host_id, host in self._hosts.items():
+            sent_away = "answered " in (host.blocked_why or "")
+            if host.blocked_until_s > now_s and not sent_away:
+                self._hosts[host_id] = HostRecord(
+                    host_id, host.host, inf, host.robots_status, host.robots_body
+                )
+        waiting = [
+            page
+            for page in self._pages.values()
+            if page.due_s > now_s and (page.state is PageState.DISALLOWED or page.failures)
+        ]
+        for page in waiting:
+            page.due_s = now_s
+        return len(waiting)
+
+    @override
+    def details(self, url: str, *, recent: int = 10) -> PageDetails | None:
+        page_id = self._ids.get(url)
+        if page_id is None:
+            return None
+        page = self._pages[page_id]
+        last = page.visits[-1].outcome if page.visits else None
+        return PageDetails(
+            page_id=page_id,
+            url=url,
+            host=page.found.host,
+            kind=page.found.kind,
+            state=page.state,
+            weight=page.weight,
+            depth=page.found.depth,
+            discovered_s=page.discovered_s,
+            due_s=page.due_s,
+            due_why=why_due(page.found.kind, page.state, last, page.crawl_rate),
+            visits=len(page.visits),
+            changes=sum(bool(visit.changed) for visit in page.visits),
+            failures=page.failures,
+            last_visit_s=page.last_visit_s,
+            last_status=page.last_status,
+            indexed_at_s=page.indexed_at_s,
+            change_rate_per_s=page.change_rate,
+            change_rate_factor=page.factor,
+            crawl_rate_per_s=page.crawl_rate,
+            lastmod_s=page.lastmod_s,
+            redirect_url=page.last.redirect_url if page.last else None,
+            leased_until_s=page.leased_until_s or None,
+            recent=tuple(reversed(page.visits[-recent:])),
+        )
+
+    @override
+    def save_facts(self, facts: Mapping[str, float]) -> None:
+        self._facts.update(facts)
+
+    @override
+    def facts(self) -> dict[str, float]:
+        return dict(self._facts)
+
+    @override
+    def urls_indexed(self) -> Iterable[tuple[str, bytes]]:
+        held = (PageState.INDEXED, PageState.MISSING, PageState.DISCOVERED)
+        for page in self._pages.values():
+            if page.found.kind is Kind.PAGE and page.state in held and page.signature is not None:
+                yield page.found.url, page.signature
+
+    @override
+    def n_indexed(self) -> int:
+        return sum(1 for _ in self.urls_indexed())
+
+    @override
+    def sample_indexed(self, limit: int) -> list[tuple[str, bytes]]:
+        every = list(self.urls_indexed())
+        return random.sample(every, min(limit, len(every)))
+
+    @override
+    def close(self) -> None:
+        pass
+
+
+def _lease(page: _Page) -> Lease:
+    return Lease(
+        page_id=page.page_id,
+        url=page.found.url,
+        host_id=page.host_id,
+        token=page.token or 0,
+        due_s=page.due_s,
+        kind=page.found.kind,
+        state=page.state,
+        depth=page.found.depth,
+        hops=page.found.hops,
+        failures=page.failures,
+        etag=page.etag,
+        last_modified=page.last_modified,
+        signature=page.signature,
+        raw_hash=page.raw_hash,
+        last_visit_s=page.last_visit_s,
+        crawl_rate_per_s=page.crawl_rate,
+        weight=page.weight,
+        change_rate_per_s=page.change_rate,
+        tier=page.tier,
+    )
+
+
+def _signalled(page: _Page) -> float:
+    """Whether a sitemap has announced a change since the last visit; nan where none says."""
+    if page.lastmod_s is None or page.last_visit_s is None:
+        return nan
+    return float(page.lastmod_s > page.last_visit_s)

@@ -1,0 +1,72 @@
+"""Rows of the SQLite file as what the rest of recrawl knows, and back."""
+
+from typing import Any
+
+from recrawl.crawler.control.lifecycle import is_copied
+from recrawl.crawler.control.tiers import tier_of
+from recrawl.terms import HostRecord, Kind, Lease, Outcome, PageState, PageUpdate, Visit
+
+__all__ = ["DETAILS", "lease_of", "page_row", "record_of", "visit_of", "visit_row"]
+
+DETAILS = (  # the columns of the query `details` from the sixth on
+    "weight", "depth", "discovered_s", "due_s", "visits", "changes", "failures", "last_visit_s",
+    "last_status", "indexed_at_s", "change_rate_per_s", "change_rate_factor", "crawl_rate_per_s",
+    "lastmod_s", "redirect_url", "leased_until_s",
+)  # fmt: skip
+
+
+def record_of(row: tuple[Any, ...], due_s: float) -> HostRecord:
+    """Return a host from a row of the queries ``hosts`` and ``one_host``."""
+    return HostRecord(row[0], row[1], due_s, *row[2:8])
+
+
+def lease_of(row: tuple[Any, ...], host_id: int, token: int) -> Lease:
+    """Return the lease of a page from a row of the query ``due``."""
+    return Lease(row[0], row[1], host_id, token, row[2], Kind(row[3]), PageState(row[4]), *row[5:])
+
+
+def visit_of(row: tuple[Any, ...]) -> Visit:
+    """Return a visit from a row of the query ``recent_visits``."""
+    changed = None if row[3] is None else bool(row[3])
+    return Visit(row[0], Outcome(row[1]), row[2], changed, *row[4:])
+
+
+def visit_row(update: PageUpdate) -> dict[str, object]:
+    """Return the parameters of the query ``add_visit``."""
+    visit = update.visit
+    return {
+        "page_id": update.lease.page_id,
+        "visited_at_s": visit.visited_at_s,
+        "outcome": visit.outcome.value,
+        "status": visit.status,
+        "changed": visit.changed,
+        "interval_s": visit.interval_s,
+        "fetch_s": visit.fetch_s,
+        "received_bytes": visit.received_bytes,
+        "note": visit.note,
+    }
+
+
+def page_row(update: PageUpdate) -> dict[str, Any]:
+    """Return the parameters of the query ``complete``."""
+    visit = update.visit
+    told = visit.changed is not None or visit.outcome in (Outcome.NEW, Outcome.LISTING)
+    return {
+        "page_id": update.lease.page_id,
+        "token": update.lease.token,
+        "change": int(bool(visit.changed)),
+        "failures": update.failures,
+        "state": update.state.value,
+        "due_s": update.due_s,
+        "tier": tier_of(update.interval_s),
+        "told_s": visit.visited_at_s if told else None,
+        "status": visit.status,
+        "copied": is_copied(visit.outcome, update.state),
+        "visited_at_s": visit.visited_at_s,
+        "etag": update.etag,
+        "last_modified": update.last_modified,
+        "signature": update.signature,
+        "raw_hash": update.raw_hash,
+        "title": update.title,
+        "redirect_url": update.redirect_url,
+    }

@@ -1,0 +1,673 @@
+"""The frontier in SQLite: one file, write-ahead log, every visit kept.
+
+Longer than most modules because it is one port, method by method; the SQL is in ``sql/``.
+"""
+
+import json
+import random
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from typing_extensions import override
+
+from recrawl import __version__
+from recrawl.crawler.control.intake import has_room
+from recrawl.crawler.control.lifecycle import why_due
+from recrawl.crawler.control.tiers import ASKED, FIRST_BY_WORTH, NEW, TIMED, tier_of
+from recrawl.crawler.control.urls import host_of
+from recrawl.crawler.frontier.rows import (
+    DETAILS,
+    lease_of,
+    page_row,
+    record_of,
+    visit_of,
+    visit_row,
+)
+from recrawl.crawler.frontier.share import best_ahead, interleave, split
+from recrawl.crawler.frontier.sql import queries
+from recrawl.crawler.frontier.store import DATABASE, StateLock, open_state, translated
+from recrawl.crawler.ports import AdmissionLimits, Evidence, Frontier, PlannedPages
+from recrawl.terms import (
+    Discovery,
+    HostRecord,
+    Kind,
+    Lease,
+    Outcome,
+    PageDetails,
+    PageState,
+    PageUpdate,
+    PlanRecord,
+    VisitAnswer,
+)
+
+__all__ = ["SqliteFrontier"]
+
+_KNOWN = "known"
+_DUE, _TIER = 2, 16  # columns of the query `due`
+
+
+class SqliteFrontier(Frontier):
+    """A durable frontier in a state directory.
+
+    Every method that changes something is one transaction: all or nothing, on disk when it
+    returns. Opening for writing takes the directory's lock and gives back the pages that a killed
+    process had leased.
+
+    Parameters
+    ----------
+    directory : state directory, made if it is missing
+    read_only : only look; works beside a running crawl
+
+    Raises
+    ------
+    StateError
+        The directory is in use, damaged, on a full disk or of a newer version.
+    """
+
+    def __init__(self, directory: Path, *, read_only: bool = False) -> None:
+        self._path = directory / DATABASE
+        self._lock = None if read_only else StateLock(directory)
+        try:
+            self._db = open_state(self._path, read_only=read_only)
+            self._q = queries()
+            self._token = 0
+            self._n_pages_of_host: dict[int, int] = {}
+            self._host_ids: dict[str, int] = {}
+            self._tiers: dict[int, set[int]] = {}
+            self._n_listings: dict[tuple[int, Kind], int] = {}
+            with translated(self._path):
+                self._n_pages, self._n_hosts = self._value("n_pages"), self._value("n_hosts")
+                self._asked = {page_id for (page_id,) in self._run("pages_asked")}
+                if not read_only:
+                    self._token = self._value("last_visit_number") + 1
+            if not read_only:
+                with self._writing():
+                    self._db.execute(self._q["release_all"])
+                    self._run("save_label", name="version", value=__version__)
+        except BaseException:
+            self.close()
+            raise
+
+    # -- taking in --
+
+    @override
+    def admit(
+        self, discoveries: Sequence[Discovery], now_s: float, limits: AdmissionLimits
+    ) -> list[int]:
+        touched: dict[int, None] = {}
+        refused: Counter[tuple[str, str]] = Counter()
+        with self._writing():
+            for found in discoveries:
+                why = self._admit_one(found, now_s, limits)
+                if why is None:
+                    touched[self._host_ids[found.host]] = None
+                elif why != _KNOWN:
+                    refused[found.host, why] += 1
+            self._refuse(refused)
+        return list(touched)
+
+    def _admit_one(self, found: Discovery, now_s: float, limits: AdmissionLimits) -> str | None:
+        """Take in what there is room for; return why not, or None."""
+        if self._row("known_page", url=found.url) is not None:
+            if found.lastmod_s is not None:
+                self._run("note_lastmod", url=found.url, lastmod_s=found.lastmod_s)
+            return _KNOWN
+        host_id = self._host_id(found.host)
+        why = self._why_refused(found, host_id, limits)
+        if why is None:
+            self._add_page(found, host_id, now_s)
+        return why
+
+    def _why_refused(self, found: Discovery, host_id: int, limits: AdmissionLimits) -> str | None:
+        if found.variant_of is not None:
+            variants = self._value("n_variants", variant_of=found.variant_of)
+            if variants >= limits.max_query_variants:
+                return "query-variants"
+        is_listing = found.kind is not Kind.PAGE
+        if is_listing and self._listings_of(host_id, found.kind) >= limits.max_listings_per_host:
+            return "listings"
+        n_of_host = self._n_pages_of_host[host_id]
+        if n_of_host >= limits.max_pages_per_host:
+            return "host-full"
+        room = has_room(
+            n_pages=self._n_pages,
+            max_pages=limits.max_pages,
+            n_of_host=n_of_host,
+            n_hosts=self._n_hosts,
+        )
+        return None if room else "crawl-full"
+
+    def _listings_of(self, host_id: int, kind: Kind) -> int:
+        if (host_id, kind) not in self._n_listings:
+            counted = self._value("n_listings_of_host", host_id=host_id, kind=kind.value)
+            self._n_listings[host_id, kind] = counted
+        return self._n_listings[host_id, kind]
+
+    def _add_page(self, found: Discovery, host_id: int, now_s: float) -> None:
+        n_listings = 0 if found.kind is Kind.PAGE else self._listings_of(host_id, found.kind)
+        self._run(
+            "admit",
+            url=found.url,
+            host_id=host_id,
+            kind=found.kind.value,
+            depth=found.depth,
+            hops=found.hops,
+            weight=found.weight,
+            variant_of=found.variant_of,
+            now_s=now_s,
+            lastmod_s=found.lastmod_s,
+        )
+        self._n_pages += 1
+        self._n_pages_of_host[host_id] += 1
+        self._n_listings[host_id, found.kind] = n_listings + 1
+        self._tiers_of(host_id).add(NEW)
+
+    @override
+    def refuse(self, counts: Mapping[tuple[str, str], int]) -> None:
+        with self._writing():
+            self._refuse(counts)
+
+    def _refuse(self, counts: Mapping[tuple[str, str], int]) -> None:
+        for (host, why), n in counts.items():
+            self._run("refuse", host=host, why=why, n=n)
+
+    @override
+    def refused(self) -> list[tuple[str, str, int]]:
+        with translated(self._path):
+            return self._run("refused").fetchall()
+
+    def _host_id(self, host: str) -> int:
+        if host not in self._host_ids:
+            row = self._row("known_host", host=host)
+            if row is None:
+                row = self._one("add_host", host=host)
+                self._n_hosts += 1
+            self._host_ids[host] = row[0]
+            self._n_pages_of_host[row[0]] = self._value("n_pages_of_host", host_id=row[0])
+        return self._host_ids[host]
+
+    @override
+    def reweigh(self, weight_of: Callable[[str], float]) -> int:
+        with self._writing():
+            changed = [
+                {"page_id": page_id, "weight": weight_of(url)}
+                for page_id, url, weight in self._db.execute(self._q["pages_and_weights"])
+                if weight_of(url) != weight
+            ]
+            self._db.executemany(self._q["save_weight"], changed)
+        return len(changed)
+
+    # -- hosts --
+
+    @override
+    def hosts(self) -> list[HostRecord]:
+        with translated(self._path):
+            due: dict[int, float] = {}
+            for host_id, tier, due_s in self._db.execute(self._q["tiers_of_hosts"]):
+                self._tiers.setdefault(host_id, set()).add(tier)
+                due[host_id] = min(due_s, due.get(host_id, inf))
+            rows = self._db.execute(self._q["hosts"]).fetchall()
+        return [record_of(row, due.get(row[0], inf)) for row in rows]
+
+    @override
+    def host(self, host_id: int, *, now_s: float) -> HostRecord:
+        with translated(self._path):
+            row = self._one("one_host", host_id=host_id)
+            firsts = (
+                self._row("next_due", host_id=host_id, tier=tier, now_s=now_s)
+                for tier in self._tiers_of(host_id)
+            )
+            return record_of(row, min((first[0] for first in firsts if first), default=inf))
+
+    def _tiers_of(self, host_id: int) -> set[int]:
+        """Return the queues of a host that pages may wait in."""
+        if host_id not in self._tiers:
+            rows = self._db.execute(self._q["tiers_of_host"], {"host_id": host_id})
+            self._tiers[host_id] = {tier for (tier,) in rows}
+        return self._tiers[host_id]
+
+    @override
+    def save_host(self, record: HostRecord) -> None:
+        with self._writing():
+            self._run(
+                "save_host",
+                host_id=record.host_id,
+                robots_status=record.robots_status,
+                robots_body=record.robots_body,
+                robots_until_s=record.robots_until_s,
+                failures=record.failures,
+                blocked_until_s=record.blocked_until_s,
+                blocked_why=record.blocked_why,
+            )
+
+    # -- leases --
+
+    @override
+    def lease(
+        self,
+        host_id: int,
+        *,
+        limit: int,
+        due_by_s: float,
+        now_s: float,
+        until_s: float,
+        discovery_share: float = 0.5,
+    ) -> list[Lease]:
+        with self._writing():
+            bounds = {"host_id": host_id, "due_by_s": due_by_s, "now_s": now_s, "limit": limit}
+            due = [
+                row
+                for tier in sorted(self._tiers_of(host_id))
+                for row in self._db.execute(self._q["due"], bounds | {"tier": tier})
+            ]
+            asked = [row for row in due if row[_TIER] == ASKED][:limit]
+            new = [row for row in due if row[_TIER] == NEW]
+            old = sorted((row for row in due if row[_TIER] > NEW), key=lambda row: row[_DUE])
+            n_new, n_old = split(len(new), len(old), limit - len(asked), discovery_share)
+            rows = asked + interleave(new[:n_new], old[:n_old])
+            return self._take(rows, host_id, until_s)
+
+    @override
+    def lease_ahead(
+        self,
+        host_id: int,
+        *,
+        limit: int,
+        worth: Callable[[Lease, float], float],
+        now_s: float,
+        min_interval_s: float,
+        until_s: float,
+    ) -> tuple[list[Lease], float]:
+        with self._writing():
+            bounds = {"host_id": host_id, "due_by_s": inf, "now_s": now_s, "limit": 4 * limit}
+            rows = [
+                row
+                for tier in self._tiers_of(host_id)
+                if tier >= FIRST_BY_WORTH
+                for row in self._db.execute(self._q["due"], bounds | {"tier": tier})
+            ]
+            chosen, from_s = best_ahead(
+                [lease_of(row, host_id, 0) for row in rows], limit, worth, now_s, min_interval_s
+            )
+            by_id = {row[0]: row for row in rows}
+            return self._take([by_id[lease.page_id] for lease in chosen], host_id, until_s), from_s
+
+    def _take(self, rows: Sequence[tuple[Any, ...]], host_id: int, until_s: float) -> list[Lease]:
+        leases = []
+        for row in rows:
+            self._token += 1
+            leases.append(lease_of(row, host_id, self._token))
+        self._db.executemany(
+            self._q["lease"],
+            [
+                {"page_id": lease.page_id, "token": lease.token, "until_s": until_s}
+                for lease in leases
+            ],
+        )
+        return leases
+
+    # -- visits that people ask for --
+
+    @override
+    def ask(self, urls: Sequence[str], now_s: float, *, is_signal: bool = False) -> list[int]:
+        with self._writing():
+            return [self._value("ask", url=url, now_s=now_s, is_signal=is_signal) for url in urls]
+
+    @override
+    def take_asked(
+        self, read: Callable[[str], Discovery | str], now_s: float, limits: AdmissionLimits
+    ) -> list[int]:
+        with translated(self._path):
+            if self._row("asked_not_taken") is None:
+                return []
+        touched: dict[int, None] = {}
+        with self._writing():
+            for number, url, asked_at_s, is_signal in self._run("asked_not_taken").fetchall():
+                found = read(url)
+                if isinstance(found, str):
+                    self._run("settle_asked", number=number, outcome="refused", note=found)
+                    continue
+                if is_signal:
+                    found = replace(found, lastmod_s=asked_at_s)
+                self._admit_one(found, now_s, limits)
+                known = self._row("known_page", url=found.url)
+                if known is None:
+                    note = "the crawl holds as many pages as it may"
+                    self._run("settle_asked", number=number, outcome="refused", note=note)
+                elif is_signal:
+                    self._run("settle_asked", number=number, outcome="noted", note=None)
+                else:
+                    self._run("take_asked", number=number, page_id=known[0])
+                    host_id = self._value("make_asked", page_id=known[0], now_s=now_s)
+                    self._tiers_of(host_id).add(ASKED)
+                    self._asked.add(known[0])
+                    touched[host_id] = None
+        return list(touched)
+
+    @override
+    def answers(self, numbers: Sequence[int]) -> list[VisitAnswer]:
+        with translated(self._path):
+            rows = self._run("answers", numbers=json.dumps(list(numbers))).fetchall()
+        return [VisitAnswer(*row) for row in rows]
+
+    def _answer(self, update: PageUpdate) -> None:
+        """Answer who asked for this visit; a visit that began before that is made again."""
+        page_id, visit = update.lease.page_id, update.visit
+        if page_id not in self._asked or visit.outcome is Outcome.THROTTLED:
+            return
+        if visit.outcome not in (Outcome.LOST, Outcome.OBSOLETE):
+            told = {"outcome": visit.outcome.value, "note": visit.note}
+            self._run("answer_asked", page_id=page_id, visited_at_s=visit.visited_at_s, **told)
+        if self._value("is_asked", page_id=page_id):
+            self._run("make_asked", page_id=page_id, now_s=visit.visited_at_s)
+            self._tiers_of(update.lease.host_id).add(ASKED)
+        else:
+            self._asked.discard(page_id)
+
+    @override
+    def release(self, leases: Sequence[Lease]) -> None:
+        with self._writing():
+            for lease in leases:
+                self._run("release", page_id=lease.page_id, token=lease.token)
+
+    @override
+    def defer(self, lease: Lease, due_s: float) -> None:
+        with self._writing():
+            self._run("defer", page_id=lease.page_id, token=lease.token, due_s=due_s)
+            self._tiers_of(lease.host_id).add(TIMED)
+
+    # -- the index --
+
+    @override
+    def begin_indexing(self, page_ids: Sequence[int]) -> None:
+        with self._writing():
+            rows = [{"page_id": page_id} for page_id in page_ids]
+            self._db.executemany(self._q["begin_indexing"], rows)
+
+    @override
+    def in_indexing(self) -> list[tuple[int, str, bytes | None]]:
+        with translated(self._path):
+            return self._db.execute(self._q["in_indexing"]).fetchall()
+
+    @override
+    def reconcile(self, page_id: int, signature: bytes | None, now_s: float) -> None:
+        with self._writing():
+            self._run("reconcile", page_id=page_id, signature=signature, now_s=now_s)
+            self._run("end_indexing", page_id=page_id)
+
+    @override
+    def agree(self, copies: Sequence[tuple[str, bytes | None]], now_s: float) -> None:
+        with self._writing():
+            for url, held in copies:
+                if held is not None and self._row("known_page", url=url) is None:
+                    found = Discovery(url, host_of(url))
+                    self._add_page(found, self._host_id(found.host), now_s)
+                self._run("agree", url=url, signature=held, now_s=now_s)
+
+    # -- visits --
+
+    @override
+    def complete(self, updates: Sequence[PageUpdate]) -> None:
+        with self._writing():
+            self._db.executemany(self._q["add_visit"], [visit_row(update) for update in updates])
+            rows = [page_row(update) for update in updates]
+            self._db.executemany(self._q["complete"], rows)
+            for update, row in zip(updates, rows, strict=True):
+                self._tiers_of(update.lease.host_id).add(row["tier"])
+                self._answer(update)
+            self._db.executemany(
+                self._q["end_indexing"], [{"page_id": update.lease.page_id} for update in updates]
+            )
+
+    @override
+    def make_due_by(self, now_s: float, longest_s: float) -> int:
+        with self._writing():
+            limits = {"now_s": now_s, "longest_s": longest_s}
+            return self._db.execute(self._q["make_due_by"], limits).rowcount
+
+    @override
+    def make_due(self, now_s: float) -> int:
+        with self._writing():
+            self._run("make_due", now_s=now_s)
+            return self._n_pages
+
+    @override
+    def n_due(self, now_s: float, *, visited_before_s: float | None = None) -> int:
+        with translated(self._path):
+            return int(self._value("n_due", now_s=now_s, before_s=visited_before_s))
+
+    # -- planning --
+
+    @override
+    def evidence(self, *, since_visit: int, limit_per_page: int = 100) -> tuple[Evidence, int]:
+        with translated(self._path):
+            last = self._value("last_visit_number")
+            rows = self._db.execute(self._q["visited_since"], {"since": since_visit}).fetchall()
+            page_ids, urls = zip(*rows, strict=True) if rows else ((), ())
+            page: list[int] = []
+            intervals: list[float] = []
+            changed: list[int] = []
+            signalled: list[float | None] = []
+            for number, page_id in enumerate(page_ids):
+                told = self._db.execute(
+                    self._q["evidence_of_page"], {"page_id": page_id, "limit": limit_per_page}
+                ).fetchall()[::-1]  # the query has the latest first
+                page.extend([number] * len(told))
+                intervals.extend(row[0] for row in told)
+                changed.extend(row[1] for row in told)
+                signalled.extend(row[2] for row in told)
+        evidence = Evidence(
+            np.array(page_ids, np.int64),
+            np.array(page, np.int64),
+            np.array(intervals, np.float64),
+            np.array(changed, np.bool_),
+            np.array(signalled, np.float64),
+            urls,
+        )
+        return evidence, last
+
+    @override
+    def save_change_rates(
+        self,
+        page_ids: NDArray[np.int64],
+        rates_per_s: NDArray[np.float64],
+        factors: NDArray[np.float64],
+    ) -> None:
+        columns = (page_ids.tolist(), rates_per_s.tolist(), factors.tolist())
+        with self._writing():
+            self._db.executemany(
+                self._q["save_change_rate"],
+                [
+                    {"page_id": page_id, "rate": rate, "factor": factor}
+                    for page_id, rate, factor in zip(*columns, strict=True)
+                ],
+            )
+
+    @override
+    def planned_pages(self) -> PlannedPages:
+        with translated(self._path):
+            rows = self._db.execute(self._q["planned"]).fetchall()
+        table = np.array(rows, np.float64).reshape(len(rows), 9)
+        return PlannedPages(
+            table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), *table[:, 2:].T.copy()
+        )
+
+    @override
+    def save_plan(
+        self,
+        plan: PlanRecord,
+        page_ids: NDArray[np.int64],
+        crawl_rates_per_s: NDArray[np.float64],
+        due_s: NDArray[np.float64],
+    ) -> None:
+        columns = (page_ids.tolist(), crawl_rates_per_s.tolist(), due_s.tolist())
+        with self._writing():
+            self._run(
+                "save_plan",
+                solved_at_s=plan.solved_at_s,
+                n_pages=plan.n_pages,
+                budget_per_s=plan.budget_per_s,
+                price=plan.price,
+                freshness=plan.freshness,
+                n_never_visited=plan.n_never_visited,
+                measure=plan.measure,
+            )
+            for page_id, rate, due in zip(*columns, strict=True):
+                tier = tier_of(1.0 / max(rate, 1e-12))
+                row = self._row("save_crawl_rate", page_id=page_id, rate=rate, due_s=due, tier=tier)
+                if row is not None:
+                    self._tiers_of(row[0]).add(tier)
+
+    @override
+    def last_plan(self) -> PlanRecord | None:
+        with translated(self._path):
+            row = self._row("last_plan")
+        return None if row is None else PlanRecord(*row)
+
+    # -- for people --
+
+    @override
+    def n_pages_by_state(self) -> dict[PageState, int]:
+        with translated(self._path):
+            return {
+                PageState(row[0]): row[1] for row in self._db.execute(self._q["n_pages_by_state"])
+            }
+
+    @override
+    def n_visits_by_outcome(self, *, since_s: float = 0.0) -> dict[Outcome, int]:
+        with translated(self._path):
+            rows = self._db.execute(self._q["n_visits_by_outcome"], {"since_s": since_s})
+            return {Outcome(row[0]): row[1] for row in rows}
+
+    @override
+    def look_at_gone(self, by_s: float) -> int:
+        with self._writing():
+            return self._run("look_at_gone", by_s=by_s).rowcount
+
+    @override
+    def gone_s(self, now_s: float) -> float:
+        with translated(self._path):
+            return float(self._one("gone", now_s=now_s)[0])
+
+    @override
+    def last_fetch_s(self) -> float | None:
+        with translated(self._path):
+            row = self._row("last_fetch")
+        return None if row is None else row[0]
+
+    @override
+    def forgive(self, now_s: float) -> int:
+        with self._writing():
+            self._run("forgive_hosts", now_s=now_s)
+            return self._run("forgive_pages", now_s=now_s).rowcount
+
+    @override
+    def details(self, url: str, *, recent: int = 10) -> PageDetails | None:
+        with translated(self._path):
+            row = self._row("details", url=url)
+            if row is None:
+                return None
+            visits = self._db.execute(
+                self._q["recent_visits"], {"page_id": row[0], "limit": recent}
+            ).fetchall()
+            seen = tuple(visit_of(visit) for visit in visits)
+            kind, state, crawl_rate = Kind(row[3]), PageState(row[4]), row[17]
+        last = seen[0].outcome if seen else None
+        known = dict(zip(DETAILS, row[5:], strict=True))
+        return PageDetails(
+            page_id=row[0],
+            url=row[1],
+            host=row[2],
+            kind=kind,
+            state=state,
+            due_why=why_due(kind, state, last, crawl_rate),
+            recent=seen,
+            **(known | {"leased_until_s": known["leased_until_s"] or None}),
+        )
+
+    @override
+    def save_facts(self, facts: Mapping[str, float]) -> None:
+        with self._writing():
+            for name, value in facts.items():
+                self._run("save_fact", name=name, value=value)
+
+    @override
+    def facts(self) -> dict[str, float]:
+        with translated(self._path):
+            return dict(self._db.execute(self._q["facts"]).fetchall())
+
+    @override
+    def urls_indexed(self) -> Iterable[tuple[str, bytes]]:
+        with translated(self._path):
+            yield from self._db.execute(self._q["urls_indexed"])
+
+    @override
+    def n_indexed(self) -> int:
+        with translated(self._path):
+            return self._value("n_indexed")
+
+    @override
+    def sample_indexed(self, limit: int) -> list[tuple[str, bytes]]:
+        with translated(self._path):
+            last = self._value("last_page_number")
+            drawn = random.sample(range(1, last + 1), min(limit, last))
+            return self._run("sample_indexed", page_ids=json.dumps(drawn)).fetchall()
+
+    def table(self, name: str) -> Iterator[tuple[list[str], list[tuple[Any, ...]]]]:
+        """Yield the rows of ``pages`` or ``visits`` with their column names, 10,000 at a time."""
+        with translated(self._path):
+            cursor = self._db.execute(self._q[f"export_{name}"])
+            names = [column[0] for column in cursor.description]
+            while rows := cursor.fetchmany(10_000):
+                yield names, rows
+
+    @override
+    def close(self) -> None:
+        if hasattr(self, "_db"):
+            self._db.close()
+        if self._lock is not None:
+            self._lock.release()
+
+    # -- inside --
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        with translated(self._path):
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                # A failed COMMIT may have rolled back by itself.
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                self._n_pages, self._n_hosts = self._value("n_pages"), self._value("n_hosts")
+                self._host_ids.clear()
+                self._n_pages_of_host.clear()
+                self._n_listings.clear()
+                self._tiers.clear()
+                raise
+
+    def _run(self, name: str, /, **parameters: object) -> sqlite3.Cursor:
+        return self._db.execute(self._q[name], parameters)
+
+    def _row(self, name: str, /, **parameters: object) -> tuple[Any, ...] | None:
+        row: tuple[Any, ...] | None = self._run(name, **parameters).fetchone()
+        return row
+
+    def _one(self, name: str, /, **parameters: object) -> tuple[Any, ...]:
+        row = self._row(name, **parameters)
+        if row is None:
+            raise KeyError(f"{name}: {parameters}")
+        return row
+
+    def _value(self, name: str, /, **parameters: object) -> int:
+        return int(self._one(name, **parameters)[0])

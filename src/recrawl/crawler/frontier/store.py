@@ -1,0 +1,228 @@
+"""Opening the SQLite file: migrations, versions, and what can be wrong with it.
+
+One process writes a state directory at a time, held by a lock on the file ``lock`` in it; any
+number may read.
+"""
+
+import contextlib
+import fcntl
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from recrawl.crawler.frontier.sql import migrations
+from recrawl.errors import StateError
+
+__all__ = [
+    "DATABASE",
+    "StateLock",
+    "copy_database",
+    "drop_copies",
+    "holder",
+    "open_beside",
+    "open_state",
+    "translated",
+]
+
+DATABASE = "state.sqlite3"
+_COPY = "state-before-schema-"  # and the number of the one that it has not
+
+
+class StateLock:
+    """The right to write a state directory, held until :meth:`release` or the process's end.
+
+    Raises
+    ------
+    StateError
+        When another process holds it, or the directory cannot be written.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        try:
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            lock = _private(directory / "lock", os.O_CREAT | os.O_RDWR | os.O_APPEND)
+            self._file: IO[str] = os.fdopen(lock, "a+", encoding="utf-8")
+        except OSError as error:
+            raise StateError(f"state directory {directory}: {error.strerror}") from error
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            self._file.seek(0)
+            holder = self._file.read().strip() or "another process"
+            self._file.close()
+            raise StateError(
+                f"state directory {directory} is in use by {holder}; "
+                "stop that crawl first, or choose another directory"
+            ) from error
+        with contextlib.suppress(OSError):  # a full disk must not keep us from saying so later
+            self._file.truncate(0)
+            self._file.write(f"process {os.getpid()}")
+            self._file.flush()
+
+    def release(self) -> None:
+        """Let another process have it."""
+        self._file.close()
+
+
+def holder(directory: Path) -> int | None:
+    """Return the process that writes a state directory, or None; the lock is only looked at.
+
+    Where the system has no table of locks, a process of the number that the lock file names is
+    taken for the writer.
+    """
+    path = directory / "lock"
+    try:
+        number = int(path.read_text(encoding="utf-8").removeprefix("process "))
+        inode = path.stat().st_ino
+    except (OSError, ValueError):
+        return None
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        locks = Path("/proc/locks").read_text(encoding="utf-8").splitlines()
+        held = {int(line.split()[5].rsplit(":", 1)[1]) for line in locks if " FLOCK " in line}
+        return number if inode in held else None
+    with contextlib.suppress(OSError):
+        os.kill(number, 0)
+        return number
+    return None
+
+
+@contextlib.contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors into messages that say which file and what to do."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        text = str(error)
+        # A write-ahead log that cannot grow is reported as an I/O error.
+        if "full" in text or ("I/O" in text and _is_full(path)):
+            raise StateError(f"{path}: the disk is full; nothing acknowledged was lost") from error
+        if "locked" in text:
+            raise StateError(f"{path} is locked by another process") from error
+        if "malformed" in text or "no such table" in text or "no such column" in text:
+            raise StateError(_corrupt(path, text)) from error
+        raise StateError(f"{path}: {text}") from error
+    except sqlite3.DatabaseError as error:
+        raise StateError(_corrupt(path, str(error))) from error
+    except ValueError as error:  # a state or kind that there is none of, or text that is no UTF-8
+        raise StateError(_corrupt(path, str(error))) from error
+
+
+def _is_full(path: Path) -> bool:
+    return shutil.disk_usage(path.parent).free < 2**20
+
+
+def _corrupt(path: Path, text: str) -> str:
+    return (
+        f"{path} is damaged ({text}); `recrawl restore` brings a backup back, and `recrawl check "
+        "--repair` keeps what can be read. Nothing was changed"
+    )
+
+
+def open_state(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
+    """Open or create the database, of the version that this program writes.
+
+    Raises
+    ------
+    StateError
+        Not there (read only), damaged, on a full disk, or written by a newer version.
+    """
+    if read_only and not path.exists():
+        raise StateError(f"{path.parent} holds no crawl: {path.name} is not there")
+    with translated(path):
+        if not read_only and not path.exists():
+            os.close(_private(path, os.O_CREAT | os.O_WRONLY))
+        source = f"file:{_quoted(path)}?mode=ro" if read_only else f"file:{_quoted(path)}"
+        connection = sqlite3.connect(
+            source, uri=True, isolation_level=None, check_same_thread=False, timeout=10.0
+        )
+        try:
+            _migrate(connection, path, read_only=read_only)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def open_beside(path: Path) -> sqlite3.Connection:
+    """Open the database for small additions beside the process that writes it.
+
+    Raises
+    ------
+    StateError
+        Not there, damaged, or of another version.
+    """
+    open_state(path, read_only=True).close()
+    with translated(path):
+        source = f"file:{_quoted(path)}?mode=rw"
+        return sqlite3.connect(
+            source, uri=True, isolation_level=None, check_same_thread=False, timeout=10.0
+        )
+
+
+def _quoted(path: Path) -> str:
+    return path.resolve().as_posix().replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+
+
+def copy_database(path: Path, target: Path) -> None:
+    """Copy a database as it is at one instant, while others go on writing it.
+
+    The copy is there in full or not at all.
+    """
+    part = target.with_name(f"{target.name}.part")
+    with translated(path):
+        part.unlink(missing_ok=True)
+        os.close(_private(part, os.O_CREAT | os.O_WRONLY))
+        source = sqlite3.connect(f"file:{_quoted(path)}?mode=ro", uri=True, timeout=10.0)
+        with contextlib.closing(source), contextlib.closing(sqlite3.connect(part)) as copy:
+            source.backup(copy)
+        os.replace(part, target)
+
+
+def drop_copies(directory: Path) -> None:
+    """Remove the copies that were made before migrations."""
+    for path in directory.glob(f"{_COPY}*.sqlite3"):
+        path.unlink(missing_ok=True)
+
+
+def _private(path: str | Path, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _writer(connection: sqlite3.Connection) -> str:
+    """Name the program that wrote a database, as far as it says so itself."""
+    with contextlib.suppress(sqlite3.DatabaseError):
+        row = connection.execute("SELECT value FROM label WHERE name = 'version'").fetchone()
+        if row is not None:
+            return f"recrawl {row[0]}, a newer version"
+    return "a newer version of recrawl"
+
+
+def _migrate(connection: sqlite3.Connection, path: Path, *, read_only: bool) -> None:
+    scripts = migrations()
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version > len(scripts):
+        raise StateError(
+            f"{path} was written by {_writer(connection)} (schema {version}, this one knows "
+            f"{len(scripts)}); upgrade recrawl, or choose another state directory"
+        )
+    if read_only:
+        if not path.stat().st_size:
+            raise StateError(
+                f"{path} is empty: nothing was crawled, or it was lost; `recrawl restore` brings a "
+                "backup back, and `recrawl check --repair` takes pages in from an index beside it"
+            )
+        if version < len(scripts):
+            raise StateError(f"{path} was written by an older version; run the crawl once first")
+        connection.execute("SELECT count(*) FROM plan").fetchone()
+        return
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA cache_size = -65536")
+    if 0 < version < len(scripts):
+        copy_database(path, path.with_name(f"{_COPY}{version + 1}.sqlite3"))
+    for number, script in enumerate(scripts[version:], start=version + 1):
+        connection.executescript(f"BEGIN;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;")
+    connection.execute("SELECT count(*) FROM plan").fetchone()

@@ -1,0 +1,200 @@
+"""What a host repeats on many of its pages: learned by counting, and left out.
+
+A line of a page's text is a block: a paragraph, a cell, a link of a list. One that recurs on a
+quarter of the pages looked at lately is *repeated*. Repeated lines are left out where two of them
+stand together or one begins or ends a page, and with them a short line among them ("Prev", "Up",
+"Chapter 25", "Next"); a heading in the middle that many pages have in common stays.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import xxhash
+
+from recrawl.crawler.index.files import write_whole
+
+__all__ = ["Boilerplate"]
+
+_FEWEST: Final = 8  # pages of a host, before which nothing is known of it
+_EARLY: Final = 16  # pages that are looked at again when it is
+_WINDOW: Final = 256  # pages; then all counts are halved
+_SHARE: Final = 0.25
+_MOST_HOSTS: Final = 1_000
+_MOST_LINES: Final = 5_000  # that are counted of one host
+_LINES_OF_PAGE: Final = 2_000
+_SHORT: Final = 100  # characters of a line that goes with its neighbours
+_TOGETHER: Final = 4  # repeated lines, from which on they are left out in the middle too
+_MARGIN: Final = 6  # lines of a page's ends
+_FILE: Final = "repeated.json"
+_WRITTEN_EVERY: Final = 500  # pages
+
+
+class _Host(msgspec.Struct):
+    """What was counted of one host; lines by their hashes."""
+
+    pages: int = 0
+    seen: set[int] = msgspec.field(default_factory=set)
+    lines: dict[int, int] = msgspec.field(default_factory=dict)
+    early: list[str] | None = msgspec.field(default_factory=list)
+
+
+_HOSTS: Final = msgspec.json.Decoder(dict[str, _Host])
+
+
+@dataclass(slots=True)
+class Boilerplate:
+    """Counts lines by host; bounded, whatever hosts and pages there are.
+
+    Parameters
+    ----------
+    directory : where it is kept between two processes; what cannot be read is learned anew
+    """
+
+    directory: Path
+    _hosts: dict[str, _Host] = field(default_factory=dict)
+    _unwritten: int = 0
+    _last: tuple[list[str], list[int]] = field(default_factory=lambda: ([], []))
+
+    def __post_init__(self) -> None:
+        try:
+            self._hosts = _HOSTS.decode((self.directory / _FILE).read_bytes())
+        except (OSError, msgspec.DecodeError):
+            self._hosts = {}
+
+    def learn(self, url: str, lines: list[str]) -> None:
+        """Count the lines of a page, once as long as the page is remembered."""
+        host = self._host(url)
+        page = _hash(url)
+        if page in host.seen:
+            return
+        host.seen.add(page)
+        host.pages += 1
+        self._unwritten += 1
+        if host.early is not None and len(host.early) < _EARLY:
+            host.early.append(url)
+        self.count(url, lines)
+        if len(host.seen) >= _WINDOW:
+            host.seen.clear()
+            host.pages //= 2
+            host.lines = {line: n // 2 for line, n in host.lines.items() if n > 1}
+        fewest = 1
+        while len(host.lines) > _MOST_LINES:  # the rarest are forgotten, the pages are not
+            host.lines = {line: n for line, n in host.lines.items() if n > fewest}
+            fewest += 1
+
+    def count(self, url: str, lines: list[str]) -> None:
+        """Count lines of a page that is counted already."""
+        counts = self._host(url).lines
+        for line in set(self._hashes(lines)[:_LINES_OF_PAGE]):
+            counts[line] = counts.get(line, 0) + 1
+
+    def parted(self, url: str, text: str) -> tuple[str, str]:
+        """Return what a page says for itself, and what is left out; all of it where all recurs."""
+        lines = text.split("\n")
+        out = _left_out(lines, self._repeated(url, lines))
+        kept = [line for row, line in enumerate(lines) if row not in out]
+        if not out or not kept:
+            return text, ""
+        return "\n".join(kept), "\n".join([lines[row] for row in sorted(out)])
+
+    def same(self, url: str, held: tuple[str, str], text: str) -> bool:
+        """Tell whether a text says the same as what is held: main content, and what was left out.
+
+        Lines that the host repeats may come and go. As many lines that are new may have come as
+        repeated ones went: a footer that says something else now is a footer.
+        """
+        before, after = Counter(f"{held[0]}\n{held[1]}".split("\n")), Counter(text.split("\n"))
+        gone, come = before - after, after - before
+        out = set(held[1].split("\n"))
+        lost = {line for line in gone if line in out or self._repeated(url, [line])}
+        new = [line for line in come if line and not self._repeated(url, [line])]
+        is_same = all(line in lost or not line for line in gone) and len(new) <= len(lost)
+        if is_same and new:
+            self.count(url, new)
+        return is_same
+
+    def is_early(self, url: str) -> bool:
+        """Tell whether a page is one that will be looked at again."""
+        return url in (self._host(url).early or ())
+
+    def early(self) -> list[str]:
+        """Return pages that were indexed before their hosts were known; each of them once."""
+        found: list[str] = []
+        for host in self._hosts.values():
+            if host.early is not None and len(host.early) >= _EARLY:
+                found += host.early
+                host.early = None
+        return found
+
+    def save(self, *, now: bool = False) -> None:
+        """Write what was learned, if that is much."""
+        if self._unwritten >= (1 if now else _WRITTEN_EVERY):
+            write_whole(self.directory / _FILE, msgspec.json.encode(self._hosts).decode())
+            self._unwritten = 0
+
+    def _host(self, url: str) -> _Host:
+        name = url.split("/", 3)[2]
+        host = self._hosts.pop(name, None) or _Host()
+        if len(self._hosts) >= _MOST_HOSTS:
+            del self._hosts[next(iter(self._hosts))]  # the one that was asked for longest ago
+        self._hosts[name] = host
+        return host
+
+    def _repeated(self, url: str, lines: list[str]) -> set[int]:
+        """Return the rows of lines that recur."""
+        host = self._host(url)
+        if host.pages < _FEWEST:
+            return set()
+        least, counts = _SHARE * host.pages, host.lines
+        marks = self._hashes(lines)
+        return {row for row, mark in enumerate(marks) if counts.get(mark, 0) >= least}
+
+    def _hashes(self, lines: list[str]) -> list[int]:
+        """Return a number for each line; a page is asked about twice in a row."""
+        if self._last[0] != lines:
+            self._last = lines, [_hash(line) for line in lines]
+        return self._last[1]
+
+
+def _left_out(lines: list[str], repeated: set[int]) -> set[int]:
+    """Return rows of repeated lines that stand together or at an end, with short ones between."""
+    n = len(lines)
+    out: set[int] = set()
+    first = 0
+    while first < n:
+        end = first
+        while end in repeated:
+            end += 1
+        at_end = first < _MARGIN or end > n - _MARGIN
+        if end - first >= (2 if at_end else _TOGETHER) or (
+            end > first and (first == 0 or end == n)
+        ):
+            out.update(range(first, end))
+        first = end + 1
+    before = -1
+    while before < len(out):
+        before = len(out)
+        for row in sorted(out):
+            out.update(_beside(lines, repeated, out, row))
+    return out
+
+
+def _beside(lines: list[str], repeated: set[int], out: set[int], row: int) -> set[int]:
+    """Return a short line beside one that is left out, where what follows it is left out too."""
+    found: set[int] = set()
+    rows = range(len(lines))
+    for step in (1, -1):
+        gap, beyond = row + step, row + 2 * step
+        if gap in out or gap not in rows or len(lines[gap]) > _SHORT:
+            continue
+        at_end = not _MARGIN <= beyond < len(lines) - _MARGIN
+        if beyond in out or (at_end and (beyond in repeated or beyond not in rows)):
+            found |= {place for place in (gap, beyond) if place in rows}
+    return found
+
+
+def _hash(text: str) -> int:
+    return xxhash.xxh3_64_intdigest(text.encode("utf-8", "replace"))

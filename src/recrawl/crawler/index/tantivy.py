@@ -1,0 +1,392 @@
+"""The index on disk, by tantivy: one writer, any number of readers.
+
+A copy is replaced by deleting and adding before one commit; the key is the URL as one raw term.
+"""
+
+import contextlib
+import re
+import shutil
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final
+
+import tantivy
+from typing_extensions import override
+
+from recrawl.crawler.index.boilerplate import Boilerplate
+from recrawl.crawler.index.copies import Group, content_hash, without_copies
+from recrawl.crawler.index.files import collect, mend_list, orphans, write_whole
+from recrawl.crawler.index.passages import best_passage
+from recrawl.crawler.index.queries import read_query
+from recrawl.crawler.index.ranking import MOST_TOKENS, Ranking
+from recrawl.crawler.index.spelling import Vocabulary, respelled
+from recrawl.crawler.index.trouble import translated
+from recrawl.crawler.index.words import LANGUAGES, address_words, as_typed, codes, names, stems
+from recrawl.crawler.ports import PageIndex
+from recrawl.errors import StateError
+from recrawl.terms import Document, Hit
+
+__all__ = ["LANGUAGES", "TantivyIndex"]
+
+_HEAP_BYTES: Final = 64 * 1024 * 1024
+_SNIPPET_CHARACTERS: Final = 300  # of a passage: all of it
+_MERGING_S: Final = 5.0
+_WORD: Final = re.compile(r"\w+")
+
+
+def _schema() -> tantivy.Schema:
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("url", stored=True, tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("host", tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("name", tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("title", stored=True, tokenizer_name="words")
+    builder.add_text_field("headings", stored=True, tokenizer_name="words")
+    builder.add_text_field("address", tokenizer_name="words", index_option="freq")
+    builder.add_text_field("text", stored=True, tokenizer_name="words")
+    builder.add_text_field("left_out", stored=True, tokenizer_name="raw", index_option="basic")
+    builder.add_unsigned_field("content", indexed=True, fast=True)
+    builder.add_text_field("terms", tokenizer_name="typed", index_option="freq")
+    builder.add_text_field("codes", tokenizer_name="typed", index_option="freq")
+    builder.add_float_field("fetched_at_s", stored=True, indexed=True, fast=True)
+    builder.add_bytes_field("signature", stored=True, indexed=False)
+    return builder.build()
+
+
+class TantivyIndex(PageIndex):
+    """Full text on disk.
+
+    Parameters
+    ----------
+    directory : made if it is missing and the index may be written
+    language : of the stemmer, one of ``LANGUAGES``; kept in the directory once chosen
+    read_only : only search; works beside a running crawl
+
+    Raises
+    ------
+    StateError
+        The directory holds no index, a damaged one, or one that is being written by another.
+    """
+
+    def __init__(
+        self, directory: Path, *, language: str = "english", read_only: bool = False
+    ) -> None:
+        self._directory = directory
+        self._meta_mark: tuple[int, ...] = ()
+        if read_only and not tantivy_exists(directory):
+            raise StateError(f"{directory} holds no index yet; crawl something first")
+        with translated(directory):
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            chosen = directory / "language"
+            with contextlib.suppress(FileNotFoundError):
+                language = chosen.read_text(encoding="utf-8").strip() or language
+            if not read_only and tantivy_exists(directory):
+                mend_list(directory)
+            self._index = _opened(directory, read_only=read_only)
+            if not read_only and not (chosen.exists() and chosen.stat().st_size):
+                write_whole(chosen, language)
+            self._stems = stems(language)
+            self._boilerplate = Boilerplate(directory)
+            self._early: dict[str, Document | None] = {}  # staged; None: to be removed
+            self._index.register_tokenizer("words", self._stems)
+            self._index.register_tokenizer("typed", as_typed())
+            self._writer = None if read_only else self._index.writer(_HEAP_BYTES, 1)
+            if not read_only:
+                collect(directory)
+
+    @override
+    def replace(self, document: Document) -> None:
+        self._boilerplate.learn(document.url, document.text.split("\n"))
+        self._add(document)
+        if self._boilerplate.is_early(document.url):
+            self._early[document.url] = document
+
+    def _add(self, document: Document) -> None:
+        """Stage a copy, without what its host repeats."""
+        text, left_out = self._boilerplate.parted(document.url, document.text)
+        self._delete(document.url)
+        made = tantivy.Document()
+        made.add_text("url", document.url)
+        made.add_text("host", document.url.split("/", 3)[2])
+        headings = "\n".join(document.headings)
+        for name in names(document.title, document.headings, document.url):
+            made.add_text("name", name)
+        made.add_text("title", document.title)
+        made.add_text("headings", headings)
+        made.add_text("address", address_words(document.url))
+        made.add_text("text", text)
+        made.add_text("left_out", left_out)
+        made.add_unsigned("content", content_hash(text))
+        made.add_text("terms", " ".join(codes(f"{document.title}\n{headings}")))
+        made.add_text("codes", " ".join(codes(text)))
+        made.add_float("fetched_at_s", document.fetched_at_s)
+        made.add_bytes("signature", document.signature)
+        self._writing().add_document(made)
+
+    @override
+    def remove(self, url: str) -> None:
+        self._early[url] = None
+        self._delete(url)
+
+    def _delete(self, url: str) -> None:
+        self._writing().delete_documents_by_term("url", url)
+
+    @override
+    def commit(self) -> None:
+        with translated(self._directory):
+            for url in self._boilerplate.early():
+                document = self._early[url] if url in self._early else self._held(url)
+                if document is not None:
+                    self._add(document)
+            self._early.clear()
+            self._writing().commit()
+            self._index.reload()
+            self._boilerplate.save()
+
+    def _held(self, url: str) -> Document | None:
+        """Return a copy as it was given, but for the order of what was left out."""
+        held = self._stored(url)
+        if held is None:
+            return None
+        text = "\n".join(filter(None, (str(held["text"][0]), str(held["left_out"][0]))))
+        headings = tuple(filter(None, str(held["headings"][0]).split("\n")))
+        at_s, mark = float(held["fetched_at_s"][0]), bytes(held["signature"][0])
+        return Document(url, str(held["title"][0]), text, at_s, mark, headings)
+
+    @override
+    def signature(self, url: str) -> bytes | None:
+        held = self._stored(url)
+        return None if held is None else bytes(held["signature"][0])
+
+    @override
+    def same(self, document: Document) -> bool:
+        held = self._stored(document.url)
+        if held is None or held["title"][0] != document.title:
+            return False
+        texts = str(held["text"][0]), str(held["left_out"][0])
+        return self._boilerplate.same(document.url, texts, document.text)
+
+    def _stored(self, url: str) -> Any:
+        searcher = self._index.searcher()
+        query = tantivy.Query.term_query(self._index.schema, "url", url)
+        for _, address in searcher.search(query, limit=1, count=False).hits:
+            return searcher.doc(address)
+        return None
+
+    @override
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        offset: int = 0,
+        host: str | None = None,
+        fetched_since_s: float | None = None,
+    ) -> tuple[int, list[Hit]]:
+        searcher = self._searcher()
+        offset = min(offset, int(searcher.num_docs))
+        question = self._ranking(searcher).read(read_query(query))
+        if question is None:
+            return 0, []
+        narrowed = self._narrowed(question.ranked, host, fetched_since_s)
+        try:
+            n, found = without_copies(searcher, narrowed, offset + limit)
+        except ValueError as error:  # of an index that was made without the age
+            raise StateError(
+                f"index {self._directory} cannot be searched so ({error}); it was written by "
+                "another version: move the state away and crawl anew"
+            ) from error
+        show = _Snippets(
+            searcher, question.wanted, self._index.schema, self._beginnings(question.words)
+        )
+        return n, [_hit(searcher, group, show) for group in found[offset:]]
+
+    def _ranking(self, searcher: tantivy.Searcher) -> Ranking:
+        return Ranking(searcher, self._index.schema, self._stems)
+
+    def _searcher(self) -> tantivy.Searcher:
+        """Return a view of the latest commit; looking for one costs a look at a file's date."""
+        if self._writer is None:
+            mark = _mark(self._directory / "meta.json")
+            if mark != self._meta_mark:
+                self._index.reload()
+                self._meta_mark = mark
+        return self._index.searcher()
+
+    def _beginnings(self, looked_for: Iterable[str]) -> list[str]:
+        """Return how words of the text begin that the query may mean."""
+        words = [word for text in looked_for for word in _WORD.findall(text.lower())]
+        return [_shared(word, self._stems.analyze(word)) for word in words[:MOST_TOKENS]]
+
+    def _narrowed(self, wanted: Any, host: str | None, fetched_since_s: float | None) -> Any:
+        """Keep pages of one host, and copies fetched since an instant; ranks stay."""
+        schema = self._index.schema
+        conditions = []
+        if host is not None:
+            conditions.append(tantivy.Query.term_query(schema, "host", host))
+        if fetched_since_s is not None:
+            conditions.append(
+                tantivy.Query.range_query(
+                    schema, "fetched_at_s", tantivy.FieldType.Float, fetched_since_s, 1e18
+                )
+            )
+        if not conditions:
+            return wanted
+        silent = [tantivy.Query.const_score_query(condition, 0.0) for condition in conditions]
+        return tantivy.Query.boolean_query(
+            [(tantivy.Occur.Must, wanted), *((tantivy.Occur.Must, part) for part in silent)]
+        )
+
+    @override
+    def misread(self, query: str) -> list[str]:
+        asked = read_query(query)
+        question = self._ranking(self._searcher()).read(asked)
+        corrected = question.corrected if question is not None else ()
+        return [
+            *asked.notes,
+            *(f"no page has {word!r}; {likely!r} was looked for" for word, likely in corrected),
+        ]
+
+    @override
+    def suggest(self, query: str) -> str | None:
+        return respelled(query, Vocabulary(self._searcher(), self._stems))
+
+    @override
+    def urls(self) -> Iterable[tuple[str, bytes]]:
+        searcher = self._index.searcher()
+        n = max(searcher.num_docs, 1)
+        for _, address in searcher.search(tantivy.Query.all_query(), limit=n, count=False).hits:
+            document = searcher.doc(address)
+            yield str(document["url"][0]), bytes(document["signature"][0])
+
+    @override
+    def n_documents(self) -> int:
+        return int(self._index.searcher().num_docs)
+
+    @override
+    def close(self) -> None:
+        """Release files; merges under way are waited for, for some seconds.
+
+        What is not done by then ends with the process, and the next start collects what it left.
+        """
+        writer, self._writer = self._writer, None
+        if writer is None:
+            return
+        self._boilerplate.save(now=True)
+        merging = threading.Thread(target=writer.wait_merging_threads, daemon=True)
+        merging.start()
+        merging.join(_MERGING_S)
+        del writer
+        if merging.is_alive():
+            return
+        with contextlib.suppress(StateError, OSError, ValueError):
+            if orphans(self._directory):  # which we were reading when they were replaced
+                right_to_write = self._index.writer(_HEAP_BYTES, 1)
+                collect(self._directory)
+                right_to_write.rollback()
+
+    def _writing(self) -> tantivy.IndexWriter:
+        if self._writer is None:
+            raise StateError(f"index {self._directory} was opened for reading only")
+        return self._writer
+
+
+def _shared(word: str, stems: list[str]) -> str:
+    """Return the beginning that a word has in common with its stem."""
+    pairs = zip(word, stems[0] if stems else "", strict=False)
+    n = next((place for place, (a, b) in enumerate(pairs) if a != b), None)
+    return word[:n] if n else word[: len(stems[0])] if stems else word
+
+
+def _mark(path: Path) -> tuple[int, ...]:
+    """Tell a file from the one that takes its place."""
+    try:
+        told = path.stat()
+    except OSError:
+        return ()
+    return told.st_mtime_ns, told.st_ino, told.st_size
+
+
+def _opened(directory: Path, *, read_only: bool) -> tantivy.Index:
+    """Open an index; one of another version is begun anew by who may write.
+
+    State and index are compared at every start: the pages are due at once.
+    """
+    if tantivy_exists(directory):
+        held = tantivy.Index.open(str(directory))
+        for name in ("url", "host", "title", "text"):  # a damaged schema is found out here
+            tantivy.Query.term_query(held.schema, name, "")
+        if held.schema == _schema():
+            return held
+        if read_only:
+            raise StateError(
+                f"index {directory} was written by another version; `recrawl run` makes it anew"
+            )
+        del held
+        clear(directory)
+        directory.mkdir(mode=0o700)
+    return tantivy.Index(_schema(), path=str(directory))
+
+
+def tantivy_exists(directory: Path) -> bool:
+    """Tell whether a directory holds an index."""
+    return directory.is_dir() and bool(tantivy.Index.exists(str(directory)))
+
+
+def clear(directory: Path) -> None:
+    """Remove an index."""
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+class _Snippets:
+    """Marks the words of a query in the best passage of a text, however long that is."""
+
+    def __init__(
+        self,
+        searcher: tantivy.Searcher,
+        query: tantivy.Query,
+        schema: tantivy.Schema,
+        beginnings: list[str],
+    ) -> None:
+        self._marks = tantivy.SnippetGenerator.create(searcher, query, schema, "text")
+        self._marks.set_max_num_chars(_SNIPPET_CHARACTERS)
+        self._beginnings = beginnings
+
+    def of(self, text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
+        """Return a snippet, and where words of the query stand in it."""
+        shown = best_passage(text, self._beginnings)
+        passage = tantivy.Document()
+        passage.add_text("text", shown)
+        snippet = self._marks.snippet_from_doc(passage)
+        fragment = snippet.fragment()
+        if not fragment:
+            words = "|".join(map(re.escape, self._beginnings))
+            found = re.finditer(words, shown, re.IGNORECASE) if words else ()
+            return shown, tuple(match.span() for match in found)
+        marked = [(part.start, part.end) for part in snippet.highlighted()]
+        if fragment.isascii():
+            return fragment, tuple(marked)
+        return fragment, tuple(_characters(fragment, *part) for part in marked)
+
+
+def _hit(searcher: tantivy.Searcher, group: Group, show: _Snippets) -> Hit:
+    """Return the copy with the shortest address, with the addresses of the others."""
+    documents = [searcher.doc(address) for address in group.addresses]
+    documents.sort(key=lambda held: (len(held["url"][0]), held["url"][0]))
+    document = documents[0]
+    snippet, highlights = show.of(str(document["text"][0]))
+    return Hit(
+        url=str(document["url"][0]),
+        title=str(document["title"][0]),
+        snippet=snippet,
+        highlights=highlights,
+        score=group.score,
+        fetched_at_s=float(document["fetched_at_s"][0]),
+        copies=tuple(str(held["url"][0]) for held in documents[1:]),
+    )
+
+
+def _characters(text: str, start: int, end: int) -> tuple[int, int]:
+    """Turn positions in UTF-8 bytes, as tantivy counts, into positions in characters."""
+    raw = text.encode()
+    return len(raw[:start].decode(errors="ignore")), len(raw[:end].decode(errors="ignore"))

@@ -1,0 +1,80 @@
+"""The freshness of an index over time, reconstructed from visits and change rates."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recrawl.crawler.control.estimate import estimate_freshness
+from recrawl.crawler.ports import PlannedPages
+from recrawl.crawler.reports.status import believed_rates
+
+__all__ = ["FreshnessOverTime", "freshness_over_time"]
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FreshnessOverTime:
+    """Estimated freshness at instants, by weight, with 95 % intervals; nan before any copy."""
+
+    instants_s: Vector
+    values: Vector
+    lows: Vector
+    highs: Vector
+
+
+def freshness_over_time(
+    pages: PlannedPages,
+    visit_pages: NDArray[np.int64],
+    visited_at_s: Vector,
+    interval_s: Vector,
+    instants_s: Vector,
+) -> FreshnessOverTime:
+    """Return what the freshness of the index was, as today's change rates tell it.
+
+    Parameters
+    ----------
+    pages : that are kept fresh
+    visit_pages, visited_at_s, interval_s : visits that told something, by page and then by time,
+        with the time since the one before (nan: none); visits before the first are not needed
+    instants_s : when, ascending
+
+    Notes
+    -----
+    At each instant a page counts by the age of its copy then; pages without a copy yet do not
+    count. O(instants (pages + log visits)).
+    """
+    n = len(pages.page_ids)
+    rates, doubts = believed_rates(pages)
+    row = np.searchsorted(pages.page_ids, visit_pages)
+    known = (row < n) & (pages.page_ids[np.minimum(row, n - 1)] == visit_pages)
+    row, times, gaps = row[known], visited_at_s[known], interval_s[known]
+    first = np.searchsorted(row, np.arange(n), side="left")
+    ends = np.searchsorted(row, np.arange(n), side="right")
+    seen = first < ends
+    at_first = np.minimum(first, max(len(row) - 1, 0))
+    # Before its first visit in the table a page had the copy of the visit that this one names;
+    # a page without any visit in it was visited last before the table begins.
+    before = pages.last_visit_s.copy()
+    if len(row):
+        before[seen] = (times - gaps)[at_first][seen]  # nan: there was no copy yet
+    told: list[tuple[float, float, float]] = []
+    place = first.copy()
+    for instant in instants_s:
+        # Visits are few between two instants; pages move on through their own.
+        while len(row):
+            ahead = (place < ends) & (times[np.minimum(place, len(row) - 1)] <= instant)
+            if not ahead.any():
+                break
+            place[ahead] += 1
+        last = np.where(place > first, times[place - 1] if len(row) else 0.0, before)
+        held = np.isfinite(last) & (last <= instant)
+        estimate = estimate_freshness(
+            rates[held], doubts[held], pages.weights[held], last[held], float(instant)
+        )
+        told.append(
+            (estimate.value, estimate.low, estimate.high) if estimate else (np.nan, np.nan, np.nan)
+        )
+    table = np.array(told, np.float64).reshape(len(told), 3)
+    return FreshnessOverTime(instants_s, table[:, 0], table[:, 1], table[:, 2])

@@ -1,0 +1,68 @@
+"""Why a crawl indexed nothing, and what would change that."""
+
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import urlsplit
+
+from recrawl.crawler.control.urls import host_of
+from recrawl.crawler.ports import Frontier
+from recrawl.crawler.reports.page import why_unknown
+from recrawl.crawler.settings import Settings
+from recrawl.terms import HostRecord, Outcome, PageState
+
+__all__ = ["why_nothing"]
+
+_NAMED: Final = 4
+
+
+def why_nothing(frontier: Frontier, settings: Settings) -> str | None:
+    """Say why not a single page could be indexed, and what to do; None if one was.
+
+    Parameters
+    ----------
+    frontier : of the crawl
+    settings : with the seeds, which are asked first
+    """
+    counts = frontier.n_pages_by_state()
+    if counts.get(PageState.INDEXED, 0) or frontier.n_visits_by_outcome().get(Outcome.NEW, 0):
+        return None
+    hosts = {host.host: host for host in frontier.hosts()}
+    told = [_why_not(frontier, url, hosts, settings) for url in settings.seeds[:_NAMED]]
+    more = len(settings.seeds) - _NAMED
+    return "; ".join([*told, *([f"and {more} more seeds"] if more > 0 else [])])
+
+
+def _why_not(
+    frontier: Frontier, url: str, hosts: Mapping[str, HostRecord], settings: Settings
+) -> str:
+    details = frontier.details(url, recent=1)
+    if details is None:
+        return f"{url}: {why_unknown(url, settings)}; change [scope] or the seeds"
+    host = hosts.get(host_of(url))
+    blocked = host.blocked_why if host is not None and host.failures else None
+    note = (details.recent[0].note or "") if details.recent else ""
+    if "refused-address" in (blocked or "") or "not a public address" in note:
+        name = urlsplit(url).hostname
+        return (
+            f"{url} has a private address; if that is meant, write under [politeness]: "
+            f'allow_private = ["{name}"]'
+        )
+    if details.state is PageState.DISALLOWED:
+        return f"robots.txt of {host_of(url)} forbids {url} to {settings.name!r}"
+    if details.state is PageState.MOVED:
+        return _moved(url, details.redirect_url, settings)
+    if details.recent:
+        last = details.recent[0]
+        status = f" ({last.status})" if last.status else ""
+        return f"{url}: {last.outcome}{status}{f', {note}' if note else ''}"
+    if host is not None and host.blocked_why:
+        return f"{host.host} could not be asked: {host.blocked_why}"
+    return f"{url} was not reached before the end"
+
+
+def _moved(url: str, target: str | None, settings: Settings) -> str:
+    outside = why_unknown(target or url, settings)
+    if outside.startswith("it is out"):
+        name = host_of(target or url).partition("://")[2]
+        return f'{url} leads to {target}: start there, or add "{name}" to scope.hosts'
+    return f"{url} leads to {target}, where nothing could be indexed"

@@ -1,0 +1,77 @@
+"""Why one page is visited when it is."""
+
+from dataclasses import asdict
+from math import isnan
+from typing import Any
+
+from recrawl.crawler.control.scope import why_outside
+from recrawl.crawler.control.timetables import learn_timetable
+from recrawl.crawler.ports import Frontier
+from recrawl.crawler.reports.status import instant_of
+from recrawl.crawler.settings import Settings
+from recrawl.crawler.wiring.rules import crawl_rules
+from recrawl.terms import HostRecord, PageDetails, PlanRecord
+
+__all__ = ["page_report", "timetable_report", "why_unknown"]
+
+
+def page_report(
+    details: PageDetails, plan: PlanRecord | None, host: HostRecord, *, now_s: float
+) -> dict[str, Any]:
+    """Return everything known of a page, and what follows for its next visit.
+
+    Parameters
+    ----------
+    details, host : of the page, from the frontier
+    plan : in force
+    now_s : the instant
+    """
+    rate, factor = details.change_rate_per_s, details.change_rate_factor
+    report = asdict(details)
+    report.update(
+        at=now_s,
+        price=plan.price if plan else None,
+        change_rate_low_per_s=rate / factor**2 if rate and factor else None,
+        change_rate_high_per_s=rate * factor**2 if rate and factor else None,
+        host_blocked_until_s=host.blocked_until_s if host.blocked_until_s > now_s else None,
+        host_blocked_why=host.blocked_why if host.blocked_until_s > now_s else None,
+        next_visit_s=max(details.due_s, host.blocked_until_s),
+    )
+    return report
+
+
+def why_unknown(url: str, settings: Settings | None) -> str:
+    """Say why a crawl does not know an address."""
+    if settings is not None:
+        reason = why_outside(crawl_rules(settings).admission.scope, url)
+        if reason:
+            return f"it is out of scope ({reason})"
+    return "no page that was visited links to it"
+
+
+def timetable_report(
+    frontier: Frontier, url: str, settings: Settings | None, *, now_s: float | None = None
+) -> dict[str, Any]:
+    """Say when a source that the configuration names is probed, and why then; else nothing."""
+    if settings is None:
+        return {}
+    rules = next((rules for rules in crawl_rules(settings).sources if rules.url == url), None)
+    if rules is None:
+        return {}
+    details = frontier.details(url, recent=2_000)
+    seen = reversed(details.recent if details else ())
+    told = [visit for visit in seen if visit.changed is not None]
+    table = learn_timetable(
+        rules, [visit.visited_at_s for visit in told], [bool(visit.changed) for visit in told]
+    )
+    next_s = [table.next_s(instant_of(frontier.facts()) if now_s is None else now_s)]
+    while len(next_s) < 3:
+        next_s.append(table.next_s(next_s[-1]))
+    return {
+        "due_why": "its timetable",
+        "probes_per_week": rules.n_probes,
+        "pattern": table.pattern,
+        "next_probes_s": next_s,
+        "expected_delay_s": None if isnan(table.delay_s) else table.delay_s,
+        "even_delay_s": None if isnan(table.even_delay_s) else table.even_delay_s,
+    }

@@ -1,0 +1,121 @@
+"""What another budget or another delay would bring: solved, never applied."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.control.planning import MEASURES, PlanInputs, Schedule, plan_visits
+from recrawl.crawler.control.robots_txt import robots_from_answer
+from recrawl.crawler.ports import PlannedPages
+from recrawl.terms import HostRecord, PlanRecord
+
+__all__ = ["PlanQuestion", "plan_question", "solve_what_if", "trade_off"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlanQuestion:
+    """What a plan is solved from, as a state tells it.
+
+    Parameters
+    ----------
+    inputs : of the plan
+    host_ids : shape (n_hosts,), of the rows of ``inputs.host_caps``
+    crawl_delays_s : shape (n_hosts,), what each host's robots.txt asks for
+    delay_s : the crawl's own
+    budget_per_s : of all requests
+    revisit_share : of it, for visits of known pages
+    rules : bounds on intervals
+    measure : a name in ``control.planning.MEASURES``
+    """
+
+    inputs: PlanInputs
+    host_ids: NDArray[np.int64]
+    crawl_delays_s: NDArray[np.float64]
+    delay_s: float
+    budget_per_s: float
+    revisit_share: float
+    rules: RevisitRules
+    measure: str
+
+
+def plan_question(
+    pages: PlannedPages,
+    hosts: Sequence[HostRecord],
+    plan: PlanRecord | None,
+    facts: Mapping[str, float],
+    *,
+    agent: str,
+    now_s: float,
+) -> PlanQuestion | None:
+    """Return what the next plan of a crawl would be solved from; None while there is nothing.
+
+    Parameters
+    ----------
+    pages, hosts, plan, facts : of the state
+    agent : the crawler's name, by which robots.txt speaks to it
+    now_s : the instant
+    """
+    budget = facts.get("budget_per_s", 0.0)
+    if not len(pages.page_ids) or budget <= 0.0:
+        return None
+    host_ids, rows = np.unique(pages.host_ids, return_inverse=True)
+    by_id = {record.host_id: record for record in hosts}
+    asked = [_crawl_delay_s(by_id.get(host), agent) for host in host_ids.tolist()]
+    rates = pages.change_rates_per_s
+    prior = facts.get("prior_rate_per_s", 1.0 / (14 * 86_400.0))
+    delay_s = facts.get("delay_s", 1.0)
+    crawl_delays = np.array(asked, np.float64)
+    rules = RevisitRules(
+        min_interval_s=facts.get("min_interval_s", 600.0),
+        max_interval_s=facts.get("max_interval_s", 30 * 86_400.0),
+    )
+    return PlanQuestion(
+        inputs=PlanInputs(
+            change_rates=np.where(np.isnan(rates), prior, rates),
+            weights=pages.weights,
+            hosts=rows.astype(np.int64),
+            last_visits=np.minimum(pages.last_visit_s, now_s),
+            host_caps=_caps(crawl_delays, delay_s),
+        ),
+        host_ids=host_ids,
+        crawl_delays_s=crawl_delays,
+        delay_s=delay_s,
+        budget_per_s=budget,
+        revisit_share=min(1.0, plan.budget_per_s / budget) if plan else 1.0,
+        rules=rules,
+        # Decided visit by visit, the long run is that of the plan which is solved at once.
+        measure=plan.measure if plan and plan.measure in MEASURES else "even-freshness",
+    )
+
+
+def solve_what_if(question: PlanQuestion, budget_per_s: float, delay_s: float) -> Schedule:
+    """Return the plan for another budget of all requests and another least delay of hosts."""
+    inputs = replace(question.inputs, host_caps=_caps(question.crawl_delays_s, delay_s))
+    return plan_visits(
+        inputs, budget_per_s * question.revisit_share, question.rules, measure=question.measure
+    )
+
+
+def trade_off(question: PlanQuestion, factors: Sequence[float]) -> list[dict[str, float]]:
+    """Return the freshness and price that multiples of the budget would buy."""
+    told = []
+    for factor in factors:
+        budget = factor * question.budget_per_s
+        schedule = solve_what_if(question, budget, question.delay_s)
+        told.append({"budget": budget, "freshness": schedule.freshness, "price": schedule.price})
+    return told
+
+
+def _crawl_delay_s(host: HostRecord | None, agent: str) -> float:
+    if host is None or host.robots_status is None:
+        return 0.0
+    rules = robots_from_answer(agent, host.robots_status, host.robots_body or b"")
+    return rules.crawl_delay_s or 0.0
+
+
+def _caps(crawl_delays_s: NDArray[np.float64], delay_s: float) -> NDArray[np.float64]:
+    with np.errstate(divide="ignore"):
+        return 1.0 / np.maximum(crawl_delays_s, delay_s)

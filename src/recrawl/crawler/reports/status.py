@@ -1,0 +1,187 @@
+"""How a crawl and its index are doing, as one mapping of plain values."""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from recrawl.crawler.control.estimate import FreshnessEstimate, estimate_freshness
+from recrawl.crawler.control.intake import REFUSALS
+from recrawl.crawler.ports import Frontier, PlannedPages
+from recrawl.crawler.reports.progress import first_pass_of, why_idle
+from recrawl.quantities import show_duration, show_rate
+
+__all__ = [
+    "MEASURE_WORDS",
+    "believed_rates",
+    "bound_words",
+    "control_report",
+    "freshness_of",
+    "instant_of",
+    "model_words",
+    "parted",
+    "status_report",
+    "with_sojourn",
+]
+
+MEASURE_WORDS: Final[Mapping[str, tuple[str, Callable[[float], str]]]] = {
+    "starvation": ("indexer idle", lambda value: f"{value:.1%}"),
+    "loss_rate": ("pages lost", show_rate),
+    "throughput": ("pages indexed", show_rate),
+    "buffer_mean": ("pages in the buffer", lambda value: f"{value:.2f}"),
+    "robots_mean": ("robots active", lambda value: f"{value:.2f}"),
+    "sojourn_s": ("wait for the index", show_duration),
+    "obsolete_share": ("gone stale in the buffer", lambda value: f"{value:.2%}"),
+}
+
+_MOST_REFUSALS: Final = 20
+
+
+def instant_of(facts: Mapping[str, float]) -> float:
+    """Return the instant that a state is looked at: a clock of its own may be ahead of ours."""
+    return max(time.time(), facts.get("now_s", 0.0))
+
+
+def believed_rates(pages: PlannedPages) -> tuple[np.ndarray, np.ndarray]:
+    """Return change rates and standard errors of their logarithms; unknown pages are typical."""
+    known = ~np.isnan(pages.change_rates_per_s)
+    typical = float(np.median(pages.change_rates_per_s[known])) if known.any() else 1e-6
+    rates = np.where(known, pages.change_rates_per_s, typical)
+    doubts = np.where(known, np.log(np.where(known, pages.change_rate_factors, 1.0)), 1.4)
+    return rates, doubts
+
+
+def freshness_of(pages: PlannedPages, now_s: float) -> FreshnessEstimate | None:
+    """Return the estimated freshness of the index at an instant, with its interval."""
+    if not len(pages.page_ids):
+        return None
+    rates, doubts = believed_rates(pages)
+    return estimate_freshness(rates, doubts, pages.weights, pages.last_visit_s, now_s)
+
+
+def status_report(
+    frontier: Frontier, *, now_s: float | None = None, pages: PlannedPages | None = None
+) -> dict[str, Any]:
+    """Return pages, visits, budget, price, freshness and control of a crawl.
+
+    Parameters
+    ----------
+    frontier : of the crawl, opened for reading
+    now_s : the instant; default: now
+    pages : as they were then; default: read now
+    """
+    plan = frontier.last_plan()
+    facts = frontier.facts()
+    now_s = instant_of(facts) if now_s is None else now_s
+    budget = facts.get("budget_per_s")
+    fetches = {outcome.value: n for outcome, n in frontier.n_visits_by_outcome().items()}
+    recent = frontier.n_visits_by_outcome(since_s=now_s - 3600.0)
+    asked = sum(n for outcome, n in fetches.items() if outcome != "disallowed")
+    pages = frontier.planned_pages() if pages is None else pages
+    estimate = freshness_of(pages, now_s)
+    not_modified = fetches.get("not-modified", 0)
+    counts, hosts = frontier.n_pages_by_state(), frontier.hosts()
+    return {
+        "at": now_s,
+        "pages": {state.value: n for state, n in sorted(counts.items())},
+        "first_pass": first_pass_of(counts),
+        "idle": why_idle(now_s, frontier.last_fetch_s(), hosts, facts),
+        "due": frontier.n_due(now_s),
+        "overdue": frontier.n_due(now_s - 3600.0),
+        "fetches": fetches,
+        "not_modified_share": not_modified / asked if asked else 0.0,
+        "budget": budget,
+        "budget_used": sum(recent.values()) / (budget * 3600.0) if budget else None,
+        "planned_budget": plan.budget_per_s if plan else None,
+        "price": plan.price if plan else None,
+        "price_set_by": bound_words(facts) if plan else None,
+        "planned_freshness": plan.freshness if plan else None,
+        "planned_at": plan.solved_at_s if plan else None,
+        "freshness": estimate.value if estimate else None,
+        "freshness_low": estimate.low if estimate else None,
+        "freshness_high": estimate.high if estimate else None,
+        "weight": float(pages.weights.sum()),
+        "control": control_report(facts),
+        "refused": [
+            {"host": host, "addresses": n, "why": REFUSALS.get(why, why)}
+            for host, why, n in frontier.refused()[:_MOST_REFUSALS]
+        ],
+        "hosts_blocked": [
+            {"host": host.host, "until": host.blocked_until_s, "why": host.blocked_why}
+            for host in hosts
+            if host.blocked_until_s > now_s
+        ],
+    }
+
+
+def control_report(facts: Mapping[str, float]) -> dict[str, Any] | None:
+    """Return what the control predicts and what happened since it was adopted, if there is one."""
+    if "measured_seconds" not in facts or not facts.get("control_known", 1.0):
+        return None
+    rows = {
+        name: (facts[f"predicted_{name}"], facts[f"measured_{name}"])
+        for name in ("starvation", "loss_rate", "throughput", "buffer_mean", "robots_mean")
+    }
+    return {
+        "seconds": facts["measured_seconds"],
+        "fetch_rate": facts["control_fetch_rate"],
+        "index_rate": facts["control_index_rate"],
+        "model": model_words(facts),
+        "dropped": bool(facts.get("control_dropped")),
+        "measures": with_sojourn(
+            {name: {"predicted": p, "measured": m} for name, (p, m) in rows.items()}
+        ),
+        "parted": parted(facts),
+    }
+
+
+def with_sojourn(measures: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+    """Add how long pages wait for the index: what waits is what comes times that (Little)."""
+    pages, rates = measures["buffer_mean"], measures["throughput"]
+    waits = {side: pages[side] / max(rates[side], 1e-12) for side in ("predicted", "measured")}
+    return measures | {"sojourn_s": waits}
+
+
+def bound_words(facts: Mapping[str, float]) -> str:
+    """Say what sets the number of requests that the plan in force counts on, and so its price."""
+    if "plan_bound_per_s" not in facts:
+        return "the budget"
+    rate = show_rate(facts["plan_bound_per_s"])
+    if facts.get("plan_bound_by_robots"):
+        return f"the robots: {rate} is all that {facts.get('robots', 0):.0f} of them can fetch"
+    if facts.get("plan_bound_by_indexer"):
+        return f"the indexer: it keeps up with {rate}"
+    return f"the budget of {rate}"
+
+
+def model_words(facts: Mapping[str, float]) -> str:
+    """Say which model of robots and indexer the control in force is the optimum of, and why."""
+    service = facts.get("control_service_variation", 1.0)
+    arrivals = facts.get("control_arrival_variation", 1.0)
+    if not facts.get("control_is_general"):
+        return "simple: times vary about as much as exponential ones"
+    correlation = facts.get("control_arrival_correlation", 0.0)
+    return (
+        f"general: indexing times vary {service:.2g} times as much as exponential ones, times "
+        f"between arrivals {arrivals:.2g} times (neighbours correlated by {correlation:.2f})"
+    )
+
+
+def parted(facts: Mapping[str, float]) -> list[str]:
+    """Name the measures in which theory and practice part by more than chance would explain.
+
+    A busy period of the buffer is about 2 K pages long; so many pages make one observation.
+    """
+    pages = facts["measured_seconds"] * facts["measured_throughput"]
+    if pages < 500:
+        return []
+    allowed = 0.1 + 4.0 * (pages / 20.0) ** -0.5
+    parted = []
+    for name in ("throughput", "buffer_mean", "robots_mean"):
+        predicted, measured = facts[f"predicted_{name}"], facts[f"measured_{name}"]
+        if abs(measured - predicted) > allowed * max(predicted, 1e-9):
+            parted.append(name)
+    if abs(facts["measured_starvation"] - facts["predicted_starvation"]) > 0.5 * allowed:
+        parted.append("starvation")
+    return parted

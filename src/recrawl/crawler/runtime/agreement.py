@@ -1,0 +1,141 @@
+"""State and index held against each other, and made to agree.
+
+The index is right about what it holds: the state says so afterwards, and every page about which the
+two parted is due at once without validators, so that its next visit reads it in full.
+"""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from recrawl.crawler.ports import Frontier, PageIndex
+
+__all__ = ["ENDED_IN_ORDER", "Mended", "Parting", "make_agree", "partings", "recover", "seem_one"]
+
+ENDED_IN_ORDER: Final = "ended_in_order"  # a fact: 1 after a clean stop, 0 from each start on
+_SAMPLE: Final = 200
+_BATCH: Final = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Parting:
+    """A page about which state and index say different things.
+
+    Parameters
+    ----------
+    url : of the page
+    stated : signature that the state has on record; None: there should be no copy
+    held : signature of the copy in the index; None: there is none
+    copies : how many of them the index has
+    """
+
+    url: str
+    stated: bytes | None
+    held: bytes | None
+    copies: int = 1
+
+    @property
+    def words(self) -> str:
+        """What is wrong, for people."""
+        if self.copies > 1:
+            return f"has {self.copies} copies in the index"
+        if self.held is None:
+            return "has no copy in the index"
+        return "has an older or newer copy in the index" if self.stated else "is not on record"
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """What a start found to mend, in pages.
+
+    Parameters
+    ----------
+    followed_up : whose copy was being written when a process ended
+    missing : whose copy the index had lost
+    other : whose copy is not the one on record
+    """
+
+    followed_up: int = 0
+    missing: int = 0
+    other: int = 0
+
+    @property
+    def words(self) -> list[str]:
+        """What was mended, for people."""
+        told = {
+            "pages were followed up whose copy was being written": self.followed_up,
+            "pages without a copy are fetched again": self.missing,
+            "pages with another copy than on record are fetched again": self.other,
+        }
+        return [f"{n:,} {words}" for words, n in told.items() if n]
+
+
+def partings(frontier: Frontier, index: PageIndex) -> list[Parting]:
+    """Compare page by page; pages that are being indexed are left out.
+
+    Beside a running crawl what is found may only be under way; compare twice and keep what is
+    found twice.
+    """
+    noted = {url for _, url, _ in frontier.in_indexing()}
+    stated = dict(frontier.urls_indexed())
+    seen: dict[str, int] = {}
+    found: dict[str, Parting] = {}
+    for url, held in index.urls():
+        again = seen.get(url, 0)
+        seen[url] = again + 1
+        expected = stated.get(url)
+        if again or held != expected:
+            found[url] = Parting(url, expected, held, again + 1)
+    for url, expected in stated.items():
+        if url not in seen:
+            found[url] = Parting(url, expected, None, 0)
+    noted.update(url for _, url, _ in frontier.in_indexing())
+    return [parting for url, parting in found.items() if url not in noted]
+
+
+def seem_one(frontier: Frontier, index: PageIndex, *, sample: int = _SAMPLE) -> bool:
+    """Tell whether state and index count alike and agree about a sample of pages."""
+    return frontier.n_indexed() == index.n_documents() and all(
+        index.signature(url) == expected for url, expected in frontier.sample_indexed(sample)
+    )
+
+
+def make_agree(frontier: Frontier, index: PageIndex, found: list[Parting], now_s: float) -> None:
+    """Have the state say what the index holds, and the pages due; none has two copies."""
+    doubled = [parting.url for parting in found if parting.copies > 1]
+    for url in doubled:
+        index.remove(url)
+    if doubled:
+        index.commit()
+    for batch in _batches(found):
+        copies = [(parting.url, _kept(parting)) for parting in batch]
+        frontier.agree(copies, now_s)
+
+
+def recover(frontier: Frontier, index: PageIndex, now_s: float) -> Mended:
+    """Follow up what the last process left, and mend what was lost since.
+
+    All pages are compared if it did not end in order; else their number and a sample of them.
+    """
+    ended_in_order = frontier.facts().get(ENDED_IN_ORDER, 0.0) > 0
+    frontier.save_facts({ENDED_IN_ORDER: 0.0})
+    noted = frontier.in_indexing()
+    for page_id, url, _ in noted:
+        frontier.reconcile(page_id, index.signature(url), now_s)
+    if ended_in_order and seem_one(frontier, index):
+        return Mended(followed_up=len(noted))
+    found = partings(frontier, index)
+    make_agree(frontier, index, found, now_s)
+    missing = sum(parting.held is None for parting in found)
+    return Mended(len(noted), missing, len(found) - missing)
+
+
+def _kept(parting: Parting) -> bytes | None:
+    return parting.held if parting.copies == 1 else None
+
+
+def _batches(found: list[Parting]) -> Iterator[list[Parting]]:
+    rest = iter(found)
+    while batch := list(itertools.islice(rest, _BATCH)):
+        yield batch

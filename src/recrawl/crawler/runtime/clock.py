@@ -1,0 +1,41 @@
+"""The clock of a crawl, over the event loop's time.
+
+A real crawl, an accelerated demo and a run in virtual time differ by the loop and by one number.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from typing_extensions import override
+
+from recrawl.crawler.ports import Clock
+
+__all__ = ["LoopClock"]
+
+
+class LoopClock(Clock):
+    """Time that passes ``speed`` times as fast as the event loop's.
+
+    Parameters
+    ----------
+    epoch_s : the instant at which it starts; default: now
+    speed : crawl seconds per second of the loop, > 0
+    """
+
+    def __init__(self, *, epoch_s: float | None = None, speed: float = 1.0) -> None:
+        self._epoch_s = time.time() if epoch_s is None else epoch_s
+        self._speed = speed
+        self._started_s = 0.0
+        self._loop_time: Callable[[], float] | None = None
+
+    @override
+    def now_s(self) -> float:
+        if self._loop_time is None:  # the loop that first asks is the clock's
+            self._loop_time = asyncio.get_running_loop().time
+            self._started_s = self._loop_time()
+        return self._epoch_s + (self._loop_time() - self._started_s) * self._speed
+
+    @override
+    async def sleep_until(self, instant_s: float) -> None:
+        await asyncio.sleep(max((instant_s - self.now_s()) / self._speed, 0.0))

@@ -1,0 +1,369 @@
+"""The engine: puts the parts of a crawl together, starts them, and stops them in order."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, replace
+from math import inf
+
+import numpy as np
+
+from recrawl.crawler.control.activation import ActivationPolicy, TargetRobots
+from recrawl.crawler.control.budget import FetchBudget
+from recrawl.crawler.control.capacity import Capacity
+from recrawl.crawler.control.dispatch import Dispatcher
+from recrawl.crawler.control.politeness import PolitenessRules
+from recrawl.crawler.control.returns import Returns
+from recrawl.crawler.control.robots_txt import robots_from_answer
+from recrawl.crawler.control.timetables import Timetables
+from recrawl.crawler.ports import Offload
+from recrawl.crawler.runtime.agreement import ENDED_IN_ORDER, Mended, recover
+from recrawl.crawler.runtime.asked import AskedVisits
+from recrawl.crawler.runtime.buffer import Buffer
+from recrawl.crawler.runtime.fleet_control import FleetControl
+from recrawl.crawler.runtime.indexer import Indexer
+from recrawl.crawler.runtime.parts import Rules, World
+from recrawl.crawler.runtime.planner import Planner
+from recrawl.crawler.runtime.reading import SlowReading
+from recrawl.crawler.runtime.recorder import Recorder
+from recrawl.crawler.runtime.robots import RobotFleet
+from recrawl.crawler.runtime.robots_reader import RobotsReader
+from recrawl.crawler.runtime.tasks import TaskSource
+from recrawl.crawler.runtime.visits import Visitor
+from recrawl.terms import Discovery
+
+__all__ = ["Crawl", "CrawlPlan"]
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlPlan:
+    """How much, how fast, how politely.
+
+    Parameters
+    ----------
+    budget_per_s : requests per second
+    burst_s : so many seconds' worth of the budget may be spent at once after a pause
+    politeness : how hosts are treated
+    measure : what is allocated for; see ``runtime.planner.ALLOCATORS``
+    policy : which robots run; default: as many as there are, while the buffer has room for what
+        they will bring
+    starvation_weight : makes the control follow measured rates: what an idle indexer costs, in lost
+        pages for each page that it could have indexed meanwhile; None: the policy stays
+    seed : of the jitter
+    """
+
+    budget_per_s: float
+    politeness: PolitenessRules
+    burst_s: float = 10.0
+    measure: str = "even-freshness"
+    policy: ActivationPolicy | None = None
+    starvation_weight: float | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Tasks:
+    recorder: asyncio.Task[None]
+    planner: asyncio.Task[None]
+    indexer: asyncio.Task[None]
+    fleet: asyncio.Task[None]
+    control: asyncio.Task[None] | None
+    asked: asyncio.Task[None] | None
+
+
+def robots_with_room(n_robots: int, capacity: int) -> TargetRobots:
+    """Return the control that keeps ``n_robots`` active but never loses a page.
+
+    Every active robot brings at most one page, so with no more robots than free places nothing
+    finds the buffer full.
+    """
+    return TargetRobots(tuple(min(n_robots, capacity - length) for length in range(capacity + 1)))
+
+
+class Crawl:
+    """One crawl, inside one event loop.
+
+    Use :meth:`running` as a context: everything runs while the block does, and the end of the
+    block stops it in order. Nothing that was acknowledged is lost when it is cut short instead.
+
+    Parameters
+    ----------
+    world : the adapters
+    rules : the rules in force
+    plan : budget, politeness, robots
+    seeds : where it starts, in normal form and in scope
+    on_plan : runs the solver
+    once : a single pass: every page once, and what is found on the way
+    """
+
+    def __init__(
+        self,
+        world: World,
+        rules: Rules,
+        plan: CrawlPlan,
+        *,
+        seeds: Sequence[Discovery],
+        on_plan: Offload,
+        once: bool = False,
+    ) -> None:
+        self.world = world
+        self.rules = rules
+        self.started_s = world.clock.now_s()
+        self.seeds = seeds
+        self.mended: list[str] = []  # what the start found to mend, for people
+        self._once = once
+        self._delay_s = plan.politeness.delay_s
+        burst = max(1.0, min(plan.budget_per_s * plan.burst_s, 1_000.0))
+        self.dispatcher = Dispatcher(
+            politeness=plan.politeness,
+            budget=FetchBudget(plan.budget_per_s, burst=burst),
+            random=np.random.default_rng(plan.seed),
+            lease_s=rules.lease_s,
+            horizon_s=self.started_s if once else inf,
+            first_free=rules.first_free,
+            discovery_share=rules.discovery_share,
+            least_share=inf if rules.least_worth == inf else 0.0,
+        )
+        self.capacity = Capacity(rules.n_robots, rules.n_servers)
+        self.buffer = Buffer(rules.buffer_capacity, world.clock.now_s)
+        self.timetables = Timetables(rules.sources)
+        self.returns = Returns()
+        self.recorder = Recorder(world, rules, self.dispatcher, self.timetables, self.returns)
+        self.tasks = TaskSource(world, rules, self.dispatcher, self.recorder)
+        self.reading = SlowReading(world, rules.revisit, rules.patience_s)
+        self.indexer = Indexer(
+            world,
+            rules,
+            self.buffer,
+            self.recorder,
+            self.reading,
+            on_departure=self._departure,
+        )
+        self.recorder.on_removal(self.indexer.remove)
+        self.buffer.on_obsolete(self.indexer.drop)
+        self.visitor = Visitor(
+            world,
+            rules,
+            dispatcher=self.dispatcher,
+            buffer=self.buffer,
+            recorder=self.recorder,
+            reading=self.reading,
+        )
+        policy = plan.policy or robots_with_room(rules.n_robots, rules.buffer_capacity)
+        self.control = (
+            None
+            if plan.starvation_weight is None
+            else FleetControl(
+                world,
+                self.buffer,
+                n_robots=rules.n_robots,
+                n_servers=rules.n_servers,
+                starvation_weight=plan.starvation_weight,
+                before=policy,
+                on_plan=on_plan,
+            )
+        )
+        self.fleet = RobotFleet(
+            policy=self.control or policy,
+            buffer=self.buffer,
+            tasks=self.tasks,
+            visitor=self.visitor,
+            robots_reader=RobotsReader(world, rules, self.dispatcher, self.recorder),
+            capacity=self.capacity,
+            now_s=world.clock.now_s,
+            control=self.control,
+        )
+        self.asked = AskedVisits(
+            world,
+            rules,
+            self.dispatcher,
+            every_s=rules.asked_every_s,
+            on_news=self.tasks.wake,
+        )
+        self.planner = Planner(
+            world,
+            rules,
+            self.dispatcher,
+            self.timetables,
+            on_plan=on_plan,
+            measure=plan.measure,
+            capacity=self.capacity,
+            returns=self.returns,
+            on_news=self.tasks.wake,
+        )
+
+    def gauges(self) -> dict[str, float]:
+        """How things stand, for whoever measures."""
+        now_s, hosts = self.now_s, self.dispatcher.hosts()
+        return {
+            "robots_active": self.fleet.active,
+            "robots": self.fleet.n_robots,
+            "buffer_pages": self.buffer.length,
+            "buffer_capacity": self.buffer.capacity,
+            "buffer_lost": self.buffer.lost,
+            "buffer_arrivals": self.buffer.arrivals,
+            "indexed": self.indexer.served,
+            "obsolete": self.indexer.obsolete,
+            "starved_seconds": self.buffer.starved_s,
+            "hosts": len(hosts),
+            "hosts_blocked": sum(host.politeness.blocked_until_s > now_s for host in hosts),
+            "budget_per_second": self.dispatcher.budget.rate_per_s,
+        }
+
+    @property
+    def now_s(self) -> float:
+        """The crawl's time."""
+        return self.world.clock.now_s()
+
+    def _departure(self, service_s: float) -> None:
+        self.capacity.observe_service(service_s)
+        if self.control is not None:
+            self.control.observe_index(service_s)
+        self.fleet.departure()
+
+    async def prepare(self) -> Mended:
+        """Make index and state agree, learn the hosts, admit the seeds; return what was mended."""
+        world = self.world
+        mended = await world.on_state(recover, world.frontier, world.index, self.started_s)
+        if self._once:
+            await self.world.on_state(self.world.frontier.make_due, self.started_s)
+        frontier, limits = self.world.frontier, self.rules.limits
+        before = await self.world.on_state(frontier.facts)
+        self.returns.returned = before.get("returned", 0.0)
+        mark = self.rules.settings_mark
+        if before.get("settings_mark", mark) != mark:
+            # Whoever changed the settings mended something: no old block outlives its reason.
+            await self.world.on_state(frontier.forgive, self.started_s)
+        await self.world.on_state(frontier.save_facts, self.facts())
+        longest_s = self.rules.revisit.max_interval_s
+        await self.world.on_state(frontier.make_due_by, self.started_s, longest_s)
+        await self.world.on_state(frontier.reweigh, self.rules.admission.weights.of)
+        await self.world.on_state(frontier.admit, self.seeds, self.started_s, limits)
+        blocked_by_s = self.started_s + self.dispatcher.longest_block_s
+        for kept in await self.world.on_state(frontier.hosts):
+            # No block outlasts what the rules allow, whatever the clock said when it was made.
+            until_s = min(kept.blocked_until_s, blocked_by_s)
+            record = replace(kept, blocked_until_s=until_s)
+            known = record.robots_until_s > self.started_s and record.robots_status is not None
+            rules = (
+                robots_from_answer(
+                    self.rules.agent, record.robots_status, record.robots_body or b""
+                )
+                if known
+                else None
+            )
+            # Rules that could not be read are asked for again: it may have been our own fault.
+            robots = rules if rules is not None and rules.reachable else None
+            self.dispatcher.observe_host(record, robots)
+        return mended
+
+    def facts(self) -> dict[str, float]:
+        """What this crawl goes by, for whoever reads its state."""
+        rules = self.rules
+        return {
+            "now_s": self.started_s,
+            "budget_per_s": self.dispatcher.budget.rate_per_s,
+            "delay_s": self._delay_s,
+            "min_interval_s": rules.revisit.min_interval_s,
+            "max_interval_s": rules.revisit.max_interval_s,
+            "prior_rate_per_s": rules.prior_rate_per_s,
+            "robots": rules.n_robots,
+            "buffer_capacity": rules.buffer_capacity,
+            "servers": rules.n_servers,
+            "buffer_deadline_s": rules.buffer_deadline_s,
+            "starvation_weight": self.control.starvation_weight if self.control else 0.0,
+            "least_worth": 0.0 if rules.least_worth == inf else rules.least_worth,
+            "first_free": float(rules.first_free),
+            "settings_mark": rules.settings_mark,
+        }
+
+    @contextlib.asynccontextmanager
+    async def running(self, *, grace_s: float = 4.0) -> AsyncIterator[None]:
+        """Run robots, indexer, recorder and planner while the block does.
+
+        Parameters
+        ----------
+        grace_s : seconds of the loop that stopping may take
+        """
+        async with asyncio.TaskGroup() as group:
+            self.reading.begin(group)
+            tasks = _Tasks(
+                recorder=group.create_task(self.recorder.run(), name="recorder"),
+                planner=group.create_task(self.planner.run(), name="planner"),
+                indexer=group.create_task(self.indexer.run(), name="indexer"),
+                fleet=group.create_task(self.fleet.run(), name="fleet"),
+                control=(
+                    group.create_task(self.control.run(), name="control") if self.control else None
+                ),
+                asked=(
+                    group.create_task(self.asked.run(), name="asked")
+                    if self.rules.asked_every_s < inf
+                    else None
+                ),
+            )
+            try:
+                yield
+            finally:
+                await self._stop(tasks, grace_s)
+
+    async def _stop(self, tasks: _Tasks, grace_s: float) -> None:
+        """Robots first; then what they brought is indexed, as far as time allows; then the rest.
+
+        Whoever writes is never cut off in the middle: it is asked to stop, and waited for.
+        """
+        loop = asyncio.get_running_loop()
+        until_s = loop.time() + grace_s
+        self.tasks.stop()
+        await _until(lambda: not self.tasks.in_flight, until_s - 0.6 * grace_s)
+        await _cancelled(*filter(None, (tasks.fleet, tasks.planner, tasks.control, tasks.asked)))
+        await _until(
+            lambda: not self.buffer.length or tasks.indexer.done(), until_s - 0.3 * grace_s
+        )
+        self.indexer.stop()
+        await _until(lambda: tasks.indexer.done() and self.reading.is_idle, until_s)
+        self.world.extractor.close()  # what is not read by now is for another time
+        await asyncio.wait([tasks.indexer])
+        await self.reading.ended()
+        leftover = [page.lease for page in self.buffer.drain()]
+        await self.indexer.commit()
+        self.recorder.stop()
+        await asyncio.wait([tasks.recorder])
+        given_back = [*leftover, *self.visitor.abandoned, *self.indexer.abandoned]
+        given_back += self.dispatcher.give_back()
+        await self.world.on_state(self.world.frontier.release, given_back)
+        facts = {"now_s": self.now_s, ENDED_IN_ORDER: 1.0}
+        await self.world.on_state(self.world.frontier.save_facts, facts)
+
+    async def until_done(self, *, patience_s: float = 120.0) -> None:
+        """Wait until a single pass has visited every page that it can.
+
+        Hosts that will not be ready within ``patience_s`` (blocked, say) are left for another
+        time.
+        """
+        while True:
+            # Looking is cheap, and nothing hangs on noticing the end a moment later.
+            await asyncio.sleep(0.2)
+            now_s = self.world.clock.now_s()
+            if self.tasks.in_flight or self.buffer.length or not self.recorder.is_empty:
+                continue
+            if not self.reading.is_idle:
+                continue
+            if self.dispatcher.next_ready_s(now_s) <= now_s + patience_s:
+                continue
+            if not self.indexer.has_staged:
+                return
+            await self.indexer.commit()  # there is nothing to wait for that could join it
+
+
+async def _until(is_over: Callable[[], bool], deadline_s: float) -> None:
+    """Wait for a condition, at most until an instant of the loop."""
+    loop = asyncio.get_running_loop()
+    while not is_over() and loop.time() < deadline_s:  # noqa: ASYNC110 - only while stopping
+        await asyncio.sleep(0.01)
+
+
+async def _cancelled(*tasks: asyncio.Task[None]) -> None:
+    """Cancel tasks and wait for their end; what they raise is their task group's to report."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(tasks)

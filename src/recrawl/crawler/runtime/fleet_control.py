@@ -1,0 +1,323 @@
+"""The robots' control, kept optimal: rates are measured as the crawl runs, and solved for anew.
+
+The crawl starts under a safe control, which loses no page. Another can only win by starving the
+indexer less, so nothing is solved where little could be won, and a control that loses far more than
+it predicts is dropped. Solving happens beside the event loop; what it predicts is kept beside what
+then happens.
+"""
+
+import asyncio
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from recrawl.crawler.control.activation import ActivationPolicy
+from recrawl.crawler.control.forgetting_rate import ForgettingRate
+from recrawl.crawler.control.room import most_to_win
+from recrawl.crawler.ports import Offload
+from recrawl.crawler.runtime.buffer import Buffer
+from recrawl.crawler.runtime.parts import World
+
+if TYPE_CHECKING:
+    from recrawl.crawler.control.drift import AdaptiveRobots
+    from recrawl.crawler.control.regularity import RobotsPlan
+    from recrawl.fleet import ControlledBuffer
+
+__all__ = ["FleetControl", "FleetSeen"]
+
+_LEAST_SEEN: Final = 50.0  # pages fetched, and pages indexed, before rates are believed
+_LEAST_JUDGED: Final = 100.0  # of each, before it is believed how regular they are
+_LEAST_WON: Final = 0.02  # of the indexer's time: for less, no control is solved
+_LEAST_TRIED: Final = 200  # pages that robots brought under a control, before it is judged
+_MOST_PATIENCE: Final = 10.0  # times as many, where times are irregular
+_MORE_LOST: Final = 2.0  # times the losses predicted,
+_LOST_ANYWAY: Final = 0.05  # and this share of what robots bring: what it takes to be dropped
+_PAUSE_S: Final = 1.0  # of the loop, between two looks at the rates
+_MEMORY: Final = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class FleetSeen:
+    """What happened since the control in force was adopted, in the models' own terms.
+
+    Parameters
+    ----------
+    seconds : how long ago that was
+    starvation : share of the time with an empty buffer
+    loss_rate : pages lost per second
+    throughput : pages indexed per second
+    buffer_mean : pages in the buffer, on average
+    robots_mean : active robots, on average
+    """
+
+    seconds: float
+    starvation: float
+    loss_rate: float
+    throughput: float
+    buffer_mean: float
+    robots_mean: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    at_s: float
+    starved_s: float
+    arrivals: int
+    lost: int
+    served: int
+    page_seconds: float
+    robot_seconds: float
+
+
+class FleetControl:
+    """An activation policy that follows the crawl's own measurements.
+
+    Parameters
+    ----------
+    world, buffer : of the crawl
+    n_robots, n_servers : robots there are, and pages that are indexed at a time
+    starvation_weight : what an idle indexer costs, in lost pages for each page that it could have
+        indexed meanwhile; > 0
+    before : the safe control that the crawl starts with
+    on_plan : runs the solver
+    """
+
+    def __init__(
+        self,
+        world: World,
+        buffer: Buffer,
+        *,
+        n_robots: int,
+        n_servers: int,
+        starvation_weight: float,
+        before: ActivationPolicy,
+        on_plan: Offload,
+    ) -> None:
+        self.robot_seconds = 0.0
+        self._world = world
+        self._buffer = buffer
+        self._n_robots, self._n_servers = n_robots, n_servers
+        self.starvation_weight = starvation_weight
+        self._safe = self._policy = before
+        self._dropped: dict[str, float] = {}  # what a control that was dropped had come to
+        self._on_plan = on_plan
+        self._fetches = ForgettingRate(_MEMORY)
+        self._services = ForgettingRate(_MEMORY)
+        self._served = 0
+        self._active = 0
+        self._brought_at = 0.0  # seconds of robots, when the last page was brought
+        self._since_s = world.clock.now_s()
+        self._adaptive: AdaptiveRobots | None = None
+        self._looked_at = 0  # pages served when it was last asked what could be won
+        self._mark = self._look()
+
+    def activate_on_arrival(self, buffered: int, active: int) -> bool:
+        """Ask the control in force."""
+        return self._policy.activate_on_arrival(buffered, active)
+
+    def activate_on_departure(self, buffered: int, active: int) -> bool:
+        """Ask the control in force."""
+        return self._policy.activate_on_departure(buffered, active)
+
+    # -- what is measured --
+
+    def observe_active(self, active: int) -> None:
+        """Note that so many robots are active from now on."""
+        now_s = self._world.clock.now_s()
+        self.robot_seconds += self._active * (now_s - self._since_s)
+        self._active, self._since_s = active, now_s
+
+    def observe_fetch(self) -> None:
+        """Note that a robot has just brought a page."""
+        self.observe_active(self._active)
+        robot_s, self._brought_at = self.robot_seconds - self._brought_at, self.robot_seconds
+        (self._adaptive.observe_fetch if self._adaptive else self._fetches.observe)(robot_s)
+
+    def observe_index(self, service_s: float) -> None:
+        """Note that the indexer took so many seconds over a page."""
+        self._served += 1
+        (self._adaptive.observe_index if self._adaptive else self._services.observe)(service_s)
+
+    def seen(self) -> FleetSeen | None:
+        """Return what happened since the control in force was adopted; None before the first."""
+        return None if self._adaptive is None else self._seen()
+
+    def _seen(self) -> FleetSeen:
+        now, then = self._look(), self._mark
+        seconds = max(now.at_s - then.at_s, 1e-9)
+        return FleetSeen(
+            seconds,
+            (now.starved_s - then.starved_s) / seconds,
+            (now.lost - then.lost) / seconds,
+            (now.served - then.served) / seconds,
+            (now.page_seconds - then.page_seconds) / seconds,
+            (now.robot_seconds - then.robot_seconds) / seconds,
+        )
+
+    # -- following it --
+
+    async def run(self) -> None:
+        """Solve when rates are first known, and whenever they have drifted, until cancelled."""
+        while True:
+            await asyncio.sleep(_PAUSE_S)
+            if await self._follow():
+                self._mark = self._look()
+                assert self._adaptive is not None
+                self._world.events.emit("control", _facts_of(self._adaptive))
+            await self._world.on_state(self._world.frontier.save_facts, self.facts())
+
+    def facts(self) -> dict[str, float]:
+        """Return the state now, prediction and measurement, by the names that ``status`` knows."""
+        live = {
+            "now_s": self._world.clock.now_s(),
+            "robots_active": self._active,
+            "buffer_length": self._buffer.length,
+            "buffer_arrivals": self._buffer.arrivals,
+            "buffer_lost": self._buffer.lost,
+            "buffer_starved_s": self._buffer.starved_s,
+        }
+        if self._adaptive is None:
+            return live | self._under_the_safe_control()
+        if self._dropped:
+            return self._dropped | live
+        seen = self.seen()
+        assert seen is not None
+        measured = {f"measured_{name}": value for name, value in asdict(seen).items()}
+        return (
+            live
+            | _facts_of(self._adaptive)
+            | measured
+            | {"control_dropped": 0.0, "control_known": 1.0}
+        )
+
+    def _under_the_safe_control(self) -> dict[str, float]:
+        """Return what was measured while nothing has been solved."""
+        seen = {f"safe_{name}": value for name, value in asdict(self._seen()).items()}
+        return seen | {
+            "control_known": 0.0,
+            "safe_pages": min(self._fetches.count, self._services.count),
+            "safe_fetch_rate": self._fetches.rate or 0.0,
+            "safe_index_rate": self._services.rate or 0.0,
+        }
+
+    async def _follow(self) -> bool:
+        adaptive = self._adaptive
+        if self._dropped:
+            return False
+        if adaptive is None:
+            if not await self._can_matter():
+                return False
+            self._adaptive = await self._on_plan(self._first)
+        elif self._loses_too_much(adaptive):
+            self._dropped = self.facts() | {"control_dropped": 1.0}
+            self._policy = self._safe
+            self._world.events.emit("control-dropped", self._dropped)
+            return False
+        elif not adaptive.has_drifted():
+            return False
+        else:
+            adaptive.adopt(await self._on_plan(self._again, adaptive))
+        self._policy = self._adaptive or self._policy
+        return True
+
+    async def _can_matter(self) -> bool:
+        """Tell whether rates are known, and another control could win something worth having."""
+        if min(self._fetches.count, self._services.count) < _LEAST_SEEN:
+            return False
+        load = (self._fetches.rate or 0.0) / (self._services.rate or 1.0)
+        share = await self._on_plan(
+            most_to_win, self._n_robots, self._buffer.capacity, load, self._n_servers
+        )
+        if share > _LEAST_WON:
+            return True
+        if self._n_servers > 1 or self._fetches.count < _LEAST_JUDGED:
+            return False
+        if self._looked_at > 0.5 * self._served:
+            return False
+        self._looked_at = self._served  # not every second: again when twice as much is known
+        return await self._on_plan(self._to_win) > _LEAST_WON
+
+    def _loses_too_much(self, adaptive: "AdaptiveRobots") -> bool:
+        """Tell whether arrivals or services are less regular than the model knows.
+
+        Irregular times lose pages by the dozen, so it takes more of them to tell.
+        """
+        now, then = self._look(), self._mark
+        seen = adaptive.measured_regularity()
+        patience = min(max(seen.service_variation, seen.arrival_variation, 1.0), _MOST_PATIENCE)
+        arrivals, seconds = now.arrivals - then.arrivals, now.at_s - then.at_s
+        foreseen = _MORE_LOST * adaptive.plan.measures.loss_rate * seconds
+        return (
+            arrivals >= patience * _LEAST_TRIED
+            and now.lost - then.lost > foreseen + _LOST_ANYWAY * arrivals
+        )
+
+    # What needs compiled loops is imported where it is called, beside the crawl, not at its start.
+
+    def _to_win(self) -> float:
+        from recrawl.crawler.control.drift import measured_regularity
+        from recrawl.crawler.control.regularity import starvation_to_win
+
+        regularity = measured_regularity(self._fetches, self._services)
+        return 0.0 if regularity.is_exponential else starvation_to_win(self._model(), regularity)
+
+    def _first(self) -> "AdaptiveRobots":
+        from recrawl.crawler.control.drift import AdaptiveRobots, measured_regularity
+
+        regularity = measured_regularity(self._fetches, self._services)
+        return AdaptiveRobots(
+            self._model(), memory=_MEMORY, regularity=regularity, servers=self._n_servers
+        )
+
+    def _model(self) -> "ControlledBuffer":
+        from recrawl.fleet import ControlledBuffer
+
+        fetch_rate, index_rate = self._fetches.rate or 1.0, self._services.rate or 1.0
+        return ControlledBuffer(
+            self._n_robots,
+            self._buffer.capacity,
+            fetch_rate,
+            index_rate,
+            starvation_weight=self._weight(index_rate),
+        )
+
+    def _again(self, adaptive: "AdaptiveRobots") -> "RobotsPlan":
+        model = adaptive.measured_model()
+        weight = self._weight(float(model.index_rate))  # type: ignore[arg-type]
+        return adaptive.solve(replace(model, starvation_weight=weight))
+
+    def _weight(self, index_rate: float) -> float:
+        """Cost of an idle indexer per unit of time: what all its servers could have indexed."""
+        return self.starvation_weight * self._n_servers * index_rate
+
+    def _look(self) -> _Mark:
+        self._buffer.account()
+        self.observe_active(self._active)
+        buffer = self._buffer
+        return _Mark(
+            self._world.clock.now_s(),
+            buffer.starved_s,
+            buffer.arrivals,
+            buffer.lost,
+            self._served,
+            buffer.page_seconds,
+            self.robot_seconds,
+        )
+
+
+def _facts_of(adaptive: "AdaptiveRobots") -> dict[str, float]:
+    plan = adaptive.plan
+    measures, model, regularity = plan.measures, plan.model, plan.regularity
+    return {
+        "control_fetch_rate": float(model.fetch_rate),  # type: ignore[arg-type]
+        "control_index_rate": float(model.index_rate),  # type: ignore[arg-type]
+        "control_is_general": 0.0 if regularity.is_exponential else 1.0,
+        "control_service_variation": regularity.service_variation,
+        "control_service_third": regularity.service_third or 0.0,
+        "control_arrival_variation": regularity.arrival_variation,
+        "control_arrival_correlation": regularity.arrival_correlation,
+        "predicted_starvation": measures.starvation,
+        "predicted_loss_rate": measures.loss_rate,
+        "predicted_throughput": measures.throughput,
+        "predicted_buffer_mean": measures.buffer_mean,
+        "predicted_robots_mean": measures.robots_mean,
+    }

@@ -1,0 +1,282 @@
+"""The indexing engine: servers that take pages from the buffer, each one after the other.
+
+A server reads a page, compares its signature with the last one, has the copy prepared where that is
+asked for, and stages it; staged copies are committed together. There is one server unless preparing
+takes long. Between the note that the index is about to change and the record that it has, a kill at
+any instant leaves a trace that the next start follows up.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+
+from recrawl.crawler.control.tiers import ASKED
+from recrawl.crawler.runtime.buffer import Buffer
+from recrawl.crawler.runtime.outcomes import Finding, update_of
+from recrawl.crawler.runtime.parts import Rules, World
+from recrawl.crawler.runtime.reading import SlowReading
+from recrawl.crawler.runtime.recorder import Recorder
+from recrawl.errors import PoisonPage, ReadingCut
+from recrawl.terms import (
+    BufferedPage,
+    Discovery,
+    Document,
+    Extract,
+    Kind,
+    Lease,
+    Outcome,
+    PageState,
+    PageUpdate,
+)
+
+__all__ = ["Indexer"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Staged:
+    update: PageUpdate
+    document: Document | None  # None: to be removed
+    page: BufferedPage | None = None  # of which something is to be told
+    if_same: PageUpdate | None = (
+        None  # in place of the other, if the copy that is held says the same
+    )
+
+
+class Indexer:
+    """Serves the buffer.
+
+    Parameters
+    ----------
+    world, rules, buffer, recorder, reading : of the crawl
+    on_departure : called when a page has been served, with the seconds that it took
+    """
+
+    def __init__(
+        self,
+        world: World,
+        rules: Rules,
+        buffer: Buffer,
+        recorder: Recorder,
+        reading: SlowReading,
+        *,
+        on_departure: Callable[[float], None],
+    ) -> None:
+        self.served = 0
+        self.obsolete = 0
+        self.service_s = 0.0
+        self.abandoned: list[Lease] = []  # pages whose reading was given up, to be given back
+        self._world = world
+        self._rules = rules
+        self._buffer = buffer
+        self._recorder = recorder
+        self._reading = reading
+        self._on_departure = on_departure
+        self._staged: dict[str, _Staged] = {}
+        self._characters = 0  # of text that is staged
+        self._commit_at_s: float | None = None
+        self._writing = asyncio.Lock()
+        self._stopping = False
+
+    async def run(self) -> None:
+        """Serve until stopped."""
+        async with asyncio.TaskGroup() as group:
+            for number in range(self._rules.n_servers):
+                group.create_task(self._run_server(), name=f"server-{number}")
+
+    async def _run_server(self) -> None:
+        while not self._stopping:
+            await self.serve_one()
+
+    def stop(self) -> None:
+        """End :meth:`run` when the pages in service, and a commit under way, are done."""
+        self._stopping = True
+        self._buffer.nudge()
+
+    async def serve_one(self, *, within_s: float | None = None) -> bool:
+        """Serve the next page, or commit what is staged when its time has come."""
+        loop = asyncio.get_running_loop()
+        if self._commit_at_s is not None:
+            left_s = max(self._commit_at_s - loop.time(), 0.0)
+            within_s = left_s if within_s is None else min(within_s, left_s)
+        page = await self._buffer.take(within_s=within_s)
+        if page is not None:
+            started_s, began_s = loop.time(), self._world.clock.now_s()
+            try:
+                await self._serve(page)
+                if self._must_commit():  # so long the page is in service: nobody else is served
+                    await self.commit()
+            finally:
+                self._buffer.finish()
+                self.service_s += loop.time() - started_s
+                self._on_departure(self._world.clock.now_s() - began_s)
+        elif self._must_commit():
+            await self.commit()
+        return page is not None
+
+    def _must_commit(self) -> bool:
+        if self._commit_at_s is None:
+            return False
+        is_time = asyncio.get_running_loop().time() >= self._commit_at_s
+        full = len(self._staged) >= self._rules.commit_pages
+        return is_time or full or self._characters >= self._rules.commit_characters
+
+    async def _serve(self, page: BufferedPage) -> None:
+        if self._world.clock.now_s() > page.deadline_s:
+            self.drop(page)
+            return
+        extract = self._world.extractor.at_once(page.response)
+        if extract is not None:
+            await self._take_in(page, extract)
+            return
+
+        async def then(read: Awaitable[Extract]) -> None:
+            try:
+                extract = await read
+            except PoisonPage as error:
+                self._quarantine(page, str(error))
+            except ReadingCut:
+                self.abandoned.append(page.lease)
+            else:
+                await self._take_in(page, extract)
+
+        call = self._world.extractor.page(page.response)
+        await self._reading.read(page.lease, call, then, n_bytes=len(page.response.body))
+
+    async def _take_in(self, page: BufferedPage, extract: Extract) -> None:
+        self._recorder.add(found=self._found(page, extract))
+        update, document = self._considered(page, extract)
+        self.served += 1
+        if document is None:
+            self._recorder.add([update])
+            self._emit(page, update.visit.outcome)
+        elif self._world.prepare is not None:  # what it makes of a page tells nothing of its host
+            document = await self._world.prepare(document)
+            self._stage(_Staged(update, document, page))
+        elif update.visit.outcome is Outcome.CHANGED:
+            held = replace(extract, signature=page.lease.signature or b"")
+            if_same, _ = self._considered(page, held)
+            self._stage(_Staged(update, document, page, if_same))
+        else:
+            self._stage(_Staged(update, document, page))
+
+    def _quarantine(self, page: BufferedPage, why: str) -> None:
+        """Record a page that cannot be read; it is left alone for as long as after a failure."""
+        finding = Finding(Outcome.POISON, page.response, note=why)
+        update = update_of(page.lease, finding, page.fetched_at_s, self._rules.revisit)
+        self._recorder.add([update])
+        self._emit(page, Outcome.POISON)
+
+    def drop(self, page: BufferedPage) -> None:
+        """Give back a page that became obsolete in the buffer."""
+        self.obsolete += 1
+        finding = Finding(Outcome.OBSOLETE, page.response)
+        update = update_of(page.lease, finding, page.fetched_at_s, self._rules.revisit)
+        self._recorder.add([update])
+        self._emit(page, Outcome.OBSOLETE)
+
+    def _considered(
+        self, page: BufferedPage, extract: Extract
+    ) -> tuple[PageUpdate, Document | None]:
+        """Return what the visit changes, and the copy to be indexed, if there is a new one."""
+        lease = page.lease
+        elsewhere = extract.canonical is not None and extract.canonical != lease.url
+        excluded = extract.noindex or (elsewhere and self._is_in_scope(extract.canonical))
+        held = lease.state in (PageState.INDEXED, PageState.MISSING)
+        if not held or lease.signature is None or lease.last_visit_s is None:
+            outcome = Outcome.NEW
+        elif lease.signature == extract.signature:
+            outcome = Outcome.UNCHANGED
+        else:
+            outcome = Outcome.CHANGED
+        state = PageState.EXCLUDED if excluded else PageState.INDEXED
+        finding = Finding(
+            outcome,
+            page.response,
+            state=state,
+            signature=extract.signature,
+            raw_hash=page.raw_hash,
+            title=extract.title,
+            note="noindex" if extract.noindex else "canonical elsewhere" if excluded else None,
+        )
+        update = update_of(lease, finding, page.fetched_at_s, self._rules.revisit)
+        if excluded or outcome is Outcome.UNCHANGED:
+            return update, None
+        return update, Document.of(lease.url, extract, page.fetched_at_s)
+
+    def _is_in_scope(self, url: str | None) -> bool:
+        return bool(url) and bool(self._rules.admission.of([url or ""]))
+
+    def _found(self, page: BufferedPage, extract: Extract) -> list[Discovery]:
+        admission, lease = self._rules.admission, page.lease
+        news = [url for url in extract.links if not self._recorder.knows(url)]
+        found = admission.of(news, depth=lease.depth + 1)
+        found += admission.of(extract.feeds, kind=Kind.FEED, depth=lease.depth)
+        if extract.canonical is not None and extract.canonical != lease.url:
+            found += admission.of([extract.canonical], depth=lease.depth)
+        return found
+
+    @property
+    def has_staged(self) -> bool:
+        """True while copies wait to be committed, or are being."""
+        return bool(self._staged) or self._writing.locked()
+
+    def remove(self, update: PageUpdate) -> None:
+        """Take a page out of the index with the next commit, and record why."""
+        self._stage(_Staged(update, None))
+
+    def _stage(self, entry: _Staged) -> None:
+        self._staged[entry.update.lease.url] = entry
+        self._characters += len(entry.document.text) if entry.document is not None else 0
+        # Somebody waits for what was asked for.
+        wait_s = 0.0 if entry.update.lease.tier == ASKED else self._rules.commit_s
+        commit_at_s = asyncio.get_running_loop().time() + wait_s
+        if self._commit_at_s is None or commit_at_s < self._commit_at_s:
+            self._commit_at_s = commit_at_s
+            self._buffer.nudge()
+
+    async def commit(self) -> None:
+        """Write what is staged to the index, then record it."""
+        async with self._writing:
+            staged, self._staged = list(self._staged.values()), {}
+            self._commit_at_s, self._characters = None, 0
+            if not staged:
+                return
+            page_ids = [entry.update.lease.page_id for entry in staged]
+            await self._world.on_state(self._world.frontier.begin_indexing, page_ids)
+            updates = await self._world.on_work(self._write, staged)
+            self._recorder.add(updates, committed=True)
+            await self._recorder.flush()
+            for entry, update in zip(staged, updates, strict=True):
+                if entry.page is not None:
+                    self._emit(entry.page, update.visit.outcome)
+
+    def _write(self, staged: list[_Staged]) -> list[PageUpdate]:
+        """Write to the index; return what the visits changed.
+
+        Signatures differ also where only what a host repeats on its pages is new: there the copy
+        stays as it is, and so does what is on record of it.
+        """
+        index, updates = self._world.index, []
+        for entry in staged:
+            update = entry.update
+            if entry.document is None:
+                index.remove(update.lease.url)
+            elif entry.if_same is not None and index.same(entry.document):
+                update = entry.if_same
+            else:
+                index.replace(entry.document)
+            updates.append(update)
+        index.commit()
+        return updates
+
+    def _emit(self, page: BufferedPage, outcome: Outcome) -> None:
+        self._world.events.emit(
+            "visit",
+            {
+                "url": page.lease.url,
+                "outcome": outcome.value,
+                "at_s": page.fetched_at_s,
+                "fetch_s": page.response.elapsed_s,
+                "received_bytes": page.response.received_bytes,
+            },
+        )

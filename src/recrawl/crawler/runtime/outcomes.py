@@ -1,0 +1,120 @@
+"""From what was seen to what is recorded: the update that one visit makes."""
+
+from dataclasses import dataclass
+
+from recrawl.crawler.control.lifecycle import (
+    NextVisit,
+    RevisitRules,
+    is_removed,
+    next_state,
+    next_visit,
+)
+from recrawl.terms import FetchResponse, Lease, Outcome, PageState, PageUpdate, Visit
+
+__all__ = ["Finding", "disallowed", "removes", "update_of"]
+
+_TELLS = {Outcome.CHANGED: True, Outcome.UNCHANGED: False, Outcome.NOT_MODIFIED: False}
+_TROUBLE = frozenset(
+    {Outcome.FAILED, Outcome.SERVER_ERROR, Outcome.THROTTLED, Outcome.TOO_LARGE, Outcome.POISON}
+)
+# A page excluded before waits no longer for it: these say nothing of its content.
+_NOTHING_SEEN = frozenset(
+    {
+        Outcome.LOST,
+        Outcome.OBSOLETE,
+        Outcome.THROTTLED,
+        Outcome.FAILED,
+        Outcome.SERVER_ERROR,
+        Outcome.POISON,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one visit found.
+
+    Parameters
+    ----------
+    outcome : what came of it
+    response : the answer, where there was one; its validators are kept with content
+    state : the state that follows, where content decides it; default: the life cycle's
+    signature, raw_hash : of the content, where it was read; default: as before
+    changed : whether a listing lists something else than before; default: as the outcome says
+    title, redirect_url, note : for people
+    """
+
+    outcome: Outcome
+    response: FetchResponse | None = None
+    state: PageState | None = None
+    signature: bytes | None = None
+    raw_hash: bytes | None = None
+    changed: bool | None = None
+    title: str | None = None
+    redirect_url: str | None = None
+    note: str | None = None
+
+
+def update_of(lease: Lease, finding: Finding, at_s: float, rules: RevisitRules) -> PageUpdate:
+    """Return the update for one visit, of a page fetched at an instant."""
+    outcome, response = finding.outcome, finding.response
+    after = finding.state or next_state(lease.state, outcome)
+    changed = _TELLS.get(outcome) if finding.changed is None else finding.changed
+    if changed is not None and lease.last_visit_s is None:
+        changed = None  # nothing to compare with: the first copy was lost
+    failures = lease.failures + 1 if outcome in _TROUBLE else 0
+    visit = Visit(
+        visited_at_s=at_s,
+        outcome=outcome,
+        status=response.status if response else None,
+        changed=changed,
+        interval_s=None if changed is None else at_s - (lease.last_visit_s or at_s),
+        fetch_s=response.elapsed_s if response else 0.0,
+        received_bytes=response.received_bytes if response else 0,
+        note=finding.note,
+    )
+    fetched = response if finding.raw_hash is not None else None
+    etag, last_modified = (
+        (fetched.etag, fetched.last_modified) if fetched else (lease.etag, lease.last_modified)
+    )
+    signature, raw_hash = finding.signature or lease.signature, finding.raw_hash or lease.raw_hash
+    if is_removed(lease.state, after) or after in (PageState.GONE, PageState.MOVED):
+        etag = last_modified = signature = raw_hash = None
+    following = _next_visit(lease, outcome, after, at_s, rules, failures)
+    return PageUpdate(
+        lease=lease,
+        visit=visit,
+        state=after,
+        due_s=following.due_s,
+        interval_s=following.interval_s,
+        failures=failures,
+        etag=etag,
+        last_modified=last_modified,
+        signature=signature,
+        raw_hash=raw_hash,
+        title=finding.title,
+        redirect_url=finding.redirect_url,
+    )
+
+
+def _next_visit(
+    lease: Lease,
+    outcome: Outcome,
+    after: PageState,
+    now_s: float,
+    rules: RevisitRules,
+    failures: int,
+) -> NextVisit:
+    if after is PageState.EXCLUDED and outcome not in _NOTHING_SEEN:
+        return NextVisit(now_s + rules.max_interval_s)
+    return next_visit(rules, lease, outcome, now_s, failures)
+
+
+def disallowed(lease: Lease, now_s: float, rules: RevisitRules) -> PageUpdate:
+    """Return the update for a page that robots.txt forbids: no request was made."""
+    return update_of(lease, Finding(Outcome.DISALLOWED), now_s, rules)
+
+
+def removes(update: PageUpdate) -> bool:
+    """Tell whether an update takes a page out of the index."""
+    return update.lease.signature is not None and is_removed(update.lease.state, update.state)

@@ -1,0 +1,97 @@
+"""What the parts of a running crawl share: the adapters, and the rules in force."""
+
+from dataclasses import dataclass, field
+from math import inf
+
+from recrawl.crawler.control.admission import Admission
+from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.control.timetables import ProbedBy
+from recrawl.crawler.ports import (
+    AdmissionLimits,
+    Clock,
+    EventSink,
+    Extractor,
+    Fetcher,
+    Frontier,
+    Offload,
+    PageIndex,
+    Preparation,
+)
+
+__all__ = ["Rules", "World"]
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """The adapters of one crawl.
+
+    ``on_state`` runs what touches the frontier and ``on_work`` what touches the index, each on a
+    thread of its own; in virtual time both run in place. ``prepare`` makes
+    something of every page before it is indexed.
+    """
+
+    clock: Clock
+    frontier: Frontier
+    fetcher: Fetcher
+    extractor: Extractor
+    index: PageIndex
+    events: EventSink
+    on_state: Offload
+    on_work: Offload
+    prepare: Preparation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules of one crawl that the runtime itself obeys.
+
+    Parameters
+    ----------
+    agent : product token of the robot, for robots.txt
+    admission, limits : what is taken in
+    revisit : bounds on revisits
+    sources : pages, feeds and sitemaps that are probed by a timetable of their own
+    n_robots : robots there are
+    n_servers : pages that are indexed at a time; more than one only helps where pages are
+        prepared
+    buffer_capacity : pages between robots and indexer, those being indexed included
+    lease_s : how long a page may be out of the frontier's hands; well above the waits for the host,
+        the fetch, the buffer and the commit together
+    buffer_deadline_s : a page that waited longer is obsolete
+    first_free : first visits do not count in the budget: politeness alone paces them
+    least_worth : share of the index that one visit a day must keep fresh, >= 0: below it the
+        budget is left unspent; infinite: no page is visited ahead of its due time
+    settings_mark : a number that another configuration does not have
+    asked_every_s : seconds of the loop between two looks for visits that people ask for
+    discovery_share : of the fetches, while pages never visited wait
+    replan_s : between two plans, in crawl seconds
+    prior_rate_per_s, prior_shape : gamma prior of change rates
+    commit_s, commit_pages, commit_characters : an index commit happens after so many seconds of the
+        loop, pages, or characters of text
+    patience_s : what is not read within so many seconds of the loop is read beside the rest
+    flush_s : longest wait of a visit before it is written, in seconds of the loop
+    """
+
+    agent: str
+    admission: Admission
+    limits: AdmissionLimits = field(default_factory=AdmissionLimits)
+    revisit: RevisitRules = field(default_factory=RevisitRules)
+    sources: tuple[ProbedBy, ...] = ()
+    n_robots: int = 8
+    n_servers: int = 1
+    buffer_capacity: int = 32
+    lease_s: float = 1_800.0
+    buffer_deadline_s: float = 600.0
+    first_free: bool = False
+    least_worth: float = 0.0
+    settings_mark: float = 0.0
+    asked_every_s: float = inf
+    discovery_share: float = 0.5
+    replan_s: float = 300.0
+    prior_rate_per_s: float = 1.0 / (14 * 86_400.0)
+    prior_shape: float = 0.5
+    commit_s: float = 2.0
+    commit_pages: int = 1024
+    commit_characters: int = 32 * 1024 * 1024
+    flush_s: float = 0.25
+    patience_s: float = 0.3

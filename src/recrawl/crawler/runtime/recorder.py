@@ -1,0 +1,204 @@
+"""Writes what robots and indexer found out, in batches: many visits, one transaction."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from math import inf
+
+from recrawl.crawler.control.dispatch import Dispatcher
+from recrawl.crawler.control.intake import HostIntake
+from recrawl.crawler.control.returns import Returns
+from recrawl.crawler.control.timetables import Timetables
+from recrawl.crawler.runtime.outcomes import removes
+from recrawl.crawler.runtime.parts import Rules, World
+from recrawl.terms import Discovery, HostRecord, Kind, Outcome, PageState, PageUpdate
+
+__all__ = ["Recorder"]
+
+# A probe that brought an answer; after any other the life cycle says when to try again.
+_PROBED = frozenset(
+    {Outcome.NEW, Outcome.CHANGED, Outcome.UNCHANGED, Outcome.NOT_MODIFIED, Outcome.LISTING}
+)
+
+
+class Recorder:
+    """Collects updates and discoveries and flushes them to the frontier.
+
+    Nothing is acknowledged before it is flushed: a page stays leased until its visit is on disk,
+    and by then all that it led to is.
+
+    Parameters
+    ----------
+    world, rules : of the crawl
+    dispatcher : told what became due
+    timetables : of the sources that are probed by the clock
+    returns : what is known of pages that come back
+    batch : updates that are flushed at once
+    """
+
+    def __init__(
+        self,
+        world: World,
+        rules: Rules,
+        dispatcher: Dispatcher,
+        timetables: Timetables | None = None,
+        returns: Returns | None = None,
+        *,
+        batch: int = 400,
+    ) -> None:
+        self._world = world
+        self._rules = rules
+        self._dispatcher = dispatcher
+        self._timetables = timetables or Timetables()
+        self._returns = returns or Returns()
+        self._batch = batch
+        self._updates: list[PageUpdate] = []
+        self._found: list[Discovery] = []
+        self._seen: set[str] = set()
+        # A single pass ends by itself, and nothing can be put off until after it.
+        once = dispatcher.horizon_s < inf
+        self._intake = HostIntake(inf if once else rules.limits.max_new_per_minute)
+        self._refused: Counter[tuple[str, str]] = Counter()
+        self._dates: set[int] = set()
+        self._some = asyncio.Event()
+        self._full = asyncio.Event()
+        self._flushing = asyncio.Lock()
+        self._stopping = False
+        self._listeners: list[Callable[[], None]] = []
+        self._remove: Callable[[PageUpdate], None] | None = None
+
+    def on_flush(self, listener: Callable[[], None]) -> None:
+        """Have ``listener`` called whenever more pages may have become due."""
+        self._listeners.append(listener)
+
+    def on_removal(self, remove: Callable[[PageUpdate], None]) -> None:
+        """Have ``remove`` called with updates that take a page out of the index."""
+        self._remove = remove
+
+    @property
+    def is_empty(self) -> bool:
+        """True when everything found out so far is on disk."""
+        return not (self._updates or self._found or self._flushing.locked())
+
+    def add(
+        self,
+        updates: Sequence[PageUpdate] = (),
+        found: Sequence[Discovery] = (),
+        *,
+        committed: bool = False,
+    ) -> int:
+        """Have these written soon; return how many addresses are too many for now.
+
+        Those are as if they had not been found. Updates that take a page out of the index go to the
+        indexer first, and come back ``committed``.
+        """
+        for update in updates:
+            if not committed and self._remove is not None and removes(update):
+                self._remove(update)
+            else:
+                self._updates.append(self._retimed(update))
+        put_off = sum(not self._taken(discovery) for discovery in found)
+        if self._updates or self._found:
+            self._some.set()
+        if len(self._seen) + len(self._dates) > 500_000:
+            self._dates.clear()
+            self._seen.clear()  # only saves looking up what is known; the frontier decides
+        if len(self._updates) >= self._batch or len(self._found) >= 4 * self._batch:
+            self._full.set()
+        return put_off
+
+    def _taken(self, discovery: Discovery) -> bool:
+        """Take in what is not known already; False where its host has too many for now."""
+        if discovery.url not in self._seen:
+            if not self._intake.take(discovery.host, self._world.clock.now_s()):
+                self._refused[discovery.host, "too-fast"] += 1
+                return False
+        elif not self._is_dated_anew(discovery):
+            return True
+        self._seen.add(discovery.url)
+        self._found.append(discovery)
+        return True
+
+    def _is_dated_anew(self, discovery: Discovery) -> bool:
+        """Say whether a date has not been told of this page: listings announce changes by it."""
+        if discovery.lastmod_s is None:
+            return False
+        told = hash((discovery.url, discovery.lastmod_s))
+        known = told in self._dates
+        self._dates.add(told)
+        return not known
+
+    def _retimed(self, update: PageUpdate) -> PageUpdate:
+        """Have a page that is gone looked at when that is worth it, and a source by its clock."""
+        if update.lease.state is PageState.GONE and update.state is PageState.INDEXED:
+            self._returns.returned += 1.0
+        if update.state is PageState.GONE and update.lease.kind is Kind.PAGE:
+            interval_s = self._returns.interval_s(update.lease.weight)
+            again_s = update.visit.visited_at_s + self._rules.revisit.clamp(interval_s)
+            return replace(update, due_s=again_s)
+        if not len(self._timetables) or update.visit.outcome not in _PROBED:
+            return update
+        due_s = self._timetables.next_s(update.lease.url, update.visit.visited_at_s)
+        return update if due_s is None else replace(update, due_s=due_s, interval_s=None)
+
+    def knows(self, url: str) -> bool:
+        """True for a discovery that was added not long ago."""
+        return url in self._seen
+
+    async def run(self) -> None:
+        """Flush within ``flush_s`` of the first addition, or as soon as a batch is full."""
+        while not self._stopping:
+            await self._some.wait()
+            try:
+                async with asyncio.timeout(self._rules.flush_s):
+                    await self._full.wait()
+            except TimeoutError:
+                pass
+            await self.flush()
+
+    def stop(self) -> None:
+        """End :meth:`run` after a last flush."""
+        self._stopping = True
+        self._some.set()
+        self._full.set()
+
+    async def flush(self) -> None:
+        """Write everything that has been added."""
+        async with self._flushing:
+            self._some.clear()
+            self._full.clear()
+            updates, self._updates = self._updates, []
+            found, self._found = self._found, []
+            refused, self._refused = self._refused, Counter()
+            if not (updates or found or refused):
+                return
+            now_s = min(self._world.clock.now_s(), self._dispatcher.horizon_s)
+            try:
+                hosts = await self._world.on_state(self._write, updates, found, now_s)
+                if refused:
+                    await self._world.on_state(self._world.frontier.refuse, refused)
+            except BaseException:
+                # A page that is on record as read is not read again while it stays as it is: what
+                # it led to must never be on disk later than that. Taking in twice does no harm.
+                self._found = found + self._found
+                raise
+            for update in updates:
+                soonest_s = update.visit.visited_at_s + self._rules.revisit.min_interval_s
+                self._dispatcher.observe_due(
+                    update.lease.host_id,
+                    update.due_s,
+                    inf if update.interval_s is None else soonest_s,
+                )
+            for record in hosts:
+                self._dispatcher.observe_host(record, None)
+            for listener in self._listeners:
+                listener()
+
+    def _write(
+        self, updates: list[PageUpdate], found: list[Discovery], now_s: float
+    ) -> list[HostRecord]:
+        touched = self._world.frontier.admit(found, now_s, self._rules.limits) if found else []
+        if updates:
+            self._world.frontier.complete(updates)
+        return [self._world.frontier.host(host_id, now_s=now_s) for host_id in touched]

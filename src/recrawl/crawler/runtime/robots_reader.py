@@ -1,0 +1,101 @@
+"""Reads a host's robots.txt, and what follows from it."""
+
+from typing import Final
+
+from recrawl.crawler.control.dispatch import AskRobots, Dispatcher
+from recrawl.crawler.control.retry import retry_after_s
+from recrawl.crawler.control.robots_txt import (
+    MAX_ROBOTS_BYTES,
+    MAX_ROBOTS_REDIRECTS,
+    RobotsRules,
+    robots_from_answer,
+)
+from recrawl.crawler.control.urls import join
+from recrawl.crawler.runtime.outcomes import disallowed
+from recrawl.crawler.runtime.parts import Rules, World
+from recrawl.crawler.runtime.recorder import Recorder
+from recrawl.crawler.runtime.visits import host_record
+from recrawl.errors import FetchError
+from recrawl.terms import FetchResponse, Kind
+
+__all__ = ["RobotsReader"]
+
+_KEPT_S: Final = 86_400.0
+_RETRY_S: Final = 300.0
+_LONGEST_RETRY_S: Final = 86_400.0
+_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+
+
+class RobotsReader:
+    """What a robot does before it visits a host, once a day."""
+
+    def __init__(
+        self, world: World, rules: Rules, dispatcher: Dispatcher, recorder: Recorder
+    ) -> None:
+        self._world = world
+        self._rules = rules
+        self._dispatcher = dispatcher
+        self._recorder = recorder
+
+    async def read(self, task: AskRobots) -> None:
+        """Fetch /robots.txt and put its rules in force; sitemaps it names are discoveries."""
+        why = ""
+        response: FetchResponse | None = None
+        try:
+            response = await self._fetch(f"{task.host}/robots.txt")
+        except FetchError as error:
+            why = error.kind
+        except BaseException:
+            self._dispatcher.cancelled(task.host_id)
+            raise
+        now_s = self._world.clock.now_s()
+        queue = self._dispatcher.host(task.host_id)
+        if response is None:
+            self._dispatcher.unanswered(task.host_id, now_s, why)
+        else:
+            self._dispatcher.answered(task.host_id, now_s, response.status, response.retry_after)
+        status = response.status if response else None
+        body = response.body if response else b""
+        rules = robots_from_answer(self._rules.agent, status, body)
+        queue.robots_status, queue.robots_body = status, body
+        until_s = now_s + _KEPT_S if rules.reachable else self._retry_at_s(response, now_s)
+        await self._put_in_force(task, rules, until_s, why or f"answered {status}")
+
+    async def _fetch(self, url: str) -> FetchResponse:
+        """Follow up to five redirects; beyond, or to nowhere, it counts as not there."""
+        for _ in range(MAX_ROBOTS_REDIRECTS + 1):
+            response = await self._world.fetcher.fetch(
+                url, max_bytes=MAX_ROBOTS_BYTES, truncate=True
+            )
+            if response.status not in _REDIRECTS:
+                return response
+            target = join(url, response.location) if response.location else None
+            if target is None:
+                break
+            url = target
+            self._dispatcher.budget.spend(self._world.clock.now_s())
+        return FetchResponse(url=url, status=404)
+
+    def _retry_at_s(self, response: FetchResponse | None, now_s: float) -> float:
+        if response is not None:
+            asked_s = retry_after_s(response.retry_after, now_s)
+            if asked_s is not None:
+                return min(max(asked_s, now_s + 1.0), now_s + _LONGEST_RETRY_S)
+        return now_s + _RETRY_S
+
+    async def _put_in_force(
+        self, task: AskRobots, rules: RobotsRules, until_s: float, why: str
+    ) -> None:
+        now_s = self._world.clock.now_s()
+        forbidden = self._dispatcher.set_robots(task.host_id, rules, until_s, why=why)
+        self._recorder.add([disallowed(lease, now_s, self._rules.revisit) for lease in forbidden])
+        record = host_record(self._dispatcher, task.host_id)
+        await self._world.on_state(self._world.frontier.save_host, record)
+        if rules.reachable:
+            named = [join(f"{task.host}/", sitemap) for sitemap in rules.sitemaps]
+            sitemaps = [url for url in named if url] or [f"{task.host}/sitemap.xml"]
+            found = self._rules.admission.of(sitemaps, kind=Kind.SITEMAP)
+            self._recorder.add(found=found)
+        self._world.events.emit(
+            "robots", {"host": task.host, "reachable": rules.reachable, "until_s": until_s}
+        )

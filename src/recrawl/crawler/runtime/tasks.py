@@ -1,0 +1,118 @@
+"""Where robots get work: asks the dispatcher, waits when told to, and refills hosts."""
+
+import asyncio
+from math import inf
+
+from recrawl.crawler.control.dispatch import AskRobots, Dispatcher, Fetch, Refill
+from recrawl.crawler.runtime.outcomes import disallowed
+from recrawl.crawler.runtime.parts import Rules, World
+from recrawl.crawler.runtime.recorder import Recorder
+from recrawl.terms import HostRecord, Lease
+
+__all__ = ["TaskSource"]
+
+
+class TaskSource:
+    """Hands out one task at a time, in the dispatcher's order.
+
+    Only one robot waits for the next due page at a time; the others queue behind it, so a wake-up
+    never stirs the whole fleet.
+    """
+
+    def __init__(
+        self, world: World, rules: Rules, dispatcher: Dispatcher, recorder: Recorder
+    ) -> None:
+        self.in_flight = 0
+        self._world = world
+        self._rules = rules
+        self._dispatcher = dispatcher
+        self._recorder = recorder
+        self._turn = asyncio.Lock()
+        self._wake = asyncio.Event()
+        self._stopped = False
+        recorder.on_flush(self.wake)
+
+    def stop(self) -> None:
+        """Hand out nothing more."""
+        self._stopped = True
+        self.wake()
+
+    def wake(self) -> None:
+        """Something has changed: whoever waits looks again."""
+        self._wake.set()
+
+    async def next(self) -> Fetch | AskRobots:
+        """Wait for a task and return it; its request has been counted."""
+        async with self._turn:
+            while True:
+                if self._stopped:
+                    await asyncio.get_running_loop().create_future()  # until cancelled
+                task = self._dispatcher.pick(self._world.clock.now_s())
+                if isinstance(task, Fetch | AskRobots):
+                    self.in_flight += 1
+                    return task
+                if isinstance(task, Refill):
+                    await self._refill(task)
+                else:
+                    await self._wait(task.until_s)
+
+    def done(self) -> None:
+        """A task handed out by :meth:`next` is over."""
+        self.in_flight -= 1
+        self.wake()
+
+    async def _refill(self, task: Refill) -> None:
+        now_s = self._world.clock.now_s()
+        until_s = now_s + self._dispatcher.lease_s
+        if task.is_ahead:
+            leases, from_s = await self._world.on_state(self._lease_ahead, task, now_s, until_s)
+            forbidden = self._dispatcher.stock_ahead(
+                task.host_id, leases, until_s=until_s, from_s=from_s
+            )
+        else:
+            leases, record = await self._world.on_state(self._lease, task, now_s, until_s)
+            forbidden = self._dispatcher.stock(
+                task.host_id, leases, until_s=until_s, next_due_s=record.next_due_s
+            )
+        if forbidden:
+            updates = [
+                disallowed(lease, self._world.clock.now_s(), self._rules.revisit)
+                for lease in forbidden
+            ]
+            self._recorder.add(updates)
+
+    def _lease(self, task: Refill, now_s: float, until_s: float) -> tuple[list[Lease], HostRecord]:
+        frontier = self._world.frontier
+        leases = frontier.lease(
+            task.host_id,
+            limit=task.limit,
+            due_by_s=min(now_s, self._dispatcher.horizon_s),
+            now_s=now_s,
+            until_s=until_s,
+            discovery_share=self._rules.discovery_share,
+        )
+        return leases, frontier.host(task.host_id, now_s=now_s)
+
+    def _lease_ahead(self, task: Refill, now_s: float, until_s: float) -> tuple[list[Lease], float]:
+        return self._world.frontier.lease_ahead(
+            task.host_id,
+            limit=task.limit,
+            worth=self._dispatcher.worth_ahead,
+            now_s=now_s,
+            min_interval_s=self._rules.revisit.min_interval_s,
+            until_s=until_s,
+        )
+
+    async def _wait(self, until_s: float) -> None:
+        """Wait for an instant, or for news."""
+        self._wake.clear()
+        if until_s == inf:
+            await self._wake.wait()
+            return
+        sleeper = asyncio.ensure_future(self._world.clock.sleep_until(until_s))
+        news = asyncio.ensure_future(self._wake.wait())
+        try:
+            await asyncio.wait((sleeper, news), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            sleeper.cancel()
+            news.cancel()

@@ -1,0 +1,234 @@
+"""One visit: fetch, understand the answer, pass content on to the buffer."""
+
+import asyncio
+from collections.abc import Awaitable
+from dataclasses import replace
+from typing import Final, TypeAlias
+
+from recrawl.crawler.control.dispatch import Dispatcher
+from recrawl.crawler.control.lifecycle import outcome_of_status
+from recrawl.crawler.control.obsolescence import patience_s
+from recrawl.crawler.control.urls import join
+from recrawl.crawler.runtime.buffer import Buffer
+from recrawl.crawler.runtime.outcomes import Finding, update_of
+from recrawl.crawler.runtime.parts import Rules, World
+from recrawl.crawler.runtime.reading import SlowReading
+from recrawl.crawler.runtime.recorder import Recorder
+from recrawl.errors import FetchError, PoisonPage, ReadingCut
+from recrawl.terms import BufferedPage, FetchResponse, HostRecord, Kind, Lease, Outcome, PageState
+
+__all__ = ["Visitor", "host_record"]
+
+_Dated: TypeAlias = list[tuple[str, float | None]]
+
+_INDEXABLE: Final = frozenset(
+    """text/html application/xhtml+xml text/plain text/markdown text/x-markdown text/xml
+    application/xml application/pdf""".split()
+)
+_MAX_LISTING_BYTES: Final = 50 * 1024 * 1024
+_LISTING_AGAIN_S: Final = 300.0
+_MAX_LISTING_DEPTH: Final = 3  # sitemap indexes within indexes
+
+
+class Visitor:
+    """What a robot does with a page."""
+
+    def __init__(
+        self,
+        world: World,
+        rules: Rules,
+        *,
+        dispatcher: Dispatcher,
+        buffer: Buffer,
+        recorder: Recorder,
+        reading: SlowReading,
+    ) -> None:
+        self.abandoned: list[Lease] = []  # visits that were cut off, to be given back
+        self._world = world
+        self._rules = rules
+        self._dispatcher = dispatcher
+        self._buffer = buffer
+        self._recorder = recorder
+        self._reading = reading
+
+    async def visit(self, lease: Lease) -> bool:
+        """Fetch a page and see to what follows; True if it went to the buffer (or was lost there).
+
+        Whatever happens, the visit is recorded, or the page given back if it never began.
+        """
+        clock = self._world.clock
+        started_s = clock.now_s()
+        try:
+            response = await self._world.fetcher.fetch(
+                lease.url,
+                etag=lease.etag,
+                last_modified=lease.last_modified,
+                max_bytes=None if lease.kind is Kind.PAGE else _MAX_LISTING_BYTES,
+            )
+        except FetchError as error:
+            await self._failed(lease, error, started_s)
+            return False
+        except BaseException:  # cancelled: the page goes back as if nothing had happened
+            self._dispatcher.cancelled(lease.host_id)
+            self.abandoned.append(lease)
+            raise
+        blocked = self._dispatcher.answered(
+            lease.host_id, clock.now_s(), response.status, response.retry_after, lease.page_id
+        )
+        if blocked:
+            await self._save_host(lease.host_id)
+        return await self._answered(lease, response, started_s)
+
+    async def _failed(self, lease: Lease, error: FetchError, started_s: float) -> None:
+        now_s = self._world.clock.now_s()
+        outcome = Outcome.FAILED
+        if error.kind in ("too-large", "encoding", "refused-address", "url"):
+            # The host is well; it is this answer that we do not want.
+            self._dispatcher.answered(lease.host_id, now_s, 200, None, lease.page_id)
+            outcome = Outcome.TOO_LARGE if error.kind == "too-large" else Outcome.FAILED
+        else:
+            self._dispatcher.unanswered(lease.host_id, now_s, error.kind, lease.page_id)
+            await self._save_host(lease.host_id)
+        self._record(lease, Finding(outcome, note=str(error)[:300]), started_s)
+
+    async def _answered(self, lease: Lease, response: FetchResponse, started_s: float) -> bool:
+        outcome = outcome_of_status(response.status)
+        if outcome in (Outcome.MOVED, Outcome.REDIRECTED):
+            self._follow(lease, response, started_s, outcome)
+            return False
+        if outcome is not None:
+            self._record(lease, Finding(outcome, response), started_s)
+            return False
+        if lease.kind is not Kind.PAGE:
+            await self._read_listing(lease, response, started_s)
+            return False
+        if response.content_type and response.content_type not in _INDEXABLE:
+            note = f"content type {response.content_type[:80]}"
+            self._record(lease, Finding(Outcome.UNSUPPORTED, response, note=note), started_s)
+            return False
+        return self._deliver(lease, response, started_s)
+
+    def _follow(
+        self, lease: Lease, response: FetchResponse, started_s: float, outcome: Outcome
+    ) -> None:
+        """A redirect is a discovery: its target is visited in its turn, politely, as a page."""
+        target = join(lease.url, response.location) if response.location else None
+        if target is None or target == lease.url:
+            note = "redirects to itself" if target else "redirects nowhere"
+            self._record(lease, Finding(Outcome.DENIED, response, note=note), started_s)
+            return
+        admission = self._rules.admission
+        found = admission.of([target], kind=lease.kind, depth=lease.depth, hops=lease.hops + 1)
+        self._record(lease, Finding(outcome, response, redirect_url=target), started_s)
+        self._recorder.add(found=found)
+
+    async def _read_listing(self, lease: Lease, response: FetchResponse, started_s: float) -> None:
+        """Read a sitemap or feed: its pages are discoveries."""
+        extractor = self._world.extractor
+
+        async def then(read: Awaitable[tuple[_Dated, list[str]]]) -> None:
+            try:
+                pages, further = await read
+            except PoisonPage as error:
+                finding = Finding(Outcome.POISON, response, note=str(error))
+                self._record(lease, finding, started_s)
+            except ReadingCut:
+                self.abandoned.append(lease)
+            except asyncio.CancelledError:
+                self.abandoned.append(lease)
+                raise
+            else:
+                self._listed(lease, response, started_s, pages, further)
+
+        async def entries() -> tuple[_Dated, list[str]]:
+            return await extractor.feed(response), []
+
+        call = extractor.sitemap(response) if lease.kind is Kind.SITEMAP else entries()
+        n_bytes = len(response.body)
+        await self._reading.read(lease, call, then, n_bytes=n_bytes, may_wait=False)
+
+    def _listed(
+        self,
+        lease: Lease,
+        response: FetchResponse,
+        started_s: float,
+        pages: _Dated,
+        further: list[str],
+    ) -> None:
+        admission = self._rules.admission
+        if lease.kind is Kind.SITEMAP:
+            listed = [f"{url} {lastmod_s}" for url, lastmod_s in pages] + further
+            found = admission.dated(pages)
+            if lease.depth < _MAX_LISTING_DEPTH:
+                found += admission.of(further, kind=Kind.SITEMAP, depth=lease.depth + 1)
+        else:
+            listed = [url for url, _ in pages]
+            found = admission.dated(pages, depth=1)
+        # What it lists, not how: many feeds write the time of the request into themselves.
+        raw_hash = self._world.extractor.raw_hash("\n".join(sorted(listed)).encode())
+        changed = None if lease.raw_hash is None else raw_hash != lease.raw_hash
+        finding = Finding(Outcome.LISTING, response, raw_hash=raw_hash, changed=changed)
+        put_off = self._recorder.add(found=found)
+        self._record(lease, finding, started_s, read_again=bool(put_off))
+
+    def _deliver(self, lease: Lease, response: FetchResponse, started_s: float) -> bool:
+        """Bring content to the buffer, unless it is byte for byte what the index has."""
+        raw_hash = self._world.extractor.raw_hash(response.body)
+        if raw_hash == lease.raw_hash and lease.state is PageState.INDEXED:
+            self._record(lease, Finding(Outcome.UNCHANGED, response, raw_hash=raw_hash), started_s)
+            return False
+        page = BufferedPage(lease, response, started_s, self._deadline_s(lease), raw_hash)
+        if not self._buffer.offer(page):
+            self._record(lease, Finding(Outcome.LOST, response), started_s)
+        return True
+
+    def _deadline_s(self, lease: Lease) -> float:
+        """Return when the copy will be obsolete; a first one is worth having however late."""
+        rules = self._rules
+        rate = lease.change_rate_per_s if lease.state is PageState.INDEXED else None
+        return self._world.clock.now_s() + patience_s(
+            rate,
+            least_s=rules.revisit.min_interval_s,
+            longest_s=rules.buffer_deadline_s,
+            usual_s=self._buffer.usual_wait_s,
+        )
+
+    def _record(
+        self, lease: Lease, finding: Finding, started_s: float, *, read_again: bool = False
+    ) -> None:
+        update = update_of(lease, finding, started_s, self._rules.revisit)
+        if read_again:  # the rest of what it lists is taken in when its host may bring more
+            due_s = min(update.due_s, started_s + _LISTING_AGAIN_S)
+            update = replace(update, due_s=due_s, etag=None, last_modified=None, raw_hash=None)
+        self._recorder.add([update])
+        response = finding.response
+        self._world.events.emit(
+            "visit",
+            {
+                "url": lease.url,
+                "outcome": finding.outcome.value,
+                "at_s": started_s,
+                "fetch_s": response.elapsed_s if response else 0.0,
+                "received_bytes": response.received_bytes if response else 0,
+            },
+        )
+
+    async def _save_host(self, host_id: int) -> None:
+        record = host_record(self._dispatcher, host_id)
+        await self._world.on_state(self._world.frontier.save_host, record)
+
+
+def host_record(dispatcher: Dispatcher, host_id: int) -> HostRecord:
+    """Return what is to be kept of a host."""
+    queue = dispatcher.host(host_id)
+    return HostRecord(
+        host_id=host_id,
+        host=queue.host,
+        next_due_s=queue.next_due_s,
+        robots_status=queue.robots_status,
+        robots_body=queue.robots_body,
+        robots_until_s=queue.robots_until_s,
+        failures=queue.politeness.failures,
+        blocked_until_s=queue.politeness.blocked_until_s,
+        blocked_why=queue.politeness.blocked_why,
+    )

@@ -1,0 +1,279 @@
+"""From the keys of the file to settings, each value checked once."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from recrawl.crawler.control.scope import Scope
+from recrawl.crawler.control.urls import host_of, normalise
+from recrawl.crawler.settings.checks import at_least, duration, points, share, size
+from recrawl.crawler.settings.file import File, Weight
+from recrawl.crawler.settings.sources import check_sources, source_settings
+from recrawl.crawler.settings.values import Settings
+from recrawl.errors import InvalidSettings
+from recrawl.quantities import parse_rate_per_s
+
+__all__ = ["checked"]
+
+_INDEXNOW_KEY: Final = re.compile(r"[A-Za-z0-9-]{8,128}")
+_NOBODY: Final = re.compile(r"[@/.]example\.(org|com|net)\.?(?:[:/?#]|$)", re.IGNORECASE)
+_AGENT_LETTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-")
+
+
+def checked(file: File, folder: Path) -> Settings:
+    """Return the settings that a file comes to; paths are meant from ``folder``.
+
+    Raises
+    ------
+    InputError
+        A value is wrong, alone or beside another.
+    """
+    settings = Settings(
+        seeds=_seeds(file, folder),
+        contact=_contact(file.contact),
+        state=folder / _folder("state", file.state),
+        name=_name(file.name),
+        budget_per_s=_budget(file.budget),
+        n_robots=at_least("robots", file.robots, 1, 10_000),
+        include=_patterns("scope.include", file.scope.include),
+        exclude=_patterns("scope.exclude", file.scope.exclude),
+        max_depth=at_least("scope.max_depth", file.scope.max_depth, 0),
+        max_pages=at_least("scope.max_pages", file.scope.max_pages, 1),
+        max_pages_per_host=at_least("scope.max_pages_per_host", file.scope.max_pages_per_host, 1),
+        max_listings_per_host=at_least(
+            "scope.max_listings_per_host", file.scope.max_listings_per_host, 0
+        ),
+        max_new_per_minute=at_least("scope.max_new_per_minute", file.scope.max_new_per_minute, 1),
+        max_query_variants=at_least("scope.max_query_variants", file.scope.max_query_variants, 0),
+        max_redirects=at_least("scope.max_redirects", file.scope.max_redirects, 0, 20),
+        sitemaps=file.scope.sitemaps,
+        feeds=file.scope.feeds,
+        delay_s=duration("politeness.delay", file.politeness.delay, 0.0),
+        first_backoff_s=duration("politeness.first_backoff", file.politeness.first_backoff, 1.0),
+        longest_backoff_s=duration(
+            "politeness.longest_backoff", file.politeness.longest_backoff, 1.0
+        ),
+        allow_private=tuple(file.politeness.allow_private),
+        timeout_s=duration("fetch.timeout", file.fetch.timeout, 0.001),
+        max_bytes=size("fetch.max_bytes", file.fetch.max_bytes),
+        reading_cpu_s=duration("reading.cpu", file.reading.cpu, 0.1),
+        reading_memory_bytes=size("reading.memory", file.reading.memory, 384 * 2**20, 2**36),
+        min_interval_s=duration("revisit.min_interval", file.revisit.min_interval, 0.001),
+        max_interval_s=duration("revisit.max_interval", file.revisit.max_interval, 0.001),
+        initial_interval_s=duration(
+            "revisit.initial_interval", file.revisit.initial_interval, 0.001
+        ),
+        confirm_s=duration("revisit.confirm_after", file.revisit.confirm_after, 0.0),
+        listing_s=duration("revisit.listings", file.revisit.listings, 0.001),
+        weights=tuple((_pattern(rule.path), _weight(rule)) for rule in file.weights),
+        sources=tuple(map(source_settings, file.sources)),
+        buffer_capacity=at_least("buffer.capacity", file.buffer.capacity, 1, 1_000_000),
+        buffer_deadline_s=duration("buffer.deadline", file.buffer.deadline, 0.001),
+        control=_control(file.buffer.control),
+        starvation_weight=_starvation_weight(file.buffer.starvation_weight),
+        language=_language(file.index.language),
+        commit_s=duration("index.commit_every", file.index.commit_every, 0.001),
+        index_command=_command(file.index.command),
+        index_timeout_s=duration("index.timeout", file.index.timeout, 0.001),
+        n_servers=at_least("index.servers", file.index.servers, 1, 64),
+        warc=None
+        if file.archive.warc is None
+        else folder / _folder("archive.warc", file.archive.warc),
+        warc_max_bytes=size("archive.max_file", file.archive.max_file),
+        indexnow_key=_indexnow_key(file.signals.indexnow_key),
+        replan_s=duration("plan.replan", file.plan.replan, 0.001),
+        least_worth=points("plan.least_worth", file.plan.least_worth),
+        first_pass=_first_pass(file.plan.first_pass),
+        discovery_share=share("plan.discovery_share", file.plan.discovery_share),
+        prior_rate_per_s=1.0 / duration("plan.typical_change", file.plan.typical_change, 0.001),
+    )
+    if settings.n_servers > 1 and not settings.index_command:
+        raise InvalidSettings(
+            f"index.servers: {settings.n_servers} commands are to run at a time, but there is no "
+            "index.command; the index itself is written by one"
+        )
+    if settings.n_servers > settings.buffer_capacity:
+        raise InvalidSettings(
+            f"index.servers: {settings.n_servers} pages are to be indexed at a time, but the "
+            f"buffer holds only {settings.buffer_capacity} (buffer.capacity)"
+        )
+    if settings.min_interval_s > settings.max_interval_s:
+        raise InvalidSettings(
+            f"revisit.min_interval ({file.revisit.min_interval}) is longer than "
+            f"revisit.max_interval ({file.revisit.max_interval})"
+        )
+    check_sources(settings)
+    if settings.first_backoff_s > settings.longest_backoff_s:
+        raise InvalidSettings(
+            f"politeness.first_backoff ({file.politeness.first_backoff}) is longer than "
+            f"politeness.longest_backoff ({file.politeness.longest_backoff})"
+        )
+    if file.scope.hosts is not None:
+        if not file.scope.hosts:
+            raise InvalidSettings(
+                "scope.hosts is empty; leave it out to mean the hosts of the seeds"
+            )
+        settings = replace(settings, hosts=tuple(map(_host, file.scope.hosts)))
+        scope = Scope(hosts=settings.hosts)
+        named = [("seeds", url) for url in settings.seeds]
+        named += [("sources", source.url) for source in settings.sources]
+        for where, url in named:
+            if not scope.has_host(host_of(url)):
+                raise InvalidSettings(
+                    f"{where}: {url} is not on any of scope.hosts ({', '.join(settings.hosts)}); "
+                    "add its host there, or leave it out"
+                )
+        return settings
+    starts = [*settings.seeds, *(source.url for source in settings.sources)]
+    own = dict.fromkeys(host_of(url).partition("://")[2] for url in starts)
+    return replace(settings, hosts=tuple(own))
+
+
+def _host(text: str) -> str:
+    if not text.strip() or "/" in text:
+        raise InvalidSettings(
+            f"scope.hosts: {text!r} is no host; write a name, such as example.org or *.example.org"
+        )
+    return text
+
+
+def _seeds(file: File, folder: Path) -> tuple[str, ...]:
+    given = [("seeds", seed) for seed in file.seeds]
+    if file.seed_file is not None:
+        path = folder / file.seed_file
+        try:
+            lines = path.read_text(encoding="utf-8-sig").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
+            raise InvalidSettings(f"seed_file {path}: {reason}") from error
+        given += [
+            (f"{path}, line {number}", line.strip())
+            for number, line in enumerate(lines, start=1)
+            if line.strip() and not line.strip().startswith("#")
+        ]
+    seeds = []
+    for where, text in given:
+        url = normalise(text)
+        if url is None:
+            raise InvalidSettings(
+                f"{where}: {text!r} is no http or https address, such as https://example.org/"
+            )
+        seeds.append(url)
+    if not seeds:
+        raise InvalidSettings(
+            'seeds: give at least one address, as seeds = ["https://example.org/"]'
+        )
+    return tuple(dict.fromkeys(seeds))
+
+
+def _contact(text: str) -> str:
+    usable = text.startswith(("mailto:", "https://", "http://")) or (
+        "@" in text and " " not in text
+    )
+    if usable and _NOBODY.search(text):
+        raise InvalidSettings(
+            f"contact: {text!r} reaches nobody: example.org, example.com and example.net are kept "
+            "free for examples; write a mail address or a page of your own"
+        )
+    if not usable or text in ("mailto:", "https://", "http://"):
+        said = repr(text) if text else "nothing"
+        raise InvalidSettings(
+            f"contact: {said} is no way to reach you; site owners must be able to, so write a mail "
+            "address (mailto:you@your.domain) or a page about your crawler (https://...)"
+        )
+    if not text.isascii() or not text.isprintable():
+        raise InvalidSettings(f"contact: {text!r} must be printable ASCII")
+    return f"mailto:{text}" if "://" not in text and not text.startswith("mailto:") else text
+
+
+def _folder(key: str, text: str) -> str:
+    if not text.strip() or "\0" in text:
+        raise InvalidSettings(f"{key}: {text!r} names no folder; write one such as recrawl-state")
+    return text
+
+
+def _name(text: str) -> str:
+    if not text or not set(text) <= _AGENT_LETTERS:
+        raise InvalidSettings(
+            f"name: {text!r} is no product token; robots.txt knows only letters, '_' and '-'"
+        )
+    return text
+
+
+def _budget(text: str) -> float:
+    rate = parse_rate_per_s(text, name="budget")
+    if rate <= 0:
+        raise InvalidSettings(
+            f"budget: {text!r} buys nothing; write a rate above 0, such as 1000/h"
+        )
+    if rate > 100_000:
+        raise InvalidSettings(f"budget: {text!r} is more than 100000/s, which no machine can spend")
+    return rate
+
+
+def _pattern(text: str) -> str:
+    if not text:
+        raise InvalidSettings("a path pattern is empty; write one such as /docs/*")
+    return text
+
+
+def _patterns(name: str, given: list[str]) -> tuple[str, ...]:
+    if any(not pattern for pattern in given):
+        raise InvalidSettings(f"{name}: a path pattern is empty; write one such as /docs/*")
+    return tuple(given)
+
+
+def _weight(rule: Weight) -> float:
+    if not 0.0 <= rule.weight < float("inf"):
+        raise InvalidSettings(f"weights: {rule.weight} for {rule.path!r} must be finite and >= 0")
+    return float(rule.weight)
+
+
+def _control(text: str) -> str:
+    if text not in ("optimal", "room"):
+        raise InvalidSettings(f"buffer.control: {text!r} is not one of optimal, room")
+    return text
+
+
+def _indexnow_key(text: str) -> str:
+    if text and not _INDEXNOW_KEY.fullmatch(text):
+        raise InvalidSettings(
+            f"signals.indexnow_key: {text[:200]!r} must be 8 to 128 letters, digits and dashes"
+        )
+    return text
+
+
+def _first_pass(text: str) -> str:
+    if text not in ("budget", "polite"):
+        raise InvalidSettings(
+            f'plan.first_pass: {text!r} is neither "budget" (every request counts) nor "polite" '
+            "(pages never seen are fetched as fast as politeness allows)"
+        )
+    return text
+
+
+def _starvation_weight(value: float) -> float:
+    if not 0.0 < value < float("inf"):
+        raise InvalidSettings(f"buffer.starvation_weight: {value} must be finite and > 0")
+    return float(value)
+
+
+def _command(given: list[str]) -> tuple[str, ...]:
+    if given and not given[0]:
+        raise InvalidSettings(
+            'index.command: its first word is empty; write a program, as ["python3", "embed.py"]'
+        )
+    if any("\0" in word for word in given):
+        raise InvalidSettings("index.command: no word of a command can hold a NUL")
+    return tuple(given)
+
+
+def _language(text: str) -> str:
+    known = (
+        "arabic danish dutch english finnish french german greek hungarian italian norwegian none "
+        "portuguese romanian russian spanish swedish tamil turkish"
+    ).split()
+    if text not in known:
+        raise InvalidSettings(f"index.language: {text!r} is not one of {', '.join(known)}")
+    return text

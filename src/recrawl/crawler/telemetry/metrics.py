@@ -1,0 +1,111 @@
+"""Numbers for Prometheus: what happened as counters, how things stand as gauges."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+from wsgiref.simple_server import WSGIServer
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
+from typing_extensions import override
+
+from recrawl.crawler.ports import EventSink
+from recrawl.errors import InputError
+
+__all__ = ["MetricsServer", "MetricsSink"]
+
+_BUCKETS: Final = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+_HELP: Final = {
+    "robots_active": "Robots that fetch or wait for work",
+    "robots": "Robots there are",
+    "buffer_pages": "Pages between robots and indexer, the one in service included",
+    "buffer_capacity": "Pages that the buffer holds",
+    "buffer_lost": "Pages that found the buffer full since the start",
+    "buffer_arrivals": "Pages brought to the buffer since the start",
+    "indexed": "Pages that the indexer has served since the start",
+    "obsolete": "Pages that were too old when their turn at the indexer came",
+    "starved_seconds": "Time with an empty buffer since the start",
+    "hosts": "Hosts that are known",
+    "hosts_blocked": "Hosts left alone for their answers",
+    "budget_per_second": "Requests that may be made a second",
+}
+
+
+class MetricsSink(EventSink):
+    """Counts events for Prometheus.
+
+    Parameters
+    ----------
+    look : current values of the gauges in ``recrawl_*``, by name; called when they are asked for
+    then : hears every event too
+    """
+
+    def __init__(
+        self, look: Callable[[], Mapping[str, float]], then: EventSink | None = None
+    ) -> None:
+        self.registry = CollectorRegistry()
+        self._then = then
+        self._visits = Counter(
+            "recrawl_visits", "Visits by outcome", ["outcome"], registry=self.registry
+        )
+        self._events = Counter(
+            "recrawl_events", "All other events by name", ["event"], registry=self.registry
+        )
+        self._fetch = Histogram(
+            "recrawl_fetch_seconds",
+            "Time of an exchange that was answered",
+            registry=self.registry,
+            buckets=_BUCKETS,
+        )
+        self._bytes = Counter(
+            "recrawl_received_bytes", "Bytes of bodies, as received", registry=self.registry
+        )
+        self._freshness = Gauge(
+            "recrawl_planned_freshness",
+            "Share of the index, by weight, that the plan in force keeps fresh",
+            registry=self.registry,
+        )
+        for name in look():
+            gauge = Gauge(f"recrawl_{name}", _HELP.get(name, name), registry=self.registry)
+            gauge.set_function(lambda name=name: look()[name])  # type: ignore[misc]
+
+    @override
+    def emit(self, event: str, fields: Mapping[str, object]) -> None:
+        if event == "visit":
+            self._visits.labels(str(fields["outcome"])).inc()
+            if isinstance(took_s := fields.get("fetch_s"), float) and took_s > 0.0:
+                self._fetch.observe(took_s)
+            if isinstance(size := fields.get("received_bytes"), int):
+                self._bytes.inc(size)
+        else:
+            self._events.labels(event).inc()
+        if event == "plan" and isinstance(fresh := fields.get("freshness"), float):
+            self._freshness.set(fresh)
+        if self._then is not None:
+            self._then.emit(event, fields)
+
+
+class MetricsServer:
+    """Answers Prometheus on a port of this machine while its block runs.
+
+    Parameters
+    ----------
+    sink : whose numbers
+    port : 1 to 65535; 0 for any that is free, see ``port`` then
+    """
+
+    def __init__(self, sink: MetricsSink, port: int) -> None:
+        if not 0 <= port <= 65_535:
+            raise InputError(f"--metrics: {port} is no port; write 1 to 65535")
+        try:
+            server, self._thread = start_http_server(port, "127.0.0.1", registry=sink.registry)
+        except OSError as error:
+            raise InputError(f"--metrics: port {port}: {error.strerror}") from error
+        self._server: WSGIServer = server
+        self.port = int(server.server_port)
+
+    def __enter__(self) -> "MetricsServer":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()

@@ -1,0 +1,114 @@
+"""What settings mean to the core."""
+
+import zlib
+from dataclasses import replace
+
+import numpy as np
+
+from recrawl.crawler.control.admission import Admission
+from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.control.politeness import PolitenessRules
+from recrawl.crawler.control.retry import Backoff
+from recrawl.crawler.control.scope import Scope, Weights
+from recrawl.crawler.control.timetables import ProbedBy
+from recrawl.crawler.ports import AdmissionLimits
+from recrawl.crawler.runtime.crawl import CrawlPlan
+from recrawl.crawler.runtime.parts import Rules
+from recrawl.crawler.settings import Settings, SourceSettings
+from recrawl.crawler.settings.zones import find_zone
+from recrawl.crawler.wiring.zones import local_clock
+from recrawl.terms import Discovery, Kind
+
+__all__ = ["crawl_plan", "crawl_rules", "seeds_of"]
+
+_ASKED_EVERY_S = 0.5
+_ZONE_FROM_S, _ZONE_TO_S = 1_577_836_800.0, 2_208_988_800.0  # the years 2020 to 2039
+
+
+def crawl_rules(settings: Settings) -> Rules:
+    """Return the rules that settings stand for."""
+    scope = Scope(
+        hosts=settings.hosts,
+        include=settings.include,
+        exclude=settings.exclude,
+        max_depth=settings.max_depth,
+        max_hops=settings.max_redirects,
+    )
+    admission = Admission(
+        scope, Weights(settings.weights), sitemaps=settings.sitemaps, feeds=settings.feeds
+    )
+    revisit = RevisitRules(
+        min_interval_s=settings.min_interval_s,
+        max_interval_s=settings.max_interval_s,
+        initial_interval_s=settings.initial_interval_s,
+        confirm_s=settings.confirm_s,
+        retry_s=max(settings.min_interval_s, settings.first_backoff_s),
+        listing_s=settings.listing_s,
+    )
+    limits = AdmissionLimits(
+        max_pages=settings.max_pages,
+        max_pages_per_host=settings.max_pages_per_host,
+        max_listings_per_host=settings.max_listings_per_host,
+        max_query_variants=settings.max_query_variants,
+        max_new_per_minute=settings.max_new_per_minute,
+    )
+    return Rules(
+        agent=settings.name,
+        admission=admission,
+        limits=limits,
+        revisit=revisit,
+        sources=tuple(map(_probed_by, settings.sources)),
+        n_robots=settings.n_robots,
+        n_servers=settings.n_servers,
+        buffer_capacity=settings.buffer_capacity,
+        buffer_deadline_s=settings.buffer_deadline_s,
+        lease_s=2.0 * settings.buffer_deadline_s + 20.0 * settings.timeout_s,
+        discovery_share=settings.discovery_share,
+        replan_s=settings.replan_s,
+        settings_mark=float(zlib.crc32(repr(settings).encode())),
+        asked_every_s=_ASKED_EVERY_S,
+        first_free=settings.first_pass == "polite",
+        least_worth=settings.least_worth,
+        prior_rate_per_s=settings.prior_rate_per_s,
+        commit_s=settings.commit_s,
+    )
+
+
+def crawl_plan(settings: Settings) -> CrawlPlan:
+    """Return the budget and the manners that settings stand for."""
+    backoff = Backoff(first_s=settings.first_backoff_s, longest_s=settings.longest_backoff_s)
+    return CrawlPlan(
+        budget_per_s=settings.budget_per_s,
+        burst_s=settings.burst_s,
+        politeness=PolitenessRules(delay_s=settings.delay_s, backoff=backoff),
+        measure=settings.measure,
+        starvation_weight=settings.starvation_weight if settings.control == "optimal" else None,
+    )
+
+
+def seeds_of(settings: Settings, rules: Rules) -> list[Discovery]:
+    """Return where a crawl starts: its seeds, and the sources that it probes."""
+    found = rules.admission.of(settings.seeds)
+    named = replace(rules.admission, sitemaps=True, feeds=True)  # whatever is followed elsewhere
+    for source in rules.sources:
+        found += named.of([source.url], kind=source.kind)
+    return found
+
+
+def _probed_by(source: SourceSettings) -> ProbedBy:
+    hours = np.arange(168)
+    importance = np.ones(168)
+    if source.work_hours is not None:
+        first, last = source.work_hours
+        middle = hours % 24 + 0.5
+        at_work = (first <= middle) & (middle < last) & (hours < 5 * 24)
+        importance[at_work] = source.preference
+    zone = find_zone(source.time_zone)
+    return ProbedBy(
+        url=source.url,
+        kind=Kind(source.kind),
+        n_probes=source.n_probes,
+        gap_s=source.gap_s,
+        importance=importance,
+        clock=local_clock(zone, _ZONE_FROM_S, _ZONE_TO_S),
+    )

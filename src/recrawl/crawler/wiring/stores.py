@@ -1,0 +1,62 @@
+"""The parts of a state directory, opened."""
+
+from pathlib import Path
+from typing import TypeAlias
+
+from recrawl.crawler.frontier.door import VisitDoor
+from recrawl.crawler.frontier.history import SqliteHistory
+from recrawl.crawler.frontier.sqlite import SqliteFrontier
+from recrawl.crawler.frontier.store import holder
+from recrawl.crawler.index.steps import CommandStep, Steps
+from recrawl.crawler.index.tantivy import TantivyIndex
+from recrawl.crawler.ports import Preparation
+from recrawl.crawler.settings import Settings
+
+__all__ = [
+    "CrawlHistory",
+    "is_running",
+    "open_door",
+    "open_frontier",
+    "open_history",
+    "open_index",
+    "open_steps",
+]
+
+
+CrawlHistory: TypeAlias = SqliteHistory
+
+
+def open_frontier(state: Path, *, read_only: bool = False) -> SqliteFrontier:
+    """Open the frontier of a state directory."""
+    return SqliteFrontier(state, read_only=read_only)
+
+
+def open_door(state: Path) -> VisitDoor:
+    """Open the door by which visits are asked for beside a running crawl."""
+    return VisitDoor(state)
+
+
+def is_running(state: Path) -> bool:
+    """Tell whether a crawl writes a state directory now."""
+    return holder(state) is not None
+
+
+def open_history(state: Path) -> CrawlHistory:
+    """Open what a crawl did, for reading."""
+    return SqliteHistory(state)
+
+
+def open_index(state: Path, *, language: str = "english", read_only: bool = False) -> TantivyIndex:
+    """Open the index of a state directory."""
+    return TantivyIndex(state / "index", language=language, read_only=read_only)
+
+
+def open_steps(settings: Settings) -> Preparation | None:
+    """Return what pages pass before they are indexed: one command for each server, if any."""
+    if not settings.index_command:
+        return None
+    timeout_s = settings.index_timeout_s
+    commands = [
+        CommandStep(settings.index_command, timeout_s=timeout_s) for _ in range(settings.n_servers)
+    ]
+    return Steps(commands)

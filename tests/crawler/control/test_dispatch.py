@@ -1,0 +1,433 @@
+"""Which request is made next, over all hosts: order, politeness, budget, robots.txt."""
+
+from dataclasses import replace
+from math import inf
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+from recrawl.crawler.control.budget import FetchBudget
+from recrawl.crawler.control.dispatch import AskRobots, Dispatcher, Fetch, Refill, Wait
+from recrawl.crawler.control.politeness import PolitenessRules
+from recrawl.crawler.control.retry import Backoff
+from recrawl.crawler.control.robots_txt import RobotsRules, robots_from_answer
+from recrawl.terms import HostRecord, Lease
+
+NOW_S = 1_800_000_000.0
+OPEN = RobotsRules("recrawl")
+CLOSED = RobotsRules("recrawl", reachable=False)
+ALWAYS_S = NOW_S + 1e9
+
+
+def dispatcher(
+    rate: float = 1000.0, delay_s: float = 1.0, burst: float = 10.0, **options: Any
+) -> Dispatcher:
+    rules = PolitenessRules(delay_s=delay_s, backoff=Backoff(jitter=0.0))
+    budget = FetchBudget(rate, burst=burst)
+    budget.spend(NOW_S - 1000.0)
+    options.setdefault("least_share", inf)  # what is due, and nothing ahead of its time
+    return Dispatcher(politeness=rules, budget=budget, random=np.random.default_rng(1), **options)
+
+
+def known(
+    made: Dispatcher,
+    host_id: int,
+    due_s: float = NOW_S,
+    robots: RobotsRules | None = OPEN,
+    until_s: float = ALWAYS_S,
+) -> None:
+    record = HostRecord(host_id, f"http://{host_id}.test", due_s, robots_until_s=until_s)
+    made.observe_host(record, robots)
+
+
+def lease(host_id: int, number: int, due_s: float = NOW_S, path: str = "") -> Lease:
+    url = f"http://{host_id}.test/{path}{number}"
+    return Lease(page_id=100 * host_id + number, url=url, host_id=host_id, token=1, due_s=due_s)
+
+
+def stocked(made: Dispatcher, host_id: int, *leases: Lease, next_due_s: float = inf) -> list[Lease]:
+    return made.stock(host_id, leases, until_s=ALWAYS_S, next_due_s=next_due_s)
+
+
+def test_nothing_known_is_nothing_to_wait_for() -> None:
+    """The runtime sleeps until there is news."""
+    assert dispatcher().pick(NOW_S) == Wait(inf)
+
+
+def test_the_life_of_a_host() -> None:
+    """robots.txt first, then a refill, then its pages one by one, then its next due time."""
+    made = dispatcher()
+    known(made, 1, robots=None)
+
+    assert made.pick(NOW_S) == AskRobots(1, "http://1.test")
+    assert made.pick(NOW_S) == Wait(inf)
+    made.answered(1, NOW_S + 0.5, 200, None)
+    made.set_robots(1, OPEN, ALWAYS_S)
+    assert made.pick(NOW_S + 0.5) == Wait(NOW_S + 1.5)
+    refill = made.pick(NOW_S + 1.5)
+    assert isinstance(refill, Refill)
+    assert made.pick(NOW_S + 1.5) == Wait(inf)
+    stocked(made, 1, lease(1, 1), lease(1, 2), next_due_s=NOW_S + 60.0)
+    assert made.pick(NOW_S + 1.5) == Fetch(lease(1, 1))
+    assert made.pick(NOW_S + 9.0) == Wait(inf)
+    made.answered(1, NOW_S + 9.0, 200, None)
+    assert made.pick(NOW_S + 9.0) == Wait(NOW_S + 10.0)
+    assert made.pick(NOW_S + 10.0) == Fetch(lease(1, 2))
+    made.answered(1, NOW_S + 10.0, 200, None)
+    assert made.pick(NOW_S + 11.0) == Wait(NOW_S + 60.0)
+
+
+def test_of_all_hosts_that_may_be_asked_the_longest_due_comes_first() -> None:
+    """Not the host that became ready first."""
+    made = dispatcher()
+    for host_id, due_s in ((1, NOW_S - 5.0), (2, NOW_S - 9.0), (3, NOW_S - 7.0)):
+        known(made, host_id, due_s)
+        stocked(made, host_id, lease(host_id, 1, due_s))
+
+    picked = [made.pick(NOW_S) for _ in range(3)]
+
+    assert [task.lease.host_id for task in picked if isinstance(task, Fetch)] == [2, 3, 1]
+
+
+def planned(host_id: int, number: int, late_s: float, weight: float) -> Lease:
+    made = lease(host_id, number, NOW_S - late_s)
+    return replace(made, crawl_rate_per_s=0.01, change_rate_per_s=0.01, weight=weight)
+
+
+def test_the_most_urgently_late_page_comes_first() -> None:
+    """Lateness counts with the root of the weight, within a host and between hosts."""
+    made = dispatcher(delay_s=0.0)
+    pages = [planned(1, 1, 50.0, 1.0), planned(1, 2, 30.0, 16.0), planned(2, 1, 40.0, 4.0)]
+    for host_id in (1, 2):
+        known(made, host_id)
+        stocked(made, host_id, *[page for page in pages if page.host_id == host_id])
+
+    picked = []
+    for _ in pages:
+        task = made.pick(NOW_S)
+        assert isinstance(task, Fetch)
+        picked.append(task.lease)
+        made.answered(task.lease.host_id, NOW_S, 200, None)
+
+    assert picked == [pages[1], pages[2], pages[0]]  # 30 x 4 > 40 x 2 > 50 x 1
+
+
+@pytest.mark.parametrize("share", [0.5, 0.2, 0.0, 1.0])
+def test_pages_never_visited_have_their_share_over_all_hosts(share: float) -> None:
+    """However long and however urgently the others have waited."""
+    made = dispatcher(delay_s=0.0, burst=1000.0, discovery_share=share)
+    made.budget.spend(NOW_S)
+    for host_id in range(1, 101):
+        known(made, host_id)
+        new = lease(host_id, 1, NOW_S - 1.0)
+        stocked(made, host_id, planned(host_id, 1, 1e6, 9.0) if host_id <= 50 else new)
+
+    tasks = [made.pick(NOW_S) for _ in range(40)]
+
+    n_new = sum(isinstance(task, Fetch) and task.lease.host_id > 50 for task in tasks)
+    assert n_new == pytest.approx(40 * share, abs=1)
+
+
+def test_a_host_at_rest_holds_up_no_other() -> None:
+    """Its turn comes when it is ready."""
+    made = dispatcher()
+    for host_id in (1, 2):
+        known(made, host_id, NOW_S - host_id)
+        stocked(made, host_id, lease(host_id, 1), lease(host_id, 2))
+
+    assert {made.pick(NOW_S), made.pick(NOW_S)} == {Fetch(lease(1, 1)), Fetch(lease(2, 1))}
+    made.answered(2, NOW_S, 503, "500")
+    made.answered(1, NOW_S, 200, None)
+    assert made.pick(NOW_S + 1.0) == Fetch(lease(1, 2))
+
+
+def test_the_budget_makes_everybody_wait() -> None:
+    """Two a second for any number of hosts; refills cost nothing."""
+    made = dispatcher(rate=2.0, burst=1.0)
+    for host_id in range(1, 6):
+        known(made, host_id)
+        stocked(made, host_id, lease(host_id, 1))
+
+    assert isinstance(made.pick(NOW_S), Fetch)
+    assert made.pick(NOW_S) == Wait(NOW_S + 0.5)
+    known(made, 9, NOW_S - 99.0)
+    assert made.pick(NOW_S) == Refill(9, 64)
+    assert isinstance(made.pick(NOW_S + 0.5), Fetch)
+
+
+def test_what_robots_txt_forbids_is_handed_back() -> None:
+    """At a refill, and when the rules change while pages wait."""
+    made = dispatcher()
+    known(made, 1)
+    rules = robots_from_answer("recrawl", 200, b"User-agent: *\nDisallow: /no")
+    open_lease, shut = lease(1, 1), lease(1, 2, path="no/")
+
+    assert stocked(made, 1, open_lease, shut) == []
+    assert made.set_robots(1, rules, ALWAYS_S) == [shut]
+    assert stocked(made, 1, shut) == [shut]
+    assert made.pick(NOW_S) == Fetch(open_lease)
+
+
+def test_rules_are_asked_for_again_when_they_lapse() -> None:
+    """Pages leased ahead wait for it."""
+    made = dispatcher()
+    known(made, 1, until_s=NOW_S + 100.0)
+    stocked(made, 1, lease(1, 1))
+
+    assert made.pick(NOW_S + 100.0) == AskRobots(1, "http://1.test")
+    made.answered(1, NOW_S + 100.0, 200, None)
+    made.set_robots(1, OPEN, ALWAYS_S)
+    assert made.pick(NOW_S + 101.0) == Fetch(lease(1, 1))
+
+
+def test_without_rules_a_host_is_left_alone_until_they_are_tried_again() -> None:
+    """And the reason is there for people."""
+    made = dispatcher()
+    known(made, 1, robots=None)
+    made.pick(NOW_S)
+    made.unanswered(1, NOW_S, "connect")
+    made.set_robots(1, CLOSED, NOW_S + 300.0, why="connect")
+
+    assert made.host(1).politeness.blocked_why == "robots.txt cannot be read: connect"
+    assert made.pick(NOW_S + 299.0) == Wait(NOW_S + 300.0)
+    assert made.pick(NOW_S + 300.0) == AskRobots(1, "http://1.test")
+
+
+def test_lapsed_leases_are_not_fetched() -> None:
+    """The frontier has them again, and another lease may be out."""
+    made = dispatcher()
+    known(made, 1)
+    made.stock(1, [lease(1, 1)], until_s=NOW_S + 50.0, next_due_s=inf)
+
+    assert isinstance(made.pick(NOW_S + 50.0), Refill)
+
+
+def test_a_block_of_a_kept_host_outlives_a_restart() -> None:
+    """Back-off and its reason come from the frontier."""
+    made = dispatcher()
+    record = HostRecord(1, "http://1.test", NOW_S, failures=3, blocked_until_s=NOW_S + 40.0)
+    made.observe_host(record, None)
+
+    assert made.pick(NOW_S) == Wait(NOW_S + 40.0)
+    assert made.host(1).politeness.failures == 3
+
+
+def test_news_of_due_pages_only_brings_a_host_forward() -> None:
+    """A later page does not put off an earlier one."""
+    made = dispatcher()
+    known(made, 1, NOW_S + 50.0)
+    made.observe_due(1, NOW_S + 90.0)
+    assert made.pick(NOW_S) == Wait(NOW_S + 50.0)
+    made.observe_due(1, NOW_S + 20.0)
+
+    assert made.pick(NOW_S) == Wait(NOW_S + 20.0)
+    assert made.next_ready_s(NOW_S) == NOW_S + 20.0
+
+
+def test_a_host_whose_pages_are_being_leased_is_not_done() -> None:
+    """Or a single pass would end while a slow disk looks for its pages."""
+    made = dispatcher()
+    known(made, 1)
+    assert isinstance(made.pick(NOW_S), Refill)
+
+    assert made.next_ready_s(NOW_S) == NOW_S
+    stocked(made, 1)
+    assert made.next_ready_s(NOW_S) == inf
+
+
+def test_a_single_pass_leaves_later_pages_alone() -> None:
+    """What becomes due after its start is for another day."""
+    made = dispatcher(horizon_s=NOW_S)
+    known(made, 1, NOW_S + 1.0)
+    known(made, 2, NOW_S)
+
+    assert isinstance(made.pick(NOW_S + 500.0), Refill)
+    assert made.pick(NOW_S + 500.0) == Wait(inf)
+    stocked(made, 2)
+    assert made.next_ready_s(NOW_S) == inf
+
+
+@pytest.mark.parametrize(
+    ("expected", "delay_s", "rate", "lease_s"),
+    [(64, 0.0, 1e4, 600.0), (30, 10.0, 1e4, 600.0), (30, 0.0, 0.1, 600.0), (1, 1e4, 1e4, 600.0)],
+)
+def test_no_more_is_leased_ahead_than_half_a_lease_can_fetch(
+    expected: int, delay_s: float, rate: float, lease_s: float
+) -> None:
+    """By the slower of host and budget, and never nothing."""
+    made = dispatcher(rate=rate, delay_s=delay_s, lease_s=lease_s)
+    known(made, 1)
+
+    assert made.pick(NOW_S) == Refill(1, expected)
+
+
+def test_blocks_and_forgiveness_are_reported() -> None:
+    """The runtime writes them down; an ordinary answer is not worth a transaction."""
+    made = dispatcher()
+    known(made, 1)
+    stocked(made, 1, *[lease(1, number) for number in range(4)])
+    told = []
+
+    for at_s, status in ((0.0, 200), (1.0, 429), (100.0, 200), (5000.0, 200)):
+        assert isinstance(made.pick(NOW_S + at_s), Fetch)
+        told.append(made.answered(1, NOW_S + at_s, status, None))
+
+    assert told == [False, True, False, True]
+
+
+def test_a_cancelled_request_leaves_its_host_free() -> None:
+    """And what waits can be given back at the end."""
+    made = dispatcher()
+    known(made, 1)
+    stocked(made, 1, lease(1, 1), lease(1, 2))
+    assert made.pick(NOW_S) == Fetch(lease(1, 1))
+    made.cancelled(1)
+
+    assert made.give_back() == [lease(1, 2)]
+    assert made.give_back() == []
+
+
+class AnyCrawl(RuleBasedStateMachine):
+    """Hosts, answers and waits in any order; every request is checked against the rules."""
+
+    @initialize()
+    def begin(self) -> None:
+        self.made = dispatcher(rate=2.0, delay_s=3.0, burst=4.0)
+        self.now_s = NOW_S
+        self.in_flight: dict[int, bool] = {}
+        self.ended_s: dict[int, float] = {}
+        self.times: list[float] = []
+        self.number = 0
+
+    @rule(host_id=st.integers(1, 4), age_s=st.floats(-20, 20))
+    def discover(self, host_id: int, age_s: float) -> None:
+        known(self.made, host_id, self.now_s - age_s, robots=None)
+
+    @rule()
+    def pick(self) -> None:
+        task = self.made.pick(self.now_s)
+        if isinstance(task, Wait):
+            assert task.until_s > self.now_s
+            if task.until_s < inf:
+                self.now_s = task.until_s
+        elif isinstance(task, Refill):
+            self.number += 1
+            stocked(self.made, task.host_id, lease(task.host_id, self.number, self.now_s))
+        else:
+            host_id = task.host_id if isinstance(task, AskRobots) else task.lease.host_id
+            assert host_id not in self.in_flight, "two in flight"
+            assert self.now_s >= self.ended_s.get(host_id, -inf) + 3.0, "closer than the delay"
+            self.in_flight[host_id] = isinstance(task, AskRobots)
+            self.times.append(self.now_s)
+            for n, start_s in enumerate(reversed(self.times), start=1):
+                assert n <= 2.0 * (self.now_s - start_s) + 4.0 + 1e-6, "above the budget"
+
+    @precondition(lambda self: self.in_flight)
+    @rule(data=st.data(), status=st.sampled_from((200, 404, 429, 503, 0)), took_s=st.floats(0, 9))
+    def end(self, data: st.DataObject, status: int, took_s: float) -> None:
+        host_id = data.draw(st.sampled_from(sorted(self.in_flight)))
+        self.now_s += took_s
+        if status:
+            self.made.answered(host_id, self.now_s, status, None)
+        else:
+            self.made.unanswered(host_id, self.now_s, "timeout")
+        if self.in_flight.pop(host_id):
+            self.made.set_robots(host_id, OPEN if status in (200, 404) else CLOSED, self.now_s + 60)
+        self.ended_s[host_id] = self.now_s
+
+
+TestAnyCrawl = AnyCrawl.TestCase
+TestAnyCrawl.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+
+
+def test_what_is_due_comes_before_what_is_ahead_of_its_time() -> None:
+    """And that comes before an unused request."""
+    made = dispatcher(delay_s=0.0, least_share=0.0)
+    known(made, 1, due_s=NOW_S + 500.0)
+    known(made, 2, due_s=NOW_S + 20.0)
+    early = [
+        replace(lease(1, number, due_s=NOW_S + 500.0), last_visit_s=NOW_S - age_s, tier=9)
+        for number, age_s in ((1, 100.0), (2, 900.0), (3, 300.0))
+    ]
+
+    refills = [made.pick(NOW_S), made.pick(NOW_S)]
+    made.stock_ahead(1, early, until_s=ALWAYS_S, from_s=NOW_S)
+    made.stock_ahead(2, [], until_s=ALWAYS_S, from_s=inf)
+    first = made.pick(NOW_S)
+    made.answered(1, NOW_S, 200, None)
+    later = made.pick(NOW_S + 20.0)
+    stocked(made, 2, lease(2, 1, due_s=NOW_S + 20.0))
+
+    assert {(task.host_id, task.is_ahead) for task in refills if isinstance(task, Refill)} == {
+        (1, True),
+        (2, True),
+    }
+    assert first == Fetch(early[1]), "the one that has come furthest towards its due time"
+    assert later == Refill(2, 64)
+    assert made.pick(NOW_S + 20.0) == Fetch(lease(2, 1, due_s=NOW_S + 20.0))
+    assert made.pick(NOW_S + 20.0) == Fetch(early[2])
+
+
+def test_whoever_waits_for_the_budget_waits_until_it_is_there() -> None:
+    """Not for a host whose robots.txt is to be read: that takes a request too."""
+    made = dispatcher(rate=0.01, burst=1.0, least_share=0.0)
+    known(made, 1, due_s=NOW_S + 500.0, robots=None)
+    made.budget.spend(NOW_S)
+
+    told = made.pick(NOW_S)
+
+    assert isinstance(told, Wait)
+    assert told.until_s == pytest.approx(NOW_S + 100.0, abs=1.0)
+
+
+def test_pages_leased_ahead_are_due_like_any_other_when_their_time_comes() -> None:
+    """And lapse like any other lease."""
+    made = dispatcher(delay_s=0.0, least_share=0.0)
+    known(made, 1, due_s=NOW_S + 500.0)
+    early = replace(lease(1, 1, due_s=NOW_S + 50.0), last_visit_s=NOW_S - 10.0, tier=9)
+    assert made.pick(NOW_S) == Refill(1, 16, is_ahead=True)
+    made.stock_ahead(1, [early, replace(early, page_id=2)], until_s=NOW_S + 90.0, from_s=inf)
+    made.budget.spend(NOW_S)
+
+    due = made.pick(NOW_S + 60.0)
+    made.answered(1, NOW_S + 60.0, 200, None)
+    lapsed = made.pick(NOW_S + 100.0)
+
+    assert isinstance(due, Fetch)
+    assert isinstance(lapsed, Refill)
+    assert not lapsed.is_ahead
+
+
+def test_a_lease_that_lapsed_while_its_host_waited_for_the_budget_is_not_used() -> None:
+    """The frontier may have handed the page out again; when it is due is not forgotten."""
+    made = dispatcher(rate=0.01, delay_s=0.0, burst=1.0, least_share=0.0)
+    known(made, 1, due_s=NOW_S + 900.0)
+    early = replace(lease(1, 1, due_s=NOW_S + 500.0), last_visit_s=NOW_S - 10.0, tier=9)
+    made.budget.spend(NOW_S)
+    assert made.pick(NOW_S) == Refill(1, 3, is_ahead=True)
+    made.stock_ahead(1, [early], until_s=NOW_S + 50.0, from_s=inf)
+    assert isinstance(made.pick(NOW_S), Wait)
+
+    later = made.pick(NOW_S + 100.0)
+
+    assert later == Refill(1, 3, is_ahead=True)
+    made.stock_ahead(1, [], until_s=NOW_S + 150.0, from_s=inf)
+    assert made.pick(NOW_S + 101.0) == Wait(NOW_S + 500.0)
+
+
+def test_a_due_page_whose_lease_lapsed_while_the_budget_was_waited_for_is_leased_again() -> None:
+    """With few requests an hour a lease is over before its turn; somebody else may have it."""
+    made = dispatcher(rate=0.01, delay_s=0.0, burst=1.0)
+    known(made, 1)
+    made.budget.spend(NOW_S)
+    assert isinstance(made.pick(NOW_S), Refill)
+    made.stock(1, [lease(1, 1), lease(1, 2)], until_s=NOW_S + 50.0, next_due_s=inf)
+    assert made.pick(NOW_S) == Wait(NOW_S + 100.0)
+
+    assert isinstance(made.pick(NOW_S + 100.0), Refill)
+    made.stock(1, [lease(1, 2)], until_s=NOW_S + 150.0, next_due_s=inf)
+    assert made.pick(NOW_S + 100.0) == Fetch(lease(1, 2))

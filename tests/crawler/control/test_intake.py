@@ -1,0 +1,64 @@
+"""How fast and how far a host may fill a crawl."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recrawl.crawler.control.intake import HostIntake, has_room
+
+
+def filled(demand: list[int], max_pages: int) -> list[int]:
+    """Let hosts ask for one page each in turn until nobody gets any; return what each has."""
+    held = [0] * len(demand)
+    while True:
+        asking = [n for n, most in enumerate(demand) if held[n] < most]
+        got = False
+        for n in asking:
+            room = has_room(
+                n_pages=sum(held), max_pages=max_pages, n_of_host=held[n], n_hosts=len(held)
+            )
+            held[n] += room
+            got |= room
+        if not got:
+            return held
+
+
+@given(st.lists(st.integers(0, 200), min_size=1, max_size=6), st.integers(10, 300))
+def test_there_is_never_more_than_room_and_little_goes_unused(
+    demand: list[int], max_pages: int
+) -> None:
+    held = filled(demand, max_pages)
+
+    assert sum(held) <= max_pages
+    assert sum(held) >= min(sum(demand), max_pages - max_pages // 10)
+
+
+def test_a_host_that_filled_the_crawl_is_refused_and_others_are_not() -> None:
+    """The one that came first has nine tenths; a newcomer gets of the rest."""
+    first = has_room(n_pages=900, max_pages=1000, n_of_host=900, n_hosts=2)
+    second = has_room(n_pages=900, max_pages=1000, n_of_host=0, n_hosts=2)
+
+    assert (first, second) == (False, True)
+    assert has_room(n_pages=999, max_pages=1000, n_of_host=0, n_hosts=9)
+    assert not has_room(n_pages=1000, max_pages=1000, n_of_host=0, n_hosts=9)
+
+
+def test_a_single_host_may_fill_everything() -> None:
+    assert has_room(n_pages=999, max_pages=1000, n_of_host=999, n_hosts=1)
+
+
+def test_five_minutes_worth_at_once_and_then_a_minutes_worth_a_minute() -> None:
+    """For each host on its own."""
+    intake = HostIntake(60.0)
+
+    assert sum(intake.take("http://a.test", 0.0) for _ in range(1000)) == 300
+    assert sum(intake.take("http://a.test", 60.0) for _ in range(1000)) == 60
+    assert intake.take("http://b.test", 60.0)
+
+
+@pytest.mark.parametrize("at_s", [-1e9, 0.0])
+def test_a_clock_that_goes_back_gives_nothing(at_s: float) -> None:
+    intake = HostIntake(1.0)
+    assert sum(intake.take("http://a.test", 5.0) for _ in range(9)) == 5
+
+    assert not intake.take("http://a.test", at_s)

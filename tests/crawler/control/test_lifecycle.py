@@ -1,0 +1,236 @@
+"""The life of a page, the whole table of it, and when it is due again."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recrawl.crawler.control.lifecycle import (
+    KEEPS,
+    RevisitRules,
+    is_copied,
+    is_removed,
+    next_state,
+    next_visit,
+    outcome_of_status,
+    why_due,
+)
+from recrawl.terms import Kind, Lease, Outcome, PageState
+
+Is, Was = PageState, Outcome
+NOW_S = 1_800_000_000.0
+RULES = RevisitRules(
+    min_interval_s=600.0,
+    max_interval_s=1_000_000.0,
+    initial_interval_s=5_000.0,
+    confirm_s=3_000.0,
+    retry_s=700.0,
+    listing_s=40_000.0,
+)
+
+# One line for each state before; the states after, for each outcome that can move a page.
+TABLE = """
+           content not-modified unchanged moved redirected not-found gone denied excluded disallowed
+discovered indexed discovered   discovered moved moved missing gone missing excluded disallowed
+indexed    indexed indexed      indexed    moved moved missing gone missing missing  disallowed
+excluded   indexed excluded     excluded   moved moved missing gone missing excluded disallowed
+moved      indexed moved        moved      moved moved missing gone missing excluded disallowed
+missing    indexed indexed      indexed    moved moved gone    gone gone    excluded disallowed
+gone       indexed gone         gone       moved moved gone    gone gone    excluded disallowed
+disallowed indexed disallowed   indexed    moved moved missing gone missing excluded disallowed
+"""
+OUTCOMES = {
+    "content": (Was.NEW, Was.CHANGED, Was.LISTING),
+    "not-modified": (Was.NOT_MODIFIED,),
+    "unchanged": (Was.UNCHANGED,),
+    "moved": (Was.MOVED,),
+    "redirected": (Was.REDIRECTED,),
+    "not-found": (Was.NOT_FOUND,),
+    "gone": (Was.GONE,),
+    "denied": (Was.DENIED,),
+    "excluded": (Was.TOO_LARGE, Was.UNSUPPORTED),
+    "disallowed": (Was.DISALLOWED,),
+}
+TELLS_NOTHING = (
+    Was.THROTTLED, Was.SERVER_ERROR, Was.FAILED, Was.POISON, Was.LOST, Was.OBSOLETE
+)  # fmt: skip
+
+
+def transitions() -> list[tuple[PageState, PageState, Outcome]]:
+    """Return (after, before, outcome) for every pair."""
+    head, *lines = (line.split() for line in TABLE.strip().splitlines())
+    rows = [
+        (Is(after), Is(before), outcome)
+        for before, *afters in lines
+        for name, after in zip(head, afters, strict=True)
+        for outcome in OUTCOMES[name]
+    ]
+    return rows + [(state, state, outcome) for state in Is for outcome in TELLS_NOTHING]
+
+
+def lease(state: PageState = Is.INDEXED, **fields: object) -> Lease:
+    values: dict[str, object] = {"page_id": 1, "url": "http://a/", "host_id": 1, "token": 1}
+    return Lease(**(values | {"due_s": NOW_S - 50.0, "state": state} | fields))  # type: ignore[arg-type]
+
+
+def test_the_table_is_whole() -> None:
+    """Every state meets every outcome once."""
+    pairs = [(before, outcome) for _, before, outcome in transitions()]
+
+    assert len(pairs) == len(set(pairs)) == len(Is) * len(Was)
+
+
+@pytest.mark.parametrize(("expected", "state", "outcome"), transitions())
+def test_every_visit_leads_where_the_table_says(
+    expected: PageState, state: PageState, outcome: Outcome
+) -> None:
+    """Failures and lost pages change nothing; everything else follows the table."""
+    assert next_state(state, outcome) is expected
+
+
+def walk(*outcomes: Outcome, state: PageState = Is.INDEXED) -> list[PageState]:
+    states = []
+    for outcome in outcomes:
+        state = next_state(state, outcome)
+        states.append(state)
+    return states
+
+
+@pytest.mark.parametrize(
+    ("expected", "outcomes"),
+    [
+        ([Is.MISSING, Is.GONE], (Was.NOT_FOUND, Was.NOT_FOUND)),
+        ([Is.MISSING, Is.MISSING, Is.GONE], (Was.NOT_FOUND, Was.FAILED, Was.DENIED)),
+        ([Is.MISSING, Is.INDEXED, Is.MISSING], (Was.NOT_FOUND, Was.NOT_MODIFIED, Was.NOT_FOUND)),
+        ([Is.GONE, Is.GONE, Is.INDEXED], (Was.GONE, Was.NOT_FOUND, Was.NEW)),
+        ([Is.MOVED, Is.MOVED, Is.INDEXED], (Was.MOVED, Was.MOVED, Was.NEW)),
+        ([Is.DISALLOWED, Is.INDEXED], (Was.DISALLOWED, Was.NEW)),
+        ([Is.MISSING, Is.EXCLUDED], (Was.TOO_LARGE, Was.UNSUPPORTED)),
+        ([Is.MISSING, Is.INDEXED], (Was.TOO_LARGE, Was.UNCHANGED)),
+        ([Is.INDEXED] * 3, (Was.SERVER_ERROR, Was.THROTTLED, Was.LOST)),
+    ],
+)
+def test_a_page_goes_only_when_told_twice_or_plainly(
+    expected: list[PageState], outcomes: tuple[Outcome, ...]
+) -> None:
+    """404 twice, 410 at once, trouble in between tells nothing, and every page can come back."""
+    assert walk(*outcomes) == expected
+
+
+def test_the_copy_goes_with_the_step_out_of_the_index_and_only_then() -> None:
+    """A page missing once keeps its copy."""
+    for before in Is:
+        for after in Is:
+            assert is_removed(before, after) is (before in KEEPS and after not in KEEPS)
+    assert {Is.DISCOVERED, Is.INDEXED, Is.MISSING} == KEEPS
+
+
+@pytest.mark.parametrize(
+    ("expected", "statuses"),
+    [
+        (None, [200, 201, 203, 204, 206, 299]),
+        (Was.NOT_MODIFIED, [304]),
+        (Was.MOVED, [301, 308]),
+        (Was.REDIRECTED, [302, 303, 307]),
+        (Was.NOT_FOUND, [404]),
+        (Was.GONE, [410]),
+        (Was.THROTTLED, [429]),
+        (Was.DENIED, [400, 401, 403, 406, 418, 451, 499]),
+        (Was.SERVER_ERROR, [500, 501, 502, 503, 504, 599, 600, 999, 100, 300, 305, 0]),
+    ],
+)
+def test_every_status_has_a_meaning(expected: Outcome | None, statuses: list[int]) -> None:
+    """Those that no standard knows are trouble of the server."""
+    assert {outcome_of_status(status) for status in statuses} == {expected}
+
+
+@pytest.mark.parametrize(
+    ("expected", "visited", "outcome"),
+    [
+        (5_000.0, lease(Is.DISCOVERED), Was.NEW),
+        (5_000.0, lease(), Was.UNCHANGED),
+        (1_950.0, lease(crawl_rate_per_s=1 / 2_000), Was.CHANGED),
+        (600.0, lease(crawl_rate_per_s=1 / 30), Was.NOT_MODIFIED),
+        (2_999_950.0, lease(crawl_rate_per_s=1 / 3_000_000), Was.UNCHANGED),
+        (999_950.0, lease(crawl_rate_per_s=0.0), Was.UNCHANGED),
+        (3_000.0, lease(), Was.NOT_FOUND),
+        (3_000.0, lease(), Was.DENIED),
+        (1_000_000.0, lease(Is.MISSING), Was.NOT_FOUND),
+        (1_000_000.0, lease(), Was.GONE),
+        (1_000_000.0, lease(), Was.MOVED),
+        (5_000.0, lease(), Was.REDIRECTED),
+        (3_000.0, lease(), Was.TOO_LARGE),
+        (1_000_000.0, lease(Is.MISSING), Was.TOO_LARGE),
+        (1_000_000.0, lease(), Was.DISALLOWED),
+        (40_000.0, lease(kind=Kind.SITEMAP), Was.LISTING),
+        (40_000.0, lease(kind=Kind.FEED, crawl_rate_per_s=1.0), Was.NOT_MODIFIED),
+        (-50.0, lease(), Was.LOST),
+        (-50.0, lease(), Was.OBSOLETE),
+        (-50.0, lease(), Was.THROTTLED),
+        (0.0, lease(due_s=NOW_S + 99.0), Was.LOST),
+    ],
+)
+def test_when_a_page_is_due_again(expected: float, visited: Lease, outcome: Outcome) -> None:
+    """By the plan where there is one, less the 50 s of delay; what was lost is due as before."""
+    assert next_visit(RULES, visited, outcome, NOW_S, 1).due_s - NOW_S == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("outcome", [Was.FAILED, Was.SERVER_ERROR, Was.POISON])
+def test_failures_are_retried_ever_later(outcome: Outcome) -> None:
+    """Doubling, up to the longest interval, whatever the count."""
+    delays = [
+        next_visit(RULES, lease(), outcome, NOW_S, failures).due_s - NOW_S
+        for failures in (1, 2, 3, 11, 12, 5_000)
+    ]
+
+    assert delays == [700.0, 1400.0, 2800.0, 716_800.0, 1_000_000.0, 1_000_000.0]
+
+
+@given(
+    st.sampled_from(Is),
+    st.sampled_from(Was),
+    st.sampled_from(Kind),
+    st.none() | st.floats(0.0, 10.0),
+    st.integers(1, 100),
+)
+def test_no_page_is_ever_forgotten(
+    state: PageState, outcome: Outcome, kind: Kind, rate: float | None, failures: int
+) -> None:
+    """Without a plan that says otherwise, every page is due within the longest interval."""
+    visited = lease(state, kind=kind, crawl_rate_per_s=rate)
+
+    due_s = next_visit(RULES, visited, outcome, NOW_S, failures).due_s
+
+    assert due_s < float("inf")
+    if not rate or rate >= 1 / RULES.max_interval_s:
+        assert due_s <= NOW_S + RULES.max_interval_s
+
+
+def test_only_new_content_in_the_index_is_a_copy() -> None:
+    """Excluded pages and listings put nothing there."""
+    copied = {(o, s) for o in Was for s in Is if is_copied(o, s)}
+
+    assert copied == {(Was.NEW, Is.INDEXED), (Was.CHANGED, Is.INDEXED)}
+
+
+@pytest.mark.parametrize(
+    ("expected", "kind", "state", "last", "rate"),
+    [
+        ("never visited yet", Kind.PAGE, Is.DISCOVERED, None, None),
+        ("dropped by the buffer", Kind.PAGE, Is.INDEXED, Was.LOST, 1.0),
+        ("host was busy", Kind.PAGE, Is.GONE, Was.THROTTLED, 1.0),
+        ("visit failed", Kind.PAGE, Is.INDEXED, Was.FAILED, 1.0),
+        ("to be confirmed", Kind.PAGE, Is.MISSING, Was.NOT_FOUND, 1.0),
+        ("gone:", Kind.PAGE, Is.GONE, Was.GONE, None),
+        ("moved:", Kind.PAGE, Is.MOVED, Was.MOVED, None),
+        ("not indexable", Kind.PAGE, Is.EXCLUDED, Was.UNSUPPORTED, None),
+        ("robots.txt forbids", Kind.PAGE, Is.DISALLOWED, Was.DISALLOWED, None),
+        ("fixed interval", Kind.SITEMAP, Is.INDEXED, Was.LISTING, None),
+        ("not planned yet", Kind.PAGE, Is.INDEXED, Was.NEW, None),
+        ("the plan", Kind.PAGE, Is.INDEXED, Was.CHANGED, 0.0),
+    ],
+)
+def test_people_are_told_what_set_the_due_time(
+    expected: str, kind: Kind, state: PageState, last: Outcome | None, rate: float | None
+) -> None:
+    """In the words that `recrawl explain` shows."""
+    assert expected in why_due(kind, state, last, rate)

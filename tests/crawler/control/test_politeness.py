@@ -1,0 +1,326 @@
+"""The timing of one host, alone: what its answers lead to, and the two rules nothing breaks."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from recrawl.crawler.control.politeness import HostPoliteness, PolitenessRules
+from recrawl.crawler.control.retry import Backoff
+
+NOW_S = 1_800_000_000.0
+STILL = PolitenessRules(delay_s=1.0, backoff=Backoff(jitter=0.0))
+RANDOM = np.random.default_rng(3)
+
+
+def host(**fields: object) -> HostPoliteness:
+    return HostPoliteness(STILL, **fields)  # type: ignore[arg-type]
+
+
+def asked(
+    timing: HostPoliteness,
+    now_s: float,
+    status: int,
+    retry_after: str | None = None,
+    page_id: int | None = None,
+) -> None:
+    """Make one request that is answered at once."""
+    timing.start()
+    timing.answered(now_s, status, retry_after, RANDOM, page_id)
+
+
+def unanswered(
+    timing: HostPoliteness, now_s: float, why: str = "timeout", page_id: int | None = None
+) -> None:
+    timing.start()
+    timing.unanswered(now_s, why, RANDOM, page_id)
+
+
+def test_a_new_host_may_be_asked_at_once() -> None:
+    """Nothing is known against it."""
+    assert host().ready_s <= 0.0
+
+
+def test_a_host_rests_from_the_end_of_a_request() -> None:
+    """A slow answer does not eat up the delay."""
+    timing = host()
+
+    timing.start()
+    assert timing.ready_s == math.inf
+    timing.answered(NOW_S, 200, None, RANDOM)
+    assert timing.ready_s == NOW_S + 1.0
+
+
+@pytest.mark.parametrize(("expected", "crawl_delay_s"), [(1.0, None), (1.0, 0.2), (7.0, 7.0)])
+def test_the_longer_delay_counts(expected: float, crawl_delay_s: float | None) -> None:
+    """A site may ask for more patience than ours, not for less."""
+    timing = host(crawl_delay_s=crawl_delay_s)
+    asked(timing, NOW_S, 200)
+
+    assert timing.ready_s == NOW_S + expected
+
+
+def test_a_crawl_delay_counts_from_the_robots_txt_that_names_it() -> None:
+    """The first page after it waits as long as every other."""
+    timing = host()
+    asked(timing, NOW_S, 200)
+
+    timing.crawl_delay_s = 7.0
+
+    assert timing.ready_s == NOW_S + 7.0
+
+
+def test_a_request_that_was_never_sent_costs_no_rest() -> None:
+    """It was cancelled before it began."""
+    timing = host()
+    timing.start()
+    timing.cancel()
+
+    assert timing.ready_s <= 0.0
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_throttling_doubles_the_block(status: int) -> None:
+    """60, 120, 240 s: each time from the answer on."""
+    timing, now_s, blocks = host(), NOW_S, []
+
+    for _ in range(3):
+        asked(timing, now_s, status)
+        blocks.append(timing.ready_s - now_s)
+        now_s = timing.ready_s
+
+    assert blocks == [60.0, 120.0, 240.0]
+    assert timing.blocked_why == f"answered {status}"
+
+
+@pytest.mark.parametrize(
+    ("expected", "header"),
+    [
+        (1000.0, "1000"),
+        (5.0, "5"),
+        (86_400.0, "999999999"),
+        (60.0, "0"),
+        (60.0, "-7"),
+        (60.0, "Wed, 21 Oct 2015 07:28:00 GMT"),
+        (60.0, "soon"),
+        (60.0, None),
+    ],
+)
+def test_retry_after_counts_instead_where_it_names_a_time_to_come(
+    expected: float, header: str | None
+) -> None:
+    """At most a day; a busy host that says "at once" must not be asked for ever."""
+    timing = host()
+    asked(timing, NOW_S, 503, header)
+
+    assert timing.ready_s - NOW_S == expected
+
+
+def test_a_rest_longer_than_the_block_counts_too() -> None:
+    """Retry-After does not shorten the delay between requests."""
+    timing = host(crawl_delay_s=30.0)
+    asked(timing, NOW_S, 429, "5")
+
+    assert timing.ready_s == NOW_S + 30.0
+
+
+def test_a_throttling_host_is_forgiven_after_thirty_quiet_minutes() -> None:
+    """Not by the first good answer: it may be throttling all but the first request of an hour."""
+    timing = host()
+    asked(timing, NOW_S, 429)
+    asked(timing, NOW_S + 100.0, 200)
+    early = timing.failures
+    asked(timing, NOW_S + 60.0 + 1801.0, 200)
+
+    assert (early, timing.failures, timing.blocked_why) == (1, 0, None)
+
+
+def test_trouble_after_a_long_quiet_time_starts_anew() -> None:
+    """The first delay again, not the next doubling."""
+    timing = host(failures=6, blocked_until_s=NOW_S)
+    later_s = NOW_S + 1801.0
+    asked(timing, later_s, 503)
+
+    assert (timing.failures, timing.ready_s) == (1, later_s + 60.0)
+
+
+def test_a_dead_host_opens_the_breaker_and_an_answer_closes_it() -> None:
+    """Five failures: an hour and a half in all; one answer of any kind is a sign of life."""
+    timing, now_s = host(), NOW_S
+    for _ in range(5):
+        assert not (timing.blocked_why or "").startswith("dead")
+        unanswered(timing, now_s, "connect")
+        now_s = timing.ready_s
+
+    dead = timing.blocked_why
+    asked(timing, now_s, 500)
+
+    assert dead == "dead: connect"
+    assert now_s - NOW_S == 60.0 * (1 + 2 + 4 + 8 + 16)
+    assert (timing.failures, timing.blocked_why) == (0, None)
+
+
+def test_a_dead_host_is_asked_at_least_once_a_day() -> None:
+    """Blocks end; nothing is given up for good."""
+    timing = host(failures=500, blocked_until_s=NOW_S)
+    unanswered(timing, NOW_S)
+
+    assert timing.ready_s == NOW_S + 86_400.0
+
+
+def test_a_block_never_shortens_another() -> None:
+    """robots.txt to be asked again in five minutes, Retry-After an hour: the hour holds."""
+    timing = host()
+    asked(timing, NOW_S, 503, "3600")
+    timing.block_until(NOW_S + 300.0, "robots.txt cannot be read")
+
+    assert timing.ready_s == NOW_S + 3600.0
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 504])
+def test_a_page_that_fails_by_itself_does_not_make_its_host_rest(status: int) -> None:
+    """Not even when it fails again and again, between others that are well."""
+    timing = host()
+    for n in range(40):
+        asked(timing, NOW_S + 10 * n, status, page_id=1)
+        asked(timing, NOW_S + 10 * n + 5, 200, page_id=2 + n % 5)
+
+    assert (timing.failures, timing.blocked_until_s, timing.blocked_why) == (0, 0.0, None)
+
+
+def test_a_page_alone_speaks_for_itself() -> None:
+    """It backs off by itself; a site of one page has nothing else to be spared."""
+    timing = host()
+    for n in range(40):
+        asked(timing, NOW_S + 10 * n, 503, page_id=1)
+
+    assert timing.failures == 0
+
+
+def test_three_pages_that_fail_and_half_of_those_asked_last_make_the_host_rest() -> None:
+    """The share over different pages decides."""
+    well, ill = host(), host()
+    for n in range(4):
+        asked(well, NOW_S + n, 200, page_id=n)
+        asked(ill, NOW_S + n, 200 if n < 3 else 500, page_id=n)
+    for n in range(4, 7):
+        asked(well, NOW_S + n, 500, page_id=n)
+    before = well.failures
+    for n in range(4, 6):
+        asked(ill, NOW_S + n, 500, page_id=n)
+
+    assert (before, ill.failures) == (0, 1)
+    assert ill.ready_s == NOW_S + 5 + 60.0
+
+
+@pytest.mark.parametrize("why", ["timeout", "disconnected", "protocol"])
+def test_an_answer_cut_off_is_the_pages_own_trouble_too(why: str) -> None:
+    """A slow page must not starve its host."""
+    timing = host()
+    for n in range(9):
+        unanswered(timing, NOW_S + 10 * n, why, page_id=1)
+
+    assert timing.failures == 0
+
+
+@pytest.mark.parametrize("why", ["connect", "dns", "tls"])
+def test_no_connection_counts_at_once(why: str) -> None:
+    """It is nothing that a page could do."""
+    timing = host()
+    unanswered(timing, NOW_S, why, page_id=1)
+
+    assert timing.ready_s == NOW_S + 60.0
+
+
+def test_a_host_that_sends_us_away_is_obeyed_at_once() -> None:
+    """429 from any page, and Retry-After beside a 503."""
+    throttled, sent_away = host(), host()
+    asked(throttled, NOW_S, 429, page_id=1)
+    asked(sent_away, NOW_S, 503, "300", page_id=1)
+
+    assert (throttled.ready_s, sent_away.ready_s) == (NOW_S + 60.0, NOW_S + 300.0)
+
+
+class PoliteHost(RuleBasedStateMachine):
+    """Anything may happen to a host; a request starts whenever it is ready."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        rules = PolitenessRules(delay_s=2.0, backoff=Backoff(first_s=10.0))
+        self.timing = HostPoliteness(rules)
+        self.random = np.random.default_rng(0)
+        self.now_s = NOW_S
+        self.in_flight = 0
+        self.ended_s = -math.inf
+        self.delay_s = 2.0
+        self.blocked_s = 0.0
+
+    @rule(seconds=st.floats(0, 5000))
+    def wait(self, seconds: float) -> None:
+        self.now_s += seconds
+
+    @precondition(lambda self: self.timing.ready_s <= self.now_s)
+    @rule()
+    def start(self) -> None:
+        assert self.in_flight == 0, "two in flight"
+        assert self.now_s >= self.ended_s + self.delay_s, "closer than the delay"
+        assert self.now_s >= self.blocked_s, "asked before its time"
+        self.timing.start()
+        self.in_flight += 1
+
+    @precondition(lambda self: self.timing.ready_s > self.now_s and not self.in_flight)
+    @rule()
+    def wait_until_ready(self) -> None:
+        assert self.timing.ready_s < self.now_s + 2 * 86_400, "lost for good"
+        self.now_s = self.timing.ready_s
+
+    @precondition(lambda self: self.in_flight)
+    @rule(
+        status=st.sampled_from((200, 304, 404, 429, 500, 503)),
+        retry_after=st.none() | st.integers(-5, 10**6).map(str),
+    )
+    def answer(self, status: int, retry_after: str | None) -> None:
+        self.timing.answered(self.now_s, status, retry_after, self.random)
+        self._end()
+        if status in (429, 503):
+            asked_s = 10.0 if retry_after is None else min(float(retry_after), 86_400.0)
+            self.blocked_s = self.now_s + asked_s
+
+    @precondition(lambda self: self.in_flight)
+    @rule()
+    def fail(self) -> None:
+        self.timing.unanswered(self.now_s, "timeout", self.random)
+        self._end()
+        self.blocked_s = self.now_s + 10.0
+
+    @precondition(lambda self: self.in_flight)
+    @rule()
+    def cancel(self) -> None:
+        self.timing.cancel()
+        self.in_flight -= 1
+
+    @rule(delay_s=st.none() | st.floats(0, 100))
+    def learn_robots_txt(self, delay_s: float | None) -> None:
+        self.timing.crawl_delay_s = delay_s
+        self.delay_s = max(2.0, delay_s or 0.0)
+
+    @rule(seconds=st.floats(0, 1000))
+    def block(self, seconds: float) -> None:
+        self.timing.block_until(self.now_s + seconds, "robots.txt")
+        self.blocked_s = max(self.blocked_s, self.now_s + seconds)
+
+    @invariant()
+    def waits_for_what_is_in_flight(self) -> None:
+        assert self.timing.in_flight == bool(self.in_flight)
+        assert (self.timing.ready_s == math.inf) == bool(self.in_flight)
+
+    def _end(self) -> None:
+        self.in_flight -= 1
+        self.ended_s = self.now_s
+
+
+TestPoliteHost = PoliteHost.TestCase
+TestPoliteHost.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)

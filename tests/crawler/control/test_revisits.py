@@ -1,0 +1,225 @@
+"""The control that learns: prices, limits, no starving, and the index that it goes by."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import integrate
+
+from recrawl.crawler.control.crawl_value import (
+    believed_crawl_value,
+    crawl_value,
+    signalled_crawl_value,
+)
+from recrawl.crawler.control.revisits import RevisitControl
+from recrawl.errors import InvalidModel
+from recrawl.freshness import Pages, solve_even_freshness
+
+
+def told(control: RevisitControl, rates: np.ndarray, n_visits: int, seed: int = 1) -> float:
+    """Let the control see visits of all pages at uneven intervals; return the last instant."""
+    random = np.random.default_rng(seed)
+    n = rates.size
+    control.observe(np.arange(n), np.zeros(n), np.zeros(n, np.bool_))
+    for _ in range(n_visits):
+        elapsed = random.exponential(1.0, n) / rates
+        changed = random.random(n) < -np.expm1(-rates * elapsed)
+        control.beliefs.observe(np.arange(n), elapsed, changed)
+    control.last[:] = random.uniform(0.0, 1.0, n) * 0.1
+    return 0.1
+
+
+def test_known_rates_lead_to_the_optimal_intervals() -> None:
+    """After 400 visits a page the intervals at the control's price are those of the exact plan.
+
+    The demand of one very long span is the sum of the rates, whatever the phases.
+    """
+    rates = np.random.default_rng(2).gamma(0.7, 1.0, 300) + 0.02
+    control = RevisitControl(np.ones(300), 150.0, half_lives=(np.inf,))
+    now = told(control, rates, 400)
+
+    decided = control.decide(now, 2_000.0)
+
+    plan = solve_even_freshness(Pages(rates), 150.0)
+    assert decided.price == pytest.approx(plan.price, rel=0.05)
+    busy = plan.crawl_rates > 0.2
+    ratio = decided.intervals[busy] * plan.crawl_rates[busy]
+    assert np.median(np.abs(ratio - 1.0)) < 0.1
+
+
+@settings(max_examples=15)
+@given(
+    budget=st.floats(0.5, 200.0),
+    shortest=st.floats(0.01, 1.0),
+    spread=st.floats(1.0, 1e4),
+    n_visits=st.integers(0, 6),
+    heavy=st.booleans(),
+)
+def test_due_times_keep_their_bounds_and_demand_the_budget(
+    budget: float, shortest: float, spread: float, n_visits: int, heavy: bool
+) -> None:
+    """Whatever has been seen; below the budget only where every page is at its shortest."""
+    rates = np.random.default_rng(3).gamma(0.5, 1.0, 60) + 1e-3
+    weights = np.random.default_rng(4).pareto(1.2, 60) + 1.0 if heavy else np.ones(60)
+    control = RevisitControl(weights, budget, bounds=(shortest, shortest * spread))
+    now = told(control, rates, n_visits)
+
+    span = 400.0 / budget
+    decided = control.decide(now, span)
+
+    least, most = control.bounds[1:3]
+    assert np.all(decided.intervals >= least / (1 + 1e-9))
+    assert np.all(decided.intervals <= most * (1 + 1e-9))
+    waits = np.maximum(decided.due - now, 0.0)
+    demand = np.where(waits < span, 1 + np.floor((span - waits) / decided.intervals), 0).sum()
+    if not np.all(decided.intervals <= 1.01 * least):
+        assert demand == pytest.approx(400.0, rel=0.25)
+    assert np.all(decided.due >= control.last + shortest * (1 - 1e-9))
+
+
+def test_no_page_starves() -> None:
+    """A page found changed at each of a hundred visits is looked at again in the end."""
+    control = RevisitControl(np.ones(50), 10.0)
+    now = told(control, np.full(50, 0.1), 30)
+    control.beliefs.observe(np.zeros(100, np.int64), np.full(100, 5.0), np.ones(100, np.bool_))
+
+    decided = control.decide(now)
+
+    assert decided.due[0] <= control.last[0] + control.bounds[2]
+    assert np.isfinite(decided.due).all()
+
+
+def test_a_host_over_its_limit_pays_a_price_of_its_own() -> None:
+    """Thirty pages of a host that allows 2 visits a unit of time; the others get the rest."""
+    rates = np.full(60, 0.5)
+    hosts = np.repeat([0, 1], 30)
+    control = RevisitControl(np.ones(60), 30.0, half_lives=(np.inf,))
+    now = told(control, rates, 50)
+
+    decided = control.decide(now, 500.0, hosts=hosts, host_caps=np.array([2.0, np.inf]))
+
+    crawl_rates = 1.0 / decided.intervals
+    assert crawl_rates[:30].sum() == pytest.approx(2.0, rel=0.2)  # all start at once
+    assert crawl_rates[30:].sum() == pytest.approx(28.0, rel=0.1)
+    assert decided.host_prices[0] > decided.host_prices[1] == decided.price
+
+
+def test_more_budget_lowers_the_price_and_a_change_shortens_the_interval() -> None:
+    """And weight shortens it too."""
+    rates = np.full(40, 0.3)
+    control = RevisitControl(np.ones(40), 10.0)
+    now = told(control, rates, 10)
+    before = control.decide(now)
+    dear, quiet = before.price, before.intervals[0]
+    control.beliefs.observe(np.zeros(5, np.int64), np.full(5, 0.2), np.ones(5, np.bool_))
+    assert control.decide(now, learn=False).intervals[0] < quiet
+
+    control.budget = 40.0
+    assert control.decide(now).price < dear
+
+
+def test_signals_bring_a_visit_forward_by_what_they_are_worth() -> None:
+    """Until the page is visited."""
+    control = RevisitControl(np.ones(40), 10.0)
+    now = told(control, np.full(40, 0.3), 10)
+    due = control.decide(now, learn=False).due[7]
+    control.rely_on(np.array([7]), 0.5, 0.6)
+    control.observe_signals(np.array([7]))
+
+    assert control.decide(now, learn=False).due[7] < due
+
+    control.observe(np.array([7]), np.array([1.0]), np.array([True]))
+    assert control.decide(1.0, learn=False).due[7] > 1.0
+
+
+def test_visits_that_are_known_already_are_ignored() -> None:
+    """Told twice, or out of order."""
+    control = RevisitControl(np.ones(1), 1.0)
+    page, yes = np.zeros(1, np.int64), np.ones(1, np.bool_)
+    control.observe(page, np.array([1.0]), yes)
+    control.observe(page, np.array([2.0]), yes)
+    known = control.beliefs.evidence.copy()
+    control.observe(page, np.array([2.0]), yes)
+    control.observe(page, np.array([1.5]), yes)
+
+    assert np.array_equal(control.beliefs.evidence, known)
+    assert control.last.tolist() == [2.0]
+
+
+def test_pages_of_no_worth_are_decided_alike_and_budgets_are_checked() -> None:
+    """All weights zero is no reason to stop; a budget of nothing is."""
+    control = RevisitControl(np.zeros(4), 1.0)
+    assert control.weights.tolist() == [1.0] * 4
+    assert control.decide(0.0).due.tolist() == [np.inf] * 4, "never visited: nothing to revisit"
+    with pytest.raises(InvalidModel, match="budget must be finite and > 0, got 0"):
+        RevisitControl(np.ones(1), 0.0)
+    with pytest.raises(InvalidModel, match="weights must be"):
+        RevisitControl(np.array([-1.0]), 1.0)
+
+
+def test_the_index_is_the_integral_that_defines_it() -> None:
+    """Worth of a visit: w times the integral of S(u) - S(t); and the limit of a sure belief."""
+    for shape, time, age in ((0.4, 2.0, 3.0), (1.0, 5.0, 0.3), (7.0, 1.0, 10.0)):
+
+        def fresh(u: float, a: float = shape, b: float = time) -> float:
+            return float((1 + u / b) ** -a)
+
+        exact = integrate.quad(lambda u, t=age, f=fresh: f(u) - f(t), 0, age)[0]
+        found = believed_crawl_value(2.0, shape, time, age)
+        assert float(found) == pytest.approx(2 * exact, rel=1e-7)
+    assert believed_crawl_value(1.0, 1e7, 2e7, 1.3) == pytest.approx(
+        crawl_value(1.0, 0.5, 1.3), rel=1e-5
+    )
+
+
+@pytest.mark.parametrize(
+    ("recall", "false_rate", "n_signals"), [(0.5, 0.4, 0), (0.5, 0.4, 2), (0.8, 0.05, 1)]
+)
+def test_the_index_with_signals_is_the_derivative_of_freshness(
+    recall: float, false_rate: float, n_signals: int
+) -> None:
+    """Visits when effective age reaches a threshold, simulated: d fresh / d rate at it.
+
+    Freshness f and rate r of the threshold policy at x and 1.05 x from 400,000 cycles each with
+    common random numbers: df/dr is the value between them, within 6 %.
+    """
+    rate, age = 0.6, 1.4
+    signals, silent = recall * rate + false_rate, (1 - recall) * rate
+    step = -np.log(false_rate / signals) / silent
+
+    def policy(x: float) -> tuple[float, float]:
+        random = np.random.default_rng(5)
+        n = 400_000
+        clock, effective = np.zeros(n), np.zeros(n)
+        changed, on = random.exponential(1 / silent, n), np.ones(n, np.bool_)
+        for _ in range(60):
+            gap = random.exponential(1 / signals, n)
+            real = random.random(n) < recall * rate / signals
+            reach = clock + (x - effective)
+            on_next = on & (clock + gap < reach)
+            clock = np.where(on_next, clock + gap, np.where(on, reach, clock))
+            effective = np.where(on_next, effective + gap + step, effective)
+            changed = np.where(on_next & real, np.minimum(changed, clock), changed)
+            on = on_next & (effective < x)
+            if not on.any():
+                break
+        return float(np.minimum(changed, clock).sum() / clock.sum()), float(n / clock.sum())
+
+    x = age + step * n_signals
+    (f0, r0), (f1, r1) = policy(0.975 * x), policy(1.025 * x)
+    value = signalled_crawl_value(1.0, rate, recall, false_rate, age, n_signals)
+
+    assert value == pytest.approx((f0 - f1) / (r0 - r1), rel=0.06)
+
+
+def test_signals_at_the_ends_of_their_quality() -> None:
+    """None, pure noise, and never wrong."""
+    plain = float(crawl_value(1.0, 0.6, 1.4))
+    assert signalled_crawl_value(1.0, 0.6, 0.0, 0.0, 1.4, 0) == pytest.approx(plain)
+    assert signalled_crawl_value(1.0, 0.6, 0.0, 3.0, 1.4, 5) == pytest.approx(plain)
+    assert signalled_crawl_value(1.0, 0.6, 0.5, 0.0, 1.4, 1) == pytest.approx(1 / 0.6)
+    nearly = signalled_crawl_value(1.0, 0.6, 0.5, 1e-9, 1.4, 0)
+    exact = signalled_crawl_value(1.0, 0.6, 0.5, 0.0, 1.4, 0)
+    assert nearly == pytest.approx(exact, rel=1e-4)
+    with pytest.raises(InvalidModel, match="recall must lie"):
+        signalled_crawl_value(1.0, 0.6, 1.0, 0.0, 1.0, 0)

@@ -1,0 +1,364 @@
+"""What a page says: text, title, links, and what it asks of robots."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recrawl.crawler.fetch.extract import MAX_LINKS, MAX_TEXT, MAX_TITLE, PageExtractor, decode_body
+from recrawl.terms import Extract, FetchResponse
+
+A = "http://a.test"
+
+
+def page(html: str | bytes, *, robots_tag: str = "", content_type: str = "text/html") -> Extract:
+    body = html if isinstance(html, bytes) else html.encode()
+    response = FetchResponse(
+        f"{A}/dir/page", 200, body, content_type=content_type, robots_tag=robots_tag
+    )
+    return PageExtractor("recrawl").page(response)
+
+
+@pytest.mark.parametrize(
+    ("expected", "body", "charset"),
+    [
+        ("café", "café".encode(), None),
+        ("café", "café".encode(), "utf-8"),
+        ("café", "café".encode(), "UTF_8"),
+        ("café", "café".encode("latin-1"), "iso-8859-1"),
+        ("café", "café".encode("latin-1"), None),
+        ("“café”", "“café”".encode("cp1252"), "latin1"),
+        ("“café”", "“café”".encode("cp1252"), "us-ascii"),
+        ("файл", "файл".encode("koi8-r"), "koi8-r"),
+        ("日本", "日本".encode("shift_jis"), "Shift_JIS"),
+        ("café", b"\xef\xbb\xbf" + "café".encode(), "koi8-r"),
+        ("café", b"\xff\xfe" + "café".encode("utf-16-le"), "utf-8"),
+        ("café", b"\xfe\xff" + "café".encode("utf-16-be"), None),
+        ("café", "café".encode("utf-16-le"), "utf-16-le"),
+        ("caf\ufffd", b"caf\xe9", "utf-8"),
+        ("café", "café".encode(), "no-such-charset"),
+        ("café", "café".encode(), "\x00"),
+        ("café", "café".encode(), "base64"),
+        ("café", "café".encode(), "rot13"),
+        ("café", "café".encode(), "unicode_escape"),
+        ("café", "café".encode(), "undefined"),
+        ("café", "café".encode(), "UTF-7"),
+        ("", b"", None),
+        ("", b"", "utf-16"),
+    ],
+)
+def test_bodies_are_decoded_as_browsers_do(expected: str, body: bytes, charset: str | None) -> None:
+    """Byte order mark, then header; what is no charset counts as not said."""
+    assert decode_body(body, charset) == expected
+
+
+@pytest.mark.parametrize(
+    ("word", "declared", "encoding"),
+    [
+        ("файл", '<meta charset="koi8-r">', "koi8-r"),
+        ("файл", "<META CHARSET = koi8-r >", "koi8-r"),
+        ("файл", '<meta http-equiv="Content-Type" content="text/html; charset=koi8-r">', "koi8-r"),
+        ("café", "<meta charset=iso-8859-1>", "cp1252"),
+        ("café", "<meta charset=utf-16>", "utf-8"),
+        ("café", "<meta charset=nonsense>", "utf-8"),
+        ("café", "<meta name=charset content=koi8-r>", "utf-8"),
+    ],
+)
+def test_a_meta_tag_counts_where_the_header_is_silent(
+    word: str, declared: str, encoding: str
+) -> None:
+    """But a page whose meta tag can be read is not in UTF-16."""
+    body = f"<html><head>{declared}</head><body>".encode() + word.encode(encoding)
+
+    assert decode_body(body, None).endswith(word)
+
+
+def test_a_header_counts_before_the_meta_tag_and_that_only_near_the_top() -> None:
+    """As the standard has it: the first 1024 bytes; twice that here."""
+    body = "<meta charset=koi8-r>файл".encode()
+    late = b" " * 3000 + "<meta charset=koi8-r>файл".encode()
+
+    assert decode_body(body, "utf-8").endswith("файл")
+    assert decode_body(late, None).endswith("файл")
+
+
+@given(st.binary(max_size=300), st.none() | st.text(max_size=20))
+def test_no_bytes_and_no_charset_break_it(body: bytes, charset: str | None) -> None:
+    """There is always a text."""
+    assert isinstance(decode_body(body, charset), str)
+
+
+@pytest.mark.parametrize("charset", ["punycode", "idna"])
+@pytest.mark.timeout(20)
+def test_codecs_that_take_quadratic_time_are_not_used(charset: str) -> None:
+    """A header must not keep the extractor busy for hours."""
+    assert decode_body(b"a-" + b"b9" * 1_000_000, charset).startswith("a-b9")
+
+
+@pytest.mark.parametrize(
+    ("expected", "html"),
+    [
+        ("A title", "<title> A\n title </title>"),
+        ("A & B", "<title>A &amp; B</title>"),
+        ("Heading", "<h1>Heading</h1>"),
+        ("Heading", "<title> </title><h1>Head<b>ing</b></h1>"),
+        ("First", "<title>First</title><title>Second</title>"),
+        ("red", "<title>\x1b\u202ered\x07</title>"),
+        ("", "no title"),
+        ("", ""),
+    ],
+)
+def test_the_title_is_the_title_or_the_first_heading(expected: str, html: str) -> None:
+    """One line, without what could command a terminal."""
+    assert page(html).title == expected
+
+
+def test_titles_and_texts_are_bounded() -> None:
+    """A megabyte of title is no title."""
+    found = page(f"<title>{'t' * 10_000}</title><main>{'x ' * MAX_TEXT}</main>")
+
+    assert found.title == "t" * (MAX_TITLE - 1) + "…"
+    assert len(found.text) <= MAX_TEXT
+
+
+@pytest.mark.parametrize(
+    ("expected", "html"),
+    [
+        ("main", "before<main>main</main>after"),
+        ("article", "before<article>article</article>"),
+        ("main", "<article>article</article><main>main</main>"),
+        ("main", '<div>x</div><div role="main">main</div>'),
+        ("all\nof it", "<p>all<div>of   \t it</div>"),
+        ("kept", "kept<script>x</script><style>x</style><nav>x</nav><template>x</template>"),
+        ("kept", "kept<div class='sidebar'>x</div><p hidden>x</p><p aria-hidden=true>x</p>"),
+        ("kept", "<header>x</header><p>kept</p><footer>x</footer><noscript>x</noscript>"),
+        ("one\ntwo", "<main>one\x00\x1b<br>two\x7f</main>"),
+        ("", "<html><body></body></html>"),
+    ],
+)
+def test_the_text_is_that_of_the_main_content(expected: str, html: str) -> None:
+    """Where no part says that it is, all but boilerplate."""
+    assert page(html).text == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "html"),
+    [
+        ("os.path.join is one", "<p><i>os</i>.<b>path</b><span>.</span><span>join</span> is one"),
+        ("Prev\nNext", "<a href=1>Prev</a><a href=2>Next</a>"),
+        ("one two\nthree", "<table><tr><td>one\ntwo</td><td>three</td></tr></table>"),
+        ("term\nwhat it is", "<dl><dt>term<dd>what it is</dl>"),
+    ],
+)
+def test_a_line_is_a_block_and_words_stay_whole(expected: str, html: str) -> None:
+    """Marks within a word do not end it; a cell, an entry or a link of a list is a line."""
+    assert page(html).text == expected
+
+
+def test_headings_and_terms_are_told_without_marks_of_links() -> None:
+    """Each once, without what navigation repeats."""
+    html = "<nav><h2>Menu</h2></nav><h1>A <b>head</b></h1><dt>--onto</dt><h1>A head<a>¶</a></h1>"
+
+    assert page(html).headings == ("A head", "--onto")
+
+
+def test_markdown_has_a_title_and_headings() -> None:
+    """Links in it are not followed: they are text."""
+    found = page("words\n# A title #\n\n## More\n#no heading", content_type="text/markdown")
+
+    assert (found.title, found.headings) == ("A title", ("A title", "More"))
+    assert found.links == ()
+
+
+def test_xml_is_its_text_and_a_listing_is_no_page() -> None:
+    """No element stands in a line with the next; sitemaps and feeds are read elsewhere."""
+    xml = "<?xml version='1.0'?><book><title>Rain</title><by>Ann</by><year>2026</year></book>"
+
+    found = page(xml, content_type="application/xml")
+
+    assert (found.title, found.text.split("\n")) == ("Rain", ["Rain", "Ann", "2026"])
+    assert not found.noindex
+    for listing in ("<urlset>", "<rss version='2.0'>", "<feed xmlns='x'>", "<s:sitemapindex>"):
+        assert page(f"<?xml version='1.0'?>{listing}", content_type="text/xml").noindex
+
+
+def test_plain_text_is_its_own_content() -> None:
+    """Its first line is the title, and it has no links."""
+    found = page("\n A title\nwords <a href=/x>\x1b", content_type="text/plain")
+
+    assert found.title == "A title"
+    assert found.text == "\n A title\nwords <a href=/x> "
+    assert found.links == ()
+
+
+@pytest.mark.parametrize(
+    ("expected", "html"),
+    [
+        (["/dir/x"], "<a href=x>"),
+        (["/x"], "<a href='/x#y'>"),
+        (["/dir/x"], "<a href=' x\n'>"),
+        (["/dir/page?q"], "<a href='?q'>"),
+        (["/x", "/y"], "<a href=/x><a href=/y><a href=/x>"),
+        (["/area"], "<area href=/area>"),
+        (["/frame"], "<iframe src=/frame></iframe>"),
+        (["/nav", "/foot"], "<nav><a href=/nav></a></nav><footer><a href=/foot></a></footer>"),
+        ([], "<a href='#x'><a href='javascript:x()'><a href='mailto:x@y'><a href='DATA:,x'><a>"),
+        ([], "<a href=/x rel=nofollow><a href=/y rel='Noopener NOFOLLOW'>"),
+        ([], "<a href='http://[bad'><a href=''><a href=' '>"),
+        (["/sub/x"], "<base href=/sub/><a href=x>"),
+        (["/sub/x"], "<a href=x><base href=/sub/>"),
+        (["/dir/x"], "<base href='mailto:x@y'><a href=x>"),
+        (["/dir/x"], "<base><a href=x>"),
+        (["/one/x"], "<base href=/one/><base href=/two/><a href=x>"),
+        (["/unclosed"], "<table><tr><td><a href=/unclosed<b>"),
+        (["/caf%C3%A9"], "<a href=/café>"),
+        (["/x?a=1&b=2"], "<a href='/x?a=1&amp;b=2'>"),
+    ],
+)
+def test_links_are_found_wherever_they_stand(expected: list[str], html: str) -> None:
+    """In normal form, in order, once; not those that must not or cannot be followed."""
+    found = page(html).links
+
+    assert [link.removeprefix(A).removesuffix("%3Cb") for link in found] == expected
+
+
+def test_links_are_bounded() -> None:
+    """A page of a hundred thousand links is a trap."""
+    html = "".join(f"<a href=/{number}>" for number in range(MAX_LINKS + 500))
+
+    assert len(page(html).links) == MAX_LINKS
+
+
+@pytest.mark.parametrize(
+    ("canonical", "feeds", "html"),
+    [
+        (f"{A}/real", (), "<link rel=canonical href=/real>"),
+        (f"{A}/real", (), "<link rel='CANONICAL alternate' href=/real>"),
+        (None, (), "<link rel=canonical href='javascript:x'>"),
+        (None, (), "<body><p><link rel=canonical href=/in-body></p></body>"),
+        (None, (f"{A}/f",), "<link rel=alternate type=application/rss+xml href=/f>"),
+        (None, (f"{A}/f",), "<link rel=alternate type=Application/ATOM+xml href=/f>"),
+        (None, (), "<link rel=alternate type=text/html href=/f>"),
+        (None, (), "<link rel=alternate type=application/rss+xml>"),
+        (None, (), "<link rel=stylesheet href=/f>"),
+    ],
+)
+def test_canonical_address_and_feeds(
+    canonical: str | None, feeds: tuple[str, ...], html: str
+) -> None:
+    """From the head only: whoever writes comments must not move a page."""
+    found = page(f"<html><head>{html}" if "<body>" not in html else f"<html><head></head>{html}")
+
+    assert (found.canonical, found.feeds) == (canonical, feeds)
+
+
+@pytest.mark.parametrize(
+    ("noindex", "nofollow", "meta"),
+    [
+        (False, False, "<meta name=robots content='index, follow'>"),
+        (True, False, "<meta name=robots content=noindex>"),
+        (True, True, "<META NAME=ROBOTS CONTENT='NoIndex , NOFOLLOW'>"),
+        (True, True, "<meta name=robots content=none>"),
+        (True, False, "<meta name=recrawl content=noindex>"),
+        (False, False, "<meta name=otherbot content=noindex>"),
+        (False, False, "<meta name=robots>"),
+        (False, False, "<meta name=description content=noindex>"),
+        (True, True, "<meta name=robots content=noindex><meta name=recrawl content=nofollow>"),
+    ],
+)
+def test_meta_tags_for_robots_are_obeyed(noindex: bool, nofollow: bool, meta: str) -> None:
+    """For everybody, or for us by name; what is asked adds up."""
+    found = page(f"<html><head>{meta}</head><body><a href=/x>")
+
+    assert (found.noindex, found.nofollow) == (noindex, nofollow)
+    assert bool(found.links) is not nofollow
+
+
+@pytest.mark.parametrize(
+    ("noindex", "nofollow", "header"),
+    [
+        (False, False, ""),
+        (False, False, "all"),
+        (True, False, "noindex"),
+        (True, True, "NOINDEX, nofollow"),
+        (True, True, "none"),
+        (True, False, "noarchive, noindex"),
+        (True, False, "recrawl: noindex"),
+        (True, True, "ReCrawl: noindex, nofollow"),
+        (False, False, "otherbot: noindex, nofollow"),
+        (False, True, "otherbot: noindex, recrawl: nofollow"),
+        (True, False, "noindex, otherbot: nofollow"),
+        (True, False, "unavailable_after: 25 Jun 2035 15:00:00 GMT, noindex"),
+        (True, False, "max-snippet: 20, noindex"),
+        (True, False, "max-image-preview: large, noindex"),
+        (True, False, "max-video-preview: -1, noindex"),
+    ],
+)
+def test_the_header_for_robots_is_obeyed(noindex: bool, nofollow: bool, header: str) -> None:
+    """X-Robots-Tag: for everybody, or after a name; a directive with a value is no name."""
+    for content_type in ("text/html", "text/plain"):
+        found = page("words", robots_tag=header, content_type=content_type)
+        assert (found.noindex, found.nofollow) == (noindex, nofollow)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<div>" * 100_000 + "deep",
+        "<div>" * 50_000 + "</div>" * 50_000,
+        "<p><b id=x></p>" * 50_000,
+        "<foo></bar>" * 50_000,
+        "<i><p></i>" * 10_000,
+        "<b><i>" * 20_000,
+        "<table>" * 20_000,
+        "<a href=x>" * 50_000,
+        "<p" + " a=b" * 100_000 + ">",
+        "<!--" * 100_000,
+        "<svg><math>" * 10_000,
+        "&amp" * 100_000,
+        "<select><option>" * 20_000,
+        "</p>" * 50_000,
+    ],
+    ids=lambda html: html[:12],
+)
+@pytest.mark.timeout(20)
+def test_nesting_ends_in_bounded_time_and_stack(html: str) -> None:
+    """A page made to break parsers is a page."""
+    found = page(html)
+
+    assert len(found.signature) == 16
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<div><span>x</span></div>" * 5_000,
+        "<p>x<br><img src=x><li>y<td>z" * 5_000,
+        "<svg><path d='x'/><use href='#x' /></svg>" * 3_000,
+        "<svg>" + "<path d='M0 0'/>" * 5_000 + "</svg>",
+        "<script>'<div>'</script><b>x</b>" * 5_000,
+        "<div>" * 400 + "x</div>" * 400 + "<i>y</i>" * 3_000,
+    ],
+    ids=lambda html: html[:12],
+)
+def test_pages_that_are_long_but_not_deep_are_read_to_their_end(html: str) -> None:
+    """Tags without an end, shapes of a drawing, any number of siblings."""
+    assert page(html + "<p>the end</p>").text.endswith("the end")
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ("<", ">", "<a href=", "'", '"', "<base href=", "<meta name=robots content=", "noindex",
+             "</", "<!--", "-->", "<![CDATA[", "<title>", "&#0;", "&#x110000;", "\x00", "é",
+             "main", "<main>", "<template>", "<link rel=canonical href=", "//", "http://", " ",
+             "<frameset>")
+        ),
+        max_size=30,
+    )
+)  # fmt: skip
+def test_no_markup_breaks_it(pieces: list[str]) -> None:
+    """What comes out is in normal form, or not there."""
+    found = page("".join(pieces))
+
+    assert all(link.startswith(("http://", "https://")) for link in found.links + found.feeds)
+    assert "\x00" not in found.text + found.title

@@ -1,0 +1,92 @@
+"""What HttpFetcher itself promises, beyond what every fetcher does."""
+
+import asyncio
+import socket
+
+import pytest
+
+from recrawl.crawler.fetch.http import HttpFetcher
+from recrawl.errors import FetchError
+
+
+async def asked_for(path: str) -> str:
+    """Return the request line that a server sees."""
+    seen: list[str] = []
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        seen.append(head.split(b"\r\n")[0].decode())
+        writer.write(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    async with server, HttpFetcher(user_agent="test", allow_private=["127.0.0.1"]) as fetcher:
+        await fetcher.fetch(f"http://127.0.0.1:{port}{path}")
+    return seen[0]
+
+
+@pytest.mark.parametrize("path", ["/", "/a%2Fb?c=%20d+e&f=%C3%A4", "/a//b/;x=1", "/%7B%22x%22%7D"])
+def test_an_address_is_asked_for_as_it_is_written(path: str) -> None:
+    """Escapes are the server's: nothing is decoded or quoted anew on the way."""
+    assert asyncio.run(asked_for(path)) == f"GET {path} HTTP/1.1"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1/a b",
+        "http://127.0.0.1/\r\nX: y",
+        "http://127.0.0.1/\u00e4",
+        "ftp://a/",
+        "",
+    ],
+)
+def test_what_is_no_normal_form_is_not_asked_for(url: str) -> None:
+    """A line break in an address would be the end of the request."""
+
+    async def main() -> None:
+        async with HttpFetcher(user_agent="test", allow_private=["127.0.0.1"]) as fetcher:
+            await fetcher.fetch(url)
+
+    with pytest.raises(FetchError, match="normal form") as told:
+        asyncio.run(main())
+    assert told.value.kind == "url"
+
+
+def test_a_name_that_moves_inside_is_not_followed_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """DNS rebinding: a public address first, a private one beside it, and then only that.
+
+    Nobody listens at the public one; at the private one a server does, and hears nothing.
+    """
+    answers = [["8.8.8.8", "127.0.0.1"], ["127.0.0.1"]]
+    tried, heard = [], []
+
+    async def main() -> list[str]:
+        loop = asyncio.get_running_loop()
+        server = await asyncio.start_server(lambda _, writer: heard.append(writer), "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+
+        async def names(host: str, *_: object, **__: object) -> list[tuple[object, ...]]:
+            found = answers.pop(0) if host == "moving.test" else [host]
+            return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, port)) for one in found]
+
+        async def connect(_: socket.socket, address: tuple[str, int]) -> None:
+            tried.append(address[0])
+            raise ConnectionRefusedError(111, "nobody listens")
+
+        monkeypatch.setattr(loop, "getaddrinfo", names)
+        monkeypatch.setattr(loop, "sock_connect", connect)
+        kinds = []
+        async with server:
+            for _ in range(2):
+                async with HttpFetcher(user_agent="test") as fetcher:
+                    with pytest.raises(FetchError) as told:
+                        await fetcher.fetch(f"http://moving.test:{port}/")
+                kinds.append(told.value.kind)
+        return kinds
+
+    assert asyncio.run(main()) == ["refused-address", "refused-address"]
+    assert tried == ["8.8.8.8"]
+    assert not heard
+    assert not answers

@@ -1,0 +1,257 @@
+"""Reading in processes of its own: what no page may do, and what becomes of one that tries."""
+
+import asyncio
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from recrawl.crawler.fetch.extract import PageExtractor
+from recrawl.crawler.fetch.isolation.cheap import SMALL_BYTES, is_cheap
+from recrawl.crawler.fetch.isolation.extractor import IsolatedExtractor
+from recrawl.crawler.fetch.isolation.reader import Limits, Reader
+from recrawl.errors import PoisonPage, ReadingCut
+from recrawl.terms import FetchResponse
+
+PLENTY = Limits(cpu_s=30.0, memory_bytes=512 * 2**20)
+OPENED = b"".join(b"<font a%d>" % number for number in range(400))
+UNCLOSED = b"<p>" + OPENED + b"<p>x" * 20_000
+ATTRIBUTES = b"<p " + b" ".join(b"a%d" % number for number in range(400_000)) + b">x"
+
+
+def page(body: bytes, kind: str = "text/html", host: str = "a") -> FetchResponse:
+    return FetchResponse(f"http://{host}.test/", 200, body, kind)
+
+
+@pytest.fixture
+def reader() -> Iterator[Reader]:
+    made = Reader("recrawl", Limits(cpu_s=0.5, memory_bytes=160 * 2**20))
+    yield made
+    made.close()
+    made.clear()
+
+
+def process_of(reader: Reader) -> int:
+    assert reader._process is not None
+    return reader._process.pid
+
+
+def test_a_page_that_takes_too_long_is_poison_and_the_next_one_is_read(reader: Reader) -> None:
+    """By another process."""
+    with pytest.raises(PoisonPage, match=r"more than 0\.5 s of processor time"):
+        reader.ask("page", page(ATTRIBUTES))
+
+    assert b"words" in reader.ask("page", page(b"<p>words"))
+    assert reader.starts == 2
+
+
+def test_a_page_that_takes_too_much_memory_is_poison() -> None:
+    """The kernel holds the bound, whatever the parser does."""
+    reader = Reader("recrawl", Limits(cpu_s=30.0, memory_bytes=160 * 2**20))
+    try:
+        with pytest.raises(PoisonPage, match=r"160 MiB|broke"):
+            reader.ask("page", page(UNCLOSED))
+    finally:
+        reader.close()
+        reader.clear()
+
+
+def test_a_reader_that_ended_between_two_pages_is_replaced(reader: Reader) -> None:
+    """No page is to blame for that."""
+    reader.ask("page", page(b"<p>one"))
+    assert reader._process is not None
+    reader._process.terminate()
+    reader._process.wait()
+
+    assert b"two" in reader.ask("page", page(b"<p>two"))
+
+
+def test_a_reader_takes_nothing_with_it(reader: Reader) -> None:
+    """No environment, no file but its socket, nothing that it could open."""
+    reader.ask("page", page(b"<p>words"))
+    process = Path(f"/proc/{process_of(reader)}")
+    limits = (process / "limits").read_text()
+
+    assert (process / "environ").read_bytes() == b""
+    assert os.readlink(process / "cwd") == "/"
+    files = {os.readlink(file).partition(":")[0] for file in (process / "fd").iterdir()}
+    assert files <= {"socket", "/dev/null", f"/proc/{process_of(reader)}/statm"}
+    for name in ("Max open files", "Max file size", "Max core file size"):
+        line = next(line for line in limits.splitlines() if line.startswith(name))
+        assert line.split()[len(name.split())] == "0", line
+    assert "NoNewPrivs:\t1" in (process / "status").read_text()
+
+
+async def test_closing_ends_what_is_being_read_at_once() -> None:
+    """And nothing is said of the page."""
+    extractor = IsolatedExtractor("recrawl", PLENTY)
+    reading = asyncio.ensure_future(extractor.page(page(ATTRIBUTES)))
+    waiting = asyncio.ensure_future(extractor.page(page(ATTRIBUTES)))
+    while not extractor._slow._reader.starts:  # noqa: ASYNC110 - until it has begun
+        await asyncio.sleep(0.01)
+    extractor.close()
+
+    for call in (reading, waiting, extractor.page(page(b"<p>x"))):
+        with pytest.raises(ReadingCut):
+            await call
+
+
+async def test_a_host_of_poison_has_one_page_read_at_a_time() -> None:
+    """The others are quarantined without a look; other hosts are not."""
+    extractor = IsolatedExtractor("recrawl", Limits(0.2, 512 * 2**20))
+    try:
+        with pytest.raises(PoisonPage):
+            await extractor.page(page(ATTRIBUTES))
+        first = asyncio.ensure_future(extractor.page(page(ATTRIBUTES)))
+        await asyncio.sleep(0)
+        with pytest.raises(PoisonPage, match="another page of its host"):
+            await extractor.page(page(ATTRIBUTES))
+        assert (await extractor.page(page(b"<p>fine", host="b"))).text == "fine"
+        with pytest.raises(PoisonPage):
+            await first
+    finally:
+        extractor.close()
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        page(b"<p>" + b"".join(b"<b %d>" % n for n in range(500)) + b"<p>x" * 490),
+        page(b"<p><b " + b" ".join(b"a%d" % n for n in range(1_500)) + b">" + b"<p>x" * 500),
+        page(b"<p x='>' " + b" ".join(b"a%d='>'" % n for n in range(1_000)) + b">"),
+        page(b"<p>x" * 2_000),
+        page(b"x" * (SMALL_BYTES + 1), "text/plain"),
+        page("<p>x".encode("utf-16")),
+        FetchResponse("http://a.test/", 200, b"<\0p\0>\0", "text/html", charset="utf-16le"),
+    ],
+)
+def test_what_could_be_dear_is_not_read_at_once(response: FetchResponse) -> None:
+    """Small bodies too, where a product of their parts is large."""
+    assert not is_cheap(response)
+
+
+def pdf(*pages: str) -> bytes:
+    """Return a small document: a page for each text."""
+    kids = " ".join(f"{3 + 2 * row} 0 R" for row in range(len(pages)))
+    objects = [
+        "<</Type/Catalog/Pages 2 0 R>>",
+        f"<</Type/Pages/Kids[{kids}]/Count {len(pages)}/Resources<</Font<</F<</Type/Font"
+        "/Subtype/Type1/BaseFont/Helvetica>>>>>>>>",
+    ]
+    for row, text in enumerate(pages):
+        drawn = f"BT /F 12 Tf 72 700 Td ({text}) Tj ET"
+        objects.append(
+            f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents {4 + 2 * row} 0 R>>"
+        )
+        objects.append(f"<</Length {len(drawn)}>>stream\n{drawn}\nendstream")
+    objects.append("<</Title(A quiet lantern)>>")
+    body, places = "%PDF-1.4\n", []
+    for number, told in enumerate(objects, start=1):
+        places.append(len(body))
+        body += f"{number} 0 obj{told}endobj\n"
+    entries = "".join(f"{place:010} 00000 n \n" for place in places)
+    n = len(objects) + 1
+    table = f"xref\n0 {n}\n0000000000 65535 f \n{entries}"
+    trailer = f"trailer<</Size {n}/Root 1 0 R/Info {n - 1} 0 R>>\nstartxref\n{len(body)}\n%%EOF"
+    return f"{body}{table}{trailer}".encode()
+
+
+async def test_a_pdf_is_read_by_a_reader_only() -> None:
+    """Its title and the text of its pages; what is none is not indexed, and ends no reader."""
+    extractor = IsolatedExtractor("recrawl", PLENTY)
+    response = page(pdf("in the harbour", "at night"), "application/pdf")
+    try:
+        assert extractor.at_once(response) is None
+        found = await extractor.page(response)
+        assert (found.title, found.text.split("\n")) == (
+            "A quiet lantern",
+            ["in the harbour", "at night"],
+        )
+        for broken in (b"%PDF-1.4 broken", b"", b"<p>words", pdf("x")[:200]):
+            none = await extractor.page(page(broken, "application/pdf"))
+            assert (none.noindex, none.text) == (True, "")
+        assert extractor._slow._reader.starts == 1
+        assert (await extractor.page(response)).signature == found.signature
+    finally:
+        extractor.close()
+
+
+def test_ordinary_small_pages_are_read_at_once() -> None:
+    """A hundred links, some emphasis, text."""
+    links = b"".join(b'<li><a href="/page/%d">page %d</a></li>' % (n, n) for n in range(30))
+    body = b"<!doctype html><title>t</title><main><h1>x</h1>" + b"<p>words <b>and</b> more" * 20
+
+    assert is_cheap(page(body + links))
+    assert is_cheap(page(b"plain words " * 1_000, "text/plain"))
+
+
+TAGS = (
+    "a b big code em font i nobr s small strike strong tt u p div table tr td th caption select "
+    "option template svg math foreignObject li ul dl dd button form html body frameset ruby rt "
+    "applet marquee object h1 pre textarea title script style"
+).split()
+PIECES = st.sampled_from(
+    [f"<{tag}>" for tag in TAGS] + [f"</{tag}>" for tag in TAGS]
+    + [f"<{tag} {name}>" for tag in TAGS[:14] for name in ("a", "b", "c=d", "e='f g'")]
+    + ["x", " ", "<!--", "-->", "&amp;", "&notin", "<![CDATA[", "]]>", "<", "\n"]
+)  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(st.lists(PIECES, min_size=1, max_size=6), st.integers(1, 400)), max_size=4)
+)
+@example([(["<b a>", "<i b>"], 60), (["<p>", "x"], 300)])
+@example([(["<table>", "x", "<b>"], 200)])
+@example([(["<b>", "<p>"], 100), (["</b>", "x"], 200)])
+def test_what_is_read_at_once_is_cheap_in_memory_and_time(
+    parts: list[tuple[list[str], int]],
+) -> None:
+    """In whatever way tags are nested and repeated: the tree stays small."""
+    body = "".join("".join(pieces) * times for pieces, times in parts).encode()[:SMALL_BYTES]
+    if not is_cheap(page(body)):
+        return
+    before_s, held = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    PageExtractor("recrawl").page(page(body))
+
+    # Two orders of magnitude below what such a page could take.
+    assert time.process_time() - before_s < 2.0
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - held < 64 * 1024
+
+
+def test_a_reader_does_not_outlive_whoever_started_it() -> None:
+    """Not even when that one is killed while a page is read."""
+    script = (
+        "import sys\n"
+        "from recrawl.crawler.fetch.isolation.reader import Limits, Reader\n"
+        "from recrawl.terms import FetchResponse\n"
+        "reader = Reader('recrawl', Limits(60.0, 512 * 2**20))\n"
+        "reader.ask('page', FetchResponse('http://a.test/', 200, b'x', 'text/html'))\n"
+        "print(reader._process.pid, flush=True)\n"
+        "body = b'<p ' + b' '.join(b'a%d' % n for n in range(400_000)) + b'>'\n"
+        "reader.ask('page', FetchResponse('http://a.test/', 200, body, 'text/html'))\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        child = int(parent.stdout.readline())
+        parent.send_signal(signal.SIGKILL)
+    until_s = time.monotonic() + 10.0
+    while is_alive(child) and time.monotonic() < until_s:
+        time.sleep(0.01)
+
+    assert not is_alive(child)
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return ") Z " not in Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False

@@ -1,0 +1,150 @@
+"""Equal signatures mean: nothing changed that a reader would see."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recrawl.crawler.fetch.extract import PageExtractor
+from recrawl.crawler.fetch.signature import raw_hash, signature
+from recrawl.terms import FetchResponse
+
+TEXT = "The ferry leaves at {}, and carries seven cars for 12.50 a crossing."
+
+
+def of_page(html: str) -> bytes:
+    """Signature of a whole page, boilerplate and all."""
+    response = FetchResponse("http://a/", 200, html.encode(), content_type="text/html")
+    return PageExtractor("recrawl").page(response).signature
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("10:15", "23:59"),
+        ("10:15:01 am", "9:00 P.M."),
+        ("10:15 UTC", "11:20 CEST"),
+        ("2026-01-05", "2027-11-30"),
+        ("2026-01-05T10:15:00Z", "2026-01-05T10:15:01.123+02:00"),
+        ("2026-01-05 10:15", "2026-01-06 11:16"),
+        ("5.1.2026", "31.12.26"),
+        ("01/05/2026", "1/6/2026"),
+        ("5 January 2026", "17th Feb. 2025"),
+        ("Jan 5, 2026", "September 17th 2025"),
+        ("5 minutes ago", "an hour ago"),
+        ("just now", "2 days ago"),
+        ("1,024 views", "3 views"),
+        ("7 comments", "12 comments"),
+        ("1767571200", "1767571260123"),
+        ("d41d8cd98f00b204e9800998ecf8427e", "0cc175b9c0f1b6a831c399e269772661"),
+        ("csrf_9f8e7d6c5b4a39281706", "csrf_1a2b3c4d5e6f70819203"),
+        ("3f2504e0-4f89-11d3-9a0c-0305e82c3301", "6fa459ea-ee8a-3ca4-894e-db77e160355e"),
+        ("  ten\n\t past", "ten past"),
+        ("TEN", "ten"),
+        ("\u0661\u0660:\u0661\u0665", "\u0662\u0663:\u0665\u0669"),  # Arabic digits
+    ],
+)
+def test_what_changes_by_itself_changes_no_signature(one: str, other: str) -> None:
+    """Times, dates, counters, tokens, space and case."""
+    assert signature(TEXT.format(one)) == signature(TEXT.format(other))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("ten", "nine"),
+        ("gate 7", "gate 8"),
+        ("12.50", "13.50"),
+        ("1000 crowns", "2000 crowns"),
+        ("version 3.11", "version 3.12"),
+        ("well-known-and-long-hyphenated-words", "well-known-and-long-hyphenated-worlds"),
+        ("call 555-1234", "call 555-1235"),
+        ("in 5 minutes", "in 6 minutes"),
+        ("2026", "2027"),
+    ],
+)
+def test_what_a_reader_would_see_changes_it(one: str, other: str) -> None:
+    """Words, prices, numbers, versions."""
+    assert signature(TEXT.format(one)) != signature(TEXT.format(other))
+
+
+PAGE = """<html><head><title>Ferry</title><meta name="csrf" content="{token}">
+<script nonce="{token}">track("{token}")</script><style>/* {token} */</style></head>
+<body><header>Logo {token}</header><nav>Menu {token}</nav><div class="breadcrumbs">{token}</div>
+<main><h1>Ferry</h1><p>The ferry carries {cars} cars.</p><!-- {token} -->
+<form><input value="{token}"><button>{token}</button></form></main>
+<aside>Ad {token}</aside><div hidden>{token}</div>
+<footer>Served to {token}</footer></body></html>"""
+
+
+def test_boilerplate_tokens_and_nonces_change_no_signature() -> None:
+    """Everything around the main content may differ from visit to visit."""
+    one, other = (of_page(PAGE.format(token=token, cars="seven")) for token in ("abc", "xyz"))
+
+    assert one == other
+
+
+def test_a_changed_word_of_the_main_text_changes_it() -> None:
+    """One word, between all that boilerplate; and so does a changed title."""
+    page = PAGE.format(token="abc", cars="seven")
+
+    assert of_page(page) != of_page(PAGE.format(token="abc", cars="eight"))
+    assert of_page(page) != of_page(page.replace("<title>Ferry", "<title>Boat"))
+
+
+_PIECES = st.sampled_from(
+    "1 12 7 7. 2026 3.11 10:15 1.2.2026 2026-01-05 5 jan 2026, may 7, 2026 2026x x2026 12 days ago "
+    "1,024 views 123456789 1234567890123 7-7 (8) 9: ship sails".split(" ")
+)
+
+
+@given(st.lists(_PIECES, max_size=30), st.lists(_PIECES, max_size=30), st.integers(0, 60))
+def test_plain_letters_are_read_as_all_others(one: list[str], other: list[str], n: int) -> None:
+    """Texts differ for a reader, or not, whatever letter stands beside.
+
+    Behind an accent numbers are looked for by their first bytes, behind a Hindi one by the matcher.
+    """
+    filler = " word" * n
+    first, second = " ".join(one) + filler, " ".join(other) + filler
+
+    alike = signature(first) == signature(second)
+    for letter in (" \u00e9", " \u0905"):
+        assert alike == (signature(first + letter) == signature(second + letter))
+
+
+@pytest.mark.parametrize("words", [0, 400])
+def test_one_number_among_many_words_is_found(words: int) -> None:
+    """However few numbers a page has, and wherever they stand."""
+    long = " word" * words
+    for one, other in (("10:15", "9:59"), ("5 minutes ago", "6 days ago"), ("1 view", "22 views")):
+        for around in ("{}%s", "%s {}", "a%s {}%s b"):
+            page = around.replace("%s", long)
+            assert signature(page.format(one)) == signature(page.format(other))
+            assert signature(page.format("7 cars")) != signature(page.format("8 cars"))
+
+
+@given(st.text(max_size=300) | st.text("0123456789abc-_.:/, ago", max_size=300))
+def test_no_text_breaks_it(text: str) -> None:
+    """Lone surrogates included; and the same text has the same signature."""
+    assert len(signature(text)) == 16
+    assert signature(text) == signature(text)
+
+
+@given(st.binary(max_size=400), st.sampled_from(("text/html", "text/plain", "")))
+def test_no_bytes_break_it(body: bytes, content_type: str) -> None:
+    """Whatever a server sends as a page has a signature."""
+    response = FetchResponse("http://a/", 200, body, content_type=content_type)
+
+    assert len(PageExtractor("recrawl").page(response).signature) == 16
+    assert len(raw_hash(body)) == 16
+
+
+@pytest.mark.parametrize("piece", ["a-", "1,", "1.", "0-", "1 ", "1:2", "a_9", "1 day ", "-", "f0"])
+@pytest.mark.timeout(20)
+def test_it_takes_linear_time(piece: str) -> None:
+    """A page made to be slow must not be: quadratic, this would take minutes."""
+    assert len(signature(piece * (100_000 // len(piece)))) == 16
+
+
+def test_only_the_first_million_characters_count() -> None:
+    """Beyond, nobody reads."""
+    assert signature("x" * 1_000_000 + "a") == signature("x" * 1_000_000 + "b")

@@ -1,0 +1,204 @@
+"""The SQLite file: one schema however one gets there, one process at a time, nothing half done."""
+
+import re
+import sqlite3
+import subprocess
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from recrawl.crawler.frontier.sql import migrations, queries
+from recrawl.crawler.frontier.sqlite import SqliteFrontier
+from recrawl.crawler.frontier.store import DATABASE, StateLock, open_state
+from recrawl.crawler.ports import AdmissionLimits
+from recrawl.errors import StateError
+from recrawl.terms import Discovery, Outcome, PageState, PageUpdate, Visit
+
+A = "http://a.test"
+ANY = AdmissionLimits()
+
+
+def found(path: str, **fields: int) -> Discovery:
+    return Discovery(A + path, A, **fields)  # type: ignore[arg-type]
+
+
+def tables(connection: sqlite3.Connection) -> dict[str, str]:
+    """Every table and index by name, comments and layout aside."""
+    rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL")
+    plain = ((name, re.sub(r"--.*", " ", sql)) for name, sql in rows)
+    return {
+        name: re.sub(r"\s+", " ", sql).replace(" ,", ",").replace(" )", ")") for name, sql in plain
+    }
+
+
+def schema() -> dict[str, str]:
+    connection = sqlite3.connect(":memory:")
+    connection.executescript((files("recrawl.crawler.frontier.sql") / "schema.sql").read_text())
+    expected = tables(connection)
+    connection.close()
+    return expected
+
+
+@pytest.mark.parametrize("version", range(len(migrations()) + 1))
+def test_every_older_version_becomes_the_schema(tmp_path: Path, version: int) -> None:
+    """`schema.sql` is what people read; the migrations are what runs. Both say the same."""
+    path = tmp_path / DATABASE
+    old = sqlite3.connect(path)
+    for number, script in enumerate(migrations()[:version], start=1):
+        old.executescript(f"{script}\nPRAGMA user_version = {number};")
+    old.close()
+
+    connection = open_state(path)
+
+    assert tables(connection) == schema()
+    assert connection.execute("PRAGMA user_version").fetchone() == (len(migrations()),)
+    assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    connection.close()
+
+
+def test_an_older_version_is_not_read_before_it_is_brought_up_to_date(tmp_path: Path) -> None:
+    """Whoever only looks must not write."""
+    path = tmp_path / DATABASE
+    sqlite3.connect(path).execute("CREATE TABLE page (id INTEGER)").connection.close()
+
+    with pytest.raises(StateError, match="older version"):
+        open_state(path, read_only=True)
+
+
+def test_every_query_can_be_prepared_and_has_its_comment_before_its_name(tmp_path: Path) -> None:
+    """A misspelt column shows here, not in the night."""
+    connection = open_state(tmp_path / DATABASE)
+    for name, text in queries().items():
+        parameters = dict.fromkeys(re.findall(r":(\w+)", text), 1)
+        statement = text.split(";")[0]
+        assert connection.execute(f"EXPLAIN {statement}", parameters).fetchone(), name
+    connection.close()
+
+
+def test_a_second_process_is_told_who_holds_the_state(tmp_path: Path) -> None:
+    """And may take over as soon as the first has gone, however it went."""
+    holder = (
+        "import sys, pathlib; from recrawl.crawler.frontier.store import StateLock\n"
+        "lock = StateLock(pathlib.Path(sys.argv[1])); print('held', flush=True); sys.stdin.read()"
+    )
+    other = subprocess.Popen(
+        [sys.executable, "-c", holder, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert other.stdout is not None
+    assert other.stdout.readline() == "held\n"
+
+    with pytest.raises(StateError, match=f"in use by process {other.pid}"):
+        StateLock(tmp_path)
+    other.kill()
+    other.communicate()
+    StateLock(tmp_path).release()
+
+
+def test_readers_work_beside_the_writer_and_see_what_is_committed(tmp_path: Path) -> None:
+    """`recrawl status` while a crawl runs."""
+    writer = SqliteFrontier(tmp_path)
+    writer.admit([found("/1")], 5.0, ANY)
+    reader = SqliteFrontier(tmp_path, read_only=True)
+    writer.admit([found("/2")], 6.0, ANY)
+
+    assert reader.n_pages_by_state() == {PageState.DISCOVERED: 2}
+    with pytest.raises(StateError, match="readonly"):
+        reader.admit([found("/3")], 7.0, ANY)
+    reader.close()
+    writer.close()
+
+
+def test_where_nothing_was_crawled_there_is_nothing_to_read(tmp_path: Path) -> None:
+    """And looking leaves nothing behind."""
+    with pytest.raises(StateError, match="holds no crawl"):
+        SqliteFrontier(tmp_path / "nowhere", read_only=True)
+
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["with space", "per%cent", "que?stion", "ha#sh", "ümläut"])
+def test_any_folder_name_will_do(tmp_path: Path, name: str) -> None:
+    """SQLite is opened by a URI, in which some characters mean something."""
+    SqliteFrontier(tmp_path / name).close()
+
+    assert (tmp_path / name / DATABASE).exists()
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    """A file lies in its place."""
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(StateError, match=r"state directory .*file"):
+        SqliteFrontier(tmp_path / "file")
+
+
+def test_a_new_process_has_the_leases_of_a_killed_one_back(tmp_path: Path) -> None:
+    """Leases are promises of a process; its end ends them."""
+    first = SqliteFrontier(tmp_path)
+    first.admit([found("/1")], 0.0, ANY)
+    (lost,) = first.lease(1, limit=1, due_by_s=9.0, now_s=9.0, until_s=1e9)
+    first.close()
+
+    second = SqliteFrontier(tmp_path)
+    (again,) = second.lease(1, limit=1, due_by_s=9.0, now_s=9.0, until_s=1e9)
+
+    assert again.url == lost.url
+    second.close()
+
+
+def test_a_lease_is_good_until_its_last_instant(tmp_path: Path) -> None:
+    """Not before it lapses is the page handed out again; from then on the old one is void."""
+    frontier = SqliteFrontier(tmp_path)
+    frontier.admit([found("/1")], 0.0, ANY)
+
+    def lease_at(now_s: float) -> list[int]:
+        leases = frontier.lease(1, limit=5, due_by_s=now_s, now_s=now_s, until_s=now_s + 50.0)
+        return [lease.token for lease in leases]
+
+    tokens = [lease_at(10.0), lease_at(59.999), lease_at(60.0), lease_at(60.0)]
+
+    assert [len(given) for given in tokens] == [1, 0, 1, 0]
+    assert tokens[0] != tokens[2]
+    frontier.close()
+
+
+def test_what_fails_half_way_leaves_nothing_behind(tmp_path: Path) -> None:
+    """A batch is all or nothing, and what is counted in memory goes back too."""
+    frontier = SqliteFrontier(tmp_path)
+    two = AdmissionLimits(max_pages=2)
+
+    with pytest.raises(OverflowError):
+        frontier.admit([found("/1"), found("/2", depth=10**30)], 0.0, two)
+
+    assert frontier.n_pages_by_state() == {}
+    assert frontier.hosts() == []
+    assert frontier.admit([found("/3"), found("/4"), found("/5")], 0.0, two) == [1]
+    assert frontier.n_pages_by_state() == {PageState.DISCOVERED: 2}
+    frontier.close()
+
+
+def test_tables_are_exported_with_their_columns(tmp_path: Path) -> None:
+    """Pages and visits, in the order in which they came."""
+    frontier = SqliteFrontier(tmp_path)
+    frontier.admit([found("/1"), found("/2")], 0.0, ANY)
+    leases = frontier.lease(1, limit=2, due_by_s=9.0, now_s=9.0, until_s=99.0)
+    frontier.complete(
+        [
+            PageUpdate(lease, Visit(10.0, Outcome.NEW, 200), PageState.INDEXED, due_s=20.0)
+            for lease in leases
+        ]
+    )
+
+    (pages,) = frontier.table("pages")
+    (visits,) = frontier.table("visits")
+
+    assert [row[0] for row in pages[1]] == [f"{A}/1", f"{A}/2"]
+    assert [dict(zip(visits[0], row, strict=True))["outcome"] for row in visits[1]] == ["new"] * 2
+    frontier.close()

@@ -1,0 +1,156 @@
+"""What a host repeats on its pages."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recrawl.crawler.index.boilerplate import Boilerplate
+from recrawl.crawler.index.tantivy import TantivyIndex
+from recrawl.terms import Document
+
+HOST = "http://a.test"
+FOOT = ["Prev", "Up", "Home", "We use cookies, as everybody does.", "© 2026"]
+
+
+def url(number: int) -> str:
+    return f"{HOST}/{number}"
+
+
+def lines(number: int, foot: list[str] = FOOT) -> list[str]:
+    head = ["Next", "Up", f"Chapter {number}", "Home"]
+    body = [f"Story {number}", f"What happened on day {number}.", "Notes", f"No {number} is told."]
+    return [*head, *body, *foot]
+
+
+def document(number: int, text: list[str] | None = None, mark: bytes = b"s") -> Document:
+    told = "\n".join(lines(number) if text is None else text)
+    return Document(url(number), f"Story {number}", told, 5.0, mark)
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> TantivyIndex:
+    made = TantivyIndex(tmp_path)
+    for number in range(40):
+        made.replace(document(number))
+        made.commit()
+    return made
+
+
+def test_what_recurs_together_or_at_an_end_is_left_out_and_headings_stay(tmp_path: Path) -> None:
+    """With what stands between: the links to a chapter are no text of the page."""
+    learned = Boilerplate(tmp_path)
+    for number in range(8):
+        learned.learn(url(number), lines(number))
+
+    kept, left_out = learned.parted(url(3), "\n".join(lines(3)))
+
+    assert kept.split("\n") == lines(3)[4:8]
+    assert left_out.split("\n") == [*lines(3)[:4], *FOOT]
+
+
+def test_another_host_and_few_pages_teach_nothing(tmp_path: Path) -> None:
+    """What recurs is learned from pages of the host."""
+    learned = Boilerplate(tmp_path)
+    for number in range(7):
+        learned.learn(url(number), lines(number))
+        learned.learn(url(1), lines(1))
+    text = "\n".join(lines(3))
+
+    assert learned.parted(url(3), text) == (text, "")
+    assert learned.parted("http://b.test/", text) == (text, "")
+
+
+def test_long_pages_are_learned_from_as_well(tmp_path: Path) -> None:
+    """More lines than are counted of a host: those that are seen once are forgotten, no more."""
+    learned = Boilerplate(tmp_path)
+
+    def page(number: int) -> list[str]:
+        return [*FOOT[:3], *(f"line {row} of {number}" for row in range(1_800)), *FOOT]
+
+    for number in range(20):
+        learned.learn(url(number), page(number))
+
+    assert learned.parted(url(99), "\n".join(page(99)))[1].split("\n") == [*FOOT[:3], *FOOT]
+
+
+def test_a_page_that_says_nothing_of_its_own_keeps_its_text(tmp_path: Path) -> None:
+    """Pages that are all alike are found nevertheless."""
+    learned = Boilerplate(tmp_path)
+    for number in range(20):
+        learned.learn(url(number), ["a quiet story", "of lanterns"])
+
+    assert learned.parted(url(3), "a quiet story\nof lanterns")[0] == "a quiet story\nof lanterns"
+
+
+def test_what_was_learned_is_kept_and_damage_is_no_hindrance(tmp_path: Path) -> None:
+    """In a file beside the index."""
+    learned = Boilerplate(tmp_path)
+    for number in range(8):
+        learned.learn(url(number), lines(number))
+    learned.save(now=True)
+    text = "\n".join(lines(3))
+
+    assert Boilerplate(tmp_path).parted(url(3), text) == learned.parted(url(3), text)
+    (tmp_path / "repeated.json").write_bytes(b"{")
+    assert Boilerplate(tmp_path).parted(url(3), text) == (text, "")
+
+
+@given(st.lists(st.lists(st.sampled_from("abcdef"), max_size=8), max_size=30))
+def test_nothing_is_lost_or_doubled(pages: list[list[str]]) -> None:
+    """What is left out and what stays make up the page, in whatever pages there were."""
+    learned = Boilerplate(Path("/nonexistent"))
+    for number, page in enumerate(pages):
+        learned.learn(url(number), page)
+    for page in pages:
+        kept, left_out = learned.parted(url(1), "\n".join(page))
+        assert sorted(f"{kept}\n{left_out}".split()) == sorted(page)
+
+
+def test_boilerplate_is_found_by_no_search_also_on_the_first_pages(index: TantivyIndex) -> None:
+    """Pages that were indexed before it was known are gone over once."""
+    assert index.search("next")[0] == 0
+    assert index.search("cookies")[0] == 0
+    assert index.search("happened")[0] == 40
+    assert index.signature(url(0)) == b"s"
+
+
+def test_a_change_of_boilerplate_only_is_no_change(index: TantivyIndex) -> None:
+    """Not of one page and not of all, also where its text was not known before."""
+    foot = [*FOOT[:-1], "© 2027"]
+
+    assert all(index.same(document(number, lines(number, foot), b"t")) for number in range(40))
+
+
+@pytest.mark.parametrize("row", [4, 5, 7])
+def test_a_change_of_the_text_is_one(index: TantivyIndex, row: int) -> None:
+    """A line that is another now, one that is gone, one that came."""
+    other, shorter, longer = lines(3), lines(3), lines(3)
+    other[row] = "What is told now"
+    del shorter[row]
+    longer.insert(row, "What is told as well")
+
+    assert not any(index.same(document(3, text, b"t")) for text in (other, shorter, longer))
+
+
+def test_copies_of_a_page_are_one_result_the_shortest_address_first(tmp_path: Path) -> None:
+    """Wherever pages of results begin and end; what is short is alike by chance."""
+    index = TantivyIndex(tmp_path)
+    text = "a story about a lantern in a quiet harbour " * 8
+    for name in ("story", "print/story", "story?print=1"):
+        index.replace(Document(f"{HOST}/{name}", "Story", text, 5.0, b"s"))
+    for name in ("a", "b"):
+        index.replace(Document(f"{HOST}/{name}", "Short", "a story about a harbour", 5.0, b"s"))
+    index.commit()
+
+    total, hits = index.search("story harbour")
+    pages = [index.search("story harbour", limit=1, offset=row)[1] for row in range(4)]
+
+    assert total == 3
+    assert {hit.url: hit.copies for hit in hits} == {
+        f"{HOST}/story": (f"{HOST}/print/story", f"{HOST}/story?print=1"),
+        f"{HOST}/a": (),
+        f"{HOST}/b": (),
+    }
+    assert [hit.url for page in pages for hit in page] == [hit.url for hit in hits]

@@ -1,0 +1,139 @@
+"""What finds which page."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import tantivy
+
+from recrawl.crawler.index.tantivy import TantivyIndex
+from recrawl.crawler.index.words import names
+from recrawl.errors import StateError
+from recrawl.terms import Document
+
+HOST = "http://localhost:8082"
+
+
+def page(name: str, title: str, text: str, *headings: str) -> Document:
+    return Document(f"{HOST}/{name}.html", title, text, 5.0, name.encode(), headings)
+
+
+PAGES = [
+    page("git-rebase", "git-rebase(1)", "git rebase [--onto <newbase>] Reapply commits", "--onto"),
+    page("git-merge", "git-merge(1)", "git merge joins histories. Use --no-ff to keep a merge."),
+    page("git-stash", "git-stash(1)", "git stash puts changes away, onto a stack of them"),
+    page("connections", "20.3. Connections", "max_connections (integer) is 100", "max_connections"),
+    page("notes", "Release notes", "max_connections, rebase, vacuum, ignore: all mended"),
+    page("routine", "25.1. Routine Vacuuming", "the vacuum command; autovacuum does VACUUM FULL"),
+    page("sql-vacuum", "VACUUM", "VACUUM FULL rewrites a table. autovacuum never does. vacuum"),
+    page("gitignore", "gitignore(5)", "a file named .gitignore names what git ignores"),
+    page("cpp", "Writing in C++", "an extension may be written in C++ as well as in C"),
+    page("printf", "Formatting", "%s stands for a string, and s for seconds"),
+    page("csv", "CSV files", "the csv module reads a CSV file row by row"),
+    *(page(f"more-{n}", f"Story {n}", f"how can a story {n} be told? I ask") for n in range(9)),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TantivyIndex]:
+    made = TantivyIndex(tmp_path_factory.mktemp("index"))
+    for document in PAGES:
+        made.replace(document)
+    made.commit()
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("git rebase --onto", "git-rebase"),
+        ("--onto", "git-rebase"),
+        ("git-rebase", "git-rebase"),
+        ("git merge --no-ff", "git-merge"),
+        ("max_connections", "connections"),
+        ("max connections", "connections"),
+        (".gitignore", "gitignore"),
+        ("C++", "cpp"),
+        ("%s", "printf"),
+        ("VACUUM", "sql-vacuum"),
+        ("routine vacuuming", "routine"),
+        ("autovacu full table", "sql-vacuum"),
+        ("max_conn", "connections"),
+        ("vaccum", "sql-vacuum"),
+        ("vaccum full", "sql-vacuum"),
+        ("rebsae", "git-rebase"),
+        ("how can I read a csv file", "csv"),
+        ("what does max_connections do", "connections"),
+        ("host:localhost:8082 csv", "csv"),
+        ("host:http://localhost:8082/ csv", "csv"),
+    ],
+)
+def test_what_people_type_finds_the_page_that_is_meant(
+    index: TantivyIndex, query: str, name: str
+) -> None:
+    """As code or in words, in full or in part, rightly or not, as a question or by its title."""
+    assert index.search(query)[1][0].url == f"{HOST}/{name}.html"
+
+
+@pytest.mark.parametrize("query", ["全文検索", "検索", "索引は"])
+def test_chinese_and_japanese_need_no_spaces(tmp_path: Path, query: str) -> None:
+    """Words of two signs or more are found within their sentences, and shown."""
+    index = TantivyIndex(tmp_path)
+    index.replace(page("ja", "手引き", "この索引は全文検索のためのものです。" + "他のこと。" * 100))
+    index.replace(page("other", "手引き", "静かな港の物語です。"))
+    index.commit()
+
+    total, hits = index.search(query)
+
+    assert (total, hits[0].url) == (1, f"{HOST}/ja.html")
+    start, end = hits[0].highlights[0]
+    assert hits[0].snippet[start:end] == query
+
+
+def test_what_was_read_otherwise_than_typed_is_said(index: TantivyIndex) -> None:
+    """A word that no page has, with the one that was looked for."""
+    assert index.misread("vaccum") == ["no page has 'vaccum'; 'vacuum' was looked for"]
+    assert index.misread("vacuum full") == []
+
+
+def test_a_host_without_its_port_or_of_another_name_finds_nothing(index: TantivyIndex) -> None:
+    """A host is meant as addresses name it."""
+    assert index.search("host:localhost csv")[0] == 0
+
+
+def test_an_index_of_another_version_is_begun_anew_by_who_may_write(tmp_path: Path) -> None:
+    """Who may only read is told so."""
+    builder = tantivy.SchemaBuilder()
+    for name in ("url", "host", "title", "text"):
+        builder.add_text_field(name, stored=True)
+    older = tantivy.Index(builder.build(), path=str(tmp_path))
+    writer = older.writer(15_000_000, 1)
+    writer.add_document(tantivy.Document(url="http://a.test/", title="One", text="words"))
+    writer.commit()
+    writer.wait_merging_threads()
+
+    with pytest.raises(StateError, match="another version"):
+        TantivyIndex(tmp_path, read_only=True)
+    index = TantivyIndex(tmp_path)
+    assert (index.n_documents(), list(index.urls())) == (0, [])
+    index.close()
+
+
+@pytest.mark.parametrize(
+    ("title", "heading", "url", "expected"),
+    [
+        ("25.1. Routine Vacuuming", "", "http://a.test/", {"routine vacuuming"}),
+        ("git-rebase(1)", "NAME", "http://a.test/x/git-rebase.html?v=2", {"git rebase", "name"}),
+        ("re — Regular expressions — Python", "", "http://a.test/", {"re", "regular expressions"}),
+        ("", "", "http://index.test", set()),
+    ],
+)
+def test_a_page_is_called_by_its_title_heading_and_address(
+    title: str, heading: str, url: str, expected: set[str]
+) -> None:
+    """Without numbers of chapters and what is in brackets; a host is no name of a page."""
+    found = names(title, [heading], url)
+
+    assert expected <= set(found)
+    assert expected or not found

@@ -1,0 +1,76 @@
+"""How far a crawl is, and why it fetches nothing, in words that people can act on."""
+
+from math import inf
+
+import pytest
+
+from recrawl.crawler.reports.progress import first_pass_of, price_words, why_idle
+from recrawl.terms import HostRecord, PageState
+
+NOW_S = 1_800_000_000.0
+FACTS = {"budget_per_s": 1.0, "now_s": NOW_S - 1e4, "min_interval_s": 600.0}
+
+
+def host(name: str, due_s: float = NOW_S, **fields: object) -> HostRecord:
+    return HostRecord(1, f"http://{name}.test", due_s, **fields)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("expected", "discovered", "indexed"),
+    [
+        ({"known": 1_169, "indexed": 19, "to_come": 1_150}, 1_150, 19),
+        (None, 10, 1_200),
+        (None, 0, 5),
+        ({"known": 1, "indexed": 0, "to_come": 1}, 1, 0),
+        ({"known": 0, "indexed": 0, "to_come": 0}, 0, 0),
+    ],
+)
+def test_coverage_is_told_until_the_first_pass_is_over(
+    expected: dict[str, int] | None, discovered: int, indexed: int
+) -> None:
+    """A hundredth of the pages may be yet to come: there always are some that fail."""
+    counts = {PageState.DISCOVERED: discovered, PageState.INDEXED: indexed}
+
+    assert first_pass_of(counts) == expected
+
+
+def test_a_crawl_that_fetches_needs_no_excuse() -> None:
+    """Nor one that did a moment ago."""
+    assert why_idle(NOW_S, NOW_S - 30.0, [host("a")], FACTS) is None
+
+
+@pytest.mark.parametrize(
+    ("words", "hosts", "facts"),
+    [
+        (
+            ["4min", "http://a.test rests until", "answered 503", "7 times in a row"],
+            [host("a", blocked_until_s=NOW_S + 240, blocked_why="answered 503", failures=7)],
+            {},
+        ),
+        (
+            ["http://a.test", "http://b.test", "robots.txt cannot be read"],
+            [
+                host("a", blocked_until_s=NOW_S + 9, blocked_why="dead: connect"),
+                host("b", blocked_until_s=NOW_S + 9, blocked_why="robots.txt cannot be read: dns"),
+            ],
+            {},
+        ),
+        (["3 other hosts"], [host(n, blocked_until_s=NOW_S + 9) for n in "abcdefg"], {}),
+        (["no page is known"], [host("a", inf)], {}),
+        (["revisit.min_interval", "10min", "the next is due at"], [host("a", NOW_S + 9)], {}),
+        (["plan.least_worth", "on purpose"], [host("a", NOW_S + 9)], {"least_worth": 1e-5}),
+        (["robots or indexer are busy"], [host("a")], {}),
+    ],
+)
+def test_why_nothing_is_fetched_is_said_by_name(
+    words: list[str], hosts: list[HostRecord], facts: dict[str, float]
+) -> None:
+    """Which host, why, and until when."""
+    told = why_idle(NOW_S, NOW_S - 240.0, hosts, FACTS | facts) or ""
+
+    assert all(word in told for word in words), told
+
+
+def test_the_price_is_told_in_pages() -> None:
+    """One more visit a day for so long a gain: the unit of the price is weight times seconds."""
+    assert "0.002 pages" in price_words(0.002 * 86_400)

@@ -1,0 +1,105 @@
+"""State and index are held against each other at a start, and made to agree."""
+
+import pytest
+
+from recrawl.crawler.frontier.memory import MemoryFrontier
+from recrawl.crawler.index.memory import MemoryIndex
+from recrawl.crawler.runtime.agreement import ENDED_IN_ORDER, partings, recover
+from recrawl.terms import Document, PageState
+from recrawl.testing import ScriptedFetcher, VirtualCrawl, run_virtually, virtual_crawl
+
+A = "http://a.test"
+PAGES = [f"{A}/{number}" for number in range(12)]
+
+
+def crawl(frontier: MemoryFrontier, index: MemoryIndex, seconds: float = 100.0) -> VirtualCrawl:
+    async def main() -> VirtualCrawl:
+        virtual = virtual_crawl(frontier=frontier, index=index)
+        script(virtual.web)
+        await virtual.run_for(seconds)
+        return virtual
+
+    return run_virtually(main())
+
+
+def script(web: ScriptedFetcher) -> None:
+    web.page(f"{A}/", "home", *PAGES)
+    for url in PAGES:
+        web.page(url, f"the page {url}", etag='"1"')
+
+
+@pytest.fixture
+def crawled() -> tuple[MemoryFrontier, MemoryIndex]:
+    frontier, index = MemoryFrontier(), MemoryIndex()
+    crawl(frontier, index)
+    assert index.n_documents() == 13
+    return frontier, index
+
+
+def test_a_lost_index_is_refilled(crawled: tuple[MemoryFrontier, MemoryIndex]) -> None:
+    """Every page is due at once and asked for without validators, though the last end was clean."""
+    frontier, _ = crawled
+    index = MemoryIndex()
+
+    virtual = crawl(frontier, index)
+
+    assert index.n_documents() == 13
+    assert dict(index.urls()) == dict(frontier.urls_indexed())
+    assert virtual.web.asked(PAGES[0])[0].etag is None
+
+
+def test_a_few_lost_copies_are_noticed_by_their_number(
+    crawled: tuple[MemoryFrontier, MemoryIndex],
+) -> None:
+    frontier, index = crawled
+    index.remove(PAGES[3])
+    index.commit()
+
+    mended = recover(frontier, index, 1e9)
+
+    assert (mended.missing, mended.other) == (1, 0)
+    details = frontier.details(PAGES[3])
+    assert details is not None
+    assert details.state is PageState.DISCOVERED
+    assert details.due_s == 1e9
+
+
+def test_after_an_end_out_of_order_every_page_is_compared(
+    crawled: tuple[MemoryFrontier, MemoryIndex],
+) -> None:
+    """As many copies as there should be, but one is another, and one a stranger."""
+    frontier, index = crawled
+    index.replace(Document(PAGES[1], "t", "x", 1.0, b"another"))
+    index.remove(PAGES[2])
+    index.replace(Document(f"{A}/stranger", "t", "x", 1.0, b"strange"))
+    index.commit()
+    frontier.save_facts({ENDED_IN_ORDER: 0.0})
+
+    mended = recover(frontier, index, 1e9)
+
+    assert (mended.missing, mended.other) == (1, 2)
+    assert partings(frontier, index) == []
+    stranger = frontier.details(f"{A}/stranger")
+    assert stranger is not None
+    assert (stranger.state, stranger.due_s) == (PageState.INDEXED, 1e9)
+
+
+def test_a_clean_stop_is_on_record(crawled: tuple[MemoryFrontier, MemoryIndex]) -> None:
+    frontier, index = crawled
+
+    assert frontier.facts()[ENDED_IN_ORDER] == 1.0
+    assert recover(frontier, index, 1e9).words == []
+    assert frontier.facts()[ENDED_IN_ORDER] == 0.0, "a crawl is under way from now on"
+
+
+def test_pages_that_are_being_indexed_are_not_told_of(
+    crawled: tuple[MemoryFrontier, MemoryIndex],
+) -> None:
+    frontier, index = crawled
+    index.remove(PAGES[3])
+    index.commit()
+    page = frontier.details(PAGES[3])
+    assert page is not None
+    frontier.begin_indexing([page.page_id])
+
+    assert partings(frontier, index) == []

@@ -1,0 +1,45 @@
+"""Visits that people ask for come before all others, within politeness and budget."""
+
+from recrawl.crawler.control.politeness import PolitenessRules
+from recrawl.testing import ScriptedFetcher, Setup, run_virtually, virtual_crawl
+
+A, B = "http://a.test", "http://b.test"
+
+
+def script(web: ScriptedFetcher) -> None:
+    for number in range(200):
+        web.page(f"{A}/{number}", f"page {number}")
+        web.page(f"{B}/{number}", f"page {number}")
+
+
+def test_a_page_asked_for_is_fetched_next_on_a_busy_crawl() -> None:
+    """Its host's next request, though hundreds of pages wait; the answer says what came of it."""
+    seeds = [f"{host}/{number}" for host in (A, B) for number in range(200)]
+    setup = Setup(
+        seeds=seeds,
+        hosts=("a.test", "b.test"),
+        budget_per_s=1.5,
+        politeness=PolitenessRules(delay_s=1.0),
+        rules={"asked_every_s": 0.5},
+    )
+
+    async def main() -> None:
+        virtual = virtual_crawl(setup)
+        script(virtual.web)
+        await virtual.crawl.prepare()
+        async with virtual.crawl.running():
+            await virtual.clock.sleep_until(virtual.crawl.now_s + 30.0)
+            asked_s = virtual.crawl.now_s
+            urls = [f"{A}/199", f"{B}/198", f"{A}/new", "http://else.test/"]
+            numbers = virtual.frontier.ask(urls, asked_s)
+            await virtual.clock.sleep_until(asked_s + 8.0)
+            answers = virtual.frontier.answers(numbers)
+            made = [request for request in virtual.web.requests if request.at_s > asked_s + 0.5]
+        first = {request.url for request in made[:4]}
+        assert {f"{A}/199", f"{B}/198", f"{A}/new"} <= first
+        assert [answer.outcome for answer in answers] == ["new", "new", "not-found", "refused"]
+        assert answers[3].note == "another host"
+        times = [request.at_s for request in virtual.web.requests]
+        assert len(times) <= 1.5 * (times[-1] - times[0]) + 15.0 + 1.0
+
+    run_virtually(main())

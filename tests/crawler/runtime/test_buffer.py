@@ -1,0 +1,78 @@
+"""The buffer between robots and indexer."""
+
+import asyncio
+
+import pytest
+
+from recrawl.crawler.runtime.buffer import Buffer
+from recrawl.terms import BufferedPage, FetchResponse, Lease
+
+
+def buffered(number: int, deadline_s: float) -> BufferedPage:
+    """A page that waits for the indexer."""
+    lease = Lease(number, f"http://a.test/{number}", 1, 1, 0.0)
+    return BufferedPage(lease, FetchResponse(lease.url, 200), 0.0, deadline_s, b"")
+
+
+def test_an_obsolete_copy_makes_room_in_a_full_buffer() -> None:
+    """And is given back at once; the others keep their order, and what is fresh is lost."""
+    now_s: list[float] = [0.0]
+    dropped: list[BufferedPage] = []
+    buffer = Buffer(3, lambda: now_s[0])
+    buffer.on_obsolete(dropped.append)
+    pages = [buffered(0, 9.0), buffered(1, 2.0), buffered(2, 9.0)]
+    for page in pages:
+        assert buffer.offer(page)
+    now_s[0] = 3.0
+
+    assert buffer.offer(buffered(3, 9.0))
+    assert [page.lease.page_id for page in dropped] == [1]
+    assert [page.lease.page_id for page in buffer.drain()] == [0, 2, 3]
+    for page in pages:
+        page_id = page.lease.page_id
+        assert buffer.offer(buffered(page_id, 9.0))
+    assert not buffer.offer(buffered(4, 9.0))
+    assert buffer.lost == 1
+
+
+@pytest.mark.parametrize("n_takers", [1, 3])
+def test_every_page_goes_to_one_taker_in_order(n_takers: int) -> None:
+    """However many servers wait, and whether pages or servers come first."""
+
+    async def main() -> list[int]:
+        buffer, taken = Buffer(20, lambda: 0.0), []
+
+        async def server() -> None:
+            while (page := await buffer.take()) is not None:
+                taken.append(page.lease.page_id)
+                buffer.finish()
+
+        servers = [asyncio.ensure_future(server()) for _ in range(n_takers)]
+        for number in range(12):
+            assert buffer.offer(buffered(number, 9.0))
+            if number % 5 == 0:
+                await asyncio.sleep(0)
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert buffer.length == 0
+        buffer.nudge()
+        await asyncio.gather(*servers)
+        return taken
+
+    assert asyncio.run(main()) == list(range(12))
+
+
+def test_nobody_waits_longer_than_asked() -> None:
+    """And a page that comes afterwards is not lost to the one who left."""
+
+    async def main() -> None:
+        buffer = Buffer(2, lambda: 0.0)
+        assert await buffer.take(within_s=0.0) is None
+        assert buffer.offer(buffered(1, 9.0))
+        page = await buffer.take(within_s=0.0)
+        assert page is not None
+        assert buffer.length == 1
+        buffer.finish()
+        assert buffer.length == 0
+
+    asyncio.run(main())

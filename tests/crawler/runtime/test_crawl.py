@@ -1,0 +1,765 @@
+"""The engine in virtual time, over a scripted web: one test per promise, no sleeping."""
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from recrawl.crawler.control.activation import FixedRobots
+from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.control.politeness import PolitenessRules
+from recrawl.crawler.frontier.memory import MemoryFrontier
+from recrawl.crawler.index.tantivy import TantivyIndex
+from recrawl.crawler.reports.status import bound_words
+from recrawl.crawler.runtime.crawl import CrawlPlan
+from recrawl.errors import FetchError
+from recrawl.learning.beliefs import RateBeliefs
+from recrawl.terms import FetchResponse, Outcome, PageState, PlanRecord
+from recrawl.testing import ScriptedFetcher, Setup, VirtualCrawl, run_virtually, virtual_crawl
+from recrawl.testing.worlds import EPOCH_S, TimedPreparation
+
+A = "http://a.test"
+DAY = 86_400.0
+_NAMES = [f"{one}{other}" for one in "abcdefgh" for other in "abcdefgh"]
+
+
+def text(url: str, body: str, content_type: str = "text/plain", **fields: object) -> FetchResponse:
+    return FetchResponse(
+        url=url,
+        status=200,
+        body=body.encode(),
+        content_type=content_type,
+        **fields,  # type: ignore[arg-type]
+    )
+
+
+def run(
+    seconds: float, script: object, setup: Setup | None = None, **options: object
+) -> VirtualCrawl:
+    """Crawl for a while over what ``script(web)`` sets up."""
+
+    async def main() -> VirtualCrawl:
+        virtual = virtual_crawl(setup, **options)  # type: ignore[arg-type]
+        script(virtual.web)  # type: ignore[operator]
+        await virtual.run_for(seconds)
+        return virtual
+
+    return run_virtually(main())
+
+
+def state_of(virtual: VirtualCrawl, url: str) -> PageState | None:
+    details = virtual.frontier.details(url)
+    return details.state if details else None
+
+
+def test_links_are_followed_and_what_they_lead_to_is_searchable() -> None:
+    """The main job: seeds, links, index."""
+
+    def script(web: ScriptedFetcher) -> None:
+        web.page(f"{A}/", "home", "/one", "/two#part", "mailto:x@y")
+        web.page(f"{A}/one", "a zebra")
+        web.page(f"{A}/two", "two pandas")
+
+    virtual = run(100, script)
+
+    assert {url for url, _ in virtual.index.urls()} == {f"{A}/", f"{A}/one", f"{A}/two"}
+    assert [hit.url for hit in virtual.index.search("zebra")[1]] == [f"{A}/one"]
+
+
+def test_one_request_in_flight_per_host_and_the_delay_between() -> None:
+    """Politeness: the next request starts a second after the last one ended."""
+
+    def script(web: ScriptedFetcher) -> None:
+        web.page(f"{A}/", "home", *[f"/{n}" for n in range(20)])
+        for n in range(20):
+            web.page(f"{A}/{n}", f"page {n}")
+
+    virtual = run(60, script)
+
+    times = [request.at_s for request in virtual.web.requests]
+    gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
+    assert len(times) == 23  # robots.txt, sitemap, home, and the pages
+    assert min(gaps) >= 1.1 - 1e-6
+    assert virtual.web.most_in_flight[A] == 1
+
+
+def test_crawl_delay_counts_where_it_is_longer() -> None:
+    """RFC-less but honoured: Crawl-delay of the host's robots.txt."""
+
+    def script(web: ScriptedFetcher) -> None:
+        web.reply(f"{A}/robots.txt", text(A, "User-agent: *\nCrawl-delay: 7"))
+        web.page(f"{A}/", "home", "/1", "/2")
+        web.page(f"{A}/1", "1")
+        web.page(f"{A}/2", "2")
+
+    virtual = run(100, script)
+
+    times = [request.at_s for request in virtual.web.requests[1:]]
+    gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
+    assert len(gaps) >= 3
+    assert min(gaps) >= 7.1 - 1e-6
+
+
+def test_what_robots_txt_forbids_is_never_requested() -> None:
+    """RFC 9309: disallowed pages are recorded as such, without a request."""
+
+    def script(web: ScriptedFetcher) -> None:
+        web.reply(f"{A}/robots.txt", text(A, "User-agent: *\nDisallow: /private*/x\n"))
+        web.page(f"{A}/", "home", "/private/x", "/public")
+        web.page(f"{A}/private/x", "secret")
+        web.page(f"{A}/public", "open")
+
+    virtual = run(100, script)
+
+    assert not virtual.web.asked(f"{A}/private/x")
+    assert state_of(virtual, f"{A}/private/x") is PageState.DISALLOWED
+    assert state_of(virtual, f"{A}/public") is PageState.INDEXED
+
+
+@pytest.mark.parametrize("status", [500, 503, 429])
+def test_an_unreachable_robots_txt_forbids_for_now(status: int) -> None:
+    """RFC 9309 2.3.1.4: nothing but robots.txt is asked until it can be read."""
+
+    def script(web: ScriptedFetcher) -> None:
+        web.reply(
+            f"{A}/robots.txt",
+            FetchResponse(url=A, status=status),
+            FetchResponse(url=A, status=404),
+        )
+        web.page(f"{A}/", "home")
+
+    virtual = run(3 * 3600, script)
+
+    urls = [request.url for request in virtual.web.requests]
+    assert urls[:3] == [f"{A}/robots.txt", f"{A}/robots.txt", f"{A}/"]
+    assert virtual.web.requests[1].at_s - EPOCH_S >= 60.0
+
+
+def test_a_robots_txt_that_cannot_be_had_forbids_and_is_retried() -> None:
+    """No connection must never read as permission."""
+
+    def script(web: ScriptedFetcher) -> None:
+        web.reply(f"{A}/robots.txt", FetchError("connect", "refused"))
+        web.page(f"{A}/", "home")
+
+    virtual = run(6 * 3600, script)
+
+    assert {request.url for request in virtual.web.requests} == {f"{A}/robots.txt"}
+    assert 2 <= len(virtual.web.requests) <= 20
+
+
+def test_robots_txt_redirects_end_after_five_and_then_count_as_missing() -> None:
+    """RFC 9309 2.3.1.2."""
+
+    def script(web: ScriptedFetcher) -> None:
+        for n in range(20):
+            here = f"{A}/robots.txt" if n == 0 else f"{A}/r{n}"
+            web.reply(here, FetchResponse(url=here, status=302, location=f"/r{n + 1}"))
+        web.page(f"{A}/", "home")
+
+    virtual = run(20, script)
+
+    robots = [request.url for request in virtual.web.requests if "/r" in request.url]
+    assert len(robots) == 6
+    assert state_of(virtual, f"{A}/") is PageState.INDEXED
+
+
+def test_retry_after_is_obeyed() -> None:
+    """A host that says when to come back is not asked before."""
+
+    def script(web: ScriptedFetcher) -> None:
+        web.reply(
+            f"{A}/",
+            FetchResponse(url=A, status=503, retry_after="1000"),
+            text(f"{A}/", "home"),
+        )
+
+    virtual = run(2000, script)
+
+    first, second = virtual.web.asked(f"{A}/")[:2]
+    assert 1000.0 <= second.at_s - first.at_s < 1010.0
+    assert state_of(virtual, f"{A}/") is PageState.INDEXED
+
+
+def test_throttling_doubles_the_wait() -> None:
+    """429 without a header: 60 s, 120 s, 240 s, 480 s, each up to a tenth more."""
+
+    def script(web: ScriptedFetcher) -> None:
+        for n in range(9):
+            web.reply(f"{A}/{n}", FetchResponse(url=A, status=429))
+
+    virtual = run(1000, script, Setup(seeds=[f"{A}/{n}" for n in range(9)]))
+
+    times = [request.at_s for request in virtual.web.requests if "robots" not in request.url]
+    gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
+    assert len(gaps) == 4
+    for gap, expected in zip(gaps, (60.0, 120.0, 240.0, 480.0), strict=True):
+        assert expected <= gap <= 1.1 * expected + 1.2
+
+
+def test_a_dead_host_is_left_alone_and_the_others_go_on() -> None:
+    """The breaker: failures without an answer block that host only."""
+
+    def script(web: ScriptedFetcher) -> None:
+        web.reply("http://dead.test/robots.txt", FetchResponse(url=A, status=404))
+        web.reply("http://dead.test/", FetchError("timeout", "no answer"))
+        web.page(f"{A}/", "home", *[f"/{n}" for n in range(30)])
+        for n in range(30):
+            web.page(f"{A}/{n}", f"page {n}")
+
+    setup = Setup(seeds=(f"{A}/", "http://dead.test/"))
+    virtual = run(3600, script, setup)
+
+    assert len(virtual.web.asked("http://dead.test/")) <= 7
+    assert virtual.index.n_documents() == 31
+
+
+def test_a_second_visit_is_conditional_and_304_means_unchanged() -> None:
+    """Both validators are sent; the answer is an observation."""
+
+    def answer(request: object) -> FetchResponse:
+        if getattr(request, "etag", None) == '"1"':
+            return FetchResponse(url=f"{A}/", status=304)
+        return text(f"{A}/", "home", etag='"1"', last_modified="Mon, 05 Jan 2026 00:00:00 GMT")
+
+    virtual = run(2 * 3600, lambda web: web.reply(f"{A}/", answer))
+
+    first, second = virtual.web.asked(f"{A}/")[:2]
+    assert (first.etag, first.last_modified) == (None, None)
+    assert (second.etag, second.last_modified) == ('"1"', "Mon, 05 Jan 2026 00:00:00 GMT")
+    assert virtual.counts.outcomes["new"] == 1
+    assert virtual.counts.outcomes["not-modified"] >= 1
+    details = virtual.frontier.details(f"{A}/")
+    assert details is not None
+    assert details.recent[0].changed is False
+
+
+def test_boilerplate_is_no_change_and_content_is() -> None:
+    """A new timestamp leaves the index alone; a new sentence is written to it."""
+
+    def script(web: ScriptedFetcher) -> None:
+        def html(body: str, minute: int) -> FetchResponse:
+            return text(
+                f"{A}/",
+                f"<main><p>{body}</p></main><footer>Served 2026-01-05 10:{minute:02d}</footer>",
+                "text/html",
+            )
+
+        web.reply(f"{A}/", html("same words", 1), html("same words", 2), html("new words", 3))
+
+    revisit = RevisitRules(min_interval_s=600, max_interval_s=3600, initial_interval_s=1000)
+    virtual = run(2500, script, Setup(revisit=revisit, rules={"replan_s": 1e9}))
+
+    assert [visit.outcome for visit in reversed(virtual.frontier.details(f"{A}/").recent)][:3] == [  # type: ignore[union-attr]
+        Outcome.NEW,
+        Outcome.UNCHANGED,
+        Outcome.CHANGED,
+    ]
+    assert virtual.index.search("new")[0] == 1
+
+
+def test_a_footer_that_a_host_repeats_may_change_and_no_page_has_changed(tmp_path: Path) -> None:
+    """No markup says that it is one; the visits tell it apart from a change of the text."""
+    names = [f"{A}/{name}" for name in _NAMES[:20]]
+    links = "".join(f"<a href='{name}'>go</a>" for name in names)
+
+    def html(url: str, foot: str, words: str = "words") -> FetchResponse:
+        body = f"<p>The {words} of {url}.</p><p>Imprint</p><p>{foot}</p>"
+        return text(url, body + (links if url == f"{A}/" else ""), "text/html")
+
+    def script(web: ScriptedFetcher) -> None:
+        for url in (f"{A}/", *names):
+            now = html(url, "Made in 2027", "news" if url == names[0] else "words")
+            web.reply(url, html(url, "Made in 2026"), now)
+
+    revisit = RevisitRules(min_interval_s=600, max_interval_s=3600, initial_interval_s=1000)
+    setup = Setup(revisit=revisit, rules={"replan_s": 1e9})
+    virtual = run(2500, script, setup, index=TantivyIndex(tmp_path))
+
+    changed = [
+        url for url in names for visit in virtual.frontier.details(url).recent  # type: ignore[union-attr]
+        if visit.outcome is Outcome.CHANGED
+    ]  # fmt: skip
+    assert changed == [names[0]]
+    assert virtual.counts.outcomes["unchanged"] >= 19
+    assert dict(virtual.frontier.urls_indexed()) == dict(virtual.index.urls())
+    virtual.index.close()
+
+
+def test_a_404_is_confirmed_before_the_copy_goes_and_a_410_is_not() -> None:
+    """One bad answer removes nothing; a page declared gone goes at once."""
+
+    def script(web: ScriptedFetcher) -> None:
+        web.page(f"{A}/", "home", "/lost", "/gone")
+        missing = FetchResponse(url=A, status=404)
+        web.reply(f"{A}/lost", text(A, "lost"), missing)
+        web.reply(f"{A}/gone", text(A, "gone"), FetchResponse(url=A, status=410))
+
+    revisit = RevisitRules(
+        min_interval_s=600, max_interval_s=DAY, initial_interval_s=1000, confirm_s=5000
+    )
+
+    def after(seconds: float) -> VirtualCrawl:
+        return run(seconds, script, Setup(revisit=revisit, rules={"replan_s": 1e9}))
+
+    early, late = after(2000), after(9000)
+
+    assert state_of(early, f"{A}/lost") is PageState.MISSING
+    assert state_of(early, f"{A}/gone") is PageState.GONE
+    assert early.index.signature(f"{A}/lost") is not None
+    assert early.index.signature(f"{A}/gone") is None
+    assert state_of(late, f"{A}/lost") is PageState.GONE
+    assert late.index.signature(f"{A}/lost") is None
+
+
+def test_a_page_that_moved_gives_way_to_its_new_address() -> None:
+    """301: the target is visited as a page of its own, the old address leaves the index."""
+
+    def script(web: ScriptedFetcher) -> None:
+        web.reply(
+            f"{A}/",
+            text(f"{A}/", "old place"),
+            FetchResponse(url=A, status=301, location="/new"),
+        )
+        web.page(f"{A}/new", "new place")
+
+    revisit = RevisitRules(min_interval_s=600, max_interval_s=DAY, initial_interval_s=1000)
+    virtual = run(3000, script, Setup(revisit=revisit))
+
+    details = virtual.frontier.details(f"{A}/")
+    assert details is not None
+    assert (details.state, details.redirect_url) == (PageState.MOVED, f"{A}/new")
+    assert [url for url, _ in virtual.index.urls()] == [f"{A}/new"]
+
+
+def test_endless_redirects_end() -> None:
+    """Five redirects in a row, then no further."""
+
+    def script(web: ScriptedFetcher) -> None:
+        for n in range(50):
+            here = f"{A}/" if n == 0 else f"{A}/r{n}"
+            web.reply(here, FetchResponse(url=here, status=302, location=f"/r{n + 1}"))
+
+    virtual = run(100, script)
+
+    assert len(virtual.frontier.n_pages_by_state()) == 1
+    assert sum(virtual.frontier.n_pages_by_state().values()) == 6
+
+
+def test_noindex_is_followed_but_not_indexed_and_nofollow_is_not_followed() -> None:
+    """Meta tags and X-Robots-Tag."""
+
+    def script(web: ScriptedFetcher) -> None:
+        web.page(f"{A}/", "home", "/meta", "/header", "/nofollow")
+        web.reply(
+            f"{A}/meta",
+            text(
+                A, '<meta name="robots" content="noindex"><a href="/from-meta">x</a>', "text/html"
+            ),
+        )
+        web.reply(f"{A}/header", text(A, "words", robots_tag="noindex"))
+        web.reply(
+            f"{A}/nofollow",
+            text(A, '<meta name="ROBOTS" content="nofollow"><a href="/never">x</a>', "text/html"),
+        )
+        web.page(f"{A}/from-meta", "found")
+
+    virtual = run(100, script)
+
+    assert {url for url, _ in virtual.index.urls()} == {
+        f"{A}/",
+        f"{A}/nofollow",
+        f"{A}/from-meta",
+    }
+    assert state_of(virtual, f"{A}/meta") is PageState.EXCLUDED
+    assert state_of(virtual, f"{A}/never") is None
+
+
+def test_a_canonical_elsewhere_is_indexed_there() -> None:
+    """Variants of one page are one entry."""
+
+    def script(web: ScriptedFetcher) -> None:
+        head = f'<link rel="canonical" href="{A}/real">'
+        web.reply(f"{A}/", text(f"{A}/", f"<head>{head}</head>variant", "text/html"))
+        web.reply(f"{A}/real", text(f"{A}/real", f"<head>{head}</head>real", "text/html"))
+
+    virtual = run(100, script)
+
+    assert [url for url, _ in virtual.index.urls()] == [f"{A}/real"]
+
+
+def test_sitemaps_and_feeds_are_read() -> None:
+    """Indexes, gzip and dates included; entries of feeds are discoveries."""
+    import gzip
+
+    def script(web: ScriptedFetcher) -> None:
+        web.reply(f"{A}/robots.txt", text(A, f"Sitemap: {A}/index.xml"))
+        index = f"<sitemapindex><sitemap><loc>{A}/one.xml.gz</loc></sitemap></sitemapindex>"
+        web.reply(f"{A}/index.xml", text(f"{A}/index.xml", index, "application/xml"))
+        entry = f"<urlset><url><loc>{A}/hidden</loc><lastmod>2026-01-05</lastmod></url></urlset>"
+        zipped = FetchResponse(url=A, status=200, body=gzip.compress(entry.encode()))
+        web.reply(f"{A}/one.xml.gz", zipped)
+        web.page(f"{A}/hidden", "hidden")
+        alternate = '<link rel="alternate" type="application/rss+xml" href="/feed">'
+        web.reply(f"{A}/", text(f"{A}/", f"<head>{alternate}</head>home", "text/html"))
+        feed = f"<rss version='2.0'><channel><item><link>{A}/news</link></item></channel></rss>"
+        web.reply(f"{A}/feed", text(f"{A}/feed", feed, "application/rss+xml"))
+        web.page(f"{A}/news", "news")
+
+    virtual = run(100, script)
+
+    hidden = virtual.frontier.details(f"{A}/hidden")
+    assert {url for url, _ in virtual.index.urls()} == {f"{A}/", f"{A}/hidden", f"{A}/news"}
+    assert hidden is not None
+    assert hidden.lastmod_s == 1_767_571_200.0
+
+
+def test_the_budget_is_never_exceeded() -> None:
+    """In no window are there more requests than the rate allows, plus the burst."""
+
+    def script(web: ScriptedFetcher) -> None:
+        for host in "abcdefgh":
+            web.page(f"http://{host}.test/", "home", *[f"/{n}" for n in range(50)])
+            for n in range(50):
+                web.page(f"http://{host}.test/{n}", f"{host} {n}")
+
+    seeds = tuple(f"http://{host}.test/" for host in "abcdefgh")
+    virtual = run(600, script, Setup(seeds=seeds, budget_per_s=0.5))
+
+    times = [request.at_s for request in virtual.web.requests]
+    assert len(times) > 290
+    for start in range(0, len(times), 7):
+        for end in range(start + 1, len(times), 11):
+            assert end - start <= 0.5 * (times[end] - times[start]) + 5.0 + 1e-6
+
+
+def test_a_full_buffer_loses_pages_back_to_the_frontier() -> None:
+    """With more robots than the buffer has room for, losses are counted and made good."""
+
+    def script(web: ScriptedFetcher) -> None:
+        for host in "abcdefghijkl":
+            web.page(f"http://{host}.test/", f"home of {host}")
+
+    seeds = tuple(f"http://{host}.test/" for host in "abcdefghijkl")
+    setup = Setup(seeds=seeds, service_s=0.5, rules={"buffer_capacity": 1, "n_robots": 12})
+    plan = CrawlPlan(1000.0, PolitenessRules(delay_s=1.0), policy=FixedRobots(12))
+    virtual = run(60, script, setup, plan=plan)
+
+    assert virtual.crawl.buffer.lost > 0
+    assert virtual.counts.outcomes["lost"] == virtual.crawl.buffer.lost
+    assert virtual.index.n_documents() == 12
+
+
+def test_the_default_control_loses_nothing() -> None:
+    """No more robots run than the buffer has room for."""
+
+    def script(web: ScriptedFetcher) -> None:
+        for host in "abcdefghijkl":
+            web.page(f"http://{host}.test/", f"home of {host}")
+
+    seeds = tuple(f"http://{host}.test/" for host in "abcdefghijkl")
+    setup = Setup(seeds=seeds, service_s=0.5, rules={"buffer_capacity": 1, "n_robots": 12})
+    virtual = run(60, script, setup)
+
+    assert virtual.crawl.buffer.lost == 0
+    assert virtual.index.n_documents() == 12
+
+
+@pytest.mark.parametrize("service_s", [0.0, 30.0])
+def test_a_single_pass_visits_every_page_once(service_s: float) -> None:
+    """`--once`: what is found on the way too, however late the indexer reads it; then it ends."""
+
+    def script(web: ScriptedFetcher) -> None:
+        web.page(f"{A}/", "home", "/1", "/2")
+        web.page(f"{A}/1", "one", "/3")
+        web.page(f"{A}/2", "two")
+        web.page(f"{A}/3", "three")
+
+    async def main() -> VirtualCrawl:
+        virtual = virtual_crawl(Setup(service_s=service_s), once=True)
+        script(virtual.web)
+        await virtual.crawl.prepare()
+        async with virtual.crawl.running():
+            await virtual.crawl.until_done()
+        return virtual
+
+    virtual = run_virtually(main())
+
+    pages = [request.url for request in virtual.web.requests if request.url[-1] in "/123"]
+    assert sorted(pages) == [f"{A}/", f"{A}/1", f"{A}/2", f"{A}/3"]
+    assert virtual.index.n_documents() == 4
+
+
+def test_pages_are_revisited_as_the_plan_says() -> None:
+    """A page that always changes is visited more often than one that never does."""
+    versions = iter(range(100_000))
+
+    def script(web: ScriptedFetcher) -> None:
+        web.page(f"{A}/", "home", "/fast")
+        web.reply(f"{A}/fast", lambda _: text(f"{A}/fast", f"version number {next(versions)}"))
+
+    setup = Setup(
+        budget_per_s=1 / 600.0,
+        revisit=RevisitRules(min_interval_s=600, max_interval_s=5 * DAY, initial_interval_s=DAY),
+        rules={"replan_s": 7200.0},
+    )
+    virtual = run(20 * DAY, script, setup)
+
+    fast, slow = virtual.frontier.details(f"{A}/fast"), virtual.frontier.details(f"{A}/")
+    assert fast is not None
+    assert slow is not None
+    assert fast.visits > 3 * slow.visits > 0
+    assert (fast.change_rate_per_s or 0) > 10 * (slow.change_rate_per_s or 1)
+
+
+def test_query_variants_of_one_path_are_bounded() -> None:
+    """A calendar cannot fill the frontier."""
+    from recrawl.crawler.ports import AdmissionLimits
+
+    def script(web: ScriptedFetcher) -> None:
+        web.page(f"{A}/", "home", *[f"/calendar?day={n}" for n in range(500)])
+
+    setup = Setup(rules={"limits": AdmissionLimits(max_query_variants=20)})
+    virtual = run(10, script, setup)
+
+    assert sum(virtual.frontier.n_pages_by_state().values()) == 21
+
+
+def test_a_page_that_waited_too_long_in_the_buffer_is_fetched_again() -> None:
+    """Obsolete pages go back to the frontier instead of into the index."""
+
+    def script(web: ScriptedFetcher) -> None:
+        for host in "abcd":
+            web.page(f"http://{host}.test/", f"home of {host}")
+
+    seeds = tuple(f"http://{host}.test/" for host in "abcd")
+    rules: dict[str, object] = {"buffer_deadline_s": 5.0}
+    virtual = run(200, script, Setup(seeds=seeds, service_s=4.0, rules=rules))
+
+    assert virtual.counts.outcomes["obsolete"] == virtual.crawl.indexer.obsolete > 0
+    assert virtual.index.n_documents() == 4
+
+
+@pytest.mark.parametrize(
+    ("setup", "expected", "words"),
+    [
+        ({"budget_per_s": 0.02}, 0.02, "the budget of 1.2/min"),
+        (
+            {"access_s": 40.0, "rules": {"n_robots": 2}},
+            0.05,
+            "is all that 2 of them can fetch",
+        ),
+        ({"prepare_s": 25.0}, 0.04, "the indexer: it keeps up with"),
+    ],
+    ids=["budget", "robots", "indexer"],
+)
+def test_the_plan_counts_on_what_can_be_brought(
+    setup: dict[str, Any], expected: float, words: str
+) -> None:
+    """The budget, or what robots or indexer can do where that is less: it sets the price."""
+    edition = itertools.count()
+
+    def script(web: ScriptedFetcher) -> None:
+        for host in "abcdefghijkl":
+            url = f"http://{host}.test/"
+            web.reply(url, lambda request: text(request.url, f"edition {next(edition)}"))
+
+    seeds = tuple(f"http://{host}.test/" for host in "abcdefghijkl")
+    revisit = RevisitRules(1.0, 1e6, 1.0)
+    virtual = run(20_000, script, Setup(seeds=seeds, revisit=revisit, **setup))
+
+    plan = virtual.frontier.last_plan()
+    assert plan is not None
+    assert plan.budget_per_s == pytest.approx(expected, rel=0.1)
+    assert words in bound_words(virtual.frontier.facts())
+
+
+def test_the_plan_promises_what_the_budget_brings_of_it() -> None:
+    """Of pages seen once all that is known is the prior, so the promise can be written out."""
+    seeds = tuple(f"http://{name}.test/" for name in itertools.islice(_NAMES, 40))
+    revisit = RevisitRules(600.0, 50 * DAY, 10 * DAY)
+    rules: dict[str, Any] = {"replan_s": 1e9, "prior_rate_per_s": 0.5 / DAY}
+
+    async def main() -> tuple[VirtualCrawl, PlanRecord | None]:
+        virtual = virtual_crawl(Setup(seeds=seeds, revisit=revisit, rules=rules))
+        for url in seeds:
+            virtual.web.page(url, f"home of {url}")
+        await virtual.run_for(50.0)  # the first plan would come after a minute
+        virtual.crawl.dispatcher.budget.rate_per_s = 20.0 / DAY
+        return virtual, await virtual.crawl.planner.replan()
+
+    virtual, plan = run_virtually(main())
+
+    assert plan is not None
+    assert plan.n_pages == len(seeds)
+    planned = virtual.frontier.planned_pages().crawl_rates_per_s
+    assert planned.sum() > 1.02 * plan.budget_per_s  # more falls due than is paid for
+    known = virtual.crawl.rules
+    beliefs = RateBeliefs(
+        len(seeds), prior_rate=0.5 / DAY, prior_shape=known.prior_shape, octaves=(-11, 13)
+    )
+    brought = planned * plan.budget_per_s / planned.sum()
+    assert plan.freshness == pytest.approx(
+        beliefs.freshness(np.arange(len(seeds)), brought).mean(), rel=1e-3
+    )
+
+
+def test_copies_that_all_wait_long_are_not_given_up_for_others_that_would() -> None:
+    """Pages change faster than the indexer comes to them: what waits as long as all is indexed."""
+    edition = itertools.count()
+    seeds = tuple(f"http://{name}.test/" for name in itertools.islice(_NAMES, 12))
+
+    def script(web: ScriptedFetcher) -> None:
+        for url in seeds:
+            web.reply(url, lambda request: text(request.url, f"edition {next(edition)}"))
+
+    rules: dict[str, object] = {"n_robots": 12, "buffer_deadline_s": 1e6, "prior_rate_per_s": 0.01}
+    revisit = RevisitRules(1.0, 1e6, 1.0)
+    virtual = run(20_000, script, Setup(seeds=seeds, revisit=revisit, prepare_s=20.0, rules=rules))
+
+    seen = virtual.counts.outcomes
+    assert virtual.crawl.buffer.usual_wait_s > 60.0
+    assert seen["changed"] > 10 * seen["obsolete"]
+
+
+def test_several_servers_index_as_many_pages_at_a_time() -> None:
+    """Twelve pages that take ten seconds each: three servers are done in a third of the time."""
+
+    def script(web: ScriptedFetcher) -> None:
+        for host in "abcdefghijkl":
+            web.page(f"http://{host}.test/", f"home of {host}")
+
+    seeds = tuple(f"http://{host}.test/" for host in "abcdefghijkl")
+
+    def indexed(n_servers: int, seconds: float) -> tuple[int, int]:
+        rules: dict[str, object] = {"n_servers": n_servers, "n_robots": 12, "commit_s": 0.1}
+        virtual = run(seconds, script, Setup(seeds=seeds, prepare_s=10.0, rules=rules))
+        prepare = virtual.crawl.world.prepare
+        assert isinstance(prepare, TimedPreparation)
+        return virtual.index.n_documents(), prepare.most_at_once
+
+    assert indexed(1, 45.0) == (5, 1)  # the one in service at the end is not cut off
+    assert indexed(3, 45.0) == (12, 3)
+
+
+def test_starvation_is_the_time_in_which_the_buffer_is_empty() -> None:
+    """One page read for 4 and committed for 4 of 100 seconds leaves the indexer idle for 92."""
+
+    def script(web: ScriptedFetcher) -> None:
+        web.page(f"{A}/", "home")
+
+    setup = Setup(service_s=4.0, rules={"commit_s": 0.0})
+    virtual = run(100, script, setup)
+
+    assert virtual.crawl.buffer.starved_s == pytest.approx(92.0, abs=0.2)
+
+
+def test_weights_move_visits_to_what_matters() -> None:
+    """Of two pages that change alike, the one worth more is visited more often."""
+    from recrawl.crawler.control.admission import Admission
+    from recrawl.crawler.control.scope import Scope, Weights
+
+    versions = iter(range(100_000))
+
+    def script(web: ScriptedFetcher) -> None:
+        web.page(f"{A}/", "home", "/dear", "/cheap")
+        for name in ("dear", "cheap"):
+            web.reply(f"{A}/{name}", lambda _: text(A, f"version number {next(versions)}"))
+
+    rules: dict[str, object] = {
+        "replan_s": 7200.0,
+        "admission": Admission(Scope(hosts=("*",)), Weights((("/dear", 20.0),))),
+    }
+    revisit = RevisitRules(min_interval_s=600, max_interval_s=5 * DAY, initial_interval_s=DAY)
+    setup = Setup(budget_per_s=1 / 3600.0, revisit=revisit, rules=rules)
+    virtual = run(20 * DAY, script, setup)
+
+    dear, cheap = virtual.frontier.details(f"{A}/dear"), virtual.frontier.details(f"{A}/cheap")
+    assert dear is not None
+    assert cheap is not None
+    assert dear.weight == 20.0
+    assert dear.visits > 2 * cheap.visits
+
+
+def test_a_page_that_answers_503_for_ever_does_not_starve_its_host() -> None:
+    """It backs off by itself; the others are visited as if it were not there."""
+    pages = [f"{A}/{n}" for n in range(20)]
+
+    def visits(status: int) -> int:
+        def script(web: ScriptedFetcher) -> None:
+            for url in pages:
+                web.page(url, f"page {url}")
+            web.reply(pages[0], FetchResponse(url=pages[0], status=status))
+
+        virtual = run(3_600, script, Setup(seeds=pages, budget_per_s=0.5, least_worth=0.0))
+        return sum(len(virtual.web.asked(url)) for url in pages[1:])
+
+    well, ill = visits(200), visits(503)
+
+    assert ill >= 0.9 * well
+
+
+def test_a_sitemap_that_was_absent_is_looked_for_again_as_other_listings_are() -> None:
+    """Not in a month: what was not there at the start may come any day."""
+    revisit = RevisitRules(min_interval_s=60.0, listing_s=1_000.0)
+
+    def script(web: ScriptedFetcher) -> None:
+        web.page(f"{A}/", "home")
+
+    virtual = run(3_500, script, Setup(revisit=revisit))
+
+    times = [request.at_s for request in virtual.web.asked(f"{A}/sitemap.xml")]
+    assert len(times) == 4
+    assert np.diff(times) == pytest.approx(1_000.0, abs=3.0)
+
+
+def test_no_block_outlives_the_settings_that_led_to_it() -> None:
+    """Who mends the configuration need not wait for a back-off to end; who is sent away does."""
+    frontier = MemoryFrontier()
+
+    def refused(web: ScriptedFetcher) -> None:
+        for host in ("a", "b"):
+            web.reply(f"http://{host}.test/robots.txt", FetchError("refused-address", "10.0.0.1"))
+        web.reply("http://b.test/robots.txt", FetchResponse(url=A, status=429, retry_after="9000"))
+
+    seeds = (f"{A}/", "http://b.test/")
+    run(100, refused, Setup(seeds=seeds, rules={"settings_mark": 1.0}), frontier=frontier)
+
+    def mended(web: ScriptedFetcher) -> None:
+        for url in seeds:
+            web.page(url, f"home of {url}")
+
+    same = run(20, mended, Setup(seeds=seeds, rules={"settings_mark": 1.0}), frontier=frontier)
+    other = run(20, mended, Setup(seeds=seeds, rules={"settings_mark": 2.0}), frontier=frontier)
+
+    assert not same.web.asked(f"{A}/")
+    assert other.web.asked(f"{A}/")
+    assert not other.web.asked("http://b.test/")
+
+
+def test_a_page_that_came_back_is_found_again_before_the_longest_interval() -> None:
+    """By the worth of looking; how often pages return is learned, and kept."""
+    revisit = RevisitRules(60.0, 30 * DAY, 3_600.0, confirm_s=600.0)
+    pages = [f"{A}/{number}" for number in range(10)]
+
+    def script(web: ScriptedFetcher) -> None:
+        for url in pages:
+            web.page(url, f"page {url}")
+        web.reply(pages[0], *[text(pages[0], "first")] * 2, FetchResponse(url=A, status=410),
+                  text(pages[0], "it is back"))  # fmt: skip
+
+    setup = Setup(
+        seeds=pages,
+        budget_per_s=200 / DAY,
+        revisit=revisit,
+        least_worth=0.0,
+        rules={"replan_s": DAY / 4},
+    )
+    virtual = run(12 * DAY, script, setup)
+
+    details = virtual.frontier.details(pages[0])
+    assert details is not None
+    assert details.state is PageState.INDEXED
+    assert virtual.frontier.facts()["returned"] == 1.0

@@ -1,0 +1,165 @@
+"""The robots' control in the running engine: measured, solved for, followed, and as predicted."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from recrawl.crawler.control.activation import ActivationPolicy, FixedRobots
+from recrawl.crawler.reports.status import model_words
+from recrawl.fleet import ControlledBuffer, solve_robots
+from recrawl.fleet.static import solve_static
+from recrawl.testing import VirtualCrawl, run_virtually
+from recrawl.testing.restless import costs_of, restless_crawl
+
+MODEL = ControlledBuffer(16, 5, 0.1, 1.0, 1.4)  # the example of Talim et al., beyond balance
+
+
+def world(
+    seed: int,
+    policy: ActivationPolicy | None,
+    weight: float | None,
+    *,
+    buffer: int = MODEL.buffer,
+    service_s: Callable[[np.random.Generator], float] = lambda random: random.exponential(1.0),
+) -> VirtualCrawl:
+    """Sixteen robots of mean 10 s, an indexer of mean 1 s, and pages that have always changed."""
+    return restless_crawl(
+        seed,
+        n_robots=MODEL.robots,
+        buffer=buffer,
+        fetch_s=10.0,
+        service_s=service_s,
+        policy=policy,
+        weight=weight,
+    )
+
+
+async def costs(
+    seed: int, policy: ActivationPolicy | None, parts: int, part_s: float
+) -> list[float]:
+    """Return the cost of each part of a crawl, in the model's terms, after a warm-up."""
+    virtual = world(seed, policy, 1.4 if policy is None else None)
+    return await costs_of(virtual, 1.4, warm_up_s=2_000.0, parts=parts, part_s=part_s)
+
+
+def test_the_control_is_solved_for_the_rates_as_measured_and_predicts_what_follows() -> None:
+    """After some hundred pages, off the event loop; the prediction is kept beside what happens."""
+
+    async def main() -> VirtualCrawl:
+        virtual = world(1, None, 1.4)
+        await virtual.run_for(4_000.0)
+        return virtual
+
+    virtual = run_virtually(main())
+
+    control = virtual.crawl.control
+    assert control is not None
+    facts = virtual.frontier.facts()
+    assert facts["control_fetch_rate"] == pytest.approx(0.1, rel=0.25)
+    assert facts["control_index_rate"] == pytest.approx(1.0, rel=0.25)
+    assert facts["measured_starvation"] == pytest.approx(facts["predicted_starvation"], abs=0.05)
+    assert facts["measured_robots_mean"] == pytest.approx(facts["predicted_robots_mean"], rel=0.1)
+    assert facts["measured_buffer_mean"] == pytest.approx(facts["predicted_buffer_mean"], rel=0.2)
+    assert virtual.counts.events["control"] >= 1
+    known = ControlledBuffer(
+        16,
+        5,
+        facts["control_fetch_rate"],
+        facts["control_index_rate"],
+        1.4 * facts["control_index_rate"],
+    )
+    targets = solve_robots(known).targets
+    for length in range(6):
+        for active in range(16):
+            assert control.activate_on_departure(length, active) == (active < targets[length])
+
+
+def test_without_a_weight_the_policy_stays() -> None:
+    """Nothing is measured, and nothing said."""
+
+    async def main() -> VirtualCrawl:
+        virtual = world(1, None, None)
+        await virtual.run_for(300.0)
+        return virtual
+
+    virtual = run_virtually(main())
+
+    assert virtual.crawl.control is None
+    assert "predicted_starvation" not in virtual.frontier.facts()
+
+
+def test_a_control_that_loses_far_more_than_it_predicts_is_dropped() -> None:
+    """An indexer that mostly answers at once and sometimes stalls is not what was solved for."""
+
+    def stalling(random: np.random.Generator) -> float:
+        return 150.0 if random.random() < 0.006 else 0.05
+
+    async def main() -> VirtualCrawl:
+        virtual = world(1, None, 1.4, service_s=stalling)
+        await virtual.run_for(2_500.0)
+        return virtual
+
+    virtual = run_virtually(main())
+
+    assert virtual.counts.events["control-dropped"] == 1
+    assert virtual.frontier.facts()["control_dropped"] == 1.0
+    # What it had come to stays; how things stand now goes on.
+    arrivals = virtual.crawl.buffer.arrivals
+    assert virtual.frontier.facts()["buffer_arrivals"] > 0.95 * arrivals
+    control = virtual.crawl.control
+    assert control is not None
+    for length in range(6):
+        for active in range(16):
+            assert control.activate_on_departure(length, active) == (active < 5 - length)
+
+
+def test_where_nothing_can_be_won_nothing_is_solved() -> None:
+    """A buffer with room for far more than the robots bring."""
+
+    async def main() -> VirtualCrawl:
+        virtual = world(1, None, 1.4, buffer=64)
+        await virtual.run_for(500.0)
+        return virtual
+
+    virtual = run_virtually(main())
+
+    assert virtual.counts.events["control"] == 0
+    assert "predicted_starvation" not in virtual.frontier.facts()
+
+
+@pytest.mark.slow
+def test_an_irregular_indexer_is_measured_and_predicted_by_the_general_model() -> None:
+    """Most pages take half a second, one in forty twenty: no exponential time, and said so."""
+
+    def heavy(random: np.random.Generator) -> float:
+        return random.exponential(20.0 if random.random() < 1 / 40 else 0.5)
+
+    async def main() -> VirtualCrawl:
+        virtual = world(3, None, 1.4, service_s=heavy)
+        await virtual.run_for(10_000.0)
+        return virtual
+
+    virtual = run_virtually(main())
+
+    facts = virtual.frontier.facts()
+    assert facts["control_is_general"] == 1.0
+    assert facts["control_service_variation"] > 4.0
+    assert facts["measured_starvation"] == pytest.approx(facts["predicted_starvation"], abs=0.1)
+    assert facts["measured_loss_rate"] == pytest.approx(facts["predicted_loss_rate"], abs=0.1)
+    assert facts["measured_buffer_mean"] == pytest.approx(facts["predicted_buffer_mean"], rel=0.3)
+    assert "general: indexing times vary" in model_words(facts)
+
+
+@pytest.mark.slow
+def test_control_costs_what_theory_says_and_less_than_the_best_fixed_number() -> None:
+    """The whole engine, exponential times: within a fifth of the predicted cost, both ways."""
+    static, dynamic = solve_static(MODEL), solve_robots(MODEL)
+
+    fixed = run_virtually(costs(1, FixedRobots(static.robots), 8, 2_500.0))
+    controlled = run_virtually(costs(2, None, 8, 2_500.0))
+
+    assert np.mean(fixed) == pytest.approx(static.cost, rel=0.2)
+    assert np.mean(controlled) == pytest.approx(dynamic.cost, rel=0.2)
+    apart = np.hypot(np.std(fixed, ddof=1), np.std(controlled, ddof=1)) / np.sqrt(8)
+    assert np.mean(fixed) - np.mean(controlled) > 2.0 * apart

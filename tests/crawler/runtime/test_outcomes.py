@@ -1,0 +1,30 @@
+"""What one visit makes of a page, where the table of states alone does not say it."""
+
+import pytest
+
+from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.runtime.outcomes import Finding, update_of
+from recrawl.terms import FetchResponse, Lease, Outcome, PageState
+
+NOW_S = 1_800_000_000.0
+RULES = RevisitRules(max_interval_s=1e6, retry_s=700.0)
+EXCLUDED = Lease(1, "http://a.test/", 1, 1, NOW_S - 5.0, state=PageState.EXCLUDED)
+
+
+@pytest.mark.parametrize(
+    ("wait_s", "outcome"),
+    [
+        (-5.0, Outcome.LOST),
+        (-5.0, Outcome.OBSOLETE),
+        (-5.0, Outcome.THROTTLED),
+        (700.0, Outcome.FAILED),
+        (1e6, Outcome.TOO_LARGE),
+        (1e6, Outcome.NOT_MODIFIED),
+    ],
+)
+def test_an_excluded_page_waits_long_only_when_it_was_seen(wait_s: float, outcome: Outcome) -> None:
+    """A copy that the buffer dropped is fetched again at once, whatever the page was before."""
+    update = update_of(EXCLUDED, Finding(outcome, FetchResponse("", 200)), NOW_S, RULES)
+
+    assert update.state is PageState.EXCLUDED
+    assert update.due_s - NOW_S == pytest.approx(wait_s)

@@ -1,0 +1,96 @@
+"""Reading that takes long: noted, finished beside the rest, bounded."""
+
+import asyncio
+from collections.abc import Awaitable
+
+from recrawl.crawler.runtime.reading import MAX_ASIDE_BYTES, SlowReading
+from recrawl.errors import PoisonPage
+from recrawl.terms import Discovery, Lease
+from recrawl.testing import run_virtually, virtual_crawl
+from recrawl.testing.worlds import EPOCH_S, VirtualCrawl
+
+HOSTS = ("http://a.test", "http://b.test")
+
+
+class Read:
+    """Reads pages, each for so many seconds, and remembers what became of them."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    async def page(self, name: str, seconds: float) -> str:
+        await asyncio.sleep(seconds)
+        return name
+
+    async def then(self, read: Awaitable[str]) -> None:
+        try:
+            self.told.append(await read)
+        except PoisonPage as error:
+            self.told.append(str(error))
+
+
+def leased(crawl: VirtualCrawl, host: str, n: int) -> list[Lease]:
+    found = [Discovery(f"{host}/{number}", host) for number in range(n)]
+    (host_id,) = crawl.frontier.admit(found, EPOCH_S, crawl.crawl.rules.limits)
+    return crawl.frontier.lease(
+        host_id, limit=n, due_by_s=EPOCH_S, now_s=EPOCH_S, until_s=EPOCH_S + 1e6
+    )
+
+
+async def reading_of(crawl: VirtualCrawl, group: asyncio.TaskGroup) -> SlowReading:
+    reading = SlowReading(crawl.crawl.world, crawl.crawl.rules.revisit, patience_s=1.0)
+    reading.begin(group)
+    return reading
+
+
+def test_what_takes_long_is_finished_beside_the_rest_and_put_off_on_disk() -> None:
+    """Whoever asked goes on; a kill would not bring the page back at once."""
+
+    async def main() -> None:
+        crawl, read = virtual_crawl(), Read()
+        slow, quick = leased(crawl, HOSTS[0], 2)
+        async with asyncio.TaskGroup() as group:
+            reading = await reading_of(crawl, group)
+            await reading.read(slow, read.page("slow", 10.0), read.then, n_bytes=1)
+            await reading.read(quick, read.page("quick", 0.001), read.then, n_bytes=1)
+            assert (read.told, reading.is_idle) == (["quick"], False)
+            await asyncio.sleep(5.0)
+            crawl.frontier.release([slow, quick])
+            again = crawl.frontier.host(slow.host_id, now_s=EPOCH_S + 1e6)
+            put_off = crawl.frontier.lease(
+                slow.host_id, limit=9, due_by_s=EPOCH_S + 60, now_s=EPOCH_S, until_s=EPOCH_S + 1
+            )
+            assert again.next_due_s == EPOCH_S
+            assert [lease.url for lease in put_off] == [quick.url]
+            await reading.ended()
+        assert read.told == ["quick", "slow"]
+
+    run_virtually(main())
+
+
+async def poison() -> str:
+    await asyncio.sleep(2.0)
+    raise PoisonPage("poison")
+
+
+def test_what_finds_no_room_waits_for_it_until_there_is_poison_about() -> None:
+    """Honest pages hold up who brings them; hostile ones, and who must not wait, are refused."""
+
+    async def main() -> None:
+        crawl, read = virtual_crawl(), Read()
+        pages = leased(crawl, HOSTS[0], 5)
+        refused = "too much is being read that takes long"
+        async with asyncio.TaskGroup() as group:
+            reading = await reading_of(crawl, group)
+            await reading.read(pages[0], read.page("0", 5.0), read.then, n_bytes=MAX_ASIDE_BYTES)
+            await reading.read(pages[1], read.page("1", 9.0), read.then, n_bytes=1, may_wait=False)
+            assert read.told == [refused]
+            await reading.read(pages[2], read.page("2", 60.0), read.then, n_bytes=1)
+            assert read.told == [refused, "0"]
+            await reading.read(pages[3], poison(), read.then, n_bytes=1)
+            filling = read.page("4", 60.0)
+            await reading.read(pages[4], filling, read.then, n_bytes=MAX_ASIDE_BYTES)
+            assert read.told == [refused, "0", "poison", refused]
+        assert read.told[4:] == ["2"]
+
+    run_virtually(main())

@@ -1,0 +1,82 @@
+"""What was found out reaches the disk in an order that no failure can spoil."""
+
+import pytest
+
+from recrawl.crawler.runtime.outcomes import Finding, update_of
+from recrawl.errors import StateError
+from recrawl.terms import FetchResponse, Outcome
+from recrawl.testing import VirtualCrawl, run_virtually, virtual_crawl
+from recrawl.testing.worlds import EPOCH_S
+
+A = "http://a.test"
+
+
+def read_home(virtual: VirtualCrawl) -> None:
+    """Tell the recorder that the home page was read, and led to another."""
+    crawl, frontier = virtual.crawl, virtual.frontier
+    host_id = frontier.hosts()[0].host_id
+    (lease,) = frontier.lease(
+        host_id, limit=1, due_by_s=EPOCH_S, now_s=EPOCH_S, until_s=EPOCH_S + 60.0,
+        discovery_share=1.0,
+    )  # fmt: skip
+    finding = Finding(Outcome.NEW, FetchResponse(f"{A}/", 200), signature=b"s", raw_hash=b"r")
+    crawl.recorder.add(found=crawl.rules.admission.of([f"{A}/led-to"], depth=1))
+    crawl.recorder.add([update_of(lease, finding, EPOCH_S, crawl.rules.revisit)], committed=True)
+
+
+@pytest.mark.parametrize("name", ["admit", "complete"])
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_no_page_is_on_record_as_read_before_what_it_led_to(
+    monkeypatch: pytest.MonkeyPatch, name: str, when: str
+) -> None:
+    """Killed before or after either is written, a crawl finds the other page all the same."""
+
+    async def main() -> VirtualCrawl:
+        virtual = virtual_crawl()
+        await virtual.crawl.prepare()
+        read_home(virtual)
+        real = getattr(virtual.frontier, name)
+
+        def failing(*args: object) -> object:
+            if when == "after":
+                real(*args)
+            raise StateError("the disk is full")
+
+        monkeypatch.setattr(virtual.frontier, name, failing)
+        with pytest.raises(StateError):
+            await virtual.crawl.recorder.flush()
+        return virtual
+
+    frontier = run_virtually(main()).frontier
+
+    home = frontier.details(f"{A}/")
+    assert home is not None
+    assert home.visits == 0 or frontier.details(f"{A}/led-to") is not None
+
+
+def test_what_a_failed_flush_held_is_written_by_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A crawl that stops in order, because its disk fails, may still write what it can."""
+
+    async def main() -> VirtualCrawl:
+        virtual = virtual_crawl()
+        await virtual.crawl.prepare()
+        recorder = virtual.crawl.recorder
+        read_home(virtual)
+
+        def full(*_: object) -> None:
+            raise StateError("the disk is full")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(virtual.frontier, "admit", full)
+            with pytest.raises(StateError):
+                await recorder.flush()
+        assert not recorder.is_empty
+        await recorder.flush()
+        return virtual
+
+    virtual = run_virtually(main())
+
+    assert virtual.crawl.recorder.is_empty
+    assert virtual.frontier.details(f"{A}/led-to") is not None

@@ -1,0 +1,57 @@
+"""Numbers for Prometheus."""
+
+import socket
+import urllib.request
+
+import pytest
+
+from recrawl.crawler.telemetry.counters import CountingSink
+from recrawl.crawler.telemetry.metrics import MetricsServer, MetricsSink
+from recrawl.errors import InputError
+
+
+def told(sink: MetricsSink) -> dict[str, float]:
+    """Return the samples that a scrape gets."""
+    with MetricsServer(sink, 0) as server:
+        address = f"http://127.0.0.1:{server.port}/metrics"
+        with urllib.request.urlopen(address, timeout=10.0) as answer:
+            lines = answer.read().decode().splitlines()
+    samples = (line.rpartition(" ") for line in lines if not line.startswith("#"))
+    return {name: float(value) for name, _, value in samples}
+
+
+def test_events_are_counted_and_gauges_looked_at_when_asked() -> None:
+    """Outcomes by label; times and bytes of the exchanges; the plan's freshness."""
+    now = {"robots_active": 3.0}
+    counts = CountingSink()
+    sink = MetricsSink(lambda: now, then=counts)
+    visit = {"url": "http://a.test/", "fetch_s": 0.05, "received_bytes": 1_000}
+    for outcome in ("new", "new", "not-modified"):
+        sink.emit("visit", visit | {"outcome": outcome})
+    sink.emit("plan", {"freshness": 0.8})
+    now["robots_active"] = 5.0
+
+    samples = told(sink)
+
+    assert samples['recrawl_visits_total{outcome="new"}'] == 2.0
+    assert samples['recrawl_visits_total{outcome="not-modified"}'] == 1.0
+    assert samples["recrawl_received_bytes_total"] == 3_000.0
+    assert samples['recrawl_fetch_seconds_bucket{le="0.1"}'] == 3.0
+    assert samples["recrawl_planned_freshness"] == 0.8
+    assert samples["recrawl_robots_active"] == 5.0
+    assert samples['recrawl_events_total{event="plan"}'] == 1.0
+    assert counts.outcomes["new"] == 2
+
+
+def test_a_port_in_use_is_named() -> None:
+    """In one line, before anything is crawled."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(InputError, match=f"--metrics: port {port}"):
+            MetricsServer(MetricsSink(dict), port)
+
+
+def test_a_number_that_is_no_port_is_refused() -> None:
+    """With what would be right."""
+    with pytest.raises(InputError, match="70000 is no port"):
+        MetricsServer(MetricsSink(dict), 70_000)

@@ -1,0 +1,392 @@
+"""The configuration: every key has an effect, and every wrong value is named with its key."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from recrawl.crawler.settings import Settings, SourceSettings, load_settings
+from recrawl.crawler.settings.contradictions import contradictions
+from recrawl.crawler.settings.file import File
+from recrawl.errors import InvalidSettings
+
+GOOD = 'seeds = ["http://a.test/"]\ncontact = "mailto:me@a.test"\n'
+SOURCE = '[[sources]]\nurl = "http://a.test/feed"\n'
+PROBED = SourceSettings("http://a.test/feed", "feed", 42, 600.0, (9.0, 18.0), 2.0, "Europe/Paris")
+
+
+@pytest.fixture(autouse=True)
+def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the shell says is no part of these tests."""
+    for variable in ("CONTACT", "BUDGET", "STATE"):
+        monkeypatch.delenv(f"RECRAWL_{variable}", raising=False)
+
+
+def load(folder: Path, text: str) -> Settings:
+    path = folder / "recrawl.toml"
+    path.write_text(text, encoding="utf-8")
+    return load_settings(path)
+
+
+def complaint(folder: Path, text: str) -> str:
+    """Return what is said about a file, after its name."""
+    with pytest.raises(InvalidSettings) as told:
+        load(folder, text)
+    said = str(told.value)
+    assert said.startswith(f"{folder / 'recrawl.toml'}: ")
+    assert "\n" not in said
+    return said.partition(": ")[2]
+
+
+def test_seeds_and_a_contact_are_enough(tmp_path: Path) -> None:
+    """Everything else has a default, and the file's defaults are those of `Settings`."""
+    loaded = load(tmp_path, GOOD)
+
+    expected = Settings(
+        seeds=("http://a.test/",),
+        contact="mailto:me@a.test",
+        state=tmp_path / "recrawl-state",
+        hosts=("a.test",),
+    )
+    assert loaded == expected
+
+
+KEYS: list[tuple[str, Any, str]] = [
+    ("name", "bot", 'name = "bot"'),
+    ("reading_cpu_s", 5.0, '[reading]\ncpu = "5s"'),
+    ("reading_memory_bytes", 2**30, '[reading]\nmemory = "1GiB"'),
+    ("budget_per_s", 0.1, 'budget = "6/min"'),
+    ("n_robots", 3, "robots = 3"),
+    ("hosts", ("*.test", "b.test:81"), '[scope]\nhosts = ["*.test", "b.test:81"]'),
+    ("include", ("/docs/*",), '[scope]\ninclude = ["/docs/*"]'),
+    ("exclude", ("*.pdf",), '[scope]\nexclude = ["*.pdf"]'),
+    ("max_depth", 0, "[scope]\nmax_depth = 0"),
+    ("max_pages", 7, "[scope]\nmax_pages = 7"),
+    ("max_pages_per_host", 7, "[scope]\nmax_pages_per_host = 7"),
+    ("max_listings_per_host", 7, "[scope]\nmax_listings_per_host = 7"),
+    ("max_new_per_minute", 7, "[scope]\nmax_new_per_minute = 7"),
+    ("max_query_variants", 0, "[scope]\nmax_query_variants = 0"),
+    ("max_redirects", 0, "[scope]\nmax_redirects = 0"),
+    ("sitemaps", False, "[scope]\nsitemaps = false"),
+    ("feeds", False, "[scope]\nfeeds = false"),
+    ("delay_s", 0.25, '[politeness]\ndelay = "250ms"'),
+    ("first_backoff_s", 120.0, '[politeness]\nfirst_backoff = "2m"'),
+    ("longest_backoff_s", 172_800.0, '[politeness]\nlongest_backoff = "2d"'),
+    ("allow_private", ("a.test",), '[politeness]\nallow_private = ["a.test"]'),
+    ("timeout_s", 5.0, '[fetch]\ntimeout = "5s"'),
+    ("max_bytes", 500 * 1024, '[fetch]\nmax_bytes = "500KiB"'),
+    ("min_interval_s", 60.0, '[revisit]\nmin_interval = "1m"'),
+    ("max_interval_s", 31_557_600.0, '[revisit]\nmax_interval = "1y"'),
+    ("initial_interval_s", 3600.0, '[revisit]\ninitial_interval = "1h"'),
+    ("confirm_s", 0.0, '[revisit]\nconfirm_after = "0s"'),
+    ("listing_s", 604_800.0, '[revisit]\nlistings = "1w"'),
+    ("weights", (("/x*", 5.0), ("/y", 0.0)), '[[weights]]\npath = "/x*"\nweight = 5\n'
+     '[[weights]]\npath = "/y"\nweight = 0.0'),
+    ("sources", (dataclasses.asdict(PROBED),), SOURCE + 'every = "4h"\n'
+     'min_gap = "10m"\nwork_hours = "9-18"\npreference = 2\ntime_zone = "Europe/Paris"'),
+    ("buffer_capacity", 1, "[buffer]\ncapacity = 1"),
+    ("buffer_deadline_s", 30.0, '[buffer]\ndeadline = "30s"'),
+    ("control", "room", '[buffer]\ncontrol = "room"'),
+    ("starvation_weight", 2.5, "[buffer]\nstarvation_weight = 2.5"),
+    ("language", "none", '[index]\nlanguage = "none"'),
+    ("commit_s", 0.05, '[index]\ncommit_every = "50ms"'),
+    ("index_command", ("embed", "-x"), '[index]\ncommand = ["embed", "-x"]'),
+    ("index_timeout_s", 90.0, '[index]\ntimeout = "90s"'),
+    ("n_servers", 3, '[index]\nservers = 3'),
+    ("warc", "warc", '[archive]\nwarc = "warc"'),
+    ("warc_max_bytes", 10**6, '[archive]\nmax_file = "1MB"'),
+    ("replan_s", 60.0, '[plan]\nreplan = "60s"'),
+    ("indexnow_key", "abc-12345", '[signals]\nindexnow_key = "abc-12345"'),
+    ("least_worth", 0.00002, '[plan]\nleast_worth = "0.002 points"'),
+    ("first_pass", "polite", '[plan]\nfirst_pass = "polite"'),
+    ("discovery_share", 1.0, "[plan]\ndiscovery_share = 1"),
+    ("prior_rate_per_s", 1 / 86_400, '[plan]\ntypical_change = "1d"'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("field", "expected", "text"), KEYS, ids=[key[0] for key in KEYS])
+def test_every_key_has_its_effect_and_no_other(
+    tmp_path: Path, field: str, expected: object, text: str
+) -> None:
+    """One line changes one field."""
+    needs = "\ncommand = ['x']" if field == "n_servers" else ""  # no servers without a step
+    section = text.partition("\n")[0] if needs else ""
+    plain = load(tmp_path, GOOD + section + needs)
+    loaded = load(tmp_path, GOOD + text + needs)
+
+    changed = {
+        name: value
+        for name, value in dataclasses.asdict(loaded).items()
+        if value != dataclasses.asdict(plain)[name]
+    }
+    changed = {n: v.name if isinstance(v, Path) else v for n, v in changed.items()}
+    assert changed == {field: pytest.approx(expected) if isinstance(expected, float) else expected}
+
+
+def test_no_key_is_left_out_above() -> None:
+    """A new setting needs a line in the table."""
+    keys: set[str] = set()
+    for key in msgspec.structs.fields(File):
+        is_table = isinstance(key.type, type) and issubclass(key.type, msgspec.Struct)
+        inner = msgspec.structs.fields(key.type) if is_table else ()
+        keys |= {f"{key.name}.{field.name}" for field in inner} or {key.name}
+    keys -= {"seeds", "seed_file", "contact", "state"}
+
+    written = set()
+    for _, _, text in KEYS:
+        section, _, rest = text.partition("\n")
+        if section.startswith("[["):
+            written.add(section.strip("[]"))
+        elif section.startswith("["):
+            written.add(f"{section[1:-1]}.{rest.partition(' =')[0]}")
+        else:
+            written.add(text.partition(" =")[0])
+    assert written == keys
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["bugdet", "did you mean 'budget'"], 'bugdet = "1/h"'),
+        (["max_dept", "[scope]", "'max_depth'"], "[scope]\nmax_dept = 3"),
+        (["wieght", "'weight'"], '[[weights]]\npath = "/"\nwieght = 3'),
+        (["zzz", "known here", "delay"], "[politeness]\nzzz = 3"),
+        (["nosuch"], "[nosuch]\nx = 1"),
+        (["budget", "a text in quotes"], "budget = 5"),
+        (["scope.max_depth", "a whole number"], '[scope]\nmax_depth = "3"'),
+        (["scope.hosts", "a list"], '[scope]\nhosts = "a.test"'),
+        (["weights", "path"], "[[weights]]\nweight = 3.0"),
+        (["prbes", "[sources", "'probes'"], SOURCE + "prbes = 3"),
+        (["sources", "'feed'", "https://example.org/feed"], '[[sources]]\nurl = "feed"'),
+        (["sources", "kind", "'atom'", "sitemap"], SOURCE + 'kind = "atom"\nprobes = 3'),
+        (["http://a.test/feed", "either probes", "every"], SOURCE + 'kind = "feed"'),
+        (["probes", "0", "at least 1"], SOURCE + "probes = 0"),
+        (["every", "'1s'", "too short"], SOURCE + 'every = "1s"'),
+        (["168 probes", "2h", "84"], SOURCE + 'every = "1h"\nmin_gap = "2h"'),
+        (["work_hours", "'9 to 5'", "9-18"], SOURCE + 'probes = 3\nwork_hours = "9 to 5"'),
+        (["preference", "-1"], SOURCE + 'probes = 3\npreference = -1'),
+        (["named twice"], SOURCE + "probes = 3\n" + SOURCE + "probes = 4"),
+        (["budget", "2", "nine tenths"], 'budget = "2/h"\n' + SOURCE + 'every = "30m"'),
+        (["sources", "c.test", "scope.hosts"],
+         '[scope]\nhosts = ["a.test"]\n[[sources]]\nurl = "http://c.test/"\nprobes = 3'),
+        (["budget", "'1000'", "1000/h"], 'budget = "1000"'),
+        (["budget", "'0/h'", "above 0"], 'budget = "0/h"'),
+        (["budget", "'1e9/s'", "100000/s"], 'budget = "1e9/s"'),
+        (["robots", "0", "at least 1"], "robots = 0"),
+        (["robots", "10001", "at most 10000"], "robots = 10001"),
+        (["name", "'my bot/2'", "letters"], 'name = "my bot/2"'),
+        (["name", "''"], 'name = ""'),
+        (["scope.hosts", "empty"], "[scope]\nhosts = []"),
+        (["scope.hosts", "'http://a.test'", "example.org"], '[scope]\nhosts = ["http://a.test"]'),
+        (["seeds", "http://a.test/", "b.test"], '[scope]\nhosts = ["b.test"]'),
+        (["scope.hosts", "''"], '[scope]\nhosts = [""]'),
+        (["scope.include", "empty"], '[scope]\ninclude = [""]'),
+        (["scope.exclude", "empty"], '[scope]\nexclude = ["/x", ""]'),
+        (["buffer.control", "'best'", "room"], '[buffer]\ncontrol = "best"'),
+        (["buffer.starvation_weight", "0"], "[buffer]\nstarvation_weight = 0.0"),
+        (["scope.max_depth", "-1"], "[scope]\nmax_depth = -1"),
+        (["scope.max_pages", "0"], "[scope]\nmax_pages = 0"),
+        (["scope.max_pages_per_host", "0"], "[scope]\nmax_pages_per_host = 0"),
+        (["scope.max_listings_per_host", "-1"], "[scope]\nmax_listings_per_host = -1"),
+        (["scope.max_new_per_minute", "0"], "[scope]\nmax_new_per_minute = 0"),
+        (["scope.max_query_variants", "-1"], "[scope]\nmax_query_variants = -1"),
+        (["scope.max_redirects", "21", "at most 20"], "[scope]\nmax_redirects = 21"),
+        (["politeness.delay", "'1 parsec'", "30s"], '[politeness]\ndelay = "1 parsec"'),
+        (["politeness.first_backoff", "'1ms'", "at least 1s"],
+         '[politeness]\nfirst_backoff = "1ms"'),
+        (["politeness.longest_backoff", "'0s'"], '[politeness]\nlongest_backoff = "0s"'),
+        (["politeness.first_backoff", "2d", "longer", "longest_backoff"],
+         '[politeness]\nfirst_backoff = "2d"'),
+        (["fetch.timeout", "'0s'"], '[fetch]\ntimeout = "0s"'),
+        (["fetch.max_bytes", "'lots'", "4MiB"], '[fetch]\nmax_bytes = "lots"'),
+        (["fetch.max_bytes", "'10'", "1kB"], '[fetch]\nmax_bytes = "10"'),
+        (["fetch.max_bytes", "'2GiB'", "1GiB"], '[fetch]\nmax_bytes = "2GiB"'),
+        (["revisit.min_interval", "'0s'"], '[revisit]\nmin_interval = "0s"'),
+        (["revisit.min_interval (2d)", "longer", "revisit.max_interval (1d)"],
+         '[revisit]\nmin_interval = "2d"\nmax_interval = "1d"'),
+        (["revisit.initial_interval"], '[revisit]\ninitial_interval = "soon"'),
+        (["revisit.confirm_after"], '[revisit]\nconfirm_after = "-1s"'),
+        (["revisit.listings"], '[revisit]\nlistings = ""'),
+        (["weights", "-1", "'/x'", ">= 0"], '[[weights]]\npath = "/x"\nweight = -1'),
+        (["weights", "nan", "'/x'"], '[[weights]]\npath = "/x"\nweight = nan'),
+        (["weights", "inf"], '[[weights]]\npath = "/x"\nweight = inf'),
+        (["pattern is empty"], '[[weights]]\npath = ""\nweight = 1'),
+        (["signals.indexnow_key", "'short'", "8 to 128"], '[signals]\nindexnow_key = "short"'),
+        (["plan.least_worth", "'much'", "0.001 points"], '[plan]\nleast_worth = "much"'),
+        (["plan.least_worth", "'-1 points'"], '[plan]\nleast_worth = "-1 points"'),
+        (["plan.least_worth", "'3 pages'"], '[plan]\nleast_worth = "3 pages"'),
+        (["plan.first_pass", "'fast'", "polite"], '[plan]\nfirst_pass = "fast"'),
+        (["buffer.capacity", "0"], "[buffer]\ncapacity = 0"),
+        (["buffer.deadline"], '[buffer]\ndeadline = "0s"'),
+        (["index.language", "'klingon'", "english"], '[index]\nlanguage = "klingon"'),
+        (["index.commit_every"], '[index]\ncommit_every = "0s"'),
+        (["index.command", "program"], '[index]\ncommand = [""]'),
+        (["index.command", "NUL"], '[index]\ncommand = ["a\\u0000"]'),
+        (["index.timeout"], '[index]\ntimeout = "0s"'),
+        (["index.servers", "3", "index.command"], "[index]\nservers = 3"),
+        (["index.servers", "65", "at most 64"], "[index]\nservers = 65\ncommand = ['x']"),
+        (
+            ["index.servers", "8", "only 4"],
+            "[buffer]\ncapacity = 4\n[index]\nservers = 8\ncommand = ['x']",
+        ),
+        (["plan.replan"], '[plan]\nreplan = "0s"'),
+        (["plan.discovery_share", "2.0", "between 0 and 1"], "[plan]\ndiscovery_share = 2.0"),
+        (["plan.discovery_share", "nan"], "[plan]\ndiscovery_share = nan"),
+        (["plan.typical_change"], '[plan]\ntypical_change = "0d"'),
+        (["seed_file", "nowhere.txt", "No such file"], 'seed_file = "nowhere.txt"'),
+        (["not valid TOML"], "seeds = ["),
+    ],
+)  # fmt: skip
+def test_a_wrong_value_is_named_with_its_key_and_what_would_be_right(
+    tmp_path: Path, words: list[str], text: str
+) -> None:
+    """One line, and nothing is written."""
+    said = complaint(tmp_path, GOOD + text)
+
+    for word in words:
+        assert word in said
+    assert [path.name for path in tmp_path.iterdir()] == ["recrawl.toml"]
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["seeds", "at least one"], 'contact = "me@a.test"'),
+        (["seeds", "'ftp://a.test/'", "https://example.org/"],
+         'contact = "me@a.test"\nseeds = ["ftp://a.test/"]'),
+        (["contact", "nothing", "reach you"], 'seeds = ["http://a.test/"]'),
+    ],
+)  # fmt: skip
+def test_what_is_missing_is_named(tmp_path: Path, words: list[str], text: str) -> None:
+    """Seeds and contact have no default."""
+    said = complaint(tmp_path, text)
+
+    for word in words:
+        assert word in said
+
+
+@pytest.mark.parametrize(
+    ("expected", "contact"),
+    [
+        ("mailto:me@a.test", "me@a.test"),
+        ("mailto:me@a.test", "mailto:me@a.test"),
+        ("https://a.test/bot", "https://a.test/bot"),
+    ],
+)
+def test_a_contact_is_a_mail_address_or_a_page(tmp_path: Path, expected: str, contact: str) -> None:
+    """And is part of what the crawler calls itself."""
+    loaded = load(tmp_path, f'seeds = ["http://a.test/"]\ncontact = "{contact}"')
+
+    assert loaded.contact == expected
+    assert loaded.user_agent.startswith("recrawl/")
+    assert loaded.user_agent.endswith(f"(+{expected.removeprefix('mailto:')})")
+
+
+@pytest.mark.parametrize(
+    "contact",
+    [
+        "",
+        "me",
+        "mailto:",
+        "https://",
+        "me at a.test",
+        "you@example.org",
+        "mé@a.test",
+        "me@a.test\\n",
+    ],
+)
+def test_no_crawl_starts_without_a_way_to_reach_its_owner(tmp_path: Path, contact: str) -> None:
+    """Nor with the example's, nor with what no header can carry."""
+    said = complaint(tmp_path, f'seeds = ["http://a.test/"]\ncontact = "{contact}"')
+
+    assert said.startswith("contact: ")
+
+
+def test_seeds_come_from_the_file_and_from_a_list(tmp_path: Path) -> None:
+    """In normal form, once each; comments, empty lines and a byte order mark are no seeds."""
+    (tmp_path / "list.txt").write_text(
+        "\ufeffhttp://B.test\n\n# one\n  # two\n http://c.test/x \nhttp://a.test\n",
+        encoding="utf-8",
+    )
+
+    loaded = load(tmp_path, f'seed_file = "list.txt"\n{GOOD}')
+
+    assert loaded.seeds == ("http://a.test/", "http://b.test/", "http://c.test/x")
+    assert loaded.hosts == ("a.test", "b.test", "c.test")
+
+
+def test_a_bad_line_of_a_seed_list_is_named(tmp_path: Path) -> None:
+    """By its number."""
+    (tmp_path / "list.txt").write_text("http://a.test/\n\nnot a url\n")
+    assert "list.txt, line 3: 'not a url'" in complaint(tmp_path, f'seed_file = "list.txt"\n{GOOD}')
+
+    (tmp_path / "list.txt").write_bytes(b"http://a.test/\xff\n")
+    assert "not UTF-8" in complaint(tmp_path, f'seed_file = "list.txt"\n{GOOD}')
+
+
+def test_the_state_lies_beside_the_file(tmp_path: Path) -> None:
+    """Wherever the command is called from."""
+    assert load(tmp_path, f'state = "here"\n{GOOD}').state == tmp_path / "here"
+    assert load(tmp_path, f'state = "/there"\n{GOOD}').state == Path("/there")
+
+
+def test_the_environment_overrides_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three settings, checked as those of the file are."""
+    monkeypatch.setenv("RECRAWL_BUDGET", "2/s")
+    monkeypatch.setenv("RECRAWL_CONTACT", "you@b.test")
+    monkeypatch.setenv("RECRAWL_STATE", "elsewhere")
+    loaded = load(tmp_path, GOOD)
+
+    assert (loaded.budget_per_s, loaded.contact) == (2.0, "mailto:you@b.test")
+    assert loaded.state == tmp_path / "elsewhere"
+    monkeypatch.setenv("RECRAWL_BUDGET", "much")
+    assert "'much'" in complaint(tmp_path, GOOD)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    """With a hint where it is missing."""
+    with pytest.raises(InvalidSettings, match=r"No such file.*recrawl init"):
+        load_settings(tmp_path / "nowhere.toml")
+    with pytest.raises(InvalidSettings, match="directory"):
+        load_settings(tmp_path)
+    (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(InvalidSettings, match="not valid TOML"):
+        load_settings(tmp_path / "bytes.toml")
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ("no more than 1 are ever busy", "robots = 9"),
+        ("1/s: the rest is never used", 'budget = "2/s"'),
+        (
+            "no more than 4 of them run",
+            "robots = 9\n[scope]\nhosts = ['*']\n[buffer]\ncapacity = 4",
+        ),
+        ("which are kept", '[revisit]\ninitial_interval = "5s"'),
+    ],
+)
+def test_settings_in_each_others_way_are_told_of(tmp_path: Path, words: str, text: str) -> None:
+    """Each is possible; one of the two has no effect."""
+    (told,) = contradictions(load(tmp_path, GOOD + text))
+
+    assert words in told
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "robots = 9\n[scope]\nhosts = ['*.a.test', 'a.test']",
+        'budget = "2/s"\n[politeness]\ndelay = "0s"',
+        'budget = "1/s"',
+        '[revisit]\nmax_interval = "1h"',
+    ],
+)
+def test_of_settings_that_go_together_nothing_is_told(tmp_path: Path, text: str) -> None:
+    """Nor of defaults, which suit any site."""
+    assert contradictions(load(tmp_path, GOOD + text)) == []

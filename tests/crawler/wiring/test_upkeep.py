@@ -1,0 +1,218 @@
+"""A state directory looked through, mended, copied and brought back."""
+
+import contextlib
+import os
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recrawl.crawler.frontier.sql import migrations
+from recrawl.crawler.frontier.store import DATABASE
+from recrawl.crawler.index.files import named_files
+from recrawl.crawler.wiring.stores import open_frontier, open_index
+from recrawl.crawler.wiring.upkeep import back_up, check, is_lost, repair, restore
+from recrawl.errors import InputError, StateError
+from recrawl.testing import run_virtually, virtual_crawl
+
+A = "http://a.test"
+PAGES = [f"{A}/{number}" for number in range(30)]
+
+
+def crawl(state: Path) -> int:
+    """Crawl everything once; return the requests for pages that it took."""
+    frontier, index = open_frontier(state), open_index(state)
+
+    async def main() -> int:
+        virtual = virtual_crawl(frontier=frontier, index=index, once=True)
+        virtual.web.page(f"{A}/", "home", *PAGES)
+        for url in PAGES:
+            virtual.web.page(url, f"the page {url} has words of its own " * 20)
+        await virtual.crawl.prepare()
+        async with virtual.crawl.running():
+            await virtual.crawl.until_done()
+        return len(virtual.web.requests)
+
+    n = run_virtually(main())
+    index.close()
+    frontier.close()
+    return n
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    state = tmp_path_factory.mktemp("original") / "state"
+    crawl(state)
+    return state
+
+
+@pytest.fixture
+def state(original: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(original, tmp_path / "state"))
+
+
+def urls_in(state: Path) -> set[str]:
+    frontier, index = open_frontier(state, read_only=True), open_index(state, read_only=True)
+    held = dict(index.urls())
+    assert held == dict(frontier.urls_indexed())
+    frontier.close()
+    return set(held)
+
+
+def flip(path: Path, place: int) -> None:
+    body = bytearray(path.read_bytes())
+    body[place % len(body)] ^= 4
+    path.write_bytes(body)
+
+
+def test_a_whole_state_is_whole_and_private(state: Path) -> None:
+    assert check(state) == []
+    assert repair(state) == []
+    fresh = state.parent / "fresh"
+    crawl(fresh)
+    assert [oct(path.stat().st_mode & 0o777) for path in (fresh, fresh / "index")] == ["0o700"] * 2
+    for path in fresh.glob("*"):
+        assert path.is_dir() or path.stat().st_mode & 0o777 == 0o600, path
+
+
+def test_a_lost_index_is_told_and_refilled(state: Path) -> None:
+    shutil.rmtree(state / "index")
+
+    assert "31 pages have no copy" in check(state)[0].what
+    assert repair(state) == ["31 pages without a copy are fetched again"]
+    crawl(state)
+    assert urls_in(state) == {f"{A}/", *PAGES}
+
+
+def test_a_flipped_bit_costs_its_segment_and_nothing_else(state: Path) -> None:
+    crawl(state)
+    segment, names = next(iter(named_files(state / "index").items()))
+    flip(state / "index" / f"{segment}.store", 40)
+
+    assert [(fault.part, fault.what.split()[0]) for fault in check(state)] == [
+        ("index", f"{segment}.store")
+    ]
+    done = repair(state)
+    assert "moved to" in done[0]
+    assert {path.name for path in (state / "damaged-1").iterdir()} == set(names)
+    assert check(state) == []
+    crawl(state)
+    assert urls_in(state) == {f"{A}/", *PAGES}
+
+
+def test_what_a_killed_process_left_is_told_and_removed(state: Path) -> None:
+    (state / "index" / f"{'e' * 32}.store").touch()
+    with contextlib.closing(sqlite3.connect(state / DATABASE)) as opened, opened:
+        opened.execute("INSERT INTO indexing (page_id) VALUES (3)")
+
+    assert [fault.what for fault in check(state)] == [f"{'e' * 32}.store belongs to no commit"]
+    assert repair(state) == [
+        "1 files that belong to no commit were removed",
+        "1 pages were followed up whose copy was being written",
+    ]
+    assert check(state) == []
+
+
+@pytest.mark.parametrize("left", ["empty", "gone", "rubbish"])
+def test_a_lost_database_is_begun_anew_from_the_index(state: Path, left: str) -> None:
+    """No page that the index has is forgotten; a crawl alone would not start over it."""
+    for path in state.glob(f"{DATABASE}*"):
+        path.unlink()
+    if left != "gone":
+        (state / DATABASE).write_bytes(b"" if left == "empty" else b"rubbish" * 1000)
+
+    assert is_lost(state) == (left != "rubbish")
+    assert check(state)[0].part == "state"
+    repair(state)
+    assert check(state) == []
+    assert urls_in(state) == {f"{A}/", *PAGES}
+    assert crawl(state) >= 31
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=3), st.sampled_from([0, 0xFF, 0x5A]))
+def test_whatever_page_of_the_database_is_overwritten_it_is_mended(
+    original: Path, tmp_path_factory: pytest.TempPathFactory, places: list[int], byte: int
+) -> None:
+    """Rows that can be read are kept, pages that cannot come back from the index."""
+    state = Path(shutil.copytree(original, tmp_path_factory.mktemp("hit") / "state"))
+    body = bytearray((state / DATABASE).read_bytes())
+    for place in places:
+        at = place * 4096 % len(body)
+        body[at : at + 4096] = bytes([byte]) * 4096
+    (state / DATABASE).write_bytes(body)
+
+    assert check(state)
+    repair(state)
+
+    assert check(state) == []
+    assert urls_in(state) == {f"{A}/", *PAGES}
+
+
+def test_a_backup_made_while_the_crawl_goes_on_is_whole(state: Path, tmp_path: Path) -> None:
+    """And restored it goes on where it was."""
+    frontier, index = open_frontier(state), open_index(state)
+    back_up(state, tmp_path / "copy")
+    index.close()
+    frontier.close()
+
+    assert check(tmp_path / "copy") == []
+    restore(tmp_path / "copy", tmp_path / "again")
+    assert urls_in(tmp_path / "again") == urls_in(state)
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_a_backup_never_writes_over_anything(state: Path, tmp_path: Path) -> None:
+    (tmp_path / "copy").mkdir()
+    (tmp_path / "copy" / "mine").touch()
+    with pytest.raises(InputError, match="not empty"):
+        back_up(state, tmp_path / "copy")
+    with pytest.raises(InputError, match="not empty"):
+        restore(state, tmp_path / "copy")
+    with pytest.raises(InputError, match="holds no backup"):
+        restore(tmp_path / "copy", tmp_path / "new")
+    assert [path.name for path in (tmp_path / "copy").iterdir()] == ["mine"]
+
+
+def test_a_backup_of_something_damaged_is_refused(state: Path, tmp_path: Path) -> None:
+    segment = next(iter(named_files(state / "index")))
+    flip(state / "index" / f"{segment}.idx", 10)
+
+    with pytest.raises(StateError, match="damaged"):
+        back_up(state, tmp_path / "copy")
+    assert not (tmp_path / "copy").exists()
+
+
+def test_repair_waits_for_no_crawl(state: Path) -> None:
+    frontier = open_frontier(state)
+    with pytest.raises(StateError, match=f"in use by process {os.getpid()}"):
+        repair(state)
+    frontier.close()
+
+
+def test_a_copy_of_the_state_is_kept_before_it_is_migrated(tmp_path: Path) -> None:
+    """It is what the older version can go back to."""
+    with contextlib.closing(sqlite3.connect(tmp_path / DATABASE)) as old:
+        old.executescript(f"{migrations()[0]}\nPRAGMA user_version = 1;")
+        old.execute("INSERT INTO host (host) VALUES ('http://a.test')")
+        old.commit()
+
+    open_frontier(tmp_path).close()
+
+    (kept,) = tmp_path.glob("state-before-schema-*.sqlite3")
+    with contextlib.closing(sqlite3.connect(kept)) as copy:
+        assert copy.execute("PRAGMA user_version").fetchone() == (1,)
+        assert copy.execute("SELECT host FROM host").fetchall() == [("http://a.test",)]
+
+
+def test_a_newer_version_is_refused_by_its_name(state: Path) -> None:
+    with contextlib.closing(sqlite3.connect(state / DATABASE)) as opened, opened:
+        opened.execute("UPDATE label SET value = '9.8.7' WHERE name = 'version'")
+        opened.execute("PRAGMA user_version = 999")
+
+    for look in (check, repair):
+        with pytest.raises(StateError, match=r"recrawl 9\.8\.7"):
+            look(state)
