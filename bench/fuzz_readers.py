@@ -17,11 +17,11 @@ from recrawl.cli.fit.event_log import read_event_log
 from recrawl.cli.probe.source import read_source
 from recrawl.cli.robots.model_file import EXAMPLE, read_model
 from recrawl.cli.robots.policy_file import read_policy_file
-from recrawl.cli.tables import open_page_table, read_table
 from recrawl.crawler.fetch.http import FetchBounds, HttpFetcher
 from recrawl.crawler.index.queries import read_query
 from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.errors import FetchError, InputError
+from recrawl.tables.reading import open_page_table, read_table
 from recrawl.terms import Document
 
 __all__ = ["EXAMPLE", "Answers", "Asked", "FileReaders", "as_parquet", "model_readers", "tables"]

@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 
 from recrawl.cli.backtest.report import Compared
-from recrawl.cli.backtest.table import read_history
 from recrawl.cli.backtest.verb import _at_the_same, _budget, _replay_all, _test
 from recrawl.simulation.backtest import POLICIES
 from recrawl.simulation.comparison import resample_pages, score_policy
+from recrawl.tables.histories import read_history
 
 
 def cell(found, name):

@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 
 import recrawl.learning.beliefs as module
-from recrawl.cli.backtest.table import read_history
 from recrawl.learning.beliefs import RateBeliefs
+from recrawl.tables.histories import read_history
 
 SHIPPED = "never, 14, 1.4; 10 pages"
 LIVES = {

@@ -20,8 +20,8 @@ import recrawl.cli
 from recrawl.cli import main
 from recrawl.cli.output import console, printable
 from recrawl.cli.robots.model_file import EXAMPLE
-from recrawl.cli.table_bytes import CheckedBytes
 from recrawl.errors import InvalidTable
+from recrawl.tables.text_bytes import CheckedBytes
 
 DEEP = "[" * 100_000
 HUGE = "1e308"

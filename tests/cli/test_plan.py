@@ -232,7 +232,7 @@ def test_tables_larger_than_memory_are_spooled(
     pq.write_table(pa.table(columns), path)
     inside = answer(run, path, "--budget", "200000/d", "--host-limit", "4000/d")
 
-    monkeypatch.setattr("recrawl.cli.plan.spool._IN_MEMORY", 1)
+    monkeypatch.setattr("recrawl.tables.spool._IN_MEMORY", 1)
     outside = answer(run, path, "--budget", "200000/d", "--host-limit", "4000/d")
 
     assert outside == inside

@@ -22,7 +22,6 @@ from rich.text import Text
 from typing_extensions import override
 
 from recrawl.cli.backtest.report import Compared, backtest_json, print_backtest
-from recrawl.cli.backtest.table import read_history
 from recrawl.cli.figures import check_picture
 from recrawl.cli.output import parse_rate_per_s, print_json, progress_console
 from recrawl.cli.sizes import check_memory, check_seed, check_whole
@@ -31,6 +30,7 @@ from recrawl.simulation.backtest import POLICIES, Backtest, Replayed, bound_by_f
 from recrawl.simulation.comparison import Score, resample_pages, score_policy
 from recrawl.simulation.history import ChangeHistory
 from recrawl.simulation.revisit_rules import SHIPPED_RULES
+from recrawl.tables.histories import read_history
 
 __all__ = ["main"]
 

@@ -11,17 +11,17 @@ import pyarrow.compute as pc
 from cyclopts import Parameter
 from numpy.typing import NDArray
 
-from recrawl.cli.instants import instants
 from recrawl.cli.output import UNIT_S, console, print_json, print_table, show_duration
-from recrawl.cli.own_exports import told_only
 from recrawl.cli.plan.writer import check_out, write_batch
-from recrawl.cli.tables import read_table
 from recrawl.errors import InputError, InvalidModel, InvalidTable
 from recrawl.learning.beliefs import RateBeliefs
 from recrawl.learning.change_rates import estimate_change_rates, maximise_likelihood
 from recrawl.learning.gamma_priors import digamma, learn_gamma_priors
 from recrawl.learning.signals import SignalQuality, learn_signal_quality
 from recrawl.learning.visits import VisitIntervals, intervals_between
+from recrawl.tables.instants import instants
+from recrawl.tables.own_exports import told_only
+from recrawl.tables.reading import read_table
 
 __all__ = ["main"]
 

@@ -8,14 +8,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from recrawl.cli.instants import instants
-from recrawl.cli.tables import read_table
 from recrawl.crawler.settings.zones import find_zone
 from recrawl.crawler.wiring.zones import local_clock
 from recrawl.errors import InvalidTable
 from recrawl.learning.probe_results import ProbedIntensity, estimate_from_probes
 from recrawl.learning.weekly_intensity import WeeklyIntensity, estimate_weekly_intensity
 from recrawl.processes.local_clock import WEEK_S, LocalClock
+from recrawl.tables.instants import instants
+from recrawl.tables.reading import read_table
 
 __all__ = ["EventLog", "fit_log", "fit_probe_results", "read_event_log", "read_probe_results"]
 

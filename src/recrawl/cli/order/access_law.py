@@ -6,10 +6,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from recrawl.cli.tables import open_page_table
 from recrawl.errors import InputError, InvalidTable
 from recrawl.processes.access_times import AccessTime, ConstantTime, ObservedTimes
 from recrawl.processes.phase_type import PhaseType
+from recrawl.tables.reading import open_page_table
 
 __all__ = ["AccessLaw", "access_law"]
 

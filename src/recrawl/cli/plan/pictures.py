@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recrawl.api.plan_solution import Answer
 from recrawl.cli.output import UNIT_S
-from recrawl.cli.plan.report import Answer, show_value
+from recrawl.cli.plan.report import show_value
 from recrawl.errors import StateError
 from recrawl.freshness import Pages, PriceList, TradeOffCurve
 

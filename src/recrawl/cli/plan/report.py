@@ -1,10 +1,9 @@
 """What ``recrawl plan`` says: an answer in numbers, as JSON or for people."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recrawl.api.plan_solution import Answer
 from recrawl.cli.output import UNIT_S, print_table, show_duration
 from recrawl.freshness import TradeOffCurve
 
@@ -12,64 +11,12 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 __all__ = [
-    "Answer",
-    "CappedHost",
     "answer_json",
     "curve_json",
     "print_answer",
     "print_curve",
-    "show_rate",
     "show_value",
 ]
-
-
-@dataclass(frozen=True)
-class CappedHost:
-    """A host that spends all it may; rate per second, price as :class:`Answer`."""
-
-    host: str
-    rate: float
-    price: float
-
-
-@dataclass(frozen=True)
-class Answer:
-    """A plan in numbers, times in seconds.
-
-    Rates are shown per ``shown_unit``, the unit in which the budget was given. ``price`` is the
-    worth of one more fetch per second in summed weight times measure, ``slope`` the same in the
-    average, ``value_of_more`` the measure with a fifth more budget. ``spent`` counts fetch costs,
-    ``accesses`` the fetches themselves, which is what robots must be able to make.
-    """
-
-    n_pages: int
-    n_hosts: int
-    budget: float
-    spent: float
-    accesses: float
-    measure: str
-    spacing: str
-    value: float
-    value_of_more: float
-    price: float
-    slope: float
-    n_never_visited: int
-    n_hosts_at_cap: int
-    capped_hosts: tuple[CappedHost, ...]
-    kkt_residual: float
-    duality_gap: float
-    passes: int
-    compare: Mapping[str, float]
-    shown_unit: str = "s"
-
-    def show_rate(self, per_second: float) -> str:
-        """Write a rate in the unit of the budget."""
-        return show_rate(per_second, self.shown_unit)
-
-
-def show_rate(per_second: float, unit: str) -> str:
-    """Write a rate per a unit of time."""
-    return f"{per_second * UNIT_S[unit]:,.5g}/{unit}"
 
 
 def answer_json(answer: Answer, unit: str | None) -> dict[str, object]:

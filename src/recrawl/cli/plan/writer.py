@@ -1,26 +1,22 @@
 """Plans as tables: the pages as they came, with a column crawl_rate."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Protocol
 
 import msgspec
-import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
-from recrawl.cli.plan.spool import PageSpool, track
-from recrawl.cli.tables import PageTable
+from recrawl.api.plan_solution import SolvedPlan, with_rates
+from recrawl.cli.plan.progress import track
 from recrawl.errors import InputError, StateError
-from recrawl.freshness import PriceList
+from recrawl.tables.reading import PageTable
 
 __all__ = ["SINKS", "check_out", "write_batch", "write_plan"]
-
-COLUMN = "crawl_rate"
 
 
 class _Sink(Protocol):
@@ -103,9 +99,7 @@ def write_batch(out: Path, batch: pa.RecordBatch) -> None:
         part.unlink(missing_ok=True)
 
 
-def write_plan(
-    table: PageTable, spool: PageSpool, prices: PriceList, out: Path, unit_s: float
-) -> None:
+def write_plan(table: PageTable, solved: SolvedPlan, out: Path) -> None:
     """Write the table again with crawl rates, in its unit of time; all of it or nothing.
 
     Raises
@@ -114,39 +108,15 @@ def write_plan(
         When the file cannot be written.
     """
     part = out.with_name(f"{out.name}.part")
-    rates = _Rates(prices, spool)
-    sink: _Sink | None = None
     try:
-        batches = track(table, None, "writing")
-        first = _with_rates(next(batches), rates, unit_s)
+        batches = with_rates(track(table, None, "writing"), solved)
+        first = next(batches)
         with SINKS[out.suffix](str(part), first.schema) as sink:
             sink.write(first)
             for batch in batches:
-                sink.write(_with_rates(batch, rates, unit_s))
+                sink.write(batch)
         os.replace(part, out)
     except OSError as error:
         raise StateError(f"{out}: cannot be written: {os.strerror(error.errno or 5)}") from error
     finally:
         part.unlink(missing_ok=True)
-
-
-def _with_rates(batch: pa.RecordBatch, rates: "_Rates", unit_s: float) -> pa.RecordBatch:
-    values = pa.array(rates.take(batch.num_rows) * unit_s)
-    names = batch.schema.names
-    if COLUMN in names:
-        return batch.set_column(names.index(COLUMN), COLUMN, values)
-    return batch.append_column(COLUMN, values)
-
-
-class _Rates:
-    """Hands out crawl rates in the order of the pages, in pieces of any size."""
-
-    def __init__(self, prices: PriceList, spool: PageSpool) -> None:
-        self._rates: Iterator[NDArray[np.float64]] = (prices.rates(part) for part in spool)
-        self._rest = np.empty(0)
-
-    def take(self, count: int) -> NDArray[np.float64]:
-        while self._rest.size < count:
-            self._rest = np.concatenate([self._rest, next(self._rates)])
-        taken, self._rest = self._rest[:count], self._rest[count:]
-        return taken

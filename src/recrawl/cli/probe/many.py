@@ -21,10 +21,10 @@ from recrawl.cli.output import (
 )
 from recrawl.cli.probe.source import LONGEST_PERIOD_S, Importance
 from recrawl.cli.sizes import check_whole
-from recrawl.cli.tables import open_parquet
 from recrawl.crawler.settings.zones import find_zone
 from recrawl.errors import InputError, InvalidModel, InvalidTable
 from recrawl.probing import Profile, SourceBatch, allocate_probes, schedule_batches
+from recrawl.tables.reading import open_parquet
 
 __all__ = ["Request", "names_several", "probe_many"]
 

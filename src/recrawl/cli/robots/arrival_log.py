@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from recrawl.cli.tables import read_table
 from recrawl.errors import InvalidTable
+from recrawl.tables.reading import read_table
 
 __all__ = ["read_arrival_log", "read_service_times"]
 

@@ -5,11 +5,11 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from recrawl.cli.table_bytes import read_text_bytes
 from recrawl.crawler.settings.toml import explain_mismatch
 from recrawl.errors import InvalidTable
 from recrawl.fleet import ControlledBuffer, RobotPolicy
 from recrawl.fleet.policy import Bits
+from recrawl.tables.text_bytes import read_text_bytes
 
 __all__ = ["PolicyFile", "read_policy_file"]
 

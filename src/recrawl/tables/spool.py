@@ -5,20 +5,22 @@ while they are few, in a temporary file beyond that (24 bytes or less for most p
 """
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import IO
+from typing import IO, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from recrawl.cli.output import progress_console
-from recrawl.cli.tables import NUMBERS, Addresses, PageTable
 from recrawl.errors import InvalidTable
 from recrawl.freshness import Pages
+from recrawl.tables.reading import NUMBERS, Addresses, PageTable
 
-__all__ = ["Bounds", "PageSpool", "fill_spool", "track"]
+__all__ = ["Bounds", "PageSpool", "Track", "fill_spool", "untracked"]
+
+# Yields the batches of a table, of the named columns or of all, and may tell how far it is.
+Track: TypeAlias = Callable[[PageTable, Sequence[str] | None, str], Iterator[pa.RecordBatch]]
 
 _FIELDS = ("change_rates", "weights", "fetch_costs", "min_rates", "max_rates")
 _IN_MEMORY = 100 << 20  # bytes kept before the file is used
@@ -104,7 +106,19 @@ class PageSpool:
             self._file.close()
 
 
-def fill_spool(table: PageTable, unit_s: float, bounds: Bounds, *, with_hosts: bool) -> PageSpool:
+def untracked(table: PageTable, columns: Sequence[str] | None, _: str) -> Iterator[pa.RecordBatch]:
+    """Yield the batches of a table and tell nobody."""
+    return (batch for _, batch in table.batches(columns))
+
+
+def fill_spool(
+    table: PageTable,
+    unit_s: float,
+    bounds: Bounds,
+    *,
+    with_hosts: bool,
+    track: Track = untracked,
+) -> PageSpool:
     """Read a table once, check every value, and keep its numbers.
 
     Parameters
@@ -113,6 +127,7 @@ def fill_spool(table: PageTable, unit_s: float, bounds: Bounds, *, with_hosts: b
     unit_s : length of its unit of time in seconds
     bounds : bounds on intervals that hold for all pages
     with_hosts : whether hosts are needed
+    track : how the batches are read
 
     Raises
     ------
@@ -210,29 +225,3 @@ def _bound(
         return None if common_s is None else np.full(n, common_s)
     seconds = column * unit_s
     return seconds if common_s is None else np.asarray(tighter(seconds, common_s))
-
-
-def track(table: PageTable, columns: Sequence[str] | None, label: str) -> Iterator[pa.RecordBatch]:
-    """Yield the batches of a table under a progress bar with rate and time left."""
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = progress_console()
-    if not console.is_terminal:
-        yield from (batch for _, batch in table.batches(columns))
-        return
-    rate = "{task.fields[rows]:,} pages, {task.fields[rate]}"
-    progress = Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TextColumn(rate, markup=False),
-        TimeRemainingColumn(),
-        console=console,
-    )
-    with progress:
-        task = progress.add_task(label, total=table.n_rows or table.n_bytes, rows=0, rate="")
-        rows = 0
-        for done, batch in table.batches(columns):
-            yield batch
-            rows += batch.num_rows
-            elapsed = progress.tasks[0].elapsed or 1e-9
-            progress.update(task, completed=done, rows=rows, rate=f"{rows / elapsed:,.0f}/s")

@@ -8,11 +8,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from recrawl.cli.instants import instants
-from recrawl.cli.own_exports import changes_between, told_only
-from recrawl.cli.tables import read_table
 from recrawl.errors import InvalidTable
 from recrawl.simulation.history import ChangeHistory
+from recrawl.tables.instants import instants
+from recrawl.tables.own_exports import changes_between, told_only
+from recrawl.tables.reading import read_table
 
 __all__ = ["read_history"]
 

@@ -1,7 +1,7 @@
 """Tables that people bring to any verb: Parquet, CSV or JSON Lines; read whole or piece by piece.
 
 A format is recognised by what the file holds, not by its name. No two columns have one name, and
-text is as :mod:`recrawl.cli.table_bytes` says. Columns of a table of pages, by name:
+text is as :mod:`recrawl.tables.text_bytes` says. Columns of a table of pages, by name:
 ``change_rate`` (needed), ``weight``, ``fetch_cost``, ``min_interval``, ``max_interval``, ``host``,
 ``url``.
 """
@@ -25,10 +25,19 @@ import pyarrow.json
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from recrawl.cli.table_bytes import CheckedBytes, check_nesting, read_text_bytes
 from recrawl.errors import InvalidTable
+from recrawl.tables.text_bytes import CheckedBytes, check_nesting, read_text_bytes
 
-__all__ = ["NUMBERS", "Addresses", "PageTable", "open_page_table", "open_parquet", "read_table"]
+__all__ = [
+    "NUMBERS",
+    "Addresses",
+    "PageTable",
+    "check_names",
+    "check_needs",
+    "open_page_table",
+    "open_parquet",
+    "read_table",
+]
 
 NUMBERS: Final[tuple[str, ...]] = (
     "change_rate",
@@ -237,12 +246,8 @@ def open_page_table(
         kind, names = "jsonl", _json_names(path, head)
     else:
         names = _csv_names(path, head)
-    _check_names(path, names)
-    if not set(needs) & set(names):
-        raise InvalidTable(
-            f"{path}: column {' or '.join(needs)} is missing; "
-            f"the columns are {', '.join(names[:12])}"
-        )
+    check_names(path, names)
+    check_needs(path, needs, names)
     if n_rows == 0:
         raise InvalidTable(f"{path}: 0 pages, at least 1 is needed")
     return PageTable(path, kind, tuple(names), n_rows, size, numeric)
@@ -289,7 +294,7 @@ def read_table(path: Path, *, first_name: str | None = None) -> pa.Table:
         raise InvalidTable(f"{path}: cannot be read: {error.strerror}") from None
     if head == b"PAR1":
         with open_parquet(path) as file:
-            _check_names(path, file.schema_arrow.names)
+            check_names(path, file.schema_arrow.names)
             table = file.read()
             table.validate(full=True)
             return table
@@ -304,7 +309,7 @@ def read_table(path: Path, *, first_name: str | None = None) -> pa.Table:
         names = _csv_names(path, content)
     start = content.lstrip()[:4]
     is_bare = first_name is not None and start.isdigit() and len(names) == 1
-    _check_names(path, names)
+    check_names(path, names)
     try:
         if kind == "jsonl":
             return pa.json.read_json(io.BytesIO(content))
@@ -315,7 +320,17 @@ def read_table(path: Path, *, first_name: str | None = None) -> pa.Table:
         raise InvalidTable(_explain(shape, "not Parquet, CSV or JSON Lines")) from None
 
 
-def _check_names(path: Path, names: Sequence[str]) -> None:
+def check_needs(path: Path, needs: Sequence[str], names: Sequence[str]) -> None:
+    """Refuse a table that has none of these columns."""
+    if not set(needs) & set(names):
+        raise InvalidTable(
+            f"{path}: column {' or '.join(needs)} is missing; "
+            f"the columns are {', '.join(names[:12])}"
+        )
+
+
+def check_names(path: Path, names: Sequence[str]) -> None:
+    """Refuse a table of which two columns have one name."""
     name, times = Counter(names).most_common(1)[0] if names else ("", 1)
     if times > 1:
         raise InvalidTable(
