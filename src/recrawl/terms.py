@@ -116,6 +116,7 @@ class Lease:
     crawl_rate_per_s: float | None = None  # from the plan; None: not planned yet
     weight: float = 1.0
     change_rate_per_s: float | None = None  # None: not estimated yet
+    memory: bytes = b""  # what the revisit policy keeps of it
     tier: int = 0  # the queue of its host that it waited in; see `recrawl.crawler.control.tiers`
 
 
@@ -170,6 +171,8 @@ class PageUpdate:
     state: PageState
     due_s: float
     interval_s: float | None = None
+    due_why: str = ""
+    memory: bytes = b""
     failures: int = 0
     etag: str | None = None
     last_modified: str | None = None

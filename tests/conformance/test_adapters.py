@@ -8,6 +8,10 @@ from pathlib import Path
 
 from tests.acceptance.servers import Exchange, serving
 
+from recrawl.crawler.control.believed import Believed
+from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.control.policies import revisit_policy
+from recrawl.crawler.control.revisit_policy import RevisitPolicy
 from recrawl.crawler.fetch.http import HttpFetcher
 from recrawl.crawler.fetch.in_place import InPlaceExtractor
 from recrawl.crawler.fetch.isolation.extractor import IsolatedExtractor
@@ -35,6 +39,7 @@ from recrawl.testing.conformance import (
     FrontierSuite,
     IndexSuite,
     OffloadSuite,
+    RevisitPolicySuite,
 )
 from recrawl.testing.scripted import Request, ScriptedFetcher
 from recrawl.testing.worlds import TimedWork
@@ -50,6 +55,43 @@ class TestMemoryFrontier(FrontierSuite):
 class TestSqliteFrontier(FrontierSuite):
     def make(self, directory: Path) -> Frontier:
         return SqliteFrontier(directory)
+
+
+class OwnPolicySuite(RevisitPolicySuite):
+    policy: str
+
+    def make(self) -> RevisitPolicy:
+        rules = RevisitRules(min_interval_s=3_600.0)
+        believed = Believed(rules, budget_per_s=1e-3, prior_rate_per_s=1e-6, prior_shape=0.5)
+        return revisit_policy(self.policy, rules, believed)
+
+
+class TestByWorth(OwnPolicySuite):
+    policy = "recrawl"
+
+
+class TestUniform(OwnPolicySuite):
+    policy = "uniform"
+
+
+class TestProportional(OwnPolicySuite):
+    policy = "proportional"
+
+
+class TestNutch(OwnPolicySuite):
+    policy = "nutch"
+
+
+class TestStormCrawler(OwnPolicySuite):
+    policy = "stormcrawler"
+
+
+class TestNewsCrawl(OwnPolicySuite):
+    policy = "news-crawl"
+
+
+class TestMiniflux(OwnPolicySuite):
+    policy = "miniflux"
 
 
 class TestMemoryIndex(IndexSuite):

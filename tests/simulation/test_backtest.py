@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from recrawl.crawler.control.interval_rules import SHIPPED_RULES
 from recrawl.errors import InvalidModel
 from recrawl.simulation.backtest import POLICIES, Backtest, bound_by_foresight, run_policy
 from recrawl.simulation.comparison import resample_pages, score_policy
 from recrawl.simulation.history import ChangeHistory
-from recrawl.simulation.revisit_rules import SHIPPED_RULES
 
 
 def history(

@@ -101,7 +101,7 @@ def plan(  # noqa: PLR0913 - what can be asked
     >>> pages = {"url": ["http://a.test/x", "http://a.test/y"], "change_rate": [1.0, 4.0]}
     >>> made = recrawl.plan(pages, budget="3/d")
     >>> [round(rate, 3) for rate in made.table["crawl_rate"].to_pylist()]
-    [1.19, 1.81]
+    [1.335, 1.665]
     >>> made.certificate.kkt_residual < 1e-9
     True
 

@@ -10,18 +10,18 @@ from collections.abc import Iterator
 
 from cyclopts import App, CycloptsError, Group, Parameter
 
-from recrawl import __version__
 from recrawl.cli.arguments import checked_arguments, complaint
 from recrawl.cli.output import note
 from recrawl.cli.streams import close_stdout, is_unheard, open_streams
 from recrawl.errors import InputError, RecrawlError
+from recrawl.version import VERSION
 
 __all__ = ["app", "main"]
 
 app = App(
     name="recrawl",
     help="Keep an index of a changing web fresh, with the fewest fetches.",
-    version=__version__,
+    version=VERSION,
     version_flags=["--version"],
     help_flags=["--help", "-h"],
     help_format="plaintext",  # markdown would cost a quarter of the start

@@ -14,6 +14,7 @@ from typing import ParamSpec, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from recrawl.crawler.control.evidence import Evidence, PlannedPages
 from recrawl.terms import (
     Discovery,
     Document,
@@ -34,13 +35,11 @@ __all__ = [
     "AdmissionLimits",
     "Clock",
     "EventSink",
-    "Evidence",
     "Extractor",
     "Fetcher",
     "Frontier",
     "Offload",
     "PageIndex",
-    "PlannedPages",
     "Preparation",
 ]
 
@@ -141,33 +140,6 @@ class AdmissionLimits:
     max_listings_per_host: int = 1_000  # sitemaps; and as many feeds
     max_query_variants: int = 100
     max_new_per_minute: float = 10_000.0  # of one host; five minutes' worth at once
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Evidence:
-    """Visits that tell something, of pages to estimate anew: one row each, in order of time."""
-
-    page_ids: NDArray[np.int64]  # (n_pages,)
-    page: NDArray[np.int64]  # (n_visits,) row of page_ids
-    intervals_s: NDArray[np.float64]  # (n_visits,)
-    changed: NDArray[np.bool_]  # (n_visits,)
-    signalled: NDArray[np.float64]  # (n_visits,) 1: a change was announced; nan: nothing ever is
-    urls: Sequence[str]  # (n_pages,)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PlannedPages:
-    """The columns that planning needs, one row per page that is kept fresh."""
-
-    page_ids: NDArray[np.int64]
-    host_ids: NDArray[np.int64]
-    weights: NDArray[np.float64]
-    change_rates_per_s: NDArray[np.float64]  # nan: not estimated yet
-    change_rate_factors: NDArray[np.float64]
-    crawl_rates_per_s: NDArray[np.float64]  # nan: not planned yet
-    last_visit_s: NDArray[np.float64]
-    due_s: NDArray[np.float64]
-    lastmod_s: NDArray[np.float64]  # as a sitemap says; nan: none does
 
 
 class Frontier(Protocol):
@@ -346,8 +318,10 @@ class Frontier(Protocol):
         page_ids: NDArray[np.int64],
         crawl_rates_per_s: NDArray[np.float64],
         due_s: NDArray[np.float64],
+        *,
+        why: str = "the plan",
     ) -> None:
-        """Keep a plan, and the rates and due times that it changed."""
+        """Keep a plan, and the rates and due times that it changed, with the reason of these."""
         ...
 
     def last_plan(self) -> PlanRecord | None:

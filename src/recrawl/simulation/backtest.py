@@ -14,13 +14,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from recrawl.crawler.control.interval_rules import SHIPPED_RULES
 from recrawl.crawler.control.revisits import RevisitControl
 from recrawl.errors import InvalidModel
 from recrawl.freshness import Pages, solve_even_freshness, solve_harmonic
-from recrawl.kernels.revisits import credit_copies, replay
+from recrawl.kernels.revisits import RULE_AGE, RULE_COUNT, RULE_STEPS, credit_copies, replay
 from recrawl.learning.change_rates import estimate_change_rates
 from recrawl.simulation.history import ChangeHistory
-from recrawl.simulation.revisit_rules import SHIPPED_RULES
 
 __all__ = ["POLICIES", "Backtest", "Replayed", "bound_by_foresight", "run_policy"]
 
@@ -36,6 +36,7 @@ POLICIES: Final = (
     "clairvoyant",
 )
 _LEARNED, _GIVEN = 0, 1
+_KINDS: Final = {"steps": RULE_STEPS, "age": RULE_AGE, "count": RULE_COUNT}
 _EPOCHS: Final = 60
 
 
@@ -152,7 +153,7 @@ class _Replay:
         pace = n / test.budget
         self._interval = self._control.intervals
         rule = SHIPPED_RULES.get(policy)
-        self._rule = rule.kind if rule else _LEARNED if policy == "recrawl" else _GIVEN
+        self._rule = _KINDS[rule.kind] if rule else _LEARNED if policy == "recrawl" else _GIVEN
         self._numbers = rule.numbers(test.unit_s) if rule else np.zeros(6)
         self._interval[:] = rule.initial_s / test.unit_s if rule else pace
         self._copies = (self._control.last, np.zeros(n, np.int64), np.zeros(n, np.int64))

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from recrawl.crawler.control.budget import FetchBudget
 from recrawl.crawler.control.dispatch import Dispatcher, Fetch, Refill, Wait
-from recrawl.crawler.control.lifecycle import RevisitRules, next_visit
+from recrawl.crawler.control.due_times import DueTimes
+from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.order import root_urgency
+from recrawl.crawler.control.policies import FixedRates
 from recrawl.crawler.control.politeness import PolitenessRules
 from recrawl.crawler.control.robots_txt import RobotsRules
 from recrawl.freshness import Pages, solve_even_freshness
@@ -93,7 +95,8 @@ class _OneHost:
         plan = solve_even_freshness(Pages(change_rates), load)
         self.change_rates, self.crawl_rates = change_rates, plan.crawl_rates
         self.least = 1.0 - solve_even_freshness(Pages(change_rates), min(load, 1.0)).value
-        self.rules = RevisitRules(0.0, inf, forgiven_share=forgiven_share)
+        rules = RevisitRules(0.0, inf, forgiven_share=forgiven_share)
+        self.due_times = DueTimes(rules, FixedRates(rules, "even-freshness"))
         self.dispatcher = Dispatcher(
             politeness=PolitenessRules(delay_s=1.0),
             budget=FetchBudget(1e6, burst=1e6),
@@ -147,7 +150,8 @@ class _OneHost:
         self.visits += 1
         self.longest = max(self.longest, (now_s - self.last[page]) * self.crawl_rates[page])
         self.last[page] = self.counted_s[page] = now_s
-        due_s = next_visit(self.rules, lease, Outcome.UNCHANGED, now_s, 0).due_s
+        came = self.due_times.after_visit(lease, Outcome.UNCHANGED, lease.state, now_s)
+        due_s = came.due_s
         heapq.heappush(self.waiting, (due_s, page))
         self.dispatcher.observe_due(1, due_s)
 

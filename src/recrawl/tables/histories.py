@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from time import time
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -10,11 +11,12 @@ from numpy.typing import NDArray
 
 from recrawl.errors import InvalidTable
 from recrawl.simulation.history import ChangeHistory
+from recrawl.tables.in_memory import as_arrow
 from recrawl.tables.instants import instants
 from recrawl.tables.own_exports import changes_between, told_only
 from recrawl.tables.reading import read_table
 
-__all__ = ["read_history"]
+__all__ = ["history_of", "read_history"]
 
 Vector = NDArray[np.float64]
 
@@ -22,7 +24,14 @@ Vector = NDArray[np.float64]
 def read_history(
     changes: Path, pages: Path | None = None, polls: Path | None = None, *, pareto: bool = False
 ) -> ChangeHistory:
-    """Read a history of changes, with all pages and the instants of polls where they are known.
+    """Read a history from files; see :func:`history_of`."""
+    return history_of(changes, pages, polls, pareto=pareto)
+
+
+def history_of(
+    changes: Any, pages: Any = None, polls: Any = None, *, pareto: bool = False
+) -> ChangeHistory:
+    """Make a history of changes, with all pages and the instants of polls where they are known.
 
     Parameters
     ----------
@@ -37,7 +46,8 @@ def read_history(
     InvalidTable
         Naming the file, the row, the column, the value and what would be right.
     """
-    table, seen = read_table(changes), None
+    table, changes = _given(changes, "history")
+    seen = None
     if pages is None and "changed_at" not in table.column_names:
         table, seen = _from_visits(table, changes)
     names = _names(table, changes)
@@ -61,7 +71,8 @@ def read_history(
         gone = np.zeros(len(known), np.bool_)
         weights = _weights(table, names, known)
     else:
-        known, born, until, gone, weights = _pages_in(read_table(pages), pages)
+        page_table, pages = _given(pages, "pages")
+        known, born, until, gone, weights = _pages_in(page_table, pages)
     number = {name: row for row, name in enumerate(known)}
     unknown = [row for row, name in enumerate(names) if name not in number]
     if unknown:
@@ -167,10 +178,17 @@ def _groups(known: list[tuple[str, str]]) -> tuple[NDArray[np.int64], NDArray[np
     )
 
 
-def _polls(path: Path | None) -> Vector:
-    if path is None:
+def _given(source: Any, called: str) -> tuple[pa.Table, Path]:
+    """Return a table that is in a file, or in memory already, and what messages call it."""
+    if isinstance(source, str | Path):
+        return read_table(Path(source)), Path(source)
+    return as_arrow(source), Path(called)
+
+
+def _polls(source: Any) -> Vector:
+    if source is None:
         return np.zeros(0)
-    table = read_table(path)
+    table, path = _given(source, "polls")
     _need(table, ("polled_at",), path)
     at = instants(table, "polled_at", path)
     falls = np.flatnonzero(np.diff(at) < 0)

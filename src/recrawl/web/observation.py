@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from recrawl.crawler.ports import PlannedPages
+from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.crawler.reports.history import freshness_over_time
 from recrawl.crawler.reports.status import believed_rates, control_report, instant_of, status_report
 from recrawl.terms import PlanRecord

@@ -4,16 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recrawl.crawler.control.due_times import DueTimes
 from recrawl.crawler.control.lifecycle import (
     KEEPS,
     RevisitRules,
     is_copied,
     is_removed,
     next_state,
-    next_visit,
     outcome_of_status,
-    why_due,
 )
+from recrawl.crawler.control.policies import FixedRates
+from recrawl.crawler.control.returns import Returns
+from recrawl.crawler.control.revisit_policy import NextVisit
 from recrawl.terms import Kind, Lease, Outcome, PageState
 
 Is, Was = PageState, Outcome
@@ -143,6 +145,13 @@ def test_every_status_has_a_meaning(expected: Outcome | None, statuses: list[int
     assert {outcome_of_status(status) for status in statuses} == {expected}
 
 
+def next_visit(visited: Lease, outcome: Outcome, failures: int) -> NextVisit:
+    """Ask the owner of due times, without timetables."""
+    times = DueTimes(RULES, FixedRates(RULES, "uniform"))
+    after = next_state(visited.state, outcome)
+    return times.after_visit(visited, outcome, after, NOW_S, failures=failures)
+
+
 @pytest.mark.parametrize(
     ("expected", "visited", "outcome"),
     [
@@ -171,14 +180,14 @@ def test_every_status_has_a_meaning(expected: Outcome | None, statuses: list[int
 )
 def test_when_a_page_is_due_again(expected: float, visited: Lease, outcome: Outcome) -> None:
     """By the plan where there is one, less the 50 s of delay; what was lost is due as before."""
-    assert next_visit(RULES, visited, outcome, NOW_S, 1).due_s - NOW_S == pytest.approx(expected)
+    assert next_visit(visited, outcome, 1).due_s - NOW_S == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("outcome", [Was.FAILED, Was.SERVER_ERROR, Was.POISON])
 def test_failures_are_retried_ever_later(outcome: Outcome) -> None:
     """Doubling, up to the longest interval, whatever the count."""
     delays = [
-        next_visit(RULES, lease(), outcome, NOW_S, failures).due_s - NOW_S
+        next_visit(lease(), outcome, failures).due_s - NOW_S
         for failures in (1, 2, 3, 11, 12, 5_000)
     ]
 
@@ -198,7 +207,7 @@ def test_no_page_is_ever_forgotten(
     """Without a plan that says otherwise, every page is due within the longest interval."""
     visited = lease(state, kind=kind, crawl_rate_per_s=rate)
 
-    due_s = next_visit(RULES, visited, outcome, NOW_S, failures).due_s
+    due_s = next_visit(visited, outcome, failures).due_s
 
     assert due_s < float("inf")
     if not rate or rate >= 1 / RULES.max_interval_s:
@@ -213,24 +222,36 @@ def test_only_new_content_in_the_index_is_a_copy() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expected", "kind", "state", "last", "rate"),
+    ("expected", "visited", "outcome"),
     [
-        ("never visited yet", Kind.PAGE, Is.DISCOVERED, None, None),
-        ("dropped by the buffer", Kind.PAGE, Is.INDEXED, Was.LOST, 1.0),
-        ("host was busy", Kind.PAGE, Is.GONE, Was.THROTTLED, 1.0),
-        ("visit failed", Kind.PAGE, Is.INDEXED, Was.FAILED, 1.0),
-        ("to be confirmed", Kind.PAGE, Is.MISSING, Was.NOT_FOUND, 1.0),
-        ("gone:", Kind.PAGE, Is.GONE, Was.GONE, None),
-        ("moved:", Kind.PAGE, Is.MOVED, Was.MOVED, None),
-        ("not indexable", Kind.PAGE, Is.EXCLUDED, Was.UNSUPPORTED, None),
-        ("robots.txt forbids", Kind.PAGE, Is.DISALLOWED, Was.DISALLOWED, None),
-        ("fixed interval", Kind.SITEMAP, Is.INDEXED, Was.LISTING, None),
-        ("not planned yet", Kind.PAGE, Is.INDEXED, Was.NEW, None),
-        ("the plan", Kind.PAGE, Is.INDEXED, Was.CHANGED, 0.0),
+        ("dropped by the buffer", lease(crawl_rate_per_s=1.0), Was.LOST),
+        ("host was busy", lease(Is.GONE), Was.THROTTLED),
+        ("visit failed", lease(), Was.FAILED),
+        ("in quarantine", lease(), Was.POISON),
+        ("to be confirmed", lease(), Was.NOT_FOUND),
+        ("gone:", lease(Is.MISSING), Was.GONE),
+        ("moved:", lease(), Was.MOVED),
+        ("leads elsewhere", lease(), Was.REDIRECTED),
+        ("not indexable", lease(Is.DISCOVERED), Was.UNSUPPORTED),
+        ("robots.txt forbids", lease(), Was.DISALLOWED),
+        ("fixed interval", lease(kind=Kind.SITEMAP), Was.LISTING),
+        ("not planned yet", lease(Is.DISCOVERED), Was.NEW),
+        ("the plan", lease(crawl_rate_per_s=0.0), Was.CHANGED),
     ],
 )
 def test_people_are_told_what_set_the_due_time(
-    expected: str, kind: Kind, state: PageState, last: Outcome | None, rate: float | None
+    expected: str, visited: Lease, outcome: Outcome
 ) -> None:
-    """In the words that `recrawl explain` shows."""
-    assert expected in why_due(kind, state, last, rate)
+    """In the words that `recrawl explain` shows, given together with the due time."""
+    assert expected in next_visit(visited, outcome, 1).why
+
+
+def test_pages_that_came_back_are_counted() -> None:
+    """What was gone and has content again tells how soon others may come back."""
+    returns = Returns()
+    times = DueTimes(RULES, FixedRates(RULES, "uniform"), returns=returns)
+
+    times.after_visit(lease(Is.GONE), Was.NEW, Is.INDEXED, NOW_S)
+    times.after_visit(lease(Is.INDEXED), Was.UNCHANGED, Is.INDEXED, NOW_S)
+
+    assert returns.returned == 1.0

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.planning import MEASURES, PlanInputs, Schedule, plan_visits
+from recrawl.crawler.control.planning import MEASURES, PlanInputs, plan_visits
+from recrawl.crawler.control.revisit_policy import Schedule
 from recrawl.errors import InvalidModel
 
 HOUR = 3600.0

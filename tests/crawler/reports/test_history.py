@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recrawl.crawler.control.estimate import estimate_freshness
-from recrawl.crawler.ports import PlannedPages
+from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.crawler.reports.history import freshness_over_time
 
 

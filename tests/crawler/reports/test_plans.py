@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.planning import PlanInputs, plan_visits
-from recrawl.crawler.ports import PlannedPages
 from recrawl.crawler.reports.plans import plan_question, solve_what_if, trade_off
 from recrawl.terms import HostRecord, PlanRecord
 

@@ -2,12 +2,15 @@
 
 import pytest
 
+from recrawl.crawler.control.due_times import DueTimes
 from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.control.policies import FixedRates
 from recrawl.crawler.runtime.outcomes import Finding, update_of
 from recrawl.terms import FetchResponse, Lease, Outcome, PageState
 
 NOW_S = 1_800_000_000.0
 RULES = RevisitRules(max_interval_s=1e6, retry_s=700.0)
+TIMES = DueTimes(RULES, FixedRates(RULES, "uniform"))
 EXCLUDED = Lease(1, "http://a.test/", 1, 1, NOW_S - 5.0, state=PageState.EXCLUDED)
 
 
@@ -24,7 +27,7 @@ EXCLUDED = Lease(1, "http://a.test/", 1, 1, NOW_S - 5.0, state=PageState.EXCLUDE
 )
 def test_an_excluded_page_waits_long_only_when_it_was_seen(wait_s: float, outcome: Outcome) -> None:
     """A copy that the buffer dropped is fetched again at once, whatever the page was before."""
-    update = update_of(EXCLUDED, Finding(outcome, FetchResponse("", 200)), NOW_S, RULES)
+    update = update_of(EXCLUDED, Finding(outcome, FetchResponse("", 200)), NOW_S, TIMES)
 
     assert update.state is PageState.EXCLUDED
     assert update.due_s - NOW_S == pytest.approx(wait_s)

@@ -21,7 +21,7 @@ def read_home(virtual: VirtualCrawl) -> None:
     )  # fmt: skip
     finding = Finding(Outcome.NEW, FetchResponse(f"{A}/", 200), signature=b"s", raw_hash=b"r")
     crawl.recorder.add(found=crawl.rules.admission.of([f"{A}/led-to"], depth=1))
-    crawl.recorder.add([update_of(lease, finding, EPOCH_S, crawl.rules.revisit)], committed=True)
+    crawl.recorder.add([update_of(lease, finding, EPOCH_S, crawl.due_times)], committed=True)
 
 
 @pytest.mark.parametrize("name", ["admit", "complete"])

@@ -78,7 +78,7 @@ def delays_days(virtual: VirtualCrawl) -> float:
 
 def control_of(virtual: VirtualCrawl) -> RevisitControl:
     """Return what decides in this crawl."""
-    control = virtual.crawl.planner._control
+    control = virtual.crawl.believed._control
     assert control is not None
     return control
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from recrawl.cli.backtest.report import Compared
+from recrawl.api.backtesting import Compared
 from recrawl.cli.figures import new_figure, save_figure
 
 __all__ = ["draw_backtest"]

@@ -1,41 +1,14 @@
 """What ``recrawl backtest`` says."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from recrawl.api.backtesting import Compared
 from recrawl.cli.output import console, print_table, show_duration, show_rate
-from recrawl.simulation.backtest import Backtest
-from recrawl.simulation.comparison import Score
 from recrawl.simulation.history import ChangeHistory
 
-__all__ = ["Compared", "backtest_json", "print_backtest"]
-
-
-@dataclass(frozen=True, eq=False)
-class Compared:
-    """All policies at one budget.
-
-    Parameters
-    ----------
-    name : the budget as it was given
-    test : what was replayed
-    scores : policy to its score
-    at_same : rule to the score of recrawl at what the rule spent
-    courses : policy to instants and freshness
-    """
-
-    name: str
-    test: Backtest
-    scores: Mapping[str, Score]
-    at_same: Mapping[str, Score]
-    courses: Mapping[str, np.ndarray]
-
-    def ahead(self, name: str) -> tuple[float, float, float]:
-        """How much fresher recrawl is than a policy, at what the policy spent."""
-        return self.at_same.get(name, self.scores["recrawl"]).ahead_of(self.scores[name])
+__all__ = ["backtest_json", "print_backtest"]
 
 
 def backtest_json(path: Path, record: ChangeHistory, found: list[Compared]) -> dict[str, object]:

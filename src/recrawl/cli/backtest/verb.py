@@ -1,12 +1,8 @@
 """``recrawl backtest``: what would have happened, policy against policy, at the same budget."""
 
-import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Annotated, Literal
 
-import numpy as np
 from cyclopts import Parameter
 from rich.progress import (
     BarColumn,
@@ -21,15 +17,14 @@ from rich.progress import (
 from rich.text import Text
 from typing_extensions import override
 
-from recrawl.cli.backtest.report import Compared, backtest_json, print_backtest
+from recrawl.api.backtesting import Compared, backtest_of, compare_policies
+from recrawl.cli.backtest.report import backtest_json, print_backtest
 from recrawl.cli.figures import check_picture
 from recrawl.cli.output import parse_rate_per_s, print_json, progress_console
 from recrawl.cli.sizes import check_memory, check_seed, check_whole
 from recrawl.errors import InputError
-from recrawl.simulation.backtest import POLICIES, Backtest, Replayed, bound_by_foresight, run_policy
-from recrawl.simulation.comparison import Score, resample_pages, score_policy
-from recrawl.simulation.history import ChangeHistory
-from recrawl.simulation.revisit_rules import SHIPPED_RULES
+from recrawl.simulation.backtest import POLICIES, Backtest
+from recrawl.simulation.comparison import resample_pages
 from recrawl.tables.histories import read_history
 
 __all__ = ["main"]
@@ -106,27 +101,32 @@ def main(  # noqa: PLR0913 - the options of the verb
     if jobs is not None:
         check_whole("--jobs", jobs, 1024)
     record = read_history(history, pages, polls, pareto=weights == "pareto")
-    budgets = [_budget(text.strip(), record) for text in budget.split(",")]
     cap = None if host_limit is None else parse_rate_per_s(host_limit, name="--host-limit")
     if cap is not None and not cap > 0:
         raise InputError(f"--host-limit: {host_limit} must be > 0")
-    tests = [_test(record, rate, learning, cap) for rate in budgets]
+    budgets = [text.strip() for text in budget.split(",")]
+    tests = [
+        backtest_of(record, text, learning, host_limit_per_s=cap, called="--budget")
+        for text in budgets
+    ]
+    for test in tests:
+        _warn_of_few(test)
     check_memory("--resamples", 8.0 * record.n_pages * resamples)
     counts = resample_pages(record.n_pages, resamples, seed)
     found: list[Compared] = []
     with _progress() as bar:
-        for text, test in zip(budget.split(","), tests, strict=True):
-            task = bar.add_task(text.strip(), total=test.n_ticks * len(chosen))
-            replayed = _replay_all(
-                test,
-                chosen,
-                jobs,
-                lambda n, task=task: bar.advance(task, n),  # type: ignore[misc]
+        for text, test in zip(budgets, tests, strict=True):
+            task = bar.add_task(text, total=test.n_ticks * len(chosen))
+            found.append(
+                compare_policies(
+                    text,
+                    test,
+                    dict.fromkeys(chosen),
+                    counts,
+                    jobs=jobs,
+                    on_progress=lambda n, task=task: bar.advance(task, n),  # type: ignore[misc]
+                )
             )
-            scores = {name: score_policy(test, one, counts) for name, one in replayed.items()}
-            at_same = _at_the_same(test, scores, replayed, counts)
-            courses = {name: one.course for name, one in replayed.items()}
-            found.append(Compared(text.strip(), test, scores, at_same, courses))
     if plot is not None:
         from recrawl.cli.backtest.pictures import draw_backtest
 
@@ -147,67 +147,13 @@ def _chosen(text: str) -> tuple[str, ...]:
     return names
 
 
-def _budget(text: str, record: ChangeHistory) -> float:
-    if text.endswith("x"):
-        try:
-            factor = float(text[:-1])
-        except ValueError:
-            factor = np.nan
-        if not (np.isfinite(factor) and factor > 0):
-            raise InputError(
-                f"--budget: {text!r} is no budget; write 500/d, or 0.5x for half of the change rate"
-            )
-        return factor * record.change_rate
-    rate = parse_rate_per_s(text, name="--budget")
-    if not rate > 0:
-        raise InputError(f"--budget: {text} must be > 0")
-    return rate
-
-
-def _test(record: ChangeHistory, rate: float, learning: float, cap: float | None) -> Backtest:
-    caps = None if cap is None else np.full(int(record.hosts.max()) + 1, cap)
-    test = Backtest(record, rate, learning, host_caps=caps)
-    if test.n_ticks < 100:
-        raise InputError(
-            f"--budget: it pays {test.n_ticks} visits over the whole history, too few to compare "
-            f"anything; 100 at least, and {record.n_pages:,} to visit every page once"
-        )
-    if test.n_ticks < record.n_pages:
+def _warn_of_few(test: Backtest) -> None:
+    n_pages = test.history.n_pages
+    if test.n_ticks < n_pages:
         progress_console().print(
             f"note: this budget pays {test.n_ticks:,} visits, less than one for each of "
-            f"{record.n_pages:,} pages: {test.n_ticks / record.n_pages:.0%} of them once",
+            f"{n_pages:,} pages: {test.n_ticks / n_pages:.0%} of them once",
         )
-    return test
-
-
-def _replay_all(
-    test: Backtest, names: tuple[str, ...], jobs: int | None, on_progress: Callable[[int], None]
-) -> dict[str, Replayed]:
-    def one(name: str) -> Replayed:
-        if name == "clairvoyant":
-            on_progress(test.n_ticks)
-            return bound_by_foresight(test)
-        return run_policy(test, name, on_progress)
-
-    n_jobs = jobs or min(os.cpu_count() or 1, 4)
-    with ThreadPoolExecutor(max_workers=n_jobs) as pool:  # the loops run without the lock
-        return dict(zip(names, pool.map(one, names), strict=True))
-
-
-def _at_the_same(
-    test: Backtest, scores: dict[str, Score], replayed: dict[str, Replayed], counts: np.ndarray
-) -> dict[str, Score]:
-    """Score recrawl at what each rule spent, where that is less than the budget."""
-    found = {}
-    for name in SHIPPED_RULES:
-        if name not in scores:
-            continue
-        if 0 < replayed[name].instants.size < 0.99 * test.n_ticks:
-            less = test.spent_like(replayed[name])
-            found[name] = score_policy(less, run_policy(less, "recrawl"), counts)
-        else:
-            found[name] = scores["recrawl"]
-    return found
 
 
 def _progress() -> Progress:

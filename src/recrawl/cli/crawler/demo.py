@@ -226,7 +226,7 @@ def _warm_up(plan: DemoPlan) -> None:
     A few pages are crawled for a few days of virtual time, so that all that a plan needs is met.
     """
     small = replace(plan, shape=replace(plan.shape, n_pages=12, n_hosts=2), seconds=6.0)
-    virtual_arm("even-freshness", small)
+    virtual_arm("recrawl", small)
 
 
 async def _finished(arm: Future[dict[str, float]], name: str, *, quiet: bool) -> dict[str, float]:
@@ -244,9 +244,7 @@ def _arm(truth: TruthMeter, plan: DemoPlan, fetches: int) -> dict[str, float]:
     }
 
 
-def demo_settings(
-    plan: DemoPlan, directory: Path, site: Site, measure: str = "even-freshness"
-) -> Settings:
+def demo_settings(plan: DemoPlan, directory: Path, site: Site, policy: str = "recrawl") -> Settings:
     """Return the settings of one arm; in the web's own, accelerated time."""
     return Settings(
         seeds=tuple(f"{host}/" for host in site.hosts),
@@ -270,17 +268,17 @@ def demo_settings(
             (f"{site.url_of(page).partition('://')[2]}", page.weight) for page in site.web.pages
         ),
         commit_s=0.5,
-        measure=measure,
+        policy=policy,
     )
 
 
-def virtual_arm(measure: str, plan: DemoPlan) -> dict[str, float]:
-    """Run the same crawl by another measure, in virtual time and without a network."""
+def virtual_arm(policy: str, plan: DemoPlan) -> dict[str, float]:
+    """Run the same crawl by another policy, in virtual time and without a network."""
     site = Site(SyntheticWeb(plan.shape, plan.seed), epoch_s=plan.epoch_s, port=plan.port)
     truth = TruthMeter(site)
     counts = CountingSink(truth)
     with tempfile.TemporaryDirectory() as directory:
-        settings = demo_settings(plan, Path(directory), site, measure)
+        settings = demo_settings(plan, Path(directory), site, policy)
         run_virtual_crawl(
             settings,
             lambda clock: SiteFetcher(site, clock, access_s=ACCESS_S * SPEED),

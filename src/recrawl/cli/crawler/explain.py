@@ -1,6 +1,5 @@
 """`recrawl explain`: why one page is visited when it is."""
 
-import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,9 +9,8 @@ from cyclopts import Parameter
 from recrawl.cli.crawler.place import DEFAULT_CONFIG, state_directory
 from recrawl.cli.output import console, print_json, print_table
 from recrawl.crawler.control.urls import normalise
-from recrawl.crawler.reports.page import page_report, timetable_report, why_unknown
+from recrawl.crawler.reports.page import explain_page
 from recrawl.crawler.reports.progress import price_words
-from recrawl.crawler.reports.status import bound_words
 from recrawl.crawler.settings import load_settings
 from recrawl.crawler.wiring.stores import open_frontier
 from recrawl.errors import InputError
@@ -50,16 +48,7 @@ def explain(
     settings = load_settings(path) if state is None and path.exists() else None
     frontier = open_frontier(directory, read_only=True)
     try:
-        details = frontier.details(page_url)
-        if details is None:
-            why = why_unknown(page_url, settings)
-            raise InputError(f"{page_url} is not known to this crawl: {why}")
-        plan = frontier.last_plan()
-        hosts = {record.host: record for record in frontier.hosts()}
-        now_s = max(time.time(), plan.solved_at_s if plan else 0.0)
-        report = page_report(details, plan, hosts[details.host], now_s=now_s)
-        report["price_set_by"] = bound_words(frontier.facts()) if plan else None
-        report.update(timetable_report(frontier, page_url, settings, now_s=now_s))
+        report, details = explain_page(frontier, page_url, settings)
     finally:
         frontier.close()
     if json_:

@@ -106,12 +106,14 @@ def _write_parquet(path: Path, batches: Batches) -> int:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    from recrawl.tables.exports import arrow_type
+
     rows = 0
     writer: pq.ParquetWriter | None = None
     try:
         for names, batch in batches:
             columns = {
-                name: pa.array([row[place] for row in batch], type=_arrow_type(pa, name))
+                name: pa.array([row[place] for row in batch], type=arrow_type(name))
                 for place, name in enumerate(names)
             }
             table = pa.table(columns)
@@ -125,14 +127,3 @@ def _write_parquet(path: Path, batches: Batches) -> int:
         if writer is not None:
             writer.close()
     return rows
-
-
-def _arrow_type(pa: Any, name: str) -> Any:
-    """Types by the names of columns, so that an empty batch has the same schema as a full one."""
-    if name in ("depth", "visits", "changes", "status", "last_status", "bytes"):
-        return pa.int64()
-    if name == "changed":
-        return pa.int8()
-    if name.endswith(("_rate", "_s", "_per_s", "_seconds", "weight")):
-        return pa.float64()
-    return pa.string()

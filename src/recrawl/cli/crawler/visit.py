@@ -102,9 +102,9 @@ def visit(
 def _scope(path: Path) -> Scope:
     settings = load_settings(path)
     return Scope(
-        hosts=settings.hosts,
-        include=settings.include,
-        exclude=settings.exclude,
+        hosts=tuple(settings.hosts),
+        include=tuple(settings.include),
+        exclude=tuple(settings.exclude),
         max_depth=settings.max_depth,
         max_hops=settings.max_redirects,
     )

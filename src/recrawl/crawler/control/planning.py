@@ -1,12 +1,13 @@
 """From estimates to due times: one plan for all pages, within the budget and the hosts' limits."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.control.revisit_policy import Schedule
 from recrawl.freshness import (
     Pages,
     allocate_proportionally,
@@ -14,7 +15,7 @@ from recrawl.freshness import (
     solve_even_freshness,
 )
 
-__all__ = ["MEASURES", "PlanInputs", "Schedule", "even_freshness", "plan_visits"]
+__all__ = ["MEASURES", "PlanInputs", "even_freshness", "plan_visits"]
 
 Vector = NDArray[np.float64]
 MEASURES: Final = ("even-freshness", "uniform", "proportional")
@@ -38,28 +39,6 @@ class PlanInputs:
     hosts: NDArray[np.int64]
     last_visits: Vector
     host_caps: Vector
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Schedule:
-    """A plan and the due times that follow: the last visit plus one interval.
-
-    Parameters
-    ----------
-    crawl_rates, due : shape (n,), 1/time and instants
-    price : worth of one more visit per unit of time; zero for the control arms
-    freshness : weighted share of pages that the rates keep fresh
-    n_never_visited : pages that get less than their floor, of rate zero
-    host_prices : shape (n_hosts,), what a visit costs the pages of each host: ``price``, or more
-        where the host is at its limit; empty where no plan was solved for them
-    """
-
-    crawl_rates: Vector
-    due: Vector
-    price: float
-    freshness: float
-    n_never_visited: int
-    host_prices: Vector = field(default_factory=lambda: np.zeros(0))
 
 
 def plan_visits(

@@ -14,12 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
+from recrawl.crawler.control.due_times import (
+    AGREED,
+    ASKED_FOR,
+    BROUGHT,
+    DISCOVERED,
+    FORGIVEN,
+    ONCE,
+)
+from recrawl.crawler.control.evidence import Evidence, PlannedPages
 from recrawl.crawler.control.intake import has_room
-from recrawl.crawler.control.lifecycle import is_copied, why_due
+from recrawl.crawler.control.lifecycle import is_copied
 from recrawl.crawler.control.tiers import ASKED, FIRST_BY_WORTH, NEW, TIMED, tier_of
 from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.frontier.share import best_ahead, interleave, split
-from recrawl.crawler.ports import AdmissionLimits, Evidence, Frontier, PlannedPages
+from recrawl.crawler.ports import AdmissionLimits, Frontier
 from recrawl.terms import (
     Discovery,
     HostRecord,
@@ -45,6 +54,8 @@ class _Page:
     discovered_s: float
     due_s: float
     weight: float
+    due_why: str = DISCOVERED
+    memory: bytes = b""
     tier: int = NEW
     state: PageState = PageState.DISCOVERED
     token: int | None = None
@@ -257,7 +268,7 @@ class MemoryFrontier(Frontier):
                 one.answer = replace(one.answer, outcome="noted")
                 continue
             page = self._pages[one.page_id]
-            page.tier, page.due_s = ASKED, min(page.due_s, now_s)
+            page.tier, page.due_s, page.due_why = ASKED, min(page.due_s, now_s), ASKED_FOR
             touched[page.host_id] = None
         return list(touched)
 
@@ -278,6 +289,7 @@ class MemoryFrontier(Frontier):
         for one in asked:
             if dropped or one.asked_at_s > visit.visited_at_s:
                 page.tier, page.due_s = ASKED, min(page.due_s, visit.visited_at_s)
+                page.due_why = ASKED_FOR
             else:
                 told = {"outcome": visit.outcome.value, "note": visit.note}
                 one.answer = replace(one.answer, **told)  # type: ignore[arg-type]
@@ -313,7 +325,7 @@ class MemoryFrontier(Frontier):
     @staticmethod
     def _copy_is(page: _Page, signature: bytes | None, now_s: float) -> None:
         page.signature, page.raw_hash, page.etag, page.last_modified = signature, None, None, None
-        page.due_s = min(page.due_s, now_s)
+        page.due_s, page.due_why = min(page.due_s, now_s), AGREED
         if signature is not None:
             page.state = PageState.INDEXED
         elif page.state is PageState.INDEXED:
@@ -340,6 +352,7 @@ class MemoryFrontier(Frontier):
                 continue
             page.token, page.leased_until_s = None, 0.0
             page.last, page.state, page.due_s = update, update.state, update.due_s
+            page.due_why, page.memory = update.due_why, update.memory
             page.tier = tier_of(update.interval_s)
             self._answer(page, visit)
             page.failures = update.failures
@@ -359,14 +372,15 @@ class MemoryFrontier(Frontier):
             own_s = 1.0 / page.crawl_rate if page.crawl_rate else 0.0
             latest_s = now_s + max(longest_s, own_s)
             if page.due_s > latest_s:
-                page.due_s = latest_s
+                page.due_s, page.due_why = latest_s, BROUGHT
                 brought += 1
         return brought
 
     @override
     def make_due(self, now_s: float) -> int:
         for page in self._pages.values():
-            page.due_s = min(page.due_s, now_s)
+            if page.due_s > now_s:
+                page.due_s, page.due_why = now_s, ONCE
         return len(self._pages)
 
     @override
@@ -450,6 +464,8 @@ class MemoryFrontier(Frontier):
         page_ids: NDArray[np.int64],
         crawl_rates_per_s: NDArray[np.float64],
         due_s: NDArray[np.float64],
+        *,
+        why: str = "the plan",
     ) -> None:
         self._plans.append(plan)
         columns = (page_ids.tolist(), crawl_rates_per_s.tolist(), due_s.tolist())
@@ -457,7 +473,7 @@ class MemoryFrontier(Frontier):
             page = self._pages[page_id]
             page.crawl_rate = rate
             if page.tier > NEW and page.state is PageState.INDEXED and not page.failures:
-                page.due_s, page.tier = due, tier_of(1.0 / max(rate, 1e-12))
+                page.due_s, page.tier, page.due_why = due, tier_of(1.0 / max(rate, 1e-12)), why
 
     @override
     def last_plan(self) -> PlanRecord | None:
@@ -518,7 +534,7 @@ class MemoryFrontier(Frontier):
             if page.due_s > now_s and (page.state is PageState.DISALLOWED or page.failures)
         ]
         for page in waiting:
-            page.due_s = now_s
+            page.due_s, page.due_why = now_s, FORGIVEN
         return len(waiting)
 
     @override
@@ -527,7 +543,6 @@ class MemoryFrontier(Frontier):
         if page_id is None:
             return None
         page = self._pages[page_id]
-        last = page.visits[-1].outcome if page.visits else None
         return PageDetails(
             page_id=page_id,
             url=url,
@@ -538,7 +553,7 @@ class MemoryFrontier(Frontier):
             depth=page.found.depth,
             discovered_s=page.discovered_s,
             due_s=page.due_s,
-            due_why=why_due(page.found.kind, page.state, last, page.crawl_rate),
+            due_why=page.due_why,
             visits=len(page.visits),
             changes=sum(bool(visit.changed) for visit in page.visits),
             failures=page.failures,
@@ -603,6 +618,7 @@ def _lease(page: _Page) -> Lease:
         crawl_rate_per_s=page.crawl_rate,
         weight=page.weight,
         change_rate_per_s=page.change_rate,
+        memory=page.memory,
         tier=page.tier,
     )
 

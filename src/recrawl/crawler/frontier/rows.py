@@ -11,7 +11,7 @@ __all__ = ["DETAILS", "lease_of", "page_row", "record_of", "visit_of", "visit_ro
 DETAILS = (  # the columns of the query `details` from the sixth on
     "weight", "depth", "discovered_s", "due_s", "visits", "changes", "failures", "last_visit_s",
     "last_status", "indexed_at_s", "change_rate_per_s", "change_rate_factor", "crawl_rate_per_s",
-    "lastmod_s", "redirect_url", "leased_until_s",
+    "lastmod_s", "redirect_url", "leased_until_s", "due_why",
 )  # fmt: skip
 
 
@@ -22,7 +22,8 @@ def record_of(row: tuple[Any, ...], due_s: float) -> HostRecord:
 
 def lease_of(row: tuple[Any, ...], host_id: int, token: int) -> Lease:
     """Return the lease of a page from a row of the query ``due``."""
-    return Lease(row[0], row[1], host_id, token, row[2], Kind(row[3]), PageState(row[4]), *row[5:])
+    rest = (*row[5:16], row[16] or b"", row[17])
+    return Lease(row[0], row[1], host_id, token, row[2], Kind(row[3]), PageState(row[4]), *rest)
 
 
 def visit_of(row: tuple[Any, ...]) -> Visit:
@@ -59,6 +60,8 @@ def page_row(update: PageUpdate) -> dict[str, Any]:
         "state": update.state.value,
         "due_s": update.due_s,
         "tier": tier_of(update.interval_s),
+        "due_why": update.due_why,
+        "memory": update.memory or None,
         "told_s": visit.visited_at_s if told else None,
         "status": visit.status,
         "copied": is_copied(visit.outcome, update.state),

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from recrawl import __version__
+from recrawl.crawler.control.due_times import AGREED, ASKED_FOR, BROUGHT, DISCOVERED, FORGIVEN, ONCE
+from recrawl.crawler.control.evidence import Evidence, PlannedPages
 from recrawl.crawler.control.intake import has_room
-from recrawl.crawler.control.lifecycle import why_due
 from recrawl.crawler.control.tiers import ASKED, FIRST_BY_WORTH, NEW, TIMED, tier_of
 from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.frontier.rows import (
@@ -34,7 +34,7 @@ from recrawl.crawler.frontier.rows import (
 from recrawl.crawler.frontier.share import best_ahead, interleave, split
 from recrawl.crawler.frontier.sql import queries
 from recrawl.crawler.frontier.store import DATABASE, StateLock, open_state, translated
-from recrawl.crawler.ports import AdmissionLimits, Evidence, Frontier, PlannedPages
+from recrawl.crawler.ports import AdmissionLimits, Frontier
 from recrawl.terms import (
     Discovery,
     HostRecord,
@@ -47,11 +47,12 @@ from recrawl.terms import (
     PlanRecord,
     VisitAnswer,
 )
+from recrawl.version import VERSION
 
 __all__ = ["SqliteFrontier"]
 
 _KNOWN = "known"
-_DUE, _TIER = 2, 16  # columns of the query `due`
+_DUE, _TIER = 2, 17  # columns of the query `due`
 
 
 class SqliteFrontier(Frontier):
@@ -91,7 +92,7 @@ class SqliteFrontier(Frontier):
             if not read_only:
                 with self._writing():
                     self._db.execute(self._q["release_all"])
-                    self._run("save_label", name="version", value=__version__)
+                    self._run("save_label", name="version", value=VERSION)
         except BaseException:
             self.close()
             raise
@@ -346,7 +347,9 @@ class SqliteFrontier(Frontier):
                     self._run("settle_asked", number=number, outcome="noted", note=None)
                 else:
                     self._run("take_asked", number=number, page_id=known[0])
-                    host_id = self._value("make_asked", page_id=known[0], now_s=now_s)
+                    host_id = self._value(
+                        "make_asked", page_id=known[0], now_s=now_s, why=ASKED_FOR
+                    )
                     self._tiers_of(host_id).add(ASKED)
                     self._asked.add(known[0])
                     touched[host_id] = None
@@ -367,7 +370,7 @@ class SqliteFrontier(Frontier):
             told = {"outcome": visit.outcome.value, "note": visit.note}
             self._run("answer_asked", page_id=page_id, visited_at_s=visit.visited_at_s, **told)
         if self._value("is_asked", page_id=page_id):
-            self._run("make_asked", page_id=page_id, now_s=visit.visited_at_s)
+            self._run("make_asked", page_id=page_id, now_s=visit.visited_at_s, why=ASKED_FOR)
             self._tiers_of(update.lease.host_id).add(ASKED)
         else:
             self._asked.discard(page_id)
@@ -400,7 +403,7 @@ class SqliteFrontier(Frontier):
     @override
     def reconcile(self, page_id: int, signature: bytes | None, now_s: float) -> None:
         with self._writing():
-            self._run("reconcile", page_id=page_id, signature=signature, now_s=now_s)
+            self._run("reconcile", page_id=page_id, signature=signature, now_s=now_s, why=AGREED)
             self._run("end_indexing", page_id=page_id)
 
     @override
@@ -410,7 +413,7 @@ class SqliteFrontier(Frontier):
                 if held is not None and self._row("known_page", url=url) is None:
                     found = Discovery(url, host_of(url))
                     self._add_page(found, self._host_id(found.host), now_s)
-                self._run("agree", url=url, signature=held, now_s=now_s)
+                self._run("agree", url=url, signature=held, now_s=now_s, why=AGREED)
 
     # -- visits --
 
@@ -430,13 +433,13 @@ class SqliteFrontier(Frontier):
     @override
     def make_due_by(self, now_s: float, longest_s: float) -> int:
         with self._writing():
-            limits = {"now_s": now_s, "longest_s": longest_s}
+            limits = {"now_s": now_s, "longest_s": longest_s, "why": BROUGHT}
             return self._db.execute(self._q["make_due_by"], limits).rowcount
 
     @override
     def make_due(self, now_s: float) -> int:
         with self._writing():
-            self._run("make_due", now_s=now_s)
+            self._run("make_due", now_s=now_s, why=ONCE)
             return self._n_pages
 
     @override
@@ -507,6 +510,8 @@ class SqliteFrontier(Frontier):
         page_ids: NDArray[np.int64],
         crawl_rates_per_s: NDArray[np.float64],
         due_s: NDArray[np.float64],
+        *,
+        why: str = "the plan",
     ) -> None:
         columns = (page_ids.tolist(), crawl_rates_per_s.tolist(), due_s.tolist())
         with self._writing():
@@ -522,7 +527,9 @@ class SqliteFrontier(Frontier):
             )
             for page_id, rate, due in zip(*columns, strict=True):
                 tier = tier_of(1.0 / max(rate, 1e-12))
-                row = self._row("save_crawl_rate", page_id=page_id, rate=rate, due_s=due, tier=tier)
+                row = self._row(
+                    "save_crawl_rate", page_id=page_id, rate=rate, due_s=due, tier=tier, why=why
+                )
                 if row is not None:
                     self._tiers_of(row[0]).add(tier)
 
@@ -567,7 +574,7 @@ class SqliteFrontier(Frontier):
     def forgive(self, now_s: float) -> int:
         with self._writing():
             self._run("forgive_hosts", now_s=now_s)
-            return self._run("forgive_pages", now_s=now_s).rowcount
+            return self._run("forgive_pages", now_s=now_s, why=FORGIVEN).rowcount
 
     @override
     def details(self, url: str, *, recent: int = 10) -> PageDetails | None:
@@ -579,8 +586,7 @@ class SqliteFrontier(Frontier):
                 self._q["recent_visits"], {"page_id": row[0], "limit": recent}
             ).fetchall()
             seen = tuple(visit_of(visit) for visit in visits)
-            kind, state, crawl_rate = Kind(row[3]), PageState(row[4]), row[17]
-        last = seen[0].outcome if seen else None
+            kind, state = Kind(row[3]), PageState(row[4])
         known = dict(zip(DETAILS, row[5:], strict=True))
         return PageDetails(
             page_id=row[0],
@@ -588,9 +594,14 @@ class SqliteFrontier(Frontier):
             host=row[2],
             kind=kind,
             state=state,
-            due_why=why_due(kind, state, last, crawl_rate),
             recent=seen,
-            **(known | {"leased_until_s": known["leased_until_s"] or None}),
+            **(
+                known
+                | {
+                    "leased_until_s": known["leased_until_s"] or None,
+                    "due_why": known["due_why"] or DISCOVERED,
+                }
+            ),
         )
 
     @override

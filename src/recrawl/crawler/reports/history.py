@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.crawler.control.estimate import estimate_freshness
-from recrawl.crawler.ports import PlannedPages
+from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.crawler.reports.status import believed_rates
 
 __all__ = ["FreshnessOverTime", "freshness_over_time"]

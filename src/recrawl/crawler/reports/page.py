@@ -1,5 +1,6 @@
 """Why one page is visited when it is."""
 
+import time
 from dataclasses import asdict
 from math import isnan
 from typing import Any
@@ -7,12 +8,42 @@ from typing import Any
 from recrawl.crawler.control.scope import why_outside
 from recrawl.crawler.control.timetables import learn_timetable
 from recrawl.crawler.ports import Frontier
-from recrawl.crawler.reports.status import instant_of
+from recrawl.crawler.reports.status import bound_words, instant_of
 from recrawl.crawler.settings import Settings
 from recrawl.crawler.wiring.rules import crawl_rules
+from recrawl.errors import InputError
 from recrawl.terms import HostRecord, PageDetails, PlanRecord
 
-__all__ = ["page_report", "timetable_report", "why_unknown"]
+__all__ = ["explain_page", "page_report", "timetable_report", "why_unknown"]
+
+
+def explain_page(
+    frontier: Frontier, url: str, settings: Settings | None
+) -> tuple[dict[str, Any], PageDetails]:
+    """Return everything known of a page and of its next visit, and the page itself.
+
+    Parameters
+    ----------
+    frontier : of the crawl, opened for reading
+    url : normal form
+    settings : of the crawl, where they are at hand
+
+    Raises
+    ------
+    InputError
+        The crawl does not know the page; the message says why, as far as can be told.
+    """
+    details = frontier.details(url)
+    if details is None:
+        why = why_unknown(url, settings)
+        raise InputError(f"{url} is not known to this crawl: {why}")
+    plan = frontier.last_plan()
+    host = next(record for record in frontier.hosts() if record.host == details.host)
+    now_s = max(time.time(), plan.solved_at_s if plan else 0.0)
+    report = page_report(details, plan, host, now_s=now_s)
+    report["price_set_by"] = bound_words(frontier.facts()) if plan else None
+    report.update(timetable_report(frontier, url, settings, now_s=now_s))
+    return report, details
 
 
 def page_report(

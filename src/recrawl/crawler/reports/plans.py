@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.planning import MEASURES, PlanInputs, Schedule, plan_visits
+from recrawl.crawler.control.planning import MEASURES, PlanInputs, plan_visits
+from recrawl.crawler.control.revisit_policy import Schedule
 from recrawl.crawler.control.robots_txt import robots_from_answer
-from recrawl.crawler.ports import PlannedPages
 from recrawl.terms import HostRecord, PlanRecord
 
 __all__ = ["PlanQuestion", "plan_question", "solve_what_if", "trade_off"]

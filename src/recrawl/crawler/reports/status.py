@@ -7,8 +7,9 @@ from typing import Any, Final
 import numpy as np
 
 from recrawl.crawler.control.estimate import FreshnessEstimate, estimate_freshness
+from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.crawler.control.intake import REFUSALS
-from recrawl.crawler.ports import Frontier, PlannedPages
+from recrawl.crawler.ports import Frontier
 from recrawl.crawler.reports.progress import first_pass_of, why_idle
 from recrawl.quantities import show_duration, show_rate
 

@@ -9,11 +9,15 @@ from math import inf
 import numpy as np
 
 from recrawl.crawler.control.activation import ActivationPolicy, TargetRobots
+from recrawl.crawler.control.believed import Believed
 from recrawl.crawler.control.budget import FetchBudget
 from recrawl.crawler.control.capacity import Capacity
 from recrawl.crawler.control.dispatch import Dispatcher
+from recrawl.crawler.control.due_times import DueTimes
+from recrawl.crawler.control.policies import revisit_policy
 from recrawl.crawler.control.politeness import PolitenessRules
 from recrawl.crawler.control.returns import Returns
+from recrawl.crawler.control.revisit_policy import RevisitPolicy
 from recrawl.crawler.control.robots_txt import robots_from_answer
 from recrawl.crawler.control.timetables import Timetables
 from recrawl.crawler.ports import Offload
@@ -44,7 +48,7 @@ class CrawlPlan:
     budget_per_s : requests per second
     burst_s : so many seconds' worth of the budget may be spent at once after a pause
     politeness : how hosts are treated
-    measure : what is allocated for; see ``runtime.planner.ALLOCATORS``
+    revisit : the revisit policy, or the name of one; default: recrawl's own
     policy : which robots run; default: as many as there are, while the buffer has room for what
         they will bring
     starvation_weight : makes the control follow measured rates: what an idle indexer costs, in lost
@@ -55,7 +59,7 @@ class CrawlPlan:
     budget_per_s: float
     politeness: PolitenessRules
     burst_s: float = 10.0
-    measure: str = "even-freshness"
+    revisit: RevisitPolicy | str = "recrawl"
     policy: ActivationPolicy | None = None
     starvation_weight: float | None = None
     seed: int = 0
@@ -128,7 +132,17 @@ class Crawl:
         self.buffer = Buffer(rules.buffer_capacity, world.clock.now_s)
         self.timetables = Timetables(rules.sources)
         self.returns = Returns()
-        self.recorder = Recorder(world, rules, self.dispatcher, self.timetables, self.returns)
+        self.believed = Believed(
+            rules.revisit,
+            budget_per_s=plan.budget_per_s,
+            prior_rate_per_s=rules.prior_rate_per_s,
+            prior_shape=rules.prior_shape,
+        )
+        revisit = plan.revisit
+        if isinstance(revisit, str):
+            revisit = revisit_policy(revisit, rules.revisit, self.believed)
+        self.due_times = DueTimes(rules.revisit, revisit, self.timetables, self.returns)
+        self.recorder = Recorder(world, rules, self.dispatcher, self.due_times)
         self.tasks = TaskSource(world, rules, self.dispatcher, self.recorder)
         self.reading = SlowReading(world, rules.revisit, rules.patience_s)
         self.indexer = Indexer(
@@ -184,11 +198,10 @@ class Crawl:
             world,
             rules,
             self.dispatcher,
-            self.timetables,
+            self.due_times,
+            self.believed,
             on_plan=on_plan,
-            measure=plan.measure,
             capacity=self.capacity,
-            returns=self.returns,
             on_news=self.tasks.wake,
         )
 

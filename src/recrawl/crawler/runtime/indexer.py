@@ -162,7 +162,7 @@ class Indexer:
     def _quarantine(self, page: BufferedPage, why: str) -> None:
         """Record a page that cannot be read; it is left alone for as long as after a failure."""
         finding = Finding(Outcome.POISON, page.response, note=why)
-        update = update_of(page.lease, finding, page.fetched_at_s, self._rules.revisit)
+        update = update_of(page.lease, finding, page.fetched_at_s, self._recorder.due_times)
         self._recorder.add([update])
         self._emit(page, Outcome.POISON)
 
@@ -170,7 +170,7 @@ class Indexer:
         """Give back a page that became obsolete in the buffer."""
         self.obsolete += 1
         finding = Finding(Outcome.OBSOLETE, page.response)
-        update = update_of(page.lease, finding, page.fetched_at_s, self._rules.revisit)
+        update = update_of(page.lease, finding, page.fetched_at_s, self._recorder.due_times)
         self._recorder.add([update])
         self._emit(page, Outcome.OBSOLETE)
 
@@ -198,7 +198,7 @@ class Indexer:
             title=extract.title,
             note="noindex" if extract.noindex else "canonical elsewhere" if excluded else None,
         )
-        update = update_of(lease, finding, page.fetched_at_s, self._rules.revisit)
+        update = update_of(lease, finding, page.fetched_at_s, self._recorder.due_times)
         if excluded or outcome is Outcome.UNCHANGED:
             return update, None
         return update, Document.of(lease.url, extract, page.fetched_at_s)

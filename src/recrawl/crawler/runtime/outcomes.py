@@ -2,13 +2,8 @@
 
 from dataclasses import dataclass
 
-from recrawl.crawler.control.lifecycle import (
-    NextVisit,
-    RevisitRules,
-    is_removed,
-    next_state,
-    next_visit,
-)
+from recrawl.crawler.control.due_times import DueTimes
+from recrawl.crawler.control.lifecycle import is_removed, next_state
 from recrawl.terms import FetchResponse, Lease, Outcome, PageState, PageUpdate, Visit
 
 __all__ = ["Finding", "disallowed", "removes", "update_of"]
@@ -16,17 +11,6 @@ __all__ = ["Finding", "disallowed", "removes", "update_of"]
 _TELLS = {Outcome.CHANGED: True, Outcome.UNCHANGED: False, Outcome.NOT_MODIFIED: False}
 _TROUBLE = frozenset(
     {Outcome.FAILED, Outcome.SERVER_ERROR, Outcome.THROTTLED, Outcome.TOO_LARGE, Outcome.POISON}
-)
-# A page excluded before waits no longer for it: these say nothing of its content.
-_NOTHING_SEEN = frozenset(
-    {
-        Outcome.LOST,
-        Outcome.OBSOLETE,
-        Outcome.THROTTLED,
-        Outcome.FAILED,
-        Outcome.SERVER_ERROR,
-        Outcome.POISON,
-    }
 )
 
 
@@ -55,7 +39,7 @@ class Finding:
     note: str | None = None
 
 
-def update_of(lease: Lease, finding: Finding, at_s: float, rules: RevisitRules) -> PageUpdate:
+def update_of(lease: Lease, finding: Finding, at_s: float, due_times: DueTimes) -> PageUpdate:
     """Return the update for one visit, of a page fetched at an instant."""
     outcome, response = finding.outcome, finding.response
     after = finding.state or next_state(lease.state, outcome)
@@ -80,13 +64,17 @@ def update_of(lease: Lease, finding: Finding, at_s: float, rules: RevisitRules) 
     signature, raw_hash = finding.signature or lease.signature, finding.raw_hash or lease.raw_hash
     if is_removed(lease.state, after) or after in (PageState.GONE, PageState.MOVED):
         etag = last_modified = signature = raw_hash = None
-    following = _next_visit(lease, outcome, after, at_s, rules, failures)
+    following = due_times.after_visit(
+        lease, outcome, after, at_s, failures=failures, changed=changed
+    )
     return PageUpdate(
         lease=lease,
         visit=visit,
         state=after,
         due_s=following.due_s,
         interval_s=following.interval_s,
+        due_why=following.why,
+        memory=lease.memory if following.memory is None else following.memory,
         failures=failures,
         etag=etag,
         last_modified=last_modified,
@@ -97,22 +85,9 @@ def update_of(lease: Lease, finding: Finding, at_s: float, rules: RevisitRules) 
     )
 
 
-def _next_visit(
-    lease: Lease,
-    outcome: Outcome,
-    after: PageState,
-    now_s: float,
-    rules: RevisitRules,
-    failures: int,
-) -> NextVisit:
-    if after is PageState.EXCLUDED and outcome not in _NOTHING_SEEN:
-        return NextVisit(now_s + rules.max_interval_s)
-    return next_visit(rules, lease, outcome, now_s, failures)
-
-
-def disallowed(lease: Lease, now_s: float, rules: RevisitRules) -> PageUpdate:
+def disallowed(lease: Lease, now_s: float, due_times: DueTimes) -> PageUpdate:
     """Return the update for a page that robots.txt forbids: no request was made."""
-    return update_of(lease, Finding(Outcome.DISALLOWED), now_s, rules)
+    return update_of(lease, Finding(Outcome.DISALLOWED), now_s, due_times)
 
 
 def removes(update: PageUpdate) -> bool:

@@ -3,23 +3,18 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from math import inf
 
 from recrawl.crawler.control.dispatch import Dispatcher
+from recrawl.crawler.control.due_times import DueTimes
 from recrawl.crawler.control.intake import HostIntake
-from recrawl.crawler.control.returns import Returns
-from recrawl.crawler.control.timetables import Timetables
 from recrawl.crawler.runtime.outcomes import removes
 from recrawl.crawler.runtime.parts import Rules, World
-from recrawl.terms import Discovery, HostRecord, Kind, Outcome, PageState, PageUpdate
+from recrawl.terms import Discovery, HostRecord, PageUpdate
 
 __all__ = ["Recorder"]
 
 # A probe that brought an answer; after any other the life cycle says when to try again.
-_PROBED = frozenset(
-    {Outcome.NEW, Outcome.CHANGED, Outcome.UNCHANGED, Outcome.NOT_MODIFIED, Outcome.LISTING}
-)
 
 
 class Recorder:
@@ -32,8 +27,7 @@ class Recorder:
     ----------
     world, rules : of the crawl
     dispatcher : told what became due
-    timetables : of the sources that are probed by the clock
-    returns : what is known of pages that come back
+    due_times : say when the pages are due again, of which whoever records asks
     batch : updates that are flushed at once
     """
 
@@ -42,16 +36,14 @@ class Recorder:
         world: World,
         rules: Rules,
         dispatcher: Dispatcher,
-        timetables: Timetables | None = None,
-        returns: Returns | None = None,
+        due_times: DueTimes,
         *,
         batch: int = 400,
     ) -> None:
         self._world = world
         self._rules = rules
         self._dispatcher = dispatcher
-        self._timetables = timetables or Timetables()
-        self._returns = returns or Returns()
+        self.due_times = due_times
         self._batch = batch
         self._updates: list[PageUpdate] = []
         self._found: list[Discovery] = []
@@ -97,7 +89,7 @@ class Recorder:
             if not committed and self._remove is not None and removes(update):
                 self._remove(update)
             else:
-                self._updates.append(self._retimed(update))
+                self._updates.append(update)
         put_off = sum(not self._taken(discovery) for discovery in found)
         if self._updates or self._found:
             self._some.set()
@@ -128,19 +120,6 @@ class Recorder:
         known = told in self._dates
         self._dates.add(told)
         return not known
-
-    def _retimed(self, update: PageUpdate) -> PageUpdate:
-        """Have a page that is gone looked at when that is worth it, and a source by its clock."""
-        if update.lease.state is PageState.GONE and update.state is PageState.INDEXED:
-            self._returns.returned += 1.0
-        if update.state is PageState.GONE and update.lease.kind is Kind.PAGE:
-            interval_s = self._returns.interval_s(update.lease.weight)
-            again_s = update.visit.visited_at_s + self._rules.revisit.clamp(interval_s)
-            return replace(update, due_s=again_s)
-        if not len(self._timetables) or update.visit.outcome not in _PROBED:
-            return update
-        due_s = self._timetables.next_s(update.lease.url, update.visit.visited_at_s)
-        return update if due_s is None else replace(update, due_s=due_s, interval_s=None)
 
     def knows(self, url: str) -> bool:
         """True for a discovery that was added not long ago."""

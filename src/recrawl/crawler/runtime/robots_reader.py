@@ -88,7 +88,9 @@ class RobotsReader:
     ) -> None:
         now_s = self._world.clock.now_s()
         forbidden = self._dispatcher.set_robots(task.host_id, rules, until_s, why=why)
-        self._recorder.add([disallowed(lease, now_s, self._rules.revisit) for lease in forbidden])
+        self._recorder.add(
+            [disallowed(lease, now_s, self._recorder.due_times) for lease in forbidden]
+        )
         record = host_record(self._dispatcher, task.host_id)
         await self._world.on_state(self._world.frontier.save_host, record)
         if rules.reachable:

@@ -76,7 +76,7 @@ class TaskSource:
             )
         if forbidden:
             updates = [
-                disallowed(lease, self._world.clock.now_s(), self._rules.revisit)
+                disallowed(lease, self._world.clock.now_s(), self._recorder.due_times)
                 for lease in forbidden
             ]
             self._recorder.add(updates)

@@ -196,7 +196,7 @@ class Visitor:
     def _record(
         self, lease: Lease, finding: Finding, started_s: float, *, read_again: bool = False
     ) -> None:
-        update = update_of(lease, finding, started_s, self._rules.revisit)
+        update = update_of(lease, finding, started_s, self._recorder.due_times)
         if read_again:  # the rest of what it lists is taken in when its host may bring more
             due_s = min(update.due_s, started_s + _LISTING_AGAIN_S)
             update = replace(update, due_s=due_s, etag=None, last_modified=None, raw_hash=None)

@@ -110,6 +110,7 @@ class Signals(msgspec.Struct, forbid_unknown_fields=True):
 class Plan(msgspec.Struct, forbid_unknown_fields=True):
     """How often plans are made, from what, and what is worth a visit."""
 
+    policy: str = "recrawl"
     replan: str = "5m"
     least_worth: str = "0 points"
     first_pass: str = "budget"

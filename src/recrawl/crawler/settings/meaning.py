@@ -1,24 +1,20 @@
 """From the keys of the file to settings, each value checked once."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from recrawl.crawler.control.scope import Scope
-from recrawl.crawler.control.urls import host_of, normalise
 from recrawl.crawler.settings.checks import at_least, duration, points, share, size
 from recrawl.crawler.settings.file import File, Weight
 from recrawl.crawler.settings.sources import check_sources, source_settings
 from recrawl.crawler.settings.values import Settings
+from recrawl.crawler.settings.whole import checked_contact, checked_name, checked_seeds
 from recrawl.errors import InvalidSettings
 from recrawl.quantities import parse_rate_per_s
 
 __all__ = ["checked"]
 
 _INDEXNOW_KEY: Final = re.compile(r"[A-Za-z0-9-]{8,128}")
-_NOBODY: Final = re.compile(r"[@/.]example\.(org|com|net)\.?(?:[:/?#]|$)", re.IGNORECASE)
-_AGENT_LETTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-")
 
 
 def checked(file: File, folder: Path) -> Settings:
@@ -31,11 +27,12 @@ def checked(file: File, folder: Path) -> Settings:
     """
     settings = Settings(
         seeds=_seeds(file, folder),
-        contact=_contact(file.contact),
+        contact=checked_contact(file.contact),
         state=folder / _folder("state", file.state),
-        name=_name(file.name),
+        name=checked_name(file.name),
         budget_per_s=_budget(file.budget),
         n_robots=at_least("robots", file.robots, 1, 10_000),
+        hosts=_hosts(file.scope.hosts),
         include=_patterns("scope.include", file.scope.include),
         exclude=_patterns("scope.exclude", file.scope.exclude),
         max_depth=at_least("scope.max_depth", file.scope.max_depth, 0),
@@ -82,52 +79,23 @@ def checked(file: File, folder: Path) -> Settings:
         else folder / _folder("archive.warc", file.archive.warc),
         warc_max_bytes=size("archive.max_file", file.archive.max_file),
         indexnow_key=_indexnow_key(file.signals.indexnow_key),
+        policy=file.plan.policy,
         replan_s=duration("plan.replan", file.plan.replan, 0.001),
         least_worth=points("plan.least_worth", file.plan.least_worth),
         first_pass=_first_pass(file.plan.first_pass),
         discovery_share=share("plan.discovery_share", file.plan.discovery_share),
         prior_rate_per_s=1.0 / duration("plan.typical_change", file.plan.typical_change, 0.001),
     )
-    if settings.n_servers > 1 and not settings.index_command:
-        raise InvalidSettings(
-            f"index.servers: {settings.n_servers} commands are to run at a time, but there is no "
-            "index.command; the index itself is written by one"
-        )
-    if settings.n_servers > settings.buffer_capacity:
-        raise InvalidSettings(
-            f"index.servers: {settings.n_servers} pages are to be indexed at a time, but the "
-            f"buffer holds only {settings.buffer_capacity} (buffer.capacity)"
-        )
-    if settings.min_interval_s > settings.max_interval_s:
-        raise InvalidSettings(
-            f"revisit.min_interval ({file.revisit.min_interval}) is longer than "
-            f"revisit.max_interval ({file.revisit.max_interval})"
-        )
     check_sources(settings)
-    if settings.first_backoff_s > settings.longest_backoff_s:
-        raise InvalidSettings(
-            f"politeness.first_backoff ({file.politeness.first_backoff}) is longer than "
-            f"politeness.longest_backoff ({file.politeness.longest_backoff})"
-        )
-    if file.scope.hosts is not None:
-        if not file.scope.hosts:
-            raise InvalidSettings(
-                "scope.hosts is empty; leave it out to mean the hosts of the seeds"
-            )
-        settings = replace(settings, hosts=tuple(map(_host, file.scope.hosts)))
-        scope = Scope(hosts=settings.hosts)
-        named = [("seeds", url) for url in settings.seeds]
-        named += [("sources", source.url) for source in settings.sources]
-        for where, url in named:
-            if not scope.has_host(host_of(url)):
-                raise InvalidSettings(
-                    f"{where}: {url} is not on any of scope.hosts ({', '.join(settings.hosts)}); "
-                    "add its host there, or leave it out"
-                )
-        return settings
-    starts = [*settings.seeds, *(source.url for source in settings.sources)]
-    own = dict.fromkeys(host_of(url).partition("://")[2] for url in starts)
-    return replace(settings, hosts=tuple(own))
+    return settings
+
+
+def _hosts(given: list[str] | None) -> tuple[str, ...]:
+    if given is None:
+        return ()
+    if not given:
+        raise InvalidSettings("scope.hosts is empty; leave it out to mean the hosts of the seeds")
+    return tuple(map(_host, given))
 
 
 def _host(text: str) -> str:
@@ -152,52 +120,12 @@ def _seeds(file: File, folder: Path) -> tuple[str, ...]:
             for number, line in enumerate(lines, start=1)
             if line.strip() and not line.strip().startswith("#")
         ]
-    seeds = []
-    for where, text in given:
-        url = normalise(text)
-        if url is None:
-            raise InvalidSettings(
-                f"{where}: {text!r} is no http or https address, such as https://example.org/"
-            )
-        seeds.append(url)
-    if not seeds:
-        raise InvalidSettings(
-            'seeds: give at least one address, as seeds = ["https://example.org/"]'
-        )
-    return tuple(dict.fromkeys(seeds))
-
-
-def _contact(text: str) -> str:
-    usable = text.startswith(("mailto:", "https://", "http://")) or (
-        "@" in text and " " not in text
-    )
-    if usable and _NOBODY.search(text):
-        raise InvalidSettings(
-            f"contact: {text!r} reaches nobody: example.org, example.com and example.net are kept "
-            "free for examples; write a mail address or a page of your own"
-        )
-    if not usable or text in ("mailto:", "https://", "http://"):
-        said = repr(text) if text else "nothing"
-        raise InvalidSettings(
-            f"contact: {said} is no way to reach you; site owners must be able to, so write a mail "
-            "address (mailto:you@your.domain) or a page about your crawler (https://...)"
-        )
-    if not text.isascii() or not text.isprintable():
-        raise InvalidSettings(f"contact: {text!r} must be printable ASCII")
-    return f"mailto:{text}" if "://" not in text and not text.startswith("mailto:") else text
+    return checked_seeds(given)
 
 
 def _folder(key: str, text: str) -> str:
     if not text.strip() or "\0" in text:
         raise InvalidSettings(f"{key}: {text!r} names no folder; write one such as recrawl-state")
-    return text
-
-
-def _name(text: str) -> str:
-    if not text or not set(text) <= _AGENT_LETTERS:
-        raise InvalidSettings(
-            f"name: {text!r} is no product token; robots.txt knows only letters, '_' and '-'"
-        )
     return text
 
 

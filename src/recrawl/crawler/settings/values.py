@@ -1,7 +1,11 @@
 """What a configuration comes to."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from recrawl.crawler.settings.whole import made_whole
+from recrawl.version import VERSION
 
 __all__ = ["Settings", "SourceSettings"]
 
@@ -21,18 +25,35 @@ class SourceSettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that a crawl can be told. Seconds, bytes and rates per second."""
+    """Everything that a crawl can be told. Seconds, bytes and rates per second.
 
-    seeds: tuple[str, ...]
+    The same as a configuration file, value by value; see there for what each does. Checks itself.
+
+    Parameters
+    ----------
+    seeds : addresses where it starts
+    contact : mail address or page, for the owners of the sites
+    state : directory of the state
+    budget_per_s : requests per second, over all hosts
+    delay_s : between two requests to a host
+    hosts : that belong to the crawl; default: those of the seeds
+
+    Raises
+    ------
+    InvalidSettings
+        A value is wrong, alone or beside another; the message says what would be right.
+    """
+
+    seeds: Sequence[str]
     contact: str
-    state: Path
+    state: Path = Path("recrawl-state")
     name: str = "recrawl"
     budget_per_s: float = 1000 / 3600
     burst_s: float = 10.0
     n_robots: int = 8
-    hosts: tuple[str, ...] = ()
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
+    hosts: Sequence[str] = ()
+    include: Sequence[str] = ()
+    exclude: Sequence[str] = ()
     max_depth: int = 20
     max_pages: int = 1_000_000
     max_pages_per_host: int = 100_000
@@ -45,7 +66,7 @@ class Settings:
     delay_s: float = 1.0
     first_backoff_s: float = 60.0
     longest_backoff_s: float = 86_400.0
-    allow_private: tuple[str, ...] = ()
+    allow_private: Sequence[str] = ()
     timeout_s: float = 30.0
     max_bytes: int = 4 * 2**20
     reading_cpu_s: float = 2.0
@@ -63,7 +84,7 @@ class Settings:
     starvation_weight: float = 1.0
     language: str = "english"
     commit_s: float = 2.0
-    index_command: tuple[str, ...] = ()
+    index_command: Sequence[str] = ()
     index_timeout_s: float = 10.0
     n_servers: int = 1
     indexnow_key: str = ""
@@ -74,11 +95,13 @@ class Settings:
     prior_rate_per_s: float = 1.0 / (14 * 86_400.0)
     warc: Path | None = None
     warc_max_bytes: int = 2**30
-    measure: str = "even-freshness"
+    policy: str = "recrawl"
+
+    def __post_init__(self) -> None:
+        for name, value in made_whole(self).items():
+            object.__setattr__(self, name, value)
 
     @property
     def user_agent(self) -> str:
         """What the crawler calls itself."""
-        from recrawl import __version__
-
-        return f"{self.name}/{__version__} (+{self.contact.removeprefix('mailto:')})"
+        return f"{self.name}/{VERSION} (+{self.contact.removeprefix('mailto:')})"

@@ -5,12 +5,15 @@ import contextlib
 import importlib.util
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from typing_extensions import override
 
+from recrawl.crawler.control.activation import ActivationPolicy
+from recrawl.crawler.control.revisit_policy import RevisitPolicy
 from recrawl.crawler.fetch.archive import ArchivingFetcher, WarcArchive
 from recrawl.crawler.fetch.http import FetchBounds, HttpFetcher
 from recrawl.crawler.fetch.in_place import InPlaceExtractor
@@ -19,7 +22,15 @@ from recrawl.crawler.fetch.isolation.reader import Limits
 from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.frontier.store import drop_copies
 from recrawl.crawler.index.memory import MemoryIndex
-from recrawl.crawler.ports import Clock, EventSink, Fetcher, Frontier, Offload
+from recrawl.crawler.ports import (
+    Clock,
+    EventSink,
+    Extractor,
+    Fetcher,
+    Frontier,
+    Offload,
+    PageIndex,
+)
 from recrawl.crawler.runtime.agreement import ENDED_IN_ORDER
 from recrawl.crawler.runtime.clock import LoopClock
 from recrawl.crawler.runtime.crawl import Crawl
@@ -31,7 +42,15 @@ from recrawl.crawler.wiring.stores import open_frontier, open_index, open_steps
 from recrawl.crawler.wiring.upkeep import is_lost, mend_index
 from recrawl.errors import InvalidSettings, StateError
 
-__all__ = ["InPlace", "OnThread", "open_crawl", "run_virtual_crawl"]
+__all__ = [
+    "InPlace",
+    "OnThread",
+    "OpenParts",
+    "Parts",
+    "open_crawl",
+    "open_parts",
+    "run_virtual_crawl",
+]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -49,6 +68,10 @@ class OnThread(Offload):
         work = partial(call, *args, **kwargs)
         return await loop.run_in_executor(self._pool, work)
 
+    def now(self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a call there, and wait for it in place: only for what takes milliseconds."""
+        return self._pool.submit(call, *args, **kwargs).result()
+
     def close(self) -> None:
         """Finish what is under way."""
         self._pool.shutdown()
@@ -62,6 +85,60 @@ class InPlace(Offload):
         return call(*args, **kwargs)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What a crawl is to use in the place of what it would open itself; not closed by it.
+
+    Parameters
+    ----------
+    frontier, index, fetcher, extractor, clock : adapters of the ports
+    revisit : when pages are visited again; default: as the settings say
+    activation : which robots run; default: as the settings say
+    """
+
+    frontier: Frontier | None = None
+    index: PageIndex | None = None
+    fetcher: Fetcher | None = None
+    extractor: Extractor | None = None
+    clock: Clock | None = None
+    revisit: RevisitPolicy | None = None
+    activation: ActivationPolicy | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenParts:
+    """The parts of a crawl, opened: crawls are made of them, one after the other."""
+
+    settings: Settings
+    parts: Parts
+    world: World
+    on_state: OnThread
+    on_work: OnThread
+    on_plan: OnThread
+    mended: tuple[str, ...]
+
+    async def prepared(self, *, once: bool = False) -> Crawl:
+        """Put a crawl together, and have its state agree with its index."""
+        limits = Limits(self.settings.reading_cpu_s, self.settings.reading_memory_bytes)
+        extractor = self.parts.extractor or IsolatedExtractor(self.settings.name, limits)
+        rules, plan = crawl_rules(self.settings), crawl_plan(self.settings)
+        if self.parts.revisit is not None:
+            plan = replace(plan, revisit=self.parts.revisit)
+        if self.parts.activation is not None:
+            plan = replace(plan, policy=self.parts.activation, starvation_weight=None)
+        crawl = Crawl(
+            replace(self.world, extractor=extractor),
+            rules,
+            plan,
+            seeds=seeds_of(self.settings, rules),
+            on_plan=self.on_plan,
+            once=once,
+        )
+        found = await crawl.prepare()
+        crawl.mended = [*self.mended, *found.words]
+        return crawl
+
+
 @contextlib.asynccontextmanager
 async def open_crawl(
     settings: Settings,
@@ -71,11 +148,68 @@ async def open_crawl(
     once: bool = False,
 ) -> AsyncIterator[Crawl]:
     """Open everything that a crawl needs, prepare it, and close it afterwards."""
+    async with open_parts(settings, events=events, parts=Parts(clock=clock)) as opened:
+        crawl = await opened.prepared(once=once)
+        try:
+            yield crawl
+        finally:
+            crawl.world.extractor.close()
+
+
+@contextlib.asynccontextmanager
+async def open_parts(
+    settings: Settings, *, events: EventSink, parts: Parts | None = None
+) -> AsyncIterator[OpenParts]:
+    """Open everything that crawls of a state need, and close it afterwards."""
+    parts = parts or Parts()
     if settings.warc is not None and importlib.util.find_spec("warcio") is None:
         raise InvalidSettings("archive.warc needs one more package: install recrawl[warc]")
-    threads = [OnThread("state"), OnThread("work"), OnThread("plan")]
+    on_state, on_work, on_plan = (OnThread(name) for name in ("state", "work", "plan"))
     async with contextlib.AsyncExitStack() as stack:
-        if is_lost(settings.state):
+        frontier, index, mended = _opened(stack, settings, parts)
+        prepare = open_steps(settings)
+        if prepare is not None:
+            stack.callback(prepare.close)
+        for thread in (on_state, on_work, on_plan):
+            stack.callback(thread.close)  # first: they finish what they do with frontier and index
+        clock = parts.clock or LoopClock()
+        fetcher: Fetcher | None = parts.fetcher
+        if fetcher is None:
+            fetcher = await stack.enter_async_context(
+                HttpFetcher(
+                    user_agent=settings.user_agent,
+                    contact=settings.contact,
+                    bounds=FetchBounds(timeout_s=settings.timeout_s, max_bytes=settings.max_bytes),
+                    allow_private=settings.allow_private,
+                    keep_headers=settings.warc is not None,
+                )
+            )
+        if settings.warc is not None:
+            fetcher = _archiving(stack, settings, settings.warc, fetcher, clock)
+        world = World(
+            clock=clock,
+            frontier=frontier,
+            fetcher=fetcher,
+            extractor=parts.extractor or InPlaceExtractor(settings.name),
+            index=index,
+            events=events,
+            on_state=on_state,
+            on_work=on_work,
+            prepare=prepare,
+        )
+        yield OpenParts(settings, parts, world, on_state, on_work, on_plan, tuple(mended))
+        if parts.frontier is None:
+            drop_copies(settings.state)  # of the state before its migration: this version ran well
+
+
+def _opened(
+    stack: contextlib.ExitStack | contextlib.AsyncExitStack, settings: Settings, parts: Parts
+) -> tuple[Frontier, PageIndex, list[str]]:
+    """Return frontier and index, and what was mended to open them."""
+    mended: list[str] = []
+    frontier, index = parts.frontier, parts.index
+    if frontier is None:
+        if index is None and is_lost(settings.state):
             raise StateError(
                 f"{settings.state}: the database is gone or empty, though the index beside it "
                 "holds copies; `recrawl restore` brings a backup back, `recrawl check --repair` "
@@ -83,54 +217,11 @@ async def open_crawl(
             )
         frontier = open_frontier(settings.state)
         stack.callback(frontier.close)
+    if index is None:
         mended = [] if frontier.facts().get(ENDED_IN_ORDER) else mend_index(settings.state)
         index = open_index(settings.state, language=settings.language)
         stack.callback(index.close)
-        prepare = open_steps(settings)
-        if prepare is not None:
-            stack.callback(prepare.close)
-        for thread in threads:  # closed first: they finish what they do with frontier and index
-            stack.callback(thread.close)
-        fetcher: Fetcher = await stack.enter_async_context(
-            HttpFetcher(
-                user_agent=settings.user_agent,
-                contact=settings.contact,
-                bounds=FetchBounds(timeout_s=settings.timeout_s, max_bytes=settings.max_bytes),
-                allow_private=settings.allow_private,
-                keep_headers=settings.warc is not None,
-            )
-        )
-        clock = clock or LoopClock()
-        if settings.warc is not None:
-            fetcher = _archiving(stack, settings, settings.warc, fetcher, clock)
-        on_state, on_work, on_plan = threads
-        limits = Limits(settings.reading_cpu_s, settings.reading_memory_bytes)
-        extractor = IsolatedExtractor(settings.name, limits)
-        stack.callback(extractor.close)
-        world = World(
-            clock=clock,
-            frontier=frontier,
-            fetcher=fetcher,
-            extractor=extractor,
-            index=index,
-            events=events,
-            on_state=on_state,
-            on_work=on_work,
-            prepare=prepare,
-        )
-        rules = crawl_rules(settings)
-        crawl = Crawl(
-            world,
-            rules,
-            crawl_plan(settings),
-            seeds=seeds_of(settings, rules),
-            on_plan=on_plan,
-            once=once,
-        )
-        found = await crawl.prepare()
-        crawl.mended = [*mended, *found.words]
-        yield crawl
-        drop_copies(settings.state)  # of the state before it was migrated: this version ran well
+    return frontier, index, mended
 
 
 def _archiving(

@@ -28,9 +28,9 @@ _ZONE_FROM_S, _ZONE_TO_S = 1_577_836_800.0, 2_208_988_800.0  # the years 2020 to
 def crawl_rules(settings: Settings) -> Rules:
     """Return the rules that settings stand for."""
     scope = Scope(
-        hosts=settings.hosts,
-        include=settings.include,
-        exclude=settings.exclude,
+        hosts=tuple(settings.hosts),
+        include=tuple(settings.include),
+        exclude=tuple(settings.exclude),
         max_depth=settings.max_depth,
         max_hops=settings.max_redirects,
     )
@@ -81,7 +81,7 @@ def crawl_plan(settings: Settings) -> CrawlPlan:
         budget_per_s=settings.budget_per_s,
         burst_s=settings.burst_s,
         politeness=PolitenessRules(delay_s=settings.delay_s, backoff=backoff),
-        measure=settings.measure,
+        revisit=settings.policy,
         starvation_weight=settings.starvation_weight if settings.control == "optimal" else None,
     )
 

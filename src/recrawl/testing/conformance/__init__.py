@@ -6,6 +6,7 @@ class TestMine(FrontierSuite):
 
 from recrawl.testing.conformance.frontiers import FrontierSuite
 from recrawl.testing.conformance.indexes import IndexSuite
+from recrawl.testing.conformance.revisits import RevisitPolicySuite
 from recrawl.testing.conformance.surroundings import ClockSuite, EventSuite, OffloadSuite
 from recrawl.testing.conformance.web import ExtractorSuite, FetcherSuite
 
@@ -17,4 +18,5 @@ __all__ = [
     "FrontierSuite",
     "IndexSuite",
     "OffloadSuite",
+    "RevisitPolicySuite",
 ]

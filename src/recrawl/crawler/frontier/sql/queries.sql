@@ -56,7 +56,7 @@ UPDATE page SET lastmod_s = :lastmod_s WHERE url = :url AND :lastmod_s IS NOT NU
 -- The first of a queue, earliest due first. Leased pages keep their due time, so the few of them are stepped over.
 -- name: due
 SELECT id, url, due_s, kind, state, depth, hops, failures, etag, last_modified, signature,
-    raw_hash, last_visit_s, crawl_rate_per_s, weight, change_rate_per_s, tier
+    raw_hash, last_visit_s, crawl_rate_per_s, weight, change_rate_per_s, policy_memory, tier
 FROM page
 WHERE host_id = :host_id AND tier = :tier AND due_s <= :due_by_s
     AND leased_until_s <= :now_s
@@ -89,7 +89,7 @@ DELETE FROM indexing WHERE page_id = :page_id;
 -- What the index holds becomes what the state says; without validators the next visit is full.
 -- name: reconcile
 UPDATE page SET signature = :signature, etag = NULL, last_modified = NULL, raw_hash = NULL,
-    due_s = min(due_s, :now_s),
+    due_s = min(due_s, :now_s), due_why = :why,
     state = CASE WHEN :signature IS NOT NULL THEN 'indexed'
                  WHEN state = 'indexed' THEN 'discovered' ELSE state END
 WHERE id = :page_id;
@@ -103,6 +103,7 @@ VALUES (:page_id, :visited_at_s, :outcome, :status, :changed, :interval_s, :fetc
 -- name: complete
 UPDATE page SET lease_token = NULL, leased_until_s = 0, tier = :tier, visits = visits + 1,
     changes = changes + :change, failures = :failures, state = :state, due_s = :due_s,
+    due_why = :due_why, policy_memory = :memory,
     last_visit_s = coalesce(:told_s, last_visit_s), last_status = coalesce(:status, last_status),
     indexed_at_s = CASE WHEN :copied THEN :visited_at_s ELSE indexed_at_s END,
     etag = :etag, last_modified = :last_modified, signature = :signature, raw_hash = :raw_hash,
@@ -111,11 +112,12 @@ WHERE id = :page_id AND lease_token = :token;
 
 -- A crawl rate of 0 has no interval of its own.
 -- name: make_due_by
-UPDATE page SET due_s = :now_s + max(:longest_s, coalesce(1.0 / nullif(crawl_rate_per_s, 0), 0))
+UPDATE page SET due_s = :now_s + max(:longest_s, coalesce(1.0 / nullif(crawl_rate_per_s, 0), 0)),
+    due_why = :why
 WHERE due_s > :now_s + max(:longest_s, coalesce(1.0 / nullif(crawl_rate_per_s, 0), 0));
 
 -- name: make_due
-UPDATE page SET due_s = :now_s WHERE due_s > :now_s;
+UPDATE page SET due_s = :now_s, due_why = :why WHERE due_s > :now_s;
 
 -- name: n_due
 SELECT count(*) FROM page
@@ -147,6 +149,7 @@ ORDER BY id;
 -- name: save_crawl_rate
 UPDATE page SET crawl_rate_per_s = :rate,
     due_s = CASE WHEN tier >= 1 AND state = 'indexed' AND failures = 0 THEN :due_s ELSE due_s END,
+    due_why = CASE WHEN tier >= 1 AND state = 'indexed' AND failures = 0 THEN :why ELSE due_why END,
     tier = CASE WHEN tier >= 1 AND state = 'indexed' AND failures = 0 THEN :tier ELSE tier END
 WHERE id = :page_id RETURNING host_id;
 
@@ -167,7 +170,7 @@ SELECT outcome, count(*) FROM visit WHERE visited_at_s >= :since_s GROUP BY outc
 -- name: details
 SELECT page.id, url, host.host, kind, state, weight, depth, discovered_s, due_s, visits, changes,
     page.failures, last_visit_s, last_status, indexed_at_s, change_rate_per_s, change_rate_factor,
-    crawl_rate_per_s, lastmod_s, redirect_url, leased_until_s
+    crawl_rate_per_s, lastmod_s, redirect_url, leased_until_s, due_why
 FROM page JOIN host ON host.id = page.host_id WHERE url = :url;
 
 -- name: recent_visits
@@ -194,7 +197,7 @@ WHERE id IN (SELECT value FROM json_each(:page_ids))
 -- What the index holds becomes what the state says, as in `reconcile`.
 -- name: agree
 UPDATE page SET signature = :signature, etag = NULL, last_modified = NULL, raw_hash = NULL,
-    due_s = min(due_s, :now_s),
+    due_s = min(due_s, :now_s), due_why = :why,
     state = CASE WHEN :signature IS NOT NULL THEN 'indexed'
                  WHEN state = 'indexed' THEN 'discovered' ELSE state END
 WHERE url = :url;
@@ -259,7 +262,8 @@ WHERE state = 'gone' AND kind = 'page' AND last_visit_s IS NOT NULL;
 SELECT visited_at_s FROM visit ORDER BY id DESC LIMIT 1;
 
 -- name: forgive_pages
-UPDATE page SET due_s = :now_s WHERE due_s > :now_s AND (failures > 0 OR state = 'disallowed');
+UPDATE page SET due_s = :now_s, due_why = :why
+WHERE due_s > :now_s AND (failures > 0 OR state = 'disallowed');
 
 -- name: forgive_hosts
 UPDATE host SET failures = 0, blocked_until_s = 0, blocked_why = NULL, robots_until_s = 0
@@ -314,7 +318,7 @@ UPDATE asked SET page_id = :page_id WHERE id = :number;
 UPDATE asked SET outcome = :outcome, note = :note WHERE id = :number;
 
 -- name: make_asked
-UPDATE page SET tier = -1, due_s = min(due_s, :now_s) WHERE id = :page_id RETURNING host_id;
+UPDATE page SET tier = -1, due_s = min(due_s, :now_s), due_why = :why WHERE id = :page_id RETURNING host_id;
 
 -- name: answer_asked
 UPDATE asked SET outcome = :outcome, note = :note

@@ -42,7 +42,9 @@ CREATE TABLE page (
     redirect_url TEXT,
     change_rate_per_s REAL,
     change_rate_factor REAL,
-    crawl_rate_per_s REAL
+    crawl_rate_per_s REAL,
+    due_why TEXT, -- what set the due time, in words; NULL: the page was discovered
+    policy_memory BLOB -- what the revisit policy keeps of the page
 ) STRICT;
 
 CREATE INDEX page_by_due ON page (host_id, tier, due_s);

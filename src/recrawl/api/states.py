@@ -1,0 +1,93 @@
+"""The state of a crawl, read beside it: `recrawl.open_state`."""
+
+from pathlib import Path
+from typing import Any, Self
+
+import pyarrow as pa
+
+from recrawl.crawler.control.urls import normalise
+from recrawl.crawler.reports.page import explain_page
+from recrawl.crawler.reports.status import status_report
+from recrawl.crawler.settings import Settings
+from recrawl.crawler.wiring.stores import open_frontier, open_index
+from recrawl.errors import InputError
+from recrawl.tables.exports import as_table
+from recrawl.terms import Hit
+
+__all__ = ["State", "open_state"]
+
+
+class State:
+    """A state directory, opened for reading. Made by :func:`open_state`; use it as a context."""
+
+    def __init__(self, directory: Path, settings: Settings | None) -> None:
+        self._directory = directory
+        self._settings = settings
+        self._frontier = open_frontier(directory, read_only=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def pages(self) -> pa.Table:
+        """Return what is known of each page, as ``recrawl export pages`` writes it. O(pages)."""
+        return as_table(self._frontier.table("pages"))
+
+    def visits(self) -> pa.Table:
+        """Return every visit, as ``recrawl export visits`` writes it. O(visits)."""
+        return as_table(self._frontier.table("visits"))
+
+    def status(self) -> dict[str, Any]:
+        """Return pages, visits, budget, price, freshness and control: ``recrawl status``."""
+        return status_report(self._frontier)
+
+    def explain(self, url: str) -> dict[str, Any]:
+        """Return why a page is visited when it is: ``recrawl explain``.
+
+        Raises
+        ------
+        InputError
+            It is no address, or not known to the crawl.
+        """
+        page_url = normalise(url)
+        if page_url is None:
+            raise InputError(f"{url!r} is no http or https address")
+        return explain_page(self._frontier, page_url, self._settings)[0]
+
+    def search(self, query: str, *, limit: int = 10, offset: int = 0) -> list[Hit]:
+        """Return the best pages for a query, best first, of the index as it is now."""
+        index = open_index(self._directory, read_only=True)
+        try:
+            return index.search(query, limit=limit, offset=offset)[1]
+        finally:
+            index.close()
+
+    def close(self) -> None:
+        """Close the files."""
+        self._frontier.close()
+
+
+def open_state(directory: str | Path, *, settings: Settings | None = None) -> State:
+    """Open the state of a crawl for reading, whether the crawl runs or not.
+
+    Parameters
+    ----------
+    directory : of the state
+    settings : of the crawl, for what :meth:`State.explain` says of addresses that it does not know
+
+    Raises
+    ------
+    StateError
+        There is none, or it is damaged or of another version.
+
+    Examples
+    --------
+    ::
+
+        with recrawl.open_state("recrawl-state") as state:
+            print(state.status()["pages"])
+            print(state.pages().to_pandas())
+    """
+    return State(Path(directory), settings)

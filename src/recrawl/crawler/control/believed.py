@@ -1,0 +1,91 @@
+"""What is believed of the pages of a running crawl, from its visits alone."""
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recrawl.crawler.control.evidence import Evidence
+from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.control.signal_sources import SignalSources
+from recrawl.crawler.control.urls import folder_of, host_of
+
+if TYPE_CHECKING:
+    from recrawl.crawler.control.revisits import RevisitControl
+
+__all__ = ["Believed"]
+
+_OCTAVES: Final = (-11, 13)  # of a prior of once in two weeks: from once in 80 years to 5 minutes
+
+
+class Believed:
+    """Change rates and what signals are worth, page by page.
+
+    Parameters
+    ----------
+    rules : bounds on intervals
+    budget_per_s : visits per second, before the first plan
+    prior_rate_per_s, prior_shape : gamma prior of change rates
+    """
+
+    def __init__(
+        self,
+        rules: RevisitRules,
+        *,
+        budget_per_s: float,
+        prior_rate_per_s: float,
+        prior_shape: float,
+    ) -> None:
+        self.groups = np.zeros((2, 0), np.int64)  # host and folder of each row
+        self._rules = rules
+        self._budget_per_s = budget_per_s
+        self._prior = (prior_rate_per_s, prior_shape)
+        self._control: RevisitControl | None = None
+        self._rows: dict[int, int] = {}
+        self._signals = SignalSources()
+        self._names: tuple[dict[str, int], dict[str, int]] = ({}, {})
+
+    def learn(self, evidence: Evidence) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Learn pages anew; return their change rates, 1/s, and the errors of the logarithms."""
+        control, rows = self.control_of(evidence.page_ids)
+        for level, (names, name_of) in enumerate(
+            zip(self._names, (host_of, folder_of), strict=True)
+        ):
+            self.groups[level, rows] = [
+                names.setdefault(name_of(url), len(names)) for url in evidence.urls
+            ]
+        control.recall(rows, rows[evidence.page], evidence.intervals_s, evidence.changed)
+        judged = self._signals.observe(
+            rows,
+            evidence.page,
+            self.groups[0, rows],
+            evidence.intervals_s,
+            evidence.signalled,
+            evidence.changed,
+        )
+        for host, found in judged:
+            of_host = np.flatnonzero(self.groups[0] == host)
+            control.rely_on(of_host, found.log_odds, 1.0 - found.recall)
+        return control.beliefs.rates(rows)
+
+    def control_of(self, page_ids: NDArray[np.int64]) -> "tuple[RevisitControl, NDArray[np.int64]]":
+        """Return what decides, grown by pages that are new to it, and the rows of these pages."""
+        # Compiled loops take a second to import: paid here, beside the crawl, not at its start.
+        from recrawl.crawler.control.revisits import RevisitControl
+
+        if self._control is None:
+            self._control = RevisitControl(
+                np.zeros(0),
+                self._budget_per_s,
+                prior_rate=self._prior[0],
+                prior_shape=self._prior[1],
+                bounds=(self._rules.min_interval_s, self._rules.max_interval_s),
+                octaves=_OCTAVES,
+            )
+        known = self._rows
+        rows = [known.setdefault(page_id, len(known)) for page_id in page_ids.tolist()]
+        kept = self._control.weights
+        self._control.grow(np.append(kept, np.ones(len(known) - kept.size)))
+        fresh = np.zeros((2, len(known) - self.groups.shape[1]), np.int64)
+        self.groups = np.concatenate([self.groups, fresh], axis=1)
+        return self._control, np.array(rows, np.int64)

@@ -1,0 +1,145 @@
+"""The one owner of due times: whatever came of a visit, when the page is due again, and why.
+
+Pages with content are the revisit policy's (:mod:`.revisit_policy`); everything else, as failures,
+pages that are gone, listings and sources with a timetable, follows rules that hold for any policy.
+"""
+
+from typing import Final
+
+from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.control.returns import Returns
+from recrawl.crawler.control.revisit_policy import NextVisit, PageVisit, RevisitPolicy
+from recrawl.crawler.control.timetables import Timetables
+from recrawl.terms import Kind, Lease, Outcome, PageState
+
+__all__ = ["AGREED", "ASKED_FOR", "BROUGHT", "DISCOVERED", "FORGIVEN", "ONCE", "DueTimes"]
+
+# Why a page is due where no visit said so.
+DISCOVERED: Final = "never visited yet: due since it was discovered"
+ASKED_FOR: Final = "somebody asked for it"
+AGREED: Final = "the index did not hold what the state said: fetched anew"
+BROUGHT: Final = "brought forward: no interval may be longer"
+ONCE: Final = "a single pass visits every page"
+FORGIVEN: Final = "the settings have changed: tried again"
+
+_CONTENT: Final = frozenset(
+    {Outcome.NEW, Outcome.CHANGED, Outcome.UNCHANGED, Outcome.NOT_MODIFIED, Outcome.LISTING}
+)
+_TRIED_AGAIN: Final = {
+    Outcome.FAILED: "its last visit failed: retried after a delay that doubles",
+    Outcome.SERVER_ERROR: "its last visit failed: retried after a delay that doubles",
+    Outcome.THROTTLED: "its host was busy again and again: retried after a delay that doubles",
+    Outcome.POISON: (
+        "it could not be read within the limits: in quarantine for a delay that doubles"
+    ),
+}
+_AT_LENGTH: Final = {
+    PageState.MOVED: "moved: looked at again after the longest interval",
+    PageState.EXCLUDED: "not indexable: looked at again after the longest interval",
+    PageState.DISALLOWED: "robots.txt forbids it: looked at again after the longest interval",
+}
+
+
+class DueTimes:
+    """Says when pages are due.
+
+    Parameters
+    ----------
+    rules : bounds on intervals
+    policy : of pages with content
+    timetables : of the sources that are probed by the clock
+    returns : what is known of pages that come back; told of those that do
+    """
+
+    def __init__(
+        self,
+        rules: RevisitRules,
+        policy: RevisitPolicy,
+        timetables: Timetables | None = None,
+        returns: Returns | None = None,
+    ) -> None:
+        self.rules = rules
+        self.policy = policy
+        self.timetables = timetables or Timetables()
+        self.returns = returns or Returns()
+
+    def after_visit(
+        self,
+        lease: Lease,
+        outcome: Outcome,
+        after: PageState,
+        at_s: float,
+        *,
+        failures: int = 0,
+        changed: bool | None = None,
+    ) -> NextVisit:
+        """Return when a page is due again.
+
+        Parameters
+        ----------
+        lease : of the visit
+        outcome, after : what came of it, and the state that follows
+        at_s : instant of the visit
+        failures : visits in a row that told nothing, this one included
+        changed : whether the page had changed; None: nothing to compare with
+        """
+        probe_s = self.timetables.next_s(lease.url, at_s) if outcome in _CONTENT else None
+        if probe_s is not None:
+            return NextVisit(probe_s, "its timetable of probes")
+        nothing = _after_nothing(self.rules, lease, outcome, at_s, failures)
+        other = nothing or self._after_other(lease, outcome, after, at_s)
+        if other is not None:
+            return other
+        if lease.state is PageState.GONE:
+            self.returns.returned += 1.0
+        before_s = lease.last_visit_s
+        return self.policy.after_visit(
+            PageVisit(
+                url=lease.url,
+                at_s=at_s,
+                changed=changed,
+                elapsed_s=None if before_s is None else at_s - before_s,
+                due_s=lease.due_s,
+                weight=lease.weight,
+                crawl_rate_per_s=lease.crawl_rate_per_s,
+                memory=lease.memory,
+            )
+        )
+
+    def _after_other(
+        self, lease: Lease, outcome: Outcome, after: PageState, at_s: float
+    ) -> NextVisit | None:
+        """Return when what holds no page is looked at again; None: it is a page with content."""
+        rules = self.rules
+        if lease.kind is not Kind.PAGE and after is not PageState.DISALLOWED:
+            # What was absent may come.
+            why = "sitemaps and feeds are read at a fixed interval"
+            return NextVisit(at_s + rules.clamp(rules.listing_s), why)
+        if after is PageState.MISSING:
+            why = "not found, or nothing to index, once: to be confirmed"
+            return NextVisit(at_s + min(rules.confirm_s, rules.max_interval_s), why)
+        if after is PageState.GONE:
+            again_s = rules.clamp(self.returns.interval_s(lease.weight))
+            return NextVisit(at_s + again_s, "gone: looked at again when that is worth a visit")
+        if outcome is Outcome.REDIRECTED:
+            why = "it leads elsewhere for now: looked at again after the initial interval"
+            return NextVisit(at_s + rules.clamp(rules.initial_interval_s), why)
+        if after in _AT_LENGTH:
+            return NextVisit(at_s + rules.max_interval_s, _AT_LENGTH[after])
+        return None
+
+
+def _after_nothing(
+    rules: RevisitRules, lease: Lease, outcome: Outcome, at_s: float, failures: int
+) -> NextVisit | None:
+    """Return when a page is tried again whose visit told nothing; None: it told something."""
+    # Due as before; the host's politeness and the budget make it wait.
+    before_s = min(lease.due_s, at_s)
+    if outcome in (Outcome.LOST, Outcome.OBSOLETE):
+        return NextVisit(before_s, "its last copy was dropped by the buffer: due at once")
+    if outcome is Outcome.THROTTLED and failures <= 1:
+        return NextVisit(before_s, "its host was busy: due as soon as the host may be asked again")
+    if outcome in _TRIED_AGAIN:
+        times = failures - 1 if outcome is Outcome.THROTTLED else failures
+        return NextVisit(at_s + rules.backoff_s(times), _TRIED_AGAIN[outcome])
+    return None

@@ -1,0 +1,36 @@
+"""What a crawl's history tells whoever decides on revisits, column by column."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Evidence", "PlannedPages"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """Visits that tell something, of pages to estimate anew: one row each, in order of time."""
+
+    page_ids: NDArray[np.int64]  # (n_pages,)
+    page: NDArray[np.int64]  # (n_visits,) row of page_ids
+    intervals_s: NDArray[np.float64]  # (n_visits,)
+    changed: NDArray[np.bool_]  # (n_visits,)
+    signalled: NDArray[np.float64]  # (n_visits,) 1: a change was announced; nan: nothing ever is
+    urls: Sequence[str]  # (n_pages,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlannedPages:
+    """The columns that planning needs, one row per page that is kept fresh."""
+
+    page_ids: NDArray[np.int64]
+    host_ids: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    change_rates_per_s: NDArray[np.float64]  # nan: not estimated yet
+    change_rate_factors: NDArray[np.float64]
+    crawl_rates_per_s: NDArray[np.float64]  # nan: not planned yet
+    last_visit_s: NDArray[np.float64]
+    due_s: NDArray[np.float64]
+    lastmod_s: NDArray[np.float64]  # as a sitemap says; nan: none does

@@ -1,0 +1,153 @@
+"""The revisit policies that a crawl can be given by name."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+from typing_extensions import override
+
+from recrawl.crawler.control.believed import Believed
+from recrawl.crawler.control.interval_rules import SHIPPED_RULES, IntervalRulePolicy
+from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.control.order import forgiven_s
+from recrawl.crawler.control.revisit_policy import (
+    NextVisit,
+    PageVisit,
+    Replan,
+    RevisitPolicy,
+    Schedule,
+)
+from recrawl.errors import InputError
+
+__all__ = ["POLICIES", "ByWorth", "FixedRates", "revisit_policy"]
+
+# A little more falls due than is paid for: the order of what is late is the best there is.
+_LEAD: Final = 1.1
+_LEAST_RATE_PER_S: Final = 1e-12  # once in thirty thousand years; less would overflow
+_MEASURES: Final[Mapping[str, str]] = {"uniform": "uniform", "proportional": "proportional"}
+POLICIES: Final = ("recrawl", *_MEASURES, *SHIPPED_RULES)
+
+
+class _Planned:
+    """Goes by the crawl rate of the plan in force; until there is one, by the initial interval."""
+
+    def __init__(self, rules: RevisitRules) -> None:
+        self._rules = rules
+
+    def after_visit(self, visit: PageVisit) -> NextVisit:
+        """Return the end of the planned interval, earlier by as much as this visit was late."""
+        rules, rate = self._rules, visit.crawl_rate_per_s
+        if rate is None:
+            initial_s = rules.clamp(rules.initial_interval_s)
+            why = "not planned yet: the initial interval"
+            return NextVisit(visit.at_s + initial_s, why, initial_s)
+        # The plan keeps the longest interval as far as the budget goes; beyond, it knows best.
+        interval_s = 1.0 / max(rate, _LEAST_RATE_PER_S) if rate > 0.0 else rules.max_interval_s
+        interval_s = max(interval_s, rules.min_interval_s)
+        late_s = max(0.0, visit.at_s - visit.due_s)
+        shorter_s = forgiven_s(late_s, interval_s, rules.forgiven_share)
+        due_s = visit.at_s + max(interval_s - shorter_s, rules.min_interval_s)
+        return NextVisit(due_s, "the plan", interval_s)
+
+
+class ByWorth(_Planned, RevisitPolicy):
+    """Recrawl's own: a page is due when a visit is worth the price that the budget sets.
+
+    Parameters
+    ----------
+    rules : bounds on intervals
+    believed : what is known of the pages; the policy reads it, and sets its price
+    """
+
+    name = "recrawl"
+
+    def __init__(self, rules: RevisitRules, believed: Believed) -> None:
+        super().__init__(rules)
+        self._believed = believed
+
+    @override
+    def replan(self, question: Replan) -> Schedule:
+        """Decide by the worth of each visit, as the replay of histories does."""
+        pages, now_s = question.pages, question.now_s
+        control, rows = self._believed.control_of(pages.page_ids)
+        weights = np.ones(len(control))
+        weights[rows] = pages.weights if np.any(pages.weights > 0) else 1.0
+        control.grow(weights)
+        # A visit by a clock that was ahead counts as of now, or its page would wait till then.
+        last_visits = np.minimum(pages.last_visit_s, now_s)
+        control.budget, control.last[rows] = _LEAD * question.budget_per_s, last_visits
+        control.groups = list(self._believed.groups)
+        control.set_signals(rows, (pages.lastmod_s > pages.last_visit_s).astype(np.float64))
+        decision = control.decide(
+            now_s,
+            question.span_s,
+            rows=rows,
+            hosts=question.hosts,
+            host_caps=question.host_caps,
+            least_price=question.least_price,
+        )
+        crawl_rates = 1.0 / decision.intervals[rows]
+        # More falls due than is paid for: what is promised is what the budget brings of it.
+        brought = crawl_rates * min(
+            1.0, question.budget_per_s / max(float(crawl_rates.sum()), 1e-300)
+        )
+        fresh = control.beliefs.freshness(rows, brought)
+        return Schedule(
+            crawl_rates,
+            decision.due[rows],
+            decision.price,
+            float(np.average(fresh, weights=weights[rows])),
+            int(np.sum(decision.intervals[rows] >= 0.999 * control.bounds[2])),
+        )
+
+
+class FixedRates(_Planned, RevisitPolicy):
+    """Rates allocated once for each plan, uniform or proportional to change: for comparison.
+
+    Parameters
+    ----------
+    rules : bounds on intervals
+    measure : a name in ``control.planning.MEASURES``
+    """
+
+    def __init__(self, rules: RevisitRules, measure: str) -> None:
+        super().__init__(rules)
+        self._measure = measure
+
+    @property
+    @override
+    def name(self) -> str:
+        return self._measure
+
+    @override
+    def replan(self, question: Replan) -> Schedule:
+        # Solving needs compiled loops, which take a second to import: not paid at the start.
+        from recrawl.crawler.control.planning import PlanInputs, plan_visits
+
+        pages = question.pages
+        rates = pages.change_rates_per_s
+        inputs = PlanInputs(
+            change_rates=np.where(np.isnan(rates), question.prior_rate_per_s, rates),
+            weights=pages.weights,
+            hosts=question.hosts,
+            last_visits=np.minimum(pages.last_visit_s, question.now_s),
+            host_caps=question.host_caps,
+        )
+        return plan_visits(inputs, question.budget_per_s, self._rules, measure=self._measure)
+
+
+def revisit_policy(name: str, rules: RevisitRules, believed: Believed) -> RevisitPolicy:
+    """Return the policy of a name in ``POLICIES``.
+
+    Raises
+    ------
+    InputError
+        There is none of this name.
+    """
+    if name == "recrawl":
+        return ByWorth(rules, believed)
+    if name in _MEASURES:
+        return FixedRates(rules, _MEASURES[name])
+    if name in SHIPPED_RULES:
+        return IntervalRulePolicy(name, SHIPPED_RULES[name])
+    raise InputError(f"plan.policy: {name!r} is none of {', '.join(POLICIES)}")

@@ -1,0 +1,130 @@
+"""The port of revisit policies: told of visits and plans, they say when pages are due, and why."""
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recrawl.crawler.control.evidence import PlannedPages
+
+__all__ = ["NextVisit", "PageVisit", "Replan", "RevisitPolicy", "Schedule"]
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class PageVisit:
+    """A visit that read a page, as its policy hears of it. Seconds.
+
+    Parameters
+    ----------
+    url : of the page
+    at_s : instant of the visit
+    changed : whether the page had changed since the visit before; None: this is its first copy
+    elapsed_s : since the visit before; None with the first
+    due_s : when the visit was due
+    weight : what a fresh copy is worth, >= 0
+    crawl_rate_per_s : by the plan in force; None: not planned yet
+    memory : what the policy said it had to remember of the page; empty at first
+    """
+
+    url: str
+    at_s: float
+    changed: bool | None
+    elapsed_s: float | None = None
+    due_s: float = 0.0
+    weight: float = 1.0
+    crawl_rate_per_s: float | None = None
+    memory: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class NextVisit:
+    """When a page is due again.
+
+    Parameters
+    ----------
+    due_s : instant
+    why : in words for people; kept, and shown
+    interval_s : planned since the visit, where the page is due when that visit is worth its price,
+        and may be visited ahead of its time; None: not before ``due_s``
+    memory : what the policy has to remember of the page, some hundred bytes at most; None: as
+        before
+    """
+
+    due_s: float
+    why: str
+    interval_s: float | None = None
+    memory: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Replan:
+    """What a plan is made from. Seconds, and visits per second.
+
+    Parameters
+    ----------
+    pages : whose copies are to be kept fresh, with the change rates that were learned
+    hosts : shape (n,), number of each page's host
+    host_caps : shape (n_hosts,), visits per second that politeness allows; inf: any
+    budget_per_s : visits of these pages that are paid for
+    now_s : instant
+    span_s : what falls due within it is what the budget pays
+    least_price : worth of a visit, in weight times seconds, below which none is to be made
+    prior_rate_per_s : change rate of a page of which nothing is known
+    """
+
+    pages: PlannedPages
+    hosts: NDArray[np.int64]
+    host_caps: Vector
+    budget_per_s: float
+    now_s: float
+    span_s: float = 0.0
+    least_price: float = 0.0
+    prior_rate_per_s: float = 1.0 / (14 * 86_400.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Schedule:
+    """A plan and the due times that follow.
+
+    Parameters
+    ----------
+    crawl_rates, due : shape (n,), 1/time and instants
+    price : worth of one more visit per unit of time; zero for the control arms
+    freshness : weighted share of pages that the rates keep fresh
+    n_never_visited : pages that get less than their floor, of rate zero
+    host_prices : shape (n_hosts,), what a visit costs the pages of each host: ``price``, or more
+        where the host is at its limit; empty where no plan was solved for them
+    why : in words, what set these due times
+    """
+
+    crawl_rates: Vector
+    due: Vector
+    price: float
+    freshness: float
+    n_never_visited: int
+    host_prices: Vector = field(default_factory=lambda: np.zeros(0))
+    why: str = "the plan"
+
+
+class RevisitPolicy(Protocol):
+    """When pages are visited again. Pure: it is told the time, and asks nobody.
+
+    The same object serves a running crawl and a replay of history. What it knows of a single page
+    it returns as ``memory``, which the state keeps and hands back with the page's next visit.
+    """
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        ...
+
+    def after_visit(self, visit: PageVisit) -> NextVisit:
+        """Return when a page is due that has just been read. O(1) or O(log n)."""
+        ...
+
+    def replan(self, question: Replan) -> Schedule | None:
+        """Return new due times for all pages; None: they stay as they are."""
+        ...

@@ -1,0 +1,180 @@
+"""What settings must be by themselves and beside each other, whoever made them."""
+
+import re
+from collections.abc import Iterable
+from math import isfinite
+from pathlib import Path
+from typing import Any, Final
+
+from recrawl.crawler.control.policies import POLICIES
+from recrawl.crawler.control.scope import Scope
+from recrawl.crawler.control.urls import host_of, normalise
+from recrawl.errors import InvalidSettings
+from recrawl.quantities import show_duration
+
+__all__ = ["checked_contact", "checked_name", "checked_seeds", "made_whole"]
+
+_NOBODY: Final = re.compile(r"[@/.]example\.(org|com|net)\.?(?:[:/?#]|$)", re.IGNORECASE)
+_AGENT_LETTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-")
+_ABOVE_NOTHING: Final = (
+    "budget_per_s", "burst_s", "first_backoff_s", "longest_backoff_s", "timeout_s",
+    "reading_cpu_s", "min_interval_s", "max_interval_s", "initial_interval_s", "listing_s",
+    "buffer_deadline_s", "starvation_weight", "commit_s", "index_timeout_s", "replan_s",
+    "prior_rate_per_s", "warc_max_bytes", "max_bytes", "reading_memory_bytes",
+)  # fmt: skip
+_NOT_NEGATIVE: Final = ("delay_s", "confirm_s", "least_worth", "discovery_share")
+_AT_LEAST_ONE: Final = (
+    "n_robots", "max_pages", "max_pages_per_host", "max_new_per_minute", "buffer_capacity",
+    "n_servers",
+)  # fmt: skip
+
+
+def made_whole(settings: Any) -> dict[str, Any]:
+    """Return the values of settings that have a normal form, in it.
+
+    Parameters
+    ----------
+    settings : all values of :class:`~recrawl.crawler.settings.values.Settings`, as attributes
+
+    Raises
+    ------
+    InvalidSettings
+        A value is wrong, alone or beside another; the message names it and what would be right.
+    """
+    for name in (*_ABOVE_NOTHING, *_NOT_NEGATIVE, *_AT_LEAST_ONE):
+        _check_number(name, getattr(settings, name))
+    _check_beside(settings)
+    seeds = checked_seeds(("seeds", seed) for seed in _listed("seeds", settings.seeds))
+    hosts = _listed("hosts", settings.hosts)
+    starts = [("seeds", url) for url in seeds]
+    starts += [("sources", source.url) for source in settings.sources]
+    if hosts:
+        scope = Scope(hosts=hosts)
+        for where, url in starts:
+            if not scope.has_host(host_of(url)):
+                raise InvalidSettings(
+                    f"{where}: {url} is not on any of scope.hosts ({', '.join(hosts)}); "
+                    "add its host there, or leave it out"
+                )
+    else:
+        hosts = tuple(dict.fromkeys(host_of(url).partition("://")[2] for _, url in starts))
+    return {
+        "seeds": seeds,
+        "contact": checked_contact(settings.contact),
+        "name": checked_name(settings.name),
+        "state": Path(settings.state),
+        "hosts": hosts,
+        "include": _listed("include", settings.include),
+        "exclude": _listed("exclude", settings.exclude),
+        "allow_private": _listed("allow_private", settings.allow_private),
+        "index_command": _listed("index_command", settings.index_command),
+        "weights": tuple(settings.weights),
+        "sources": tuple(settings.sources),
+    }
+
+
+def _check_number(name: str, value: Any) -> None:
+    if isinstance(value, bool | str | None) or not isfinite(value):
+        raise InvalidSettings(f"{name}: {value!r} must be a finite number")
+    if name in _AT_LEAST_ONE and value < 1:
+        raise InvalidSettings(f"{name}: {value!r} must be at least 1")
+    if name in _ABOVE_NOTHING and value <= 0:
+        raise InvalidSettings(f"{name}: {value!r} must be > 0")
+    if value < 0:
+        raise InvalidSettings(f"{name}: {value!r} must be >= 0")
+
+
+def _check_beside(settings: Any) -> None:
+    if settings.n_servers > 1 and not settings.index_command:
+        raise InvalidSettings(
+            f"index.servers: {settings.n_servers} commands are to run at a time, but there is no "
+            "index.command; the index itself is written by one"
+        )
+    if settings.n_servers > settings.buffer_capacity:
+        raise InvalidSettings(
+            f"index.servers: {settings.n_servers} pages are to be indexed at a time, but the "
+            f"buffer holds only {settings.buffer_capacity} (buffer.capacity)"
+        )
+    for section, first, last in (
+        ("revisit", "min_interval", "max_interval"),
+        ("politeness", "first_backoff", "longest_backoff"),
+    ):
+        low, high = getattr(settings, f"{first}_s"), getattr(settings, f"{last}_s")
+        if low > high:
+            raise InvalidSettings(
+                f"{section}.{first} ({show_duration(low)}) is longer than {section}.{last} "
+                f"({show_duration(high)})"
+            )
+    if settings.policy not in POLICIES:
+        raise InvalidSettings(f"plan.policy: {settings.policy!r} is none of {', '.join(POLICIES)}")
+
+
+def _listed(name: str, given: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(given, str):
+        raise InvalidSettings(f"{name}: {given!r} is one text; write a list, as [{given!r}]")
+    return tuple(given)
+
+
+def checked_seeds(given: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """Return addresses in normal form, each once; given with where each stands.
+
+    Raises
+    ------
+    InvalidSettings
+        One is no address, or there is none.
+    """
+    seeds = []
+    for where, text in given:
+        url = normalise(text)
+        if url is None:
+            raise InvalidSettings(
+                f"{where}: {text!r} is no http or https address, such as https://example.org/"
+            )
+        seeds.append(url)
+    if not seeds:
+        raise InvalidSettings(
+            'seeds: give at least one address, as seeds = ["https://example.org/"]'
+        )
+    return tuple(dict.fromkeys(seeds))
+
+
+def checked_contact(text: str) -> str:
+    """Return a way to reach whoever runs the crawl.
+
+    Raises
+    ------
+    InvalidSettings
+        It cannot be one.
+    """
+    usable = text.startswith(("mailto:", "https://", "http://")) or (
+        "@" in text and " " not in text
+    )
+    if usable and _NOBODY.search(text):
+        raise InvalidSettings(
+            f"contact: {text!r} reaches nobody: example.org, example.com and example.net are kept "
+            "free for examples; write a mail address or a page of your own"
+        )
+    if not usable or text in ("mailto:", "https://", "http://"):
+        said = repr(text) if text else "nothing"
+        raise InvalidSettings(
+            f"contact: {said} is no way to reach you; site owners must be able to, so write a mail "
+            "address (mailto:you@your.domain) or a page about your crawler (https://...)"
+        )
+    if not text.isascii() or not text.isprintable():
+        raise InvalidSettings(f"contact: {text!r} must be printable ASCII")
+    return f"mailto:{text}" if "://" not in text and not text.startswith("mailto:") else text
+
+
+def checked_name(text: str) -> str:
+    """Return the product token that robots.txt knows the crawler by.
+
+    Raises
+    ------
+    InvalidSettings
+        It cannot be one.
+    """
+    if not text or not set(text) <= _AGENT_LETTERS:
+        raise InvalidSettings(
+            f"name: {text!r} is no product token; robots.txt knows only letters, '_' and '-'"
+        )
+    return text

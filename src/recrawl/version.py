@@ -1,0 +1,7 @@
+"""Which version this is; :data:`recrawl.__version__` says the same."""
+
+from typing import Final
+
+__all__ = ["VERSION"]
+
+VERSION: Final = "0.1.0"

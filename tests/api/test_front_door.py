@@ -1,0 +1,153 @@
+"""What `import recrawl` offers: small, light, and as documented."""
+
+import subprocess
+import sys
+
+import pyarrow as pa
+import pytest
+
+import recrawl
+
+
+def test_importing_loads_nothing_heavy() -> None:
+    """Not the numbers, not the network, not the tables: those come with what needs them."""
+    heavy = "numpy pyarrow numba aiohttp tantivy asyncio msgspec rich cyclopts"
+    code = f"import sys, recrawl; print([n for n in {heavy.split()!r} if n in sys.modules])"
+
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert said.stdout.strip() == "[]"
+
+
+def test_every_name_is_there_and_no_other() -> None:
+    """And what is not there is an AttributeError as of any module."""
+    assert all(getattr(recrawl, name) is not None for name in recrawl.__all__)
+    assert set(dir(recrawl)) == set(recrawl.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'crawl'"):
+        _ = recrawl.crawl
+
+
+PAGES = {"url": ["http://a.test/x", "http://a.test/y"], "change_rate": [1, 4], "kind": ["p", "q"]}
+
+
+class Stream:
+    """A table of another library: it has the Arrow stream interface, and nothing else."""
+
+    def __arrow_c_stream__(self, schema: object = None) -> object:
+        return pa.table(PAGES).__arrow_c_stream__(schema)
+
+
+@pytest.mark.parametrize("table", [PAGES, pa.table(PAGES), Stream()], ids=["dict", "arrow", "any"])
+def test_a_plan_of_any_table(table: object) -> None:
+    """The rows come back as they were, with rates that the budget pays and a proof."""
+    made = recrawl.plan(table, budget="3/d", compare=["uniform"])
+
+    assert made.table.drop_columns("crawl_rate").to_pydict() == PAGES
+    assert sum(made.table["crawl_rate"].to_pylist()) == pytest.approx(3.0)
+    assert made.certificate.kkt_residual < 1e-9
+    assert made.freshness > made.answer.compare["uniform"]
+
+
+BACKWARDS = {"min_interval": "2d", "max_interval": "1d"}
+
+
+@pytest.mark.parametrize(
+    ("said", "table", "options"),
+    [
+        ("budget: '3'", PAGES, {"budget": "3"}),
+        ("measure: 'best' is unknown; choose from freshness", PAGES, {"measure": "best"}),
+        ("unit: 'day' is no unit of time", PAGES, {"unit": "day"}),
+        ("host_limit: no page is on host b.test", PAGES, {"host_limit": "b.test=1/d"}),
+        ("min_interval: 2d is above max_interval", PAGES, BACKWARDS),
+        ("column change_rate is missing", {"url": ["http://a.test/"]}, {}),
+        ("row 2, column change_rate: nan must be finite", {"change_rate": [1.0, float("nan")]}, {}),
+        ("its columns make no table", {"change_rate": [1.0], "weight": [1.0, 2.0]}, {}),
+        ("int is no table", 3, {}),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_plan_is_said_once(
+    said: str, table: object, options: dict[str, str]
+) -> None:
+    """By the names that Python knows, not by the options of the command."""
+    with pytest.raises(recrawl.InputError) as error:
+        recrawl.plan(table, **({"budget": "3/d"} | options))
+
+    assert said in str(error.value)
+    assert "--" not in str(error.value)
+
+
+DAYS = [86_400.0 * day for day in range(1, 121)]
+CHANGES = {
+    "url": ["http://a.test/x"] * 120 + ["http://a.test/y"] * 12,
+    "changed_at": DAYS + DAYS[::10],
+}
+
+
+class EveryDay:
+    """Visits each page a day after its last visit."""
+
+    name = "every day"
+
+    def after_visit(self, visit: recrawl.PageVisit) -> recrawl.NextVisit:
+        return recrawl.NextVisit(visit.at_s + 86_400.0, "a day is over")
+
+    def replan(self, question: recrawl.Replan) -> None:
+        return None
+
+
+def test_a_policy_of_ones_own_beside_the_others() -> None:
+    """In one table, at the same budget."""
+    found = recrawl.backtest(
+        CHANGES, budgets=["8x"], policies=["uniform", EveryDay()], resamples=20
+    )
+
+    assert found.table["policy"].to_pylist() == ["recrawl", "uniform", "every day"]
+    mine = found.table.to_pylist()[2]
+    assert 0.3 < mine["freshness"] < 1.0
+    assert mine["fetches"] == pytest.approx(2 * 60, abs=20)
+
+
+@pytest.mark.parametrize(
+    ("said", "options"),
+    [
+        ("policies: 'best' is none of recrawl", {"policies": ["best"]}),
+        ("budgets: 'much'", {"budgets": ["much"]}),
+        ("budgets: it pays", {"budgets": ["1/y"]}),
+        ("learning: 1.0 must lie in", {"learning": 1.0}),
+        ("weights: 'zipf' is unknown", {"weights": "zipf"}),
+    ],
+)
+def test_what_is_wrong_with_a_backtest_is_said_once(said: str, options: dict[str, object]) -> None:
+    """Before anything is replayed."""
+    with pytest.raises(recrawl.InputError) as error:
+        recrawl.backtest(CHANGES, **options)  # type: ignore[arg-type]
+
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("said", "options"),
+    [
+        ("seeds: give at least one address", {"seeds": []}),
+        ("seeds: 'here' is no http or https address", {"seeds": ["here"]}),
+        ("seeds: 'http://a.test/' is one text; write a list", {"seeds": "http://a.test/"}),
+        ("contact: 'me@example.org' reaches nobody", {"contact": "me@example.org"}),
+        ("budget_per_s: 0 must be > 0", {"budget_per_s": 0}),
+        ("n_robots: 0 must be at least 1", {"n_robots": 0}),
+        ("delay_s: nan must be a finite number", {"delay_s": float("nan")}),
+        ("plan.policy: 'best' is none of recrawl", {"policy": "best"}),
+        ("is not on any of scope.hosts (b.test)", {"hosts": ["b.test"]}),
+        ("min_interval (2d) is longer", {"min_interval_s": 172_800.0, "max_interval_s": 86_400.0}),
+    ],
+)  # fmt: skip
+def test_settings_check_themselves(said: str, options: dict[str, object]) -> None:
+    """And say what would be right."""
+    good = {"seeds": ["http://a.test/"], "contact": "me@my.domain"}
+
+    made = recrawl.Settings(**good)  # type: ignore[arg-type]
+    with pytest.raises(recrawl.InvalidSettings) as error:
+        recrawl.Settings(**(good | options))  # type: ignore[arg-type]
+
+    assert made.hosts == ("a.test",)
+    assert made.contact == "mailto:me@my.domain"
+    assert said in str(error.value)
