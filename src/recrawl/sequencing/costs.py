@@ -97,8 +97,8 @@ class AgeingCosts:
         if rates.ndim != 1 or not np.all(np.isfinite(rates) & (rates > 0)):
             raise InvalidModel("change_rates must be a vector of finite numbers > 0")
         costs = np.broadcast_to(np.asarray(weights, dtype=np.float64), rates.shape)
-        decays = -np.log1p(-access_time.shortfall(rates))
-        return cls(costs.copy(), costs / (rates * access_time.mean), np.asarray(decays))
+        decays = access_time.decay(rates)
+        return cls(costs.copy(), costs / (rates * access_time.mean), decays)
 
     @classmethod
     def losses(cls, service_rates: ArrayLike, arrival_rate: float) -> Self:

@@ -14,8 +14,8 @@ __all__ = ["Ascent", "Step", "climb", "climb_from_all"]
 Vector: TypeAlias = NDArray[np.float64]
 Step: TypeAlias = Callable[[Vector], tuple[float, Vector]]
 
-_KEPT = (8, 4)  # beginnings that are followed after the first few steps, and to the top
-_SHORT = (6, 60)  # steps until the choice
+_KEPT = (12, 5)  # beginnings that are followed after the first few steps, and to the top
+_SHORT = (12, 60)  # steps until the choice
 
 
 @dataclass(frozen=True, eq=False)
