@@ -122,6 +122,51 @@ def test_mixtures_are_found_again() -> None:
     assert fit.time_law.mean == pytest.approx(samples.mean(), rel=1e-3)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_the_order_of_stages_does_not_matter(seed: int) -> None:
+    """Any order gives the same top, which is not below the likelihood of the truth."""
+    rng = np.random.default_rng(seed)
+    stages, rates = np.array([1, 2, 4]), np.array([1, 2, 4]) / np.exp(rng.uniform(-2, 2, 3))
+    shares = rng.dirichlet(np.ones(3))
+    which = rng.choice(3, 400, p=shares)
+    times = rng.gamma(stages[which], 1 / rates[which])
+    law = PhaseType.erlang_mixture(shares, stages, rates)
+    truth = float(np.log(law.density(times)).sum())
+
+    found = [fit_branches(times, order) for order in ((1, 2, 4), (4, 2, 1), (2, 4, 1))]
+
+    assert found[0].log_likelihood > truth - 0.01
+    for other in found[1:]:
+        assert other.log_likelihood == pytest.approx(found[0].log_likelihood, abs=0.01)
+    assert all(fit.gain > 0 for fit in found)
+
+
+@pytest.mark.parametrize("seed", [3, 8])
+def test_dependent_branches_are_not_below_the_truth(seed: int) -> None:
+    """Sequences of 300 intervals, stages given in either order."""
+    rng = np.random.default_rng(seed)
+    stages, rates = np.array([1, 3]), np.array([1, 3]) / np.exp(rng.uniform(-2, 2, 2))
+    moves = np.array([[0.9, 0.1], [0.2, 0.8]])
+    which = np.zeros(300, dtype=np.int64)
+    for t in range(1, 300):
+        which[t] = rng.choice(2, p=moves[which[t - 1]])
+    times = rng.gamma(stages[which], 1 / rates[which])
+    likelihood = 0.0
+    ahead = np.array([1.0, 0.0])
+    for time in times:
+        density = rates**stages * time ** (stages - 1.0) * np.exp(-rates * time) / [1, 2]
+        here = ahead * density
+        likelihood += np.log(here.sum())
+        ahead = here / here.sum() @ moves
+
+    one, two = (
+        fit_dependent_branches(times, np.array([0, 300]), order) for order in ((1, 3), (3, 1))
+    )
+
+    assert one.log_likelihood > likelihood - 0.01
+    assert two.log_likelihood == pytest.approx(one.log_likelihood, abs=0.01)
+
+
 def test_all_ways_to_split_stages() -> None:
     """Partitions, fewest stages first."""
     assert list(branchings(3)) == [(1,), (2,), (1, 1), (3,), (2, 1), (1, 1, 1)]

@@ -5,7 +5,7 @@ import pytest
 from scipy import integrate, stats
 
 from recrawl.errors import InvalidModel
-from recrawl.processes.access_times import ConstantTime, ObservedTimes
+from recrawl.processes.access_times import AccessTime, ConstantTime, ObservedTimes
 from recrawl.processes.phase_type import PhaseType
 
 COXIAN = PhaseType([0.7, 0.3], [[-3.0, 2.0], [0.5, -1.0]])
@@ -137,3 +137,44 @@ def test_mixtures_and_stages_that_are_never_visited() -> None:
         PhaseType.coxian([1.0, 2.0], [])
     with pytest.raises(InvalidModel, match="chances to go on between 0 and 1"):
         PhaseType.coxian([1.0, 2.0], [1.5])
+
+
+LOADS = np.array([1e-9, 1e-3, 0.7, 5.0, 29.0, 38.0, 710.0, 1e4, 1e6])
+
+
+@pytest.mark.parametrize(
+    ("law", "decay"),
+    [
+        (ConstantTime(2.0), 2 * LOADS),
+        (PhaseType.exponential(2.0), np.log1p(2 * LOADS)),
+        (PhaseType.erlang(400, 2.0), 400 * np.log1p(2 * LOADS / 400)),
+        (
+            PhaseType.hyperexponential([0.3, 0.7], [1.0, 5.0]),
+            np.where(
+                LOADS < 0.1,
+                -np.log1p(-0.3 * LOADS / (1 + LOADS) - 0.7 * 5 * LOADS / (1 + 5 * LOADS)),
+                -np.log(0.3 / (1 + LOADS) + 0.7 / (1 + 5 * LOADS)),
+            ),
+        ),
+        (ObservedTimes([3.0, 3.0]), 3 * LOADS),
+        (
+            ObservedTimes([1.0, 3.0]),
+            LOADS - np.log1p(np.expm1(-2 * LOADS) / 2),
+        ),
+    ],
+    ids=["constant", "exponential", "erlang", "hyper", "one value", "two values"],
+)
+def test_decays_keep_their_digits_at_any_load(law: AccessTime, decay: np.ndarray) -> None:
+    """Closed forms to 1e-12, where the transform itself is 10**-800,000."""
+    np.testing.assert_allclose(law.decay(LOADS), decay, rtol=1e-12)
+
+
+def test_the_decay_of_phases_that_return() -> None:
+    """By elimination in logarithms as by solving, while that can be told."""
+    generator = np.array([[-3.0, 1.0, 1.5], [2.0, -4.0, 1.0], [0.2, 0.3, -0.6]])
+    law = PhaseType([0.2, 0.3, 0.5], generator)
+
+    found = law.decay(LOADS[2:7])
+
+    np.testing.assert_allclose(found, -np.log(law.laplace(LOADS[2:7]).real), rtol=1e-12)
+    assert law.decay([1e8]) == pytest.approx(-np.log((0.2 * 0.5 + 0.3 + 0.05) / 1e8), abs=1e-7)

@@ -155,7 +155,19 @@ def test_a_stream_that_repeats_is_measured_as_its_cycle() -> None:
         ),
         (lambda: TabulatedCosts(np.ones((1, 2)), np.ones(1), np.zeros(1)), "3 distances or more"),
         (
-            lambda: TabulatedCosts(np.ones((1, 3)), np.ones(1), np.zeros(1)).at(
+            lambda: TabulatedCosts(np.ones((1, 3)), np.ones(1), np.full(1, np.inf)),
+            "offset of page 0 is inf; with its table and its slope 1 it can be -2 at most",
+        ),
+        (
+            lambda: TabulatedCosts(np.array([[1.0, 2.0, 3.0]]), np.zeros(1), np.zeros(1)),
+            "slope of page 0 is 0; a convex cost that rises by 1 at the end",
+        ),
+        (
+            lambda: TabulatedCosts(np.ones((1, 3)), np.ones(2), np.zeros(1)),
+            "must have one value for each of 1 pages",
+        ),
+        (
+            lambda: TabulatedCosts(np.ones((1, 3)), np.ones(1), np.full(1, -2.0)).at(
                 np.array([0]), np.array([9])
             ),
             "distance 9 is beyond the table, which ends at 3",
@@ -179,7 +191,7 @@ def test_a_stream_that_repeats_is_measured_as_its_cycle() -> None:
         ),
         (
             lambda: bound_table_gaps(
-                TabulatedCosts(costs_of_three().tabulate(4), WEIGHTS, np.zeros(3)), 9
+                TabulatedCosts(costs_of_three().tabulate(4), WEIGHTS, costs_of_three().offsets), 9
             ),
             "wants a gap of 4 or more: the table must be longer",
         ),

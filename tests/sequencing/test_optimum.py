@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from recrawl.errors import InvalidModel
+from recrawl.processes.access_times import ConstantTime
 from recrawl.processes.markovian_arrivals import MarkovianArrivals
 from recrawl.processes.phase_type import PhaseType
 from recrawl.sequencing import (
@@ -64,6 +65,37 @@ def test_where_the_graph_is_too_large_the_bound_says_how_far() -> None:
     assert not found.is_exact
     assert found.bound <= exact + 1e-12 <= found.cost + 2e-12
     assert found.cost == evaluate_cycle(costs, found.sequence).cost
+
+
+@pytest.mark.parametrize(
+    "rates",
+    [
+        (0.03255481945164782, 3.5176887699594857, 0.10767448905014217),
+        (3.70455532, 0.14652036, 0.34314501, 2.53838177),
+        (0.5, 0.5, 0.5, 2.0),  # ties
+    ],
+)
+def test_many_equally_good_cycles_are_no_obstacle(rates: tuple[float, ...]) -> None:
+    """Policies whose cycles tie: solved, exact, and above the bound."""
+    costs = AgeingCosts.obsolescence(rates, rates, ConstantTime(1.0))
+
+    best = solve_cycle(costs)
+
+    assert best.is_exact
+    assert best.rounds < 200
+    assert bound_whole_gaps(costs).cost <= best.cost + 1e-12
+    assert best.cost == evaluate_cycle(costs, best.sequence).cost
+
+
+def test_when_its_work_is_done_it_says_how_far() -> None:
+    """A limit on moves: a cycle, and a bound that is at least that of whole gaps."""
+    costs = random_losses(3, 4)
+    exact = solve_cycle(costs).cost
+
+    found = solve_cycle(costs, max_moves=1.0)
+
+    assert bound_whole_gaps(costs).cost - 1e-12 <= found.bound <= exact + 1e-12
+    assert found.cost >= exact - 1e-12
 
 
 def test_the_order_of_servers_does_not_matter() -> None:

@@ -87,6 +87,40 @@ def test_theorem_4_1_randomised_optimum(law: str) -> None:
     assert plan.cost == pytest.approx(RATES.sum() - odds.sum() / (1 + odds.sum()), rel=1e-12)
 
 
+@pytest.mark.parametrize("load", [20.0, 37.0, 40.0, 709.0, 1e4, 1e6])
+def test_any_load_is_solved(load: float) -> None:
+    """Where h underflows: even x ~ ell and C* = mu - 1/EX; random x ~ 1/h - 1, here 1 : e."""
+    rates, law = np.array([load, load + 1]), ConstantTime(1.0)
+
+    even = solve_even_accesses(rates, rates, law)
+    random = solve_random_accesses(rates, rates, law)
+
+    np.testing.assert_allclose(even.frequencies, rates / rates.sum(), rtol=1e-12)
+    assert even.cost == pytest.approx(rates.sum() - 1, rel=1e-12)
+    np.testing.assert_allclose(
+        random.frequencies, np.array([1, np.e]) / (1 + np.e), rtol=1e-8 if load < 1e6 else 1e-6
+    )
+    assert random.cost == pytest.approx(rates.sum() - 1, rel=1e-8 if load < 30 else 1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_randomised_optimum_meets_its_conditions(seed: int) -> None:
+    """General weights, loads of 0.01 to 300: used pages of one marginal gain, others below it."""
+    rng = np.random.default_rng(seed)
+    rates, weights = np.exp(rng.uniform(-4.6, 5.7, 12)), rng.uniform(0.1, 1, 12)
+    weights[::3] *= rates[::3]  # some of nearly equal worth
+    law = ConstantTime(1.0)
+
+    plan = solve_random_accesses(rates, weights, law)
+
+    short, kept = -np.expm1(-rates), np.exp(-rates)
+    gain = weights / rates * short**2 / (short + plan.frequencies * kept) ** 2
+    used = plan.frequencies > 0
+    assert plan.frequencies.sum() == pytest.approx(1, abs=1e-12)
+    np.testing.assert_allclose(gain[used], plan.price, rtol=1e-10)
+    assert np.all(gain[~used] <= plan.price * (1 + 1e-10))
+
+
 def test_frequencies_are_not_proportional_to_rates_when_access_times_vary() -> None:
     """They are for constant X only; the more X varies the more even the frequencies get."""
     ratios = [

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from recrawl.errors import InvalidModel
-from recrawl.freshness.allocation import solve_even_freshness
-from recrawl.freshness.pages import Pages
+from recrawl.freshness.even_accesses import share_accesses, tied
 from recrawl.processes.access_times import AccessTime
 
 __all__ = [
@@ -79,7 +78,7 @@ def evaluate_distances(
     of Scheduling 1(1), 1998.
     """
     rates = _rates(change_rates)
-    log_h = _log_transform(rates, access_time)
+    log_h = access_time.decay(rates)
     if len(distances) != rates.size:
         raise InvalidModel(f"distances of {len(distances)} pages for {rates.size} change rates")
     stale = np.ones(rates.size)
@@ -124,7 +123,7 @@ def bound_obsolescence(
     evenly spaced (Theorem 3.2: the sum is Schur convex in the distances).
     """
     rates, shares = _rates(change_rates), np.asarray(frequencies, dtype=np.float64)
-    log_h = _log_transform(rates, access_time)
+    log_h = access_time.decay(rates)
     with np.errstate(divide="ignore"):
         fresh = shares / (rates * access_time.mean) * -np.expm1(-log_h / shares)
     return np.asarray(1 - fresh)
@@ -140,8 +139,8 @@ def evaluate_random_access(
     Lemma 4.1: :math:`r = 1 - \frac{f}{\mu\,EX} \cdot \frac{1 - h}{1 - h + f h}`.
     """
     rates, shares = _rates(change_rates), np.asarray(frequencies, dtype=np.float64)
-    short = access_time.shortfall(rates)
-    fresh = shares / (rates * access_time.mean) * short / (short + shares * (1 - short))
+    short, kept = access_time.shortfall(rates), np.exp(-access_time.decay(rates))
+    fresh = shares / (rates * access_time.mean) * short / (short + shares * kept)
     return np.asarray(1 - fresh)
 
 
@@ -171,12 +170,13 @@ def solve_even_accesses(
     Theorem 3.4: :math:`x_i = \ell_i / \sum \ell`.
     """
     rates, costs = _rates(change_rates), _weights(weights, change_rates)
-    log_h = _log_transform(rates, access_time)
-    plan = solve_even_freshness(Pages(log_h, costs * log_h / (rates * access_time.mean)), 1.0)
-    stale = bound_obsolescence(rates, plan.crawl_rates, access_time)
-    return AccessPlan(
-        plan.crawl_rates, stale, float(costs @ stale), plan.price, 1 / access_time.mean
-    )
+    log_h = access_time.decay(rates)
+    shares, price = np.zeros(rates.size), 0.0
+    used = costs > 0
+    worths = costs[used] / (rates[used] * access_time.mean)
+    shares[used], price = share_accesses(worths, log_h[used])
+    stale = bound_obsolescence(rates, shares, access_time)
+    return AccessPlan(shares, stale, float(costs @ stale), price, 1 / access_time.mean)
 
 
 def solve_random_accesses(
@@ -196,26 +196,33 @@ def solve_random_accesses(
     Equation (15) with the positivity condition made automatic:
     :math:`x_i = (\sqrt{a_i / p} - 1)^+ (1/h_i - 1)` with :math:`a_i = c_i / (\mu_i EX)`; the pages
     with positive frequency are a prefix in the order of :math:`c_i / \mu_i`, so one sort finds
-    them. O(n log n). For :math:`c_i` proportional to :math:`\mu_i` it is Theorem 4.1.
+    them. With M the odds and r the roots of the worths, :math:`\sqrt{a_i / p} - 1` is
+    :math:`(r_i + \sum_j (r_i - r_j) M_j) / \sum_j r_j M_j`; its terms are summed by their
+    logarithms, each sign for itself, so no load is too great. O(n log n). For
+    :math:`c_i` proportional to :math:`\mu_i` it is Theorem 4.1.
     """
     rates, costs = _rates(change_rates), _weights(weights, change_rates)
-    short = access_time.shortfall(rates)
-    odds = short / (1 - short)
-    worth = costs / (rates * access_time.mean)
+    worth = tied(costs / (rates * access_time.mean))
     order = np.argsort(-worth, kind="stable")
-    roots, masses = np.sqrt(worth[order]), odds[order]
-    root_price = np.cumsum(roots * masses) / (1 + np.cumsum(masses))
-    last = int(np.flatnonzero(roots > root_price)[-1])
-    frequencies = np.maximum(np.sqrt(worth) / root_price[last] - 1, 0) * odds
+    roots = np.sqrt(worth[order])
+    decay = access_time.decay(rates[order])
+    logs = decay + np.log(-np.expm1(-decay))  # of the odds 1/h - 1, which may overflow
+    with np.errstate(divide="ignore"):
+        drops = np.log(-np.diff(roots, prepend=roots[0]))
+    masses = np.logaddexp.accumulate(logs)
+    before = np.concatenate([[-np.inf], masses[:-1]])
+    lost = np.exp(np.minimum(np.logaddexp.accumulate(drops + before), 700.0))
+    used = int(np.count_nonzero(lost < roots))
+    spared = drops[1:used] + np.logaddexp.accumulate(logs[1:used][::-1])[::-1]
+    spared = np.append(np.logaddexp.accumulate(spared[::-1])[::-1], -np.inf)
+    margin = np.logaddexp(np.log(roots[:used] - lost[:used]), spared)
+    total = np.logaddexp.reduce(np.log(roots[:used]) + logs[:used])
+    frequencies = np.zeros(rates.size)
+    frequencies[order[:used]] = np.exp(margin + logs[:used] - total)
     frequencies /= frequencies.sum()
     stale = evaluate_random_access(rates, frequencies, access_time)
-    price = float(root_price[last] ** 2)
+    price = float(np.exp(2 * (total - np.logaddexp(0.0, masses[used - 1]))))
     return AccessPlan(frequencies, stale, float(costs @ stale), price, 1 / access_time.mean)
-
-
-def _log_transform(rates: Vector, access_time: AccessTime) -> Vector:
-    """Return -log E exp(-rate X), to full precision for small rates."""
-    return np.asarray(-np.log1p(-access_time.shortfall(rates)))
 
 
 def _rates(change_rates: ArrayLike) -> Vector:

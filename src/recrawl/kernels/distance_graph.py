@@ -19,6 +19,8 @@ __all__ = ["count_states", "find_best_cycle"]
 Integers: TypeAlias = NDArray[np.int64]
 Vector: TypeAlias = NDArray[np.float64]
 
+_IDLE = 10  # rounds without progress
+
 
 @kernel
 def count_states(caps: Integers, strides: Integers, offsets: Integers) -> int:
@@ -96,11 +98,17 @@ def _start(
 @kernel
 def _best_cycle(
     following: NDArray[np.int32],
-    price: NDArray[np.float32],
+    caps: Integers,
+    strides: Integers,
+    offsets: Integers,
+    first: Vector,
+    rise: Vector,
+    policy: NDArray[np.int8],
     mark: NDArray[np.int32],
 ) -> tuple[float, int]:
-    """Return the least mean over the cycles of a policy, roughly, and a state on that cycle."""
+    """Return the least mean over the cycles of a policy, and a state on that cycle."""
     n = following.size
+    ages = np.empty(caps.size, dtype=np.int64)
     for state in range(n):
         mark[state] = -1
     best, where = np.inf, 0
@@ -114,7 +122,8 @@ def _best_cycle(
         if mark[state] == start:  # a new cycle
             total, length, at = 0.0, 0, state
             while True:
-                total += price[at]
+                _read(at, caps, strides, offsets, ages)
+                total += _cost(policy[at], first, rise, ages)
                 length += 1
                 at = int(following[at])
                 if at == state:
@@ -134,24 +143,14 @@ def _evaluate(
     rise: Vector,
     policy: NDArray[np.int8],
     root: int,
+    mean: float,
     value: Vector,
     mark: NDArray[np.int32],
     path: NDArray[np.int32],
-) -> float:
-    """Give every state that leads to the root's cycle its value, all others infinity.
-
-    Return the mean of the cycle.
-    """
+) -> None:
+    """Give every state that leads to the root's cycle, of this mean, its value; others infinity."""
     ages = np.empty(caps.size, dtype=np.int64)
-    total, length, state = 0.0, 0, root
-    while True:
-        _read(state, caps, strides, offsets, ages)
-        total += _cost(policy[state], first, rise, ages)
-        length += 1
-        state = int(following[state])
-        if state == root:
-            break
-    mean = total / length
+    value[root] = 0.0
     for state in range(following.size):
         mark[state] = 0
     mark[root] = 1
@@ -173,13 +172,49 @@ def _evaluate(
             else:
                 mark[at] = 3
                 value[at] = np.inf
-    return mean
+
+
+@kernel
+def _settle(
+    following: NDArray[np.int32],
+    caps: Integers,
+    strides: Integers,
+    offsets: Integers,
+    first: Vector,
+    rise: Vector,
+    policy: NDArray[np.int8],
+    mean: float,
+    value: Vector,
+    mark: NDArray[np.int32],
+    path: NDArray[np.int32],
+) -> None:
+    """Carry values that have fallen along the policy, to all states that lead to them.
+
+    No cycle of the policy has a greater mean than the one that values belong to, so they can only
+    fall; a cycle keeps the value of one of its states.
+    """
+    ages = np.empty(caps.size, dtype=np.int64)
+    for state in range(following.size):
+        mark[state] = 0
+    for start in range(following.size):
+        count, state = 0, start
+        while mark[state] == 0:
+            mark[state] = 1
+            path[count] = state
+            count += 1
+            state = int(following[state])
+        for k in range(count - 1, -1, -1):
+            at = int(path[k])
+            if at == state:
+                continue  # where a cycle closes
+            _read(at, caps, strides, offsets, ages)
+            reached = _cost(policy[at], first, rise, ages) - mean + value[following[at]]
+            value[at] = min(value[at], reached)
 
 
 @kernel
 def _attach(
     following: NDArray[np.int32],
-    price: NDArray[np.float32],
     caps: Integers,
     strides: Integers,
     offsets: Integers,
@@ -203,12 +238,11 @@ def _attach(
             _read(state, caps, strides, offsets, ages)
             for m in range(caps.size):
                 after = _after(m, caps, strides, offsets, ages)
-                cost = _cost(m, first, rise, ages)
-                if cost - mean + value[after] < value[state]:
-                    value[state] = cost - mean + value[after]
+                total = _cost(m, first, rise, ages) - mean + value[after]
+                if total < value[state]:
+                    value[state] = total
                     policy[state] = m
                     following[state] = after
-                    price[state] = cost
             if not value[state] < np.inf:
                 left += 1
 
@@ -216,7 +250,6 @@ def _attach(
 @kernel
 def _improve(
     following: NDArray[np.int32],
-    price: NDArray[np.float32],
     caps: Integers,
     strides: Integers,
     offsets: Integers,
@@ -239,20 +272,19 @@ def _improve(
         every = 0.0
         for m in range(caps.size):
             every += rise[m, ages[m]]
-        best, lowest, follower, cost = -1, value[state], 0, 0.0
+        best, lowest, follower = -1, value[state], 0
         for m in range(caps.size):
             after = _after(m, caps, strides, offsets, ages)
             mine = every - rise[m, ages[m]] + first[m]
             total = mine - mean + value[after]
             if total < lowest:
-                best, lowest, follower, cost = m, total, after, mine
+                best, lowest, follower = m, total, after
         if best >= 0:
             most = max(most, value[state] - lowest)
             if value[state] - lowest > least:
                 value[state] = lowest
                 policy[state] = best
                 following[state] = follower
-                price[state] = cost
     return most
 
 
@@ -268,39 +300,56 @@ def find_best_cycle(
     tolerance: float,
     limit: int,
 ) -> tuple[float, float, Integers, int]:
-    """Return the least mean, minus the least reduced cost, the cycle's servers, and the rounds.
+    """Return the mean of the best cycle, how far it may be above the least, its servers, rounds.
 
     ``first``, shape (M,), is f(1); ``rise`` and ``index``, shape (M, longest cap + 1), hold
-    f(x + 1) - f(x) and Whittle's index by age.
+    f(x + 1) - f(x) and Whittle's index by age. Values are found anew only for a cycle that is
+    better; for one mean they only fall, so there is no going round in a circle among policies
+    whose cycles are equally good. After ``limit`` rounds what is known is returned.
     """
     policy = np.empty(n_states, dtype=np.int8)
     following = np.empty(n_states, dtype=np.int32)
     mark = np.empty(n_states, dtype=np.int32)
     path = np.empty(n_states, dtype=np.int32)
-    price = np.empty(n_states, dtype=np.float32)
     value = np.zeros(n_states)
-    ages = np.empty(caps.size, dtype=np.int64)
     _start(caps, strides, offsets, index, policy, following)
-    for state in range(n_states):
-        _read(state, caps, strides, offsets, ages)
-        price[state] = _cost(policy[state], first, rise, ages)
-    mean, root, rounds, length, fall = np.inf, 0, 0, 0, np.inf
-    while rounds < limit and fall > tolerance:
+    mean, rounds, fall, least, size = np.inf, 0, np.inf, tolerance, 0.0
+    length, sequence = 0, np.empty(0, dtype=np.int64)
+    lowest, idle = np.inf, 0  # rounding that goes round a cycle of the same mean never ends
+    while rounds < limit and fall > least and not (idle > _IDLE and fall < 1e-10 * size):
         rounds += 1
-        _, root = _best_cycle(following, price, mark)
-        mean = _evaluate(
-            following, caps, strides, offsets, first, rise, policy, root, value, mark, path
-        )
-        _attach(following, price, caps, strides, offsets, first, rise, policy, mean, value)
-        length, state = 0, root
-        while length == 0 or state != root:  # before the policy changes
-            path[length] = policy[state]
-            length += 1
-            state = int(following[state])
-        fall = _improve(
-            following, price, caps, strides, offsets, first, rise, policy, mean, value, tolerance
-        )
-    fall = _improve(
-        following, price, caps, strides, offsets, first, rise, policy, mean, value, np.inf
-    )
-    return mean, fall, path[:length].astype(np.int64), rounds
+        found, root = _best_cycle(following, caps, strides, offsets, first, rise, policy, mark)
+        if found < mean - tolerance:
+            mean = found
+            length, state = 0, root
+            while length == 0 or state != root:
+                path[length] = policy[state]
+                length += 1
+                state = int(following[state])
+            sequence = path[:length].astype(np.int64)
+            _evaluate(
+                following,
+                caps,
+                strides,
+                offsets,
+                first,
+                rise,
+                policy,
+                root,
+                mean,
+                value,
+                mark,
+                path,
+            )
+            _attach(following, caps, strides, offsets, first, rise, policy, mean, value)
+            # Values and their sum along a cycle are known up to their own rounding.
+            size = np.abs(value).max()
+            least = max(tolerance, 1e-14 * size, 4e-16 * length * abs(mean))
+            lowest, idle = np.inf, 0
+        else:
+            _settle(following, caps, strides, offsets, first, rise, policy, mean, value, mark, path)
+        fall = _improve(following, caps, strides, offsets, first, rise, policy, mean, value, least)
+        idle = 0 if fall < 0.9 * lowest else idle + 1
+        lowest = min(lowest, fall)
+    fall = _improve(following, caps, strides, offsets, first, rise, policy, mean, value, np.inf)
+    return mean, fall, sequence, rounds

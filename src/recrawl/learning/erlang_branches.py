@@ -13,8 +13,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from recrawl.errors import InvalidModel, NotConverged
+from recrawl.errors import InvalidModel
+from recrawl.kernels.erlang_mixture import expect_branches
 from recrawl.kernels.hidden_markov import expect_hidden
+from recrawl.learning.ascent import Ascent, Step, climb_from_all
+from recrawl.learning.branch_starts import spread_starts
 from recrawl.processes.markovian_arrivals import MarkovianArrivals
 from recrawl.processes.phase_type import PhaseType
 
@@ -30,9 +33,12 @@ __all__ = [
 Vector: TypeAlias = NDArray[np.float64]
 Counts: TypeAlias = NDArray[np.int64]
 
-_TOLERANCE = 1e-7  # gain in mean log-likelihood by a step
+_TOLERANCE = 1e-8  # gain in mean log-likelihood by three steps
 _MOST_STEPS = 5000
+_MOST_CHOSEN = 4000  # observations that choose among beginnings
+_STAYS = (0.0, 0.6, 0.95)  # chances to stay in a branch, at the beginning
 _FLOOR = 1e-9  # least chance of a move, which keeps the phases irreducible
+_LEAST = 1e-26  # what counts as no chance while climbing
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +52,7 @@ class BranchFit:
     moves : shape (m, m); chance of the next branch, all rows equal where intervals are independent
     log_likelihood, bic : of the data; the criterion of Schwarz is the smaller the better
     iterations : steps of expectation and maximisation
+    gain : log-likelihood over the second best top; infinite where all beginnings lead to one
     """
 
     stages: tuple[int, ...]
@@ -54,6 +61,7 @@ class BranchFit:
     log_likelihood: float
     bic: float
     iterations: int
+    gain: float
 
     @property
     def time_law(self) -> PhaseType:
@@ -115,7 +123,9 @@ def fit_branches(samples: ArrayLike, stages: Sequence[int]) -> BranchFit:
 
     Notes
     -----
-    O(n m) for each step.
+    The likelihood has many tops. Every assignment of branches to parts of the sorted times is a
+    beginning; the best after a few steps are followed to their tops, and the highest counts, so
+    the order of ``stages`` does not matter. O(n m) for each step.
 
     References
     ----------
@@ -124,24 +134,37 @@ def fit_branches(samples: ArrayLike, stages: Sequence[int]) -> BranchFit:
     """
     times = _checked(samples)
     m = len(stages)
-    rates, moves = _start(times, stages, 0.0)
-    shares = moves[0]
-    known = -np.inf
-    for step in range(1, _MOST_STEPS + 1):
-        density, shift = _densities(times, stages, rates)
-        joint = density * shares
-        total = joint.sum(axis=1)
-        likelihood = float(np.sum(np.log(total) + shift))
-        if likelihood - known < _TOLERANCE * times.size:
-            chance = np.maximum(shares, _FLOOR)
-            moves = np.tile(chance / chance.sum(), (m, 1))
-            return _result(times, stages, rates, moves, likelihood, 2 * m - 1, step)
-        known = likelihood
-        weight = joint / total[:, None]
-        mass = np.maximum(weight.sum(axis=0), 1e-300)
-        shares = mass / times.size
-        rates = np.array(stages) * mass / np.maximum(weight.T @ times, 1e-300)
-    raise NotConverged(f"Erlang mixture {tuple(stages)}", iterations=step, residual=_TOLERANCE)
+    ranks = np.argsort(stages, kind="stable")
+    order = np.array(stages, dtype=np.float64)[ranks]
+    factorials = np.array([math.lgamma(k) for k in order])
+
+    def steps(own: Vector) -> Step:
+        logs = np.log(own)
+        mass, spent = np.empty(m), np.empty(m)
+
+        def step(at: Vector) -> tuple[float, Vector]:
+            constant = order * at[:m] - factorials + at[m:]
+            value = expect_branches(own, logs, order, constant, np.exp(at[:m]), mass, spent)
+            rates = order * np.maximum(mass, 1e-300) / np.maximum(spent, 1e-300)
+            return value, np.log(np.concatenate([rates, np.maximum(mass / own.size, _LEAST)]))
+
+        return step
+
+    starts = [
+        np.log(np.concatenate([rates, shares])) for rates, shares in spread_starts(times, order)
+    ]
+    top = climb_from_all(
+        steps(_part(times)),
+        steps(times),
+        starts,
+        lambda at: np.concatenate([_bounded(at[:m], times, order), _as_chances(at[m:])]),
+        tolerance=_TOLERANCE * times.size,
+        most=_MOST_STEPS,
+        what=f"Erlang mixture {tuple(stages)}",
+    )
+    chance = np.maximum(np.exp(top.at[m:]), _FLOOR)
+    moves = np.tile(chance / chance.sum(), (m, 1))
+    return _result(times, stages, np.exp(top.at[:m]), moves, top, 2 * m - 1)
 
 
 def fit_dependent_branches(
@@ -162,7 +185,8 @@ def fit_dependent_branches(
 
     Notes
     -----
-    A hidden Markov chain with Erlang densities: O(n m^2) for each step.
+    A hidden Markov chain with Erlang densities: O(n m^2) for each step. Beginnings as in
+    :func:`fit_branches`, with three chances to stay in a branch.
 
     References
     ----------
@@ -171,24 +195,46 @@ def fit_dependent_branches(
     """
     times = _checked(intervals)
     m = len(stages)
-    rates, moves = _start(times, stages, 0.6)
-    initial = np.full(m, 1.0 / m)
-    known = -np.inf
-    for step in range(1, _MOST_STEPS + 1):
-        density, shift = _densities(times, stages, rates)
-        likelihood, occupied, moved = expect_hidden(density, shift, starts, initial, moves)
-        if likelihood - known < _TOLERANCE * times.size:
-            steady = np.maximum(moves, _FLOOR)
-            steady /= steady.sum(axis=1, keepdims=True)
-            return _result(times, stages, rates, steady, likelihood, m * m, step)
-        known = likelihood
-        mass = np.maximum(occupied.sum(axis=0), 1e-300)
-        rates = np.array(stages) * mass / np.maximum(occupied.T @ times, 1e-300)
-        moves = np.maximum(moved, 1e-300)
-        moves = moves / moves.sum(axis=1, keepdims=True)
-        initial = np.maximum(occupied[starts[:-1]].mean(axis=0), 1e-300)
-        initial = initial / initial.sum()
-    raise NotConverged(f"dependent branches {tuple(stages)}", iterations=step, residual=_TOLERANCE)
+    ranks = np.argsort(stages, kind="stable")
+    order = np.array(stages, dtype=np.float64)[ranks]
+
+    def steps(own: Vector, firsts: Counts) -> Step:
+        def step(at: Vector) -> tuple[float, Vector]:
+            rates, initial = np.exp(at[:m]), np.exp(at[m : 2 * m])
+            moves = np.exp(at[2 * m :]).reshape(m, m)
+            density, shift = _densities(own, order, rates)
+            value, occupied, moved = expect_hidden(density, shift, firsts, initial, moves)
+            mass = np.maximum(occupied.sum(axis=0), 1e-300)
+            rates = order * mass / np.maximum(occupied.T @ own, 1e-300)
+            first = occupied[firsts[:-1]].mean(axis=0)
+            after = moved / np.maximum(moved.sum(axis=1, keepdims=True), 1e-300)
+            chances = np.maximum(np.concatenate([first, after.ravel()]), _LEAST)
+            return value, np.log(np.concatenate([rates, chances]))
+
+        return step
+
+    def normalise(at: Vector) -> Vector:
+        chances = _as_chances(at[m:].reshape(m + 1, m))
+        return np.concatenate([_bounded(at[:m], times, order), chances.ravel()])
+
+    begins = [
+        np.log(np.concatenate([rates, shares, (stay * np.eye(m) + (1 - stay) * shares).ravel()]))
+        for rates, shares in spread_starts(times, order)
+        for stay in (_STAYS if m > 1 else (0.0,))
+    ]
+    part = min(times.size, _MOST_CHOSEN)
+    top = climb_from_all(
+        steps(times[:part], np.append(starts[starts < part], part)),
+        steps(times, starts),
+        begins,
+        normalise,
+        tolerance=_TOLERANCE * times.size,
+        most=_MOST_STEPS,
+        what=f"dependent branches {tuple(stages)}",
+    )
+    steady = np.maximum(np.exp(top.at[2 * m :]).reshape(m, m), _FLOOR)
+    steady /= steady.sum(axis=1, keepdims=True)
+    return _result(times, stages, np.exp(top.at[:m]), steady, top, m * m)
 
 
 def select_branches(samples: ArrayLike, *, order: int = 4) -> tuple[BranchFit, ...]:
@@ -215,17 +261,28 @@ def _checked(samples: ArrayLike) -> Vector:
     return times
 
 
-def _start(times: Vector, stages: Sequence[int], stay: float) -> tuple[Vector, Vector]:
-    """Begin with the means of equal parts of the sorted times, long branches for short times."""
-    m = len(stages)
-    parts = np.array_split(np.sort(times), m)
-    rates = np.array([k / part.mean() for k, part in zip(stages, parts, strict=True)])
-    return rates, stay * np.eye(m) + (1 - stay) * np.full((m, m), 1.0 / m)
+def _part(times: Vector) -> Vector:
+    """A part of the sample that is enough to tell beginnings apart, evenly spread over it."""
+    if times.size <= _MOST_CHOSEN:
+        return times
+    return np.sort(times)[np.linspace(0, times.size - 1, _MOST_CHOSEN).astype(np.int64)]
 
 
-def _densities(times: Vector, stages: Sequence[int], rates: Vector) -> tuple[Vector, Vector]:
+def _bounded(logs: Vector, times: Vector, order: Vector) -> Vector:
+    """Logarithms of rates that could be best: a branch's mean is among the times."""
+    own = np.log(order)
+    return np.clip(logs, own - math.log(times.max()), own - math.log(times.min()))
+
+
+def _as_chances(logs: Vector) -> Vector:
+    """Logarithms of chances that sum to 1 along the last axis."""
+    shifted = logs - logs.max(axis=-1, keepdims=True)
+    sums = np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+    return np.asarray(np.maximum(shifted - sums, math.log(_LEAST)))
+
+
+def _densities(times: Vector, order: Vector, rates: Vector) -> tuple[Vector, Vector]:
     """Densities by branch, each observation scaled by its largest, and the logarithm of that."""
-    order = np.array(stages, dtype=np.float64)
     constant = order * np.log(rates) - [math.lgamma(k) for k in order]
     logs = constant + np.outer(np.log(times), order - 1) - np.outer(times, rates)
     shift = logs.max(axis=1)
@@ -237,9 +294,11 @@ def _result(
     stages: Sequence[int],
     rates: Vector,
     moves: Vector,
-    likelihood: float,
+    top: Ascent,
     parameters: int,
-    steps: int,
 ) -> BranchFit:
-    bic = parameters * math.log(times.size) - 2 * likelihood
-    return BranchFit(tuple(stages), rates, moves, likelihood, bic, steps)
+    value = top.log_likelihood
+    back = np.argsort(np.argsort(stages, kind="stable"), kind="stable")
+    rates, moves = rates[back], moves[np.ix_(back, back)]
+    bic = parameters * math.log(times.size) - 2 * value
+    return BranchFit(tuple(stages), rates, moves, value, bic, top.steps, top.gain)

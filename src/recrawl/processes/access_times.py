@@ -1,7 +1,8 @@
 """How long one access takes a robot: constant, phase type, or as observed.
 
 Coffman, Liu and Weber need an access time X only through its mean and through h = E exp(-rate X);
-every law here gives 1 - h without cancellation, so that rates of 1e-12 keep their digits.
+every law here gives 1 - h and -log h without cancellation, so that rates of 1e-12 keep their
+digits, and so do those at which h is too small to be a number.
 """
 
 from dataclasses import dataclass
@@ -29,6 +30,10 @@ class AccessTime(Protocol):
         """Return 1 - E exp(-rate X) for each rate."""
         ...
 
+    def decay(self, rates: ArrayLike) -> Vector:
+        """Return -log E exp(-rate X) for each rate."""
+        ...
+
     def sample(self, n: int, rng: np.random.Generator) -> Vector:
         """Draw ``n`` independent access times."""
         ...
@@ -47,6 +52,10 @@ class ConstantTime:
     def shortfall(self, rates: ArrayLike) -> Vector:
         """Return 1 - exp(-rate mean)."""
         return np.asarray(-np.expm1(-np.asarray(rates, dtype=np.float64) * self.mean))
+
+    def decay(self, rates: ArrayLike) -> Vector:
+        """Return rate mean."""
+        return np.asarray(np.asarray(rates, dtype=np.float64) * self.mean)
 
     def sample(self, n: int, rng: np.random.Generator) -> Vector:
         """Return the same time ``n`` times."""
@@ -82,6 +91,19 @@ class ObservedTimes:
         s = np.asarray(rates, dtype=np.float64)
         flat = np.array([-np.expm1(-rate * self.times).mean() for rate in s.ravel()])
         return flat.reshape(s.shape)
+
+    def decay(self, rates: ArrayLike) -> Vector:
+        """Return -log of the mean of exp(-rate time); O(m) time per rate."""
+        s = np.asarray(rates, dtype=np.float64)
+        least = float(self.times.min())
+        beyond = ObservedTimes(self.times - least) if self.times.max() > least else None
+        if beyond is None:
+            return s * least
+        short = beyond.shortfall(s)  # of what is over the shortest, which factors out
+        kept = np.array([np.exp(-rate * beyond.times).mean() for rate in s.ravel()])
+        with np.errstate(divide="ignore"):  # the branch that is not taken
+            own = np.where(short < 0.5, -np.log1p(-short), -np.log(kept.reshape(s.shape)))
+        return np.asarray(s * least + own)
 
     def sample(self, n: int, rng: np.random.Generator) -> Vector:
         """Draw from the sample with replacement."""

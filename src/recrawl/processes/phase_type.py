@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from recrawl.errors import InvalidModel
+from recrawl.processes.transforms import log_transform
 
 __all__ = ["PhaseType"]
 
@@ -170,6 +171,17 @@ class PhaseType:
         systems = s.reshape(-1, 1, 1) * np.eye(m) - self.generator
         solved = np.linalg.solve(systems, np.ones((systems.shape[0], m, 1)))
         return s * (solved[..., 0] @ self.initial).reshape(s.shape)
+
+    def decay(self, rates: ArrayLike) -> Vector:
+        """Return -log E exp(-rate X), shape of ``rates``, where E exp(-rate X) underflows too."""
+        s = np.asarray(rates, dtype=np.float64)
+        out = np.asarray(self.shortfall(s), dtype=np.float64).ravel()
+        large = out > 0.5
+        with np.errstate(divide="ignore", invalid="ignore"):  # those are replaced
+            out = -np.log1p(-out)
+        if np.any(large):
+            out[large] = -log_transform(self.initial, self.generator, self.exits, s.ravel()[large])
+        return out.reshape(s.shape)
 
     def laplace(self, s: ArrayLike) -> NDArray[np.complex128]:
         """Return E exp(-s X), shape of ``s``, for complex s with a real part >= 0."""

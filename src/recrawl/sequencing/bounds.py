@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
-from recrawl.freshness.allocation import solve_even_freshness
-from recrawl.freshness.pages import Pages
+from recrawl.freshness.even_accesses import share_accesses
 from recrawl.kernels.distances import integer_gaps
 from recrawl.sequencing.costs import AgeingCosts, DistanceCosts
 
@@ -52,10 +51,9 @@ def bound_even_gaps(costs: AgeingCosts) -> OrderBound:
     Theorem 3.4 of Coffman et al. for any weights: by convexity even gaps are best for a page alone,
     and all pages share the slots. O(n).
     """
-    plan = solve_even_freshness(Pages(costs.decays, costs.worths * costs.decays), 1.0)
-    shares = plan.crawl_rates / plan.crawl_rates.sum()
+    shares, price = share_accesses(costs.worths, costs.decays)
     with np.errstate(divide="ignore"):
-        return OrderBound(costs.even_cost(shares), plan.price, 1 / shares)
+        return OrderBound(costs.even_cost(shares), price, 1 / shares)
 
 
 def bound_whole_gaps(costs: AgeingCosts) -> OrderBound:

@@ -60,6 +60,12 @@ def check_conditions(costs: DistanceCosts, *, longest: int = 64) -> Conditions:
     if np.all(np.isinf(costs.slopes)):
         return Conditions("(2)", "costs grow faster than any line: every page is visited", nobody)
     offsets = costs.offsets
+    if np.all(np.isneginf(offsets)):
+        return Conditions(
+            "none", "no cost has an asymptote: a visit gains without bound in the end", nobody
+        )
+    if np.any(np.isneginf(offsets)):
+        offsets = np.where(np.isneginf(offsets), -1e300, offsets)
     scale = np.abs(offsets).max() + np.abs(table[:, 0]).max()
     alike = bool(np.ptp(offsets) <= 1e-12 * scale) if np.all(np.isfinite(offsets)) else False
     lines = bool(np.all(np.abs(bends) <= 1e-12 * size))

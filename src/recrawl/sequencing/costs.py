@@ -97,8 +97,8 @@ class AgeingCosts:
         if rates.ndim != 1 or not np.all(np.isfinite(rates) & (rates > 0)):
             raise InvalidModel("change_rates must be a vector of finite numbers > 0")
         costs = np.broadcast_to(np.asarray(weights, dtype=np.float64), rates.shape)
-        decays = -np.log1p(-access_time.shortfall(rates))
-        return cls(costs.copy(), costs / (rates * access_time.mean), np.asarray(decays))
+        decays = access_time.decay(rates)
+        return cls(costs.copy(), costs / (rates * access_time.mean), decays)
 
     @classmethod
     def losses(cls, service_rates: ArrayLike, arrival_rate: float) -> Self:
@@ -171,13 +171,15 @@ class TabulatedCosts:
     Parameters
     ----------
     table : shape (n, longest), f(1) .. f(longest) of each page, convex along rows
-    slopes : shape (n,), limits of f(d) / d
-    offsets : shape (n,), limits of f(d) - slope d; infinite where the slope is
+    slopes : shape (n,), limits of f(d) / d; infinite where f grows faster than any line
+    offsets : shape (n,), limits of f(d) - slope d; minus infinity where there is none, as where
+        the slope is infinite
 
     Raises
     ------
     InvalidModel
-        Where a row is not convex: the page, the distance and the three values.
+        Where a row is not convex: the page, the distance and the three values. Where slopes or
+        offsets cannot be those of the table.
     """
 
     table: Vector
@@ -202,6 +204,35 @@ class TabulatedCosts:
             raise InvalidModel(
                 f"cost of page {page} is not convex: at distances {at + 1}, {at + 2}, {at + 3} "
                 f"it is {three}; the middle must not be above the mean of the others"
+            )
+        self._check_limits(size[:, 0])
+
+    def _check_limits(self, size: Vector) -> None:
+        n = self.n_pages
+        if self.slopes.shape != (n,) or self.offsets.shape != (n,):
+            raise InvalidModel(
+                f"slopes {self.slopes.shape} and offsets {self.offsets.shape} must have one value "
+                f"for each of {n} pages"
+            )
+        last, steepest = self.table[:, -1], self.table[:, -1] - self.table[:, -2]
+        slack = 1e-9 * np.maximum(size, 1e-300)
+        flat = ~(self.slopes >= steepest - slack)
+        if np.any(flat):
+            page = int(np.argmax(flat))
+            raise InvalidModel(
+                f"slope of page {page} is {self.slopes[page]:g}; a convex cost that rises by "
+                f"{steepest[page]:g} at the end of its table has {steepest[page]:g} or more"
+            )
+        with np.errstate(invalid="ignore"):
+            most = np.where(
+                np.isinf(self.slopes), -np.inf, last - self.slopes * self.table.shape[1]
+            )
+        high = ~(self.offsets <= most + slack)
+        if np.any(high):
+            page = int(np.argmax(high))
+            raise InvalidModel(
+                f"offset of page {page} is {self.offsets[page]:g}; with its table and its slope "
+                f"{self.slopes[page]:g} it can be {most[page]:g} at most"
             )
 
     @property

@@ -1,15 +1,15 @@
 """The best cycle there is, for few pages: a minimum mean cycle, with the proof that it is one."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.errors import InvalidModel, NotConverged
+from recrawl.errors import InvalidModel
 from recrawl.kernels.distance_graph import count_states, find_best_cycle
 from recrawl.sequencing.bounds import bound_table_gaps
-from recrawl.sequencing.costs import DistanceCosts
+from recrawl.sequencing.costs import AgeingCosts, DistanceCosts, TabulatedCosts
 from recrawl.sequencing.evaluation import evaluate_cycle
 
 __all__ = ["BestCycle", "solve_cycle"]
@@ -46,28 +46,31 @@ class BestCycle:
 
 
 def solve_cycle(
-    costs: DistanceCosts, *, max_states: int = 20_000_000, caps: Integers | None = None
+    costs: DistanceCosts,
+    *,
+    max_states: int = 20_000_000,
+    caps: Integers | None = None,
+    max_moves: float = 6e9,
 ) -> BestCycle:
     r"""Find the periodic policy of least average cost over all policies.
 
     Parameters
     ----------
     costs : convex costs of n pages or servers, n >= 2
-    max_states : limit on the size of the graph; each takes 25 bytes
+    max_states : limit on the size of the graph; each takes 21 bytes
     caps : shape (n,), >= 3, ages to start with, or None for 1.6 gaps of the bound
+    max_moves : limit on the work, in moves that are looked at; the default takes about a minute
 
     Returns
     -------
     BestCycle
-        Exact where ``is_exact``; otherwise a good cycle with a bound below it, because larger ages
-        would not fit into ``max_states``.
+        Exact where ``is_exact``; otherwise the best cycle that was found and a bound below it,
+        because larger ages would not fit into ``max_states``, or ``max_moves`` were made.
 
     Raises
     ------
     InvalidModel
         When the graph of n pages cannot fit at all.
-    NotConverged
-        When policy iteration does not settle in 1,000 rounds.
 
     Notes
     -----
@@ -87,29 +90,37 @@ def solve_cycle(
     if costs.n_pages < 2:
         raise InvalidModel("an order needs at least 2 pages")
     longest = 4096
-    gaps = bound_table_gaps(costs, longest).gaps
+    floor = bound_table_gaps(costs, longest)
     reach = costs.tabulate(longest).shape[1] - 1
     if caps is None:
-        finite = gaps[np.isfinite(gaps)]
-        caps = np.ceil(1.6 * np.where(np.isfinite(gaps), gaps, finite.max())).astype(np.int64) + 2
+        finite = floor.gaps[np.isfinite(floor.gaps)]
+        reached = np.where(np.isfinite(floor.gaps), floor.gaps, finite.max(initial=2.0))
+        caps = np.ceil(1.6 * reached).astype(np.int64) + 2
     caps = np.minimum(np.maximum(caps, 3), reach)
     found: BestCycle | None = None
     while True:
         size = _count(caps)
-        if size > max_states:
-            if found is None:
-                raise InvalidModel(
-                    f"the graph of ages of {costs.n_pages} pages has {size:,} states or more, over "
-                    f"max_states, {max_states:,}: too many pages, or too unequal, to be exact"
-                )
+        if size > max_states and found is None:
+            raise InvalidModel(
+                f"the graph of ages of {costs.n_pages} pages has {size:,} states or more, over "
+                f"max_states, {max_states:,}: too many pages, or too unequal, to be exact"
+            )
+        if found is not None and (size > max_states or max_moves <= 0):
             return found
-        found = _solve(costs, caps)
-        if found.is_exact:
-            return found
-        raised = _raise_caps(costs, found, reach)
-        if np.array_equal(raised, caps):
+        one = _solve(costs, caps, max_moves)
+        max_moves -= float(one.rounds + 2) * one.n_states * costs.n_pages
+        found = _better(one, found, floor.cost)
+        raised = _raise_caps(costs, one, reach)
+        if found.is_exact or np.array_equal(raised, caps):
             return found
         caps = raised
+
+
+def _better(one: BestCycle, other: BestCycle | None, floor: float) -> BestCycle:
+    """Join what is known: the cheaper cycle, the higher bound."""
+    best = one if other is None or one.cost <= other.cost else other
+    bound = max(one.bound, floor, -np.inf if other is None else other.bound)
+    return replace(best, bound=min(bound, best.cost), is_exact=one.is_exact)
 
 
 def _count(caps: Integers) -> int:
@@ -120,9 +131,10 @@ def _count(caps: Integers) -> int:
     return sum(product // size for size in sizes)
 
 
-def _solve(costs: DistanceCosts, caps: Integers) -> BestCycle:
+def _solve(costs: DistanceCosts, caps: Integers, max_moves: float) -> BestCycle:
     n, width = costs.n_pages, int(caps.max()) + 1
-    table = costs.tabulate(width)
+    lines, bent = _without_lines(costs)
+    table = bent.tabulate(width)
     steps = np.arange(1, width)
     rise = np.zeros((n, width))
     rise[:, 1:] = np.diff(table, axis=1)
@@ -131,14 +143,13 @@ def _solve(costs: DistanceCosts, caps: Integers) -> BestCycle:
     strides, offsets = np.zeros((n, n), dtype=np.int64), np.zeros(n, dtype=np.int64)
     n_states = count_states(caps, strides, offsets)
     tolerance = 1e-14 * float(np.abs(table[:, : int(caps.min())]).max())
+    limit = int(max_moves // (n_states * n)) + 2
     mean, fall, sequence, rounds = find_best_cycle(
-        caps, strides, offsets, n_states, table[:, 0].copy(), rise, index, tolerance, 1000
+        caps, strides, offsets, n_states, table[:, 0].copy(), rise, index, tolerance, limit
     )
-    if fall > 100 * tolerance:
-        raise NotConverged("optimal cycle", iterations=rounds, residual=fall)
     cost = evaluate_cycle(costs, sequence).cost
     unused = np.flatnonzero(np.bincount(sequence, minlength=n) == 0)
-    bound = min(float(mean - fall), cost)
+    bound = min(float(mean - fall) + lines, cost)
     return BestCycle(
         sequence=sequence,
         cost=cost,
@@ -150,6 +161,23 @@ def _solve(costs: DistanceCosts, caps: Integers) -> BestCycle:
         n_states=n_states,
         rounds=rounds,
     )
+
+
+def _without_lines(costs: DistanceCosts) -> tuple[float, DistanceCosts]:
+    """Take out what every order costs alike: the distances of a page fill the time.
+
+    Only what differs among orders is then added up, and keeps its digits.
+    """
+    if isinstance(costs, AgeingCosts):
+        lines = float(costs.slopes.sum()) + costs.per_access
+        return lines, replace(costs, slopes=np.zeros(costs.n_pages), per_access=0.0)
+    if isinstance(costs, TabulatedCosts) and np.all(np.isfinite(costs.slopes)):
+        steps = np.arange(1, costs.table.shape[1] + 1)
+        table = costs.table - costs.slopes[:, None] * steps
+        return float(costs.slopes.sum()), replace(
+            costs, table=table, slopes=np.zeros(costs.n_pages)
+        )
+    return 0.0, costs
 
 
 def _raise_caps(costs: DistanceCosts, found: BestCycle, reach: int) -> Integers:

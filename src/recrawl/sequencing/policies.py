@@ -40,6 +40,7 @@ Integers: TypeAlias = NDArray[np.int64]
 Maker: TypeAlias = Callable[[AgeingCosts, Vector, int], AccessStream]
 
 SMALL_GRAPH: Final = 400_000  # states of an exact solution that takes about a second
+_SMALL_WORK: Final = 3e8  # moves, some two seconds
 FEW: Final = 2000  # pages up to which O(n) a step can be tried
 
 
@@ -206,7 +207,7 @@ def choose_policy(
     shares = check_frequencies(frequencies)
     if free and 2 <= shares.size <= 6:
         try:
-            best = solve_cycle(costs, max_states=SMALL_GRAPH)
+            best = solve_cycle(costs, max_states=SMALL_GRAPH, max_moves=_SMALL_WORK)
         except InvalidModel:  # too many states
             best = None
         if best is not None and best.is_exact:

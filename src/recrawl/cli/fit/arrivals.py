@@ -1,5 +1,6 @@
 """``recrawl fit arrivals``: from a crawler's log of deliveries to a batch Markovian process."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -183,6 +184,7 @@ def _as_json(
                 "log_likelihood": one.log_likelihood,
                 "bic": one.bic,
                 "iterations": one.iterations,
+                "gain": one.gain if math.isfinite(one.gain) else None,
             }
             for one in fit.candidates
         ],
@@ -225,10 +227,19 @@ def _print(log: Path, batches: BatchLog, fit: ArrivalsFit, whole: BatchArrivals)
     out.print(f"Batches of 1, 2, ...: {sizes}")
     if fit.candidates:
         table = [
-            ["+".join(map(str, one.stages)), f"{one.log_likelihood:.2f}", f"{one.bic:.2f}"]
+            [
+                "+".join(map(str, one.stages)),
+                f"{one.log_likelihood:.2f}",
+                f"{one.bic:.2f}",
+                f"{one.gain:.2f}" if math.isfinite(one.gain) else "one top",
+            ]
             for one in fit.candidates[:6]
         ]
-        print_table(["stages of branches", "log-likelihood", "BIC"], table, title="Best first")
+        print_table(
+            ["stages of branches", "log-likelihood", "BIC", "over the next top"],
+            table,
+            title="Best first",
+        )
     phases = whole.phases
     out.print(f"Chosen: {phases} phase{'s' * (phases > 1)}, by {fit.method}.")
     for said in fit.said:

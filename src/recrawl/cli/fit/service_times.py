@@ -1,5 +1,6 @@
 """``recrawl fit service``: a phase-type law of service or obsolescence times."""
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -148,7 +149,12 @@ def _as_json(fit: LawFit, law: PhaseType, samples: NDArray[np.float64] | None) -
         "distance": fit.distance,
         "exponential_distance": fit.exponential_distance,
         "candidates": [
-            {"stages": one.stages, "log_likelihood": one.log_likelihood, "bic": one.bic}
+            {
+                "stages": one.stages,
+                "log_likelihood": one.log_likelihood,
+                "bic": one.bic,
+                "gain": one.gain if math.isfinite(one.gain) else None,
+            }
             for one in fit.candidates
         ],
         "exponential_will_do": fit.exponential_will_do,
@@ -166,10 +172,19 @@ def _print(fit: LawFit, law: PhaseType, samples: NDArray[np.float64] | None, tex
         ]
         print_table(["", f"{samples.size:,} samples", "fit"], rows)
         table = [
-            ["+".join(map(str, one.stages)), f"{one.log_likelihood:.2f}", f"{one.bic:.2f}"]
+            [
+                "+".join(map(str, one.stages)),
+                f"{one.log_likelihood:.2f}",
+                f"{one.bic:.2f}",
+                f"{one.gain:.2f}" if math.isfinite(one.gain) else "one top",
+            ]
             for one in fit.candidates[:6]
         ]
-        print_table(["stages of branches", "log-likelihood", "BIC"], table, title="Best first")
+        print_table(
+            ["stages of branches", "log-likelihood", "BIC", "over the next top"],
+            table,
+            title="Best first",
+        )
         out.print(
             f"Largest difference of distributions: {fit.distance:.4f}; of an exponential law "
             f"{fit.exponential_distance:.4f} (chance alone: up to {1.36 / samples.size**0.5:.4f}).",

@@ -1,0 +1,50 @@
+"""One step of expectation and maximisation for a mixture of Erlang laws."""
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recrawl.kernels.compile import kernel
+
+__all__ = ["expect_branches"]
+
+Floats: TypeAlias = NDArray[np.float64]
+
+
+@kernel
+def expect_branches(
+    times: Floats,
+    logs: Floats,
+    order: Floats,
+    constant: Floats,
+    rates: Floats,
+    mass: Floats,
+    spent: Floats,
+) -> float:
+    """Return the log-likelihood; add up the weight of each branch and the time spent in it.
+
+    ``constant`` is order log rate - log (order - 1)! + log share; ``logs`` are those of the times.
+    ``mass`` and ``spent``, shape (m,), are written.
+    """
+    m = rates.size
+    joint = np.empty(m)
+    total = 0.0
+    for i in range(m):
+        mass[i] = 0.0
+        spent[i] = 0.0
+    for t in range(times.size):
+        most = -np.inf
+        for i in range(m):
+            joint[i] = constant[i] + (order[i] - 1.0) * logs[t] - rates[i] * times[t]
+            most = max(most, joint[i])
+        whole = 0.0
+        for i in range(m):
+            joint[i] = np.exp(joint[i] - most)
+            whole += joint[i]
+        total += most + np.log(whole)
+        for i in range(m):
+            weight = joint[i] / whole
+            mass[i] += weight
+            spent[i] += weight * times[t]
+    return total
