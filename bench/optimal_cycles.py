@@ -1,4 +1,4 @@
-"""Optimal cycles on random instances: does it end, is it exact, is anything below it?
+"""Optimal cycles on random instances: each ends, is exact, and nothing is below it.
 
 Three and four pages or servers; rates over three decades, a tenth of them equal, weights in
 proportion to rates, drawn, or losses.

@@ -14,6 +14,7 @@ from enum import StrEnum
 
 __all__ = [
     "BufferedPage",
+    "Difference",
     "Discovery",
     "Document",
     "Extract",
@@ -27,6 +28,7 @@ __all__ = [
     "PageState",
     "PageUpdate",
     "PlanRecord",
+    "Subscription",
     "Visit",
     "VisitAnswer",
 ]
@@ -133,6 +135,7 @@ class FetchResponse:
     etag: str | None = None
     last_modified: str | None = None
     retry_after: str | None = None
+    link: str = ""  # of all Link headers
     robots_tag: str = ""
     received_bytes: int = 0
     elapsed_s: float = 0.0
@@ -180,6 +183,17 @@ class PageUpdate:
     raw_hash: bytes | None = None
     title: str | None = None
     redirect_url: str | None = None
+    difference: str | None = None  # to the copy that this one took the place of
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What one page said anew (lines marked ``+``) and no more (``-``), as one visit found."""
+
+    url: str
+    title: str
+    found_at_s: float
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +279,26 @@ class VisitAnswer:
     number: int
     url: str
     outcome: str | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """What was asked of a hub, and what it granted; see `recrawl.crawler.control.hubs`.
+
+    ``callback`` is the end of the address that the hub calls. The hub is asked at ``due_s``, may
+    verify until ``asked_until_s``, and announces the topic until ``until_s``.
+    """
+
+    topic: str
+    hub: str
+    callback: str
+    secret: str
+    due_s: float
+    asked_until_s: float = 0.0
+    until_s: float = 0.0
+    told_s: float = 0.0
+    failures: int = 0
     note: str | None = None
 
 

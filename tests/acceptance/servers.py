@@ -18,6 +18,7 @@ class Exchange:
         self.path = path
         self.headers = headers
         self.writer = writer
+        self.body = b""
 
     @property
     def host(self) -> str:
@@ -88,7 +89,9 @@ class LocalServer:
                     with self._asked:
                         self.requests[headers.get("host", "") + path] += 1
                         self._asked.notify_all()
-                    await self._handler(Exchange(path, headers, writer))
+                    exchange = Exchange(path, headers, writer)
+                    exchange.body = await reader.readexactly(int(headers.get("content-length", 0)))
+                    await self._handler(exchange)
                     if writer.is_closing():
                         break
         finally:

@@ -223,7 +223,7 @@ def test_a_terminal_shows_the_crawl_as_it_goes(tmp_path: Path) -> None:
     """The panel of a terminal is drawn anew while the crawl runs, with what has happened."""
     ours, theirs = os.openpty()
     with os.fdopen(ours, "rb", buffering=0) as screen:
-        command = [sys.executable, "-m", "recrawl", "demo", "--seconds", "3", "--pages", "60"]
+        command = [sys.executable, "-m", "recrawl", "demo", "--seconds", "8", "--pages", "60"]
         shown = b""
         with subprocess.Popen(
             command, cwd=tmp_path, env=ENV, stdout=subprocess.DEVNULL, stderr=theirs
@@ -233,8 +233,14 @@ def test_a_terminal_shows_the_crawl_as_it_goes(tmp_path: Path) -> None:
                 while chunk := screen.read(65536):
                     shown += chunk
         assert process.returncode == 0
-    assert shown.count(b"fetches") >= 3
     plain = re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b"", shown)
+    frames = plain.split(b"fetches  ")[1:]
+    assert len(frames) >= 3
+    # Coverage until the first pass is over, freshness from then on.
+    told = [(b"to come " in frame, b"fresh, estimated " in frame) for frame in frames]
+    assert told[0] == (True, False)
+    assert all(coverage != freshness for coverage, freshness in told[:-1])
+    assert sorted(told[:-1], reverse=True) == told[:-1]
     assert re.search(rb"new +[1-9]\d", plain)
 
 

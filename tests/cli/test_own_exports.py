@@ -5,11 +5,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pyarrow import Table, csv
+from pyarrow.json import read_json
+from pyarrow.parquet import read_table as read_parquet
 
 from recrawl.cli.app import main
 from recrawl.crawler.frontier.sqlite import SqliteFrontier
 from recrawl.crawler.ports import AdmissionLimits
-from recrawl.terms import Discovery, Outcome, PageState, PageUpdate, PlanRecord, Visit
+from recrawl.crawler.wiring.stores import open_index
+from recrawl.terms import Discovery, Document, Outcome, PageState, PageUpdate, PlanRecord, Visit
+
+
+def read_csv(path: Path) -> Table:
+    return csv.read_csv(path, parse_options=csv.ParseOptions(newlines_in_values=True))
+
 
 START_S, HOUR_S = 1_780_000_000.0, 3_600.0
 HOST = "http://a.test"
@@ -91,3 +100,28 @@ def test_every_export_is_read_by_the_verbs_that_are_for_it(
         assert rates[f"{HOST}/11"] > 2 * rates[f"{HOST}/0"] > 0
     if words[0] == "plan":
         assert answer["budget"] == pytest.approx(100.0 / 86_400.0)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
+def test_text_and_markdown_come_with_the_pages(
+    crawled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], ending: str
+) -> None:
+    """Of those that the index holds; of visits there is none."""
+    index = open_index(crawled)
+    index.replace(Document(f"{HOST}/3", "Three", "Why\nbecause_of it", 1.0, b"x", ("Why",)))
+    index.commit()
+    index.close()
+    out = tmp_path / f"pages.{ending}"
+    command = ["export", "pages", "--text", "--state", crawled, "--out", out, "--json"]
+
+    assert told(capsys, *command)["rows"] == 13
+
+    read = {"csv": read_csv, "parquet": read_parquet, "jsonl": read_json}[ending]
+    pages = {row["url"]: row for row in read(out).to_pylist()}
+    assert pages[f"{HOST}/3"]["text"] == "Why\nbecause_of it"
+    assert pages[f"{HOST}/3"]["markdown"] == "# Three\n\n## Why\n\nbecause\\_of it\n"
+    assert not pages[f"{HOST}/4"]["markdown"]
+    with pytest.raises(SystemExit) as ended:
+        main(["export", "visits", "--text", "--state", str(crawled), "--out", str(out)])
+    assert ended.value.code == 2
+    assert "--text: there is text of pages, not of visits" in capsys.readouterr().err

@@ -90,6 +90,9 @@ def write_state(
                         due_s=NOW_S + DAY_S,
                         signature=b"s",
                         title=titles[lease.url],
+                        difference=f"-{titles[lease.url]} was so\n+{titles[lease.url]} is so"
+                        if outcome is Outcome.CHANGED
+                        else None,
                     )
                     for number, lease in enumerate(leases)
                 ]

@@ -15,7 +15,11 @@ from playwright.sync_api import Browser, expect
 from tests.acceptance.command import ENV, write_config
 from tests.acceptance.servers import Exchange, serving
 from tests.web.browsing import VIEWS, server, watched
-from tests.web.state import HOSTILE
+from tests.web.state import FACTS, HOST, HOSTILE, NOW_S, stories, write_state
+
+from recrawl.crawler.ports import AdmissionLimits
+from recrawl.crawler.wiring.stores import open_frontier
+from recrawl.terms import Discovery, Outcome, PageState, PageUpdate, Visit
 
 pytestmark = pytest.mark.slow
 
@@ -72,11 +76,43 @@ def test_the_dashboard_fills_itself(browser: Browser, origin: str) -> None:
         page = view.go("/dashboard")
         expect(page.locator("#state")).to_contain_text("Stopped")
         expect(page.locator("#freshness")).to_contain_text("%")
-        expect(page.locator("#gain")).to_contain_text("points")
+        expect(page.locator("#gain")).to_contain_text("more fresh")
         expect(page.locator("#robots-picture path.curve")).to_have_count(1)
         expect(page.locator("#hosts")).to_contain_text("answered 503")
         expect(page.locator("#valuable tr")).to_have_count(8)
         expect(page.locator("#model")).to_contain_text("indexer idle")
+        expect(page.locator("#price")).to_contain_text("fetches a day keep one more page fresh")
+        expect(page.locator("#changes > li")).to_have_count(8)
+        expect(page.locator("#changes ins").first).to_contain_text("is so")
+        expect(page.locator("#troubles-words")).to_contain_text("None")
+        expect(page.locator("#first-pass")).to_be_hidden()
+        page.locator("#changes a").first.click()
+        expect(page.get_by_role("heading", name="What it said anew")).to_be_visible()
+
+
+def test_a_first_pass_and_troubles_are_told(browser: Browser, tmp_path: Path) -> None:
+    """How far it is, what went wrong, what is left out; and no staircase where none was solved."""
+    facts = {name: FACTS[name] for name in ("now_s", "budget_per_s", "robots", "buffer_capacity")}
+    state = write_state(tmp_path, stories(4), facts=facts)
+    frontier = open_frontier(state)
+    found = [Discovery(f"{HOST}/new/{n}", HOST) for n in range(9)]
+    (host,) = frontier.admit(found, NOW_S, AdmissionLimits())
+    first, second = frontier.lease(
+        host, limit=2, due_by_s=NOW_S, now_s=NOW_S, until_s=NOW_S + 9.0, discovery_share=1.0
+    )
+    ill, hidden = (
+        Visit(NOW_S, Outcome.SERVER_ERROR, 503),
+        Visit(NOW_S, Outcome.NEW, 200, note="noindex"),
+    )
+    frontier.complete([PageUpdate(first, ill, PageState.DISCOVERED, due_s=NOW_S + 99.0)])
+    frontier.complete([PageUpdate(second, hidden, PageState.EXCLUDED, due_s=NOW_S + 99.0)])
+    frontier.close()
+    with server("--state", state) as at, watched(browser, at) as view:
+        page = view.go("/dashboard")
+        expect(page.locator("#first-pass")).to_contain_text("4 of 13 pages known are indexed, 8")
+        expect(page.locator("#troubles")).to_contain_text("the server is in trouble (503)")
+        expect(page.locator("#left-out")).to_contain_text("asks not to be indexed (noindex)")
+        expect(page.locator("#robots-picture")).to_be_hidden()
 
 
 def test_what_if_is_answered_and_applied_by_nobody(browser: Browser, origin: str) -> None:

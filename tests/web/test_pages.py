@@ -252,7 +252,7 @@ async def test_hosts_at_their_limit_are_named_with_their_price(crawl: Path) -> N
     for host in some:
         assert host["most_per_s"] == pytest.approx(1 / 7200)
         assert host["by"] == "us"
-        assert host["points_per_daily_fetch"] > 0.0
+        assert host["price"] > 0.0
         assert host["times"] is None or host["times"] > 1.0
 
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["check_picture", "new_figure", "save_figure"]
+__all__ = ["add_legend", "check_picture", "new_figure", "save_figure"]
 
 _ENDINGS = (".svg", ".png", ".pdf")
 
@@ -45,6 +45,29 @@ def new_figure(columns: int, rows: int = 1) -> "tuple[Figure, list[Axes]]":
     figure = Figure(figsize=(4.6 * columns, 3.9 * rows), layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False)
     return figure, list(panels.ravel())
+
+
+def add_legend(panel: "Axes", *others: "Axes", columns: int = 3) -> None:
+    """Put a legend above a panel, where it covers no curve; its title moves up.
+
+    Parameters
+    ----------
+    others : further axes of the same panel, whose lines are named too
+    columns : names beside each other
+    """
+    both = [axes.get_legend_handles_labels() for axes in (panel, *others)]
+    handles = [handle for some, _ in both for handle in some]
+    names = [name for _, some in both for name in some]
+    if not names:
+        return
+    panel.legend(
+        handles, names, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, frameon=False,
+        fontsize=8, borderaxespad=0.2, columnspacing=1.2, handlelength=1.6,
+    )  # fmt: skip
+    rows = -(-len(names) // columns)
+    for side in ("left", "center"):
+        if title := panel.get_title(side):
+            panel.set_title(title, loc=side, fontsize=10, pad=8.0 + 13.0 * rows)
 
 
 def save_figure(figure: "Figure", path: Path) -> None:

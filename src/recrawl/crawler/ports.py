@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from recrawl.crawler.control.evidence import Evidence, PlannedPages
 from recrawl.terms import (
+    Difference,
     Discovery,
     Document,
     Extract,
@@ -28,6 +29,7 @@ from recrawl.terms import (
     PageState,
     PageUpdate,
     PlanRecord,
+    Subscription,
     VisitAnswer,
 )
 
@@ -38,9 +40,11 @@ __all__ = [
     "Extractor",
     "Fetcher",
     "Frontier",
+    "HubClient",
     "Offload",
     "PageIndex",
     "Preparation",
+    "Subscriptions",
 ]
 
 
@@ -94,6 +98,42 @@ class Fetcher(Protocol):
         FetchError
             No usable answer; ``kind`` says why, in one word.
         """
+        ...
+
+
+class HubClient(Protocol):
+    """Asks hubs; connects to where a :class:`Fetcher` does, and to no other place."""
+
+    async def post(self, url: str, form: Mapping[str, str]) -> FetchResponse:
+        """Post a form; raises as :meth:`Fetcher.fetch` does."""
+        ...
+
+
+class Subscriptions(Protocol):
+    """What was asked of hubs; durable, and written by two processes."""
+
+    def found(self, topic: str, hub: str, now_s: float) -> None:
+        """Note that a hub announces a topic: to be asked at once, unless it was before."""
+        ...
+
+    def due(self, now_s: float, limit: int) -> list[Subscription]:
+        """Those whose hub is to be asked."""
+        ...
+
+    def of(self, callback: str) -> Subscription | None:
+        """The one that has this callback."""
+        ...
+
+    def every(self) -> list[Subscription]:
+        """All of them."""
+        ...
+
+    def save(self, subscription: Subscription) -> None:
+        """Keep what became of one; topic, hub, callback and secret stay."""
+        ...
+
+    def close(self) -> None:
+        """Release files."""
         ...
 
 
@@ -279,6 +319,13 @@ class Frontier(Protocol):
         """Record visits and what they changed, all or none."""
         ...
 
+    def differences(self, *, limit: int, url: str | None = None) -> list[Difference]:
+        """What pages said anew when their copies were replaced, the latest first.
+
+        Of the last thousand of all pages; of one page with ``url``.
+        """
+        ...
+
     def make_due_by(self, now_s: float, longest_s: float) -> int:
         """Bring forward pages due later than any interval allows; return how many.
 
@@ -310,6 +357,14 @@ class Frontier(Protocol):
 
     def planned_pages(self) -> PlannedPages:
         """The pages whose copies are to be kept fresh (indexed, or known and worth a visit)."""
+        ...
+
+    def copies(self, most: int) -> list[int]:
+        """Pages that say what another page of their host says, by signature; ids.
+
+        The first that was found stands for the others. Where more than ``most`` say the same they
+        have nothing to say yet, and are not copies of each other.
+        """
         ...
 
     def save_plan(
@@ -406,8 +461,20 @@ class PageIndex(Protocol):
         """Signature of the copy that is held."""
         ...
 
+    def copy(self, url: str) -> Document | None:
+        """The copy that is held, without what its host repeats."""
+        ...
+
     def same(self, document: Document) -> bool:
         """Tell whether the copy that is held says the same, but for what its host repeats."""
+        ...
+
+    def difference(self, document: Document) -> str | None:
+        """Say what a document says anew, and what no more, beside the copy that is held.
+
+        Lines that begin with ``+`` or ``-``, bounded in number and length; "" where lines only
+        moved, and None where no copy is held. What the host repeats is left out.
+        """
         ...
 
     def search(

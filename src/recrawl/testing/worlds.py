@@ -14,7 +14,14 @@ from recrawl.crawler.control.scope import Scope
 from recrawl.crawler.fetch.in_place import InPlaceExtractor
 from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.index.memory import MemoryIndex
-from recrawl.crawler.ports import Frontier, Offload, PageIndex, Preparation
+from recrawl.crawler.ports import (
+    Frontier,
+    HubClient,
+    Offload,
+    PageIndex,
+    Preparation,
+    Subscriptions,
+)
 from recrawl.crawler.runtime.clock import LoopClock
 from recrawl.crawler.runtime.crawl import Crawl, CrawlPlan
 from recrawl.crawler.runtime.parts import Rules, World
@@ -113,6 +120,8 @@ def virtual_crawl(
     index: PageIndex | None = None,
     once: bool = False,
     plan: CrawlPlan | None = None,
+    hubs: HubClient | None = None,
+    subscriptions: Subscriptions | None = None,
 ) -> VirtualCrawl:
     """Put a crawl together, in memory unless adapters are given."""
     setup = setup or Setup()
@@ -133,6 +142,8 @@ def virtual_crawl(
         on_state=in_place,
         on_work=on_work,
         prepare=TimedPreparation(clock, setup.prepare_s) if setup.prepare_s else None,
+        hubs=hubs,
+        subscriptions=subscriptions,
     )
     told: dict[str, object] = {
         "admission": Admission(Scope(hosts=setup.hosts)),

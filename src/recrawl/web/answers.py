@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from recrawl.crawler.control.urls import normalise
 from recrawl.crawler.reports.page import page_report, timetable_report, why_unknown
+from recrawl.crawler.reports.progress import fetch_price, fetches_words, price_words
 from recrawl.crawler.settings import Settings
 from recrawl.errors import InputError, RecrawlError
 from recrawl.quantities import show_duration, show_rate
+from recrawl.terms import PlanRecord
 from recrawl.web.observation import crawl_instant
 from recrawl.web.pages.search import AGES, PER_PAGE, SearchQuestion, SearchResult
 from recrawl.web.source import CrawlSource
@@ -125,7 +127,10 @@ def explain_page(
     now_s = crawl_instant(frontier.facts(), is_running=history.is_running())
     hosts = {record.host: record for record in frontier.hosts()}
     plan = frontier.last_plan()
-    report = page_report(details, plan, hosts[details.host], now_s=now_s)
+    report = page_report(
+        details, fetch_price(plan, frontier.facts()), hosts[details.host], now_s=now_s,
+        differences=frontier.differences(limit=5, url=page_url),
+    )  # fmt: skip
     report.update(timetable_report(frontier, page_url, settings, now_s=now_s))
     title = history.pages([details.page_id])[details.page_id][1]
     return report, title
@@ -144,6 +149,7 @@ class Planning:
         self._agent = settings.name if settings else "recrawl"
         self._config = config
         self._asked: tuple[Any, PlanQuestion | None] = (None, None)
+        self._present: tuple[PlanQuestion | None, float] = (None, 0.0)
         self._trade_off: tuple[Any, list[dict[str, float]]] = (None, [])
 
     def answer(
@@ -175,6 +181,7 @@ class Planning:
         present_weight = facts.get("starvation_weight", 0.0)
         weight = present_weight if starvation_weight is None else starvation_weight
         schedule = solve_what_if(question, budget, delay)
+        price = self._price(question, facts, source.frontier().last_plan(), schedule.price)
         at_cap = schedule.host_prices > schedule.price * (1 + 1e-6)
         return {
             "budget": budget,
@@ -187,8 +194,9 @@ class Planning:
             },
             "pages": len(question.inputs.weights),
             "freshness": schedule.freshness,
-            "price": schedule.price,
-            "points_per_daily_fetch": _points(schedule.price, question),
+            "price": price,
+            "price_words": price_words(price),
+            "fetches_words": fetches_words(price),
             "never_visited": schedule.n_never_visited,
             "hosts_at_cap": int(at_cap.sum()),
             "dearest_hosts": _dearest(source, question, schedule, delay),
@@ -196,6 +204,22 @@ class Planning:
             "command": self._command(question, budget, delay, weight, present_weight),
             "took_ms": 1000.0 * (time.perf_counter() - started_s),
         }
+
+    def _price(
+        self,
+        question: "PlanQuestion",
+        facts: dict[str, float],
+        plan: PlanRecord | None,
+        solved: float,
+    ) -> float:
+        """Return a price that was solved, on the scale of the one that the crawl tells itself."""
+        from recrawl.crawler.reports.plans import solve_what_if
+
+        if self._present[0] is not question:
+            now = solve_what_if(question, question.budget_per_s, question.delay_s)
+            self._present = (question, now.price)
+        told = fetch_price(plan, facts)
+        return solved if not told or not self._present[1] else told * solved / self._present[1]
 
     def trade_off(self, source: CrawlSource) -> list[dict[str, float]]:
         """Return the freshness that multiples of the budget would buy."""
@@ -238,11 +262,6 @@ class Planning:
         return " ".join(parts)
 
 
-def _points(price: float, question: "PlanQuestion") -> float:
-    """Return a price as percentage points of freshness for one more fetch a day."""
-    return 100.0 * price / max(float(question.inputs.weights.sum()), 1e-300) / 86_400.0
-
-
 def _dearest(
     source: CrawlSource, question: "PlanQuestion", schedule: "Schedule", delay_s: float
 ) -> list[dict[str, object]]:
@@ -263,7 +282,7 @@ def _dearest(
                 "pages": int((pages == row).sum()),
                 "most_per_s": 1.0 / max(asked_s, delay_s),
                 "by": "robots.txt" if asked_s > delay_s else "us",
-                "points_per_daily_fetch": _points(float(prices[row]), question),
+                "price": float(prices[row]),
                 "times": float(prices[row] / schedule.price) if schedule.price > 0 else None,
             }
         )

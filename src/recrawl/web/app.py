@@ -24,6 +24,7 @@ from recrawl.web.asked import asked_delay, asked_rate, asked_search, asked_weigh
 from recrawl.web.doors import Doors
 from recrawl.web.files import static_file
 from recrawl.web.guard import COOKIE, Access, Guard, TokenBuckets
+from recrawl.web.hubs import Hubs
 from recrawl.web.live import LiveView
 from recrawl.web.markup import element
 from recrawl.web.observation import crawl_instant
@@ -87,6 +88,7 @@ class CrawlPages:
         self._on_plan = Reader(directory, "plan")
         self._on_live = Reader(directory, "live")
         self._doors = Doors(self._on_state, settings)
+        self._hubs = Hubs(self._on_state, settings)
         self._logins = TokenBuckets(_LOGINS_PER_S, _LOGIN_BURST, time.monotonic)
         self.live = LiveView(self._on_live, agent=settings.name if settings else "recrawl")
 
@@ -125,6 +127,7 @@ class CrawlPages:
             Route("/api/events", self.events),
             Route("/static/{name:path}", self.static),
             *self._doors.routes(),
+            *self._hubs.routes(),
         ]
 
     # -- pages --

@@ -37,7 +37,7 @@ HEADERS: Final = {
 _RAW_HEADERS: Final = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 _NO_STORE: Final = ((b"cache-control", b"no-store"),)
 COOKIE: Final = "recrawl-session"
-_OPEN_PATHS: Final = ("/static/", "/login", "/indexnow")  # a ping shows a key of its own
+_OPEN_PATHS: Final = ("/static/", "/login", "/indexnow", "/websub/")  # those who ask show a key
 
 
 class TokenBuckets:

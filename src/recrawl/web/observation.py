@@ -6,6 +6,7 @@ import numpy as np
 
 from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.crawler.reports.history import freshness_over_time
+from recrawl.crawler.reports.recent import left_out, recent_changes, troubles
 from recrawl.crawler.reports.status import believed_rates, control_report, instant_of, status_report
 from recrawl.terms import PlanRecord
 from recrawl.web.source import CrawlSource
@@ -20,7 +21,7 @@ _MOST_VISITS: Final = 300_000  # of the history that it is made from
 _LONGEST_S: Final = 30 * 86_400.0
 _HOSTS: Final = 50
 _PAGES: Final = 8
-_POINTS: Final = 100.0 / 86_400.0  # of freshness for a fetch a day, in one of all a second
+_CHANGES: Final = 8
 
 
 def crawl_instant(facts: dict[str, float], *, is_running: bool) -> float:
@@ -95,6 +96,10 @@ class CrawlObserver:
         told |= {
             "first_visit": first_s,
             "gain": gained.get("gain"),
+            "gain_pages": gained.get("gain_pages"),
+            "changes": recent_changes(frontier, limit=_CHANGES),
+            "troubles": troubles(history),
+            "left_out": left_out(history),
             "freshness_over_time": _over_time(source, pages, since_s, now_s),
             "plans": history.plans_since(since_s),
             "fetches_over_time": _fetches(source, since_s, now_s),
@@ -114,15 +119,16 @@ class CrawlObserver:
             now = solve_what_if(question, question.budget_per_s, question.delay_s)
             more = solve_what_if(question, 1.2 * question.budget_per_s, question.delay_s)
             prices = dict(zip(question.host_ids.tolist(), now.host_prices.tolist(), strict=False))
-            weight = max(float(question.inputs.weights.sum()), 1e-300)
             told = {
                 "gain": more.freshness - now.freshness,
+                "gain_pages": (more.freshness - now.freshness)
+                * float(question.inputs.weights.sum()),
                 "delay_s": question.delay_s,
                 "asked_s": dict(
                     zip(question.host_ids.tolist(), question.crawl_delays_s.tolist(), strict=True)
                 ),
                 "prices": {
-                    host: (_POINTS * price / weight, price / now.price if now.price > 0 else None)
+                    host: (price, price / now.price if now.price > 0 else None)
                     for host, price in prices.items()
                     if price > now.price * (1 + 1e-6)
                 },
@@ -168,7 +174,7 @@ def _hosts(source: CrawlSource, now_s: float, gained: dict[str, Any]) -> list[di
     for host in source.frontier().hosts():
         seen = counts.get(host.host_id)
         blocked = host.blocked_until_s > now_s
-        points, times = prices.get(host.host_id, (None, None))
+        price, times = prices.get(host.host_id, (None, None))
         told.append(
             {
                 "host": host.host,
@@ -181,14 +187,14 @@ def _hosts(source: CrawlSource, now_s: float, gained: dict[str, Any]) -> list[di
                 "why": host.blocked_why if blocked else None,
                 "delay_s": max(own_s, asked_s.get(host.host_id, 0.0)),
                 "delay_by": "robots.txt" if asked_s.get(host.host_id, 0.0) > own_s else "us",
-                "points_per_daily_fetch": points,
+                "price": price,
                 "times": times,
             }
         )
     told.sort(
         key=lambda row: (
             row["why"] is None,
-            row["points_per_daily_fetch"] is None,
+            row["price"] is None,
             -int(str(row["pages"])),
         )
     )

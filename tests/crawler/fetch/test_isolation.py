@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.ending import ends
 
 from recrawl.crawler.fetch.extract import PageExtractor
 from recrawl.crawler.fetch.isolation.cheap import SMALL_BYTES, is_cheap
@@ -243,15 +244,5 @@ def test_a_reader_does_not_outlive_whoever_started_it() -> None:
         assert parent.stdout is not None
         child = int(parent.stdout.readline())
         parent.send_signal(signal.SIGKILL)
-    until_s = time.monotonic() + 10.0
-    while is_alive(child) and time.monotonic() < until_s:
-        time.sleep(0.01)
 
-    assert not is_alive(child)
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return ") Z " not in Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return False
+    assert ends(child, within_s=30.0)

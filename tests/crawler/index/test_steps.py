@@ -1,16 +1,17 @@
 """The step before the index: what a command may do, and what becomes of one that does not."""
 
 import asyncio
+import os
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.ending import ends
 
 from recrawl.crawler.index.steps import CommandStep, Step, Steps
 from recrawl.crawler.settings import Settings
@@ -156,7 +157,9 @@ def test_the_configuration_has_one_for_each_server(tmp_path: Path) -> None:
 
 def test_a_command_and_what_it_started_end_with_the_crawl(tmp_path: Path) -> None:
     """Even when that is killed in the middle of a page."""
-    command = f"echo $$ > {tmp_path}/first; sleep 600 & echo $! > {tmp_path}/second; wait"
+    told = tmp_path / "told"
+    os.mkfifo(told)
+    command = f"sleep 600 & echo $$ $! > {told}; wait"
     script = (
         "from recrawl.crawler.index.steps import CommandStep\n"
         "from recrawl.terms import Document\n"
@@ -164,20 +167,8 @@ def test_a_command_and_what_it_started_end_with_the_crawl(tmp_path: Path) -> Non
         "step(Document('http://a.test/', '', '', 0.0, b''))\n"
     )
     with subprocess.Popen([sys.executable, "-c", script]) as crawl:
-        second = tmp_path / "second"
-        until_s = time.monotonic() + 30.0
-        while not (second.exists() and second.read_text().strip()) and time.monotonic() < until_s:
-            time.sleep(0.01)
+        pids = [int(word) for word in told.read_text().split()]  # from when both have started
         crawl.kill()
-    pids = [int((tmp_path / name).read_text()) for name in ("first", "second")]
 
-    while any(map(is_alive, pids)) and time.monotonic() < until_s:
-        time.sleep(0.01)
-    assert not any(map(is_alive, pids))
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return ") Z " not in Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return False
+    assert len(pids) == 2
+    assert all(ends(pid, within_s=30.0) for pid in pids)

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from recrawl.api.backtesting import Compared
-from recrawl.cli.figures import new_figure, save_figure
+from recrawl.cli.figures import add_legend, new_figure, save_figure
 
 __all__ = ["draw_backtest"]
 
@@ -29,7 +29,7 @@ def draw_backtest(path: Path, found: list[Compared]) -> None:
     left.set_title(f"Fresh copies at {middle.name}", loc="left", fontsize=10)
     left.set_ylabel("share of copies fresh, %")
     left.tick_params(axis="x", labelrotation=30)
-    left.legend(frameon=False, fontsize=8)
+    add_legend(left)
     for name in found[0].scores:
         spent = [one.scores[name].fetches for one in found]
         fresh = [100 * one.scores[name].freshness for one in found]
@@ -39,7 +39,7 @@ def draw_backtest(path: Path, found: list[Compared]) -> None:
     right.set_xscale("log")
     right.set_xlabel("fetches while judged")
     right.set_title("Freshness against the budget", loc="left", fontsize=10)
-    right.legend(frameon=False, fontsize=7)
+    add_legend(right, columns=4)
     for axes in (left, right):
         axes.spines[["top", "right"]].set_visible(False)
     save_figure(figure, path)

@@ -10,7 +10,6 @@ from recrawl.cli.crawler.place import DEFAULT_CONFIG, state_directory
 from recrawl.cli.output import console, print_json, print_table
 from recrawl.crawler.control.urls import normalise
 from recrawl.crawler.reports.page import explain_page
-from recrawl.crawler.reports.progress import price_words
 from recrawl.crawler.settings import load_settings
 from recrawl.crawler.wiring.stores import open_frontier
 from recrawl.errors import InputError
@@ -90,7 +89,7 @@ def _show(report: dict[str, Any], details: PageDetails) -> None:
         )
     if report["price"] is not None:
         # The plan visits a page as often as one more visit a day still brings this much.
-        rows.append(("price", price_words(report["price"])))
+        rows.append(("price", report["price_words"]))
         rows.append(("set by", report["price_set_by"]))
     if report["host_blocked_why"]:
         left = show_duration(report["host_blocked_until_s"] - now_s)
@@ -119,3 +118,8 @@ def _show(report: dict[str, Any], details: PageDetails) -> None:
             for visit in details.recent
         ],
     )
+    for change in report["differences"][:1]:
+        at = datetime.fromtimestamp(change["found_at"], UTC).strftime("%Y-%m-%d %H:%M:%S")
+        out.print(f"What it said anew at {at}:")
+        for sign, line in change["lines"] or [("", "the same lines, in another order")]:
+            out.print(f"  {sign} {line}", markup=False)

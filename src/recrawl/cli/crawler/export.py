@@ -13,12 +13,14 @@ from cyclopts import Parameter
 
 from recrawl.cli.crawler.place import state_directory
 from recrawl.cli.output import print_json, say
-from recrawl.crawler.wiring.stores import open_frontier
+from recrawl.crawler.reports.markdown import as_markdown
+from recrawl.crawler.wiring.stores import open_frontier, open_index
 from recrawl.errors import InputError, StateError
 
 __all__ = ["export"]
 
 Batches = Iterator[tuple[list[str], list[tuple[Any, ...]]]]
+_TEXTS_AT_ONCE = 200  # of up to a megabyte each
 
 
 def export(
@@ -27,6 +29,7 @@ def export(
     out: Path,
     config: Path | None = None,
     state: Path | None = None,
+    text: Annotated[bool, Parameter(negative="")] = False,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
     """Write pages or visits to a Parquet, CSV or JSON Lines file, by its ending.
@@ -45,6 +48,10 @@ def export(
         Configuration of the crawl.  [default: recrawl.toml]
     state
         State directory of the crawl, instead of a configuration.
+    text
+        With pages: their text and the same as Markdown, as the index holds them; empty where it
+        holds no copy. Only text is kept of a page: in Markdown there are its headings and
+        paragraphs, but no lists, links or code.
     json_
         Print one JSON object about what was written.
     """
@@ -55,11 +62,17 @@ def export(
     }
     if out.suffix not in writers:
         raise InputError(f"--out: {out} must end in {', '.join(writers)}")
-    frontier = open_frontier(state_directory(config, state), read_only=True)
+    if text and what != "pages":
+        raise InputError(f"--text: there is text of pages, not of {what}; leave it out")
+    directory = state_directory(config, state)
+    frontier = open_frontier(directory, read_only=True)
     part = out.with_name(f"{out.name}.part")
     signal.signal(signal.SIGTERM, _interrupted)
     try:
-        rows = writers[out.suffix](part, frontier.table(what))
+        table = frontier.table(what)
+        if text:
+            table = _with_text(table, directory)
+        rows = writers[out.suffix](part, table)
         os.replace(part, out)
     except OSError as error:
         raise StateError(f"{out}: {error.strerror}; nothing was written") from error
@@ -76,6 +89,19 @@ def export(
 
 def _interrupted(number: int, _: object) -> None:
     raise SystemExit(128 + number)
+
+
+def _with_text(table: Batches, directory: Path) -> Batches:
+    """Add what the index holds of each page."""
+    with contextlib.closing(open_index(directory, read_only=True)) as index:
+        for names, batch in table:
+            url = names.index("url")
+            for first in range(0, len(batch), _TEXTS_AT_ONCE):
+                rows = []
+                for row in batch[first : first + _TEXTS_AT_ONCE]:
+                    copy = index.copy(row[url])
+                    rows.append((*row, *((copy.text, as_markdown(copy)) if copy else (None, None))))
+                yield [*names, "text", "markdown"], rows
 
 
 def _write_csv(path: Path, batches: Batches) -> int:

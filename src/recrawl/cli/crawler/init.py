@@ -102,6 +102,7 @@ budget = "{budget}"
 
 [signals]
 # indexnow_key = "..."           # take IndexNow pings that show this key, at /indexnow of `serve`
+# callback = "https://crawl.example.org"  # where WebSub hubs reach `serve`: they announce feeds
 
 [plan]
 # Pages never seen are fetched as fast as politeness allows; the budget is for keeping them fresh.

@@ -5,6 +5,7 @@ import os
 import signal
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from cyclopts import Parameter
 
@@ -78,7 +79,10 @@ def serve(  # noqa: PLR0913 - its parameters are its options
     path = config or DEFAULT_CONFIG
     settings = load_settings(path) if state is None else None
     listener = bind(listen, port)
-    access = Access(frozenset(part.lower() for part in name), token, behind_tls)
+    names = {part.lower() for part in name}
+    if settings is not None and settings.callback:  # by which hubs ask
+        names.add(urlsplit(settings.callback).hostname or "")
+    access = Access(frozenset(names), token, behind_tls)
 
     def on_start() -> None:
         if not quiet:

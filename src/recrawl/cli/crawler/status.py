@@ -8,7 +8,6 @@ from cyclopts import Parameter
 
 from recrawl.cli.crawler.place import state_directory
 from recrawl.cli.output import console, print_json, print_table
-from recrawl.crawler.reports.progress import price_words
 from recrawl.crawler.reports.status import MEASURE_WORDS, status_report
 from recrawl.crawler.wiring.stores import is_running, open_frontier
 from recrawl.quantities import show_duration, show_rate
@@ -143,12 +142,11 @@ def _show(report: dict[str, Any]) -> None:
         out.print(f"Budget: {show_rate(report['budget'])}, {used:.0%} used in the last hour")
     if report["price"] is not None:
         budget = report["planned_budget"]
-        worth = 100 * report["price"] / max(report["weight"], 1e-300)  # points, of a fetch a second
         out.print(
             f"Plan: {report['planned_freshness']:.1%} fresh with {show_rate(budget)} for revisits; "
-            f"20 % more would buy about {0.2 * budget * worth:.2f} points"
+            "recrawl serve shows what more would buy"
         )
-        out.print(f"Price: {price_words(report['price'])}")
+        out.print(f"Price: {report['price_words']}")
         out.print(f"It is set by {report['price_set_by']}")
     else:
         out.print("No plan yet: it follows once pages have been visited")

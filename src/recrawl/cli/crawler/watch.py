@@ -157,7 +157,7 @@ class Watch:
             ("of them 304", f"{outcomes['not-modified']:,}"),
             ("moved, gone", f"{outcomes['moved'] + outcomes['gone'] + outcomes['not-found']:,}"),
             ("trouble", f"{troubles:,}"),
-            ("requests", f"{in_flight} in flight, of {crawl.fleet.n_robots} robots"),
+            ("in flight", f"{in_flight} of {crawl.fleet.n_robots} robots"),
             (
                 "buffer",
                 f"{crawl.buffer.length} of {crawl.buffer.capacity}, {crawl.buffer.lost} lost",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.cli.figures import new_figure, save_figure
+from recrawl.cli.figures import add_legend, new_figure, save_figure
 from recrawl.learning.batch_log import BatchLog
 from recrawl.processes.markovian_arrivals import MarkovianArrivals
 from recrawl.processes.phase_type import PhaseType
@@ -30,7 +30,7 @@ def _quantiles(panel: "Axes", samples: NDArray[np.float64], law: PhaseType, titl
     panel.set_xlabel("quantiles of the law")
     panel.set_ylabel("quantiles of the data")
     panel.set_title(title, fontsize=10)
-    panel.legend(frameon=False)
+    add_legend(panel)
 
 
 def draw_arrivals(path: Path, log: BatchLog, process: MarkovianArrivals) -> None:
@@ -45,7 +45,7 @@ def draw_arrivals(path: Path, log: BatchLog, process: MarkovianArrivals) -> None
     panels[1].axhline(0, color="#70757d", linewidth=0.8)
     panels[1].set_xlabel("lag")
     panels[1].set_ylabel("correlation of times between batches")
-    panels[1].legend(frameon=False)
+    add_legend(panels[1])
     shares = log.size_law
     panels[2].bar(np.arange(1, shares.size + 1), shares, color="#1f5fa8")
     panels[2].set_xlabel("pages in a batch")
@@ -64,5 +64,5 @@ def draw_law(path: Path, samples: NDArray[np.float64], law: PhaseType) -> None:
     panels[1].set_xscale("log")
     panels[1].set_xlabel("time")
     panels[1].set_ylabel("P(X <= t)")
-    panels[1].legend(frameon=False)
+    add_legend(panels[1])
     save_figure(figure, path)

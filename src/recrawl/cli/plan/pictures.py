@@ -21,6 +21,7 @@ __all__ = ["draw_plan"]
 
 Vector = NDArray[np.float64]
 _SHOWN = 6000
+_MOST_TICKS = 10
 _INK, _FAINT, _ACCENT = "#222222", "#9a9a9a", "#c4451c"
 _STYLE: dict[Any, Any] = {
     "font.family": "sans-serif",
@@ -124,7 +125,7 @@ def _draw_rates(figure: Any, axes: "Axes", sample: Pages, prices: PriceList, uni
     if norm:
         bar = figure.colorbar(dots, ax=axes, pad=0.02, aspect=32)
         bar.outline.set_visible(False)
-        bar.ax.minorticks_off()
+        _weight_ticks(bar.ax.yaxis)
         bar.set_label("weight")
 
 
@@ -183,6 +184,22 @@ def _plain_ticks(axis: "Axis", write: Callable[[float, float], str]) -> None:
     axis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(FuncFormatter(write))
+
+
+def _weight_ticks(axis: "Axis") -> None:
+    """Label 1, 2 and 5 of each decade, or both ends where there are too few of those."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+    low, high = axis.get_view_interval()
+    decades = range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1)
+    marks = [one * 10.0**power for power in decades for one in (1, 2, 5)]
+    shown = [mark for mark in marks if low <= mark <= high]
+    if len(shown) > _MOST_TICKS:
+        shown = [10.0**power for power in decades if low <= 10.0**power <= high]
+        shown = shown[:: -(-len(shown) // _MOST_TICKS)]
+    axis.set_major_locator(FixedLocator(shown if len(shown) > 1 else [low, high]))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}"))
 
 
 def _duration_ticks(axis: "Axis") -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from recrawl.cli.figures import new_figure, save_figure
+from recrawl.cli.figures import add_legend, new_figure, save_figure
 from recrawl.probing import ProbedSource
 
 __all__ = ["draw_schedule", "terminal_week"]
@@ -65,15 +65,14 @@ def draw_schedule(
         probes * day, 0, float(intensity.max()) / day, color=_RED, linewidth=0.9, label="probes"
     )
     above.set_xlim(0, source.period * day)
-    above.legend(loc="upper left", frameon=True, ncols=2)
-    other.legend(loc="upper right", frameon=True)
+    add_legend(above, other)
     for name, (numbers, costs) in curves.items():
         below.plot(numbers, costs * day, color=_COLORS.get(name), label=name, linewidth=1.5)
     below.set_xlabel("probes in one period")
     below.set_ylabel("expected cost [days of update time]")
     below.set_yscale("log")
     below.axvline(probes.size, color="#70757d", linewidth=0.8, linestyle=":")
-    below.legend(frameon=False)
+    add_legend(below, columns=5)
     save_figure(figure, path)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from recrawl.cli.figures import new_figure, save_figure
+from recrawl.cli.figures import add_legend, new_figure, save_figure
 from recrawl.cli.reproductions.avrachenkov_printed import (
     MISPRINTS,
     TABLE_1,
@@ -240,13 +240,14 @@ def figures() -> Reproduction:
 
     def draw(path: Path) -> None:
         picture, panels = new_figure(2, 2)
+        picture.set_size_inches(9.2, 10.0)
         for number, panel in zip(curves, panels, strict=True):
             for name, curve in curves[number].items():
                 panel.plot(range(len(curve)), curve, "o-", markersize=3, label=name)
             panel.set_title(f"Figure {number}", fontsize=10)
             panel.set_xlabel("threshold")
             panel.set_ylabel("J")
-            panel.legend(frameon=False, fontsize=7)
+            add_legend(panel, columns=1)
         save_figure(picture, path)
 
     return Reproduction(f"{_PAPER}, Figures 1 to 4", rows, remarks, draw)

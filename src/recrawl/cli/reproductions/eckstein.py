@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from recrawl.cli.figures import new_figure, save_figure
+from recrawl.cli.figures import add_legend, new_figure, save_figure
 from recrawl.cli.fit.event_log import fit_log, read_event_log
 from recrawl.cli.reproductions.eckstein_printed import GRID_COSTS, POLICY_COSTS
 from recrawl.cli.reproductions.result import Reproduction, Row
@@ -114,7 +114,7 @@ def _draw(path: Path) -> None:
         panel.set_title(f"{trace}, preference ratio {ratio}", fontsize=10)
         panel.set_xlabel("probes in 28 days")
         panel.set_ylabel("expected cost")
-    panels[0].legend(frameon=False, fontsize=8)
+    add_legend(panels[0])
     save_figure(figure, path)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from recrawl.cli.figures import new_figure, save_figure
+from recrawl.cli.figures import add_legend, new_figure, save_figure
 from recrawl.cli.output import console, print_table
 from recrawl.cli.robots.pictures import terminal_curve
 from recrawl.fleet.bursty import BufferMeasures, BurstyBuffer, BurstyOptimum, count_maps
@@ -238,7 +238,9 @@ def draw_found(path: Path, found: Found) -> None:
             )
         panels[0].set_xlabel(part[0]["what"])
         panels[0].set_ylabel("cost J")
-        panels[0].legend(frameon=False)
+        if all(float(value).is_integer() for value in values):
+            panels[0].locator_params(axis="x", integer=True)
+        add_legend(panels[0])
     elif "front" in found.parts:
         figure, panels = new_figure(1)
         part = found.parts["front"]
@@ -253,6 +255,7 @@ def draw_found(path: Path, found: Found) -> None:
         pages = np.arange(len(best["robots_by_length"]))
         panels[0].step(pages, best["robots_by_length"], where="mid")
         panels[0].set_ylabel("robots")
+        panels[0].locator_params(integer=True)
         panels[0].set_title(f"J = {best['cost']:.6g}", fontsize=10)
         panels[1].bar(pages, best["length_distribution"], color="#1f5fa8")
         panels[1].set_ylabel("fraction of time")

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recrawl.cli.figures import add_legend
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -49,13 +51,13 @@ def draw_policy(panels: "Sequence[Axes]", policy: "RobotPolicy", title: str) -> 
         if line is not None:
             robots = np.arange(len(line)) + first_r
             panel.step(robots, line, where="mid", color=_RED, linewidth=1.4, label=symbol)
-            panel.legend(loc="upper right", frameon=True)
         panel.set_xlabel("active robots r before the event")
         panel.set_ylabel("pages q before the event")
         panel.set_title(f"{title}\n{name}" if title else name, fontsize=10)
         panel.set_ylim(-1.6, policy.buffer + 1.2)
         panel.set_xlim(-0.8, policy.robots + 0.8)
         panel.locator_params(integer=True)
+        add_legend(panel)
 
 
 def _draw_side(panel: "Axes", table: np.ndarray, first_q: int, first_r: int) -> None:
@@ -79,6 +81,7 @@ def _draw_side(panel: "Axes", table: np.ndarray, first_q: int, first_r: int) -> 
 
 def draw_trade_off(panel: "Axes", points: "Sequence[TradeOff]") -> None:
     """Draw loss against starvation, fixed and dynamic, as the weight varies."""
+    weights = sorted(point.starvation_weight for point in points)
     panel.plot(
         [point.static.starvation for point in points],
         [point.static.loss_rate for point in points],
@@ -94,19 +97,10 @@ def draw_trade_off(panel: "Axes", points: "Sequence[TradeOff]") -> None:
         marker="o",
         markersize=4,
         color=_BLUE,
-        label="optimal control",
+        label=f"optimal control, weight {weights[0]:.3g} at the right to {weights[-1]:.3g}",
     )
-    for point in (points[0], points[-1]):
-        panel.annotate(
-            f"weight {point.starvation_weight:.3g}",
-            (point.dynamic.starvation, point.dynamic.loss_rate),
-            textcoords="offset points",
-            xytext=(6, 6),
-            fontsize=8,
-            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
-        )
     panel.set_xlabel("starvation: fraction of time the indexer is idle")
     panel.set_ylabel("loss: pages per unit of time")
     panel.set_xlim(left=0)
     panel.set_ylim(bottom=0)
-    panel.legend(frameon=False)
+    add_legend(panel, columns=1)

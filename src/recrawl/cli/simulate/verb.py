@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recrawl.cli.figures import check_picture, new_figure, save_figure
+from recrawl.cli.figures import add_legend, check_picture, new_figure, save_figure
 from recrawl.cli.output import console, print_json, print_table, progress_console
 from recrawl.cli.robots.bursty import read_map
 from recrawl.cli.robots.bursty_report import show_map
@@ -204,5 +204,5 @@ def _draw(path: Path, found: SimulatedBuffer, exact: dict[str, list[float]]) -> 
         panel.set_title("served" if which == "served" else "gone stale", fontsize=10)
         panel.set_ylabel("P(stay <= t)")
         panel.set_ylim(0, 1.02)
-        panel.legend(frameon=False)
+        add_legend(panel)
     save_figure(figure, path)

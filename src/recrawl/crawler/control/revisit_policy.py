@@ -97,6 +97,8 @@ class Schedule:
     n_never_visited : pages that get less than their floor, of rate zero
     host_prices : shape (n_hosts,), what a visit costs the pages of each host: ``price``, or more
         where the host is at its limit; empty where no plan was solved for them
+    worth : what one more visit would be worth in the long run, in the unit of the price, which
+        also says what is due soon
     why : in words, what set these due times
     """
 
@@ -106,6 +108,7 @@ class Schedule:
     freshness: float
     n_never_visited: int
     host_prices: Vector = field(default_factory=lambda: np.zeros(0))
+    worth: float = 0.0
     why: str = "the plan"
 
 

@@ -8,7 +8,7 @@ import asyncio
 import re
 import ssl
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Final, Self
@@ -20,13 +20,14 @@ from yarl import URL
 
 from recrawl.crawler.fetch.addresses import open_socket, public_socket
 from recrawl.crawler.fetch.decoding import ACCEPT_ENCODING, ERRORS, Decoder, decoder_for
-from recrawl.crawler.ports import Fetcher
+from recrawl.crawler.ports import Fetcher, HubClient
 from recrawl.errors import FetchError
 from recrawl.terms import FetchResponse
 
 __all__ = ["FetchBounds", "HttpFetcher"]
 
 _NORMAL: Final = re.compile(r"https?://[!-~]+")
+_MOST_LINK: Final = 4_000  # characters of Link headers
 _CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f]+")
 _ACCEPT: Final = (
     "text/html, application/xhtml+xml, text/plain;q=0.9, application/xml;q=0.8, */*;q=0.1"
@@ -69,7 +70,7 @@ class _LoopbackResolver(AbstractResolver):
         await self._system.close()
 
 
-class HttpFetcher(Fetcher):
+class HttpFetcher(Fetcher, HubClient):
     """Fetches over HTTP. Use it as an async context manager inside the event loop.
 
     Parameters
@@ -184,6 +185,20 @@ class HttpFetcher(Fetcher):
         except (TimeoutError, aiohttp.ClientError, OSError, ssl.SSLError, ValueError) as error:
             raise _translated(error) from error
 
+    @override
+    async def post(self, url: str, form: Mapping[str, str]) -> FetchResponse:
+        if not _NORMAL.fullmatch(url):
+            raise FetchError("url", f"no address in normal form: {url[:300]!r}")
+        started = time.perf_counter()
+        session = self._sessions[self._is_trusted(url)]
+        try:
+            address = URL(url, encoded=True)
+            async with session.post(address, data=dict(form), allow_redirects=False) as answer:
+                answer.close()  # its status is all that counts
+                return _response(url, answer, b"", 0, False, started)
+        except (TimeoutError, aiohttp.ClientError, OSError, ssl.SSLError, ValueError) as error:
+            raise _translated(error) from error
+
 
 def _has_useful_body(status: int) -> bool:
     return 200 <= status < 300
@@ -238,6 +253,7 @@ def _response(
         etag=_header(headers.get("ETag")),
         last_modified=_header(headers.get("Last-Modified")),
         retry_after=_header(headers.get("Retry-After")),
+        link=", ".join(headers.getall("Link", []))[:_MOST_LINK],
         robots_tag=", ".join(headers.getall("X-Robots-Tag", []))[:1000],
         received_bytes=received,
         elapsed_s=time.perf_counter() - started,

@@ -104,6 +104,21 @@ class SqliteHistory:
         rows = self._rows("host_counts", now_s=now_s)
         return {row[0]: HostCounts(row[1], row[2], row[3]) for row in rows}
 
+    def troubles(
+        self, among: int, *, limit: int
+    ) -> list[tuple[str, int | None, str, int, int, int]]:
+        """Return outcome, status, kind, visits, pages and latest number of troubled visits."""
+        return self._rows("troubles", after=max(0, self.last_visit() - among), limit=limit)
+
+    def visit_example(self, number: int) -> tuple[str, float, str | None]:
+        """Return address, instant and note of a visit."""
+        url, at_s, note = self._rows("visit_example", number=number)[0]
+        return str(url), float(at_s), note
+
+    def left_out(self, most: int, *, limit: int) -> list[tuple[Any, ...]]:
+        """Return state, outcome, status, note, number and an address of pages not indexed."""
+        return self._rows("left_out", most=most, limit=limit)
+
     def close(self) -> None:
         """Release the connection."""
         self._db.close()

@@ -5,7 +5,7 @@ Longer than most modules because it is one port, method by method.
 """
 
 import random
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, nan
@@ -30,6 +30,7 @@ from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.frontier.share import best_ahead, interleave, split
 from recrawl.crawler.ports import AdmissionLimits, Frontier
 from recrawl.terms import (
+    Difference,
     Discovery,
     HostRecord,
     Kind,
@@ -97,6 +98,7 @@ class MemoryFrontier(Frontier):
         self._variants: Counter[int] = Counter()
         self._indexing: dict[int, None] = {}
         self._visited: list[int] = []  # page of each visit, in order
+        self._differences: deque[tuple[_Page, float, str]] = deque(maxlen=1_000)
         self._plans: list[PlanRecord] = []
         self._token = 0
         self._facts: dict[str, float] = {}
@@ -348,6 +350,9 @@ class MemoryFrontier(Frontier):
             page.signalled.append(_signalled(page))
             self._visited.append(page.page_id)
             self._indexing.pop(page.page_id, None)
+            if update.difference is not None:
+                told = (visit.visited_at_s, update.difference)
+                self._differences.append((page, *told))
             if page.token != update.lease.token:
                 continue
             page.token, page.leased_until_s = None, 0.0
@@ -364,6 +369,15 @@ class MemoryFrontier(Frontier):
                 page.last_status = visit.status
             if is_copied(visit.outcome, update.state):
                 page.indexed_at_s = visit.visited_at_s
+
+    @override
+    def differences(self, *, limit: int, url: str | None = None) -> list[Difference]:
+        found = [
+            Difference(page.found.url, (page.last.title if page.last else None) or "", at_s, text)
+            for page, at_s, text in reversed(self._differences)
+            if url is None or page.found.url == url
+        ]
+        return found[:limit]
 
     @override
     def make_due_by(self, now_s: float, longest_s: float) -> int:
@@ -456,6 +470,15 @@ class MemoryFrontier(Frontier):
         return PlannedPages(
             table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), *table[:, 2:].T.copy()
         )
+
+    @override
+    def copies(self, most: int) -> list[int]:
+        said: dict[tuple[int, bytes], list[int]] = {}
+        for page in self._pages.values():
+            if page.found.kind is Kind.PAGE and page.state is PageState.INDEXED and page.signature:
+                said.setdefault((page.host_id, page.signature), []).append(page.page_id)
+        groups = (sorted(ids) for ids in said.values() if len(ids) <= most)
+        return [page_id for ids in groups for page_id in ids[1:]]
 
     @override
     def save_plan(

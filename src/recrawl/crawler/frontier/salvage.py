@@ -13,7 +13,10 @@ from recrawl.terms import Kind, Outcome, PageState
 __all__ = ["database_faults", "reindexed", "salvaged"]
 
 _MOST: Final = 20  # faults that are told
-_TABLES: Final = ("host", "page", "visit", "plan", "fact", "refusal", "label", "indexing", "asked")
+_TABLES: Final = (
+    "host", "page", "visit", "plan", "fact", "refusal", "label", "indexing", "asked",
+    "difference", "subscription",
+)  # fmt: skip
 _WORDS: Final = {  # words that only a crawl writes, by table and column
     ("page", "state"): frozenset(PageState),
     ("page", "kind"): frozenset(Kind),
@@ -130,5 +133,5 @@ def _connect(new: sqlite3.Connection) -> None:
             "UPDATE page SET host_id = (SELECT id FROM host WHERE host = ?) WHERE id = ?",
             (host, page_id),
         )
-    for table in ("visit", "indexing", "asked"):
+    for table in ("visit", "indexing", "asked", "difference"):
         new.execute(f"DELETE FROM {table} WHERE page_id NOT IN (SELECT id FROM page)")

@@ -36,6 +36,7 @@ from recrawl.crawler.frontier.sql import queries
 from recrawl.crawler.frontier.store import DATABASE, StateLock, open_state, translated
 from recrawl.crawler.ports import AdmissionLimits, Frontier
 from recrawl.terms import (
+    Difference,
     Discovery,
     HostRecord,
     Kind,
@@ -53,6 +54,7 @@ __all__ = ["SqliteFrontier"]
 
 _KNOWN = "known"
 _DUE, _TIER = 2, 17  # columns of the query `due`
+_DIFFERENCES = 1_000  # that are kept
 
 
 class SqliteFrontier(Frontier):
@@ -426,9 +428,29 @@ class SqliteFrontier(Frontier):
             for update, row in zip(updates, rows, strict=True):
                 self._tiers_of(update.lease.host_id).add(row["tier"])
                 self._answer(update)
+            self._note_differences(updates)
             self._db.executemany(
                 self._q["end_indexing"], [{"page_id": update.lease.page_id} for update in updates]
             )
+
+    def _note_differences(self, updates: Sequence[PageUpdate]) -> None:
+        rows = [
+            {
+                "page_id": update.lease.page_id,
+                "found_at_s": update.visit.visited_at_s,
+                "text": update.difference,
+            }
+            for update in updates
+            if update.difference is not None
+        ]
+        if rows:
+            self._db.executemany(self._q["add_difference"], rows)
+            self._run("forget_differences", most=_DIFFERENCES)
+
+    @override
+    def differences(self, *, limit: int, url: str | None = None) -> list[Difference]:
+        with translated(self._path):
+            return [Difference(*row) for row in self._run("differences", limit=limit, url=url)]
 
     @override
     def make_due_by(self, now_s: float, longest_s: float) -> int:
@@ -502,6 +524,12 @@ class SqliteFrontier(Frontier):
         return PlannedPages(
             table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), *table[:, 2:].T.copy()
         )
+
+    @override
+    def copies(self, most: int) -> list[int]:
+        with translated(self._path):
+            groups = self._run("copies", most=most).fetchall()
+        return [int(one) for first, ids in groups for one in ids.split(",") if int(one) != first]
 
     @override
     def save_plan(

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from typing_extensions import override
 
+from recrawl.crawler.index.differences import difference
 from recrawl.crawler.index.spelling import respelled
 from recrawl.crawler.ports import PageIndex
 from recrawl.terms import Document, Hit
@@ -45,9 +46,20 @@ class MemoryIndex(PageIndex):
         return None if document is None else document.signature
 
     @override
+    def copy(self, url: str) -> Document | None:
+        return self._held.get(url)
+
+    @override
     def same(self, document: Document) -> bool:
         held = self._held.get(document.url)
         return held is not None and (held.title, held.text) == (document.title, document.text)
+
+    @override
+    def difference(self, document: Document) -> str | None:
+        held = self._held.get(document.url)
+        if held is None:
+            return None
+        return difference(f"{held.title}\n{held.text}", f"{document.title}\n{document.text}")
 
     @override
     def search(

@@ -4,7 +4,6 @@ A copy is replaced by deleting and adding before one commit; the key is the URL 
 """
 
 import contextlib
-import re
 import shutil
 import threading
 from collections.abc import Iterable
@@ -16,10 +15,11 @@ from typing_extensions import override
 
 from recrawl.crawler.index.boilerplate import Boilerplate
 from recrawl.crawler.index.copies import Group, content_hash, without_copies
+from recrawl.crawler.index.differences import difference
 from recrawl.crawler.index.files import collect, mend_list, orphans, write_whole
-from recrawl.crawler.index.passages import best_passage
 from recrawl.crawler.index.queries import read_query
 from recrawl.crawler.index.ranking import MOST_TOKENS, Ranking
+from recrawl.crawler.index.snippets import Snippets, beginnings
 from recrawl.crawler.index.spelling import Vocabulary, respelled
 from recrawl.crawler.index.trouble import translated
 from recrawl.crawler.index.words import LANGUAGES, address_words, as_typed, codes, names, stems
@@ -30,9 +30,7 @@ from recrawl.terms import Document, Hit
 __all__ = ["LANGUAGES", "TantivyIndex"]
 
 _HEAP_BYTES: Final = 64 * 1024 * 1024
-_SNIPPET_CHARACTERS: Final = 300  # of a passage: all of it
 _MERGING_S: Final = 5.0
-_WORD: Final = re.compile(r"\w+")
 
 
 def _schema() -> tantivy.Schema:
@@ -143,15 +141,19 @@ class TantivyIndex(PageIndex):
             self._index.reload()
             self._boilerplate.save()
 
+    @override
+    def copy(self, url: str) -> Document | None:
+        held = self._stored(url)
+        return None if held is None else _document(held, str(held["text"][0]))
+
     def _held(self, url: str) -> Document | None:
         """Return a copy as it was given, but for the order of what was left out."""
         held = self._stored(url)
         if held is None:
             return None
-        text = "\n".join(filter(None, (str(held["text"][0]), str(held["left_out"][0]))))
-        headings = tuple(filter(None, str(held["headings"][0]).split("\n")))
-        at_s, mark = float(held["fetched_at_s"][0]), bytes(held["signature"][0])
-        return Document(url, str(held["title"][0]), text, at_s, mark, headings)
+        return _document(
+            held, "\n".join(filter(None, (str(held["text"][0]), str(held["left_out"][0]))))
+        )
 
     @override
     def signature(self, url: str) -> bytes | None:
@@ -165,6 +167,14 @@ class TantivyIndex(PageIndex):
             return False
         texts = str(held["text"][0]), str(held["left_out"][0])
         return self._boilerplate.same(document.url, texts, document.text)
+
+    @override
+    def difference(self, document: Document) -> str | None:
+        held = self._stored(document.url)
+        if held is None:
+            return None
+        text, _ = self._boilerplate.parted(document.url, document.text)
+        return difference(f"{held['title'][0]}\n{held['text'][0]}", f"{document.title}\n{text}")
 
     def _stored(self, url: str) -> Any:
         searcher = self._index.searcher()
@@ -196,8 +206,11 @@ class TantivyIndex(PageIndex):
                 f"index {self._directory} cannot be searched so ({error}); it was written by "
                 "another version: move the state away and crawl anew"
             ) from error
-        show = _Snippets(
-            searcher, question.wanted, self._index.schema, self._beginnings(question.words)
+        show = Snippets(
+            searcher,
+            question.wanted,
+            self._index.schema,
+            beginnings(question.words, self._stems, MOST_TOKENS),
         )
         return n, [_hit(searcher, group, show) for group in found[offset:]]
 
@@ -212,11 +225,6 @@ class TantivyIndex(PageIndex):
                 self._index.reload()
                 self._meta_mark = mark
         return self._index.searcher()
-
-    def _beginnings(self, looked_for: Iterable[str]) -> list[str]:
-        """Return how words of the text begin that the query may mean."""
-        words = [word for text in looked_for for word in _WORD.findall(text.lower())]
-        return [_shared(word, self._stems.analyze(word)) for word in words[:MOST_TOKENS]]
 
     def _narrowed(self, wanted: Any, host: str | None, fetched_since_s: float | None) -> Any:
         """Keep pages of one host, and copies fetched since an instant; ranks stay."""
@@ -291,11 +299,10 @@ class TantivyIndex(PageIndex):
         return self._writer
 
 
-def _shared(word: str, stems: list[str]) -> str:
-    """Return the beginning that a word has in common with its stem."""
-    pairs = zip(word, stems[0] if stems else "", strict=False)
-    n = next((place for place, (a, b) in enumerate(pairs) if a != b), None)
-    return word[:n] if n else word[: len(stems[0])] if stems else word
+def _document(held: Any, text: str) -> Document:
+    headings = tuple(filter(None, str(held["headings"][0]).split("\n")))
+    at_s, mark = float(held["fetched_at_s"][0]), bytes(held["signature"][0])
+    return Document(str(held["url"][0]), str(held["title"][0]), text, at_s, mark, headings)
 
 
 def _mark(path: Path) -> tuple[int, ...]:
@@ -338,38 +345,7 @@ def clear(directory: Path) -> None:
     shutil.rmtree(directory, ignore_errors=True)
 
 
-class _Snippets:
-    """Marks the words of a query in the best passage of a text, however long that is."""
-
-    def __init__(
-        self,
-        searcher: tantivy.Searcher,
-        query: tantivy.Query,
-        schema: tantivy.Schema,
-        beginnings: list[str],
-    ) -> None:
-        self._marks = tantivy.SnippetGenerator.create(searcher, query, schema, "text")
-        self._marks.set_max_num_chars(_SNIPPET_CHARACTERS)
-        self._beginnings = beginnings
-
-    def of(self, text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
-        """Return a snippet, and where words of the query stand in it."""
-        shown = best_passage(text, self._beginnings)
-        passage = tantivy.Document()
-        passage.add_text("text", shown)
-        snippet = self._marks.snippet_from_doc(passage)
-        fragment = snippet.fragment()
-        if not fragment:
-            words = "|".join(map(re.escape, self._beginnings))
-            found = re.finditer(words, shown, re.IGNORECASE) if words else ()
-            return shown, tuple(match.span() for match in found)
-        marked = [(part.start, part.end) for part in snippet.highlighted()]
-        if fragment.isascii():
-            return fragment, tuple(marked)
-        return fragment, tuple(_characters(fragment, *part) for part in marked)
-
-
-def _hit(searcher: tantivy.Searcher, group: Group, show: _Snippets) -> Hit:
+def _hit(searcher: tantivy.Searcher, group: Group, show: Snippets) -> Hit:
     """Return the copy with the shortest address, with the addresses of the others."""
     documents = [searcher.doc(address) for address in group.addresses]
     documents.sort(key=lambda held: (len(held["url"][0]), held["url"][0]))
@@ -384,9 +360,3 @@ def _hit(searcher: tantivy.Searcher, group: Group, show: _Snippets) -> Hit:
         fetched_at_s=float(document["fetched_at_s"][0]),
         copies=tuple(str(held["url"][0]) for held in documents[1:]),
     )
-
-
-def _characters(text: str, start: int, end: int) -> tuple[int, int]:
-    """Turn positions in UTF-8 bytes, as tantivy counts, into positions in characters."""
-    raw = text.encode()
-    return len(raw[:start].decode(errors="ignore")), len(raw[:end].decode(errors="ignore"))

@@ -1,6 +1,7 @@
 """Why one page is visited when it is."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import asdict
 from math import isnan
 from typing import Any
@@ -8,11 +9,13 @@ from typing import Any
 from recrawl.crawler.control.scope import why_outside
 from recrawl.crawler.control.timetables import learn_timetable
 from recrawl.crawler.ports import Frontier
+from recrawl.crawler.reports.progress import fetch_price, price_words
+from recrawl.crawler.reports.recent import change_lines
 from recrawl.crawler.reports.status import bound_words, instant_of
 from recrawl.crawler.settings import Settings
 from recrawl.crawler.wiring.rules import crawl_rules
 from recrawl.errors import InputError
-from recrawl.terms import HostRecord, PageDetails, PlanRecord
+from recrawl.terms import Difference, HostRecord, PageDetails
 
 __all__ = ["explain_page", "page_report", "timetable_report", "why_unknown"]
 
@@ -40,28 +43,43 @@ def explain_page(
     plan = frontier.last_plan()
     host = next(record for record in frontier.hosts() if record.host == details.host)
     now_s = max(time.time(), plan.solved_at_s if plan else 0.0)
-    report = page_report(details, plan, host, now_s=now_s)
-    report["price_set_by"] = bound_words(frontier.facts()) if plan else None
+    facts = frontier.facts()
+    report = page_report(
+        details,
+        fetch_price(plan, facts),
+        host,
+        now_s=now_s,
+        differences=frontier.differences(limit=5, url=url),
+    )
+    report["price_set_by"] = bound_words(facts) if plan else None
     report.update(timetable_report(frontier, url, settings, now_s=now_s))
     return report, details
 
 
 def page_report(
-    details: PageDetails, plan: PlanRecord | None, host: HostRecord, *, now_s: float
+    details: PageDetails,
+    price: float | None,
+    host: HostRecord,
+    *,
+    now_s: float,
+    differences: Sequence[Difference] = (),
 ) -> dict[str, Any]:
     """Return everything known of a page, and what follows for its next visit.
 
     Parameters
     ----------
     details, host : of the page, from the frontier
-    plan : in force
+    price : of one more fetch, by the plan in force
     now_s : the instant
+    differences : what it said anew, the latest first
     """
     rate, factor = details.change_rate_per_s, details.change_rate_factor
     report = asdict(details)
     report.update(
         at=now_s,
-        price=plan.price if plan else None,
+        price=price,
+        price_words=None if price is None else price_words(price),
+        differences=[change_lines(one) for one in differences],
         change_rate_low_per_s=rate / factor**2 if rate and factor else None,
         change_rate_high_per_s=rate * factor**2 if rate and factor else None,
         host_blocked_until_s=host.blocked_until_s if host.blocked_until_s > now_s else None,

@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Final
 
 from recrawl.quantities import show_duration
-from recrawl.terms import HostRecord, PageState
+from recrawl.terms import HostRecord, PageState, PlanRecord
 
-__all__ = ["first_pass_of", "price_words", "why_idle"]
+__all__ = ["fetch_price", "fetches_words", "first_pass_of", "price_words", "why_idle"]
 
 _QUIET_S: Final = 60.0
 _NAMED: Final = 4
@@ -32,14 +32,30 @@ def first_pass_of(counts: Mapping[PageState, int]) -> dict[str, int] | None:
     return {"known": known, "indexed": counts.get(PageState.INDEXED, 0), "to_come": to_come}
 
 
+def fetch_price(plan: PlanRecord | None, facts: Mapping[str, float]) -> float | None:
+    """Return what one more fetch is worth in the long run of a plan, in weight times seconds."""
+    return None if plan is None else facts.get("fetch_worth", plan.price)
+
+
 def price_words(price: float) -> str:
-    """Say what one more fetch is worth.
+    """Say what one more fetch is worth, as a number that people can read.
 
     Parameters
     ----------
-    price : weight times seconds
+    price : weight times seconds; pages are counted by their weight
     """
-    return f"one more fetch a day keeps {price / 86_400:.2g} pages of weight 1 fresher"
+    pages = price / 86_400
+    if pages >= 0.95:
+        return f"one more fetch a day keeps {pages:,.2g} more pages fresh"
+    if pages * 1e9 < 1.0:
+        return "more fetches would keep hardly anything fresher"
+    return f"{float(f'{1.0 / pages:.2g}'):,.0f} more fetches a day keep one more page fresh"
+
+
+def fetches_words(price: float) -> str:
+    """Say how many more fetches keep one more page fresh, as :func:`price_words` does."""
+    pages = price / 86_400
+    return f"{float(f'{1.0 / pages:.2g}'):,g} a day" if pages * 1e9 >= 1.0 else "none would"
 
 
 def why_idle(

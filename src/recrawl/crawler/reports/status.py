@@ -10,7 +10,7 @@ from recrawl.crawler.control.estimate import FreshnessEstimate, estimate_freshne
 from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.crawler.control.intake import REFUSALS
 from recrawl.crawler.ports import Frontier
-from recrawl.crawler.reports.progress import first_pass_of, why_idle
+from recrawl.crawler.reports.progress import fetch_price, first_pass_of, price_words, why_idle
 from recrawl.quantities import show_duration, show_rate
 
 __all__ = [
@@ -81,6 +81,7 @@ def status_report(
     asked = sum(n for outcome, n in fetches.items() if outcome != "disallowed")
     pages = frontier.planned_pages() if pages is None else pages
     estimate = freshness_of(pages, now_s)
+    price = fetch_price(plan, facts)
     not_modified = fetches.get("not-modified", 0)
     counts, hosts = frontier.n_pages_by_state(), frontier.hosts()
     return {
@@ -95,7 +96,8 @@ def status_report(
         "budget": budget,
         "budget_used": sum(recent.values()) / (budget * 3600.0) if budget else None,
         "planned_budget": plan.budget_per_s if plan else None,
-        "price": plan.price if plan else None,
+        "price": price,
+        "price_words": None if price is None else price_words(price),
         "price_set_by": bound_words(facts) if plan else None,
         "planned_freshness": plan.freshness if plan else None,
         "planned_at": plan.solved_at_s if plan else None,

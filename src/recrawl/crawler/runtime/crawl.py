@@ -32,6 +32,7 @@ from recrawl.crawler.runtime.reading import SlowReading
 from recrawl.crawler.runtime.recorder import Recorder
 from recrawl.crawler.runtime.robots import RobotFleet
 from recrawl.crawler.runtime.robots_reader import RobotsReader
+from recrawl.crawler.runtime.subscriptions import Subscriber
 from recrawl.crawler.runtime.tasks import TaskSource
 from recrawl.crawler.runtime.visits import Visitor
 from recrawl.terms import Discovery
@@ -73,6 +74,7 @@ class _Tasks:
     fleet: asyncio.Task[None]
     control: asyncio.Task[None] | None
     asked: asyncio.Task[None] | None
+    subscriber: asyncio.Task[None] | None
 
 
 def robots_with_room(n_robots: int, capacity: int) -> TargetRobots:
@@ -155,6 +157,13 @@ class Crawl:
         )
         self.recorder.on_removal(self.indexer.remove)
         self.buffer.on_obsolete(self.indexer.drop)
+        self.subscriber = (
+            None
+            if not rules.callback or world.subscriptions is None or once
+            else Subscriber(
+                world, rules.callback, is_ours=self._is_ours, every_s=rules.subscribe_every_s
+            )
+        )
         self.visitor = Visitor(
             world,
             rules,
@@ -162,6 +171,7 @@ class Crawl:
             buffer=self.buffer,
             recorder=self.recorder,
             reading=self.reading,
+            on_feed=self.subscriber.look_at if self.subscriber is not None else None,
         )
         policy = plan.policy or robots_with_room(rules.n_robots, rules.buffer_capacity)
         self.control = (
@@ -204,6 +214,9 @@ class Crawl:
             capacity=self.capacity,
             on_news=self.tasks.wake,
         )
+
+    def _is_ours(self, url: str) -> bool:
+        return bool(self.rules.admission.of([url]))
 
     def gauges(self) -> dict[str, float]:
         """How things stand, for whoever measures."""
@@ -313,6 +326,11 @@ class Crawl:
                     if self.rules.asked_every_s < inf
                     else None
                 ),
+                subscriber=(
+                    group.create_task(self.subscriber.run(), name="subscriber")
+                    if self.subscriber is not None
+                    else None
+                ),
             )
             try:
                 yield
@@ -328,7 +346,8 @@ class Crawl:
         until_s = loop.time() + grace_s
         self.tasks.stop()
         await _until(lambda: not self.tasks.in_flight, until_s - 0.6 * grace_s)
-        await _cancelled(*filter(None, (tasks.fleet, tasks.planner, tasks.control, tasks.asked)))
+        aside = (tasks.control, tasks.asked, tasks.subscriber)
+        await _cancelled(*filter(None, (tasks.fleet, tasks.planner, *aside)))
         await _until(
             lambda: not self.buffer.length or tasks.indexer.done(), until_s - 0.3 * grace_s
         )

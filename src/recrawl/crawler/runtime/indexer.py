@@ -264,6 +264,8 @@ class Indexer:
             elif entry.if_same is not None and index.same(entry.document):
                 update = entry.if_same
             else:
+                if update.visit.outcome is Outcome.CHANGED:
+                    update = replace(update, difference=index.difference(entry.document))
                 index.replace(entry.document)
             updates.append(update)
         index.commit()

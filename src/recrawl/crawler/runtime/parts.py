@@ -13,9 +13,11 @@ from recrawl.crawler.ports import (
     Extractor,
     Fetcher,
     Frontier,
+    HubClient,
     Offload,
     PageIndex,
     Preparation,
+    Subscriptions,
 )
 
 __all__ = ["Rules", "World"]
@@ -27,7 +29,8 @@ class World:
 
     ``on_state`` runs what touches the frontier and ``on_work`` what touches the index, each on a
     thread of its own; in virtual time both run in place. ``prepare`` makes
-    something of every page before it is indexed.
+    something of every page before it is indexed. ``hubs`` and ``subscriptions`` are there where
+    hubs can call back.
     """
 
     clock: Clock
@@ -39,6 +42,8 @@ class World:
     on_state: Offload
     on_work: Offload
     prepare: Preparation | None = None
+    hubs: HubClient | None = None
+    subscriptions: Subscriptions | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,8 @@ class Rules:
     least_worth : share of the index that one visit a day must keep fresh, >= 0: below it the
         budget is left unspent; infinite: no page is visited ahead of its due time
     settings_mark : a number that another configuration does not have
+    callback : address below which hubs reach this crawl; "": none is asked
+    subscribe_every_s : seconds of the loop between two looks for hubs that are to be asked
     asked_every_s : seconds of the loop between two looks for visits that people ask for
     discovery_share : of the fetches, while pages never visited wait
     replan_s : between two plans, in crawl seconds
@@ -85,6 +92,8 @@ class Rules:
     first_free: bool = False
     least_worth: float = 0.0
     settings_mark: float = 0.0
+    callback: str = ""
+    subscribe_every_s: float = 10.0
     asked_every_s: float = inf
     discovery_share: float = 0.5
     replan_s: float = 300.0

@@ -5,7 +5,7 @@ frontier's thread in between.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from math import inf
 from typing import Final
 
@@ -28,6 +28,8 @@ __all__ = ["Planner"]
 
 _DAY_S: Final = 86_400.0
 _RECENT_PROBES: Final = 2_000
+_MOST_COPIES: Final = 8  # pages that say the same; more of them have nothing to say yet
+_COPY: Final = 0.05  # of its weight, for a page that says what another one says
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,6 +38,7 @@ class SolvedPlan:
 
     record: PlanRecord
     least_price: float
+    worth: float
     page_ids: NDArray[np.int64]
     crawl_rates_per_s: NDArray[np.float64]
     due_s: NDArray[np.float64]
@@ -76,6 +79,7 @@ class Planner:
         self._on_plan = on_plan
         self._capacity = capacity
         self._on_news = on_news
+        self._copies = np.zeros(0, np.int64)
         self._since_visit = 0
         self._learned_at: dict[str, int] = {}  # visits of a source when its pattern was learned
 
@@ -157,6 +161,7 @@ class Planner:
         frontier.save_change_rates(evidence.page_ids, rates[0], np.exp(rates[1]))
         backlog = frontier.n_pages_by_state().get(PageState.DISCOVERED, 0)
         pages = frontier.planned_pages()
+        self._copies = np.array(frontier.copies(_MOST_COPIES), np.int64)
         return _without(pages, list(self._timetables.page_ids.values())), backlog
 
     def _solve(self, pages: PlannedPages, backlog: int, now_s: float) -> SolvedPlan | None:
@@ -174,7 +179,7 @@ class Planner:
         least_price = self._least_price(pages)
         schedule = self._due_times.policy.replan(
             Replan(
-                pages,
+                replace(pages, weights=self._weights(pages)),
                 hosts.astype(np.int64),
                 np.array(caps, np.float64),
                 budget,
@@ -201,11 +206,21 @@ class Planner:
         return SolvedPlan(
             record,
             least_price,
+            schedule.worth,
             pages.page_ids[moved],
             rates_moved,
             schedule.due[moved],
             schedule.why,
         )
+
+    def _weights(self, pages: PlannedPages) -> NDArray[np.float64]:
+        """Return what a fresh copy of each page is worth; little where another says the same.
+
+        A page that says something else again at its next visit, or whose other does, has its whole
+        weight from the next plan on.
+        """
+        weights = pages.weights if np.any(pages.weights > 0) else np.ones(len(pages.weights))
+        return np.where(np.isin(pages.page_ids, self._copies), _COPY * weights, weights)
 
     def _least_price(self, pages: PlannedPages) -> float:
         """Return the least worth in the unit of the price: weight times seconds."""
@@ -223,6 +238,7 @@ class Planner:
         frontier.save_facts(
             {
                 "plan_bound_per_s": min(budget, capacity.per_s),
+                "fetch_worth": solved.worth,
                 "plan_bound_by_robots": float(by_robots),
                 "plan_bound_by_indexer": float(by_indexer),
                 "returned": self._returns.returned,

@@ -1,7 +1,7 @@
 """One visit: fetch, understand the answer, pass content on to the buffer."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Final, TypeAlias
 
@@ -42,6 +42,7 @@ class Visitor:
         buffer: Buffer,
         recorder: Recorder,
         reading: SlowReading,
+        on_feed: Callable[[str, FetchResponse], None] | None = None,
     ) -> None:
         self.abandoned: list[Lease] = []  # visits that were cut off, to be given back
         self._world = world
@@ -50,6 +51,7 @@ class Visitor:
         self._buffer = buffer
         self._recorder = recorder
         self._reading = reading
+        self._on_feed = on_feed
 
     async def visit(self, lease: Lease) -> bool:
         """Fetch a page and see to what follows; True if it went to the buffer (or was lost there).
@@ -163,6 +165,8 @@ class Visitor:
                 found += admission.of(further, kind=Kind.SITEMAP, depth=lease.depth + 1)
         else:
             listed = [url for url, _ in pages]
+            if self._on_feed is not None:
+                self._on_feed(lease.url, response)
             found = admission.dated(pages, depth=1)
         # What it lists, not how: many feeds write the time of the request into themselves.
         raw_hash = self._world.extractor.raw_hash("\n".join(sorted(listed)).encode())

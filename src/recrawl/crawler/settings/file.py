@@ -105,6 +105,7 @@ class Signals(msgspec.Struct, forbid_unknown_fields=True):
     """Who may say that pages have changed."""
 
     indexnow_key: str = ""
+    callback: str = ""
 
 
 class Plan(msgspec.Struct, forbid_unknown_fields=True):

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from typing import Final
 
+from recrawl.crawler.control.urls import host_of, normalise
 from recrawl.crawler.settings.checks import at_least, duration, points, share, size
 from recrawl.crawler.settings.file import File, Weight
 from recrawl.crawler.settings.sources import check_sources, source_settings
@@ -80,6 +81,7 @@ def checked(file: File, folder: Path) -> Settings:
         warc_max_bytes=size("archive.max_file", file.archive.max_file),
         indexnow_key=_indexnow_key(file.signals.indexnow_key),
         policy=file.plan.policy,
+        callback=_callback(file.signals.callback),
         replan_s=duration("plan.replan", file.plan.replan, 0.001),
         least_worth=points("plan.least_worth", file.plan.least_worth),
         first_pass=_first_pass(file.plan.first_pass),
@@ -170,6 +172,18 @@ def _indexnow_key(text: str) -> str:
             f"signals.indexnow_key: {text[:200]!r} must be 8 to 128 letters, digits and dashes"
         )
     return text
+
+
+def _callback(text: str) -> str:
+    if not text:
+        return ""
+    url = normalise(text)
+    if url is None or url != f"{host_of(url)}/":
+        raise InvalidSettings(
+            f"signals.callback: {text[:200]!r} must be the http or https address at which hubs "
+            'reach recrawl serve, without a path, such as "https://crawl.example.org"'
+        )
+    return url.rstrip("/")
 
 
 def _first_pass(text: str) -> str:

@@ -88,6 +88,7 @@ class Settings:
     index_timeout_s: float = 10.0
     n_servers: int = 1
     indexnow_key: str = ""
+    callback: str = ""
     replan_s: float = 300.0
     least_worth: float = 0.0
     first_pass: str = "budget"

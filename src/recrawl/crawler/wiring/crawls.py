@@ -38,7 +38,7 @@ from recrawl.crawler.runtime.parts import World
 from recrawl.crawler.runtime.virtual import run_virtually
 from recrawl.crawler.settings import Settings
 from recrawl.crawler.wiring.rules import crawl_plan, crawl_rules, seeds_of
-from recrawl.crawler.wiring.stores import open_frontier, open_index, open_steps
+from recrawl.crawler.wiring.stores import open_frontier, open_index, open_steps, open_subscriptions
 from recrawl.crawler.wiring.upkeep import is_lost, mend_index
 from recrawl.errors import InvalidSettings, StateError
 
@@ -173,17 +173,19 @@ async def open_parts(
         for thread in (on_state, on_work, on_plan):
             stack.callback(thread.close)  # first: they finish what they do with frontier and index
         clock = parts.clock or LoopClock()
-        fetcher: Fetcher | None = parts.fetcher
-        if fetcher is None:
-            fetcher = await stack.enter_async_context(
-                HttpFetcher(
-                    user_agent=settings.user_agent,
-                    contact=settings.contact,
-                    bounds=FetchBounds(timeout_s=settings.timeout_s, max_bytes=settings.max_bytes),
-                    allow_private=settings.allow_private,
-                    keep_headers=settings.warc is not None,
-                )
+        client = await stack.enter_async_context(
+            HttpFetcher(
+                user_agent=settings.user_agent,
+                contact=settings.contact,
+                bounds=FetchBounds(timeout_s=settings.timeout_s, max_bytes=settings.max_bytes),
+                allow_private=settings.allow_private,
+                keep_headers=settings.warc is not None,
             )
+        )
+        fetcher: Fetcher = parts.fetcher or client
+        subscriptions = open_subscriptions(settings.state) if settings.callback else None
+        if subscriptions is not None:
+            stack.callback(subscriptions.close)
         if settings.warc is not None:
             fetcher = _archiving(stack, settings, settings.warc, fetcher, clock)
         world = World(
@@ -196,6 +198,8 @@ async def open_parts(
             on_state=on_state,
             on_work=on_work,
             prepare=prepare,
+            hubs=client,
+            subscriptions=subscriptions,
         )
         yield OpenParts(settings, parts, world, on_state, on_work, on_plan, tuple(mended))
         if parts.frontier is None:

@@ -66,6 +66,7 @@ def crawl_rules(settings: Settings) -> Rules:
         discovery_share=settings.discovery_share,
         replan_s=settings.replan_s,
         settings_mark=float(zlib.crc32(repr(settings).encode())),
+        callback=settings.callback,
         asked_every_s=_ASKED_EVERY_S,
         first_free=settings.first_pass == "polite",
         least_worth=settings.least_worth,

@@ -3,10 +3,12 @@
 from pathlib import Path
 from typing import TypeAlias
 
+from recrawl.crawler.fetch.feeds import read_feed
 from recrawl.crawler.frontier.door import VisitDoor
 from recrawl.crawler.frontier.history import SqliteHistory
 from recrawl.crawler.frontier.sqlite import SqliteFrontier
 from recrawl.crawler.frontier.store import holder
+from recrawl.crawler.frontier.subscriptions import SqliteSubscriptions
 from recrawl.crawler.index.steps import CommandStep, Steps
 from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.crawler.ports import Preparation
@@ -14,12 +16,14 @@ from recrawl.crawler.settings import Settings
 
 __all__ = [
     "CrawlHistory",
+    "feed_entries",
     "is_running",
     "open_door",
     "open_frontier",
     "open_history",
     "open_index",
     "open_steps",
+    "open_subscriptions",
 ]
 
 
@@ -34,6 +38,16 @@ def open_frontier(state: Path, *, read_only: bool = False) -> SqliteFrontier:
 def open_door(state: Path) -> VisitDoor:
     """Open the door by which visits are asked for beside a running crawl."""
     return VisitDoor(state)
+
+
+def open_subscriptions(state: Path) -> SqliteSubscriptions:
+    """Open what was asked of hubs, beside a crawl that runs or not."""
+    return SqliteSubscriptions(state)
+
+
+def feed_entries(body: bytes, url: str) -> list[tuple[str, float | None]]:
+    """Return the addresses of a feed's entries, with their dates."""
+    return read_feed(body, url)
 
 
 def is_running(state: Path) -> bool:

@@ -199,6 +199,27 @@ class FrontierSuite:
         assert frontier.n_visits_by_outcome() == {Outcome.NEW: 1}
         assert frontier.n_visits_by_outcome(since_s=12.5) == {}
 
+    def test_what_pages_said_anew_is_kept_the_latest_first(self, frontier: Frontier) -> None:
+        """With the page's title, for all pages and for one; visits without any add nothing."""
+        frontier.admit([_found("/1"), _found("/2")], 0.0, ANY)
+        first, second = self._leased(frontier, 2)
+        frontier.complete([_update(first, 10.0, title="First"), _update(second, 11.0)])
+        frontier.make_due(60.0)
+        for lease in self._leased(frontier, 2, 60.0):
+            frontier.complete([_update(lease, 61.0 + lease.page_id, Outcome.CHANGED, title="T",
+                                       difference=f"-old {lease.page_id}\n+new")])  # fmt: skip
+
+        told = frontier.differences(limit=5)
+
+        assert [one.found_at_s for one in told] == sorted(
+            (61.0 + first.page_id, 61.0 + second.page_id), reverse=True
+        )
+        only = frontier.differences(limit=5, url=first.url)
+        assert [(one.url, one.title, one.text) for one in only] == [
+            (first.url, "T", f"-old {first.page_id}\n+new")
+        ]
+        assert len(frontier.differences(limit=1)) == 1
+
     def test_a_lapsed_lease_writes_history_only(self, frontier: Frontier) -> None:
         """The page belongs to whoever holds the live lease."""
         self._admitted(frontier, "/1")
@@ -271,6 +292,22 @@ class FrontierSuite:
         assert evidence.intervals_s.tolist() == [20.0, 40.0, 30.0]
         assert evidence.signalled.tolist() == [0.0, 1.0, 1.0]
         assert frontier.planned_pages().lastmod_s.tolist() == [90.0]
+
+    def test_pages_that_say_the_same_are_copies_of_the_first(self, frontier: Frontier) -> None:
+        """Of one host, while they are indexed and say so; never of many that say nothing yet."""
+        frontier.admit([_found(f"/{n}") for n in range(6)], 0.0, ANY)
+        leases = self._leased(frontier, 6)
+        said = (b"a", b"b", b"a", b"a", b"c", b"b")
+        for lease, signature in zip(leases, said, strict=True):
+            frontier.complete([_update(lease, 10.0, signature=signature)])
+        ids = [lease.page_id for lease in leases]
+
+        assert sorted(frontier.copies(8)) == sorted([ids[2], ids[3], ids[5]])
+        assert frontier.copies(2) == [ids[5]]
+        frontier.make_due(60.0)
+        (again,) = [one for one in self._leased(frontier, 6, 60.0) if one.page_id == ids[2]]
+        frontier.complete([_update(again, 61.0, Outcome.CHANGED, signature=b"d")])
+        assert sorted(frontier.copies(8)) == sorted([ids[3], ids[5]])
 
     def test_a_plan_moves_rates_and_due_times(self, frontier: Frontier) -> None:
         """And is the one in force until the next."""

@@ -52,6 +52,27 @@ class IndexSuite:
         assert index.search("friends")[0] == 2
         assert [hit.fetched_at_s for hit in index.search("lions")[1]] == [6.0]
 
+    def test_what_a_copy_says_anew_is_told(self, index: PageIndex) -> None:
+        """Lines that came and went, and nothing where no copy is held."""
+        text = "the first line stays\nthe second one goes away"
+        index.replace(Document(f"{HOST}/1", "One", text, 5.0, b"s"))
+        index.commit()
+        now = "the first line stays\nsomething else has come"
+
+        told = index.difference(Document(f"{HOST}/1", "One", now, 6.0, b"t"))
+
+        assert told == "-the second one goes away\n+something else has come"
+        assert index.difference(Document(f"{HOST}/2", "Two", now, 6.0, b"t")) is None
+
+    def test_a_copy_can_be_had_again(self, index: PageIndex) -> None:
+        """With its headings; None where none is held."""
+        given = Document(f"{HOST}/1", "One", "Begin\nwords follow", 5.0, b"s", ("Begin",))
+        index.replace(given)
+        index.commit()
+
+        assert index.copy(given.url) == given
+        assert index.copy(f"{HOST}/2") is None
+
     def test_a_removed_copy_is_gone(self, index: PageIndex) -> None:
         """And removing what is not there is nothing."""
         self._filled(index)

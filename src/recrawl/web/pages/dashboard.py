@@ -11,9 +11,14 @@ def dashboard_page() -> str:
     content: list[Child] = [
         element("h1", "Crawl"),
         element("p", "Reading the state …", id="state", class_="state", role="status"),
+        element("p", "", id="idle", class_="note", role="status", hidden=True),
+        element("div", element("progress", "", id="first-pass-bar", max=1, value=0,
+                               aria_labelledby="first-pass-words"),
+                element("p", "", id="first-pass-words"), id="first-pass", hidden=True),
         element("noscript", element("p", "This page needs JavaScript; the same facts are at ",
                 element("a", "/api/status", href="/api/status"), ".")),
-        element("div", _figures(), _freshness(), _robots(), _fetches(), _hosts(), _pages(),
+        element("div", _figures(), _freshness(), _changes(), _fetches(), _troubles(), _hosts(),
+                _pages(), _robots(),
                 id="crawl", hidden=True),
         element(
             "div",
@@ -35,11 +40,11 @@ def dashboard_page() -> str:
     )
 
 
-def _figure(name: str, identifier: str) -> Markup:
+def _figure(name: str, identifier: str, *, is_words: bool = False) -> Markup:
     return element(
         "div",
         element("dt", name),
-        element("dd", element("span", "–", id=identifier, class_="big"),
+        element("dd", element("span", "–", id=identifier, class_="words" if is_words else "big"),
                 element("span", "", id=f"{identifier}-more", class_="quiet")),
     )  # fmt: skip
 
@@ -49,7 +54,7 @@ def _figures() -> Markup:
         "dl",
         _figure("Fresh now, by weight", "freshness"),
         _figure("Budget", "budget"),
-        _figure("Price of a fetch", "price"),
+        _figure("Price of a fetch", "price", is_words=True),
         _figure("20 % more budget would buy", "gain"),
         _figure("Due now", "due"),
         _figure("Answers 304", "not-modified"),
@@ -92,11 +97,12 @@ def _robots() -> Markup:
         _table("model", "What the control predicts, and what happened",
                ("", "predicted", "measured")),
         element("p", id="model-words", class_="quiet"),
+        id="model-side",
     )  # fmt: skip
     return _section(
         "Robots and buffer",
-        "Each step of the line is the number of robots that the control aims for at that length of "
-        "the buffer. The ring is the crawl now, the shade where it was since this page opened.",
+        "",
+        element("p", id="robots-lead", class_="quiet"),
         element("div", left, right, class_="two"),
         identifier="robots-section",
     )
@@ -115,6 +121,31 @@ def _fetches() -> Markup:
         ),
         identifier="fetches-section",
     )
+
+
+def _changes() -> Markup:
+    return _section(
+        "Recent changes",
+        "",
+        element("p", "", id="changes-words", class_="quiet"),
+        element("ul", id="changes", class_="changes"),
+        identifier="changes-section",
+    )
+
+
+def _troubles() -> Markup:
+    return _section(
+        "Troubles, and pages that are left out",
+        "",
+        element("p", "", id="troubles-words", class_="quiet"),
+        _table("troubles", "Troubles among the latest visits, by kind",
+               ("what happened", "visits", "pages", "the latest at")),
+        _table("left-out", "Why pages that were visited are not in the index",
+               ("reason", "pages", "one of them")),
+        _table("refused", "Addresses that were found and not taken in",
+               ("host", "why", "addresses")),
+        identifier="troubles-section",
+    )  # fmt: skip
 
 
 def _hosts() -> Markup:
@@ -161,4 +192,7 @@ def _table(
     title = element("caption", caption, class_="unseen" if is_named else None)
     table = element("table", title, element("thead", head), element("tbody", id=identifier))
     named = f"Table of {caption.lower()}" if is_named else caption
-    return element("div", table, class_="wide", tabindex=0, role="region", aria_label=named)
+    return element(
+        "div", table, class_="wide", id=f"{identifier}-table", tabindex=0, role="region",
+        aria_label=named,
+    )  # fmt: skip

@@ -36,6 +36,7 @@ def page_explained(report: dict[str, Any], title: str) -> str:
         _time_line(report, visits) if visits else element("p", "Not visited yet.", class_="quiet"),
         element("h2", "Why it is visited when it is"),
         facts_list(_rows(report, now_s)),
+        _changes(report["differences"], now_s),
         _table(visits, now_s),
     ]
     return document(f"{title or report['url']} · recrawl", content, place="/page")
@@ -62,6 +63,25 @@ def _asked(url: str) -> Markup:
     )
 
 
+def _changes(changes: Sequence[dict[str, Any]], now_s: float) -> list[Markup]:
+    """Return what the page said anew, the latest first."""
+    if not changes:
+        return []
+    told = [element("h2", "What it said anew")]
+    for change in changes:
+        told.append(element("p", ago(change["found_at"], now_s), class_="quiet"))
+        lines = [
+            element("li", element("ins" if sign == "+" else "del", line))
+            for sign, line in change["lines"]
+        ]
+        told.append(
+            element("ul", lines, class_="difference")
+            if lines
+            else element("p", "The same lines, in another order.")
+        )
+    return told
+
+
 def _rows(report: dict[str, Any], now_s: float) -> list[tuple[str, Child]]:
     rate, crawl_rate = report["change_rate_per_s"], report["crawl_rate_per_s"]
     rows: list[tuple[str, Child]] = [("Next visit", _next(report, now_s))]
@@ -83,8 +103,7 @@ def _rows(report: dict[str, Any], now_s: float) -> list[tuple[str, Child]]:
         rows.append(("Visited", f"once in {spoken(1 / crawl_rate)}, by the plan"))
     rows.append(("Weight", f"{report['weight']:.3g}"))
     if report["price"] is not None:
-        a_day = report["price"] / 86_400
-        rows.append(("Price", f"{a_day:.3g} fresh pages of weight 1, for one more visit a day"))
+        rows.append(("Price", report["price_words"]))
     if "probes_per_week" in report:
         rows.append(("Probes", f"{report['probes_per_week']} a week, {report['pattern']}"))
     changes, visits = counted(report["changes"], "change"), counted(report["visits"], "visit")

@@ -6,8 +6,8 @@ from recrawl.web.pages.layout import document
 __all__ = ["what_if_page"]
 
 _ROWS = (
-    ("freshness", "Fresh, by weight"),
-    ("price", "Price of a fetch a day"),
+    ("freshness", "Fresh in the long run, by weight"),
+    ("price", "Fetches for one more fresh page"),
     ("never", "Pages left alone"),
     ("hosts", "Hosts at their limit"),
     ("robots", "Robots active, on average"),

@@ -5,6 +5,7 @@
   const state = document.getElementById("state");
   const curve = new CurvePicture("robots-picture");
   let lastAt = null;
+  let lastRunning = false;
 
   const time = (seconds) => {
     const at = new Date(1000 * seconds);
@@ -69,6 +70,15 @@
     return svg;
   }
 
+  function pages(n) {
+    const shown = n >= 10 ? count(n) : short(n, 2);
+    return `${shown} ${shown === "1" ? "page" : "pages"}`;
+  }
+
+  function example(url) {
+    return make("a", { href: `/page?url=${encodeURIComponent(url)}`, title: url }, url.replace(/^https?:\/\//, ""));
+  }
+
   function page(row) {
     return make("a", { href: `/page?url=${encodeURIComponent(row.url)}`, title: row.url }, row.title || row.url);
   }
@@ -81,6 +91,7 @@
     else if (pulse.running) say("Running. The figures follow it by themselves.", "running");
     else say("Stopped. What you see is the state as the crawl left it.", "stopped");
     lastAt = pulse.at;
+    lastRunning = pulse.running;
     const asked = total - (pulse.outcomes.disallowed ?? 0);
     put("not-modified", percent(asked ? (pulse.outcomes["not-modified"] ?? 0) / asked : null));
     put("not-modified-more", `${count(asked)} visits in all, ${count(pulse.outcomes.changed ?? 0)} found a change`);
@@ -90,15 +101,19 @@
   }
 
   function onRobots(pulse) {
+    // A picture of the control only where there is one that is worth being followed.
+    const solved = pulse.curve?.kind === "optimal" || Boolean(pulse.control?.dropped);
+    for (const id of ["robots-picture", "model-side"]) document.getElementById(id).hidden = !solved;
+    put("robots-lead", solved ? "Each step of the line is the number of robots that the control aims for at that length of the buffer. The ring is the crawl now, the shade where it was since this page opened." : "");
     if (!pulse.curve) {
       put("robots-words", "This state was written by an older version, which did not note its robots.");
       return;
     }
     const seen = pulse.running && pulse.buffer !== null && pulse.robots_active !== null && pulse.followed;
     const point = seen ? { buffer: Math.min(pulse.buffer, pulse.curve.capacity), robots: Math.min(pulse.robots_active, pulse.curve.robots) } : null;
-    curve.show(pulse.curve, { point });
+    if (solved) curve.show(pulse.curve, { point });
     const control = words(pulse);
-    const now = seen ? ` Now ${count(pulse.robots_active)} of ${count(pulse.robots)} robots, ${count(pulse.buffer)} of ${count(pulse.capacity)} pages in the buffer.` : "";
+    const now = seen && solved ? ` Now ${count(pulse.robots_active)} of ${count(pulse.robots)} robots, ${count(pulse.buffer)} of ${count(pulse.capacity)} pages in the buffer.` : "";
     put("robots-words", control + now);
     document.getElementById("robots-picture").setAttribute("aria-label", `Robots aimed for at 0 to ${pulse.curve.capacity} pages in the buffer: ${pulse.curve.targets.join(", ")}.${now}`);
   }
@@ -110,7 +125,7 @@
     if (!followed) return `${room}, as the configuration says (control = "room").`;
     if (control?.dropped) return `${room}: the optimal control, dashed, lost far more pages than it promised, and was dropped.`;
     if (!curve.best) return `${room}, until fifty pages have told how fast robots and indexer are.`;
-    return `${room}: the optimal control, dashed, could keep the indexer busy for ${percent(control?.to_win ?? 0)} more of the time at most, and is not worth its losses.`;
+    return `${room}: the optimal control, dashed, could keep the indexer busy for ${percent(control?.to_win ?? 0)} more of the time at most, and is not worth its losses.`.replace(", dashed,", "");
   }
 
   const MEASURES = { starvation: ["indexer idle", percent], loss_rate: ["pages lost", rate], throughput: ["pages indexed", rate], buffer_mean: ["pages in the buffer", short], robots_mean: ["robots active", short], sojourn_s: ["wait for the index", duration] };
@@ -143,16 +158,24 @@
     put("freshness-more", report.freshness === null ? "no page has been visited yet" : `± ${percent(half)}${report.planned_freshness === null ? "" : `; the plan promises ${percent(report.planned_freshness)}`}`);
     put("budget", rate(report.budget));
     put("budget-more", report.budget_used === null ? "" : `${percent(Math.min(report.budget_used, 1), 0)} used in the last hour`);
-    const points = report.price === null ? null : (100 * report.price) / Math.max(report.weight, 1e-300) / 86400;
-    put("price", points === null ? "–" : `${short(points)} points`);
-    put("price-more", points === null ? "no plan yet: it follows once pages have been visited" : "of freshness, for one more fetch a day");
-    put("gain", report.gain === null ? "–" : `${(100 * report.gain).toFixed(2)} points`);
-    put("gain-more", report.gain === null ? "" : `${rate(0.2 * report.planned_budget)} more for revisits`);
+    put("price", report.price_words ?? "No plan yet: it follows once pages have been visited");
+    put("gain", report.gain === null ? "–" : `${pages(report.gain_pages)} more fresh`);
+    put("gain-more", report.gain === null ? "" : `${percent(report.gain, 2)} of all, for ${rate(0.2 * report.planned_budget)} more revisits`);
     put("due", count(report.due));
     put("due-more", `${count(report.overdue)} for over an hour, of ${count(Object.values(report.pages).reduce((sum, n) => sum + n, 0))} pages`);
     rows("states", Object.entries(report.pages).map(([name, n]) => [name, count(n)]));
     onFreshness(report);
     onFetches(report);
+    onFirstPass(report);
+    onChanges(report);
+    rows("troubles", report.troubles.map((row) => [row.why, count(row.visits), count(row.pages), example(row.example)]));
+    rows("left-out", report.left_out.map((row) => [row.why, count(row.pages), example(row.example)]));
+    for (const id of ["troubles", "left-out"]) {
+      document.getElementById(`${id}-table`).hidden = !document.getElementById(id).children.length;
+    }
+    put("troubles-words", report.troubles.length || report.left_out.length ? "" : "None: every page that was visited is in the index.");
+    rows("refused", report.refused.map((row) => [row.host.replace(/^https?:\/\//, ""), row.why, count(row.addresses)]));
+    document.getElementById("refused-table").hidden = !report.refused.length;
     rows("hosts", report.hosts.map((host) => [
       host.host.replace(/^https?:\/\//, ""), count(host.pages), count(host.due), count(host.overdue),
       host.robots_txt === null ? "not read" : String(host.robots_txt),
@@ -162,6 +185,40 @@
     ]));
     rows("valuable", report.valuable.map((row) => [page(row), short(row.worth), percent(row.stale, 0), row.due_in_s > 0 ? `in ${duration(row.due_in_s)}` : "now"]));
     rows("slowest", report.slowest.map((row) => [page(row), duration(row.fetch_s), count(row.visits)]));
+  }
+
+  function onFirstPass(report) {
+    const pass = report.first_pass;
+    document.getElementById("first-pass").hidden = !pass;
+    if (pass) {
+      document.getElementById("first-pass-bar").value = pass.known ? 1 - pass.to_come / pass.known : 0;
+      put("first-pass-words", `First pass: ${count(pass.indexed)} of ${count(pass.known)} pages known are indexed, ${count(pass.to_come)} are still to be looked at.`);
+    }
+    const idle = report.idle && lastRunning ? `${report.idle}.` : "";
+    document.getElementById("idle").hidden = !idle;
+    put("idle", idle);
+  }
+
+  // Lines that came and went. What is shown is made anew only when there is news.
+  let changesShown = "";
+  function onChanges(report) {
+    const told = JSON.stringify(report.changes);
+    for (const place of document.querySelectorAll("#changes time")) place.textContent = ago(report.at - Number(place.dataset.at));
+    if (told === changesShown) return;
+    changesShown = told;
+    put("changes-words", report.changes.length ? "" : "None found yet.");
+    document.getElementById("changes").replaceChildren(
+      ...report.changes.map((change) => {
+        const when = make("time", { datetime: new Date(1000 * change.found_at).toISOString(), title: `${time(change.found_at)} UTC`, "data-at": change.found_at }, ago(report.at - change.found_at));
+        const lines = change.lines.slice(0, 6).map(([sign, line]) => make("li", {}, make(sign === "+" ? "ins" : "del", {}, line)));
+        const more = change.lines.length > 6 ? make("p", { class: "quiet" }, `and ${change.lines.length - 6} lines more`) : null;
+        return make("li", {}, make("p", {}, page(change), " ", make("span", { class: "quiet" }, when)), lines.length ? make("ul", { class: "difference" }, ...lines) : make("p", { class: "quiet" }, "The same lines, in another order."), more);
+      }),
+    );
+  }
+
+  function ago(seconds) {
+    return `${duration(Math.max(seconds, 0), 2)} ago`;
   }
 
   function onFreshness(report) {

@@ -14,20 +14,19 @@ const figures = {
   percent(share, digits = 1) {
     return share === null || share === undefined || !Number.isFinite(share) ? "–" : `${(100 * share).toFixed(digits)} %`;
   },
-  duration(seconds) {
+  duration(seconds, digits = 3) {
     if (seconds === null || seconds === undefined) return "–";
     if (!Number.isFinite(seconds)) return "never";
     for (const [unit, size] of Object.entries(SECONDS)) {
-      if (Math.abs(seconds) >= size) return `${figures.short(seconds / size)} ${unit}`;
+      if (Math.abs(seconds) >= size) return `${figures.short(seconds / size, digits)} ${unit}`;
     }
     if (seconds === 0) return "0 s";
     return Math.abs(seconds) < 0.1 ? `${figures.short(1000 * seconds)} ms` : `${figures.short(seconds)} s`;
   },
-  // What one more visit is worth at a host: as a price, and against the price elsewhere.
+  // What one more visit is worth at a host, against the price elsewhere.
   cost(host) {
-    if (host.points_per_daily_fetch === null) return "the price";
-    const times = host.times === null ? "" : ` (${figures.short(host.times)} ×)`;
-    return `${figures.short(host.points_per_daily_fetch)} points${times}`;
+    if (host.price === null) return "the price";
+    return host.times === null ? "more than elsewhere" : `${figures.short(host.times)} × the price`;
   },
   rate(perSecond) {
     if (perSecond === null || perSecond === undefined || !Number.isFinite(perSecond)) return "–";

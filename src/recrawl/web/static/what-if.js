@@ -61,7 +61,7 @@
   function tell(told, column) {
     const cells = {
       freshness: percent(told.freshness, 2),
-      price: `${short(told.points_per_daily_fetch)} points`,
+      price: told.fetches_words,
       never: count(told.never_visited),
       hosts: count(told.hosts_at_cap),
       robots: told.curve?.robots_mean === undefined ? "not known yet" : short(told.curve.robots_mean),

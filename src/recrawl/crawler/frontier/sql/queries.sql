@@ -145,6 +145,11 @@ FROM page
 WHERE kind = 'page' AND state IN ('indexed', 'missing') AND last_visit_s IS NOT NULL
 ORDER BY id;
 
+-- name: copies
+SELECT min(id), group_concat(id) FROM page
+WHERE kind = 'page' AND state = 'indexed' AND signature IS NOT NULL
+GROUP BY host_id, signature HAVING count(*) BETWEEN 2 AND :most;
+
 -- A page in trouble, or to be confirmed, is due when that says.
 -- name: save_crawl_rate
 UPDATE page SET crawl_rate_per_s = :rate,
@@ -332,3 +337,57 @@ SELECT id, url, outcome, note FROM asked WHERE id IN (SELECT value FROM json_eac
 
 -- name: host_names
 SELECT host FROM host ORDER BY host LIMIT :limit;
+
+-- name: add_difference
+INSERT INTO difference (page_id, found_at_s, text) VALUES (:page_id, :found_at_s, :text);
+
+-- name: forget_differences
+DELETE FROM difference WHERE id <= (SELECT max(id) FROM difference) - :most;
+
+-- name: differences
+SELECT page.url, coalesce(page.title, ''), found_at_s, text
+FROM difference JOIN page ON page.id = difference.page_id
+WHERE :url IS NULL OR page.url = :url ORDER BY difference.id DESC LIMIT :limit;
+
+-- Visits that brought trouble, among the latest: how many of each kind, and an example of each.
+-- name: troubles
+SELECT outcome, status,
+    CASE WHEN status IS NULL THEN substr(note, 1, instr(note || ':', ':') - 1) END AS kind, count(*), count(DISTINCT page_id), max(id)
+FROM visit WHERE id > :after AND outcome IN ('failed', 'server-error', 'throttled', 'denied', 'too-large', 'poison', 'not-found')
+GROUP BY outcome, status, kind ORDER BY count(*) DESC LIMIT :limit;
+
+-- name: visit_example
+SELECT page.url, visited_at_s, note FROM visit JOIN page ON page.id = visit.page_id WHERE visit.id = :number;
+
+-- Pages that are not in the index though they were visited, by the reason that the last visit gave.
+-- name: left_out
+SELECT page.state, visit.outcome, visit.status, visit.note, count(*), min(page.url)
+FROM (SELECT id, url, state FROM page WHERE kind = 'page' AND state NOT IN ('indexed', 'discovered') LIMIT :most) AS page
+LEFT JOIN visit ON visit.id = (
+    SELECT max(id) FROM visit WHERE page_id = page.id AND outcome NOT IN
+        ('not-modified', 'failed', 'server-error', 'throttled', 'lost', 'obsolete', 'poison'))
+GROUP BY 1, 2, 3, 4 ORDER BY count(*) DESC LIMIT :limit;
+
+-- name: add_subscription
+INSERT INTO subscription (topic, hub, callback, secret, due_s)
+SELECT :topic, :hub, :callback, :secret, :now_s
+WHERE (SELECT count(*) FROM subscription) < :most
+ON CONFLICT (topic) DO UPDATE SET due_s = excluded.due_s, until_s = 0, failures = 0, hub = excluded.hub
+WHERE hub != excluded.hub;
+
+-- name: subscriptions_due
+SELECT topic, hub, callback, secret, due_s, asked_until_s, until_s, told_s, failures, note
+FROM subscription WHERE due_s <= :now_s ORDER BY due_s LIMIT :limit;
+
+-- name: subscription_of
+SELECT topic, hub, callback, secret, due_s, asked_until_s, until_s, told_s, failures, note
+FROM subscription WHERE callback = :callback;
+
+-- name: subscriptions
+SELECT topic, hub, callback, secret, due_s, asked_until_s, until_s, told_s, failures, note
+FROM subscription ORDER BY topic LIMIT :limit;
+
+-- name: save_subscription
+UPDATE subscription SET due_s = :due_s, asked_until_s = :asked_until_s, until_s = :until_s,
+    told_s = :told_s, failures = :failures, note = :note
+WHERE callback = :callback;

@@ -1,4 +1,7 @@
--- What set a due time is kept, no longer guessed; and what a revisit policy remembers of a page.
-ALTER TABLE page ADD COLUMN due_why TEXT;
-ALTER TABLE page ADD COLUMN policy_memory BLOB;
-UPDATE page SET due_why = 'set by an earlier version' WHERE visits > 0;
+-- What changed pages said anew when their copies were replaced; the last thousand of them.
+CREATE TABLE difference (
+    id INTEGER PRIMARY KEY,
+    page_id INTEGER NOT NULL REFERENCES page (id),
+    found_at_s REAL NOT NULL,
+    text TEXT NOT NULL -- lines that begin with + or -
+) STRICT;

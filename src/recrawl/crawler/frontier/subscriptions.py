@@ -1,0 +1,78 @@
+"""Subscriptions to hubs, kept in the state: of the crawl that asks, and of the pages it is told by.
+
+Two processes write here, each one short statement at a time.
+"""
+
+import secrets
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+from typing_extensions import override
+
+from recrawl.crawler.frontier.sql import queries
+from recrawl.crawler.frontier.store import DATABASE, open_beside, translated
+from recrawl.crawler.ports import Subscriptions
+from recrawl.terms import Subscription
+
+__all__ = ["SqliteSubscriptions"]
+
+_MOST: Final = 1_000
+
+
+class SqliteSubscriptions(Subscriptions):
+    """At most a thousand subscriptions of one state directory.
+
+    Parameters
+    ----------
+    directory : of the state
+
+    Raises
+    ------
+    StateError
+        There is no crawl, it is damaged, or of another version.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._path = directory / DATABASE
+        self._db = open_beside(self._path)
+        self._q = queries()
+
+    @override
+    def found(self, topic: str, hub: str, now_s: float) -> None:
+        row = {
+            "topic": topic,
+            "hub": hub,
+            "now_s": now_s,
+            "most": _MOST,
+            "callback": secrets.token_urlsafe(24),
+            "secret": secrets.token_urlsafe(32),
+        }
+        with translated(self._path):
+            self._db.execute(self._q["add_subscription"], row)
+
+    @override
+    def due(self, now_s: float, limit: int) -> list[Subscription]:
+        return self._rows("subscriptions_due", now_s=now_s, limit=limit)
+
+    @override
+    def of(self, callback: str) -> Subscription | None:
+        rows = self._rows("subscription_of", callback=callback)
+        return rows[0] if rows else None
+
+    @override
+    def every(self) -> list[Subscription]:
+        return self._rows("subscriptions", limit=_MOST)
+
+    @override
+    def save(self, subscription: Subscription) -> None:
+        with translated(self._path):
+            self._db.execute(self._q["save_subscription"], asdict(subscription))
+
+    @override
+    def close(self) -> None:
+        self._db.close()
+
+    def _rows(self, name: str, **values: object) -> list[Subscription]:
+        with translated(self._path):
+            return [Subscription(*row) for row in self._db.execute(self._q[name], values)]

@@ -1,0 +1,36 @@
+"""What a person sees while a crawl runs, in virtual time."""
+
+import re
+
+import pytest
+
+from recrawl.cli.crawler.watch import Watch
+from recrawl.testing import Setup, run_virtually, virtual_crawl
+
+A = "http://a.test"
+
+
+def test_coverage_is_shown_until_the_first_pass_is_over_and_freshness_after(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Never both: a pass of forty pages, one a second, told every five seconds."""
+
+    async def main() -> None:
+        virtual = virtual_crawl(Setup(budget_per_s=2.0))
+        virtual.web.page(f"{A}/", "home", *[f"/{n}" for n in range(40)])
+        for n in range(40):
+            virtual.web.page(f"{A}/{n}", f"page {n}")
+        async with Watch(virtual.crawl, virtual.counts, budget_per_s=2.0):
+            await virtual.run_for(120)
+
+    run_virtually(main())
+
+    lines = [line for line in capsys.readouterr().err.splitlines() if "fetches: " in line]
+    first, after = (
+        [line for line in lines if words in line] for words in ("to come: ", "fresh, estimated: ")
+    )
+    assert [*first, *after] == lines
+    assert re.search(r"pages known: 41  indexed: [1-9]\d*  to come: [1-9]\d*, in about ", first[1])
+    assert re.search(r"pages known: 41  indexed: 41  new: 41  ", after[-1])
+    assert re.search(r"fresh, estimated: \d+\.\d % ± \d+\.\d$", after[0])
+    assert all(re.search(r"in flight: [01] of \d+ robots", line) for line in lines)
