@@ -51,6 +51,21 @@ def test_python_examples_run(page: Path, code: str, tmp_path: Path) -> None:
     assert done.returncode == 0, f"{page}: {done.stderr}"
 
 
+@pytest.mark.parametrize("page", sorted({page for page, _ in blocks("py")}), ids=name_of)
+def test_cells_of_a_notebook_run(page: Path, tmp_path: Path) -> None:
+    """One after the other, as in a notebook, where `await` stands by itself."""
+    cells = "\n".join(code for where, code in blocks("py") if where == page)
+    program = (
+        "import ast, asyncio, types\n"
+        f"code = compile({cells!r}, 'cells', 'exec', ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)\n"
+        "asyncio.run(types.FunctionType(code, {})())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{page}: {done.stderr}"
+
+
 @pytest.mark.parametrize(
     "path",
     [path for path in (ROOT / "src").rglob("*.py") if ">>>" in path.read_text()],
