@@ -11,8 +11,10 @@ epoch (UTC), durations seconds, rates per second.
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 
 __all__ = [
+    "INDEXABLE",
     "BufferedPage",
     "Difference",
     "Discovery",
@@ -32,6 +34,13 @@ __all__ = [
     "Visit",
     "VisitAnswer",
 ]
+
+
+# Types of content that can be indexed.
+INDEXABLE: Final = frozenset(
+    """text/html application/xhtml+xml text/plain text/markdown text/x-markdown text/xml
+    application/xml application/pdf""".split()
+)
 
 
 class Kind(StrEnum):
@@ -209,6 +218,7 @@ class Extract:
     canonical: str | None = None
     noindex: bool = False
     nofollow: bool = False
+    needs_scripts: bool = False  # without them it says next to nothing
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,6 +83,7 @@ class Fetcher(Protocol):
         last_modified: str | None = None,
         max_bytes: int | None = None,
         truncate: bool = False,
+        pages_only: bool = False,
     ) -> FetchResponse:
         """Fetch ``url`` without following redirects.
 
@@ -92,6 +93,8 @@ class Fetcher(Protocol):
         etag, last_modified : validators of the copy at hand, for a conditional request
         max_bytes : bound on the body as received and as decoded; default: the adapter's
         truncate : cut a longer body at the bound instead of failing
+        pages_only : of what is no page by its headers (archives, pictures, attachments) return no
+            body: the adapter need not receive it
 
         Raises
         ------
@@ -178,7 +181,7 @@ class AdmissionLimits:
     max_pages: int = 1_000_000
     max_pages_per_host: int = 100_000
     max_listings_per_host: int = 1_000  # sitemaps; and as many feeds
-    max_query_variants: int = 100
+    max_query_variants: int = 10_000
     max_new_per_minute: float = 10_000.0  # of one host; five minutes' worth at once
 
 
@@ -289,6 +292,18 @@ class Frontier(Protocol):
 
     def release(self, leases: Sequence[Lease]) -> None:
         """Give pages back as if they had not been leased."""
+        ...
+
+    def put_off(self, leases: Sequence[tuple[Lease, float]], why: str) -> None:
+        """Give pages back, each due at its instant, for a reason."""
+        ...
+
+    def bring_forward(self, page_ids: Sequence[int], now_s: float) -> None:
+        """Make pages due now that were put off, as if they had just been discovered."""
+        ...
+
+    def with_query(self) -> Iterable[tuple[str, PageState, bytes | None]]:
+        """Address, state and signature of every visited page that has a query."""
         ...
 
     def defer(self, lease: Lease, due_s: float) -> None:

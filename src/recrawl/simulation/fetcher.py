@@ -7,7 +7,7 @@ from typing_extensions import override
 from recrawl.crawler.ports import Clock, Fetcher
 from recrawl.errors import FetchError
 from recrawl.simulation.site import Site
-from recrawl.terms import FetchResponse
+from recrawl.terms import INDEXABLE, FetchResponse
 
 __all__ = ["SiteFetcher", "bounded"]
 
@@ -35,6 +35,7 @@ class SiteFetcher(Fetcher):
         last_modified: str | None = None,
         max_bytes: int | None = None,
         truncate: bool = False,
+        pages_only: bool = False,
     ) -> FetchResponse:
         await self._clock.sleep_until(self._clock.now_s() + self._access_s)
         netloc, _, path = url.partition("://")[2].partition("/")
@@ -57,10 +58,12 @@ class SiteFetcher(Fetcher):
             received_bytes=len(answer.body),
             elapsed_s=self._access_s,
         )
-        return bounded(response, max_bytes, truncate=truncate)
+        return bounded(response, max_bytes, truncate=truncate, pages_only=pages_only)
 
 
-def bounded(response: FetchResponse, max_bytes: int | None, *, truncate: bool) -> FetchResponse:
+def bounded(
+    response: FetchResponse, max_bytes: int | None, *, truncate: bool, pages_only: bool = False
+) -> FetchResponse:
     """Return a response with at most so many bytes of body, as every fetcher promises.
 
     Raises
@@ -68,6 +71,8 @@ def bounded(response: FetchResponse, max_bytes: int | None, *, truncate: bool) -
     FetchError
         ``too-large`` when the body is longer and must not be cut.
     """
+    if pages_only and response.content_type and response.content_type not in INDEXABLE:
+        return replace(response, body=b"")
     if max_bytes is None or len(response.body) <= max_bytes:
         return response
     if not truncate:

@@ -78,6 +78,7 @@ class ScriptedFetcher(Fetcher):
         last_modified: str | None = None,
         max_bytes: int | None = None,
         truncate: bool = False,
+        pages_only: bool = False,
     ) -> FetchResponse:
         request = Request(self._clock.now_s(), url, etag, last_modified)
         self.requests.append(request)
@@ -88,7 +89,7 @@ class ScriptedFetcher(Fetcher):
             await self._clock.sleep_until(self._clock.now_s() + drawn(self._access_s))
         finally:
             self.in_flight[host] -= 1
-        return bounded(self._answer(request), max_bytes, truncate=truncate)
+        return bounded(self._answer(request), max_bytes, truncate=truncate, pages_only=pages_only)
 
     def _answer(self, request: Request) -> FetchResponse:
         replies = self._replies.get(request.url)

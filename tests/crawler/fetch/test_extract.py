@@ -362,3 +362,48 @@ def test_no_markup_breaks_it(pieces: list[str]) -> None:
 
     assert all(link.startswith(("http://", "https://")) for link in found.links + found.feeds)
     assert "\x00" not in found.text + found.title
+
+
+def test_meta_tags_count_wherever_the_parser_puts_them() -> None:
+    """A page of another DOCTYPE, or with text before its head, has them in the body."""
+    html = '<p>text<meta name="robots" content="index, nofollow"><a href="/x">x</a>'
+
+    found = page(html)
+
+    assert found.nofollow
+    assert not found.noindex
+    assert found.links == ()
+
+
+@pytest.mark.parametrize(
+    ("noindex", "until"),
+    [
+        (True, "2001-02-03"),
+        (True, "2001-02-03T10:00:00+00:00"),
+        (True, "Wed, 03 Feb 2010 10:00:00 GMT"),
+        (True, "03 Feb 2010 10:00:00 GMT"),
+        (False, "2999-02-03"),
+        (False, "soon"),
+    ],
+)
+def test_a_page_is_not_indexed_after_the_day_that_it_names(noindex: bool, until: str) -> None:
+    """In the forms of HTTP, of mail and of ISO 8601."""
+    assert page(f'<meta name="robots" content="unavailable_after: {until}">').noindex is noindex
+
+
+@pytest.mark.parametrize(
+    ("needs", "html"),
+    [
+        (True, '<div id="root"></div><script src="/app.js"></script>'),
+        (True, '<div id="app">Loading...</div><script>start()</script>'),
+        (
+            False,
+            '<div id="root">' + "Words that are there without scripts. " * 3 + "</div><script>",
+        ),
+        (False, '<div id="root"></div>'),
+        (False, "<p>short<script>count()</script>"),
+    ],
+)
+def test_a_page_that_scripts_fill_is_known_as_one(needs: bool, html: str) -> None:
+    """It has scripts, an element for them to fill, and next to nothing to say."""
+    assert page(html).needs_scripts is needs

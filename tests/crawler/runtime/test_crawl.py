@@ -10,6 +10,7 @@ import pytest
 from recrawl.crawler.control.activation import FixedRobots
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.politeness import PolitenessRules
+from recrawl.crawler.control.yields import LITTLE
 from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.crawler.reports.status import bound_words
@@ -377,17 +378,63 @@ def test_noindex_is_followed_but_not_indexed_and_nofollow_is_not_followed() -> N
     assert state_of(virtual, f"{A}/never") is None
 
 
-def test_a_canonical_elsewhere_is_indexed_there() -> None:
-    """Variants of one page are one entry."""
+def test_a_canonical_address_is_a_hint() -> None:
+    """Believed of a page of the same host that is in the index and says the same; else ignored."""
 
     def script(web: ScriptedFetcher) -> None:
-        head = f'<link rel="canonical" href="{A}/real">'
-        web.reply(f"{A}/", text(f"{A}/", f"<head>{head}</head>variant", "text/html"))
-        web.reply(f"{A}/real", text(f"{A}/real", f"<head>{head}</head>real", "text/html"))
+        def reply(path: str, canonical: str, words: str, **fields: object) -> None:
+            head = f'<head><title>t</title><link rel="canonical" href="{canonical}"></head>'
+            web.reply(f"{A}{path}", text(f"{A}{path}", f"{head}<p>{words}", "text/html", **fields))
 
-    virtual = run(100, script)
+        links = " ".join(f'<a href="/{name}">' for name in ("same", "other", "loop", "gone", "b"))
+        reply("/", "/", f"all the words{links}")
+        reply("/same", "/", "all the words")
+        reply("/other", "/", "other words")
+        reply("/loop", "/back", "words that lead nowhere")
+        web.reply(f"{A}/back", FetchResponse(f"{A}/back", 301, location=f"{A}/loop"))
+        reply("/gone", "/nowhere", "words that are gone")
+        reply("/b", "http://b.test/", "words of another host")
 
-    assert [url for url, _ in virtual.index.urls()] == [f"{A}/real"]
+    virtual = run(200, script)
+
+    assert {url for url, _ in virtual.index.urls()} == {
+        f"{A}/{path}" for path in ("", "other", "loop", "gone", "b")
+    }
+    assert state_of(virtual, f"{A}/same") is PageState.EXCLUDED
+
+
+def test_a_site_behind_one_script_is_visited_whole_in_a_single_pass() -> None:
+    """And what its words or its answers speak against is tried a few times only."""
+    n = 150
+
+    def script(web: ScriptedFetcher) -> None:
+        web.page(f"{A}/", "index", *(f"/doku?id=page{number}" for number in range(n)))
+        for number in range(n):
+            actions = [f"/doku?do={do}&id=page{number}" for do in ("edit", "login", "diff")]
+            web.page(f"{A}/doku?id=page{number}", f"the text of page {number}", *actions)
+            for action in actions:
+                web.page(f"{A}{action}", "you are not allowed to do this")
+
+    async def main() -> VirtualCrawl:
+        virtual = virtual_crawl(Setup(), once=True)
+        script(virtual.web)
+        await virtual.crawl.prepare()
+        async with virtual.crawl.running():
+            await virtual.crawl.until_done()
+        return virtual
+
+    virtual = run_virtually(main())
+
+    asked = [request.url for request in virtual.web.requests]
+    assert sum("/doku?id=" in url for url in asked) == n
+    assert sum("/doku?do=" in url for url in asked) <= 0.15 * n
+    details = next(
+        virtual.frontier.details(f"{A}/doku?do=edit&id=page{number}")
+        for number in range(n)
+        if f"{A}/doku?do=edit&id=page{number}" not in asked
+    )
+    assert details is not None
+    assert details.due_why == LITTLE
 
 
 def test_sitemaps_and_feeds_are_read() -> None:

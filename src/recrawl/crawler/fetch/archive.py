@@ -167,10 +167,16 @@ class ArchivingFetcher(Fetcher):
         last_modified: str | None = None,
         max_bytes: int | None = None,
         truncate: bool = False,
+        pages_only: bool = False,
     ) -> FetchResponse:
         at_s = self._now_s()
         response = await self._inner.fetch(
-            url, etag=etag, last_modified=last_modified, max_bytes=max_bytes, truncate=truncate
+            url,
+            etag=etag,
+            last_modified=last_modified,
+            max_bytes=max_bytes,
+            truncate=truncate,
+            pages_only=pages_only,
         )
         await self._on_archive(self._archive.write, response, at_s)
         return response

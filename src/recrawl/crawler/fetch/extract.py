@@ -7,7 +7,10 @@ its own (:mod:`recrawl.crawler.fetch.isolation`), which is why little is importe
 
 import codecs
 import re
+import time
 from dataclasses import replace
+from datetime import datetime
+from email.utils import parsedate_to_datetime
 from encodings import normalize_encoding
 from encodings.aliases import aliases
 from itertools import islice
@@ -69,6 +72,7 @@ PDF: Final = "application/pdf"
 _MARKDOWN: Final = frozenset({"text/markdown", "text/x-markdown"})
 _PLAIN: Final = _MARKDOWN | {"text/plain"}
 _XML: Final = frozenset({"text/xml", "application/xml"})
+_UNTIL: Final = re.compile(r"unavailable_after:\s*([\w :,.+-]{8,60})", re.IGNORECASE)
 _LISTING: Final = re.compile(r"<(?:\w{1,20}:)?(?:urlset|sitemapindex|rss|feed|RDF)[\s>]")
 _MARKED: Final = re.compile(r"^ {0,3}#{1,6} +([^\n]{1,400})", re.MULTILINE)
 _HEADLINK: Final = " \t\n\f#\u00b6"  # marks of links to a heading itself
@@ -79,6 +83,11 @@ _BLANKS: Final = bytes(32 if _CONTROL.match(chr(code)) else code for code in ran
 _VALUED_DIRECTIVES: Final = frozenset(
     "unavailable_after max-snippet max-image-preview max-video-preview".split()
 )
+# What frameworks fill by scripts; a page that says less than this much without them says nothing.
+_ROOTS: Final = (
+    "#root, #app, #__next, #__nuxt, #___gatsby, #svelte, app-root, [ng-app], [data-reactroot]"
+)
+_LEAST_TEXT: Final = 40  # characters
 _FEED_TYPES: Final = ("application/rss+xml", "application/atom+xml", "application/feed+json")
 _UNFOLLOWED_SCHEMES: Final = ("#", "javascript:", "mailto:", "tel:", "data:", "about:", "blob:")
 
@@ -173,7 +182,8 @@ class PageExtractor:
         is_based = False
         canonical: str | None = None
         feeds: list[str] = []
-        for node in tree.css("head meta[name], head link[rel], base[href]"):
+        # Wherever the parser puts them: some pages have them end up in the body.
+        for node in tree.css("meta[name], head link[rel], base[href]"):
             attributes = node.attributes
             if node.tag == "base":
                 if not is_based:  # only the first one counts
@@ -193,6 +203,7 @@ class PageExtractor:
                         feeds.append(feed)
         title = _title(tree)
         links = () if nofollow else _links(tree, base)
+        is_app = _is_app(tree)
         root = _main(tree)
         text = _text(root) if root is not None else ""
         return Extract(
@@ -205,6 +216,7 @@ class PageExtractor:
             canonical=canonical,
             noindex=noindex,
             nofollow=nofollow,
+            needs_scripts=is_app and len(text) < _LEAST_TEXT,
         )
 
     def _robots_tag(self, header: str) -> tuple[bool, bool]:
@@ -254,7 +266,29 @@ def _printable(text: str) -> str:
 
 def _directives(text: str) -> set[str]:
     asked = {part.strip() for part in text.lower().split(",")}
-    return asked | {"noindex", "nofollow"} if "none" in asked else asked
+    if "none" in asked:
+        asked |= {"noindex", "nofollow"}
+    # The date after which a page is no longer to be found may hold a comma itself.
+    until = _UNTIL.search(text)
+    if until is not None and _is_over(until[1]):
+        asked.add("noindex")
+    return asked
+
+
+def _is_over(text: str) -> bool:
+    """Tell whether an instant, as people write it in a directive, lies behind."""
+    for read in (datetime.fromisoformat, parsedate_to_datetime):
+        try:
+            at = read(text.strip())
+        except (ValueError, TypeError):
+            continue
+        return at.timestamp() < time.time()
+    return False
+
+
+def _is_app(tree: LexborHTMLParser) -> bool:
+    """Tell whether scripts make the page: there are some, and an element for them to fill."""
+    return tree.css_first("script") is not None and tree.css_first(_ROOTS) is not None
 
 
 def _title(tree: LexborHTMLParser) -> str:

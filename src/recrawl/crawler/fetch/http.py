@@ -22,7 +22,7 @@ from recrawl.crawler.fetch.addresses import open_socket, public_socket
 from recrawl.crawler.fetch.decoding import ACCEPT_ENCODING, ERRORS, Decoder, decoder_for
 from recrawl.crawler.ports import Fetcher, HubClient
 from recrawl.errors import FetchError
-from recrawl.terms import FetchResponse
+from recrawl.terms import INDEXABLE, FetchResponse
 
 __all__ = ["FetchBounds", "HttpFetcher"]
 
@@ -158,6 +158,7 @@ class HttpFetcher(Fetcher, HubClient):
         last_modified: str | None = None,
         max_bytes: int | None = None,
         truncate: bool = False,
+        pages_only: bool = False,
     ) -> FetchResponse:
         headers = {}
         if etag:
@@ -174,7 +175,7 @@ class HttpFetcher(Fetcher, HubClient):
             address = URL(url, encoded=True)
             async with session.get(address, headers=headers, allow_redirects=False) as answer:
                 body, received, truncated = b"", 0, False
-                if _has_useful_body(answer.status):
+                if _has_useful_body(answer.status) and not (pages_only and _is_no_page(answer)):
                     body, received, truncated = await _read(answer, limit, truncate=truncate)
                 else:
                     answer.close()  # not worth reading, nor keeping the connection clean for
@@ -198,6 +199,13 @@ class HttpFetcher(Fetcher, HubClient):
                 return _response(url, answer, b"", 0, False, started)
         except (TimeoutError, aiohttp.ClientError, OSError, ssl.SSLError, ValueError) as error:
             raise _translated(error) from error
+
+
+def _is_no_page(answer: aiohttp.ClientResponse) -> bool:
+    """Tell whether the headers say that there is nothing to index."""
+    if "Content-Type" not in answer.headers:
+        return False
+    return answer.content_type not in INDEXABLE
 
 
 def _has_useful_body(status: int) -> bool:

@@ -304,6 +304,27 @@ class MemoryFrontier(Frontier):
                 page.token, page.leased_until_s = None, 0.0
 
     @override
+    def put_off(self, leases: Sequence[tuple[Lease, float]], why: str) -> None:
+        for lease, due_s in leases:
+            page = self._pages[lease.page_id]
+            if page.token == lease.token:
+                page.due_s, page.due_why = due_s, why
+        self.release([lease for lease, _ in leases])
+
+    @override
+    def bring_forward(self, page_ids: Sequence[int], now_s: float) -> None:
+        for page_id in page_ids:
+            page = self._pages[page_id]
+            if page.tier == NEW and page.due_s > now_s:
+                page.due_s, page.due_why = now_s, DISCOVERED
+
+    @override
+    def with_query(self) -> Iterable[tuple[str, PageState, bytes | None]]:
+        for page in self._pages.values():
+            if page.found.variant_of is not None and page.visits:
+                yield page.found.url, page.state, page.signature
+
+    @override
     def defer(self, lease: Lease, due_s: float) -> None:
         page = self._pages[lease.page_id]
         if page.token == lease.token:

@@ -384,6 +384,26 @@ class SqliteFrontier(Frontier):
                 self._run("release", page_id=lease.page_id, token=lease.token)
 
     @override
+    def put_off(self, leases: Sequence[tuple[Lease, float]], why: str) -> None:
+        rows = [
+            {"page_id": lease.page_id, "token": lease.token, "due_s": due_s, "why": why}
+            for lease, due_s in leases
+        ]
+        with self._writing():
+            self._db.executemany(self._q["put_off"], rows)
+
+    @override
+    def bring_forward(self, page_ids: Sequence[int], now_s: float) -> None:
+        with self._writing():
+            self._run("bring_forward", page_ids=json.dumps(list(page_ids)), now_s=now_s)
+
+    @override
+    def with_query(self) -> Iterable[tuple[str, PageState, bytes | None]]:
+        with translated(self._path):
+            for url, state, signature in self._db.execute(self._q["with_query"]):
+                yield url, PageState(state), signature
+
+    @override
     def defer(self, lease: Lease, due_s: float) -> None:
         with self._writing():
             self._run("defer", page_id=lease.page_id, token=lease.token, due_s=due_s)

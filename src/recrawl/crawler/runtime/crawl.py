@@ -265,6 +265,7 @@ class Crawl:
         await self.world.on_state(frontier.make_due_by, self.started_s, longest_s)
         await self.world.on_state(frontier.reweigh, self.rules.admission.weights.of)
         await self.world.on_state(frontier.admit, self.seeds, self.started_s, limits)
+        self.recorder.yields.recall(await world.on_state(lambda: list(frontier.with_query())))
         blocked_by_s = self.started_s + self.dispatcher.longest_block_s
         for kept in await self.world.on_state(frontier.hosts):
             # No block outlasts what the rules allow, whatever the clock said when it was made.

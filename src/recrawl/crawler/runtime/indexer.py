@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from recrawl.crawler.control.tiers import ASKED
+from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.runtime.buffer import Buffer
 from recrawl.crawler.runtime.outcomes import Finding, update_of
 from recrawl.crawler.runtime.parts import Rules, World
@@ -31,15 +32,26 @@ from recrawl.terms import (
 
 __all__ = ["Indexer"]
 
+_NO_SCRIPTS = "says next to nothing without scripts, which fill it"
+
+
+def _note_of(extract: Extract, *, is_copy: bool) -> str | None:
+    """Say in words what is special about a page."""
+    if extract.noindex:
+        return "noindex"
+    if is_copy:
+        return "canonical elsewhere"
+    return _NO_SCRIPTS if extract.needs_scripts else None
+
 
 @dataclass(frozen=True, slots=True)
 class _Staged:
     update: PageUpdate
     document: Document | None  # None: to be removed
     page: BufferedPage | None = None  # of which something is to be told
-    if_same: PageUpdate | None = (
-        None  # in place of the other, if the copy that is held says the same
-    )
+    if_same: PageUpdate | None = None  # in its place, if the copy that is held says the same
+    canonical: str | None = None  # another address of the host, which the page calls its own
+    if_copy: PageUpdate | None = None  # in its place, if the copy of that address says the same
 
 
 class Indexer:
@@ -149,15 +161,18 @@ class Indexer:
         if document is None:
             self._recorder.add([update])
             self._emit(page, update.visit.outcome)
-        elif self._world.prepare is not None:  # what it makes of a page tells nothing of its host
+            return
+        if_same = None
+        if self._world.prepare is not None:  # what it makes of a page tells nothing of its host
             document = await self._world.prepare(document)
-            self._stage(_Staged(update, document, page))
         elif update.visit.outcome is Outcome.CHANGED:
             held = replace(extract, signature=page.lease.signature or b"")
             if_same, _ = self._considered(page, held)
-            self._stage(_Staged(update, document, page, if_same))
-        else:
-            self._stage(_Staged(update, document, page))
+        canonical = self._canonical(page.lease.url, extract)
+        if_copy = None
+        if canonical is not None:
+            if_copy, _ = self._considered(page, extract, is_copy=True)
+        self._stage(_Staged(update, document, page, if_same, canonical, if_copy))
 
     def _quarantine(self, page: BufferedPage, why: str) -> None:
         """Record a page that cannot be read; it is left alone for as long as after a failure."""
@@ -175,12 +190,16 @@ class Indexer:
         self._emit(page, Outcome.OBSOLETE)
 
     def _considered(
-        self, page: BufferedPage, extract: Extract
+        self, page: BufferedPage, extract: Extract, *, is_copy: bool = False
     ) -> tuple[PageUpdate, Document | None]:
-        """Return what the visit changes, and the copy to be indexed, if there is a new one."""
+        """Return what the visit changes, and the copy to be indexed, if there is a new one.
+
+        Parameters
+        ----------
+        is_copy : the page says what the address says that it calls its own
+        """
         lease = page.lease
-        elsewhere = extract.canonical is not None and extract.canonical != lease.url
-        excluded = extract.noindex or (elsewhere and self._is_in_scope(extract.canonical))
+        excluded = extract.noindex or is_copy
         held = lease.state in (PageState.INDEXED, PageState.MISSING)
         if not held or lease.signature is None or lease.last_visit_s is None:
             outcome = Outcome.NEW
@@ -196,15 +215,19 @@ class Indexer:
             signature=extract.signature,
             raw_hash=page.raw_hash,
             title=extract.title,
-            note="noindex" if extract.noindex else "canonical elsewhere" if excluded else None,
+            note=_note_of(extract, is_copy=is_copy),
         )
         update = update_of(lease, finding, page.fetched_at_s, self._recorder.due_times)
         if excluded or outcome is Outcome.UNCHANGED:
             return update, None
         return update, Document.of(lease.url, extract, page.fetched_at_s)
 
-    def _is_in_scope(self, url: str | None) -> bool:
-        return bool(url) and bool(self._rules.admission.of([url or ""]))
+    def _canonical(self, url: str, extract: Extract) -> str | None:
+        """Return another address of the host that the page calls its own, where that is a hint."""
+        other = extract.canonical
+        if other is None or other == url or host_of(other) != host_of(url):
+            return None
+        return other if self._rules.admission.of([other]) else None
 
     def _found(self, page: BufferedPage, extract: Extract) -> list[Discovery]:
         admission, lease = self._rules.admission, page.lease
@@ -256,20 +279,30 @@ class Indexer:
         Signatures differ also where only what a host repeats on its pages is new: there the copy
         stays as it is, and so does what is on record of it.
         """
-        index, updates = self._world.index, []
-        for entry in staged:
-            update = entry.update
-            if entry.document is None:
-                index.remove(update.lease.url)
-            elif entry.if_same is not None and index.same(entry.document):
-                update = entry.if_same
-            else:
-                if update.visit.outcome is Outcome.CHANGED:
-                    update = replace(update, difference=index.difference(entry.document))
-                index.replace(entry.document)
-            updates.append(update)
-        index.commit()
-        return updates
+        written = {id(entry): self._write_one(entry) for entry in staged if not entry.canonical}
+        for entry in staged:  # after the others: what they call their own may be among those
+            if entry.canonical:
+                written[id(entry)] = self._write_one(entry)
+        self._world.index.commit()
+        return [written[id(entry)] for entry in staged]
+
+    def _write_one(self, entry: _Staged) -> PageUpdate:
+        index, update = self._world.index, entry.update
+        document = entry.document
+        if document is None:
+            index.remove(update.lease.url)
+        elif entry.if_copy is not None and index.signature(entry.canonical or "") == (
+            document.signature
+        ):
+            index.remove(update.lease.url)
+            return entry.if_copy
+        elif entry.if_same is not None and index.same(document):
+            return entry.if_same
+        else:
+            if update.visit.outcome is Outcome.CHANGED:
+                update = replace(update, difference=index.difference(document))
+            index.replace(document)
+        return update
 
     def _emit(self, page: BufferedPage, outcome: Outcome) -> None:
         self._world.events.emit(

@@ -8,6 +8,7 @@ from math import inf
 from recrawl.crawler.control.dispatch import Dispatcher
 from recrawl.crawler.control.due_times import DueTimes
 from recrawl.crawler.control.intake import HostIntake
+from recrawl.crawler.control.yields import AddressYields
 from recrawl.crawler.runtime.outcomes import removes
 from recrawl.crawler.runtime.parts import Rules, World
 from recrawl.terms import Discovery, HostRecord, PageUpdate
@@ -59,6 +60,8 @@ class Recorder:
         self._stopping = False
         self._listeners: list[Callable[[], None]] = []
         self._remove: Callable[[PageUpdate], None] | None = None
+        self.yields = AddressYields()
+        self._welcome: list[tuple[int, int]] = []  # pages, with their hosts, to be brought forward
 
     def on_flush(self, listener: Callable[[], None]) -> None:
         """Have ``listener`` called whenever more pages may have become due."""
@@ -71,7 +74,7 @@ class Recorder:
     @property
     def is_empty(self) -> bool:
         """True when everything found out so far is on disk."""
-        return not (self._updates or self._found or self._flushing.locked())
+        return not (self._updates or self._found or self._welcome or self._flushing.locked())
 
     def add(
         self,
@@ -90,6 +93,7 @@ class Recorder:
                 self._remove(update)
             else:
                 self._updates.append(update)
+                self._welcome += self.yields.observe(update)
         put_off = sum(not self._taken(discovery) for discovery in found)
         if self._updates or self._found:
             self._some.set()
@@ -149,12 +153,16 @@ class Recorder:
             self._full.clear()
             updates, self._updates = self._updates, []
             found, self._found = self._found, []
+            welcome, self._welcome = self._welcome, []
             refused, self._refused = self._refused, Counter()
-            if not (updates or found or refused):
+            if not (updates or found or refused or welcome):
                 return
             now_s = min(self._world.clock.now_s(), self._dispatcher.horizon_s)
             try:
                 hosts = await self._world.on_state(self._write, updates, found, now_s)
+                if welcome:
+                    page_ids = [page_id for page_id, _ in welcome]
+                    await self._world.on_state(self._world.frontier.bring_forward, page_ids, now_s)
                 if refused:
                     await self._world.on_state(self._world.frontier.refuse, refused)
             except BaseException:
@@ -171,6 +179,8 @@ class Recorder:
                 )
             for record in hosts:
                 self._dispatcher.observe_host(record, None)
+            for host_id in {host_id for _, host_id in welcome}:
+                self._dispatcher.observe_due(host_id, now_s)
             for listener in self._listeners:
                 listener()
 

@@ -4,6 +4,8 @@ import asyncio
 from math import inf
 
 from recrawl.crawler.control.dispatch import AskRobots, Dispatcher, Fetch, Refill
+from recrawl.crawler.control.tiers import NEW
+from recrawl.crawler.control.yields import LITTLE
 from recrawl.crawler.runtime.outcomes import disallowed
 from recrawl.crawler.runtime.parts import Rules, World
 from recrawl.crawler.runtime.recorder import Recorder
@@ -71,6 +73,7 @@ class TaskSource:
             )
         else:
             leases, record = await self._world.on_state(self._lease, task, now_s, until_s)
+            leases = await self._worth_trying(leases, now_s)
             forbidden = self._dispatcher.stock(
                 task.host_id, leases, until_s=until_s, next_due_s=record.next_due_s
             )
@@ -92,6 +95,20 @@ class TaskSource:
             discovery_share=self._rules.discovery_share,
         )
         return leases, frontier.host(task.host_id, now_s=now_s)
+
+    async def _worth_trying(self, leases: list[Lease], now_s: float) -> list[Lease]:
+        """Put off pages never visited whose kind of address has brought nothing."""
+        now_s = min(now_s, self._dispatcher.horizon_s)
+        tried, later = [], []
+        for lease in leases:
+            due_s = self._recorder.yields.due_s(lease, now_s) if lease.tier == NEW else now_s
+            if due_s <= now_s:
+                tried.append(lease)
+            else:
+                later.append((lease, due_s))
+        if later:
+            await self._world.on_state(self._world.frontier.put_off, later, LITTLE)
+        return tried
 
     def _lease_ahead(self, task: Refill, now_s: float, until_s: float) -> tuple[list[Lease], float]:
         return self._world.frontier.lease_ahead(

@@ -15,16 +15,21 @@ from recrawl.crawler.runtime.parts import Rules, World
 from recrawl.crawler.runtime.reading import SlowReading
 from recrawl.crawler.runtime.recorder import Recorder
 from recrawl.errors import FetchError, PoisonPage, ReadingCut
-from recrawl.terms import BufferedPage, FetchResponse, HostRecord, Kind, Lease, Outcome, PageState
+from recrawl.terms import (
+    INDEXABLE,
+    BufferedPage,
+    FetchResponse,
+    HostRecord,
+    Kind,
+    Lease,
+    Outcome,
+    PageState,
+)
 
 __all__ = ["Visitor", "host_record"]
 
 _Dated: TypeAlias = list[tuple[str, float | None]]
 
-_INDEXABLE: Final = frozenset(
-    """text/html application/xhtml+xml text/plain text/markdown text/x-markdown text/xml
-    application/xml application/pdf""".split()
-)
 _MAX_LISTING_BYTES: Final = 50 * 1024 * 1024
 _LISTING_AGAIN_S: Final = 300.0
 _MAX_LISTING_DEPTH: Final = 3  # sitemap indexes within indexes
@@ -66,6 +71,7 @@ class Visitor:
                 etag=lease.etag,
                 last_modified=lease.last_modified,
                 max_bytes=None if lease.kind is Kind.PAGE else _MAX_LISTING_BYTES,
+                pages_only=lease.kind is Kind.PAGE,
             )
         except FetchError as error:
             await self._failed(lease, error, started_s)
@@ -104,7 +110,7 @@ class Visitor:
         if lease.kind is not Kind.PAGE:
             await self._read_listing(lease, response, started_s)
             return False
-        if response.content_type and response.content_type not in _INDEXABLE:
+        if response.content_type and response.content_type not in INDEXABLE:
             note = f"content type {response.content_type[:80]}"
             self._record(lease, Finding(Outcome.UNSUPPORTED, response, note=note), started_s)
             return False

@@ -59,7 +59,7 @@ class Settings:
     max_pages_per_host: int = 100_000
     max_listings_per_host: int = 1_000
     max_new_per_minute: int = 10_000
-    max_query_variants: int = 100
+    max_query_variants: int = 10_000
     max_redirects: int = 5
     sitemaps: bool = True
     feeds: bool = True

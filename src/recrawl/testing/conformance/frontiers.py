@@ -547,3 +547,18 @@ class FrontierSuite:
         assert (known.due_s, known.lastmod_s) == (9_000.0, 50.0)
         assert new is not None
         assert new.state is PageState.DISCOVERED
+
+    def test_pages_are_put_off_and_brought_forward(self, frontier: Frontier) -> None:
+        """With the reason; what is visited by then stays as it is."""
+        self._admitted(frontier, "/a?x=1", "/b")
+        leases = self._leased(frontier, 2)
+
+        frontier.put_off([(lease, 500.0) for lease in leases], "not now")
+
+        assert self._leased(frontier, 2) == []
+        put_off = frontier.details(f"{HOST}/a?x=1")
+        assert put_off is not None
+        assert (put_off.due_s, put_off.due_why) == (500.0, "not now")
+        frontier.bring_forward([lease.page_id for lease in leases], 10.0)
+        assert len(self._leased(frontier, 2)) == 2
+        assert list(frontier.with_query()) == []

@@ -57,6 +57,10 @@ class FetcherSuite:
         """The core decides what a 404 means."""
         assert self._fetch("x").status == 404
 
+    def test_a_page_is_a_page(self) -> None:
+        """Whoever wants pages only gets them whole."""
+        assert len(self._fetch(pages_only=True).body) >= 200
+
     def test_a_body_beyond_the_bound_is_not_read(self) -> None:
         """It fails in the one word that the core knows."""
         with pytest.raises(FetchError) as failure:

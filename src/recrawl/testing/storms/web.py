@@ -146,6 +146,7 @@ class StormyFetcher(Fetcher):
         last_modified: str | None = None,
         max_bytes: int | None = None,
         truncate: bool = False,
+        pages_only: bool = False,
     ) -> FetchResponse:
         web, started_s, clock_s = self._web, self._true_s(), self._clock.now_s()
         host = url[: url.index("/", 8)]
@@ -162,7 +163,7 @@ class StormyFetcher(Fetcher):
         finally:
             self._busy.discard(host)
             web.end(host, self._true_s())
-        return bounded(response, max_bytes, truncate=truncate)
+        return bounded(response, max_bytes, truncate=truncate, pages_only=pages_only)
 
     def _check(self, host: str, now_s: float) -> None:
         if host in self._busy:

@@ -69,6 +69,17 @@ UPDATE page SET lease_token = :token, leased_until_s = :until_s WHERE id = :page
 UPDATE page SET leased_until_s = 0, lease_token = NULL
 WHERE id = :page_id AND lease_token = :token;
 
+-- name: put_off
+UPDATE page SET due_s = :due_s, due_why = :why, leased_until_s = 0, lease_token = NULL
+WHERE id = :page_id AND lease_token = :token;
+
+-- name: bring_forward
+UPDATE page SET due_s = :now_s, due_why = NULL
+WHERE id IN (SELECT value FROM json_each(:page_ids)) AND tier = 0 AND due_s > :now_s;
+
+-- name: with_query
+SELECT url, state, signature FROM page WHERE variant_of IS NOT NULL AND visits > 0;
+
 -- name: defer
 UPDATE page SET due_s = max(due_s, :due_s), failures = failures + 1, tier = 1
 WHERE id = :page_id AND lease_token = :token;
