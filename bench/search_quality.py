@@ -89,7 +89,7 @@ def documents() -> list[Document]:
 
 def recrawl(held: list[Document], place: Path) -> Search:
     began_s = time.process_time()
-    index = TantivyIndex(place)
+    index = TantivyIndex(place, language="auto")
     for number, document in enumerate(held, start=1):
         index.replace(document)
         if number % 200 == 0:

@@ -214,8 +214,10 @@ class Extract:
     signature: bytes = b""
     headings: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
+    anchors: tuple[str, ...] = ()  # texts of the links, in their order
     feeds: tuple[str, ...] = ()
     canonical: str | None = None
+    language: str = ""  # as declared
     noindex: bool = False
     nofollow: bool = False
     needs_scripts: bool = False  # without them it says next to nothing
@@ -242,12 +244,21 @@ class Document:
     fetched_at_s: float
     signature: bytes
     headings: tuple[str, ...] = ()
+    language: str = ""  # as declared, such as "de-AT"
+    links: tuple[tuple[str, str], ...] = ()  # address and text; not kept with the copy
 
     @classmethod
     def of(cls, url: str, extract: Extract, fetched_at_s: float) -> "Document":
         """Return what is kept of what a page says."""
         return cls(
-            url, extract.title, extract.text, fetched_at_s, extract.signature, extract.headings
+            url,
+            extract.title,
+            extract.text,
+            fetched_at_s,
+            extract.signature,
+            extract.headings,
+            extract.language,
+            tuple(zip(extract.links, extract.anchors, strict=False)),
         )
 
 

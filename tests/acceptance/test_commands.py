@@ -242,6 +242,7 @@ def test_a_terminal_shows_the_crawl_as_it_goes(tmp_path: Path) -> None:
     assert all(coverage != freshness for coverage, freshness in told[:-1])
     assert sorted(told[:-1], reverse=True) == told[:-1]
     assert re.search(rb"new +[1-9]\d", plain)
+    assert b"Nothing fetched" not in frames[-1]  # a minute of its time is a thousandth of ours
 
 
 def test_what_is_fetched_is_kept_where_it_is_wanted(server: LocalServer, tmp_path: Path) -> None:

@@ -121,8 +121,7 @@ class CrawlObserver:
             prices = dict(zip(question.host_ids.tolist(), now.host_prices.tolist(), strict=False))
             told = {
                 "gain": more.freshness - now.freshness,
-                "gain_pages": (more.freshness - now.freshness)
-                * float(question.inputs.weights.sum()),
+                "gain_pages": (more.freshness - now.freshness) * len(question.inputs.weights),
                 "delay_s": question.delay_s,
                 "asked_s": dict(
                     zip(question.host_ids.tolist(), question.crawl_delays_s.tolist(), strict=True)

@@ -72,8 +72,10 @@ def test_why_nothing_is_fetched_is_said_by_name(
 
 
 def test_the_price_is_told_in_pages() -> None:
-    """One more visit a day for so long a gain: the unit of the price is weight times seconds."""
+    """One more visit a day for so long a gain: the unit of the price is pages times seconds."""
     assert price_words(0.002 * 86_400) == "500 more fetches a day keep one more page fresh"
     assert price_words(2.5 * 86_400) == "one more fetch a day keeps 2.5 more pages fresh"
     assert price_words(1.76e-7 * 86_400).startswith("5,700,000 more fetches")
+    assert price_words(0.4 * 86_400) == "2.5 more fetches a day keep one more page fresh"
+    assert price_words(0.7 * 86_400) == "one more fetch a day keeps 0.7 more pages fresh"
     assert "hardly anything" in price_words(0.0)

@@ -90,7 +90,7 @@ budget = "{budget}"
                                  # have indexed meanwhile
 
 [index]
-# language = "english"           # of the stemmer; "none" for no stemming
+# language = "auto"              # each page's own; or one for all, "none" for no stemming
 # commit_every = "2s"
 # command = ["python3", "embed.py"]  # reads a page a line as JSON, answers each with one line
 # timeout = "10s"                # for the command, a page

@@ -25,6 +25,8 @@ from recrawl.terms import PageState
 
 __all__ = ["Watch", "look_at"]
 
+_QUIET_S = 5.0  # of our own time
+
 
 def look_at(crawl: Crawl, now_s: float) -> tuple[Mapping[PageState, int], FreshnessEstimate | None]:
     """Return pages by state, and their estimated freshness; runs on the frontier's thread."""
@@ -77,6 +79,7 @@ class Watch:
         self._speed: float | None = None
         self._pages: Mapping[PageState, int] = {}
         self._last_fetch_s: float | None = None
+        self._fetched_at_s = time.monotonic()
         self._estimate: FreshnessEstimate | None = None
         self._task: asyncio.Task[None] | None = None
 
@@ -121,7 +124,7 @@ class Watch:
             # A tenth of what is shown is new, so that a rate below one a second can be read.
             self._speed = latest if self._speed is None else 0.9 * self._speed + 0.1 * latest
             if fetches > self._seen[1]:
-                self._last_fetch_s = self._crawl.now_s
+                self._last_fetch_s, self._fetched_at_s = self._crawl.now_s, now_s
             self._seen = (now_s, fetches)
         started_s = time.monotonic()
         self._pages, self._estimate = await self._crawl.world.on_state(
@@ -196,5 +199,8 @@ class Watch:
 
     def _idle(self) -> str | None:
         crawl = self._crawl
+        # A crawl whose time runs faster than ours is idle when we see it so.
+        if time.monotonic() - self._fetched_at_s < _QUIET_S:
+            return None
         hosts = [host_record(crawl.dispatcher, one.host_id) for one in crawl.dispatcher.hosts()]
         return why_idle(crawl.now_s, self._last_fetch_s, hosts, crawl.facts())

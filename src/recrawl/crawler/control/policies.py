@@ -1,6 +1,7 @@
 """The revisit policies that a crawl can be given by name."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -101,7 +102,7 @@ class ByWorth(_Planned, RevisitPolicy):
             decision.price,
             float(np.average(fresh, weights=weights[rows])),
             int(np.sum(decision.intervals[rows] >= 0.999 * control.bounds[2])),
-            worth=gained / max(_MORE * float(brought.sum()), 1e-300),
+            worth=gained / max(_MORE * float(brought.sum() * weights[rows].mean()), 1e-300),
         )
 
 
@@ -137,7 +138,8 @@ class FixedRates(_Planned, RevisitPolicy):
             last_visits=np.minimum(pages.last_visit_s, question.now_s),
             host_caps=question.host_caps,
         )
-        return plan_visits(inputs, question.budget_per_s, self._rules, measure=self._measure)
+        made = plan_visits(inputs, question.budget_per_s, self._rules, measure=self._measure)
+        return replace(made, worth=made.price / max(float(pages.weights.mean()), 1e-300))
 
 
 def revisit_policy(name: str, rules: RevisitRules, believed: Believed) -> RevisitPolicy:

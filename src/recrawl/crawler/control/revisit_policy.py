@@ -97,8 +97,8 @@ class Schedule:
     n_never_visited : pages that get less than their floor, of rate zero
     host_prices : shape (n_hosts,), what a visit costs the pages of each host: ``price``, or more
         where the host is at its limit; empty where no plan was solved for them
-    worth : what one more visit would be worth in the long run, in the unit of the price, which
-        also says what is due soon
+    worth : what one more visit would be worth in the long run, in pages of average weight times
+        time; the price also says what is due soon
     why : in words, what set these due times
     """
 

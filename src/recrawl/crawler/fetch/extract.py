@@ -75,6 +75,8 @@ _XML: Final = frozenset({"text/xml", "application/xml"})
 _UNTIL: Final = re.compile(r"unavailable_after:\s*([\w :,.+-]{8,60})", re.IGNORECASE)
 _LISTING: Final = re.compile(r"<(?:\w{1,20}:)?(?:urlset|sitemapindex|rss|feed|RDF)[\s>]")
 _MARKED: Final = re.compile(r"^ {0,3}#{1,6} +([^\n]{1,400})", re.MULTILINE)
+MAX_ANCHOR: Final = 200  # characters of a link's text
+_LONGEST_TAG: Final = 35  # characters of a language, as it is declared
 _HEADLINK: Final = " \t\n\f#\u00b6"  # marks of links to a heading itself
 _CONTROL: Final = re.compile(
     r"[\x00-\x08\x0b\x0d-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
@@ -202,8 +204,9 @@ class PageExtractor:
                     if feed and attributes.get("href"):
                         feeds.append(feed)
         title = _title(tree)
-        links = () if nofollow else _links(tree, base)
         is_app = _is_app(tree)
+        language = (tree.root.attributes.get("lang") or "")[:_LONGEST_TAG] if tree.root else ""
+        found = {} if nofollow else _links(tree, base)
         root = _main(tree)
         text = _text(root) if root is not None else ""
         return Extract(
@@ -211,9 +214,11 @@ class PageExtractor:
             text=text,
             signature=signature(f"{title}\n{text}"),
             headings=_headings(root) if root is not None else (),
-            links=links,
+            links=tuple(found),
+            anchors=tuple(found.values()),
             feeds=tuple(feeds[:20]),
             canonical=canonical,
+            language=language,
             noindex=noindex,
             nofollow=nofollow,
             needs_scripts=is_app and len(text) < _LEAST_TEXT,
@@ -306,25 +311,36 @@ def _clip(text: str) -> str:
     return clean if len(clean) <= MAX_TITLE else clean[: MAX_TITLE - 1] + "…"
 
 
-def _links(tree: LexborHTMLParser, base: str) -> tuple[str, ...]:
-    found: dict[str, None] = {}
-    seen: set[str] = set()
+def _links(tree: LexborHTMLParser, base: str) -> dict[str, str]:
+    """Return the addresses that links lead to, with the text of the first that has one."""
+    found: dict[str, str] = {}
+    seen: dict[str, str] = {}  # address of each reference
     for node in tree.css("a[href], area[href], frame[src], iframe[src]"):
         attributes = node.attributes
         reference = (attributes.get("href") or attributes.get("src") or "").strip()
-        if not reference or reference in seen:
+        if not reference:
             continue
-        seen.add(reference)
+        if reference in seen:
+            if not found.get(seen[reference], "-"):
+                found[seen[reference]] = _anchor(node)
+            continue
+        seen[reference] = ""
         if reference.lower().startswith(_UNFOLLOWED_SCHEMES):
             continue
         if "nofollow" in (attributes.get("rel") or "").lower():
             continue
         url = join(base, reference)
         if url is not None:
-            found[url] = None
+            seen[reference] = url
+            if not found.get(url):
+                found[url] = _anchor(node)
             if len(found) >= MAX_LINKS:
                 break
-    return tuple(found)
+    return found
+
+
+def _anchor(node: LexborNode) -> str:
+    return _printable(node.text()[:MAX_ANCHOR]).replace(_BREAK, " ").strip()
 
 
 def _main(tree: LexborHTMLParser) -> LexborNode | None:

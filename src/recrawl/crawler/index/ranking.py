@@ -22,7 +22,10 @@ __all__ = ["MOST_TOKENS", "Question", "Ranking"]
 
 MUST, SHOULD, MUST_NOT = tantivy.Occur.Must, tantivy.Occur.Should, tantivy.Occur.MustNot
 MOST_TOKENS: Final = 24  # of one query: what it can cost is bounded
-_STEMMED: Final = (("text", 1.0), ("title", 3.0), ("headings", 2.2), ("address", 2.0))
+_STEMMED: Final = (
+    ("text", 1.0), ("title", 3.0), ("headings", 2.2), ("address", 2.0), ("anchors", 1.2),
+)  # fmt: skip
+_KNOWN: Final = ("text", "title", "anchors")  # where a word that somebody uses is found
 _TYPED: Final = (("codes", 1.4), ("terms", 3.5))  # anywhere; in title and headings
 _TIE: Final = 0.5  # of what the other fields would have counted
 _NAMED: Final = 4.0  # times the weight of all words, for a page that is called so
@@ -76,12 +79,14 @@ class Ranking:
     ----------
     searcher, schema : of the index
     stems : the analyzer of words
+    spoken : those of further languages that pages are in
     """
 
-    def __init__(self, searcher: Any, schema: Any, stems: Any) -> None:
+    def __init__(self, searcher: Any, schema: Any, stems: Any, spoken: Sequence[Any] = ()) -> None:
         self._searcher = searcher
         self._schema = schema
         self._stems = stems
+        self._spoken = spoken
         self._vocabulary = Vocabulary(searcher, stems)
         self._n = max(int(searcher.num_docs), 1)
         self._words: list[str] = []
@@ -170,20 +175,23 @@ class Ranking:
     def _of_word(self, word: str, stem: str, *, is_last: bool) -> _Concept | None:
         """Return what finds a plain word: by its stem, and as typed."""
         optional = word in _QUESTION
-        n = max(self._frequency("text", stem), self._frequency("title", stem))
+        elsewhere = dict.fromkeys(part for one in self._spoken for part in one.analyze(word)[:1])
+        seen = [self._frequency("stems", part) for part in elsewhere]
+        n = max(*(self._frequency(field, stem) for field in _KNOWN), *seen)
         if n == 0 and not optional:
             return self._meant(word)
         self._words.append(word)
         weight = self._inverse(n) * (_OPTIONAL if optional else 1.0)
-        query = self._found_by(stem, weight)
+        query = self._found_by(stem, weight, elsewhere)
         if not optional and n <= max(_FEW, self._n // 1_000):
             query, weight = self._or_like(word, query, n, weight)
         if is_last and not optional:
             query = self._or_longer(word, query, n, weight)
         return _Concept(query, weight, optional)
 
-    def _found_by(self, stem: str, weight: float) -> Any:
+    def _found_by(self, stem: str, weight: float, elsewhere: Iterable[str] = ()) -> Any:
         parts = [self._term(field, stem, boost * weight) for field, boost in _STEMMED]
+        parts += [self._term("stems", part, weight) for part in elsewhere]
         found = [part for part in parts if part is not None]
         if not found:
             return tantivy.Query.empty_query()

@@ -4,21 +4,24 @@ A copy is replaced by deleting and adding before one commit; the key is the URL 
 """
 
 import contextlib
-import shutil
 import threading
 from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
 import tantivy
 from typing_extensions import override
 
+from recrawl.crawler.index.anchors import Anchors
 from recrawl.crawler.index.boilerplate import Boilerplate
 from recrawl.crawler.index.copies import Group, content_hash, without_copies
 from recrawl.crawler.index.differences import difference
 from recrawl.crawler.index.files import collect, mend_list, orphans, write_whole
+from recrawl.crawler.index.languages import AUTO, language_of
 from recrawl.crawler.index.queries import read_query
 from recrawl.crawler.index.ranking import MOST_TOKENS, Ranking
+from recrawl.crawler.index.schema import index_exists, opened
 from recrawl.crawler.index.snippets import Snippets, beginnings
 from recrawl.crawler.index.spelling import Vocabulary, respelled
 from recrawl.crawler.index.trouble import translated
@@ -31,24 +34,8 @@ __all__ = ["LANGUAGES", "TantivyIndex"]
 
 _HEAP_BYTES: Final = 64 * 1024 * 1024
 _MERGING_S: Final = 5.0
-
-
-def _schema() -> tantivy.Schema:
-    builder = tantivy.SchemaBuilder()
-    builder.add_text_field("url", stored=True, tokenizer_name="raw", index_option="basic")
-    builder.add_text_field("host", tokenizer_name="raw", index_option="basic")
-    builder.add_text_field("name", tokenizer_name="raw", index_option="basic")
-    builder.add_text_field("title", stored=True, tokenizer_name="words")
-    builder.add_text_field("headings", stored=True, tokenizer_name="words")
-    builder.add_text_field("address", tokenizer_name="words", index_option="freq")
-    builder.add_text_field("text", stored=True, tokenizer_name="words")
-    builder.add_text_field("left_out", stored=True, tokenizer_name="raw", index_option="basic")
-    builder.add_unsigned_field("content", indexed=True, fast=True)
-    builder.add_text_field("terms", tokenizer_name="typed", index_option="freq")
-    builder.add_text_field("codes", tokenizer_name="typed", index_option="freq")
-    builder.add_float_field("fetched_at_s", stored=True, indexed=True, fast=True)
-    builder.add_bytes_field("signature", stored=True, indexed=False)
-    return builder.build()
+_RENAMED: Final = 50  # pages of a commit
+_MOST_NAMED: Final = 20_000
 
 
 class TantivyIndex(PageIndex):
@@ -57,7 +44,8 @@ class TantivyIndex(PageIndex):
     Parameters
     ----------
     directory : made if it is missing and the index may be written
-    language : of the stemmer, one of ``LANGUAGES``; kept in the directory once chosen
+    language : of the stemmer, one of ``LANGUAGES``, or "auto": each page's own, English where that
+        is not known; kept in the directory once chosen
     read_only : only search; works beside a running crawl
 
     Raises
@@ -71,23 +59,27 @@ class TantivyIndex(PageIndex):
     ) -> None:
         self._directory = directory
         self._meta_mark: tuple[int, ...] = ()
-        if read_only and not tantivy_exists(directory):
+        if read_only and not index_exists(directory):
             raise StateError(f"{directory} holds no index yet; crawl something first")
         with translated(directory):
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             chosen = directory / "language"
             with contextlib.suppress(FileNotFoundError):
                 language = chosen.read_text(encoding="utf-8").strip() or language
-            if not read_only and tantivy_exists(directory):
+            if not read_only and index_exists(directory):
                 mend_list(directory)
-            self._index = _opened(directory, read_only=read_only)
+            self._index = opened(directory, read_only=read_only)
             if not read_only and not (chosen.exists() and chosen.stat().st_size):
                 write_whole(chosen, language)
-            self._stems = stems(language)
+            self._per_page = language == AUTO
+            self._stems = stems("english" if self._per_page else language)
             self._boilerplate = Boilerplate(directory)
             self._early: dict[str, Document | None] = {}  # staged; None: to be removed
             self._index.register_tokenizer("words", self._stems)
             self._index.register_tokenizer("typed", as_typed())
+            self._anchors = None if read_only else Anchors(directory)
+            self._named: dict[str, None] = {}  # pages that are called by another name since
+            self._added: set[str] = set()  # since the last commit
             self._writer = None if read_only else self._index.writer(_HEAP_BYTES, 1)
             if not read_only:
                 collect(directory)
@@ -95,6 +87,8 @@ class TantivyIndex(PageIndex):
     @override
     def replace(self, document: Document) -> None:
         self._boilerplate.learn(document.url, document.text.split("\n"))
+        if self._anchors is not None:
+            self._named.update(dict.fromkeys(self._anchors.learn(document.links)))
         self._add(document)
         if self._boilerplate.is_early(document.url):
             self._early[document.url] = document
@@ -111,19 +105,33 @@ class TantivyIndex(PageIndex):
             made.add_text("name", name)
         made.add_text("title", document.title)
         made.add_text("headings", headings)
+        if self._anchors is not None:
+            made.add_text("anchors", "\n".join(self._anchors.of(document.url)))
+        self._added.add(document.url)
+        self._named.pop(document.url, None)
         made.add_text("address", address_words(document.url))
         made.add_text("text", text)
         made.add_text("left_out", left_out)
         made.add_unsigned("content", content_hash(text))
         made.add_text("terms", " ".join(codes(f"{document.title}\n{headings}")))
+        made.add_text("declared", document.language)
+        self._add_stems(made, document, f"{document.title}\n{headings}\n{text}")
         made.add_text("codes", " ".join(codes(text)))
         made.add_float("fetched_at_s", document.fetched_at_s)
         made.add_bytes("signature", document.signature)
         self._writing().add_document(made)
 
+    def _add_stems(self, made: tantivy.Document, document: Document, words: str) -> None:
+        """Add the stems of a page in another language than the index's own."""
+        language = language_of(document) if self._per_page else None
+        if language is not None and language != "english":
+            made.add_text("language", language)
+            made.add_text("stems", " ".join(stems(language).analyze(words)))
+
     @override
     def remove(self, url: str) -> None:
         self._early[url] = None
+        self._added.add(url)
         self._delete(url)
 
     def _delete(self, url: str) -> None:
@@ -137,9 +145,23 @@ class TantivyIndex(PageIndex):
                 if document is not None:
                     self._add(document)
             self._early.clear()
+            self._call_by_new_names()
             self._writing().commit()
             self._index.reload()
             self._boilerplate.save()
+            if self._anchors is not None:
+                self._anchors.save()
+
+    def _call_by_new_names(self) -> None:
+        """Index some pages again that others call by another name since; the rest comes later."""
+        ready = (url for url in self._named if url not in self._added)
+        for url in list(islice(ready, _RENAMED)):
+            del self._named[url]
+            document = self._held(url)
+            if document is not None:
+                self._add(document)
+        self._named = dict(islice(self._named.items(), _MOST_NAMED))
+        self._added.clear()
 
     @override
     def copy(self, url: str) -> Document | None:
@@ -215,7 +237,9 @@ class TantivyIndex(PageIndex):
         return n, [_hit(searcher, group, show) for group in found[offset:]]
 
     def _ranking(self, searcher: tantivy.Searcher) -> Ranking:
-        return Ranking(searcher, self._index.schema, self._stems)
+        known = LANGUAGES if self._per_page else ()
+        spoken = [stems(one) for one in known if searcher.doc_freq("language", one)]
+        return Ranking(searcher, self._index.schema, self._stems, spoken)
 
     def _searcher(self) -> tantivy.Searcher:
         """Return a view of the latest commit; looking for one costs a look at a file's date."""
@@ -281,6 +305,8 @@ class TantivyIndex(PageIndex):
         if writer is None:
             return
         self._boilerplate.save(now=True)
+        if self._anchors is not None:
+            self._anchors.close()
         merging = threading.Thread(target=writer.wait_merging_threads, daemon=True)
         merging.start()
         merging.join(_MERGING_S)
@@ -302,7 +328,8 @@ class TantivyIndex(PageIndex):
 def _document(held: Any, text: str) -> Document:
     headings = tuple(filter(None, str(held["headings"][0]).split("\n")))
     at_s, mark = float(held["fetched_at_s"][0]), bytes(held["signature"][0])
-    return Document(str(held["url"][0]), str(held["title"][0]), text, at_s, mark, headings)
+    url, title, declared = (str(held[name][0]) for name in ("url", "title", "declared"))
+    return Document(url, title, text, at_s, mark, headings, declared)
 
 
 def _mark(path: Path) -> tuple[int, ...]:
@@ -312,37 +339,6 @@ def _mark(path: Path) -> tuple[int, ...]:
     except OSError:
         return ()
     return told.st_mtime_ns, told.st_ino, told.st_size
-
-
-def _opened(directory: Path, *, read_only: bool) -> tantivy.Index:
-    """Open an index; one of another version is begun anew by who may write.
-
-    State and index are compared at every start: the pages are due at once.
-    """
-    if tantivy_exists(directory):
-        held = tantivy.Index.open(str(directory))
-        for name in ("url", "host", "title", "text"):  # a damaged schema is found out here
-            tantivy.Query.term_query(held.schema, name, "")
-        if held.schema == _schema():
-            return held
-        if read_only:
-            raise StateError(
-                f"index {directory} was written by another version; `recrawl run` makes it anew"
-            )
-        del held
-        clear(directory)
-        directory.mkdir(mode=0o700)
-    return tantivy.Index(_schema(), path=str(directory))
-
-
-def tantivy_exists(directory: Path) -> bool:
-    """Tell whether a directory holds an index."""
-    return directory.is_dir() and bool(tantivy.Index.exists(str(directory)))
-
-
-def clear(directory: Path) -> None:
-    """Remove an index."""
-    shutil.rmtree(directory, ignore_errors=True)
 
 
 def _hit(searcher: tantivy.Searcher, group: Group, show: Snippets) -> Hit:

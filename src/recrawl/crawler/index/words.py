@@ -8,6 +8,7 @@ because there are marks in it, as it is typed: ``max_connections``, ``--onto``, 
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import filterfalse, islice
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
@@ -48,6 +49,7 @@ _MOST_NAMES: Final = 12
 _EMPTY_NAMES: Final = frozenset({"", "index", "default", "home"})
 
 
+@lru_cache(maxsize=32)
 def stems(language: str) -> Any:
     """Return the analyzer of words for a language: lower case, no accents, stems."""
     builder = (

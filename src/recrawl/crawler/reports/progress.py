@@ -33,7 +33,10 @@ def first_pass_of(counts: Mapping[PageState, int]) -> dict[str, int] | None:
 
 
 def fetch_price(plan: PlanRecord | None, facts: Mapping[str, float]) -> float | None:
-    """Return what one more fetch is worth in the long run of a plan, in weight times seconds."""
+    """Return what one more fetch is worth in the long run of a plan.
+
+    In pages of average weight, times seconds.
+    """
     return None if plan is None else facts.get("fetch_worth", plan.price)
 
 
@@ -42,20 +45,20 @@ def price_words(price: float) -> str:
 
     Parameters
     ----------
-    price : weight times seconds; pages are counted by their weight
+    price : pages of average weight, times seconds
     """
     pages = price / 86_400
-    if pages >= 0.95:
-        return f"one more fetch a day keeps {pages:,.2g} more pages fresh"
+    if pages >= 0.5:
+        return f"one more fetch a day keeps {float(f'{pages:.2g}'):,g} more pages fresh"
     if pages * 1e9 < 1.0:
         return "more fetches would keep hardly anything fresher"
-    return f"{float(f'{1.0 / pages:.2g}'):,.0f} more fetches a day keep one more page fresh"
+    return f"{float(f'{1.0 / pages:.2g}'):,.10g} more fetches a day keep one more page fresh"
 
 
 def fetches_words(price: float) -> str:
     """Say how many more fetches keep one more page fresh, as :func:`price_words` does."""
     pages = price / 86_400
-    return f"{float(f'{1.0 / pages:.2g}'):,g} a day" if pages * 1e9 >= 1.0 else "none would"
+    return f"{float(f'{1.0 / pages:.2g}'):,.10g} a day" if pages * 1e9 >= 1.0 else "none would"
 
 
 def why_idle(

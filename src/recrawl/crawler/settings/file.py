@@ -87,7 +87,7 @@ class Buffer(msgspec.Struct, forbid_unknown_fields=True):
 class Index(msgspec.Struct, forbid_unknown_fields=True):
     """The full-text index."""
 
-    language: str = "english"
+    language: str = "auto"
     commit_every: str = "2s"
     command: list[str] = []
     timeout: str = "10s"

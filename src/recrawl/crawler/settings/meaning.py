@@ -213,8 +213,8 @@ def _command(given: list[str]) -> tuple[str, ...]:
 
 def _language(text: str) -> str:
     known = (
-        "arabic danish dutch english finnish french german greek hungarian italian norwegian none "
-        "portuguese romanian russian spanish swedish tamil turkish"
+        "auto arabic danish dutch english finnish french german greek hungarian italian norwegian "
+        "none portuguese romanian russian spanish swedish tamil turkish"
     ).split()
     if text not in known:
         raise InvalidSettings(f"index.language: {text!r} is not one of {', '.join(known)}")

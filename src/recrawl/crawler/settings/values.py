@@ -82,7 +82,7 @@ class Settings:
     buffer_deadline_s: float = 600.0
     control: str = "optimal"
     starvation_weight: float = 1.0
-    language: str = "english"
+    language: str = "auto"
     commit_s: float = 2.0
     index_command: Sequence[str] = ()
     index_timeout_s: float = 10.0

@@ -20,7 +20,8 @@ from recrawl.crawler.index.files import (
     set_aside,
     snapshot,
 )
-from recrawl.crawler.index.tantivy import TantivyIndex, tantivy_exists
+from recrawl.crawler.index.schema import index_exists
+from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.crawler.runtime.agreement import ENDED_IN_ORDER, partings, recover
 from recrawl.errors import InputError, StateError
 
@@ -76,7 +77,7 @@ def check(state: Path) -> list[Fault]:
 
 def _index_faults(state: Path) -> list[Fault]:
     directory, is_running = state / "index", holder(state) is not None
-    if not tantivy_exists(directory):
+    if not index_exists(directory):
         return []  # what the state says it should hold is told page by page
     try:
         faults = [Fault("index", f"{name} {why}") for name, why in damaged_files(directory)]
@@ -93,7 +94,7 @@ def _index_faults(state: Path) -> list[Fault]:
 def _page_faults(state: Path) -> list[Fault]:
     frontier = SqliteFrontier(state, read_only=True)
     try:
-        if not tantivy_exists(state / "index"):
+        if not index_exists(state / "index"):
             n = frontier.n_indexed()
             return [Fault("pages", f"{n:,} pages have no copy: there is no index")] if n else []
         index = TantivyIndex(state / "index", read_only=True)
@@ -162,7 +163,7 @@ def _mend_database(state: Path) -> list[str]:
 def mend_index(state: Path) -> list[str]:
     """Take what is damaged out of the index; only for whoever holds the right to write."""
     directory = state / "index"
-    if not tantivy_exists(directory):
+    if not index_exists(directory):
         return []
     try:
         damaged = {name for name, _ in damaged_files(directory)}
@@ -183,7 +184,7 @@ def mend_index(state: Path) -> list[str]:
 
 def _agreed(state: Path) -> list[str]:
     """Open everything as a crawl does, compare all pages, and leave it as after a clean stop."""
-    n_left = len(orphans(state / "index")) if tantivy_exists(state / "index") else 0
+    n_left = len(orphans(state / "index")) if index_exists(state / "index") else 0
     with contextlib.ExitStack() as stack:
         frontier = SqliteFrontier(state)
         stack.callback(frontier.close)
@@ -215,7 +216,7 @@ def back_up(state: Path, target: Path) -> int:
         raise StateError(f"{state} holds no crawl: {DATABASE} is not there")
     with _complete(target) as part:
         # The index first: what it holds the database knows by then.
-        if tantivy_exists(state / "index"):
+        if index_exists(state / "index"):
             snapshot(state / "index", part / "index")
         copy_database(state / DATABASE, part / DATABASE)
     return sum(path.stat().st_size for path in target.rglob("*") if path.is_file())

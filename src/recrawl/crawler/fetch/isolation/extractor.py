@@ -43,8 +43,10 @@ class _Page(msgspec.Struct):
     signature: str
     headings: list[str]
     links: list[str]
+    anchors: list[str]
     feeds: list[str]
     canonical: str | None
+    language: str
     noindex: bool
     nofollow: bool
 
@@ -90,8 +92,10 @@ class IsolatedExtractor(Extractor):
             signature=bytes.fromhex(found.signature),
             headings=tuple(found.headings),
             links=tuple(found.links),
+            anchors=tuple(found.anchors),
             feeds=tuple(found.feeds),
             canonical=found.canonical,
+            language=found.language,
             noindex=found.noindex,
             nofollow=found.nofollow,
         )

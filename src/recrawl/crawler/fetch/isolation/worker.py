@@ -79,8 +79,10 @@ def _read(extractor: PageExtractor, kind: str, response: FetchResponse) -> Any:
         "signature": found.signature.hex(),
         "headings": found.headings,
         "links": found.links,
+        "anchors": found.anchors,
         "feeds": found.feeds,
         "canonical": found.canonical,
+        "language": found.language,
         "noindex": found.noindex,
         "nofollow": found.nofollow,
     }

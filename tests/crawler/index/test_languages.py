@@ -1,0 +1,83 @@
+"""Languages: as a page declares, else as its words look; each is stemmed by its own rules."""
+
+from pathlib import Path
+
+import pytest
+
+from recrawl.crawler.fetch.extract import PageExtractor
+from recrawl.crawler.index.languages import language_of
+from recrawl.crawler.index.tantivy import TantivyIndex
+from recrawl.terms import Document, FetchResponse
+
+GERMAN = "Die Häuser der Gärtner stehen am Ufer, und abends gehen die Kinder spazieren. " * 4
+ENGLISH = "The houses of the gardeners stand by the river, and children walk there at night. " * 4
+FINNISH = "Talojen ikkunoista näkyy valoja, ja lapset kävelevät illalla joen rannalla kotiin. " * 4
+
+
+def page(name: str, text: str, language: str = "") -> Document:
+    return Document(f"http://a.test/{name}", name, text, 1.0, b"s", (), language)
+
+
+@pytest.mark.parametrize(
+    ("expected", "text", "declared"),
+    [
+        ("german", GERMAN, ""),
+        ("english", ENGLISH, ""),
+        ("finnish", FINNISH, ""),
+        ("french", GERMAN, "fr-CA"),
+        ("german", "kurz", "DE_at"),
+        (None, GERMAN, "tlh"),
+        (None, "zu kurz", ""),
+        (None, "0x3f 0x4f (1, 2) " * 40, ""),
+    ],
+)
+def test_a_page_is_in_the_language_that_it_says_or_looks_like(
+    expected: str | None, text: str, declared: str
+) -> None:
+    """What it declares counts, whatever its words; too few words and numbers tell nothing."""
+    assert language_of(page("x", text, declared)) == expected
+
+
+def test_the_language_is_read_from_the_page() -> None:
+    """From the attribute of its outermost element."""
+    body = b"<html lang=de-AT><title>T</title><main>Text</main>"
+    found = PageExtractor("recrawl").page(FetchResponse("http://a.test/", 200, body, "text/html"))
+
+    assert Document.of("http://a.test/", found, 1.0).language == "de-AT"
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("Haus Kind", "german"),
+        ("gärtnern", "german"),
+        ("walking gardener", "english"),
+        ("ikkunoissa", "finnish"),
+    ],
+)
+def test_words_are_stemmed_by_the_language_of_their_page(
+    tmp_path: Path, query: str, found: str
+) -> None:
+    """In one index, side by side; and again after it was opened anew."""
+    index = TantivyIndex(tmp_path, language="auto")
+    for name, text in (("german", GERMAN), ("english", ENGLISH), ("finnish", FINNISH)):
+        index.replace(page(name, text))
+    index.commit()
+    index.close()
+
+    index = TantivyIndex(tmp_path, read_only=True)
+    hits = [hit.title for hit in index.search(query)[1]]
+    index.close()
+
+    assert hits[:1] == [found]
+
+
+def test_a_language_that_was_set_holds_for_all(tmp_path: Path) -> None:
+    """Nothing is detected, and nothing stemmed otherwise."""
+    index = TantivyIndex(tmp_path, language="none")
+    index.replace(page("german", GERMAN))
+    index.commit()
+
+    assert index.search("häuser")[0] == 1
+    assert index.search("text:haus")[0] == 0
+    index.close()

@@ -1,0 +1,43 @@
+"""What one more fetch is worth, as people are told it."""
+
+from recrawl.crawler.control.admission import Admission
+from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.control.scope import Scope, Weights
+from recrawl.terms import FetchResponse
+from recrawl.testing import Setup, run_virtually, virtual_crawl
+from recrawl.testing.scripted import Request
+
+A, HOUR_S = "http://a.test", 3_600.0
+
+
+def worth(budget_per_s: float, weight: float) -> float:
+    """Return it for thirty pages that change four times a day, all of one weight."""
+
+    def page(number: int) -> object:
+        def reply(request: Request) -> FetchResponse:
+            edition = int(request.at_s / (6 * HOUR_S) + number / 30)
+            body = f"<main>page {number} in edition e{edition:x}x</main>"
+            return FetchResponse(request.url, 200, body.encode(), "text/html")
+
+        return reply
+
+    async def main() -> float:
+        admission = Admission(Scope(hosts=("*",)), Weights((("/*", weight),)))
+        rules: dict[str, object] = {"replan_s": 2 * HOUR_S, "admission": admission}
+        revisit = RevisitRules(600.0, 60 * HOUR_S, 6 * HOUR_S)
+        virtual = virtual_crawl(Setup(budget_per_s=budget_per_s, revisit=revisit, rules=rules))
+        virtual.web.page(f"{A}/", "home", *[f"/{n}" for n in range(30)])
+        for number in range(30):
+            virtual.web.reply(f"{A}/{number}", page(number))  # type: ignore[arg-type]
+        await virtual.run_for(100 * HOUR_S)
+        return virtual.frontier.facts()["fetch_worth"]
+
+    return run_virtually(main())
+
+
+def test_a_fetch_is_worth_less_the_more_there_are_and_counts_pages_not_weights() -> None:
+    """Ten times the weight of every page are no more pages."""
+    little, much = worth(5 / HOUR_S, 1.0), worth(20 / HOUR_S, 1.0)
+
+    assert 0.0 < much < 0.5 * little
+    assert 0.5 < worth(5 / HOUR_S, 10.0) / little < 2.0  # what is learned on the way differs
