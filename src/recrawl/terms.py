@@ -157,7 +157,8 @@ class Visit:
     """A fetch as evidence about a page.
 
     ``changed`` is None where the visit tells nothing (first visit, failure, lost page);
-    ``interval_s`` is the time since the last visit that told something.
+    ``interval_s`` is the time since the last visit that told something; ``modified_s`` is when
+    the page last changed, as its server says.
     """
 
     visited_at_s: float
@@ -168,6 +169,7 @@ class Visit:
     fetch_s: float = 0.0
     received_bytes: int = 0
     note: str | None = None
+    modified_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

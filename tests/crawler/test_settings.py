@@ -84,6 +84,7 @@ KEYS: list[tuple[str, Any, str]] = [
     ("listing_s", 604_800.0, '[revisit]\nlistings = "1w"'),
     ("weights", (("/x*", 5.0), ("/y", 0.0)), '[[weights]]\npath = "/x*"\nweight = 5\n'
      '[[weights]]\npath = "/y"\nweight = 0.0'),
+    ("half_lives", (("/n/*", 21_600.0),), '[[weights]]\npath = "/n/*"\nhalf_life = "6h"'),
     ("sources", (dataclasses.asdict(PROBED),), SOURCE + 'every = "4h"\n'
      'min_gap = "10m"\nwork_hours = "9-18"\npreference = 2\ntime_zone = "Europe/Paris"'),
     ("buffer_capacity", 1, "[buffer]\ncapacity = 1"),
@@ -213,6 +214,10 @@ def test_no_key_is_left_out_above() -> None:
         (["revisit.listings"], '[revisit]\nlistings = ""'),
         (["weights", "-1", "'/x'", ">= 0"], '[[weights]]\npath = "/x"\nweight = -1'),
         (["weights", "nan", "'/x'"], '[[weights]]\npath = "/x"\nweight = nan'),
+        (["weights.half_life", "'0s'", "at least 1s"],
+         '[[weights]]\npath = "/x"\nhalf_life = "0s"'),
+        (["weights: '/x' needs a weight, a half_life or both"], '[[weights]]\npath = "/x"'),
+        (["weights.half_life", "'soon'"], '[[weights]]\npath = "/x"\nhalf_life = "soon"'),
         (["weights", "inf"], '[[weights]]\npath = "/x"\nweight = inf'),
         (["pattern is empty"], '[[weights]]\npath = ""\nweight = 1'),
         (["signals.indexnow_key", "'short'", "8 to 128"], '[signals]\nindexnow_key = "short"'),

@@ -11,10 +11,12 @@ from recrawl.freshness import evaluate_sequence
 from recrawl.processes.access_times import ConstantTime
 from recrawl.processes.phase_type import PhaseType
 from recrawl.sequencing import (
+    KEEPERS,
     AgeingCosts,
     CycleStream,
     RandomStream,
     TabulatedCosts,
+    best_bound,
     bound_even_gaps,
     bound_frequencies,
     bound_table_gaps,
@@ -23,6 +25,7 @@ from recrawl.sequencing import (
     evaluate_cycle,
     evaluate_random,
     find_distances,
+    judge_policy,
     measure_stream,
     round_to_cycle,
 )
@@ -202,3 +205,31 @@ def test_what_cannot_be_is_said(call: object, message: str) -> None:
     assert callable(call)
     with pytest.raises(InvalidModel, match=message):
         call()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_nothing_is_below_its_bound(seed: int) -> None:
+    """All policies at the best frequencies and at drawn ones, which some of them move."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 40))
+    rates = np.exp(rng.normal(0, 1.5, n)) / n
+    costs = AgeingCosts.obsolescence(rates, np.exp(rng.normal(0, 1, n)), ConstantTime(1.0))
+    shares = bound_even_gaps(costs).frequencies if seed % 2 else rng.dirichlet(np.ones(n))
+
+    for name in ("index", "regular", "rings", "deadline", "webster", "whittle", "golden"):
+        judged = judge_policy(name, costs, shares, slots=4000)
+        bound, free = best_bound(costs, shares, name)
+        assert judged.cost >= bound - judged.error - 1e-9
+        assert free or name in KEEPERS
+        if name in KEEPERS:
+            assert 0.5 * np.abs(judged.frequencies - shares).sum() < 0.01
+
+
+def test_a_starved_page_is_not_free_of_cost() -> None:
+    """A stream that never comes back to page 1 costs all that this page can lose."""
+    costs = AgeingCosts.obsolescence([1.0, 1.0], [1.0, 1.0], ConstantTime(1.0))
+    stream = CycleStream(np.array([0] * 50_000 + [1]))
+
+    judged = measure_stream(stream, costs, [0.5, 0.5], slots=20_000)
+
+    assert judged.cost == pytest.approx(np.exp(-1) + 1, rel=1e-3)

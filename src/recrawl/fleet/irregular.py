@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.errors import InvalidModel
+from recrawl.errors import InvalidModel, NotConverged
 from recrawl.fleet.measures import FleetMeasures
 from recrawl.fleet.model import ControlledBuffer
 from recrawl.fleet.optimum import solve_robots
@@ -28,6 +28,7 @@ Matrix: TypeAlias = NDArray[np.float64]
 
 _EFFORT_S: Final = 2.0  # about how long a search may take
 _LEAST_TRIED: Final = 8
+_ASTRAY: Final = 1e-7  # share of pages that may come and neither be lost nor go out
 _BETTER: Final = 1e-9  # relative: less is rounding
 
 
@@ -292,6 +293,10 @@ def _measures(model: IrregularFleet, law: list[Matrix], counts: Matrix) -> Fleet
     brought = model.arrivals.visible.sum(axis=1)
     loss_rate = float(np.einsum("rzm,r,z->", law[-1], counts, brought))
     throughput = float(np.sum([part.sum(axis=(0, 1)) for part in law[1:]], axis=0) @ _exits(model))
+    carried = sum(float(np.einsum("rzm,r,z->", part, counts, brought)) for part in law)
+    astray = abs(carried - loss_rate - throughput)
+    if not astray <= _ASTRAY * max(carried, 1e-300):  # what comes is lost or goes out
+        raise NotConverged("law by lengths", iterations=1, residual=astray / max(carried, 1e-300))
     active = np.flatnonzero(by_robots > 1e-14)
     return FleetMeasures(
         cost=model.starvation_weight * float(lengths[0]) + model.loss_weight * loss_rate,

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recrawl.errors import InvalidModel
+from recrawl.errors import InvalidModel, NotConverged
 from recrawl.fleet.model import Matrix
 from recrawl.fleet.phased import PhasedFleet
 
 __all__ = ["PhasedStatic", "solve_phased_static"]
 
 _MOST_CHOICES = 20_000
+_ASTRAY = 1e-9  # by how much the law may be out of balance
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,10 @@ def _static_cost(fleet: PhasedFleet, robots: tuple[int, ...]) -> float:
     np.fill_diagonal(generator, -generator.sum(axis=1))
     system = np.vstack([generator.T, np.ones(size)])
     share = np.linalg.lstsq(system, np.append(np.zeros(size), 1.0), rcond=None)[0]
+    astray = float(np.abs(share @ generator).sum() / np.abs(np.diag(generator)).max())
+    astray = max(astray, abs(share.sum() - 1.0), -float(share.min()))
+    if not astray < _ASTRAY:
+        raise NotConverged("law of fixed robots", iterations=1, residual=astray)
     pages = np.concatenate([np.zeros(z), np.repeat(np.arange(1, full + 1), z * m)])
     environment = np.concatenate([np.arange(z), np.tile(np.repeat(np.arange(z), m), full)])
     running = sum(n * kind.cost for n, kind in zip(robots, fleet.classes, strict=True))

@@ -11,6 +11,7 @@ from recrawl.freshness.allocation import (
     solve_random_freshness,
 )
 from recrawl.freshness.baselines import allocate_proportionally, allocate_uniformly
+from recrawl.freshness.fading import fading_index, fading_interval, fading_pages, solve_fading
 from recrawl.freshness.limits import Limit
 from recrawl.freshness.measures import AGE, FRESHNESS, HARMONIC, STALENESS, Measure
 from recrawl.freshness.objectives import (
@@ -65,11 +66,15 @@ __all__ = [
     "evaluate_distances",
     "evaluate_random_access",
     "evaluate_sequence",
+    "fading_index",
+    "fading_interval",
+    "fading_pages",
     "solve",
     "solve_even_accesses",
     "solve_even_age",
     "solve_even_freshness",
     "solve_even_harmonic",
+    "solve_fading",
     "solve_harmonic",
     "solve_prices",
     "solve_random_accesses",

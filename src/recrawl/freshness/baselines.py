@@ -44,7 +44,8 @@ def allocate_proportionally(
     References
     ----------
     J. Cho, H. Garcia-Molina, "Effective page refresh policies for web crawlers", ACM TODS 28(4),
-    2003, prove that it is never fresher than uniform rates.
+    2003, prove that it is never fresher than uniform rates where all pages weigh the same; with
+    weights it can be.
     """
     changes = bool(np.any(pages.change_rates > 0))
     shape = pages.change_rates if changes else np.ones(len(pages))

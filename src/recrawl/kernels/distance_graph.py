@@ -316,7 +316,7 @@ def find_best_cycle(
     mean, rounds, fall, least, size = np.inf, 0, np.inf, tolerance, 0.0
     length, sequence = 0, np.empty(0, dtype=np.int64)
     lowest, idle = np.inf, 0  # rounding that goes round a cycle of the same mean never ends
-    while rounds < limit and fall > least and not (idle > _IDLE and fall < 1e-10 * size):
+    while rounds < limit and fall > least and not (idle > _IDLE and fall < 1e-9 * size):
         rounds += 1
         found, root = _best_cycle(following, caps, strides, offsets, first, rise, policy, mark)
         if found < mean - tolerance:

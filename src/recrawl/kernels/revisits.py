@@ -146,6 +146,7 @@ def _absorb(
     i: int,
     elapsed: float,
     changed: bool,
+    lapse: float,
     evidence: Singles,
     law: Row,
     rates: Vector,
@@ -153,7 +154,7 @@ def _absorb(
     shares: Vector,
     paces: Singles,
 ) -> tuple[Row, float]:
-    """Take one visit of page i into account.
+    """Take one visit of page i into account; within the ``lapse`` its rate may be drawn anew.
 
     Returns what :func:`_believe` would return after it, at hardly more cost, and the chance that
     the visit's finding had been given.
@@ -171,7 +172,7 @@ def _absorb(
     scale = _ONE / (after + _NEXT_TO_NOTHING)
     now = _ZERO * law
     for k in range(ends.size):
-        kept, share = np.float32(_exp(-ends[k] * elapsed)), np.float32(shares[k])
+        kept, share = np.float32(_exp(-ends[k] * lapse)), np.float32(shares[k])
         one = (kept * scale) * at(evidence, first + k * LANES) * chance
         one = one + ((_ONE - kept) * paces[k] * scale + _LEAST)
         put(evidence, first + k * LANES, one)
@@ -354,6 +355,7 @@ def observe_visits(
     page: Integers,
     elapsed: Vector,
     changed: NDArray[np.bool_],
+    lapse: Vector,
     belief: Belief,
     predicted: Vector,
 ) -> None:
@@ -369,7 +371,9 @@ def observe_visits(
             for part in range(0, ends.size * LANES, 16):
                 fetch(evidence, page[v + 4] * ends.size * LANES + part)
         own = at(laws, law[i] * LANES)
-        _, given = _absorb(i, elapsed[v], found, evidence, own, rates, ends, shares, paces)
+        _, given = _absorb(
+            i, elapsed[v], found, lapse[v], evidence, own, rates, ends, shares, paces
+        )
         if predicted.size:
             predicted[v] = given
 
@@ -531,8 +535,12 @@ def replay(
     log_page: Integers,
     log_elapsed: Vector,
     log_changed: NDArray[np.bool_],
+    moment: float,
 ) -> None:
     """Visit pages at ticks, earliest due first, letting the rule see only what a visit shows.
+
+    Where ``moment`` is > 0 a visit shows when the last change was, to such a moment; it counts as a
+    change within a moment and none since (:mod:`recrawl.learning.last_change`).
 
     ``log_at`` has room for the instants of all visits, or none. ``queue`` is (heap, due, counters);
     the counters are pages waiting, pages born, visits noted, polls passed, visits, visits counted,
@@ -629,8 +637,25 @@ def replay(
             lateness = min(max((now - due[i]) / interval[i], -1.0), 1.0)
             price[0] *= _exp(lateness / size)
             own_law = at(laws, law[i] * LANES)
+            seen_for, found = elapsed, changed
+            if moment > 0.0 and changed:
+                since_then = now - changes[after - 1]
+                if since_then + moment < elapsed:
+                    _absorb(
+                        i,
+                        moment,
+                        True,
+                        elapsed - since_then,
+                        evidence,
+                        own_law,
+                        rates,
+                        ends,
+                        shares,
+                        paces,
+                    )
+                    seen_for, found = max(since_then, moment), False
             believed, _ = _absorb(
-                i, elapsed, changed, evidence, own_law, rates, ends, shares, paces
+                i, seen_for, found, seen_for, evidence, own_law, rates, ends, shares, paces
             )
             worth = price[0] * dearer[hosts[i]] / weights[i] if weights[i] > 0.0 else inf
             interval[i] = _interval(worth, interval[i], own_law, believed, anew, terms)

@@ -89,7 +89,13 @@ class RateBeliefs:
         ends = np.asarray(np.log(2.0) / self.half_lives, np.float64)
         return self.evidence, self.laws, self.law, self.rates_known, ends, self.shares
 
-    def observe(self, page: Integers, elapsed: Vector, changed: NDArray[np.bool_]) -> Vector:
+    def observe(
+        self,
+        page: Integers,
+        elapsed: Vector,
+        changed: NDArray[np.bool_],
+        lapse: Vector | None = None,
+    ) -> Vector:
         """Take visits into account, each page's in the order of time.
 
         Parameters
@@ -97,6 +103,8 @@ class RateBeliefs:
         page : shape (v,), 0 <= page < n_pages
         elapsed : shape (v,), time since the visit before, > 0
         changed : shape (v,)
+        lapse : shape (v,), time within which the rate may have been drawn anew, >= 0; default:
+            the time elapsed
 
         Returns
         -------
@@ -115,7 +123,8 @@ class RateBeliefs:
         if not np.all(np.isfinite(elapsed) & (elapsed > 0)):
             raise InvalidModel("elapsed must be finite and > 0")
         predicted = np.empty(page.size)
-        observe_visits(page, elapsed, changed, self.arrays(), predicted)
+        lapse = elapsed if lapse is None else lapse
+        observe_visits(page, elapsed, changed, lapse, self.arrays(), predicted)
         return predicted
 
     def forget_all(self, rows: Integers) -> None:

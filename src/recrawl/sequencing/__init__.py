@@ -35,8 +35,10 @@ from recrawl.sequencing.local_search import LocalSearch, neighbours, search_word
 from recrawl.sequencing.optimum import BestCycle, solve_cycle
 from recrawl.sequencing.phases import PhaseStream, deadline_phases, phase_cycle, webster_phases
 from recrawl.sequencing.policies import (
+    KEEPERS,
     POLICIES,
     Choice,
+    are_best,
     best_bound,
     choose_policy,
     cut_cycle,
@@ -60,6 +62,7 @@ from recrawl.sequencing.whittle import WhittleStream
 
 __all__ = [
     "IDLE",
+    "KEEPERS",
     "POLICIES",
     "AccessStream",
     "AgeingCosts",
@@ -83,6 +86,7 @@ __all__ = [
     "TabulatedCosts",
     "TwoServerOptimum",
     "WhittleStream",
+    "are_best",
     "best_bound",
     "bound_even_gaps",
     "bound_frequencies",

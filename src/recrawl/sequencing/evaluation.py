@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from recrawl.errors import InvalidModel
 from recrawl.kernels.distances import cyclic_distances, running_distances
+from recrawl.processes.intervals import half_width
 from recrawl.sequencing.costs import AgeingCosts, DistanceCosts
 from recrawl.sequencing.frequencies import check_frequencies
 from recrawl.sequencing.streams import AccessStream
@@ -24,6 +25,8 @@ __all__ = [
 Vector: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
 
+_BLOCKS = 20
+
 
 @dataclass(frozen=True, eq=False)
 class OrderCost:
@@ -37,6 +40,8 @@ class OrderCost:
     unevenness : squared relative deviation of distances, averaged over accesses; 0 is even, and
         independent draws of rare pages have 1
     idle : share of slots in which nothing was served
+    error : what a measured cost may be off by (95 %, from blocks of the window); 0 where it is
+        exact
     """
 
     cost: float
@@ -44,6 +49,7 @@ class OrderCost:
     worst_spacing: float
     unevenness: float
     idle: float = 0.0
+    error: float = 0.0
 
 
 def check_sequence(sequence: ArrayLike, n_pages: int) -> Integers:
@@ -138,7 +144,13 @@ def measure_stream(
     ----------
     stream : is moved on by ``warm_up + slots`` slots
     costs, frequencies : of the pages that the stream orders
-    slots : the window; pages with gaps beyond it are judged by those seen
+    slots : the window
+
+    Returns
+    -------
+    OrderCost
+        With the frequencies that were seen, and the error of the cost from 20 blocks of the
+        window.
 
     Notes
     -----
@@ -153,29 +165,58 @@ def measure_stream(
         raise InvalidModel(f"slots must be >= 1 and warm_up >= 0, got {slots} and {warm_up}")
     with np.errstate(divide="ignore"):
         margin = costs.worths * costs.decays * np.exp(-costs.decays / shares)
+    ideal = np.where(shares > 0, 1 / np.where(shares > 0, shares, 1.0), np.inf)
     last = np.full(shares.size, -1, dtype=np.int64)
-    position, gained, seen, idle = 0, 0.0, 0, 0
+    counts = np.zeros(shares.size, dtype=np.int64)
+    position, seen, idle = 0, 0, 0
     worst, uneven = 0.0, 0.0
+    while position < warm_up:
+        order = stream.take(min(1 << 18, warm_up - position))
+        running_distances(order, last, position, np.empty_like(order))
+        position += order.size
+    block = min(1 << 18, max(1, -(-slots // _BLOCKS)))
+    late, gains = _late(costs, ideal, margin, position - last), []
     while position < warm_up + slots:
-        end = warm_up if position < warm_up else warm_up + slots
-        order = stream.take(min(1 << 18, end - position))
+        order = stream.take(min(block, warm_up + slots - position))
         distances = np.empty_like(order)
         running_distances(order, last, position, distances)
         position += order.size
-        if position <= warm_up:
-            continue
         idle += int(np.count_nonzero(order < 0))
         known = distances > 0
         pages, steps = order[known], distances[known]
         fresh = -np.expm1(-costs.decays[pages] * steps)
-        gained += float((costs.worths[pages] * fresh - margin[pages] * steps).sum())
+        after = _late(costs, ideal, margin, position - last)
+        gained = float((costs.worths[pages] * fresh - margin[pages] * steps).sum())
+        gains.append((gained, late - after, pages.size, order.size))
+        late = after
         seen += pages.size
+        counts += np.bincount(order[order >= 0], minlength=shares.size)
         relative = steps * shares[pages]
         worst = max(worst, float(relative.max(initial=0.0)))
         uneven += float(((relative - 1) ** 2).sum())
     used = shares > 0
     if not seen:
         raise InvalidModel(f"{slots} slots are too few: no page was accessed twice")
-    share_busy = 1 - idle / slots
-    cost = costs.slopes.sum() - margin[used].sum() + costs.per_access - gained / seen * share_busy
-    return OrderCost(float(cost), shares, worst, uneven / seen, idle / slots)
+    busy = 1 - idle / slots
+    gain, spared, of, length = np.array(gains).T
+    saved = gain.sum() / seen * busy + spared.sum() / slots
+    cost = costs.slopes.sum() - margin[used].sum() + costs.per_access - saved
+    whole = length == length[0]
+    each = gain[whole] / np.maximum(of[whole], 1) * busy + spared[whole] / length[0]
+    found = counts / max(counts.sum(), 1)
+    return OrderCost(
+        float(cost), found, worst, uneven / seen, idle / slots, _error(each, of[whole] > 0)
+    )
+
+
+def _late(costs: AgeingCosts, ideal: Vector, margin: Vector, ages: Integers) -> float:
+    """Regret that pages have run up which are late, and whose next access may be far away."""
+    over = np.flatnonzero(ages > ideal)
+    a, decays = costs.worths[over], costs.decays[over]
+    kept = np.exp(-decays * ages[over]) - np.exp(-decays * ideal[over])
+    return float((a * kept + margin[over] * (ages[over] - ideal[over])).sum())
+
+
+def _error(values: Vector, good: NDArray[np.bool_]) -> float:
+    """Half the width of a 95 % interval of the mean of blocks."""
+    return half_width(values[good])

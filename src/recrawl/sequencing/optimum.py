@@ -50,7 +50,7 @@ def solve_cycle(
     *,
     max_states: int = 20_000_000,
     caps: Integers | None = None,
-    max_moves: float = 6e9,
+    max_moves: float = 1e9,
 ) -> BestCycle:
     r"""Find the periodic policy of least average cost over all policies.
 
@@ -59,7 +59,7 @@ def solve_cycle(
     costs : convex costs of n pages or servers, n >= 2
     max_states : limit on the size of the graph; each takes 21 bytes
     caps : shape (n,), >= 3, ages to start with, or None for 1.6 gaps of the bound
-    max_moves : limit on the work, in moves that are looked at; the default takes about a minute
+    max_moves : limit on the work, in moves that are looked at; the default takes half a minute
 
     Returns
     -------

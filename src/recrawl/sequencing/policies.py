@@ -25,8 +25,10 @@ from recrawl.sequencing.streams import AccessStream, State
 from recrawl.sequencing.whittle import WhittleStream
 
 __all__ = [
+    "KEEPERS",
     "POLICIES",
     "Choice",
+    "are_best",
     "best_bound",
     "choose_policy",
     "cut_cycle",
@@ -39,6 +41,8 @@ Vector: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
 Maker: TypeAlias = Callable[[AgeingCosts, Vector, int], AccessStream]
 
+# Those whose visits come as often as the frequencies say, to 0.3 %.
+KEEPERS: Final = frozenset({"regular", "deadline", "webster", "golden", "random"})
 SMALL_GRAPH: Final = 400_000  # states of an exact solution that takes about a second
 _SMALL_WORK: Final = 3e8  # moves, some two seconds
 FEW: Final = 2000  # pages up to which O(n) a step can be tried
@@ -133,19 +137,33 @@ def restore_stream(name: str, state: State, n_pages: int) -> AccessStream:
     return _CLASSES.get(name, regular).restore(state)
 
 
-def best_bound(costs: AgeingCosts, frequencies: ArrayLike) -> tuple[float, bool]:
-    """Return the best lower bound, and whether it holds for all frequencies.
+def best_bound(
+    costs: AgeingCosts, frequencies: ArrayLike, policy: str | None = None
+) -> tuple[float, bool]:
+    """Return the best lower bound for a policy, and whether it holds for all frequencies.
+
+    Parameters
+    ----------
+    policy : a key of :data:`POLICIES`; None for any order whatever
 
     Notes
     -----
-    Where the frequencies are the best there are (to 1e-6 of the cost) it is C**, over all policies;
-    else the bound for these frequencies, since what they lose is not the order's fault.
+    Policies of :data:`KEEPERS` visit pages as often as the frequencies say, and no order of these
+    frequencies beats the bound for them: what frequencies lose is not the order's fault. The others
+    move frequencies where that is better, so only C** is a bound for them. Where the frequencies
+    are the best there are (to 1e-6 of the cost) it is C** for all.
     """
     shares = check_frequencies(frequencies)
+    free = bound_whole_gaps(costs).cost
+    if policy not in KEEPERS or are_best(costs, shares):
+        return free, True
+    return max(bound_frequencies(costs, shares), free), False
+
+
+def are_best(costs: AgeingCosts, frequencies: ArrayLike) -> bool:
+    """Tell whether no other frequencies would cost less, to 1e-6 of the cost."""
     even = bound_even_gaps(costs).cost
-    if costs.even_cost(shares) <= even + 1e-6 * abs(even):
-        return bound_whole_gaps(costs).cost, True
-    return bound_frequencies(costs, shares), False
+    return costs.even_cost(check_frequencies(frequencies)) <= even + 1e-6 * abs(even)
 
 
 def judge_policy(
@@ -198,7 +216,7 @@ def choose_policy(
     Choice
         The exact optimum where the graph of ages is small (up to four pages or so), otherwise the
         best of the index, golden phases, rings, deadlines, and for up to 2,000 pages Whittle's
-        index.
+        index. Where the frequencies are to be kept: golden phases, deadlines, Webster.
 
     Notes
     -----
@@ -213,12 +231,14 @@ def choose_policy(
         if best is not None and best.is_exact:
             judged = evaluate_cycle(costs, best.sequence)
             return Choice("optimal", CycleStream(best.sequence), {"optimal": judged})
-    names = ["index", "regular", "rings", "deadline"]
+    names = (
+        ["index", "regular", "rings", "deadline"] if free else ["regular", "deadline", "webster"]
+    )
     if free and shares.size <= FEW:
         names.append("whittle")
     found = {name: judge_policy(name, costs, shares, slots=slots) for name in names}
     name = min(found, key=lambda one: found[one].cost)
-    if found["index"].cost <= found[name].cost + 1e-12 * abs(found[name].cost):
+    if free and found["index"].cost <= found[name].cost + 1e-12 * abs(found[name].cost):
         name = "index"
     return Choice(name, make_stream(name, costs, shares), found)
 

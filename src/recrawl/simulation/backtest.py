@@ -52,6 +52,8 @@ class Backtest:
     unit_s : seconds in the history's unit of time, for rules with intervals in seconds
     host_caps : shape (n_hosts,), visits per time that a host allows, whatever the policy, or None
     instants : shape (k,), when the visits that the budget pays are made; None: evenly spaced
+    moment : how exactly a visit tells when its page last changed, as a truthful Last-Modified
+        does; 0: it does not
     """
 
     history: ChangeHistory
@@ -60,6 +62,7 @@ class Backtest:
     unit_s: float = 1.0
     host_caps: Vector | None = None
     instants: Vector | None = None
+    moment: float = 0.0
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.budget) and self.budget > 0):
@@ -197,6 +200,7 @@ class _Replay:
                 self._totals,
                 self._instants,
                 *self._log,
+                test.moment,
             )
             self._look(float(until))
             on_progress(last - first)

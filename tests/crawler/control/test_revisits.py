@@ -47,6 +47,26 @@ def test_known_rates_lead_to_the_optimal_intervals() -> None:
     assert np.median(np.abs(ratio - 1.0)) < 0.1
 
 
+def test_pages_that_fade_are_visited_as_the_exact_plan_says() -> None:
+    """Half of 300 pages fade: the intervals of all are those of one plan, at one price."""
+    random = np.random.default_rng(5)
+    rates, lives = random.gamma(0.7, 1.0, 300) + 0.05, np.exp(random.normal(0.0, 1.0, 300))
+    fades = np.arange(300) % 2 == 0
+    control = RevisitControl(np.ones(300), 150.0, half_lives=(np.inf,))
+    control.fade(np.flatnonzero(fades), lives[fades])
+    now = told(control, rates, 400)
+
+    decided = control.decide(now, 2_000.0)
+
+    decay = np.log(2.0) / lives
+    believed, _ = control.beliefs.rates(np.arange(300))
+    same = Pages(np.where(fades, decay, rates), np.where(fades, believed / decay, 1.0))
+    plan = solve_even_freshness(same, 150.0)
+    assert decided.price == pytest.approx(plan.price, rel=0.03)
+    busy = (plan.crawl_rates > 0.2) & fades
+    np.testing.assert_allclose(decided.intervals[busy] * plan.crawl_rates[busy], 1.0, atol=0.1)
+
+
 @settings(max_examples=15)
 @given(
     budget=st.floats(0.5, 200.0),

@@ -31,3 +31,26 @@ def test_an_excluded_page_waits_long_only_when_it_was_seen(wait_s: float, outcom
 
     assert update.state is PageState.EXCLUDED
     assert update.due_s - NOW_S == pytest.approx(wait_s)
+
+
+@pytest.mark.parametrize(
+    ("told", "status", "kept", "modified_s"),
+    [
+        ("Mon, 11 Jan 2027 08:00:00 GMT", 200, None, 1_799_654_400.0),
+        (None, 304, "Mon, 11 Jan 2027 08:00:00 GMT", 1_799_654_400.0),
+        (None, 200, "Mon, 11 Jan 2027 08:00:00 GMT", None),
+        ("Mon, 11 Jan 2038 08:00:00 GMT", 200, None, None),  # in the future
+        ("yesterday", 200, None, None),
+        ("Mon, 99 Jan 2027 08:00:00 GMT", 200, None, None),
+    ],
+)
+def test_when_a_page_changed_is_kept_as_its_server_says(
+    told: str | None, status: int, kept: str | None, modified_s: float | None
+) -> None:
+    """Of an answer with content, or of the copy that still holds; never what cannot be."""
+    lease = Lease(1, "http://a.test/", 1, 1, NOW_S - 5.0, last_modified=kept)
+    response = FetchResponse("", status, last_modified=told)
+
+    update = update_of(lease, Finding(Outcome.CHANGED, response), NOW_S, TIMES)
+
+    assert update.visit.modified_s == modified_s

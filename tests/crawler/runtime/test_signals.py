@@ -1,12 +1,16 @@
 """What listings announce, in a running crawl: relied on as far as it has proved to be true."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from email.utils import formatdate
+from math import inf
 
 import numpy as np
 import pytest
 
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.revisits import RevisitControl
+from recrawl.crawler.control.scope import Weights
 from recrawl.terms import FetchResponse
 from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
 from recrawl.testing.scripted import Request
@@ -122,3 +126,62 @@ def test_what_an_honest_sitemap_announces_is_visited_soon_and_a_lying_one_loses_
     assert delays_days(honest) < 0.5 * delays_days(lying)
     weight = [float(control_of(one)._log_odds.max()) for one in (honest, lying)]
     assert weight[1] < 0.1 * weight[0]
+
+
+@pytest.mark.parametrize("truth", [True, False])
+def test_hosts_that_tell_when_pages_changed_are_believed_if_it_is_true(truth: bool) -> None:
+    """Thirty days of the same pages, with a Last-Modified that is true, or the present."""
+
+    def dated(number: int) -> Callable[[Request], FetchResponse]:
+        plain = page(number)
+
+        def answer(request: Request) -> FetchResponse:
+            before = np.searchsorted(CHANGES[number], request.at_s)
+            at_s = CHANGES[number][before - 1] if before else EPOCH_S - DAY_S
+            stamp = formatdate(at_s if truth else request.at_s, usegmt=True)
+            return replace(plain(request), last_modified=stamp)
+
+        return answer
+
+    async def days() -> VirtualCrawl:
+        revisit = RevisitRules(600.0, 40 * DAY_S, DAY_S, listing_s=10 * DAY_S)
+        virtual = virtual_crawl(
+            Setup(
+                budget_per_s=13.0 / DAY_S,
+                revisit=revisit,
+                rules={"replan_s": 43_200.0},
+                seeds=tuple(f"{A}/p/{number}" for number in range(N_PAGES)),
+            )
+        )
+        for number in range(N_PAGES):
+            virtual.web.reply(f"{A}/p/{number}", dated(number))
+        await virtual.run_for(30 * DAY_S)
+        return virtual
+
+    virtual = run_virtually(days())
+
+    assert bool(virtual.crawl.believed._change_times.truthful) is truth
+
+
+def test_what_fades_is_told_to_whoever_decides() -> None:
+    """By the address: half of the pages have a half-life, the others none."""
+    lives = Weights([(f"/p/{number}", 21_600.0) for number in range(0, N_PAGES, 2)], otherwise=inf)
+
+    async def days() -> VirtualCrawl:
+        virtual = virtual_crawl(
+            Setup(
+                budget_per_s=60.0 / DAY_S,
+                revisit=RevisitRules(600.0, 40 * DAY_S, DAY_S, listing_s=10 * DAY_S),
+                rules={"replan_s": 43_200.0, "half_lives": lives},
+                seeds=tuple(f"{A}/p/{number}" for number in range(N_PAGES)),
+            )
+        )
+        for number in range(N_PAGES):
+            virtual.web.reply(f"{A}/p/{number}", page(number))
+        await virtual.run_for(4 * DAY_S)
+        return virtual
+
+    told = control_of(run_virtually(days()))._half_lives
+
+    assert np.count_nonzero(told == 21_600.0) == N_PAGES // 2
+    assert np.count_nonzero(np.isinf(told)) == told.size - N_PAGES // 2

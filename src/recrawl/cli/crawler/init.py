@@ -61,6 +61,7 @@ budget = "{budget}"
 # [[weights]]
 # path = "/news/*"
 # weight = 5
+# half_life = "6h"               # what is new there is worth half after six hours
 
 # A feed, sitemap or listing whose news come with the hour and the day: probed so many times a week,
 # at the best times that its past probes tell of.

@@ -25,8 +25,7 @@ class OrderAnswer:
     policy : the one that is used
     chosen_from : candidates that were tried, where the choice was left to us
     judged : what it costs
-    bound : the best lower bound
-    bound_is_free : whether the bound holds for all frequencies, or for those given
+    bounds : policy to its best lower bound, and whether that holds for all frequencies
     sequence : shape (L,), the accesses asked for; None where there are too many to show
     is_cycle : whether the sequence is to be repeated
     compare : policy to its cost
@@ -35,15 +34,25 @@ class OrderAnswer:
     policy: str
     chosen_from: tuple[str, ...]
     judged: OrderCost
-    bound: float
-    bound_is_free: bool
+    bounds: Mapping[str, tuple[float, bool]]
     sequence: Integers | None
     is_cycle: bool
     compare: Mapping[str, OrderCost]
 
-    def gap(self, cost: float) -> float:
-        """Return how far a cost is above the bound, relative to it."""
-        return (cost - self.bound) / abs(self.bound) if self.bound else cost
+    @property
+    def bound(self) -> float:
+        """No order of its frequencies, or of any, costs less."""
+        return self.bounds[self.policy][0]
+
+    @property
+    def bound_is_free(self) -> bool:
+        """Whether the bound holds for all frequencies, or for those given."""
+        return self.bounds[self.policy][1]
+
+    def gap(self, cost: float, policy: str | None = None) -> float:
+        """Return how far a cost is above the bound of its policy, relative to that."""
+        bound = self.bounds[policy or self.policy][0]
+        return (cost - bound) / abs(bound) if bound else cost
 
 
 def order_json(answer: OrderAnswer, table: OrderTable) -> dict[str, object]:
@@ -52,6 +61,8 @@ def order_json(answer: OrderAnswer, table: OrderTable) -> dict[str, object]:
     return {
         "policy": answer.policy,
         "cost": answer.judged.cost,
+        "error": answer.judged.error if np.isfinite(answer.judged.error) else None,
+        "frequencies_off": _off(answer.judged, table),
         "bound": answer.bound,
         "gap": answer.gap(answer.judged.cost),
         "bound_for": "any frequencies" if answer.bound_is_free else "these frequencies",
@@ -64,7 +75,10 @@ def order_json(answer: OrderAnswer, table: OrderTable) -> dict[str, object]:
         "compare": {
             name: {
                 "cost": one.cost,
-                "gap": answer.gap(one.cost),
+                "error": one.error if np.isfinite(one.error) else None,
+                "gap": answer.gap(one.cost, name),
+                "bound_for": "any frequencies" if answer.bounds[name][1] else "these frequencies",
+                "frequencies_off": _off(one, table),
                 "worst_spacing": one.worst_spacing,
                 "unevenness": one.unevenness,
             }
@@ -85,13 +99,15 @@ def print_order(answer: OrderAnswer, table: OrderTable, notes: list[str]) -> Non
     pages = (f"{table.frequencies.size:,} pages", "bold")
     out.print(Text.assemble(pages, f" from {table.path}{pace}"))
     judged = answer.judged
+    off = _off(judged, table)
     tried = f" (best of {', '.join(answer.chosen_from)})" if len(answer.chosen_from) > 1 else ""
     kind = "any" if answer.bound_is_free else "these"
     rows = [
         ("policy", answer.policy + tried),
-        ("cost, share of time out of date", f"{judged.cost:.6f}"),
+        ("cost, share of time out of date", f"{judged.cost:.6f}" + _error(judged.error)),
         (f"no order with {kind} frequencies costs less than", f"{answer.bound:.6f}"),
         ("gap to that bound", _percent(answer.gap(judged.cost))),
+        ("visits that go to other pages than asked", _percent(off)),
         ("worst spacing, in mean distances", _times(judged.worst_spacing)),
         ("unevenness (0 even, 1 at random)", f"{judged.unevenness:.4f}"),
     ]
@@ -99,7 +115,7 @@ def print_order(answer: OrderAnswer, table: OrderTable, notes: list[str]) -> Non
         rows.append(("slots in which every host rests", _percent(judged.idle)))
     print_table(("order", ""), rows)
     if answer.compare:
-        _print_comparison(answer)
+        _print_comparison(answer, table)
     if answer.sequence is not None:
         shown = [table.show(int(p)) if p >= 0 else "(rest)" for p in answer.sequence[:12]]
         rest = answer.sequence.size - len(shown)
@@ -110,18 +126,38 @@ def print_order(answer: OrderAnswer, table: OrderTable, notes: list[str]) -> Non
         out.print(note)
 
 
-def _print_comparison(answer: OrderAnswer) -> None:
+def _print_comparison(answer: OrderAnswer, table: OrderTable) -> None:
     rows = [
         (
             name,
-            f"{one.cost:.6f}",
-            _percent(answer.gap(one.cost)),
+            f"{one.cost:.6f}" + _error(one.error),
+            _percent(answer.gap(one.cost, name)),
+            "any" if answer.bounds[name][1] else "these",
+            _percent(_off(one, table)),
             _times(one.worst_spacing),
             f"{one.unevenness:.4f}",
         )
         for name, one in sorted(answer.compare.items(), key=lambda item: item[1].cost)
     ]
-    print_table(("policy", "cost", "gap to the bound", "worst spacing", "unevenness"), rows)
+    heads = (
+        "policy",
+        "cost",
+        "gap to the bound",
+        "bound for",
+        "visits elsewhere",
+        "worst spacing",
+        "unevenness",
+    )
+    print_table(heads, rows)
+
+
+def _off(judged: OrderCost, table: OrderTable) -> float:
+    """Share of all visits that go to other pages than the frequencies say."""
+    return float(0.5 * np.abs(judged.frequencies - table.frequencies).sum())
+
+
+def _error(error: float) -> str:
+    return f" ± {error:.1g}" if 0 < error < np.inf else ""
 
 
 def _percent(share: float) -> str:

@@ -25,6 +25,7 @@ from recrawl.sequencing import (
     CycleStream,
     OrderCost,
     PoliteStream,
+    are_best,
     best_bound,
     choose_policy,
     cut_cycle,
@@ -130,7 +131,7 @@ def main(  # noqa: PLR0913 - the options of the verb
         resumed = resume_order(state, table)
         policy = cast("Policy", resumed[0]) if policy == "auto" and not host_gap else policy
     with progress_console().status(f"ordering {table.frequencies.size:,} pages"):
-        bound, free = best_bound(table.costs, table.frequencies)
+        free = are_best(table.costs, table.frequencies)
         found, stream, judged = _decide(table, policy, host_gap, unit, seed, sequence, free)
         if resumed is not None:
             stream = _resumed(resumed, found[0], stream, state)
@@ -148,7 +149,8 @@ def main(  # noqa: PLR0913 - the options of the verb
             more = stream.take(min(30 * table.frequencies.size + 1000, _KEPT))
             seen = more if shown is None else shown if closed else np.concatenate([shown, more])
             draw_order(plot, table, seen, found[0])
-    answer = OrderAnswer(found[0], found[1], judged, bound, free, shown, closed, compared)
+    bounds = {name: _bound(table, name, judged) for name in {found[0], *compared}}
+    answer = OrderAnswer(found[0], found[1], judged, bounds, shown, closed, compared)
     if json_:
         print_json(order_json(answer, table))
         return
@@ -253,6 +255,13 @@ def _blocks(
         return
     for start in range(0, slots, _BLOCK):
         yield stream.take(min(_BLOCK, slots - start))
+
+
+def _bound(table: OrderTable, policy: str, judged: OrderCost) -> tuple[float, bool]:
+    """Return what cannot be beaten by a policy, or by a sequence with the frequencies it has."""
+    if policy == "given" and np.all(judged.frequencies[table.frequencies > 0] > 0):
+        return best_bound(table.costs, judged.frequencies, "regular")
+    return best_bound(table.costs, table.frequencies, policy)
 
 
 def _compare(

@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from recrawl.crawler.control.change_times import ChangeTimes
 from recrawl.crawler.control.evidence import Evidence
 from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.control.scope import Weights
 from recrawl.crawler.control.signal_sources import SignalSources
 from recrawl.crawler.control.urls import folder_of, host_of
 
@@ -26,6 +28,7 @@ class Believed:
     rules : bounds on intervals
     budget_per_s : visits per second, before the first plan
     prior_rate_per_s, prior_shape : gamma prior of change rates
+    half_lives : of what pages are worth after a change, by their addresses; None: nothing fades
     """
 
     def __init__(
@@ -35,6 +38,7 @@ class Believed:
         budget_per_s: float,
         prior_rate_per_s: float,
         prior_shape: float,
+        half_lives: Weights | None = None,
     ) -> None:
         self.groups = np.zeros((2, 0), np.int64)  # host and folder of each row
         self._rules = rules
@@ -43,6 +47,8 @@ class Believed:
         self._control: RevisitControl | None = None
         self._rows: dict[int, int] = {}
         self._signals = SignalSources()
+        self._change_times = ChangeTimes()
+        self._half_lives = half_lives
         self._names: tuple[dict[str, int], dict[str, int]] = ({}, {})
 
     def learn(self, evidence: Evidence) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -54,7 +60,13 @@ class Believed:
             self.groups[level, rows] = [
                 names.setdefault(name_of(url), len(names)) for url in evidence.urls
             ]
-        control.recall(rows, rows[evidence.page], evidence.intervals_s, evidence.changed)
+        if self._half_lives is not None:
+            lives = [self._half_lives.of(url) for url in evidence.urls]
+            control.fade(rows, np.array(lives, np.float64))
+        hosts = self.groups[0, rows[evidence.page]]
+        told = (evidence.intervals_s, evidence.changed, evidence.ages_s)
+        self._change_times.observe(rows, evidence.page, hosts, *told)
+        control.recall(rows, *self._change_times.split(rows[evidence.page], hosts, *told))
         judged = self._signals.observe(
             rows,
             evidence.page,

@@ -18,6 +18,7 @@ class Evidence:
     intervals_s: NDArray[np.float64]  # (n_visits,)
     changed: NDArray[np.bool_]  # (n_visits,)
     signalled: NDArray[np.float64]  # (n_visits,) 1: a change was announced; nan: nothing ever is
+    ages_s: NDArray[np.float64]  # (n_visits,) since the last change, as the server says; nan: not
     urls: Sequence[str]  # (n_pages,)
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
+from recrawl.freshness.fading import fading_interval
 from recrawl.learning.beliefs import OCTAVES, RateBeliefs
 
 __all__ = ["Decision", "RevisitControl", "memories"]
@@ -108,6 +109,7 @@ class RevisitControl:
         self._signals, self._ahead = np.zeros((2, weights.size))
         self._log_odds = np.zeros(weights.size)
         self._silent = np.ones(weights.size)
+        self._half_lives = np.full(weights.size, np.inf)
 
     def __len__(self) -> int:
         return self.weights.size
@@ -140,17 +142,23 @@ class RevisitControl:
                 self._signals[row] = 0.0
 
     def recall(
-        self, rows: Integers, page: Integers, elapsed: Vector, changed: NDArray[np.bool_]
+        self,
+        rows: Integers,
+        page: Integers,
+        elapsed: Vector,
+        changed: NDArray[np.bool_],
+        lapse: Vector | None = None,
     ) -> None:
         """Forget what is known of ``rows`` and learn their visits anew, from intervals.
 
         Parameters
         ----------
         rows : pages
-        page, elapsed, changed : shape (v,), each page's intervals in the order of time
+        page, elapsed, changed, lapse : shape (v,), each page's intervals in the order of time, as
+            :meth:`RateBeliefs.observe` takes them
         """
         self.beliefs.forget_all(rows)
-        self.beliefs.observe(page, elapsed, changed)
+        self.beliefs.observe(page, elapsed, changed, lapse)
 
     def rely_on(self, page: Integers, log_odds: float, silent: float) -> None:
         """Weigh signals of these pages by what their source has proved to be worth.
@@ -162,6 +170,16 @@ class RevisitControl:
         silent : share of changes that are not signalled, in (0, 1]
         """
         self._log_odds[page], self._silent[page] = log_odds, max(silent, _LEAST_SILENT)
+
+    def fade(self, page: Integers, half_lives: Vector) -> None:
+        """Say that what is new on these pages loses half of its worth in so much time.
+
+        Parameters
+        ----------
+        page : rows
+        half_lives : > 0; infinite: the page is worth its weight whenever it is fresh
+        """
+        self._half_lives[page] = half_lives
 
     def observe_signals(self, page: Integers) -> None:
         """Learn that a change of these pages was signalled; it counts until the next visit."""
@@ -198,6 +216,7 @@ class RevisitControl:
             self._signals = np.append(self._signals, np.zeros(fresh))
             self._log_odds = np.append(self._log_odds, np.zeros(fresh))
             self._silent = np.append(self._silent, np.ones(fresh))
+            self._half_lives = np.append(self._half_lives, np.full(fresh, np.inf))
         self.weights = np.array(weights, np.float64)
 
     def decide(
@@ -273,6 +292,12 @@ class RevisitControl:
         out = np.empty(rows.size)
         belief = self.beliefs.arrays()
         fill_intervals(rows, per_weight, self.intervals[rows], belief, self.bounds, out)
+        fading = np.flatnonzero(np.isfinite(self._half_lives[rows]))
+        if fading.size:  # by what is believed of how often something new comes
+            own = rows[fading]
+            worths = self.beliefs.rates(own)[0] / np.maximum(per_weight[fading], 1e-300)
+            _, shortest, longest, _ = self.bounds
+            out[fading] = np.clip(fading_interval(worths, self._half_lives[own]), shortest, longest)
         self.intervals[rows] = out
         return out
 

@@ -94,14 +94,16 @@ def _why_trap(scope: Scope, path: str) -> str | None:
 
 
 class Weights:
-    """Worth of a page by its URL: the first pattern that matches decides, else 1.
+    """Worth of a page by its URL, or another number: the first pattern that matches decides.
 
     Parameters
     ----------
     rules : (pattern, weight) pairs; patterns without wildcards cost nothing, however many
+    otherwise : where none matches
     """
 
-    def __init__(self, rules: Sequence[tuple[str, float]] = ()) -> None:
+    def __init__(self, rules: Sequence[tuple[str, float]] = (), otherwise: float = 1.0) -> None:
+        self._otherwise = otherwise
         self._exact: dict[str, tuple[int, float]] = {}
         self._patterns: list[tuple[int, re.Pattern[str], float]] = []
         for place, (pattern, weight) in enumerate(rules):
@@ -113,11 +115,12 @@ class Weights:
     def of(self, url: str) -> float:
         """Return the weight of a URL in normal form."""
         if not self._exact and not self._patterns:
-            return 1.0
+            return self._otherwise
         path = path_of(url)
         whole = host_of(url).partition("://")[2] + path
         place, weight = min(
-            self._exact.get(path, (_NEVER, 1.0)), self._exact.get(whole, (_NEVER, 1.0))
+            self._exact.get(path, (_NEVER, self._otherwise)),
+            self._exact.get(whole, (_NEVER, self._otherwise)),
         )
         for rank, pattern, worth in self._patterns:
             if rank > place:

@@ -7,6 +7,7 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
+from recrawl.crawler.control.new_visits import NewVisits
 from recrawl.errors import NotConverged
 from recrawl.learning.signals import SignalQuality, learn_signal_quality
 
@@ -23,7 +24,7 @@ class SignalSources:
 
     def __init__(self) -> None:
         self._told: dict[int, _Told] = {}
-        self._n_known = np.zeros(0, np.int64)
+        self._new = NewVisits()
 
     def observe(
         self,
@@ -50,7 +51,7 @@ class SignalSources:
         -----
         A source is judged from its twentieth visit on, and only if it ever gave a signal.
         """
-        new = self._new(rows, page) & np.isfinite(signals)
+        new = self._new.among(rows, page) & np.isfinite(signals)
         for source in np.unique(sources[page[new]]).tolist():
             own = np.flatnonzero(new & (sources[page] == source))
             told = self._told.setdefault(source, deque(maxlen=_KEPT))
@@ -60,14 +61,3 @@ class SignalSources:
             if len(told) >= _LEAST and kept[1].any():
                 with suppress(NotConverged):  # what was known stays in force
                     yield source, learn_signal_quality(*kept)
-
-    def _new(self, rows: Integers, page: Integers) -> NDArray[np.bool_]:
-        """Which visits have not been told before: of each page's, those that stand last."""
-        missing = int(rows.max(initial=-1)) + 1 - self._n_known.size
-        self._n_known = np.append(self._n_known, np.zeros(max(missing, 0), np.int64))
-        n_visits = np.bincount(page, minlength=rows.size)
-        place = np.arange(page.size) - (np.cumsum(n_visits) - n_visits)[page]
-        # As many as the frontier keeps to tell: then the latest alone is new.
-        known = np.minimum(self._n_known[rows], n_visits - 1)
-        self._n_known[rows] = n_visits
-        return np.asarray(place >= known[page])

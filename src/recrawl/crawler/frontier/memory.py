@@ -434,10 +434,10 @@ class MemoryFrontier(Frontier):
     @override
     def evidence(self, *, since_visit: int, limit_per_page: int = 100) -> tuple[Evidence, int]:
         page_ids = sorted(set(self._visited[since_visit:]))
-        rows: list[tuple[int, float, bool, float]] = []
+        rows: list[tuple[int, float, bool, float, float]] = []
         for number, page_id in enumerate(page_ids):
             told = [
-                (number, visit.interval_s, visit.changed, signalled)
+                (number, visit.interval_s, visit.changed, signalled, _age(visit))
                 for visit, signalled in zip(
                     self._pages[page_id].visits, self._pages[page_id].signalled, strict=True
                 )
@@ -452,6 +452,7 @@ class MemoryFrontier(Frontier):
             np.array([row[1] for row in rows], np.float64),
             np.array([row[2] for row in rows], np.bool_),
             np.array([row[3] for row in rows], np.float64),
+            np.array([row[4] for row in rows], np.float64),
             [self._pages[page_id].found.url for page_id in page_ids],
         )
         return evidence, len(self._visited)
@@ -665,6 +666,10 @@ def _lease(page: _Page) -> Lease:
         memory=page.memory,
         tier=page.tier,
     )
+
+
+def _age(visit: Visit) -> float:
+    return nan if visit.modified_s is None else visit.visited_at_s - visit.modified_s
 
 
 def _signalled(page: _Page) -> float:

@@ -45,6 +45,7 @@ def visit_row(update: PageUpdate) -> dict[str, object]:
         "fetch_s": visit.fetch_s,
         "received_bytes": visit.received_bytes,
         "note": visit.note,
+        "modified_s": visit.modified_s,
     }
 
 

@@ -501,6 +501,7 @@ class SqliteFrontier(Frontier):
             intervals: list[float] = []
             changed: list[int] = []
             signalled: list[float | None] = []
+            ages: list[float | None] = []
             for number, page_id in enumerate(page_ids):
                 told = self._db.execute(
                     self._q["evidence_of_page"], {"page_id": page_id, "limit": limit_per_page}
@@ -509,12 +510,14 @@ class SqliteFrontier(Frontier):
                 intervals.extend(row[0] for row in told)
                 changed.extend(row[1] for row in told)
                 signalled.extend(row[2] for row in told)
+                ages.extend(row[3] for row in told)
         evidence = Evidence(
             np.array(page_ids, np.int64),
             np.array(page, np.int64),
             np.array(intervals, np.float64),
             np.array(changed, np.bool_),
             np.array(signalled, np.float64),
+            np.array(ages, np.float64),
             urls,
         )
         return evidence, last

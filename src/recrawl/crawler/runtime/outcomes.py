@@ -1,6 +1,8 @@
 """From what was seen to what is recorded: the update that one visit makes."""
 
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
 
 from recrawl.crawler.control.due_times import DueTimes
 from recrawl.crawler.control.lifecycle import is_removed, next_state
@@ -56,6 +58,7 @@ def update_of(lease: Lease, finding: Finding, at_s: float, due_times: DueTimes) 
         fetch_s=response.elapsed_s if response else 0.0,
         received_bytes=response.received_bytes if response else 0,
         note=finding.note,
+        modified_s=_modified_s(lease, finding, at_s),
     )
     fetched = response if finding.raw_hash is not None else None
     etag, last_modified = (
@@ -83,6 +86,19 @@ def update_of(lease: Lease, finding: Finding, at_s: float, due_times: DueTimes) 
         title=finding.title,
         redirect_url=finding.redirect_url,
     )
+
+
+def _modified_s(lease: Lease, finding: Finding, at_s: float) -> float | None:
+    """When the page last changed, as its server says; None where it does not, or it cannot be."""
+    response = finding.response
+    text = response.last_modified if response else None
+    if response and response.status == HTTPStatus.NOT_MODIFIED:
+        text = text or lease.last_modified
+    try:
+        told_s = parsedate_to_datetime(text or "").timestamp()
+    except (ValueError, OverflowError):
+        return None
+    return told_s if 0.0 < told_s <= at_s + 1.0 else None
 
 
 def disallowed(lease: Lease, now_s: float, due_times: DueTimes) -> PageUpdate:

@@ -5,6 +5,7 @@ from math import inf
 
 from recrawl.crawler.control.admission import Admission
 from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.control.scope import Weights
 from recrawl.crawler.control.timetables import ProbedBy
 from recrawl.crawler.ports import (
     AdmissionLimits,
@@ -73,6 +74,8 @@ class Rules:
     discovery_share : of the fetches, while pages never visited wait
     replan_s : between two plans, in crawl seconds
     prior_rate_per_s, prior_shape : gamma prior of change rates
+    half_lives : seconds in which what is new on a page loses half of its worth, by its URL; None:
+        nothing fades
     commit_s, commit_pages, commit_characters : an index commit happens after so many seconds of the
         loop, pages, or characters of text
     patience_s : what is not read within so many seconds of the loop is read beside the rest
@@ -90,6 +93,7 @@ class Rules:
     lease_s: float = 1_800.0
     buffer_deadline_s: float = 600.0
     first_free: bool = False
+    half_lives: Weights | None = None
     least_worth: float = 0.0
     settings_mark: float = 0.0
     callback: str = ""

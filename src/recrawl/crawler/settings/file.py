@@ -56,10 +56,11 @@ class Revisit(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Weight(msgspec.Struct, forbid_unknown_fields=True):
-    """What a fresh page is worth, by its path."""
+    """What a fresh page is worth, by its path, and how fast what is new on it fades."""
 
     path: str
-    weight: float
+    weight: float | None = None
+    half_life: str | None = None
 
 
 class Source(msgspec.Struct, forbid_unknown_fields=True):

@@ -64,7 +64,8 @@ def checked(file: File, folder: Path) -> Settings:
         ),
         confirm_s=duration("revisit.confirm_after", file.revisit.confirm_after, 0.0),
         listing_s=duration("revisit.listings", file.revisit.listings, 0.001),
-        weights=tuple((_pattern(rule.path), _weight(rule)) for rule in file.weights),
+        weights=_weights(file.weights),
+        half_lives=_half_lives(file.weights),
         sources=tuple(map(source_settings, file.sources)),
         buffer_capacity=at_least("buffer.capacity", file.buffer.capacity, 1, 1_000_000),
         buffer_deadline_s=duration("buffer.deadline", file.buffer.deadline, 0.001),
@@ -154,10 +155,24 @@ def _patterns(name: str, given: list[str]) -> tuple[str, ...]:
     return tuple(given)
 
 
-def _weight(rule: Weight) -> float:
-    if not 0.0 <= rule.weight < float("inf"):
-        raise InvalidSettings(f"weights: {rule.weight} for {rule.path!r} must be finite and >= 0")
-    return float(rule.weight)
+def _weights(rules: list[Weight]) -> tuple[tuple[str, float], ...]:
+    for rule in rules:
+        _pattern(rule.path)
+        if rule.weight is None and rule.half_life is None:
+            raise InvalidSettings(f"weights: {rule.path!r} needs a weight, a half_life or both")
+        if rule.weight is not None and not 0.0 <= rule.weight < float("inf"):
+            raise InvalidSettings(
+                f"weights: {rule.weight} for {rule.path!r} must be finite and >= 0"
+            )
+    return tuple((rule.path, float(rule.weight)) for rule in rules if rule.weight is not None)
+
+
+def _half_lives(rules: list[Weight]) -> tuple[tuple[str, float], ...]:
+    return tuple(
+        (rule.path, duration("weights.half_life", rule.half_life, 1.0))
+        for rule in rules
+        if rule.half_life is not None
+    )
 
 
 def _control(text: str) -> str:

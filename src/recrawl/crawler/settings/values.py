@@ -77,6 +77,7 @@ class Settings:
     confirm_s: float = 3_600.0
     listing_s: float = 86_400.0
     weights: tuple[tuple[str, float], ...] = ()
+    half_lives: tuple[tuple[str, float], ...] = ()  # s
     sources: tuple[SourceSettings, ...] = ()
     buffer_capacity: int = 32
     buffer_deadline_s: float = 600.0

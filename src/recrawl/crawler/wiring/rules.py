@@ -2,6 +2,7 @@
 
 import zlib
 from dataclasses import replace
+from math import inf
 
 import numpy as np
 
@@ -71,6 +72,7 @@ def crawl_rules(settings: Settings) -> Rules:
         first_free=settings.first_pass == "polite",
         least_worth=settings.least_worth,
         prior_rate_per_s=settings.prior_rate_per_s,
+        half_lives=Weights(settings.half_lives, otherwise=inf) if settings.half_lives else None,
         commit_s=settings.commit_s,
     )
 

@@ -285,12 +285,15 @@ class FrontierSuite:
         for visited_s, lastmod_s in ((30.0, 5.0), (70.0, 40.0), (100.0, 90.0)):
             frontier.admit([replace(_found("/1"), lastmod_s=lastmod_s)], visited_s, ANY)
             (lease,) = self._leased(frontier, now_s=visited_s)
-            frontier.complete([_update(lease, visited_s, Outcome.CHANGED, due_s=visited_s + 1)])
+            update = _update(lease, visited_s, Outcome.CHANGED, due_s=visited_s + 1)
+            told = replace(update.visit, modified_s=visited_s - 4.0 if visited_s > 50.0 else None)
+            frontier.complete([replace(update, visit=told)])
 
         evidence, _ = frontier.evidence(since_visit=0)
 
         assert evidence.intervals_s.tolist() == [20.0, 40.0, 30.0]
         assert evidence.signalled.tolist() == [0.0, 1.0, 1.0]
+        assert np.array_equal(evidence.ages_s, [np.nan, 4.0, 4.0], equal_nan=True)
         assert frontier.planned_pages().lastmod_s.tolist() == [90.0]
 
     def test_pages_that_say_the_same_are_copies_of_the_first(self, frontier: Frontier) -> None:

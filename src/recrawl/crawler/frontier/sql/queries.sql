@@ -107,9 +107,10 @@ WHERE id = :page_id;
 
 -- name: add_visit
 INSERT INTO visit (page_id, visited_at_s, outcome, status, changed, interval_s, fetch_s,
-    received_bytes, note, signalled)
+    received_bytes, note, modified_s, signalled)
 VALUES (:page_id, :visited_at_s, :outcome, :status, :changed, :interval_s, :fetch_s,
-    :received_bytes, :note, (SELECT lastmod_s > last_visit_s FROM page WHERE id = :page_id));
+    :received_bytes, :note, :modified_s,
+    (SELECT lastmod_s > last_visit_s FROM page WHERE id = :page_id));
 
 -- name: complete
 UPDATE page SET lease_token = NULL, leased_until_s = 0, tier = :tier, visits = visits + 1,
@@ -142,7 +143,7 @@ SELECT id, url FROM page WHERE id IN (SELECT page_id FROM visit WHERE id > :sinc
 SELECT coalesce(max(id), 0) FROM visit;
 
 -- name: evidence_of_page
-SELECT interval_s, changed, signalled FROM visit
+SELECT interval_s, changed, signalled, visited_at_s - modified_s FROM visit
 WHERE page_id = :page_id AND changed IS NOT NULL AND interval_s > 0
 ORDER BY id DESC LIMIT :limit;
 
@@ -190,7 +191,8 @@ SELECT page.id, url, host.host, kind, state, weight, depth, discovered_s, due_s,
 FROM page JOIN host ON host.id = page.host_id WHERE url = :url;
 
 -- name: recent_visits
-SELECT visited_at_s, outcome, status, changed, interval_s, fetch_s, received_bytes, note
+SELECT visited_at_s, outcome, status, changed, interval_s, fetch_s, received_bytes, note,
+    modified_s
 FROM visit WHERE page_id = :page_id ORDER BY id DESC LIMIT :limit;
 
 -- name: urls_indexed

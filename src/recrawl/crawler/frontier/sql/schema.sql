@@ -62,7 +62,8 @@ CREATE TABLE visit (
     received_bytes INTEGER NOT NULL,
     note TEXT,
     -- Whether a sitemap had announced a change since the visit before: NULL where none says.
-    signalled INTEGER
+    signalled INTEGER,
+    modified_s REAL -- when the page last changed, as its server said
 ) STRICT;
 
 CREATE INDEX visit_by_page ON visit (page_id, id);

@@ -1,0 +1,32 @@
+"""Which visits have not been told before, where each page's latest are told again each time."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["NewVisits"]
+
+Integers = NDArray[np.int64]
+
+
+class NewVisits:
+    """Counts the visits of each page that were told."""
+
+    def __init__(self) -> None:
+        self._n_known = np.zeros(0, np.int64)
+
+    def among(self, rows: Integers, page: Integers) -> NDArray[np.bool_]:
+        """Tell which visits are new, and count them as told: of each page's, those that stand last.
+
+        Parameters
+        ----------
+        rows : shape (n,), pages
+        page : shape (v,), ascending place in ``rows`` of each visit; each page's in order of time
+        """
+        missing = int(rows.max(initial=-1)) + 1 - self._n_known.size
+        self._n_known = np.append(self._n_known, np.zeros(max(missing, 0), np.int64))
+        n_visits = np.bincount(page, minlength=rows.size)
+        place = np.arange(page.size) - (np.cumsum(n_visits) - n_visits)[page]
+        # As many as the frontier keeps to tell: then the latest alone is new.
+        known = np.minimum(self._n_known[rows], n_visits - 1)
+        self._n_known[rows] = n_visits
+        return np.asarray(place >= known[page])
