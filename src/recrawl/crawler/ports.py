@@ -206,7 +206,7 @@ class Frontier(Protocol):
         ...
 
     def refused(self) -> list[tuple[str, str, int]]:
-        """Host, reason and number of addresses refused since the beginning, most first."""
+        """Host, reason and number of addresses refused so far, or put off, most first."""
         ...
 
     def reweigh(self, weight_of: Callable[[str], float]) -> int:

@@ -39,7 +39,8 @@ budget = "{budget}"
 # max_pages_per_host = 100000    # what is refused is counted; `recrawl status` tells
 # max_listings_per_host = 1000   # sitemaps, and as many feeds
 # max_new_per_minute = 10000     # new addresses of a host; the rest of a sitemap waits its turn
-# max_query_variants = 100       # pages that differ in nothing but the query
+# max_query_variants = 10000     # pages that differ in nothing but the query; kinds of address
+                                 # that bring nothing new are hardly tried, long before that
 # max_redirects = 5
 # sitemaps = true
 # feeds = true

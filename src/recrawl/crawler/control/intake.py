@@ -13,6 +13,7 @@ __all__ = ["REFUSALS", "HostIntake", "has_room"]
 REFUSALS = {
     "crawl-full": "the crawl is full (scope.max_pages) and most of it theirs",
     "host-full": "more than scope.max_pages_per_host",
+    "low-yield": "put off: addresses of their kinds have brought nothing new, so few are tried",
     "listings": "more sitemaps or feeds than scope.max_listings_per_host",
     "query-variants": "more than scope.max_query_variants of one address",
     "too-fast": "more at a time than scope.max_new_per_minute",

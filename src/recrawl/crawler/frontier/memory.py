@@ -27,6 +27,7 @@ from recrawl.crawler.control.intake import has_room
 from recrawl.crawler.control.lifecycle import is_copied
 from recrawl.crawler.control.tiers import ASKED, FIRST_BY_WORTH, NEW, TIMED, tier_of
 from recrawl.crawler.control.urls import host_of
+from recrawl.crawler.control.yields import LITTLE
 from recrawl.crawler.frontier.share import best_ahead, interleave, split
 from recrawl.crawler.ports import AdmissionLimits, Frontier
 from recrawl.terms import (
@@ -157,7 +158,12 @@ class MemoryFrontier(Frontier):
 
     @override
     def refused(self) -> list[tuple[str, str, int]]:
-        rows = [(host, why, n) for (host, why), n in self._refused.items()]
+        put_off = Counter(
+            (page.found.host, "low-yield")
+            for page in self._pages.values()
+            if page.tier == NEW and page.due_why == LITTLE
+        )
+        rows = [(host, why, n) for (host, why), n in (self._refused + put_off).items()]
         return sorted(rows, key=lambda row: (-row[2], row[0], row[1]))
 
     def _host_id(self, host: str) -> int:

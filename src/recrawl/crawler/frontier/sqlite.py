@@ -23,6 +23,7 @@ from recrawl.crawler.control.evidence import Evidence, PlannedPages
 from recrawl.crawler.control.intake import has_room
 from recrawl.crawler.control.tiers import ASKED, FIRST_BY_WORTH, NEW, TIMED, tier_of
 from recrawl.crawler.control.urls import host_of
+from recrawl.crawler.control.yields import LITTLE
 from recrawl.crawler.frontier.rows import (
     DETAILS,
     lease_of,
@@ -185,7 +186,7 @@ class SqliteFrontier(Frontier):
     @override
     def refused(self) -> list[tuple[str, str, int]]:
         with translated(self._path):
-            return self._run("refused").fetchall()
+            return self._run("refused", little=LITTLE).fetchall()
 
     def _host_id(self, host: str) -> int:
         if host not in self._host_ids:

@@ -6,8 +6,10 @@ from dataclasses import asdict
 from math import isnan
 from typing import Any
 
+from recrawl.crawler.control.intake import REFUSALS
 from recrawl.crawler.control.scope import why_outside
 from recrawl.crawler.control.timetables import learn_timetable
+from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.ports import Frontier
 from recrawl.crawler.reports.progress import fetch_price, price_words
 from recrawl.crawler.reports.recent import change_lines
@@ -38,7 +40,7 @@ def explain_page(
     """
     details = frontier.details(url)
     if details is None:
-        why = why_unknown(url, settings)
+        why = why_unknown(url, settings, frontier.refused())
         raise InputError(f"{url} is not known to this crawl: {why}")
     plan = frontier.last_plan()
     host = next(record for record in frontier.hosts() if record.host == details.host)
@@ -89,12 +91,23 @@ def page_report(
     return report
 
 
-def why_unknown(url: str, settings: Settings | None) -> str:
-    """Say why a crawl does not know an address."""
+def why_unknown(
+    url: str, settings: Settings | None, refused: Sequence[tuple[str, str, int]] = ()
+) -> str:
+    """Say why a crawl does not know an address.
+
+    Parameters
+    ----------
+    refused : host, reason and number of addresses that were not taken in
+    """
     if settings is not None:
         reason = why_outside(crawl_rules(settings).admission.scope, url)
         if reason:
             return f"it is out of scope ({reason})"
+    of_host = [(why, n) for host, why, n in refused if host == host_of(url) and why != "low-yield"]
+    if of_host:
+        told = "; ".join(f"{n:,} because of {REFUSALS.get(why, why)}" for why, n in of_host)
+        return f"no page that was visited links to it, or it is one of those refused: {told}"
     return "no page that was visited links to it"
 
 

@@ -39,7 +39,7 @@ _LEFT_OUT: Final = {
 }
 _NOTES: Final = {
     "noindex": "asks not to be indexed (noindex)",
-    "canonical elsewhere": "names another page as its canonical address",
+    "canonical elsewhere": "says what the page says that it names as its canonical address",
 }
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from recrawl.crawler.control.yields import LITTLE
 from recrawl.crawler.ports import AdmissionLimits, Frontier
 from recrawl.terms import Discovery, Kind, Lease, Outcome, PageState, PageUpdate, PlanRecord, Visit
 
@@ -556,12 +557,14 @@ class FrontierSuite:
         self._admitted(frontier, "/a?x=1", "/b")
         leases = self._leased(frontier, 2)
 
-        frontier.put_off([(lease, 500.0) for lease in leases], "not now")
+        frontier.put_off([(lease, 500.0) for lease in leases], LITTLE)
 
         assert self._leased(frontier, 2) == []
         put_off = frontier.details(f"{HOST}/a?x=1")
         assert put_off is not None
-        assert (put_off.due_s, put_off.due_why) == (500.0, "not now")
+        assert (put_off.due_s, put_off.due_why) == (500.0, LITTLE)
+        assert frontier.refused() == [(HOST, "low-yield", 2)]
         frontier.bring_forward([lease.page_id for lease in leases], 10.0)
         assert len(self._leased(frontier, 2)) == 2
         assert list(frontier.with_query()) == []
+        assert frontier.refused() == []

@@ -231,7 +231,11 @@ INSERT INTO refusal (host, why, n) VALUES (:host, :why, :n)
 ON CONFLICT (host, why) DO UPDATE SET n = n + excluded.n;
 
 -- name: refused
-SELECT host, why, n FROM refusal ORDER BY n DESC, host, why;
+SELECT host, why, n FROM refusal
+UNION ALL
+SELECT host.host, 'low-yield', count(*) FROM page JOIN host ON host.id = page.host_id
+WHERE tier = 0 AND due_why = :little GROUP BY host.host
+ORDER BY 3 DESC, 1, 2;
 
 -- name: save_label
 INSERT INTO label (name, value) VALUES (:name, :value)
