@@ -143,7 +143,10 @@ class Watch:
         troubles = sum(outcomes[name] for name in ("failed", "server-error", "throttled", "denied"))
         speed = self._speed or 0.0
         in_flight = sum(queue.politeness.in_flight for queue in crawl.dispatcher.hosts())
-        known, first_pass = sum(self._pages.values()), first_pass_of(self._pages)
+        known, first_pass = (
+            sum(self._pages.values()),
+            first_pass_of(self._pages, self._crawl.recorder.yields.n_put_off),
+        )
         rows = [
             ("fetches", f"{self._fetches():,} ({show_rate(speed) if speed else '0/s'})"),
             ("budget", f"{show_rate(self._budget_per_s)}, {min(used, 1.0):.0%} used"),
@@ -184,7 +187,7 @@ class Watch:
             cells = list(rows[place])
             cells += rows[half + place] if half + place < len(rows) else ("", "")
             grid.add_row(*(Text(cell) for cell in cells))
-        first_pass = first_pass_of(self._pages)
+        first_pass = first_pass_of(self._pages, self._crawl.recorder.yields.n_put_off)
         done = self._estimate.value if self._estimate else 0.0
         if first_pass is not None:
             done = 1.0 - first_pass["to_come"] / max(first_pass["known"], 1)

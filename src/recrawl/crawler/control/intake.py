@@ -8,12 +8,13 @@ that has filled the crawl is refused, a newcomer is not.
 from dataclasses import dataclass, field
 from math import isinf
 
-__all__ = ["REFUSALS", "HostIntake", "has_room"]
+__all__ = ["LOW_YIELD", "REFUSALS", "HostIntake", "has_room"]
 
+LOW_YIELD = "low-yield"
 REFUSALS = {
     "crawl-full": "the crawl is full (scope.max_pages) and most of it theirs",
     "host-full": "more than scope.max_pages_per_host",
-    "low-yield": "put off: addresses of their kinds have brought nothing new, so few are tried",
+    LOW_YIELD: "put off: addresses of their kinds have brought nothing new, so few are tried",
     "listings": "more sitemaps or feeds than scope.max_listings_per_host",
     "query-variants": "more than scope.max_query_variants of one address",
     "too-fast": "more at a time than scope.max_new_per_minute",

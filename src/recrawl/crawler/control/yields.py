@@ -134,6 +134,11 @@ class AddressYields:
             shape.waiting.append((lease.page_id, lease.host_id))
         return shape.next_s + _TRICKLE_S * len(shape.waiting)
 
+    @property
+    def n_put_off(self) -> int:
+        """Pages that wait for their kind to prove worth it."""
+        return sum(len(shape.waiting) for shape in self._shapes.values())
+
     def examples(self, limit: int = 20) -> Sequence[tuple[str, int, int]]:
         """Return shapes that bring little, in words, with visits and what they brought."""
         poor = [

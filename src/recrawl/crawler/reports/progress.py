@@ -14,19 +14,22 @@ _NAMED: Final = 4
 _DONE: Final = 0.01  # of the pages known may be yet to come when the first pass is over
 
 
-def first_pass_of(counts: Mapping[PageState, int]) -> dict[str, int] | None:
+def first_pass_of(counts: Mapping[PageState, int], put_off: int = 0) -> dict[str, int] | None:
     """Return how far the first pass is; None once it is over.
 
     Parameters
     ----------
     counts : pages by state
+    put_off : of those that were never visited, how many few are tried of, as their kinds of address
+        brought nothing
 
     Returns
     -------
     dict or None
         ``known``, ``indexed``, and ``to_come``: pages that no visit has told anything of.
     """
-    known, to_come = sum(counts.values()), counts.get(PageState.DISCOVERED, 0)
+    known = sum(counts.values()) - put_off
+    to_come = max(counts.get(PageState.DISCOVERED, 0) - put_off, 0)
     if to_come <= max(2.0, _DONE * known) and known > to_come:
         return None
     return {"known": known, "indexed": counts.get(PageState.INDEXED, 0), "to_come": to_come}

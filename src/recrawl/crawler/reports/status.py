@@ -8,7 +8,7 @@ import numpy as np
 
 from recrawl.crawler.control.estimate import FreshnessEstimate, estimate_freshness
 from recrawl.crawler.control.evidence import PlannedPages
-from recrawl.crawler.control.intake import REFUSALS
+from recrawl.crawler.control.intake import LOW_YIELD, REFUSALS
 from recrawl.crawler.ports import Frontier
 from recrawl.crawler.reports.progress import fetch_price, first_pass_of, price_words, why_idle
 from recrawl.quantities import show_duration, show_rate
@@ -72,7 +72,7 @@ def status_report(
     now_s : the instant; default: now
     pages : as they were then; default: read now
     """
-    plan = frontier.last_plan()
+    plan, refused = frontier.last_plan(), frontier.refused()
     facts = frontier.facts()
     now_s = instant_of(facts) if now_s is None else now_s
     budget = facts.get("budget_per_s")
@@ -87,7 +87,7 @@ def status_report(
     return {
         "at": now_s,
         "pages": {state.value: n for state, n in sorted(counts.items())},
-        "first_pass": first_pass_of(counts),
+        "first_pass": first_pass_of(counts, sum(n for _, why, n in refused if why == LOW_YIELD)),
         "idle": why_idle(now_s, frontier.last_fetch_s(), hosts, facts),
         "due": frontier.n_due(now_s),
         "overdue": frontier.n_due(now_s - 3600.0),
@@ -108,7 +108,7 @@ def status_report(
         "control": control_report(facts),
         "refused": [
             {"host": host, "addresses": n, "why": REFUSALS.get(why, why)}
-            for host, why, n in frontier.refused()[:_MOST_REFUSALS]
+            for host, why, n in refused[:_MOST_REFUSALS]
         ],
         "hosts_blocked": [
             {"host": host.host, "until": host.blocked_until_s, "why": host.blocked_why}
