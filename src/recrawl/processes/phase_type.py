@@ -202,6 +202,10 @@ class PhaseType:
         beyond = _along(self, np.asarray(times, dtype=np.float64), np.ones(self.initial.size))
         return np.asarray(np.clip(1.0 - beyond, 0.0, 1.0))
 
+    def expected_along(self, times: ArrayLike, values: Vector) -> Vector:
+        """Return the expected value of the phase at ``times``, 0 once absorbed."""
+        return _along(self, np.asarray(times, dtype=np.float64), values)
+
     def quantiles(self, shares: ArrayLike) -> Vector:
         """Return the times t with P(X <= t) = share, for shares in [0, 1)."""
         wanted = np.asarray(shares, dtype=np.float64)
