@@ -35,7 +35,8 @@ def estimate_freshness(
     Returns
     -------
     FreshnessEstimate
-        Normal interval. Holds for many pages with independent Poisson changes.
+        Normal interval. Holds for many pages with independent Poisson changes; elsewhere it has
+        been found to hold the truth in 84 to 90 % of cases only.
 
     Notes
     -----
