@@ -6,8 +6,8 @@ of a recorded history, with and without a truthful Last-Modified.
     python bench/last_change.py [CHANGES.parquet PAGES.parquet]
 
 Bar: rates are nowhere further from the truth with it than without, and at three changes between
-visits their error is at most two thirds; no replay is staler by more than a fifth of a point. The latter
-is missed where changes come in bursts, which are no Poisson process (0.3 points on one history).
+visits their error is at most two thirds; no replay is staler by more than a fifth of a point. The
+latter is missed where changes come in bursts, which are no Poisson process (0.3 points on one).
 """
 
 import argparse
