@@ -234,7 +234,7 @@ def test_only_new_content_in_the_index_is_a_copy() -> None:
         ("leads elsewhere", lease(), Was.REDIRECTED),
         ("not indexable", lease(Is.DISCOVERED), Was.UNSUPPORTED),
         ("robots.txt forbids", lease(), Was.DISALLOWED),
-        ("fixed interval", lease(kind=Kind.SITEMAP), Was.LISTING),
+        ("interval of their own", lease(kind=Kind.SITEMAP), Was.LISTING),
         ("not planned yet", lease(Is.DISCOVERED), Was.NEW),
         ("the plan", lease(crawl_rate_per_s=0.0), Was.CHANGED),
     ],
@@ -255,3 +255,15 @@ def test_pages_that_came_back_are_counted() -> None:
     times.after_visit(lease(Is.INDEXED), Was.UNCHANGED, Is.INDEXED, NOW_S)
 
     assert returns.returned == 1.0
+
+
+def test_listings_that_tell_nothing_new_are_read_ever_more_seldom() -> None:
+    """Up to eight times the interval; the first news bring them back to it."""
+    times = DueTimes(RULES, FixedRates(RULES, "uniform"))
+    listing, waits = lease(kind=Kind.FEED), []
+    for changed in (None, False, False, False, False, True, False):
+        came = times.after_visit(listing, Was.LISTING, Is.INDEXED, NOW_S, changed=changed)
+        waits.append((came.due_s - NOW_S) / RULES.listing_s)
+        listing = lease(kind=Kind.FEED, memory=came.memory)
+
+    assert waits == [1.0, 2.0, 4.0, 8.0, 8.0, 1.0, 2.0]

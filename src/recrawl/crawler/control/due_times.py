@@ -25,6 +25,7 @@ FORGIVEN: Final = "the settings have changed: tried again"
 _CONTENT: Final = frozenset(
     {Outcome.NEW, Outcome.CHANGED, Outcome.UNCHANGED, Outcome.NOT_MODIFIED, Outcome.LISTING}
 )
+_MOST_QUIET: Final = 3  # doublings of the interval of a listing that tells nothing new
 _TRIED_AGAIN: Final = {
     Outcome.FAILED: "its last visit failed: retried after a delay that doubles",
     Outcome.SERVER_ERROR: "its last visit failed: retried after a delay that doubles",
@@ -87,7 +88,7 @@ class DueTimes:
         if probe_s is not None:
             return NextVisit(probe_s, "its timetable of probes")
         nothing = _after_nothing(self.rules, lease, outcome, at_s, failures)
-        other = nothing or self._after_other(lease, outcome, after, at_s)
+        other = nothing or self._after_other(lease, outcome, after, at_s, changed)
         if other is not None:
             return other
         if lease.state is PageState.GONE:
@@ -107,14 +108,17 @@ class DueTimes:
         )
 
     def _after_other(
-        self, lease: Lease, outcome: Outcome, after: PageState, at_s: float
+        self,
+        lease: Lease,
+        outcome: Outcome,
+        after: PageState,
+        at_s: float,
+        changed: bool | None,
     ) -> NextVisit | None:
         """Return when what holds no page is looked at again; None: it is a page with content."""
         rules = self.rules
         if lease.kind is not Kind.PAGE and after is not PageState.DISALLOWED:
-            # What was absent may come.
-            why = "sitemaps and feeds are read at a fixed interval"
-            return NextVisit(at_s + rules.clamp(rules.listing_s), why)
+            return _after_listing(rules, lease, at_s, changed)
         if after is PageState.MISSING:
             why = "not found, or nothing to index, once: to be confirmed"
             return NextVisit(at_s + min(rules.confirm_s, rules.max_interval_s), why)
@@ -127,6 +131,22 @@ class DueTimes:
         if after in _AT_LENGTH:
             return NextVisit(at_s + rules.max_interval_s, _AT_LENGTH[after])
         return None
+
+
+def _after_listing(
+    rules: RevisitRules, lease: Lease, at_s: float, changed: bool | None
+) -> NextVisit:
+    """Return when a sitemap or feed is read again: ever later while it tells nothing new.
+
+    What is absent may come, and is looked for at the interval that is set.
+    """
+    before = lease.memory[0] if lease.memory else 0
+    quiet = min(before + 1, _MOST_QUIET) if changed is False else 0
+    interval_s = rules.clamp(rules.listing_s * 2**quiet)
+    why = "sitemaps and feeds are read at an interval of their own"
+    if quiet:
+        why += f", longer as the last {quiet} times told nothing new"
+    return NextVisit(at_s + interval_s, why, memory=bytes([quiet]))
 
 
 def _after_nothing(
