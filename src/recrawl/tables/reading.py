@@ -26,6 +26,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from recrawl.errors import InvalidTable
+from recrawl.tables.complaints import explain_table
 from recrawl.tables.text_bytes import CheckedBytes, check_nesting, read_text_bytes
 
 __all__ = [
@@ -88,7 +89,9 @@ class PageTable:
         try:
             yield from readers[self.format](list(columns or self.columns))
         except pa.ArrowException:
-            raise InvalidTable(_explain(self)) from None
+            raise InvalidTable(
+                explain_table(self.path, self.format, self.columns, self.numeric)
+            ) from None
 
     def _parquet(self, columns: list[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
         done = 0
@@ -316,8 +319,8 @@ def read_table(path: Path, *, first_name: str | None = None) -> pa.Table:
         given = pa.csv.ReadOptions(column_names=[first_name]) if is_bare else None
         return pa.csv.read_csv(io.BytesIO(content), given)
     except pa.ArrowException:
-        shape = PageTable(path, kind, tuple(names), None, len(content), ())
-        raise InvalidTable(_explain(shape, "not Parquet, CSV or JSON Lines")) from None
+        otherwise = "not Parquet, CSV or JSON Lines"
+        raise InvalidTable(explain_table(path, kind, names, otherwise=otherwise)) from None
 
 
 def check_needs(path: Path, needs: Sequence[str], names: Sequence[str]) -> None:
@@ -361,54 +364,3 @@ def _json_names(path: Path, head: bytes) -> list[str]:
             f"{path}, row 1: not a JSON object on one line; JSON Lines has one in each line"
         )
     return list(first)
-
-
-def _explain(table: PageTable, otherwise: str = "cannot be read as a table") -> str:
-    """Say which row and column could not be read; Arrow only says that one could not."""
-    kinds: dict[str, type] = {}
-    rows = {"csv": _csv_rows, "jsonl": _json_rows}.get(table.format, lambda _: iter(()))
-    for number, row in enumerate(rows(table.path), start=1):
-        if not isinstance(row, dict):
-            return f"{table.path}, row {number}: not a JSON object on one line"
-        if table.format == "csv" and (None in row or None in row.values()):
-            return f"{table.path}, row {number}: {len(table.columns)} columns are expected"
-        for name in table.numeric:
-            if name in row and not _is_number(row[name], table.format):
-                return f"{table.path}, row {number}, column {name}: {row[name]!r} is no number"
-        for name, value in row.items() if table.format == "jsonl" else ():
-            kind = float if isinstance(value, int | float) else type(value)
-            if value is not None and kinds.setdefault(name, kind) is not kind:
-                return (
-                    f"{table.path}, row {number}, column {name}: {value!r} is of another kind than "
-                    "the rows above"
-                )
-    return f"{table.path}: {otherwise}"
-
-
-def _is_number(value: object, kind: str) -> bool:
-    if kind == "jsonl":
-        return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
-    try:
-        float(str(value))
-    except ValueError:
-        return not value
-    return True
-
-
-def _csv_rows(path: Path) -> Iterator[dict[Any, Any]]:
-    with (
-        path.open(encoding="utf-8-sig", errors="replace", newline="") as file,
-        contextlib.suppress(csv.Error),  # then there is no more to say
-    ):
-        yield from csv.DictReader(file)
-
-
-def _json_rows(path: Path) -> Iterator[object]:
-    with path.open("rb") as file:
-        for line in file:
-            text = line.removeprefix(_MARK)
-            if text.strip():
-                try:
-                    yield msgspec.json.decode(text)
-                except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                    yield None

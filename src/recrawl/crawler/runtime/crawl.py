@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
@@ -32,6 +32,7 @@ from recrawl.crawler.runtime.reading import SlowReading
 from recrawl.crawler.runtime.recorder import Recorder
 from recrawl.crawler.runtime.robots import RobotFleet
 from recrawl.crawler.runtime.robots_reader import RobotsReader
+from recrawl.crawler.runtime.stopping import cancelled, wait_until
 from recrawl.crawler.runtime.subscriptions import Subscriber
 from recrawl.crawler.runtime.tasks import TaskSource
 from recrawl.crawler.runtime.visits import Visitor
@@ -347,14 +348,14 @@ class Crawl:
         loop = asyncio.get_running_loop()
         until_s = loop.time() + grace_s
         self.tasks.stop()
-        await _until(lambda: not self.tasks.in_flight, until_s - 0.6 * grace_s)
+        await wait_until(lambda: not self.tasks.in_flight, until_s - 0.6 * grace_s)
         aside = (tasks.control, tasks.asked, tasks.subscriber)
-        await _cancelled(*filter(None, (tasks.fleet, tasks.planner, *aside)))
-        await _until(
+        await cancelled(*filter(None, (tasks.fleet, tasks.planner, *aside)))
+        await wait_until(
             lambda: not self.buffer.length or tasks.indexer.done(), until_s - 0.3 * grace_s
         )
         self.indexer.stop()
-        await _until(lambda: tasks.indexer.done() and self.reading.is_idle, until_s)
+        await wait_until(lambda: tasks.indexer.done() and self.reading.is_idle, until_s)
         self.world.extractor.close()  # what is not read by now is for another time
         await asyncio.wait([tasks.indexer])
         await self.reading.ended()
@@ -387,17 +388,3 @@ class Crawl:
             if not self.indexer.has_staged:
                 return
             await self.indexer.commit()  # there is nothing to wait for that could join it
-
-
-async def _until(is_over: Callable[[], bool], deadline_s: float) -> None:
-    """Wait for a condition, at most until an instant of the loop."""
-    loop = asyncio.get_running_loop()
-    while not is_over() and loop.time() < deadline_s:  # noqa: ASYNC110 - only while stopping
-        await asyncio.sleep(0.01)
-
-
-async def _cancelled(*tasks: asyncio.Task[None]) -> None:
-    """Cancel tasks and wait for their end; what they raise is their task group's to report."""
-    for task in tasks:
-        task.cancel()
-    await asyncio.wait(tasks)

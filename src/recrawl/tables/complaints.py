@@ -1,0 +1,79 @@
+"""What is wrong with a table that cannot be read: the row, the column and the value."""
+
+import codecs
+import contextlib
+import csv
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+__all__ = ["explain_table"]
+
+_MARK: Final = codecs.BOM_UTF8
+
+
+def explain_table(
+    path: Path,
+    kind: str,
+    columns: Sequence[str],
+    numeric: Sequence[str] = (),
+    *,
+    otherwise: str = "cannot be read as a table",
+) -> str:
+    """Say which row and column could not be read; Arrow only says that one could not.
+
+    Parameters
+    ----------
+    path, kind : the file, and what it holds: ``csv`` or ``jsonl``, of others nothing is known
+    columns, numeric : names of all its columns, and of those that hold numbers
+    otherwise : what is said where every row can be read
+    """
+    kinds: dict[str, type] = {}
+    rows = {"csv": _csv_rows, "jsonl": _json_rows}.get(kind, lambda _: iter(()))
+    for number, row in enumerate(rows(path), start=1):
+        if not isinstance(row, dict):
+            return f"{path}, row {number}: not a JSON object on one line"
+        if kind == "csv" and (None in row or None in row.values()):
+            return f"{path}, row {number}: {len(columns)} columns are expected"
+        for name in numeric:
+            if name in row and not _is_number(row[name], kind):
+                return f"{path}, row {number}, column {name}: {row[name]!r} is no number"
+        for name, value in row.items() if kind == "jsonl" else ():
+            held = float if isinstance(value, int | float) else type(value)
+            if value is not None and kinds.setdefault(name, held) is not held:
+                return (
+                    f"{path}, row {number}, column {name}: {value!r} is of another kind than "
+                    "the rows above"
+                )
+    return f"{path}: {otherwise}"
+
+
+def _is_number(value: object, kind: str) -> bool:
+    if kind == "jsonl":
+        return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+    try:
+        float(str(value))
+    except ValueError:
+        return not value
+    return True
+
+
+def _csv_rows(path: Path) -> Iterator[dict[Any, Any]]:
+    with (
+        path.open(encoding="utf-8-sig", errors="replace", newline="") as file,
+        contextlib.suppress(csv.Error),  # then there is no more to say
+    ):
+        yield from csv.DictReader(file)
+
+
+def _json_rows(path: Path) -> Iterator[object]:
+    with path.open("rb") as file:
+        for line in file:
+            text = line.removeprefix(_MARK)
+            if text.strip():
+                try:
+                    yield msgspec.json.decode(text)
+                except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                    yield None
