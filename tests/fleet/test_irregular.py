@@ -1,6 +1,7 @@
 """Robots by length alone, under bursts and irregular indexing: against brute force and theory."""
 
 import itertools
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -178,9 +179,8 @@ def test_the_model_checks_what_the_exponential_one_checks() -> None:
     """Sizes and weights."""
     with pytest.raises(InvalidModel, match="robots must be at least 1"):
         IrregularFleet(0, 2, MarkovianArrivals.poisson(1.0), PhaseType.exponential(1.0), 1.0)
-    assert isinstance(
-        IrregularFleet(
-            2, 2, MarkovianArrivals.poisson(1.0), PhaseType.exponential(1.0), 1.0
-        ).exponential,
-        ControlledBuffer,
+    model = IrregularFleet(
+        2, 3, MarkovianArrivals.poisson(0.5), PhaseType.exponential(4.0), 1.5, loss_weight=2.0
     )
+    plain = ControlledBuffer(2, 3, 0.5, 0.25, starvation_weight=1.5, loss_weight=2.0)
+    assert asdict(model.exponential) == pytest.approx(asdict(plain))

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from recrawl.crawler.control.urls import normalise
 from recrawl.crawler.fetch.feeds import MAX_ENTRIES, read_feed
 
 A = "http://a.test"
@@ -97,10 +98,23 @@ def test_a_body_that_names_a_file_is_not_opened(tmp_path: Path) -> None:
     assert read("file://" + str(secret)) == []
 
 
-@given(st.binary(max_size=200) | st.binary(max_size=200).map(lambda tail: b"<rss><item>" + tail))
-def test_no_bytes_break_it(body: bytes) -> None:
-    """Addresses that come out are in normal form."""
-    assert all(url.startswith("http") for url in read(body))
+FEED = rss(item(f"{A}/1"), item("/2"), item("../3")).encode()
+EDITS = st.lists(st.tuples(st.integers(0, len(FEED)), st.integers(0, 8), st.binary(max_size=8)))
+
+
+@given(EDITS)
+@example([])
+def test_no_bytes_break_it(edits: list[tuple[int, int, bytes]]) -> None:
+    """Of a feed with some bytes taken out and others put in; addresses come out in normal form."""
+    body = FEED
+    for start, length, instead in edits:
+        body = body[:start] + instead + body[start + length :]
+
+    found = read(body)
+
+    assert all(normalise(url) == url for url in found)
+    if not edits:
+        assert found == [f"{A}/1", f"{A}/2", f"{A}/3"]
 
 
 def test_a_feed_on_which_the_parser_trips_gives_nothing() -> None:
