@@ -67,7 +67,7 @@ def export(
     directory = state_directory(config, state)
     frontier = open_frontier(directory, read_only=True)
     part = out.with_name(f"{out.name}.part")
-    signal.signal(signal.SIGTERM, _interrupted)
+    before = signal.signal(signal.SIGTERM, _interrupted)
     try:
         table = frontier.table(what)
         if text:
@@ -77,6 +77,7 @@ def export(
     except OSError as error:
         raise StateError(f"{out}: {error.strerror}; nothing was written") from error
     finally:  # whatever ended it: a half is worth nothing
+        signal.signal(signal.SIGTERM, before)
         with contextlib.suppress(OSError):
             part.unlink(missing_ok=True)
         frontier.close()

@@ -523,7 +523,9 @@ class MemoryFrontier(Frontier):
         for page_id, rate, due in zip(*columns, strict=True):
             page = self._pages[page_id]
             page.crawl_rate = rate
-            if page.tier > NEW and page.state is PageState.INDEXED and not page.failures:
+            is_late = page.last_visit_s is not None and page.last_visit_s > plan.solved_at_s
+            is_well = page.state is PageState.INDEXED and not page.failures
+            if page.tier > NEW and is_well and not is_late:
                 page.due_s, page.tier, page.due_why = due, tier_of(1.0 / max(rate, 1e-12)), why
 
     @override

@@ -580,7 +580,13 @@ class SqliteFrontier(Frontier):
             for page_id, rate, due in zip(*columns, strict=True):
                 tier = tier_of(1.0 / max(rate, 1e-12))
                 row = self._row(
-                    "save_crawl_rate", page_id=page_id, rate=rate, due_s=due, tier=tier, why=why
+                    "save_crawl_rate",
+                    page_id=page_id,
+                    rate=rate,
+                    due_s=due,
+                    tier=tier,
+                    why=why,
+                    solved_at_s=plan.solved_at_s,
                 )
                 if row is not None:
                     self._tiers_of(row[0]).add(tier)

@@ -462,6 +462,21 @@ class FrontierSuite:
         assert [one.due_s for one in told if one] == [700.0, 11.0]
         assert [one.crawl_rate_per_s for one in told if one] == [0.1, 0.1]
 
+    def test_a_visit_made_while_a_plan_was_solved_says_when_the_next_one_is(
+        self, frontier: Frontier
+    ) -> None:
+        """The plan did not know of it; its rate holds from the next visit on."""
+        self._admitted(frontier, "/1")
+        (lease,) = self._leased(frontier)
+        frontier.complete([_update(lease, 30.0, due_s=900.0)])
+
+        plan, ids = PlanRecord(20.0, 1, 1.0, 1.0, 0.5, 0), np.array([lease.page_id])
+        frontier.save_plan(plan, ids, np.array([0.1]), np.array([25.0]))
+
+        told = frontier.details(lease.url)
+        assert told is not None
+        assert (told.due_s, told.crawl_rate_per_s) == (900.0, 0.1)
+
     def test_what_is_asked_for_comes_before_all_else(self, frontier: Frontier) -> None:
         """Pages known and unknown; what does not belong to the crawl is refused with a reason."""
         self._admitted(frontier, "/old", "/due")

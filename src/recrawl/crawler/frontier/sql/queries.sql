@@ -162,12 +162,16 @@ SELECT min(id), group_concat(id) FROM page
 WHERE kind = 'page' AND state = 'indexed' AND signature IS NOT NULL
 GROUP BY host_id, signature HAVING count(*) BETWEEN 2 AND :most;
 
--- A page in trouble, or to be confirmed, is due when that says.
+-- A page in trouble, or to be confirmed, is due when that says; one visited since, as that visit said.
 -- name: save_crawl_rate
 UPDATE page SET crawl_rate_per_s = :rate,
-    due_s = CASE WHEN tier >= 1 AND state = 'indexed' AND failures = 0 THEN :due_s ELSE due_s END,
-    due_why = CASE WHEN tier >= 1 AND state = 'indexed' AND failures = 0 THEN :why ELSE due_why END,
-    tier = CASE WHEN tier >= 1 AND state = 'indexed' AND failures = 0 THEN :tier ELSE tier END
+    due_s = iif(moves, :due_s, due_s), due_why = iif(moves, :why, due_why),
+    tier = iif(moves, :tier, tier)
+FROM (
+    SELECT tier >= 1 AND state = 'indexed' AND failures = 0
+        AND coalesce(last_visit_s, 0) <= :solved_at_s AS moves
+    FROM page WHERE id = :page_id
+)
 WHERE id = :page_id RETURNING host_id;
 
 -- name: save_plan
