@@ -109,6 +109,7 @@ def test_what_is_checked_is_text(content: bytes, size: int) -> None:
         (("search", "x", "--offset", "9223372036854775807"), "--offset"),
         (("search", "x", "--offset", 10**30), "--offset"),
         (("search", "\udcff"), "not UTF-8"),
+        (("search", "x", "--limiq", "1"), "did you mean --limit"),
         (("robots", "--buffer", 10, "--fetch-rate", 1, "--index-rate", 2, "--robots", 10**9),
          "--robots"),
         (("robots", "--buffer", 10, "--fetch-rate", 1, "--index-rate", 2, "--index-phases", 10**5),

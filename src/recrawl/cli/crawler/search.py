@@ -1,8 +1,11 @@
 """`recrawl search`: ask the index."""
 
+import difflib
+import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 from cyclopts import Parameter
 
@@ -14,6 +17,8 @@ from recrawl.errors import InputError
 from recrawl.quantities import show_duration
 
 __all__ = ["search"]
+
+_OPTIONS: Final = ("--config", "--state", "--limit", "--offset", "--json")
 
 
 def search(
@@ -47,6 +52,7 @@ def search(
     json_
         Print one JSON object and nothing else.
     """
+    _check_options(words)
     query = " ".join(words).strip()
     if not query:
         raise InputError("search for what? Give at least one word")
@@ -99,3 +105,16 @@ def search(
         out.print()
     out.print(f"{offset + 1} to {offset + len(hits)} of {total:,} pages", style="dim")
     return 0
+
+
+def _check_options(words: Sequence[str]) -> None:
+    """Refuse what looks like an option of this verb, but is none; after -- everything is a word."""
+    if "--" in sys.argv:
+        return
+    for word in words:
+        near = difflib.get_close_matches(word.partition("=")[0], _OPTIONS, n=1, cutoff=0.8)
+        if word.startswith("--") and near:
+            raise InputError(
+                f"{word[:80]} is no option of search; did you mean {near[0]}? To look for it as it "
+                "stands, write it after --"
+            )
