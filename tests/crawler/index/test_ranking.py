@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 import tantivy
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.crawler.index.words import names
@@ -89,6 +91,19 @@ def test_chinese_and_japanese_need_no_spaces(tmp_path: Path, query: str) -> None
     assert (total, hits[0].url) == (1, f"{HOST}/ja.html")
     start, end = hits[0].highlights[0]
     assert hits[0].snippet[start:end] == query
+
+
+SIGNS = st.text("ab\u00e9_-.:+/\\'\"()*~!?#$%&019 \u0301\u00df\u200d@=<>[]{}|;,", max_size=12)
+
+
+@given(query=SIGNS)
+@example(query="_=a")
+@example(query="~<+!1*_")
+def test_any_signs_can_be_looked_for(index: TantivyIndex, query: str) -> None:
+    """Also where of several parts as typed only one is left that is a word."""
+    total, hits = index.search(query)
+
+    assert total >= len(hits) >= 0
 
 
 def test_what_was_read_otherwise_than_typed_is_said(index: TantivyIndex) -> None:

@@ -261,7 +261,7 @@ class Ranking:
         weight = self._idf("text", tokens)
         parts = []
         for field, boost in (("text", 1.0), ("title", 3.0), ("headings", 2.0)):
-            phrase = tantivy.Query.phrase_query(self._schema, field, list(tokens))
+            phrase = self._phrase_or_term(field, tokens)  # a sign may be left of several
             scale = boost * weight / self._idf(field, tokens)
             parts.append(tantivy.Query.boost_query(phrase, scale))
         return _Concept(tantivy.Query.disjunction_max_query(parts, _TIE), weight)
