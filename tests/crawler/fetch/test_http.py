@@ -90,3 +90,21 @@ def test_a_name_that_moves_inside_is_not_followed_there(monkeypatch: pytest.Monk
     assert tried == ["8.8.8.8"]
     assert not heard
     assert not answers
+
+
+def test_a_status_that_is_none_is_no_answer() -> None:
+    """Found by fuzzing: a status below 100 was taken for one."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.0 001 \n\n")
+        writer.close()
+
+    async def main() -> None:
+        server = await asyncio.start_server(answer, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        async with server, HttpFetcher(user_agent="test", allow_private=["127.0.0.1"]) as fetcher:
+            await fetcher.fetch(f"http://127.0.0.1:{port}/")
+
+    with pytest.raises(FetchError, match="protocol: status 1 is none"):
+        asyncio.run(main())

@@ -10,6 +10,7 @@ import ssl
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 from types import TracebackType
 from typing import Final, Self
 
@@ -174,6 +175,7 @@ class HttpFetcher(Fetcher, HubClient):
             # Taking one apart to quote it anew would change nothing.
             address = URL(url, encoded=True)
             async with session.get(address, headers=headers, allow_redirects=False) as answer:
+                _check_status(answer.status)
                 body, received, truncated = b"", 0, False
                 if _has_useful_body(answer.status) and not (pages_only and _is_no_page(answer)):
                     body, received, truncated = await _read(answer, limit, truncate=truncate)
@@ -206,6 +208,12 @@ def _is_no_page(answer: aiohttp.ClientResponse) -> bool:
     if "Content-Type" not in answer.headers:
         return False
     return answer.content_type not in INDEXABLE
+
+
+def _check_status(status: int) -> None:
+    """Refuse an answer whose status no version of HTTP has."""
+    if status < HTTPStatus.CONTINUE:
+        raise FetchError("protocol", f"status {status} is none of HTTP")
 
 
 def _has_useful_body(status: int) -> bool:
