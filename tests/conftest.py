@@ -2,10 +2,22 @@
 
 import os
 
+import pytest
 from hypothesis import settings
+
+from recrawl.kernels import compile as loops
 
 # The first call of a compiled loop takes seconds, and no test may depend on the clock. What passes
 # today passes tomorrow; `HYPOTHESIS_PROFILE=explore` looks for examples that nobody has seen yet.
 settings.register_profile("recrawl", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "recrawl"))
+
+
+@pytest.fixture(autouse=True)
+def _machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Test the compiled form of every loop, also where users would get the one as written.
+
+    `tests/kernels/test_compile.py` compares the two.
+    """
+    monkeypatch.setattr(loops, "MANY_STEPS", -1.0)

@@ -17,6 +17,7 @@ The worth of freshness is bounded by one, that of the others is not: only under 
 be best never to visit a page. (Age is d times the mean age here.)
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.kernels.gaps import CLOSED_HARMONIC, CLOSED_SQUARE, TABLE
-from recrawl.kernels.staleness import FAMILIES, fill_loss_and_worth
+from recrawl.kernels.staleness import FAMILIES
 
 __all__ = [
     "EVEN_AGE",
@@ -47,6 +48,8 @@ _SEGMENTS = 16  # per octave; a power of two, its logarithm is part of the kerne
 _DEGREE = 7
 _OCTAVES = (-160, 107)  # beyond these the leading power is exact
 _BIAS = 1023
+_FARTHEST = 708.0  # exp(-y) is nothing beside 1 long before
+_PHI3 = [(-1.0) ** n / math.factorial(n + 3) for n in range(12)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,9 +93,7 @@ class Objective:
 
     def worth(self, y: Vector) -> Vector:
         """Worth of the next visit at normalised age y >= 0, shape as y, in units of weight."""
-        fresh, loss, worth = (np.empty(y.size) for _ in range(3))
-        fill_loss_and_worth(self.family, y, y.size, fresh, loss, worth)
-        return worth
+        return _worth(self, y)
 
     def gap(self, worth: Vector) -> Vector:
         """Return y with ``worth(y)`` equal to the argument; infinite where nothing is.
@@ -120,6 +121,27 @@ OBJECTIVES: Final = {
         RANDOM_AGE,
     )
 }
+
+
+def _worth(objective: Objective, y: Vector) -> Vector:
+    """By the functions phi_k of :mod:`recrawl.kernels.staleness`: series where y < 1/2."""
+    if objective.spacing == "random":
+        share = np.where(y < 1e300, y / (1 + np.minimum(y, 1e300)), 1.0)
+        if objective.measure == "freshness":
+            return share * share
+        if objective.measure == "harmonic":
+            return y * share
+        return y * share * share * (2 + y)
+    z = np.minimum(y, 0.5)
+    phi3 = np.polynomial.polynomial.polyval(z, _PHI3)
+    phi2 = 0.5 - z * phi3
+    near, decay = y < 0.5, np.exp(-y)
+    seen = 1 - (1 + np.minimum(y, _FARTHEST)) * decay
+    if objective.measure == "freshness":
+        return np.where(near, z * z * (1 - z * phi2 - phi2), seen)
+    if objective.measure == "harmonic":
+        return np.where(near, z * z * phi2, y - 1 + decay)
+    return np.where(near, z**3 * (phi2 - phi3), y * y / 2 - seen)
 
 
 def _growth(objective: Objective, y: Vector) -> Vector:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.kernels.compile import kernel
+from recrawl.kernels.compile import kernel, sized_kernel
 
 __all__ = ["BLOCK", "split_active"]
 
@@ -40,7 +40,7 @@ def _fold(lanes: Vector) -> float:
     return total
 
 
-@kernel
+@sized_kernel(lambda change, *_: 3.0 * change.size)
 def split_active(
     change: Vector, weight: Vector, cost: Vector, bracket: tuple[float, float], kept: Integers
 ) -> tuple[float, float, int]:

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.kernels.compile import kernel
+from recrawl.kernels.compile import kernel, sized_kernel
 
 __all__ = [
     "LANE",
@@ -52,23 +52,23 @@ LANE = np.dtype(
 )
 
 
-@kernel
+@sized_kernel(lambda *_: 2.0)
 def enter(pages: Records, lanes: Records, buckets: NDArray[np.int32], page: int) -> None:
     """Put a page whose record is filled in into its lane."""
-    lane = lanes[pages[page].lane]
-    due = pages[page].due
-    slot = lane.offset + (np.int64(np.floor(due * lane.inverse)) & lane.mask)
-    pages[page].next = buckets[slot]
+    lane = lanes[pages[page]["lane"]]
+    due = pages[page]["due"]
+    slot = lane["offset"] + (np.int64(np.floor(due * lane["inverse"])) & lane["mask"])
+    pages[page]["next"] = buckets[slot]
     buckets[slot] = page
-    lane.count += 1
-    if lane.head < 0 or due < lane.due:
-        lane.head = page
-        lane.due = due
-        lane.urgency = pages[page].urgency
-        lane.root = np.sqrt(lane.urgency)
+    lane["count"] += 1
+    if lane["head"] < 0 or due < lane["due"]:
+        lane["head"] = page
+        lane["due"] = due
+        lane["urgency"] = pages[page]["urgency"]
+        lane["root"] = np.sqrt(lane["urgency"])
 
 
-@kernel
+@sized_kernel(lambda *given: 4.0 * given[-1].size)
 def enter_all(
     pages: Records, lanes: Records, buckets: NDArray[np.int32], numbers: Integers
 ) -> None:
@@ -79,16 +79,18 @@ def enter_all(
 
 @kernel
 def _unlink(pages: Records, lanes: Records, buckets: NDArray[np.int32], page: int) -> None:
-    lane = lanes[pages[page].lane]
-    slot = lane.offset + (np.int64(np.floor(pages[page].due * lane.inverse)) & lane.mask)
+    lane = lanes[pages[page]["lane"]]
+    slot = lane["offset"] + (
+        np.int64(np.floor(pages[page]["due"] * lane["inverse"])) & lane["mask"]
+    )
     at = np.int64(buckets[slot])
     if at == page:
-        buckets[slot] = pages[page].next
+        buckets[slot] = pages[page]["next"]
     else:
-        while pages[at].next != page:
-            at = np.int64(pages[at].next)
-        pages[at].next = pages[page].next
-    lane.count -= 1
+        while pages[at]["next"] != page:
+            at = np.int64(pages[at]["next"])
+        pages[at]["next"] = pages[page]["next"]
+    lane["count"] -= 1
 
 
 @kernel
@@ -97,40 +99,40 @@ def _find_head(
 ) -> None:
     """Find the earliest page of a lane in which none is due before ``start``."""
     lane = lanes[number]
-    if lane.count == 0:
-        lane.head = -1
+    if lane["count"] == 0:
+        lane["head"] = -1
         return
-    bucket = np.int64(np.floor(start * lane.inverse))
-    last = bucket + lane.mask
+    bucket = np.int64(np.floor(start * lane["inverse"]))
+    last = bucket + lane["mask"]
     best, best_due = np.int64(-1), np.inf
     while best < 0 and bucket <= last:
-        at = np.int64(buckets[lane.offset + (bucket & lane.mask)])
+        at = np.int64(buckets[lane["offset"] + (bucket & lane["mask"])])
         while at >= 0:
-            due = pages[at].due
-            if due < best_due and np.int64(np.floor(due * lane.inverse)) <= bucket:
+            due = pages[at]["due"]
+            if due < best_due and np.int64(np.floor(due * lane["inverse"])) <= bucket:
                 best, best_due = at, due
-            at = np.int64(pages[at].next)
+            at = np.int64(pages[at]["next"])
         bucket += 1
     if best < 0:  # nothing within a revolution: look at all
-        for slot in range(lane.offset, lane.offset + lane.mask + 1):
+        for slot in range(lane["offset"], lane["offset"] + lane["mask"] + 1):
             at = np.int64(buckets[slot])
             while at >= 0:
-                if pages[at].due < best_due:
-                    best, best_due = at, pages[at].due
-                at = np.int64(pages[at].next)
-    lane.head = best
-    lane.due = best_due
-    lane.urgency = pages[best].urgency
-    lane.root = np.sqrt(lane.urgency)
+                if pages[at]["due"] < best_due:
+                    best, best_due = at, pages[at]["due"]
+                at = np.int64(pages[at]["next"])
+    lane["head"] = best
+    lane["due"] = best_due
+    lane["urgency"] = pages[best]["urgency"]
+    lane["root"] = np.sqrt(lane["urgency"])
 
 
-@kernel
+@sized_kernel(lambda *_: 4.0)
 def leave(pages: Records, lanes: Records, buckets: NDArray[np.int32], page: int) -> None:
     """Take a page out of its lane."""
-    number = pages[page].lane
-    start = lanes[number].due
+    number = pages[page]["lane"]
+    start = lanes[number]["due"]
     _unlink(pages, lanes, buckets, page)
-    if lanes[number].head == page:
+    if lanes[number]["head"] == page:
         _find_head(pages, lanes, buckets, number, start)
 
 
@@ -140,62 +142,62 @@ def _most_urgent(lanes: Records, now: float) -> int:
     best, weight = -1, -np.inf
     for number in range(lanes.size):
         lane = lanes[number]
-        if lane.head >= 0:
-            late = now - lane.due
-            mine = late * lane.urgency if late > 0 else late * lane.root
+        if lane["head"] >= 0:
+            late = now - lane["due"]
+            mine = late * lane["urgency"] if late > 0 else late * lane["root"]
             if mine > weight:
                 best, weight = number, mine
     return best
 
 
-@kernel
+@sized_kernel(lambda *given: 30.0 * given[-1].size)
 def serve_by_index(
     pages: Records, lanes: Records, buckets: NDArray[np.int32], clock: Vector, out: Integers
 ) -> None:
     """Fill ``out`` with the next pages; those of most urgent lateness."""
     for step in range(out.size):
         clock[0] += clock[1]
-        page = lanes[_most_urgent(lanes, clock[0])].head
+        page = lanes[_most_urgent(lanes, clock[0])]["head"]
         leave(pages, lanes, buckets, page)
-        pages[page].due += pages[page].gap + _FOLLOW * (clock[0] - pages[page].due)
+        pages[page]["due"] += pages[page]["gap"] + _FOLLOW * (clock[0] - pages[page]["due"])
         enter(pages, lanes, buckets, page)
         out[step] = page
 
 
-@kernel
+@sized_kernel(lambda *given: 30.0 * given[-1].size)
 def serve_by_deadline(
     pages: Records, lanes: Records, buckets: NDArray[np.int32], clock: Vector, out: Integers
 ) -> None:
     """Fill ``out`` with the next pages by due time; each is due again a gap after it was due."""
-    inverse, mask = lanes[0].inverse, lanes[0].mask
-    bucket = np.int64(np.floor(lanes[0].due * inverse))
+    inverse, mask = lanes[0]["inverse"], lanes[0]["mask"]
+    bucket = np.int64(np.floor(lanes[0]["due"] * inverse))
     step, empty = 0, 0
     while step < out.size:
         slot = bucket & mask
         before, at = np.int64(-1), np.int64(buckets[slot])
         best, best_before, best_due = np.int64(-1), np.int64(-1), np.inf
         while at >= 0:
-            due = pages[at].due
+            due = pages[at]["due"]
             if due < best_due and np.int64(np.floor(due * inverse)) <= bucket:
                 best, best_before, best_due = at, before, due
-            before, at = at, np.int64(pages[at].next)
+            before, at = at, np.int64(pages[at]["next"])
         if best < 0:
             bucket += 1
             empty += 1
             if empty > mask:  # nothing within a revolution: look at all
-                lanes[0].head = -1
+                lanes[0]["head"] = -1
                 _find_head(pages, lanes, buckets, 0, bucket / inverse)
-                bucket, empty = np.int64(np.floor(lanes[0].due * inverse)), 0
+                bucket, empty = np.int64(np.floor(lanes[0]["due"] * inverse)), 0
             continue
         empty = 0
         if best_before < 0:
-            buckets[slot] = pages[best].next
+            buckets[slot] = pages[best]["next"]
         else:
-            pages[best_before].next = pages[best].next
-        due = best_due + pages[best].gap
+            pages[best_before]["next"] = pages[best]["next"]
+        due = best_due + pages[best]["gap"]
         slot = np.int64(np.floor(due * inverse)) & mask
-        pages[best].due = due
-        pages[best].next = buckets[slot]
+        pages[best]["due"] = due
+        pages[best]["next"] = buckets[slot]
         buckets[slot] = best
         clock[0] = best_due
         out[step] = best
@@ -203,7 +205,7 @@ def serve_by_deadline(
     _find_head(pages, lanes, buckets, 0, bucket / inverse)
 
 
-@kernel
+@sized_kernel(lambda members, start, stop, *_: float(stop - start))
 def settle(members: Integers, start: int, stop: int, due: Vector, at: int) -> None:
     """Let the page at a place of a host's heap rise or sink to where it belongs."""
     page = members[at]
@@ -226,7 +228,7 @@ def settle(members: Integers, start: int, stop: int, due: Vector, at: int) -> No
     members[at] = page
 
 
-@kernel
+@sized_kernel(lambda *_: 10.0)
 def fall_asleep(sleepers: Integers, ready: Integers, count: int, host: int) -> None:
     """Add a host to the heap of ``count`` sleepers."""
     at = count
@@ -257,7 +259,7 @@ def _wake(sleepers: Integers, ready: Integers, count: int) -> int:
     return int(first)
 
 
-@kernel
+@sized_kernel(lambda *given: 60.0 * given[-1].size)
 def serve_politely(
     hosts: Records,
     lanes: Records,
@@ -291,15 +293,15 @@ def serve_politely(
             if starts[woken] == stops[woken]:
                 continue  # its last page has left
             page = members[starts[woken]]
-            hosts[woken].due = due[page]
-            hosts[woken].urgency = urgency[page]
-            hosts[woken].lane = lane_of[page]
+            hosts[woken]["due"] = due[page]
+            hosts[woken]["urgency"] = urgency[page]
+            hosts[woken]["lane"] = lane_of[page]
             enter(hosts, lanes, buckets, woken)
         lane = _most_urgent(lanes, clock[0])
         if lane < 0:
             out[step] = -1
             continue
-        host = int(lanes[lane].head)
+        host = int(lanes[lane]["head"])
         leave(hosts, lanes, buckets, host)
         page = members[starts[host]]
         due[page] += gap[page] + _FOLLOW * (clock[0] - due[page])

@@ -5,7 +5,7 @@ from math import exp, expm1, inf, log
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.kernels.compile import kernel
+from recrawl.kernels.compile import sized_kernel
 
 __all__ = ["maximise_rates"]
 
@@ -13,7 +13,7 @@ Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-@kernel
+@sized_kernel(lambda first, elapsed, *_: 3.0 * elapsed.size)
 def maximise_rates(
     first: Integers,
     elapsed: Vector,

@@ -5,7 +5,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.kernels.compile import kernel
+from recrawl.kernels.compile import sized_kernel
 
 __all__ = ["CLASSES", "add_to_classes"]
 
@@ -16,7 +16,7 @@ CLASSES = 2048 * 256
 _BLOCK = 256
 
 
-@kernel
+@sized_kernel(lambda _, change, *rest: 4.0 * change.size)
 def add_to_classes(
     power: int, change: Vector, weight: Vector, cost: Vector, classes: Vector, stride: int = 1
 ) -> int:

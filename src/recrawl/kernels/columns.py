@@ -5,7 +5,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.kernels.compile import kernel
+from recrawl.kernels.compile import sized_kernel
 
 __all__ = ["first_above", "first_outside"]
 
@@ -14,7 +14,7 @@ Vector: TypeAlias = NDArray[np.float64]
 _BLOCK = 4096
 
 
-@kernel
+@sized_kernel(lambda values, *_: 0.2 * values.size)
 def first_outside(values: Vector, least: float, greatest: float) -> int:
     """Index of the first value outside [least, greatest] or NaN; -1 when there is none."""
     for start in range(0, values.size, _BLOCK):
@@ -29,7 +29,7 @@ def first_outside(values: Vector, least: float, greatest: float) -> int:
     return -1
 
 
-@kernel
+@sized_kernel(lambda floors, *_: 0.4 * floors.size)
 def first_above(floors: Vector, caps: Vector) -> int:
     """Index of the first floor above its cap; -1 when there is none."""
     for j in range(caps.size):

@@ -1,40 +1,134 @@
-"""The one decorator that every compiled loop wears."""
+"""Loops that run as they stand while there is little to do, and as machine code where that pays.
 
+Compiling a loop takes seconds, and the compiler alone half a second and 70 MB. A table of a
+thousand pages needs neither: the interpreter is through before the compiler is loaded. So every
+loop says how many steps a call takes, and is compiled at the first call that takes many.
+"""
+
+import types
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from functools import cached_property
+from typing import Any, Final, TypeVar, cast
 
-import numba
+import numpy as np
 
-__all__ = ["kernel", "reordering_kernel"]
+__all__ = ["MANY_STEPS", "Loop", "kernel", "reordering_kernel", "sized_kernel"]
 
-Loop = TypeVar("Loop", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., Any])
+Steps = Callable[..., float]
+
+MANY_STEPS: Final = 500_000.0  # about half a second of the interpreter's time
+_IN_ALL: Final = 4.0  # times as many, over all calls of one loop, pay for the compiler too
+_REORDERED: Final = {"reassoc", "contract", "nsz"}
 
 
-def kernel(loop: Loop) -> Loop:
-    """Compile ``loop`` to machine code that runs without the interpreter's lock.
+class Loop:
+    """A function of arrays in two forms: as written, and compiled.
 
-    The compiled code is cached on disk where that is possible; where neither the package's
-    folder nor the user's cache folder can be written the loop is compiled at each start instead
-    (numba itself would refuse to import). Kernels that call each other must stand in one file:
-    the cache is keyed by the file, and would keep stale code otherwise.
+    Parameters
+    ----------
+    function : as written
+    steps : how often the innermost loop runs about, from the arguments of a call; None: always
+        compiled
+    options : for the compiler
+
+    Notes
+    -----
+    Which form answers follows from the calls alone, never from time or from what is cached, so a
+    program finds the same numbers wherever it runs. In each form the loops that a loop calls have
+    the same form.
     """
-    try:
-        return cast("Loop", numba.njit(cache=True, nogil=True, error_model="numpy")(loop))
-    except RuntimeError:  # "cannot cache function: no locator available"
-        return cast("Loop", numba.njit(nogil=True, error_model="numpy")(loop))
+
+    def __init__(
+        self, function: Callable[..., Any], steps: Steps | None, options: dict[str, Any]
+    ) -> None:
+        self.__wrapped__ = function
+        self.__doc__ = function.__doc__
+        self.__name__ = function.__name__
+        self._steps = steps
+        self._options = options
+        self._taken = 0.0
+        self._fast: Callable[..., Any] | None = None
+
+    def __call__(self, *given: Any) -> Any:
+        """Run the form that pays."""
+        if self._fast is not None:
+            return self._fast(*given)
+        if self._steps is not None:
+            steps = float(self._steps(*given))
+            self._taken += steps
+            if steps <= MANY_STEPS and self._taken <= _IN_ALL * MANY_STEPS:
+                with np.errstate(all="ignore"):  # as machine code does
+                    return self.plain(*given)
+        self._fast = self.compiled
+        return self._fast(*given)
+
+    @cached_property
+    def plain(self) -> Callable[..., Any]:
+        """The loop for the interpreter."""
+        return _bind(self.__wrapped__, "plain")
+
+    @cached_property
+    def compiled(self) -> Callable[..., Any]:
+        """The loop as machine code, that runs without the interpreter's lock.
+
+        The compiled code is cached on disk where that is possible; where neither the package's
+        folder nor the user's cache folder can be written the loop is compiled at each start
+        instead. Loops that call each other must stand in one file: the cache is keyed by the
+        file, and would keep stale code otherwise.
+        """
+        import numba
+
+        function = _bind(self.__wrapped__, "compiled")
+        options = {"nogil": True, "error_model": "numpy", **self._options}
+        try:
+            return cast("Callable[..., Any]", numba.njit(cache=True, **options)(function))
+        except RuntimeError:  # "cannot cache function: no locator available"
+            return cast("Callable[..., Any]", numba.njit(**options)(function))
 
 
-def reordering_kernel(loop: Loop) -> Loop:
-    """Compile ``loop`` as :func:`kernel` does, free to add up in another order.
+def _names(code: types.CodeType) -> set[str]:
+    """Names that a function and those inside it look up outside themselves."""
+    inside = (one for one in code.co_consts if isinstance(one, types.CodeType))
+    return set(code.co_names).union(*map(_names, inside))
+
+
+def _bind(function: Callable[..., Any], form: str) -> Callable[..., Any]:
+    """Return the function with every loop that it calls in the same form."""
+    own = cast("types.FunctionType", function)
+    seen = dict(own.__globals__)
+    for name in _names(own.__code__):
+        if hasattr(type(seen.get(name)), form):
+            seen[name] = getattr(seen[name], form)
+    bound = types.FunctionType(own.__code__, seen, own.__name__, own.__defaults__, own.__closure__)
+    bound.__qualname__, bound.__module__ = own.__qualname__, own.__module__
+    return bound
+
+
+def kernel(loop: Function) -> Function:
+    """Make a loop that is always compiled, or follows the loop that calls it."""
+    return cast("Function", Loop(loop, None, {}))
+
+
+def sized_kernel(steps: Steps) -> Callable[[Function], Function]:
+    """Make a loop that is compiled where it takes many steps, see :class:`Loop`.
+
+    Parameters
+    ----------
+    steps : how often the innermost loop runs about, from the arguments of a call; one step takes
+        the interpreter about a microsecond
+    """
+
+    def make(loop: Function) -> Function:
+        return cast("Function", Loop(loop, steps, {}))
+
+    return make
+
+
+def reordering_kernel(loop: Function) -> Function:
+    """Make a loop as :func:`kernel` does that is free to add up in another order.
 
     Sums then run four at a time; the last bits of a result depend on the machine. Not-a-number
     and infinity keep their meaning.
     """
-    order = {"reassoc", "contract", "nsz"}
-    try:
-        made = numba.njit(
-            cache=True, nogil=True, error_model="numpy", fastmath=order, forceinline=True
-        )(loop)
-    except RuntimeError:
-        made = numba.njit(nogil=True, error_model="numpy", fastmath=order)(loop)
-    return cast("Loop", made)
+    return cast("Function", Loop(loop, None, {"fastmath": _REORDERED, "forceinline": True}))

@@ -5,7 +5,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.kernels.compile import kernel
+from recrawl.kernels.compile import kernel, sized_kernel
 
 __all__ = ["cyclic_distances", "integer_gaps", "running_distances"]
 
@@ -13,7 +13,7 @@ Integers: TypeAlias = NDArray[np.int64]
 Vector: TypeAlias = NDArray[np.float64]
 
 
-@kernel
+@sized_kernel(lambda sequence, *_: float(sequence.size))
 def running_distances(sequence: Integers, last: Integers, position: int, out: Integers) -> None:
     """Write for each slot the distance to the page's last access, 0 where it had none.
 
@@ -29,7 +29,7 @@ def running_distances(sequence: Integers, last: Integers, position: int, out: In
         last[page] = position + t
 
 
-@kernel
+@sized_kernel(lambda sequence, *_: 2.0 * sequence.size)
 def cyclic_distances(sequence: Integers, last: Integers, out: Integers) -> None:
     """Write for each slot of a cycle the distance to the page's access before."""
     size = sequence.size
@@ -47,7 +47,7 @@ def _index(worth: float, decay: float, rate: float, gap: float) -> float:
     return float(worth * (1 - np.exp(-decay * gap) * (1 + gap * rate)))
 
 
-@kernel
+@sized_kernel(lambda worths, *_: 16.0 * worths.size)
 def integer_gaps(
     worths: Vector, decays: Vector, rates: Vector, price: float, gaps: Vector
 ) -> tuple[float, float]:

@@ -21,7 +21,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.kernels.compile import kernel
+from recrawl.kernels.compile import kernel, sized_kernel
 
 __all__ = ["curve_occupancy", "evaluate_curve", "move_targets", "worst_action"]
 
@@ -480,7 +480,7 @@ def sure_state(targets: Counts, start: Counts) -> int:
     return int(start[q])
 
 
-@kernel
+@sized_kernel(lambda rates, _: 4.0 * sum(rates[0].shape) ** 2 + 8.0 * rates[0].size)
 def evaluate_curve(rates: Rates, targets: Counts) -> tuple[float, Floats, Floats]:
     """Return the average cost of a curve, and cost and time from each state until its anchor."""
     chain, extent, step, _, _, out, anchor = reduce_chain(rates, targets)
@@ -489,7 +489,7 @@ def evaluate_curve(rates: Rates, targets: Counts) -> tuple[float, Floats, Floats
     return step[anchor, 0] / step[anchor, 1], spent, time
 
 
-@kernel
+@sized_kernel(lambda _, spent, *rest: 2.0 * sum(spent.shape))
 def move_targets(
     gain: float, spent: Floats, time: Floats, targets: Counts, tolerance: float
 ) -> Counts:
@@ -522,7 +522,7 @@ def move_targets(
     return moved
 
 
-@kernel
+@sized_kernel(lambda _, spent, *rest: 3.0 * spent.size)
 def worst_action(gain: float, spent: Floats, time: Floats, targets: Counts) -> float:
     """Compare every action of every state: the largest relative gain of a deviation (<= 0: none).
 
@@ -542,7 +542,7 @@ def worst_action(gain: float, spent: Floats, time: Floats, targets: Counts) -> f
     return worst
 
 
-@kernel
+@sized_kernel(lambda rates, _: 4.0 * sum(rates[0].shape) ** 2 + 8.0 * rates[0].size)
 def curve_occupancy(rates: Rates, targets: Counts) -> Floats:
     """Return the long-run fraction of time in each state under a curve, shape (N + 1, K + 1)."""
     arrival, service, _ = rates

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.kernels.compile import kernel
+from recrawl.kernels.compile import kernel, sized_kernel
 
 __all__ = [
     "best_choices",
@@ -27,7 +27,7 @@ Bits: TypeAlias = NDArray[np.bool_]
 Graph: TypeAlias = tuple[Counts, Counts, Floats]
 
 
-@kernel
+@sized_kernel(lambda ptr, target: 4.0 * (ptr.size + target.size))
 def components(ptr: Counts, target: Counts) -> tuple[Counts, int]:
     """Return the strongly connected components, those that lead nowhere else first."""
     n = ptr.shape[0] - 1
@@ -74,7 +74,7 @@ def components(ptr: Counts, target: Counts) -> tuple[Counts, int]:
     return part, found
 
 
-@kernel
+@sized_kernel(lambda ptr, target, *_: 2.0 * (ptr.size + target.size))
 def closed_classes(ptr: Counts, target: Counts, part: Counts, n_parts: int) -> Bits:
     """Say which components are left by no edge: the recurrent classes."""
     closed = np.ones(n_parts, np.bool_)
@@ -248,7 +248,7 @@ def solve_closed(
     return total, share, ordered[anchor], spent[anchor, 0] / spent[anchor, 1]
 
 
-@kernel
+@sized_kernel(lambda graph, *_: 200.0 * graph[0].size)
 def evaluate_graph(
     graph: Graph, cost: Floats, keys: Counts, part: Counts, closed: Bits, hint: int
 ) -> tuple[Floats, Floats, Counts, Floats]:
@@ -285,7 +285,7 @@ def evaluate_graph(
     return gains, value, anchors, occupancy
 
 
-@kernel
+@sized_kernel(lambda options, *_: 4.0 * options[1].size)
 def best_choices(
     options: tuple[Counts, Counts], choice: Counts, gain: float, value: Floats, tolerance: float
 ) -> tuple[Counts, float]:
@@ -312,7 +312,7 @@ def best_choices(
     return chosen, worst
 
 
-@kernel
+@sized_kernel(lambda inside, _, options, *rest: 20.0 * (inside.size + options[1].size))
 def lead_into(
     inside: Bits, events: tuple[Counts, Counts], options: tuple[Counts, Counts], choice: Counts
 ) -> tuple[Counts, bool]:
@@ -355,7 +355,7 @@ def lead_into(
             return chosen, bool(np.all(reached))
 
 
-@kernel
+@sized_kernel(lambda occupancy, *_: float(occupancy.size))
 def occupy_class(occupancy: Floats, part: Counts, wanted: int) -> Floats:
     """Return the occupancy of one closed class, zero elsewhere."""
     share = np.zeros(occupancy.shape[0])

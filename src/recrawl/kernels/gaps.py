@@ -19,7 +19,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.kernels.compile import kernel
+from recrawl.kernels.compile import kernel, sized_kernel
 
 __all__ = ["BLOCK", "CLOSED_HARMONIC", "CLOSED_SQUARE", "TABLE", "add_demand", "write_rates"]
 
@@ -228,7 +228,7 @@ def _add_loads(spent: Vector, leaf: Integers, loads: Vector, lanes: Vector) -> N
             loads[leaf[j]] += spent[j]
 
 
-@kernel
+@sized_kernel(lambda _, pages, *rest: 8.0 * pages[0].size)
 def add_demand(law: Law, pages: Columns, leaf: Integers, prices: Vector, loads: Vector) -> None:
     """Add to ``loads`` the cost-weighted crawl rate that each leaf asks at its price.
 
@@ -252,7 +252,7 @@ def add_demand(law: Law, pages: Columns, leaf: Integers, prices: Vector, loads: 
     loads[0] += _fold(lanes)
 
 
-@kernel
+@sized_kernel(lambda _, pages, *rest: 10.0 * pages[0].size)
 def write_rates(
     law: Law,
     pages: Columns,

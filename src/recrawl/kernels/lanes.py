@@ -1,4 +1,4 @@
-"""Twenty-four single-precision numbers as one value in compiled loops: three vectors of eight.
+"""Twenty-four single-precision numbers as one value in loops: three vectors of eight.
 
 The compiler unrolls short loops before it looks for vectors and then finds none, so sums over a
 row of twenty-four run number by number, ten times slower. Here a row is one value that lives in
@@ -9,175 +9,65 @@ An array that is passed to a loop with several ways out is counted as owned once
 at the end, which costs more than what many a loop does. ``where`` is the array's place in memory,
 read like the array itself, and safe until ``hold`` lets go of the array.
 
-Compiled loops are cached by the file that they stand in: after a change here, what is cached of
-those that use it (``*revisits*`` in numba's cache) has to go.
+As written these are numpy; :mod:`recrawl.kernels.lane_instructions` has what a compiled loop calls.
 """
 
-# The compiler's own types are not known to the checker.
-# mypy: disable-error-code="import-untyped,no-untyped-call,misc,untyped-decorator"
-
-import operator
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
-import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core.imputils import lower_builtin
-from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
-from numba.extending import intrinsic, models, register_model
-from numba.np.arrayobj import make_array
 from numpy.typing import NDArray
 
 __all__ = ["LANES", "at", "fetch", "hold", "put", "total", "where"]
 
 LANES = 24
-_WIDTH = 8
-_PARTS = LANES // _WIDTH
-_VECTOR = ir.VectorType(ir.FloatType(), _WIDTH)
-_LOOSE = ("reassoc", "contract", "nsz")  # as in a reordering kernel
-Singles = NDArray[np.float32]
 
 
-class _Lanes(types.Type):
-    def __init__(self) -> None:
-        super().__init__(name="Lanes")
+class _Instruction:
+    """A function that stands for an instruction once the loop around it is compiled."""
+
+    def __init__(self, plain: Callable[..., Any]) -> None:
+        self.plain = plain
+
+    @cached_property
+    def compiled(self) -> Any:
+        from recrawl.kernels import lane_instructions
+
+        return getattr(lane_instructions, self.plain.__name__)
+
+    def __call__(self, *given: Any) -> Any:
+        return self.plain(*given)
 
 
-_lanes = _Lanes()
+@_Instruction
+def at(array: NDArray[Any], offset: int) -> Any:
+    """Read the row that begins at an offset, counted in numbers from the array's first."""
+    return array.reshape(-1)[offset : offset + LANES]
 
 
-@register_model(_Lanes)
-class _LanesModel(models.PrimitiveModel):
-    def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, ir.ArrayType(_VECTOR, _PARTS))
+@_Instruction
+def put(array: NDArray[Any], offset: int, row: Any) -> None:
+    """Write a row."""
+    array.reshape(-1)[offset : offset + LANES] = row
 
 
-def _join(builder: Any, parts: list[Any]) -> Any:
-    joined = ir.Constant(ir.ArrayType(_VECTOR, _PARTS), ir.Undefined)
-    for place, part in enumerate(parts):
-        joined = builder.insert_value(joined, part, place)
-    return joined
+@_Instruction
+def fetch(array: NDArray[Any], offset: int) -> None:
+    """Bring a place into the cache."""
 
 
-def _split(builder: Any, joined: Any) -> list[Any]:
-    return [builder.extract_value(joined, place) for place in range(_PARTS)]
+@_Instruction
+def where(array: NDArray[Any]) -> Any:
+    """Where the array stands in memory."""
+    return array.reshape(-1)
 
 
-def _spread(builder: Any, one: Any) -> Any:
-    """The same number eight times."""
-    first = builder.insert_element(
-        ir.Constant(_VECTOR, ir.Undefined), one, ir.Constant(ir.IntType(32), 0)
-    )
-    mask = ir.Constant(ir.VectorType(ir.IntType(32), _WIDTH), [0] * _WIDTH)
-    return builder.shuffle_vector(first, ir.Constant(_VECTOR, ir.Undefined), mask)
+@_Instruction
+def hold(array: NDArray[Any]) -> None:
+    """Keep the array until here."""
 
 
-def _places(context: Any, builder: Any, kind: Any, array: Any, offset: Any) -> list[Any]:
-    data = make_array(kind)(context, builder, array).data
-    return [
-        builder.bitcast(
-            builder.gep(data, [builder.add(offset, ir.Constant(offset.type, part * _WIDTH))]),
-            _VECTOR.as_pointer(),
-        )
-        for part in range(_PARTS)
-    ]
-
-
-@intrinsic
-def _at(_: Any, array: Any, offset: Any) -> Any:
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        places = _places(context, builder, sig.args[0], *args)
-        return _join(builder, [builder.load(place, align=4) for place in places])
-
-    return _lanes(array, types.intp), generate
-
-
-@intrinsic
-def _put(_: Any, array: Any, offset: Any, row: Any) -> Any:
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        places = _places(context, builder, sig.args[0], *args[:2])
-        for place, part in zip(places, _split(builder, args[2]), strict=True):
-            builder.store(part, place, align=4)
-        return context.get_dummy_value()
-
-    return types.void(array, types.intp, row), generate
-
-
-@intrinsic
-def _fetch(_: Any, array: Any, offset: Any) -> Any:
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        data = make_array(sig.args[0])(context, builder, args[0]).data
-        byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
-        name = "llvm.prefetch.p0"
-        ask = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
-        place = builder.bitcast(builder.gep(data, [args[1]]), byte)
-        builder.call(ask, [place, *(ir.Constant(flag, one) for one in (0, 3, 1))])
-        return context.get_dummy_value()
-
-    return types.void(array, types.intp), generate
-
-
-@intrinsic
-def _where(_: Any, array: Any) -> Any:
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return make_array(sig.args[0])(context, builder, args[0]).data
-
-    return types.CPointer(array.dtype)(array), generate
-
-
-@intrinsic
-def _hold(_: Any, array: Any) -> Any:
-    def generate(context: Any, _: Any, __: Any, ___: Any) -> Any:
-        return context.get_dummy_value()
-
-    return types.void(array), generate
-
-
-@intrinsic
-def _total(_: Any, row: Any) -> Any:
-    def generate(_: Any, builder: Any, __: Any, args: Any) -> Any:
-        first, second, third = _split(builder, args[0])
-        both = builder.fadd(first, builder.fadd(second, third, _LOOSE), _LOOSE)
-        kind = ir.FunctionType(ir.FloatType(), [ir.FloatType(), _VECTOR])
-        name = f"llvm.vector.reduce.fadd.v{_WIDTH}f32"
-        add_up = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
-        return builder.call(add_up, [ir.Constant(ir.FloatType(), -0.0), both], fastmath=_LOOSE)
-
-    return types.float32(row), generate
-
-
-def _lower(operation: Any, instruction: str) -> None:
-    """Teach the compiler an operation on two rows, or on a row and a number."""
-    number = types.float32
-
-    def generate(_: Any, builder: Any, sig: Any, args: Any) -> Any:
-        sides = [
-            _split(builder, value) if kind == _lanes else [_spread(builder, value)] * _PARTS
-            for kind, value in zip(sig.args, args, strict=True)
-        ]
-        combine = getattr(builder, instruction)
-        return _join(builder, [combine(a, b, flags=_LOOSE) for a, b in zip(*sides, strict=True)])
-
-    pairs = ((_lanes, _lanes), (_lanes, number), (number, _lanes))
-    for pair in pairs:
-        lower_builtin(operation, *pair)(generate)
-
-    class Operation(ConcreteTemplate):
-        cases = [signature(_lanes, *pair) for pair in pairs]  # noqa: RUF012
-
-    infer_global(operation)(Operation)
-
-
-_lower(operator.add, "fadd")
-_lower(operator.sub, "fsub")
-_lower(operator.mul, "fmul")
-
-
-# What a loop calls; types are those that arithmetic on rows has in numpy.
-at: Any = _at
-put: Any = _put
-fetch: Any = _fetch
-where: Any = _where
-hold: Any = _hold
-total: Any = _total
+@_Instruction
+def total(row: Any) -> Any:
+    """Add up a row."""
+    return row.sum()

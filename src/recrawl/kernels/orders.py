@@ -5,7 +5,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.kernels.compile import kernel
+from recrawl.kernels.compile import kernel, sized_kernel
 
 __all__ = [
     "serve_at_random",
@@ -29,7 +29,7 @@ def _mixed(number: np.uint64) -> np.uint64:
     return z ^ (z >> np.uint64(31))
 
 
-@kernel
+@sized_kernel(lambda *given: 2.0 * given[-1].size)
 def serve_at_random(keep: Vector, other: Integers, seed: int, position: int, out: Integers) -> None:
     """Fill ``out`` with independent draws (alias method); the t-th depends on seed and t only."""
     n = keep.size
@@ -42,7 +42,7 @@ def serve_at_random(keep: Vector, other: Integers, seed: int, position: int, out
         out[step] = page if toss < keep[page] else other[page]
 
 
-@kernel
+@sized_kernel(lambda keep, *_: 4.0 * keep.size)
 def split_cells(keep: Vector, other: Integers) -> None:
     """Turn shares of mean 1 into the alias table: keep a cell's page with ``keep``, else the other.
 
@@ -74,7 +74,7 @@ def split_cells(keep: Vector, other: Integers) -> None:
             keep[cell] = 1.0  # full, but for rounding
 
 
-@kernel
+@sized_kernel(lambda *given: 2.0 * given[-1].size)
 def serve_golden(
     ends: Integers, guide: Integers, stride: int, modulus: int, position: int, out: Integers
 ) -> int:
@@ -93,7 +93,7 @@ def serve_golden(
     return j
 
 
-@kernel
+@sized_kernel(lambda worths, *given: float(worths.size * given[-1].size))
 def serve_highest(
     worths: Vector, decays: Vector, rates: Vector, ages: Integers, out: Integers
 ) -> None:
@@ -114,7 +114,7 @@ def serve_highest(
         out[step] = best
 
 
-@kernel
+@sized_kernel(lambda *given: 2.0 * given[-1].size)
 def serve_rings(groups: Integers, starts: Integers, hands: Integers, out: Integers) -> None:
     """Turn an order of rings into one of positions: each ring serves its pages in turn."""
     for step in range(out.size):
@@ -154,7 +154,7 @@ def _rise(heap: Integers, key: Vector, at: int) -> None:
     heap[at] = page
 
 
-@kernel
+@sized_kernel(lambda gap, *given: 40.0 * (gap.size + given[-1].size))
 def serve_eligible(
     gap: Vector,
     deadline: Vector,

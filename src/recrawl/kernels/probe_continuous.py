@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.kernels.compile import kernel
+from recrawl.kernels.compile import kernel, sized_kernel
 
 __all__ = ["solve_in_continuous_time"]
 
@@ -189,7 +189,7 @@ def _next_layer(arcs: Vector, end: float) -> Vector:
     return rows[:n].copy()
 
 
-@kernel
+@sized_kernel(lambda starts, _, __, ___, n: 450.0 * starts.size * n)
 def solve_in_continuous_time(
     starts: Vector, cells: Vector, before: Vector, totals: tuple[float, float], n: int
 ) -> tuple[Vector, Vector, int]:

@@ -9,14 +9,14 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.kernels.compile import kernel
+from recrawl.kernels.compile import kernel, sized_kernel
 
 __all__ = ["accumulate", "find_threshold_schedule", "improve_by_moves", "sum_intervals"]
 
 Vector: TypeAlias = NDArray[np.float64]
 
 
-@kernel
+@sized_kernel(lambda *given: 2.0 * (given[0].size + given[-1].size))
 def accumulate(starts: Vector, cells: Vector, before: Vector, times: Vector) -> Vector:
     """Integrals of intensity and importance from 0 to each of the sorted times, shape (2, n).
 
@@ -34,7 +34,7 @@ def accumulate(starts: Vector, cells: Vector, before: Vector, times: Vector) -> 
     return found
 
 
-@kernel
+@sized_kernel(lambda starts, _, probes, *rest: 2.0 * (starts.size + probes.size))
 def sum_intervals(starts: Vector, cells: Vector, probes: Vector, costs: Vector) -> float:
     """Write the cost of each interval between probes; return the total. Nothing cancels.
 
@@ -114,7 +114,7 @@ def _next_threshold(starts: Vector, cells: Vector, s: float, level: float) -> fl
     return np.inf
 
 
-@kernel
+@sized_kernel(lambda starts, _, n, *rest: 900.0 * (starts.size + n))
 def find_threshold_schedule(starts: Vector, cells: Vector, n: int, total: float) -> Vector:
     """Probe whenever the cost since the last probe reaches a level, such that probe n is at T."""
     low, high = 0.0, total
@@ -191,7 +191,7 @@ def _sift(heap: NDArray[np.int64], place: NDArray[np.int64], gains: Vector, at: 
         at = best
 
 
-@kernel
+@sized_kernel(lambda *given: 20.0 * given[3].size * given[0].size)
 def improve_by_moves(
     starts: Vector,
     cells: Vector,

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.kernels.compile import kernel
+from recrawl.kernels.compile import kernel, sized_kernel
 
 __all__ = ["count_probes", "find_last", "price_once", "solve_count", "solve_counts", "solve_layers"]
 
@@ -19,7 +19,7 @@ Vector: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.int32]
 
 
-@kernel
+@sized_kernel(lambda times, _: 2.0 * times.size)
 def find_last(times: Vector, gap: float) -> Indices:
     """Latest point j < i with t_j <= t_i - gap, for every i; -1 where there is none."""
     last = np.empty(times.size, np.int32)
@@ -121,7 +121,7 @@ def _price(
     return count
 
 
-@kernel
+@sized_kernel(lambda L, *_: 5.0 * L.size)
 def price_once(L: Vector, A: Vector, last: Indices, price: float) -> tuple[float, int, Indices]:
     """Least priced cost of a schedule, its number of probes and its points 0, ..., N."""
     size = L.size
@@ -171,7 +171,7 @@ def _guess(L: Vector, A: Vector) -> float:
     return total
 
 
-@kernel
+@sized_kernel(lambda L, *_: 250.0 * L.size)
 def solve_count(
     L: Vector, A: Vector, last: Indices, n: int, crowded: bool
 ) -> tuple[Indices, float, float, int]:
@@ -251,7 +251,7 @@ def _search(
     return path, price, -np.inf, 500
 
 
-@kernel
+@sized_kernel(lambda L, A, last, n, keep: 5.0 * L.size * n)
 def solve_layers(L: Vector, A: Vector, last: Indices, n: int, keep: bool) -> tuple[Vector, Indices]:
     """Least cost of exactly m = 1..n probes, and where each layer came from if kept."""
     N = L.size - 1
@@ -302,7 +302,7 @@ def _fill(
     return constant
 
 
-@kernel
+@sized_kernel(lambda rates, *_: 10.0 * rates.size)
 def count_probes(
     rates: Vector,
     worths: Vector,
@@ -331,7 +331,7 @@ def count_probes(
         costs[s] = value[N] - prices[s] * counts[s] - constant
 
 
-@kernel
+@sized_kernel(lambda rates, *_: 250.0 * rates.size)
 def solve_counts(
     rates: Vector,
     worths: Vector,

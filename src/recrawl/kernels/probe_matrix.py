@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.kernels.compile import kernel
+from recrawl.kernels.compile import sized_kernel
 
 __all__ = ["check_monge", "fill_as_published", "solve_as_monge", "solve_as_published"]
 
@@ -17,7 +17,7 @@ Vector: TypeAlias = NDArray[np.float64]
 Table: TypeAlias = NDArray[np.int32]
 
 
-@kernel
+@sized_kernel(lambda steps, *_: float(steps.size) ** 2)
 def fill_as_published(steps: Vector, rates: Vector, worths: Vector) -> Vector:
     """Algorithm 4: all K from those of neighbours, by Lemma 3.
 
@@ -36,7 +36,7 @@ def fill_as_published(steps: Vector, rates: Vector, worths: Vector) -> Vector:
     return K
 
 
-@kernel
+@sized_kernel(lambda K, n: float(K.size) * n)
 def solve_as_published(K: Vector, n: int) -> tuple[Vector, Table]:
     """Algorithm 1 for exactly m = 1..n probes: costs from each point, and the next probes.
 
@@ -59,7 +59,7 @@ def solve_as_published(K: Vector, n: int) -> tuple[Vector, Table]:
     return D, following
 
 
-@kernel
+@sized_kernel(lambda K: 2.0 * K.size)
 def check_monge(K: Vector) -> tuple[float, int, int]:
     """Largest excess of K[i,j] + K[i+1,j+1] over K[i,j+1] + K[i+1,j], relative, and where.
 
@@ -80,7 +80,7 @@ def check_monge(K: Vector) -> tuple[float, int, int]:
     return worst, at_i, at_j
 
 
-@kernel
+@sized_kernel(lambda K, n: 20.0 * K.shape[0] * n)
 def solve_as_monge(K: Vector, n: int) -> tuple[Vector, Table]:
     """Like ``solve_as_published``, each layer by divide and conquer.
 

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.kernels.compile import kernel
+from recrawl.kernels.compile import kernel, sized_kernel
 
 __all__ = ["FAMILIES", "certify", "fill_entire_exponential", "fill_loss_and_worth"]
 
@@ -64,7 +64,7 @@ def _ein(y: float) -> float:
     return math.log(y) + _EULER + math.exp(-y) / (y + fraction)
 
 
-@kernel
+@sized_kernel(lambda y, *_: 10.0 * y.size)
 def fill_entire_exponential(y: Vector, out: Vector) -> None:
     """Fill Ein(y) for a vector."""
     for j in range(y.size):
@@ -159,7 +159,7 @@ def _fill_even(
             worth[j] = y[j] * stale
 
 
-@kernel
+@sized_kernel(lambda _, y, *rest: 10.0 * y.size)
 def fill_loss_and_worth(
     family: int, y: Vector, count: int, fresh: Vector, loss: Vector, worth: Vector
 ) -> None:
@@ -306,7 +306,7 @@ def _measure_worst(
             sums[5] = max(sums[5], -paid)
 
 
-@kernel
+@sized_kernel(lambda _, __, pages, *rest: 20.0 * pages[0].size)
 def certify(
     family: int,
     power: int,

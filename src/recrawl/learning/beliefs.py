@@ -8,6 +8,7 @@ time, at several paces beside each other; a pace counts by how well it has predi
 
 from collections.abc import Sequence
 from itertools import pairwise
+from types import ModuleType
 from typing import Final
 
 import numpy as np
@@ -24,6 +25,7 @@ Belief = tuple[Singles, Singles, Integers, Vector, Vector, Vector]
 _VAGUE_PAGES: Final = 3.0
 _PARENT_PAGES: Final = 10.0
 _ROUNDS: Final = 3
+_FEW: Final = 50_000  # pages or visits that numpy is through with before a compiler is loaded
 _LEAST_SHARE: Final = 1e-30  # of a rate in a law: so that no evidence exceeds its inverse
 OCTAVES: Final = (-9, 15)  # rates about the prior's mean, as powers of two
 
@@ -71,6 +73,7 @@ class RateBeliefs:
             )
         if octaves[1] - octaves[0] != OCTAVES[1] - OCTAVES[0]:
             raise InvalidModel(f"octaves must span {OCTAVES[1] - OCTAVES[0]}, got {octaves}")
+        self.numpy_up_to = _FEW  # 0: compiled loops, for who asks a thousand times
         self.half_lives: Vector = np.array(half_lives, np.float64)
         self.rates_known: Vector = np.asarray(prior_rate * 2.0 ** np.arange(*octaves), np.float64)
         relative = self.rates_known / prior_rate
@@ -116,16 +119,25 @@ class RateBeliefs:
         InvalidModel
             A number is outside its domain.
         """
-        from recrawl.kernels.revisits import observe_visits
-
         if page.size and not 0 <= page.min() <= page.max() < len(self):
             raise InvalidModel(f"page must lie in 0 .. {len(self) - 1}")
         if not np.all(np.isfinite(elapsed) & (elapsed > 0)):
             raise InvalidModel("elapsed must be finite and > 0")
         predicted = np.empty(page.size)
         lapse = elapsed if lapse is None else lapse
-        observe_visits(page, elapsed, changed, lapse, self.arrays(), predicted)
+        loops = self._loops(page.size)
+        loops.observe_visits(page, elapsed, changed, lapse, self.arrays(), predicted)
         return predicted
+
+    def _loops(self, size: int) -> ModuleType:
+        """Where the loops over so many pages or visits stand: in numpy, or compiled."""
+        if size <= self.numpy_up_to:
+            from recrawl.kernels import revisit_vectors
+
+            return revisit_vectors
+        from recrawl.kernels import revisits
+
+        return revisits
 
     def forget_all(self, rows: Integers) -> None:
         """Make these pages as unknown as at first, but for the laws of their groups."""
@@ -153,8 +165,6 @@ class RateBeliefs:
         Steps of expectation maximisation, each the average of the pages' posteriors: half what
         they were over their lives, half what they are now. O(pages) for each.
         """
-        from recrawl.kernels.revisits import tally_rates
-
         if not rows.size:
             return
         finest = groups[-1] if groups else np.zeros(len(self), np.int64)
@@ -166,7 +176,7 @@ class RateBeliefs:
         parents = _parents([np.zeros(len(self), np.int64), *groups])
         for _ in range(_ROUNDS):
             tally, classes = np.zeros(self.laws.shape), np.ones(self.half_lives.size)
-            tally_rates(rows, self.arrays(), tally, classes)
+            self._loops(rows.size).tally_rates(rows, self.arrays(), tally, classes)
             self.laws = _single(_laws(tally, parents, self._vague))
             self.shares = classes / classes.sum()
 
@@ -174,12 +184,24 @@ class RateBeliefs:
         """The half-life that most pages seem to have."""
         return float(self.half_lives[np.argmax(self.shares)])
 
+    def intervals(self, rows: Integers, prices: Vector, start: Vector, bounds: Vector) -> Vector:
+        """Age at which a visit of each page is worth its price per weight.
+
+        Parameters
+        ----------
+        rows : pages
+        prices : shape (rows,), in time; infinite: never
+        start : shape (rows,), an age near the answer, or any
+        bounds : grain, shortest and longest interval, and patience with pages in doubt
+        """
+        out = np.empty(rows.size)
+        self._loops(rows.size).fill_intervals(rows, prices, start, self.arrays(), bounds, out)
+        return out
+
     def rates(self, rows: Integers) -> tuple[Vector, Vector]:
         """Posterior mean of each rate, 1/time, and the standard error of its logarithm."""
-        from recrawl.kernels.revisits import fill_moments
-
         mean, square = np.empty((2, rows.size))
-        fill_moments(rows, self.arrays(), mean, square)
+        self._loops(rows.size).fill_moments(rows, self.arrays(), mean, square)
         return mean, np.sqrt(np.log(np.maximum(square / (mean * mean), 1.0 + 1e-12)))
 
     def freshness(self, rows: Integers, crawl_rates: Vector) -> Vector:
@@ -195,10 +217,8 @@ class RateBeliefs:
         :math:`\sum_j p_j (1 - e^{-\lambda_j / r}) r / \lambda_j`, which is more than at the average
         rate: freshness is convex in the rate of change. O(rows * rates).
         """
-        from recrawl.kernels.revisits import fill_freshness
-
         out = np.empty(rows.size)
-        fill_freshness(rows, self.arrays(), crawl_rates, out)
+        self._loops(rows.size).fill_freshness(rows, self.arrays(), crawl_rates, out)
         return out
 
 

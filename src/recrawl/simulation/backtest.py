@@ -153,6 +153,7 @@ class _Replay:
             grain=history.grain,
             groups=[history.hosts, history.paths],
         )
+        self._control.beliefs.numpy_up_to = 0  # the replay's own loops are compiled anyway
         pace = n / test.budget
         self._interval = self._control.intervals
         rule = SHIPPED_RULES.get(policy)

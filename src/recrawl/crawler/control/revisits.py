@@ -285,13 +285,9 @@ class RevisitControl:
         return Decision(float(self.price[0]), prices, self.intervals, due)
 
     def _fill(self, rows: Integers, prices: Vector | float) -> Vector:
-        from recrawl.kernels.revisits import fill_intervals
-
         with np.errstate(divide="ignore", invalid="ignore"):
             per_weight = np.where(self.weights[rows] > 0, prices / self.weights[rows], np.inf)
-        out = np.empty(rows.size)
-        belief = self.beliefs.arrays()
-        fill_intervals(rows, per_weight, self.intervals[rows], belief, self.bounds, out)
+        out = self.beliefs.intervals(rows, per_weight, self.intervals[rows], self.bounds)
         fading = np.flatnonzero(np.isfinite(self._half_lives[rows]))
         if fading.size:  # by what is believed of how often something new comes
             own = rows[fading]
