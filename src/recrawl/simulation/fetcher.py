@@ -6,14 +6,14 @@ from typing_extensions import override
 
 from recrawl.crawler.ports import Clock, Fetcher
 from recrawl.errors import FetchError
-from recrawl.simulation.site import Site
+from recrawl.simulation.site import ServedSite
 from recrawl.terms import INDEXABLE, FetchResponse
 
 __all__ = ["SiteFetcher", "bounded"]
 
 
 class SiteFetcher(Fetcher):
-    """Asks a :class:`Site` directly.
+    """Asks a site directly.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ class SiteFetcher(Fetcher):
     access_s : how long an exchange takes, in crawl seconds
     """
 
-    def __init__(self, site: Site, clock: Clock, *, access_s: float) -> None:
+    def __init__(self, site: ServedSite, clock: Clock, *, access_s: float) -> None:
         self._site = site
         self._clock = clock
         self._access_s = access_s

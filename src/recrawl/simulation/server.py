@@ -13,20 +13,31 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 from aiohttp import web as http
 
-from recrawl.simulation.site import Site
+from recrawl.simulation.recorded.recording import Recording
+from recrawl.simulation.recorded.site import RecordedSite
+from recrawl.simulation.site import ServedSite, Site
 from recrawl.simulation.web import SyntheticWeb, WebShape
 
 __all__ = ["serve"]
 
 
-def make_app(site_of_port: dict[str, Site], now_s: Callable[[], float]) -> http.Application:
-    """Return an application that answers for every host of the web."""
+def make_app(
+    site_of_port: dict[str, ServedSite],
+    now_s: Callable[[], float],
+    asked: list[float],
+    slow_s: float = 0.0,
+) -> http.Application:
+    """Return an application that answers for every host of the web, and notes when it was asked."""
 
     async def answer(request: http.Request) -> http.Response:
+        asked.append(now_s())
+        if slow_s:
+            await asyncio.sleep(slow_s)
         reply = site_of_port["site"].answer(
             request.headers.get("Host", ""),
             request.rel_url.raw_path_qs,
@@ -45,24 +56,36 @@ def make_app(site_of_port: dict[str, Site], now_s: Callable[[], float]) -> http.
 
 
 async def serve(options: dict[str, Any]) -> None:
-    """Serve until standard input ends."""
-    shape = WebShape(**options["shape"])
-    web = SyntheticWeb(shape, options["seed"])
+    """Serve until standard input ends; then tell what was asked."""
     epoch_s, speed = options["epoch_s"], options["speed"]
     started = [time.time()]
-    sites: dict[str, Site] = {}
-    app = make_app(sites, lambda: epoch_s + (time.time() - started[0]) * speed)
+    sites: dict[str, ServedSite] = {}
+    asked: list[float] = []
+    app = make_app(
+        sites, lambda: epoch_s + (time.time() - started[0]) * speed, asked, options.get("slow_s", 0)
+    )
     runner = http.AppRunner(app, access_log=None, handle_signals=False)
     await runner.setup()
     listener = http.TCPSite(runner, "127.0.0.1", options.get("port", 0))
     await listener.start()
     port = runner.addresses[0][1]
-    sites["site"] = Site(web, epoch_s=epoch_s, port=port)
+    site = sites["site"] = _site(options, port)
     print(port, flush=True)
     loop = asyncio.get_running_loop()
     started[0] = float(await loop.run_in_executor(None, sys.stdin.readline) or 0.0)
     await loop.run_in_executor(None, sys.stdin.read)
     await runner.cleanup()
+    site.close()
+    requests = dict(site.requests) if isinstance(site, RecordedSite) else {}
+    gaps = [after - before for before, after in pairwise(asked)]
+    print(json.dumps({"requests": requests, "idle_s": max(gaps, default=0.0)}), flush=True)
+
+
+def _site(options: dict[str, Any], port: int) -> ServedSite:
+    if "recording" in options:
+        return Recording(**options["recording"]).site(port)
+    web = SyntheticWeb(WebShape(**options["shape"]), options["seed"])
+    return Site(web, epoch_s=options["epoch_s"], port=port)
 
 
 if __name__ == "__main__":

@@ -4,16 +4,18 @@ Pure: the address and the time in, the answer out. The HTTP server and the virtu
 here.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import formatdate
 from html import escape
+from typing import Protocol
 
 import numpy as np
 
-from recrawl.simulation.web import DAY_S, SyntheticPage, SyntheticWeb
+from recrawl.simulation.web import DAY_S, LivePage, SyntheticPage, SyntheticWeb
 
-__all__ = ["Answer", "Site"]
+__all__ = ["Answer", "ServedSite", "Site"]
 
 _WORDS = (
     "the water moves slowly past a stone wall and every morning someone opens the gate to let "
@@ -34,6 +36,57 @@ class Answer:
     headers: dict[str, str] = field(default_factory=dict)
 
 
+class LiveWeb(Protocol):
+    """Pages whose whole history is known."""
+
+    @property
+    def pages(self) -> Sequence[LivePage]:
+        """All of them, in the order of their numbers."""
+        ...
+
+    def freshness(self, day: float, copies: dict[int, float]) -> tuple[float, float]:
+        """Return the true freshness now, plain and weighted."""
+        ...
+
+
+class ServedSite(Protocol):
+    """What a changing web answers, and the truth about it."""
+
+    @property
+    def web(self) -> LiveWeb:
+        """The truth."""
+        ...
+
+    @property
+    def hosts(self) -> list[str]:
+        """Addresses of the hosts, without a slash at the end."""
+        ...
+
+    def page_of(self, url: str, day: float) -> LivePage | None:
+        """Return the page at an address at an instant."""
+        ...
+
+    def day(self, now_s: float) -> float:
+        """Return an instant in days of the web."""
+        ...
+
+    def answer(
+        self,
+        netloc: str,
+        path: str,
+        now_s: float,
+        *,
+        if_none_match: str | None = None,
+        if_modified_since: str | None = None,
+    ) -> Answer:
+        """Answer a GET."""
+        ...
+
+    def close(self) -> None:
+        """Let go of what contents are read from."""
+        ...
+
+
 class Site:
     """The hosts of a synthetic web.
 
@@ -47,7 +100,7 @@ class Site:
     def __init__(
         self, web: SyntheticWeb, *, epoch_s: float, suffix: str = "localhost", port: int = 80
     ) -> None:
-        self.web = web
+        self.web: SyntheticWeb = web
         self._epoch_s = epoch_s
         self._suffix = suffix
         self._port = port
@@ -59,12 +112,15 @@ class Site:
         port = "" if self._port == 80 else f":{self._port}"
         return [f"http://{name}.{self._suffix}{port}" for name in self.web.hosts]
 
+    def close(self) -> None:
+        """Nothing is held."""
+
     def url_of(self, page: SyntheticPage) -> str:
         """Return the address of a page."""
         return self.hosts[page.host] + page.path
 
-    def page_of(self, url: str) -> SyntheticPage | None:
-        """Return the page at an address."""
+    def page_of(self, url: str, day: float) -> SyntheticPage | None:
+        """Return the page at an address, which is the same at any instant."""
         netloc, _, path = url.partition("://")[2].partition("/")
         host = self._hosts.get(netloc)
         return None if host is None else self.web.by_address.get((host, "/" + path))

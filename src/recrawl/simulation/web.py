@@ -7,16 +7,18 @@ Everything follows from the seed, so that two processes can hold the same web.
 
 from bisect import bisect_right
 from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
 
-__all__ = ["DAY_S", "SyntheticPage", "SyntheticWeb", "WebShape"]
+__all__ = ["DAY_S", "LivePage", "SyntheticPage", "SyntheticWeb", "WebShape", "true_freshness"]
 
 DAY_S = 86_400.0
 _HOSTS = ("news", "docs", "shop", "wiki", "blog", "forum", "data", "lab")
@@ -63,6 +65,53 @@ class WebShape:
             raise InvalidModel(f"pages must be at least one per host, got {self.n_pages}")
         if not (self.days > 0 and self.mean_changes_per_day > 0 and self.rate_shape > 0):
             raise InvalidModel("days, mean_changes_per_day and rate_shape must be > 0")
+
+
+class LivePage(Protocol):
+    """A page whose whole history is known; instants in days since the start of its web."""
+
+    @property
+    def number(self) -> int:
+        """Its place among all pages."""
+        ...
+
+    @property
+    def host(self) -> int:
+        """Number of its host."""
+        ...
+
+    @property
+    def path(self) -> str:
+        """Address within the host."""
+        ...
+
+    @property
+    def weight(self) -> float:
+        """What a fresh copy is worth."""
+        ...
+
+    @property
+    def born(self) -> float:
+        """When it came."""
+        ...
+
+    @property
+    def until(self) -> float:
+        """When it went; infinite: it stays."""
+        ...
+
+    @property
+    def changes(self) -> NDArray[np.float64]:
+        """When it changed, ascending."""
+        ...
+
+    def version(self, day: float) -> int:
+        """Number of changes up to an instant."""
+        ...
+
+    def exists(self, day: float) -> bool:
+        """Tell whether the page answers with content."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,17 +179,31 @@ class SyntheticWeb:
         day : the instant
         copies : by page number, the instant of its last successful visit
         """
-        fresh = weighted = n = total = 0.0
-        for page in self.pages:
-            if not page.exists(day):
-                continue
-            n += 1
-            total += page.weight
-            seen = copies.get(page.number)
-            if seen is not None and page.version(seen) == page.version(day):
-                fresh += 1
-                weighted += page.weight
-        return (fresh / n, weighted / total) if n else (1.0, 1.0)
+        return true_freshness(self.pages, day, copies)
+
+
+def true_freshness(
+    pages: Iterable[LivePage], day: float, copies: Mapping[int, float]
+) -> tuple[float, float]:
+    """Return the share of the pages there are whose copy is current, plain and weighted.
+
+    Parameters
+    ----------
+    pages : whose history is known
+    day : the instant
+    copies : by page number, the instant of its last successful visit
+    """
+    fresh = weighted = n = total = 0.0
+    for page in pages:
+        if not page.exists(day):
+            continue
+        n += 1
+        total += page.weight
+        seen = copies.get(page.number)
+        if seen is not None and page.version(seen) == page.version(day):
+            fresh += 1
+            weighted += page.weight
+    return (fresh / n, weighted / total) if n else (1.0, 1.0)
 
 
 def _make_pages(shape: WebShape, seed: int) -> list[SyntheticPage]:

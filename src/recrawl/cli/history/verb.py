@@ -1,6 +1,5 @@
 """``recrawl history``: tables of changes for ``recrawl backtest``, from where they are recorded."""
 
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,8 @@ from cyclopts import App
 from recrawl.cli.output import console
 from recrawl.cli.plan.writer import check_out, write_batch
 from recrawl.cli.sizes import check_whole
-from recrawl.errors import InputError, StateError
+from recrawl.errors import InputError
+from recrawl.simulation.recorded.git import read_log
 
 __all__ = ["app", "from_git"]
 
@@ -21,7 +21,6 @@ app = App(
     version_flags=[],
     result_action="return_value",
 )
-_MARK = "\x01"
 
 
 @app.command(name="from-git")
@@ -52,8 +51,6 @@ def from_git(
     check_out(out)
     check_whole("--max-files", max_files, 1_000_000_000, least=0)
     check_out(pages)
-    if not repo.is_dir():
-        raise InputError(f"{repo}: there is no such directory")
     changes, born, gone, end = _read_log(repo, paths, max_files)
     if not born:
         raise InputError(f"{repo}: no commit touches {' '.join(paths) or 'any file'}")
@@ -88,34 +85,22 @@ def _read_log(
     repo: Path, paths: tuple[str, ...], max_files: int
 ) -> tuple[list[tuple[str, int]], dict[str, int], dict[str, int], int]:
     """Return (page, time) of changes, and when each page came and went."""
-    command = ["git", "-C", str(repo), "log", "--reverse", "--first-parent", "--no-renames"]
-    command += ["--diff-merges=first-parent", "--raw", "-z", f"--format={_MARK}%ct", "--", *paths]
-    try:
-        done = subprocess.run(command, capture_output=True, check=False)
-    except OSError as error:
-        raise StateError(f"git cannot be run: {error.strerror}") from error
-    if done.returncode:
-        reason = done.stderr.decode(errors="replace").strip().splitlines()
-        raise InputError(f"{repo}: git says: {reason[-1] if reason else done.returncode}")
+    log = read_log(repo, paths)
     changes: list[tuple[str, int]] = []
     born: dict[str, int] = {}
     gone: dict[str, int] = {}
-    end = 0
-    for commit in done.stdout.decode(errors="replace").split(_MARK)[1:]:
-        head, *rest = commit.split("\0")
-        at = int(head.strip())
-        end = max(end, at)
-        touched = list(zip(rest[::2], rest[1::2], strict=False))
-        for entry, name in touched:
-            _, _, before, after, kind = entry.split()
-            if kind.startswith("A"):
+    for name, file in log.files.items():
+        before = None
+        for at, blob, touched in zip(file.at_s, file.blobs, file.with_others, strict=True):
+            if blob is None:
+                gone[name] = at
+            elif before is None:
                 born.setdefault(name, at)
                 gone.pop(name, None)
-            elif kind.startswith("D"):
-                gone[name] = at
-            elif before != after and len(touched) <= max_files:
-                changes.append((name, max(at, born.setdefault(name, at))))
-    return changes, born, gone, end
+            elif touched <= max_files:
+                changes.append((name, at))
+            before = blob
+    return changes, born, gone, log.end_s
 
 
 def _write(path: Path, columns: dict[str, pa.Array]) -> None:

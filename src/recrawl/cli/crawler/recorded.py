@@ -1,0 +1,296 @@
+"""`recrawl demo --git`: a history that really happened, served again, crawled, and judged."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from recrawl.cli.crawler.stage import ACCESS_S, Played, as_json, play
+from recrawl.cli.output import called_as, console, note, print_json, print_table
+from recrawl.crawler.control.policies import POLICIES
+from recrawl.crawler.settings import Settings
+from recrawl.errors import InputError
+from recrawl.quantities import parse_rate_per_s, show_duration, show_rate
+from recrawl.simulation.backtest import Backtest, run_policy
+from recrawl.simulation.recorded.git import read_log
+from recrawl.simulation.recorded.recording import Recording
+from recrawl.simulation.recorded.site import Habits
+from recrawl.simulation.site import ServedSite
+from recrawl.simulation.web import DAY_S
+
+__all__ = ["Replay", "replay"]
+
+_STEPS: Final = 30.0  # plans within a play
+_LEARNING: Final = 0.5  # of the time, before anything is measured; as in a backtest
+_FASTEST: Final = 60.0  # requests in a second that a crawl of one host surely makes
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """A recorded history.
+
+    Parameters
+    ----------
+    git
+        A git repository on this machine, whose files are served as they were.
+    path
+        Only files that match, such as 'docs/*' or '*.md'.
+    from_
+        When it begins, as 2024-01-01.  [default: so many days before its last commit]
+    days
+        How many days of it; default: as many as there are, 90 at most.
+    speed
+        Seconds of history in a second; default: such that it takes --seconds, or longer where one
+        host could not be asked so often.
+    budget
+        Requests of all kinds: 1x is as many as pages changed, or 300/d.
+    policies
+        Policies beside recrawl's own, in virtual time: uniform, proportional, nutch ...
+    validators
+        ETag and Last-Modified of pages.
+    sitemap
+        sitemap.xml; a lying one says that all has just changed.
+    feed
+        Whether there is an Atom feed of changes.
+    errors
+        Share of requests that are answered by 503.
+    """
+
+    git: Path | None = None
+    path: str = "*"
+    from_: str | None = None
+    days: float | None = None
+    speed: float | None = None
+    budget: str = "1x"
+    policies: str = "uniform"
+    validators: Literal["true", "none", "lying"] = "true"
+    sitemap: Literal["true", "none", "lying"] = "true"
+    feed: Literal["true", "none"] = "true"
+    errors: float = 0.0
+
+
+@dataclass(frozen=True)
+class RecordedPlay:
+    """A span of a repository's history, and what every arm has in common."""
+
+    recording: Recording
+    budget_per_s: float
+    speed: float
+
+    @property
+    def title(self) -> str:
+        """What is crawled, for people."""
+        rate = show_duration(self.speed)
+        return f"{self.recording.repo}, {self.recording.days:.3g} days, {rate} in a second"
+
+    @property
+    def epoch_s(self) -> float:
+        """When it begins, in the web's time."""
+        return self.recording.start_s
+
+    @property
+    def start_s(self) -> float:
+        """When the measurement begins."""
+        return self.epoch_s + _LEARNING * self.recording.days * DAY_S
+
+    @property
+    def end_s(self) -> float:
+        """When it ends."""
+        return self.epoch_s + self.recording.days * DAY_S
+
+    def site(self, port: int) -> ServedSite:
+        """Make the web."""
+        return self.recording.site(port)
+
+    def told(self) -> dict[str, Any]:
+        """What the server has to be told to make the same."""
+        return {"recording": asdict(self.recording), "epoch_s": self.epoch_s, "speed": self.speed}
+
+    def settings(self, directory: Path, site: ServedSite, policy: str) -> Settings:
+        """Settings of one arm, in the web's own time; those of a crawl, on the history's scale."""
+        step_s = (self.end_s - self.epoch_s) / _STEPS
+        return Settings(
+            seeds=tuple(f"{host}/" for host in site.hosts),
+            contact="mailto:demo@localhost",
+            state=directory,
+            budget_per_s=self.budget_per_s,
+            burst_s=max(0.25 * step_s, 2.0 / self.budget_per_s),
+            n_robots=8,
+            hosts=tuple(host.partition("://")[2] for host in site.hosts),
+            allow_private=("*.localhost",),
+            delay_s=min(1.0, 0.1 / self.budget_per_s),
+            min_interval_s=step_s / 50.0,
+            max_interval_s=self.end_s - self.epoch_s,
+            initial_interval_s=step_s,
+            confirm_s=step_s / 4.0,
+            listing_s=step_s,
+            buffer_deadline_s=ACCESS_S * 20.0 * self.speed,
+            replan_s=step_s,
+            prior_rate_per_s=1.0 / (self.end_s - self.epoch_s),
+            commit_s=0.5,
+            policy=policy,
+        )
+
+
+class _Question:
+    """Options, checked, and what follows from them."""
+
+    def __init__(self, asked: Replay, repo: Path, seconds: float) -> None:
+        self.asked, self.repo, self.seconds = asked, repo, seconds
+        if asked.days is not None and not 0.01 <= asked.days <= 36_500:
+            raise InputError(f"--days: {asked.days:g} must be between 0.01 and 36500")
+        if asked.speed is not None and not 1.0 <= asked.speed <= 1e7:
+            raise InputError(f"--speed: {asked.speed:g} must be between 1 and 10000000")
+        if not 0.0 <= asked.errors < 1.0:
+            raise InputError(f"--errors: {asked.errors:g} must be a share in [0, 1)")
+        self.policies = tuple(name.strip() for name in asked.policies.split(",") if name.strip())
+        for name in self.policies:
+            if name not in POLICIES:
+                raise InputError(f"--policies: {name!r} is none of {', '.join(POLICIES)}")
+        self.start_s = _instant(asked.from_) if asked.from_ is not None else None
+
+    @cached_property
+    def recording(self) -> Recording:
+        log = read_log(self.repo)
+        firsts = [file.at_s[0] for file in log.files.values()]
+        if not firsts:
+            raise InputError(f"--git: {self.repo} has no commit with files")
+        begun = float(min(firsts))
+        start_s = self.start_s
+        if start_s is None:
+            days = min(self.asked.days or 90.0, max((log.end_s - begun) / DAY_S, 0.01))
+            start_s = log.end_s - days * DAY_S
+        elif not begun <= start_s < log.end_s:
+            span = f"{_show(begun)} to {_show(log.end_s)}"
+            raise InputError(f"--from: {self.asked.from_} is outside the history, {span}")
+        days = min(self.asked.days or 90.0, (log.end_s - start_s) / DAY_S)
+        habits = Habits(
+            self.asked.validators, self.asked.sitemap, self.asked.feed, self.asked.errors
+        )
+        return Recording(str(self.repo), self.asked.path, start_s, days, habits=asdict(habits))
+
+    def plan(self) -> RecordedPlay:
+        recording = self.recording
+        web = recording.web()
+        whole = web.changes_per_day / DAY_S
+        text = self.asked.budget.strip()
+        if text.endswith("x"):
+            try:
+                times = float(text[:-1])
+            except ValueError:
+                times = 0.0
+            if not 0.0 < times <= 1000.0:
+                raise InputError(f"--budget: {text!r} must be as 0.25x, up to 1000x, or as 300/d")
+            if not whole:
+                raise InputError("--budget: nothing changed in that time; give a rate, as 300/d")
+            budget = times * whole
+        else:
+            budget = parse_rate_per_s(text, name="--budget")
+        length_s = recording.days * DAY_S
+        speed = self.asked.speed
+        if speed is None:
+            first_pass = len(web.pages) + len(web.by_directory)
+            needed = max(budget * length_s, float(first_pass)) / _FASTEST
+            speed = max(length_s / max(self.seconds, needed), 1.0)
+        return RecordedPlay(recording, budget, speed)
+
+
+def _instant(text: str) -> float:
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        raise InputError(f"--from: {text!r} is no date, such as 2024-01-01") from None
+    return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+
+
+def _show(at_s: float) -> str:
+    return datetime.fromtimestamp(at_s, UTC).date().isoformat()
+
+
+def replay(
+    asked: Replay, repo: Path, seconds: float, make_directory: Callable[[], Path], *, json_: bool
+) -> int:
+    """Serve a history, crawl it, and say what the truth, the plans and a backtest say."""
+    question = _Question(asked, repo, seconds)
+    plan = question.plan()
+    directory = make_directory()
+    if not json_:
+        took = plan.recording.days * DAY_S / plan.speed
+        note(f"{plan.title}; this takes {show_duration(took)}")
+    own, others = asyncio.run(play(plan, directory, question.policies, quiet=json_))
+    report = {
+        "repository": str(repo),
+        "pages": len(plan.recording.web().pages),
+        "from": _show(plan.epoch_s),
+        "days": plan.recording.days,
+        "budget_per_s": plan.budget_per_s,
+        "speed": plan.speed,
+        "recrawl": as_json(own),
+        "others": {name: as_json(arm) for name, arm in others.items()},
+        "backtest": _backtest(plan, {"recrawl": own, **others}),
+        "state": str(directory),
+    }
+    if json_:
+        print_json(report)
+    else:
+        _tell(plan, own, others, report)
+    return 0
+
+
+def _backtest(plan: RecordedPlay, arms: dict[str, Played]) -> dict[str, float]:
+    """What a backtest says of the same history, at as many visits of pages as each arm made."""
+    history = plan.recording.web().history()
+    found = {}
+    for name, arm in arms.items():
+        if name not in ("recrawl", "uniform"):
+            continue
+        looks = sum(n for kind, n in arm.outcomes.items() if kind not in ("disallowed",))
+        try:
+            result = run_policy(Backtest(history, max(looks, 1) / plan.recording.days), name)
+        except InputError:
+            continue
+        whole = float((history.weights * result.lifetimes).sum())
+        found[name] = float((history.weights * result.fresh).sum()) / whole if whole else 0.0
+    return found
+
+
+def _tell(
+    plan: RecordedPlay, own: Played, others: dict[str, Played], report: dict[str, Any]
+) -> None:
+    rows = []
+    for name, arm in {"recrawl": own, **others}.items():
+        told = report["backtest"].get(name)
+        rows.append(
+            (
+                name,
+                f"{100 * arm.freshness:.1f} %",
+                "" if told is None else f"{100 * told:.1f} %",
+                "" if arm.promised is None else f"{100 * arm.promised:.1f} %",
+                *(show_duration(one) if one < float("inf") else "never" for one in arm.delays[:2]),
+                f"{arm.fetches:,}",
+            )
+        )
+    print_table(
+        ("policy", "fresh, in truth", "backtest", "promised", "delay, median", "90 %", "requests"),
+        rows,
+        title=f"{report['pages']:,} pages from {report['from']} on, {report['days']:.3g} days, "
+        f"{show_rate(plan.budget_per_s)}; the second half is measured",
+    )
+    out = console()
+    asked = sorted(own.requests.items(), key=lambda one: -one[1])
+    out.print("The server was asked for " + ", ".join(f"{n:,} × {kind}" for kind, n in asked) + ".")
+    out.print(
+        f"Its longest time without a request was {show_duration(own.idle_s)}, "
+        f"{own.idle_s * plan.budget_per_s:.1f} times the budget's interval."
+    )
+    out.print(
+        f"Taken for unchanged though changed: {own.missed:,}; for changed though not: "
+        f"{own.imagined:,}. Changes overtaken by the next: {own.n_overtaken:,} of "
+        f"{own.n_changes:,}."
+    )
+    out.print(
+        f"The index lies in {report['state']}:  {called_as()} serve --state {report['state']}"
+    )

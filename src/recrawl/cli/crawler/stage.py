@@ -1,0 +1,247 @@
+"""A web of known history, crawled for real on an accelerated clock, other policies beside it."""
+
+import asyncio
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, Protocol
+
+from typing_extensions import override
+
+from recrawl.cli.crawler.watch import Watch
+from recrawl.cli.output import note
+from recrawl.crawler.ports import EventSink
+from recrawl.crawler.runtime.clock import LoopClock
+from recrawl.crawler.settings import Settings
+from recrawl.crawler.telemetry.counters import CountingSink
+from recrawl.crawler.wiring.crawls import open_crawl, run_virtual_crawl
+from recrawl.errors import StateError
+from recrawl.simulation.fetcher import SiteFetcher
+from recrawl.simulation.site import ServedSite
+from recrawl.simulation.truth import TruthMeter
+
+__all__ = ["ACCESS_S", "Played", "Stage", "play", "play_virtually"]
+
+ACCESS_S = 0.003  # what an exchange takes without a network, in seconds of the clock on the wall
+_POINTS = 60  # of each course
+
+
+class Stage(Protocol):
+    """What every arm of a play has in common; can be sent to another process."""
+
+    @property
+    def title(self) -> str:
+        """What is crawled, for people."""
+        ...
+
+    @property
+    def budget_per_s(self) -> float:
+        """Requests per second of the web's time."""
+        ...
+
+    @property
+    def epoch_s(self) -> float:
+        """When it begins, in the web's time."""
+        ...
+
+    @property
+    def start_s(self) -> float:
+        """When the measurement begins."""
+        ...
+
+    @property
+    def end_s(self) -> float:
+        """When it ends."""
+        ...
+
+    @property
+    def speed(self) -> float:
+        """Seconds of the web in a second."""
+        ...
+
+    def site(self, port: int) -> ServedSite:
+        """Make the web."""
+        ...
+
+    def told(self) -> dict[str, Any]:
+        """What the server has to be told to make the same."""
+        ...
+
+    def settings(self, directory: Path, site: ServedSite, policy: str) -> Settings:
+        """Settings of one arm, in the web's own time."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What came of one arm.
+
+    Parameters
+    ----------
+    freshness, weighted_freshness : in truth, averaged over the measurement
+    fetches : requests, and looks at robots.txt among them
+    outcomes : visits by outcome
+    delays : median, 90 % and 99 % of the time from a change to its visit, seconds
+    n_changes, n_overtaken : changes in the measurement; those that a later one overtook
+    missed, imagined : visits that took a changed page for unchanged, and the reverse
+    promised : freshness that the plans promised, on average; None: they promise none
+    course : instants, and freshness about each
+    requests : as the server counted them, by kind; empty where there was no server
+    idle_s : longest time between two requests, as the server saw it, in the web's time
+    """
+
+    freshness: float
+    weighted_freshness: float
+    fetches: int
+    outcomes: dict[str, int]
+    delays: tuple[float, float, float]
+    n_changes: int
+    n_overtaken: int
+    missed: int
+    imagined: int
+    promised: float | None
+    course: list[list[float]]
+    requests: dict[str, int]
+    idle_s: float = 0.0
+
+
+class _Promises(EventSink):
+    """Hears what plans promise, and passes all on."""
+
+    def __init__(self, then: EventSink, start_s: float) -> None:
+        self.heard: list[float] = []
+        self._then, self._start_s = then, start_s
+
+    @override
+    def emit(self, event: str, fields: Mapping[str, object]) -> None:
+        if event == "plan" and isinstance(freshness := fields["freshness"], float):
+            self.heard.append(freshness)
+        self._then.emit(event, fields)
+
+
+def _judge(
+    stage: Stage,
+    truth: TruthMeter,
+    promises: _Promises,
+    counts: CountingSink,
+    served: Mapping[str, Any],
+) -> Played:
+    measured = truth.over(stage.start_s, stage.end_s)
+    delays = truth.delays(stage.start_s, stage.end_s)
+    heard = promises.heard[len(promises.heard) // 4 :]
+    return Played(
+        freshness=measured.freshness,
+        weighted_freshness=measured.weighted,
+        fetches=sum(counts.outcomes.values()) - counts.outcomes["disallowed"],
+        outcomes=dict(counts.outcomes),
+        delays=(delays.median, delays.ninety, delays.ninety_nine),
+        n_changes=delays.n_changes,
+        n_overtaken=delays.n_overtaken,
+        missed=truth.missed,
+        imagined=truth.imagined,
+        promised=sum(heard) / len(heard) if heard else None,
+        course=truth.course(stage.epoch_s, stage.end_s, _POINTS).tolist(),
+        requests=dict(served.get("requests", {})),
+        idle_s=float(served.get("idle_s", 0.0)),
+    )
+
+
+def play_virtually(policy: str, stage: Stage) -> Played:
+    """Run the crawl by a policy in virtual time and without a network."""
+    site = stage.site(80)
+    truth = TruthMeter(site)
+    promises = _Promises(truth, stage.start_s)
+    counts = CountingSink(promises)
+    with tempfile.TemporaryDirectory() as directory:
+        run_virtual_crawl(
+            stage.settings(Path(directory), site, policy),
+            lambda clock: SiteFetcher(site, clock, access_s=ACCESS_S * stage.speed),
+            events=counts,
+            epoch_s=stage.epoch_s,
+            until_s=stage.end_s,
+            speed=stage.speed,
+        )
+    site.close()
+    return _judge(stage, truth, promises, counts, {})
+
+
+async def play(
+    stage: Stage, directory: Path, others: tuple[str, ...], *, quiet: bool
+) -> tuple[Played, dict[str, Played]]:
+    """Crawl over HTTP by recrawl's own policy, and by others beside it in virtual time."""
+    server = subprocess.Popen(  # noqa: ASYNC220 - nothing else runs yet
+        [sys.executable, "-m", "recrawl.simulation.server", json.dumps(stage.told())],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert server.stdout is not None
+    assert server.stdin is not None
+    served: dict[str, Any] = {}
+    site: ServedSite | None = None
+    try:
+        port = int((await asyncio.to_thread(server.stdout.readline)) or 0)
+        if not port:
+            raise StateError("the web server of the demo did not start")
+        site = await asyncio.to_thread(stage.site, port)
+        truth = TruthMeter(site)
+        promises = _Promises(truth, stage.start_s)
+        counts = CountingSink(promises)
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            server.stdin.write(f"{time.time()}\n")
+            server.stdin.flush()
+            arms = {name: pool.submit(play_virtually, name, stage) for name in others}
+            await _crawl(stage, site, truth, counts, directory, quiet=quiet)
+            server.stdin.close()
+            last = await asyncio.to_thread(server.stdout.read)
+            served = json.loads(last or "{}")
+            found = {name: await _finished(arm, name, quiet=quiet) for name, arm in arms.items()}
+        return _judge(stage, truth, promises, counts, served), found
+    finally:
+        if site is not None:
+            site.close()
+        if not server.stdin.closed:
+            server.stdin.close()
+        server.wait(10)
+
+
+async def _crawl(
+    stage: Stage,
+    site: ServedSite,
+    truth: TruthMeter,
+    counts: CountingSink,
+    directory: Path,
+    *,
+    quiet: bool,
+) -> None:
+    clock = LoopClock(epoch_s=stage.epoch_s, speed=stage.speed)
+    settings = stage.settings(directory, site, "recrawl")
+    async with open_crawl(settings, events=counts, clock=clock) as crawl:
+        watch = Watch(
+            crawl,
+            counts,
+            budget_per_s=stage.budget_per_s,
+            truth=lambda: truth.now(clock.now_s()).weighted,
+            quiet=quiet,
+            title=stage.title,
+        )
+        async with crawl.running(), watch:
+            await clock.sleep_until(stage.end_s)
+
+
+async def _finished(arm: Future[Played], name: str, *, quiet: bool) -> Played:
+    if not arm.done() and not quiet:
+        note(f"waiting for the {name} arm ...")
+    return await asyncio.wrap_future(arm)
+
+
+def as_json(played: Played) -> dict[str, Any]:
+    """Return an arm's figures for ``--json``."""
+    return asdict(played)

@@ -1,0 +1,267 @@
+"""What a git repository records of its files: when each changed, and what it held.
+
+Repositories are hostile input. git only lists and prints here: nothing is checked out, no hook,
+filter, pager or signature program of the repository runs, and no network is reached. Names that
+are no plain paths, symbolic links and submodules are left out.
+"""
+
+import os
+import secrets
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryFile
+from threading import Lock
+from typing import IO, Final
+
+from recrawl.errors import InputError, StateError
+
+__all__ = ["Blobs", "FileHistory", "GitLog", "read_log"]
+
+_OFF: Final = (
+    *("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"),
+    *("-c", "log.showSignature=false", "-c", "protocol.allow=never"),
+    *("-c", "safe.directory=*"),
+)
+_PIECE: Final = 1 << 16
+_LONGEST_NAME: Final = 1_000
+_MOST_ENTRIES: Final = 3_000_000  # files touched by commits, over all of history
+_PLAIN_MODES: Final = (b"100644", b"100755")
+
+
+@dataclass(slots=True)
+class FileHistory:
+    """One path over time.
+
+    Parameters
+    ----------
+    at_s : instants at which it changed, ascending, seconds since the epoch
+    blobs : what it held from then on; None: it was not there
+    with_others : how many files the commit touched at each of these instants
+    moved_to : where a file went at each instant at which it was no more, as far as git can tell
+    """
+
+    at_s: list[int] = field(default_factory=list)
+    blobs: list[str | None] = field(default_factory=list)
+    with_others: list[int] = field(default_factory=list)
+    moved_to: dict[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class GitLog:
+    """The main line of a repository.
+
+    Parameters
+    ----------
+    files : by path
+    commits : that were read
+    end_s : instant of the last
+    n_left_out : entries that are no plain files, or have names that no address can have
+    """
+
+    files: dict[str, FileHistory]
+    commits: int
+    end_s: int
+    n_left_out: int
+
+
+def read_log(repo: Path, paths: Sequence[str] = (), *, renames: bool = False) -> GitLog:
+    """Read when files changed, along the main line.
+
+    Parameters
+    ----------
+    repo : a repository on this machine
+    paths : only files that match these
+    renames : tell which file became which, where a commit moved it
+
+    Raises
+    ------
+    InputError
+        Not a repository, damaged, or larger than three million changes of files.
+    StateError
+        git cannot be run.
+
+    Notes
+    -----
+    Commits whose clocks ran backwards count as made when the one before was. Read as a stream:
+    memory grows with changes of files only.
+    """
+    if not repo.is_dir():
+        raise InputError(f"{repo}: there is no such directory")
+    options = ["-M", "-l200"] if renames else ["--no-renames"]
+    arguments = ["log", "--reverse", "--first-parent", "--diff-merges=first-parent", *options]
+    mark = secrets.token_hex(8)  # that no name of a file can hold
+    arguments += ["--raw", "-z", "--no-abbrev", f"--format={mark}%ct", "--", *paths]
+    files: dict[str, FileHistory] = {}
+    now, commits, n_left_out, n_entries = 0, 0, 0, 0
+    with TemporaryFile() as said, _git(repo, arguments, said=said) as process:
+        assert process.stdout is not None
+        for fields in _commits(process.stdout, mark.encode()):
+            commits += 1
+            now = max(now, _instant(repo, fields[0]))
+            entries = list(_entries(fields[1:]))
+            n_entries += len(entries)
+            if n_entries > _MOST_ENTRIES:
+                process.kill()
+                raise InputError(
+                    f"{repo}: more than {_MOST_ENTRIES:,} changes of files; name paths"
+                )
+            for mode, blob, kind, name, before in entries:
+                place = _path_of(name)
+                if place is None or (kind != b"D" and mode not in _PLAIN_MODES):
+                    n_left_out += 1
+                    continue
+                if before is not None and (old := _path_of(before)) is not None and old in files:
+                    _note(files[old], now, None, len(entries))
+                    files[old].moved_to[now] = place
+                held = None if kind == b"D" else blob.decode("ascii", "replace")
+                _note(files.setdefault(place, FileHistory()), now, held, len(entries))
+        _finish(repo, process, said)
+    return GitLog(files, commits, now, n_left_out)
+
+
+def _note(file: FileHistory, at_s: int, blob: str | None, touched: int) -> None:
+    before = file.blobs[-1] if file.blobs else None
+    if blob == before:  # only its mode changed, or it had not been there
+        return
+    if file.at_s and file.at_s[-1] == at_s:
+        file.blobs[-1], file.with_others[-1] = blob, touched
+        return
+    file.at_s.append(at_s)
+    file.blobs.append(blob)
+    file.with_others.append(touched)
+
+
+def _instant(repo: Path, field_: bytes) -> int:
+    try:
+        return int(field_)
+    except ValueError:
+        raise InputError(f"{repo}: git's log cannot be read") from None
+
+
+def _commits(stream: IO[bytes], mark: bytes) -> Iterator[list[bytes]]:
+    """Fields of each commit: its instant, then what is told of each file."""
+    held = b""
+    while piece := stream.read(_PIECE):
+        *whole, held = (held + piece).split(mark)
+        for one in whole:
+            if one:
+                yield [field_.strip(b"\n") for field_ in one.split(b"\0")]
+    if held:
+        yield [field_.strip(b"\n") for field_ in held.split(b"\0")]
+
+
+def _entries(fields: list[bytes]) -> Iterator[tuple[bytes, bytes, bytes, bytes, bytes | None]]:
+    """Mode, blob, kind, name, and the name before where a file was moved."""
+    place = 0
+    while place + 1 < len(fields):
+        told = fields[place].split()
+        if len(told) != 5 or not told[0].startswith(b":"):
+            place += 1
+            continue
+        kind = told[4][:1]
+        if kind in (b"R", b"C"):
+            if place + 2 >= len(fields):
+                return
+            before = fields[place + 1] if kind == b"R" else None
+            yield told[1], told[3], kind, fields[place + 2], before
+            place += 3
+        else:
+            yield told[1], told[3], kind, fields[place + 1], None
+            place += 2
+
+
+def _path_of(name: bytes) -> str | None:
+    """Return a name as a path, or nothing where an address could not have it."""
+    try:
+        path = name.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    parts = path.split("/")
+    if len(name) > _LONGEST_NAME or any(part in ("", ".", "..") for part in parts):
+        return None
+    return path if path.isprintable() and "\\" not in path else None
+
+
+def _git(
+    repo: Path, arguments: Sequence[str], *, said: IO[bytes] | None = None, asked: bool = False
+) -> subprocess.Popen[bytes]:
+    quiet = {
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "LC_ALL": "C",
+    }
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
+    command = ["git", "--no-pager", "--no-replace-objects", *_OFF, "-C", str(repo), *arguments]
+    try:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE if asked else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=said or subprocess.DEVNULL,
+            env={**kept, **quiet},
+        )
+    except OSError as error:
+        raise StateError(f"git cannot be run: {error.strerror}") from error
+
+
+def _finish(repo: Path, process: subprocess.Popen[bytes], said: IO[bytes]) -> None:
+    if process.wait():
+        said.seek(0)
+        lines = said.read(_PIECE).decode(errors="replace").strip().splitlines()
+        raise InputError(f"{repo}: git says: {lines[-1] if lines else process.returncode}")
+
+
+class Blobs:
+    """Contents of a repository's files, by name of blob; one git process for all.
+
+    Parameters
+    ----------
+    repo : the repository
+    max_bytes : of a file; larger ones are not read
+    """
+
+    def __init__(self, repo: Path, max_bytes: int) -> None:
+        self._repo, self._max_bytes = repo, max_bytes
+        self._process: subprocess.Popen[bytes] | None = None
+        self._turn = Lock()
+
+    def read(self, blob: str) -> bytes | None:
+        """Return what a blob holds; None: it is missing, damaged, or larger than may be read."""
+        with self._turn:
+            told = self._ask(f"info {blob}")
+            if len(told) != 3 or told[1] != b"blob" or int(told[2]) > self._max_bytes:
+                return None
+            told = self._ask(f"contents {blob}")
+            if len(told) != 3:
+                return None
+            assert self._process is not None
+            assert self._process.stdout is not None
+            content = self._process.stdout.read(int(told[2]) + 1)
+            return content[:-1] if len(content) == int(told[2]) + 1 else None
+
+    def _ask(self, line: str) -> list[bytes]:
+        if self._process is None or self._process.poll() is not None:
+            arguments = ["cat-file", "--batch-command", "--buffer"]
+            self._process = _git(self._repo, arguments, asked=True)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        try:
+            self._process.stdin.write(f"{line}\nflush\n".encode())
+            self._process.stdin.flush()
+            return self._process.stdout.readline(4096).split()
+        except OSError:
+            return []
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            self._process.kill()
+            for pipe in (self._process.stdin, self._process.stdout):
+                if pipe is not None:
+                    pipe.close()
+            self._process.wait()
