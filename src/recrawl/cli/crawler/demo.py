@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from recrawl.cli.crawler.recorded import Replay, replay
+from recrawl.cli.crawler.recorded import Replay, replay, stray
 from recrawl.cli.crawler.stage import Played, as_json, play, play_virtually
 from recrawl.cli.output import called_as, console, print_json, print_table
 from recrawl.cli.sizes import check_seed
@@ -138,6 +138,8 @@ def demo(
     folder = state or Path("recrawl-demo")
     if recorded is not None and recorded.git is not None:
         return replay(recorded, recorded.git, seconds, lambda: _emptied(folder), json_=json_)
+    if recorded is not None:
+        raise InputError(f"--{stray(recorded)}: goes with --git")
     report = asyncio.run(_run(seconds, pages, hosts, seed, _emptied(folder), quiet=json_))
     if json_:
         print_json(report)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -21,11 +21,13 @@ from recrawl.simulation.recorded.site import Habits
 from recrawl.simulation.site import ServedSite
 from recrawl.simulation.web import DAY_S
 
-__all__ = ["Replay", "replay"]
+__all__ = ["RecordedPlay", "Replay", "backtest_of", "plan_of", "replay", "stray"]
 
 _STEPS: Final = 30.0  # plans within a play
 _LEARNING: Final = 0.5  # of the time, before anything is measured; as in a backtest
-_FASTEST: Final = 60.0  # requests in a second that a crawl of one host surely makes
+_MOST_REQUESTS: Final = 1_000_000
+_LONGEST_S: Final = 6 * 3600.0  # of our own time
+_FASTEST: Final = 20.0  # requests in a second that a crawl of one host surely makes
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,12 @@ class Replay:
     sitemap: Literal["true", "none", "lying"] = "true"
     feed: Literal["true", "none"] = "true"
     errors: float = 0.0
+
+
+def stray(asked: Replay) -> str:
+    """Name of the first option that was given, and means nothing without --git."""
+    given = (one.name for one in fields(Replay) if getattr(asked, one.name) != one.default)
+    return next(given, "git").rstrip("_").replace("_", "-")
 
 
 @dataclass(frozen=True)
@@ -146,10 +154,7 @@ class _Question:
             raise InputError(f"--speed: {asked.speed:g} must be between 1 and 10000000")
         if not 0.0 <= asked.errors < 1.0:
             raise InputError(f"--errors: {asked.errors:g} must be a share in [0, 1)")
-        self.policies = tuple(name.strip() for name in asked.policies.split(",") if name.strip())
-        for name in self.policies:
-            if name not in POLICIES:
-                raise InputError(f"--policies: {name!r} is none of {', '.join(POLICIES)}")
+        _names(asked.policies)
         self.start_s = _instant(asked.from_) if asked.from_ is not None else None
 
     @cached_property
@@ -195,7 +200,27 @@ class _Question:
             first_pass = len(web.pages) + len(web.by_directory)
             needed = max(budget * length_s, float(first_pass)) / _FASTEST
             speed = max(length_s / max(self.seconds, needed), 1.0)
+        if budget * length_s > _MOST_REQUESTS:
+            raise InputError(
+                f"--budget: {text} makes {budget * length_s:.3g} requests in {recording.days:.3g} "
+                f"days; at most {_MOST_REQUESTS:,}"
+            )
+        if budget * length_s < 1.0:
+            raise InputError(f"--budget: {text} makes no request in {recording.days:.3g} days")
+        if length_s / speed > _LONGEST_S:
+            raise InputError(
+                f"--speed: this would take {show_duration(length_s / speed)}; take fewer --days, a "
+                "greater --speed or a smaller --budget"
+            )
         return RecordedPlay(recording, budget, speed)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    for name in names:
+        if name not in POLICIES:
+            raise InputError(f"--policies: {name!r} is none of {', '.join(POLICIES)}")
+    return names
 
 
 def _instant(text: str) -> float:
@@ -210,17 +235,27 @@ def _show(at_s: float) -> str:
     return datetime.fromtimestamp(at_s, UTC).date().isoformat()
 
 
+def plan_of(asked: Replay, repo: Path, seconds: float) -> RecordedPlay:
+    """Return what a recorded history makes of options, checked.
+
+    Raises
+    ------
+    InputError
+        An option that cannot be, or a repository that cannot be read.
+    """
+    return _Question(asked, repo, seconds).plan()
+
+
 def replay(
     asked: Replay, repo: Path, seconds: float, make_directory: Callable[[], Path], *, json_: bool
 ) -> int:
     """Serve a history, crawl it, and say what the truth, the plans and a backtest say."""
-    question = _Question(asked, repo, seconds)
-    plan = question.plan()
+    plan = plan_of(asked, repo, seconds)
     directory = make_directory()
     if not json_:
         took = plan.recording.days * DAY_S / plan.speed
         note(f"{plan.title}; this takes {show_duration(took)}")
-    own, others = asyncio.run(play(plan, directory, question.policies, quiet=json_))
+    own, others = asyncio.run(play(plan, directory, _names(asked.policies), quiet=json_))
     report = {
         "repository": str(repo),
         "pages": len(plan.recording.web().pages),
@@ -230,7 +265,7 @@ def replay(
         "speed": plan.speed,
         "recrawl": as_json(own),
         "others": {name: as_json(arm) for name, arm in others.items()},
-        "backtest": _backtest(plan, {"recrawl": own, **others}),
+        "backtest": backtest_of(plan, {"recrawl": own, **others}),
         "state": str(directory),
     }
     if json_:
@@ -240,7 +275,7 @@ def replay(
     return 0
 
 
-def _backtest(plan: RecordedPlay, arms: dict[str, Played]) -> dict[str, float]:
+def backtest_of(plan: RecordedPlay, arms: dict[str, Played]) -> dict[str, float]:
     """What a backtest says of the same history, at as many visits of pages as each arm made."""
     history = plan.recording.web().history()
     found = {}

@@ -115,9 +115,9 @@ class Played:
 class _Promises(EventSink):
     """Hears what plans promise, and passes all on."""
 
-    def __init__(self, then: EventSink, start_s: float) -> None:
+    def __init__(self, then: EventSink) -> None:
         self.heard: list[float] = []
-        self._then, self._start_s = then, start_s
+        self._then = then
 
     @override
     def emit(self, event: str, fields: Mapping[str, object]) -> None:
@@ -135,7 +135,8 @@ def _judge(
 ) -> Played:
     measured = truth.over(stage.start_s, stage.end_s)
     delays = truth.delays(stage.start_s, stage.end_s)
-    heard = promises.heard[len(promises.heard) // 4 :]
+    learned = (stage.start_s - stage.epoch_s) / (stage.end_s - stage.epoch_s)
+    heard = promises.heard[int(learned * len(promises.heard)) :]
     return Played(
         freshness=measured.freshness,
         weighted_freshness=measured.weighted,
@@ -157,7 +158,7 @@ def play_virtually(policy: str, stage: Stage) -> Played:
     """Run the crawl by a policy in virtual time and without a network."""
     site = stage.site(80)
     truth = TruthMeter(site)
-    promises = _Promises(truth, stage.start_s)
+    promises = _Promises(truth)
     counts = CountingSink(promises)
     with tempfile.TemporaryDirectory() as directory:
         run_virtual_crawl(
@@ -192,7 +193,7 @@ async def play(
             raise StateError("the web server of the demo did not start")
         site = await asyncio.to_thread(stage.site, port)
         truth = TruthMeter(site)
-        promises = _Promises(truth, stage.start_s)
+        promises = _Promises(truth)
         counts = CountingSink(promises)
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
             server.stdin.write(f"{time.time()}\n")
