@@ -35,6 +35,7 @@ from recrawl.crawler.frontier.rows import (
 from recrawl.crawler.frontier.share import best_ahead, interleave, split
 from recrawl.crawler.frontier.sql import queries
 from recrawl.crawler.frontier.store import DATABASE, StateLock, open_state, translated
+from recrawl.crawler.frontier.worths import SqliteWorths
 from recrawl.crawler.ports import AdmissionLimits, Frontier
 from recrawl.terms import (
     Difference,
@@ -82,6 +83,7 @@ class SqliteFrontier(Frontier):
         try:
             self._db = open_state(self._path, read_only=read_only)
             self._q = queries()
+            self._worths = SqliteWorths(self._db, self._path, self._writing)
             self._token = 0
             self._n_pages_of_host: dict[int, int] = {}
             self._host_ids: dict[str, int] = {}
@@ -168,11 +170,19 @@ class SqliteFrontier(Frontier):
             variant_of=found.variant_of,
             now_s=now_s,
             lastmod_s=found.lastmod_s,
+            importance=found.importance,
+            found_on=found.found_on,
         )
+        self._worths.note_birth(found)
         self._n_pages += 1
         self._n_pages_of_host[host_id] += 1
         self._n_listings[host_id, found.kind] = n_listings + 1
         self._tiers_of(host_id).add(NEW)
+
+    @property
+    @override
+    def worths(self) -> SqliteWorths:
+        return self._worths
 
     @override
     def refuse(self, counts: Mapping[tuple[str, str], int]) -> None:
@@ -202,9 +212,9 @@ class SqliteFrontier(Frontier):
     def reweigh(self, weight_of: Callable[[str], float]) -> int:
         with self._writing():
             changed = [
-                {"page_id": page_id, "weight": weight_of(url)}
-                for page_id, url, weight in self._db.execute(self._q["pages_and_weights"])
-                if weight_of(url) != weight
+                {"page_id": page_id, "weight": weight_of(url) * importance}
+                for page_id, url, weight, importance in self._run("pages_and_weights")
+                if weight_of(url) * importance != weight
             ]
             self._db.executemany(self._q["save_weight"], changed)
         return len(changed)
@@ -450,6 +460,7 @@ class SqliteFrontier(Frontier):
                 self._tiers_of(update.lease.host_id).add(row["tier"])
                 self._answer(update)
             self._note_differences(updates)
+            self._worths.note_visits(updates)
             self._db.executemany(
                 self._q["end_indexing"], [{"page_id": update.lease.page_id} for update in updates]
             )

@@ -25,6 +25,7 @@ from recrawl.crawler.runtime.agreement import ENDED_IN_ORDER, Mended, recover
 from recrawl.crawler.runtime.asked import AskedVisits
 from recrawl.crawler.runtime.buffer import Buffer
 from recrawl.crawler.runtime.fleet_control import FleetControl
+from recrawl.crawler.runtime.importance import ImportanceKeeper
 from recrawl.crawler.runtime.indexer import Indexer
 from recrawl.crawler.runtime.parts import Rules, World
 from recrawl.crawler.runtime.planner import Planner
@@ -215,6 +216,7 @@ class Crawl:
             on_plan=on_plan,
             capacity=self.capacity,
             on_news=self.tasks.wake,
+            importance=ImportanceKeeper(world, rules, self.recorder.expected, on_plan=on_plan),
         )
 
     def _is_ours(self, url: str) -> bool:

@@ -20,6 +20,7 @@ from recrawl.crawler.control.evidence import Evidence, PlannedPages
 from recrawl.crawler.control.revisit_policy import Replan
 from recrawl.crawler.control.timetables import learn_timetable
 from recrawl.crawler.ports import Offload
+from recrawl.crawler.runtime.importance import ImportanceKeeper
 from recrawl.crawler.runtime.parts import Rules, World
 from recrawl.errors import NotConverged
 from recrawl.terms import HostRecord, PageDetails, PageState, PlanRecord
@@ -55,9 +56,10 @@ class Planner:
     on_plan : runs the solver
     capacity : what robots and indexer can bring, where that is less than the budget
     on_news : called when due times have moved
+    importance : looked after before each plan
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is said once, when a crawl is put together
         self,
         world: World,
         rules: Rules,
@@ -68,6 +70,7 @@ class Planner:
         on_plan: Offload,
         capacity: Capacity,
         on_news: Callable[[], None],
+        importance: ImportanceKeeper,
     ) -> None:
         self._world = world
         self._rules = rules
@@ -79,6 +82,7 @@ class Planner:
         self._on_plan = on_plan
         self._capacity = capacity
         self._on_news = on_news
+        self._importance = importance
         self._copies = np.zeros(0, np.int64)
         self._since_visit = 0
         self._learned_at: dict[str, int] = {}  # visits of a source when its pattern was learned
@@ -101,6 +105,7 @@ class Planner:
         """Estimate, solve and put in force; None while there is nothing to plan."""
         world = self._world
         await self._learn_timetables()
+        await self._importance.refresh()
         evidence, last = await world.on_state(self._evidence)
         rates = await self._on_plan(self._estimate, evidence)
         pages, backlog = await world.on_state(self._keep_rates, evidence, rates)

@@ -3,11 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from recrawl.crawler.settings.whole import made_whole
 from recrawl.version import VERSION
 
-__all__ = ["Settings", "SourceSettings"]
+__all__ = ["DEFAULT_SHARES", "Settings", "SourceSettings"]
+
+DEFAULT_SHARES: Final = (("even", 0.5), ("links", 0.5))  # of what makes pages important
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,9 @@ class Settings:
     listing_s: float = 86_400.0
     weights: tuple[tuple[str, float], ...] = ()
     half_lives: tuple[tuple[str, float], ...] = ()  # s
+    importance: tuple[tuple[str, float], ...] = DEFAULT_SHARES
+    count_half_life_s: float = 30 * 86_400.0
+    importance_s: float = 3_600.0
     sources: tuple[SourceSettings, ...] = ()
     buffer_capacity: int = 32
     buffer_deadline_s: float = 600.0
