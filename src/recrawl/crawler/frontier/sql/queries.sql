@@ -242,6 +242,9 @@ SELECT host.host, 'low-yield', count(*) FROM page JOIN host ON host.id = page.ho
 WHERE tier = 0 AND due_why = :little GROUP BY host.host
 ORDER BY 3 DESC, 1, 2;
 
+-- name: label
+SELECT value FROM label WHERE name = :name;
+
 -- name: save_label
 INSERT INTO label (name, value) VALUES (:name, :value)
 ON CONFLICT (name) DO UPDATE SET value = excluded.value;
