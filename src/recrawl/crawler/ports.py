@@ -225,6 +225,10 @@ class Worths(Protocol):
         """Keep what pages are worth; return the hosts whose pages never visited changed order."""
         ...
 
+    def depths(self) -> list[tuple[int, int, int, int]]:
+        """Host, links from a seed, how many pages are there, and how many of them were visited."""
+        ...
+
     def births(self) -> list[Birth]:
         """What visits brought that was new, of pages and listings visited twice or more."""
         ...
@@ -290,13 +294,15 @@ class Frontier(Protocol):
         due_by_s: float,
         now_s: float,
         until_s: float,
-        discovery_share: float = 0.5,
+        discovery_share: float | None = 0.5,
+        worth: Callable[[Lease, float], float] | None = None,
     ) -> list[Lease]:
         """Hand out up to ``limit`` pages of a host due by ``due_by_s``, earliest due first.
 
         Pages that somebody asked for come before all others. While both wait, ``discovery_share``
-        of the rest are pages never visited. The leases lapse at ``until_s``; a lease that lapsed
-        before ``now_s`` binds no more.
+        of the rest are pages never visited; where that is None, those come first whose visit now is
+        worth most by ``worth``, and of pages never visited those of greatest weight. The leases
+        lapse at ``until_s``; a lease that lapsed before ``now_s`` binds no more.
         """
         ...
 

@@ -14,7 +14,7 @@ changes, to which it is added: the price stays one.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import exp, expm1, sqrt
 from typing import Final
 
 import numpy as np
@@ -24,7 +24,15 @@ from recrawl.crawler.control.tiers import visit_gain
 from recrawl.learning.counts import shrunk_rates
 from recrawl.terms import Birth, Kind
 
-__all__ = ["HALF_LIFE_S", "NewPages", "birth_interval", "birth_worth", "learn_births"]
+__all__ = [
+    "HALF_LIFE_S",
+    "NewPages",
+    "birth_interval",
+    "birth_worth",
+    "joint_intervals",
+    "lasting_share",
+    "learn_births",
+]
 
 Vector = NDArray[np.float64]
 HALF_LIFE_S: Final = 60 * 86_400.0  # of what is known of births
@@ -77,8 +85,28 @@ def birth_interval(new: NewPages, price: float, longest_s: float) -> float:
     return high
 
 
+def lasting_share(freshness: float) -> float:
+    r"""Return what a page that is kept fresh at the price is worth per unit of time, of its weight.
+
+    Parameters
+    ----------
+    freshness : share of time that pages are fresh under the plan, in [0, 1]
+
+    Notes
+    -----
+    A page is fresh for the share F of time and has x visits at the price p:
+    :math:`w F - p x = w S(\tau)` at the best interval, with :math:`S(\tau)` the chance that its
+    copy is still fresh when it is due. With :math:`F = (1 - e^{-y}) / y` that is :math:`e^{-y}`.
+    """
+    low, high = 1e-9, 50.0
+    for _ in range(60):
+        y = 0.5 * (low + high)
+        low, high = (y, high) if -expm1(-y) / y > freshness else (low, y)
+    return exp(-high)
+
+
 def learn_births(
-    births: Sequence[Birth], usual_worth: float, price: float = 0.0, fresh_s: float = 0.0
+    births: Sequence[Birth], usual_worth: float, lasting: float = 1.0
 ) -> dict[int, NewPages]:
     """Learn what each page brings; those of a host and kind lend each other strength.
 
@@ -86,8 +114,7 @@ def learn_births(
     ----------
     births : what was found
     usual_worth : of a page, > 0, for hosts that have brought none
-    price : of a fetch, in weight times seconds: a page that is found has to be fetched as well
-    fresh_s : time for which the copy of a page is fresh, that one fetch buys; 0: do not count that
+    lasting : of a page's weight, that it is worth once it is known (:func:`lasting_share`)
 
     Returns
     -------
@@ -113,8 +140,7 @@ def learn_births(
     worth = np.where(
         known, (n * np.nan_to_num(told) + _PRIOR_FOUND * usual) / (n + _PRIOR_FOUND), usual
     )
-    if fresh_s > 0.0:  # what is left of it when its first fetch is paid for
-        worth = np.maximum(worth - price / fresh_s, 0.0)
+    worth = lasting * worth
     return {
         one.page_id: NewPages(
             float(rate * each),
@@ -130,3 +156,47 @@ def learn_births(
 def _numbered(names: Sequence[object]) -> NDArray[np.int64]:
     known: dict[object, int] = {}
     return np.array([known.setdefault(name, len(known)) for name in names], np.int64)
+
+
+def joint_intervals(
+    alone: Vector,
+    prices: Vector,
+    weights: Vector,
+    beliefs: tuple[Vector, Vector],
+    brought: tuple[Vector, Vector, Vector],
+    shortest: float,
+) -> Vector:
+    r"""Return the ages at which a visit is worth the price, for changes and births together.
+
+    Parameters
+    ----------
+    alone : shape (n,), the ages for changes alone
+    prices, weights : shape (n,), of each page
+    beliefs : change rates, shape (r,), > 0, and the chance of each, shape (n, r)
+    brought : flow, share that others find too and their delay, shape (n,) each
+    shortest : no age is less, but those of ``alone``
+
+    Notes
+    -----
+    By bisection: both parts grow with age, so the age lies between ``shortest`` and that of changes
+    alone. O(n r) for each of its steps.
+    """
+    rates, chances = beliefs
+    flow, shared, lead = brought
+    low = np.minimum(np.full(alone.size, shortest), alone)
+    high = alone.copy()
+    for _ in range(_STEPS // 2):
+        middle = 0.5 * (low + high)
+        x = np.outer(middle, rates)
+        saved = weights * np.sum(chances * _gains(x) / rates, axis=1)
+        found = flow * (
+            (1.0 - shared) * 0.5 * middle * middle + shared * lead * lead * _gains(middle / lead)
+        )
+        over = saved + found > prices
+        low, high = np.where(over, low, middle), np.where(over, middle, high)
+    return np.asarray(high)
+
+
+def _gains(x: Vector) -> Vector:
+    small = x * x * (0.5 - x / 3.0)
+    return np.where(x < 1e-3, small, -np.expm1(-x) - x * np.exp(-x))

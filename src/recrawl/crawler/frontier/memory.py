@@ -29,7 +29,7 @@ from recrawl.crawler.control.tiers import ASKED, FIRST_BY_WORTH, NEW, TIMED, tie
 from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.control.yields import LITTLE
 from recrawl.crawler.frontier.memory_worths import KnownPage, MemoryWorths
-from recrawl.crawler.frontier.share import best_ahead, interleave, split
+from recrawl.crawler.frontier.share import best_ahead, interleave, most_worth, split
 from recrawl.crawler.ports import AdmissionLimits, Frontier
 from recrawl.terms import (
     Difference,
@@ -179,6 +179,7 @@ class MemoryFrontier(Frontier):
                 len(page.visits),
                 page.last_visit_s,
                 page.tier == NEW,
+                page.found.depth,
             )
 
     def _weigh(self, worth: PageWorth) -> None:
@@ -240,7 +241,8 @@ class MemoryFrontier(Frontier):
         due_by_s: float,
         now_s: float,
         until_s: float,
-        discovery_share: float = 0.5,
+        discovery_share: float | None = 0.5,
+        worth: Callable[[Lease, float], float] | None = None,
     ) -> list[Lease]:
         due = [
             page
@@ -251,7 +253,20 @@ class MemoryFrontier(Frontier):
         asked = [page for page in due if page.tier == ASKED][:limit]
         new = [page for page in due if page.tier == NEW]
         old = [page for page in due if page.tier > NEW]
-        n_new, n_old = split(len(new), len(old), limit - len(asked), discovery_share)
+        if discovery_share is None and worth is not None:
+            new.sort(key=lambda page: (-page.weight, page.due_s))
+            # As many of each as a durable frontier looks at.
+            first = new[:limit]
+            known = {page.page_id for page in first}
+            oldest = sorted(new, key=lambda page: (page.due_s, page.page_id))[:limit]
+            first += [page for page in oldest if page.page_id not in known]
+            rated, known_rated = (
+                [(worth(_lease(page), now_s), page) for page in pages]
+                for pages in (first, old[:limit])
+            )
+            return self._take(asked + most_worth(rated, known_rated, limit - len(asked)), until_s)
+        share = 0.5 if discovery_share is None else discovery_share
+        n_new, n_old = split(len(new), len(old), limit - len(asked), share)
         return self._take(asked + interleave(new[:n_new], old[:n_old]), until_s)
 
     @override

@@ -27,6 +27,7 @@ class KnownPage:
     n_visits: int
     last_visit_s: float | None
     is_new: bool
+    depth: int
 
 
 @dataclass(slots=True)
@@ -95,6 +96,16 @@ class MemoryWorths(Worths):
             self.weigh(one)
         new = (by_id[one.page_id] for one in worths)
         return list(dict.fromkeys(page.host_id for page in new if page.is_new))
+
+    @override
+    def depths(self) -> list[tuple[int, int, int, int]]:
+        counts: dict[tuple[int, int], list[int]] = {}
+        for page in self.pages():
+            if page.kind is Kind.PAGE:
+                of = counts.setdefault((page.host_id, page.depth), [0, 0])
+                of[0] += 1
+                of[1] += page.n_visits > 0
+        return [(*key, of[0], of[1]) for key, of in sorted(counts.items())]
 
     @override
     def births(self) -> list[Birth]:

@@ -32,7 +32,7 @@ from recrawl.crawler.frontier.rows import (
     visit_of,
     visit_row,
 )
-from recrawl.crawler.frontier.share import best_ahead, interleave, split
+from recrawl.crawler.frontier.share import best_ahead, interleave, most_worth, split
 from recrawl.crawler.frontier.sql import queries
 from recrawl.crawler.frontier.store import DATABASE, StateLock, open_state, translated
 from recrawl.crawler.frontier.worths import SqliteWorths
@@ -273,21 +273,40 @@ class SqliteFrontier(Frontier):
         due_by_s: float,
         now_s: float,
         until_s: float,
-        discovery_share: float = 0.5,
+        discovery_share: float | None = 0.5,
+        worth: Callable[[Lease, float], float] | None = None,
     ) -> list[Lease]:
         with self._writing():
             bounds = {"host_id": host_id, "due_by_s": due_by_s, "now_s": now_s, "limit": limit}
             due = [
                 row
                 for tier in sorted(self._tiers_of(host_id))
-                for row in self._db.execute(self._q["due"], bounds | {"tier": tier})
+                for row in self._due_of(tier, bounds, by_weight=discovery_share is None)
             ]
             asked = [row for row in due if row[_TIER] == ASKED][:limit]
             new = [row for row in due if row[_TIER] == NEW]
             old = sorted((row for row in due if row[_TIER] > NEW), key=lambda row: row[_DUE])
-            n_new, n_old = split(len(new), len(old), limit - len(asked), discovery_share)
-            rows = asked + interleave(new[:n_new], old[:n_old])
+            new = list({row[0]: row for row in new}.values())
+            left = limit - len(asked)
+            if discovery_share is None and worth is not None:
+                rated, known_rated = (
+                    [(worth(lease_of(row, host_id, 0), now_s), row) for row in rows]
+                    for rows in (new, old[:left])
+                )
+                rows = asked + most_worth(rated, known_rated, left)
+            else:
+                share = 0.5 if discovery_share is None else discovery_share
+                n_new, n_old = split(len(new), len(old), left, share)
+                rows = asked + interleave(new[:n_new], old[:n_old])
             return self._take(rows, host_id, until_s)
+
+    def _due_of(
+        self, tier: int, bounds: dict[str, Any], *, by_weight: bool
+    ) -> Iterator[tuple[Any, ...]]:
+        """Yield the first pages of a queue that are due, those of most weight as well."""
+        if tier == NEW and by_weight:
+            yield from self._db.execute(self._q["due_new"], bounds)
+        yield from self._db.execute(self._q["due"], bounds | {"tier": tier})
 
     @override
     def lease_ahead(

@@ -94,6 +94,11 @@ class SqliteWorths(Worths):
         return list(hosts)
 
     @override
+    def depths(self) -> list[tuple[int, int, int, int]]:
+        with translated(self._path):
+            return self._db.execute(self._q["depths"]).fetchall()
+
+    @override
     def births(self) -> list[Birth]:
         with translated(self._path):
             rows = self._db.execute(self._q["births"]).fetchall()

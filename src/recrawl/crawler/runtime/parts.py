@@ -100,7 +100,7 @@ class Rules:
     callback : address below which hubs reach this crawl; "": none is asked
     subscribe_every_s : seconds of the loop between two looks for hubs that are to be asked
     asked_every_s : seconds of the loop between two looks for visits that people ask for
-    discovery_share : of the fetches, while pages never visited wait
+    discovery_share : of the fetches, while pages never visited wait; None: by what they are worth
     replan_s : between two plans, in crawl seconds
     prior_rate_per_s, prior_shape : gamma prior of change rates
     half_lives : seconds in which what is new on a page loses half of its worth, by its URL; None:
@@ -129,7 +129,7 @@ class Rules:
     callback: str = ""
     subscribe_every_s: float = 10.0
     asked_every_s: float = inf
-    discovery_share: float = 0.5
+    discovery_share: float | None = None
     replan_s: float = 300.0
     prior_rate_per_s: float = 1.0 / (14 * 86_400.0)
     prior_shape: float = 0.5

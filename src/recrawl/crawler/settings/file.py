@@ -128,7 +128,7 @@ class Plan(msgspec.Struct, forbid_unknown_fields=True):
     replan: str = "5m"
     least_worth: str = "0 points"
     first_pass: str = "budget"
-    discovery_share: float = 0.5
+    discovery_share: float | None = None
     typical_change: str = "14d"
 
 

@@ -90,7 +90,9 @@ def checked(file: File, folder: Path) -> Settings:
         replan_s=duration("plan.replan", file.plan.replan, 0.001),
         least_worth=points("plan.least_worth", file.plan.least_worth),
         first_pass=_first_pass(file.plan.first_pass),
-        discovery_share=share("plan.discovery_share", file.plan.discovery_share),
+        discovery_share=None
+        if file.plan.discovery_share is None
+        else share("plan.discovery_share", file.plan.discovery_share),
         prior_rate_per_s=1.0 / duration("plan.typical_change", file.plan.typical_change, 0.001),
     )
     check_sources(settings)

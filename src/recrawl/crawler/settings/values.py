@@ -99,7 +99,7 @@ class Settings:
     replan_s: float = 300.0
     least_worth: float = 0.0
     first_pass: str = "budget"
-    discovery_share: float = 0.5
+    discovery_share: float | None = None
     prior_rate_per_s: float = 1.0 / (14 * 86_400.0)
     warc: Path | None = None
     warc_max_bytes: int = 2**30

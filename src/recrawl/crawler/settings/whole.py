@@ -24,7 +24,7 @@ _ABOVE_NOTHING: Final = (
     "prior_rate_per_s", "count_half_life_s", "importance_s", "warc_max_bytes", "max_bytes",
     "reading_memory_bytes",
 )  # fmt: skip
-_NOT_NEGATIVE: Final = ("delay_s", "confirm_s", "least_worth", "discovery_share")
+_NOT_NEGATIVE: Final = ("delay_s", "confirm_s", "least_worth")
 _AT_LEAST_ONE: Final = (
     "n_robots", "max_pages", "max_pages_per_host", "max_new_per_minute", "buffer_capacity",
     "n_servers",
@@ -115,6 +115,9 @@ def _check_beside(settings: Any) -> None:
             )
     if abs(sum(value for _, value in settings.importance) - 1.0) > 1e-6:
         raise InvalidSettings(f"importance: the shares {settings.importance} must add up to 1")
+    given = settings.discovery_share
+    if given is not None and (isinstance(given, bool | str) or not 0.0 <= given <= 1.0):
+        raise InvalidSettings(f"discovery_share: {given!r} must be between 0 and 1, or left out")
     if settings.policy not in POLICIES:
         raise InvalidSettings(f"plan.policy: {settings.policy!r} is none of {', '.join(POLICIES)}")
 

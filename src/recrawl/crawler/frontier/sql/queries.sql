@@ -63,6 +63,14 @@ WHERE host_id = :host_id AND tier = :tier AND due_s <= :due_by_s
     AND leased_until_s <= :now_s
 ORDER BY due_s LIMIT :limit;
 
+-- Pages never visited, those of most weight first.
+-- name: due_new
+SELECT id, url, due_s, kind, state, depth, hops, failures, etag, last_modified, signature,
+    raw_hash, last_visit_s, crawl_rate_per_s, weight, change_rate_per_s, policy_memory, tier
+FROM page INDEXED BY page_new
+WHERE host_id = :host_id AND tier = 0 AND due_s <= :due_by_s AND leased_until_s <= :now_s
+ORDER BY weight DESC, due_s LIMIT :limit;
+
 -- name: lease
 UPDATE page SET lease_token = :token, leased_until_s = :until_s WHERE id = :page_id;
 
@@ -468,3 +476,7 @@ SELECT birth.page_id, page.host_id, page.kind, n, exposure_s, again, lead_s,
         FROM page AS child WHERE child.found_on = birth.page_id AND child.visits > 0
     ) END, page.last_visit_s
 FROM birth JOIN page ON page.id = birth.page_id WHERE exposure_s > 0 ORDER BY birth.page_id;
+
+-- name: depths
+SELECT host_id, depth, count(*), sum(visits > 0) FROM page WHERE kind = 'page'
+GROUP BY host_id, depth ORDER BY host_id, depth;
