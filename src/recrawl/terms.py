@@ -6,7 +6,8 @@ Frozen records without behaviour. The life of a page is::
 
 Leased, fetched and buffered are states of the running process only: a killed process forgets
 them, and the page is due again. What lasts is :class:`PageState`. Instants are seconds since the
-epoch (UTC), durations seconds, rates per second.
+epoch (UTC), durations seconds, rates per second. Longer than most modules because every noun is
+here.
 """
 
 from dataclasses import dataclass, field

@@ -166,9 +166,9 @@ def test_a_page_kept_at_the_price_is_worth_what_is_left_when_it_is_due(
     if net[best] <= 0 or best == intervals.size - 1:
         return
 
-    freshness = float((1 - np.exp(-y[best])) / y[best])
+    share = lasting_share(np.ones(1), np.array([rate]), np.array([1.0 / intervals[best]]))
 
-    assert net[best] == pytest.approx(lasting_share(freshness), abs=2e-3)
+    assert net[best] == pytest.approx(share, abs=2e-3)
 
 
 def test_a_hub_is_visited_sooner_for_what_it_brings() -> None:

@@ -69,6 +69,7 @@ budget = "{budget}"
 # links = 0.5                    # pages that many others link to
 # logs = 0.0                     # what people ask for: recrawl importance from-log
 # table = 0.0                    # the same from a table: recrawl importance from-table
+# searches = 0.0                 # what recrawl serve shows as results; counted with a share only
 # even = 0.5                     # all pages alike
 # half_life = "30d"              # in which counts lose half of their weight
 # every = "1h"                   # how often it is computed anew, at most

@@ -14,7 +14,7 @@ changes, to which it is added: the price stays one.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, expm1, sqrt
+from math import sqrt
 from typing import Final
 
 import numpy as np
@@ -85,24 +85,25 @@ def birth_interval(new: NewPages, price: float, longest_s: float) -> float:
     return high
 
 
-def lasting_share(freshness: float) -> float:
-    r"""Return what a page that is kept fresh at the price is worth per unit of time, of its weight.
+def lasting_share(weights: Vector, change_rates: Vector, crawl_rates: Vector) -> float:
+    r"""Return what pages kept at the price are worth per unit of time, as a share of their weight.
 
     Parameters
     ----------
-    freshness : share of time that pages are fresh under the plan, in [0, 1]
+    weights : shape (n,), >= 0
+    change_rates, crawl_rates : shape (n,), 1/time, >= 0
 
     Notes
     -----
     A page is fresh for the share F of time and has x visits at the price p:
     :math:`w F - p x = w S(\tau)` at the best interval, with :math:`S(\tau)` the chance that its
-    copy is still fresh when it is due. With :math:`F = (1 - e^{-y}) / y` that is :math:`e^{-y}`.
+    copy is still fresh when it is due: :math:`e^{-\lambda / x}`.
     """
-    low, high = 1e-9, 50.0
-    for _ in range(60):
-        y = 0.5 * (low + high)
-        low, high = (y, high) if -expm1(-y) / y > freshness else (low, y)
-    return exp(-high)
+    total = float(weights.sum())
+    if total <= 0.0:
+        return 1.0
+    fresh = np.exp(-change_rates / np.maximum(crawl_rates, 1e-300))
+    return float(weights @ fresh) / total
 
 
 def learn_births(

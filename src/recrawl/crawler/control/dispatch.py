@@ -11,6 +11,8 @@ Where no page is due that may be visited, the request goes to the page whose vis
 Pure and synchronous: it is told the time and what happened, and answers with the next task, or
 with the instant to wait for. The runtime performs the tasks. Politeness and the budget are
 enforced here, before a page is handed to a robot, so no robot can break them.
+
+Longer than most modules because every rule about which request is next is here.
 """
 
 from collections import deque

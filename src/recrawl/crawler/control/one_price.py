@@ -14,7 +14,6 @@ from recrawl.crawler.control.births import (
     NewPages,
     birth_interval,
     birth_worth,
-    lasting_share,
 )
 from recrawl.crawler.control.order import root_urgency
 from recrawl.crawler.control.tiers import ASKED, NEW, worth_share
@@ -57,16 +56,16 @@ class OnePrice:
             for (host, depth), (_, visited) in table.items()
         }
 
-    def observe_plan(self, price: float, fresh_s: float, freshness: float = 1.0) -> None:
+    def observe_plan(self, price: float, fresh_s: float, lasting: float = 1.0) -> None:
         """Learn what a new plan says.
 
         Parameters
         ----------
         price : of a visit, in weight times seconds, >= 0
         fresh_s : for how long a visit keeps a page fresh on average, >= 0
-        freshness : share of pages that are fresh, in [0, 1]
+        lasting : of a page's weight, that it is worth once it is known, in [0, 1]
         """
-        self.price, self.lasting = price, lasting_share(freshness)
+        self.price, self.lasting = price, lasting
         if fresh_s > 0.0:
             self.fresh_s = fresh_s
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.crawler.control.believed import Believed
-from recrawl.crawler.control.births import learn_births
+from recrawl.crawler.control.births import lasting_share, learn_births
 from recrawl.crawler.control.capacity import Capacity
 from recrawl.crawler.control.dispatch import Dispatcher
 from recrawl.crawler.control.due_times import DueTimes
@@ -42,6 +42,7 @@ class SolvedPlan:
     record: PlanRecord
     least_price: float
     worth: float
+    lasting: float
     page_ids: NDArray[np.int64]
     crawl_rates_per_s: NDArray[np.float64]
     due_s: NDArray[np.float64]
@@ -211,11 +212,17 @@ class Planner:
             n_never_visited=schedule.n_never_visited,
             measure=self._due_times.policy.name,
         )
+        rates = pages.change_rates_per_s
         rates_moved = schedule.crawl_rates[moved]
         return SolvedPlan(
             record,
             least_price,
             schedule.worth,
+            lasting_share(
+                pages.weights,
+                np.where(np.isnan(rates), self._rules.prior_rate_per_s, rates),
+                schedule.crawl_rates,
+            ),
             pages.page_ids[moved],
             rates_moved,
             schedule.due[moved],
@@ -294,7 +301,7 @@ class Planner:
         self._returns.price = solved.record.price
         record = solved.record
         fresh_s = record.freshness * record.n_pages / max(record.budget_per_s, 1e-12)
-        self._due_times.price.observe_plan(record.price, fresh_s, record.freshness)
+        self._due_times.price.observe_plan(record.price, fresh_s, solved.lasting)
         now_s = solved.record.solved_at_s
         self._returns.away_s = frontier.gone_s(now_s)
         if self._returns.away_s:
