@@ -674,3 +674,34 @@ class FrontierSuite:
         ]
         worths.forget("logs")
         assert worths.tallies() == []
+
+    def test_without_a_share_pages_are_handed_out_by_what_they_are_worth(
+        self, frontier: Frontier
+    ) -> None:
+        """Of pages never visited those of most weight, beside what is due in its order."""
+        found = [_found("/old"), _found("/a", weight=1.0), _found("/b", weight=5.0), _found("/c")]
+        frontier.admit(found[:1], 0.0, ANY)
+        (old,) = self._leased(frontier)
+        frontier.complete([_update(old, 10.0, due_s=20.0)])
+        frontier.admit(found[1:], 11.0, ANY)
+
+        leases = frontier.lease(
+            frontier.hosts()[0].host_id,
+            limit=3,
+            due_by_s=30.0,
+            now_s=30.0,
+            until_s=99.0,
+            discovery_share=None,
+            worth=lambda lease, _: 3.0 if lease.url.endswith("/old") else lease.weight,
+        )
+
+        assert [lease.url[-2:] for lease in leases] == ["/b", "ld", "/a"]
+
+    def test_depths_are_counted_by_host(self, frontier: Frontier) -> None:
+        """With how many of the pages there were visited."""
+        frontier.admit([_found("/"), _found("/a", depth=1), _found("/b", depth=1)], 0.0, ANY)
+        (home,) = (one for one in self._leased(frontier, 3) if one.url.endswith("/"))
+        frontier.complete([_update(home, 10.0)])
+        host_id = frontier.hosts()[0].host_id
+
+        assert frontier.worths.depths() == [(host_id, 0, 1, 1), (host_id, 1, 2, 0)]
