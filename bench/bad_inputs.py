@@ -50,6 +50,18 @@ RIGHT: dict[str, list[str]] = {
     "visit": ["visit", "http://127.0.0.1:9/", "--state", "state", "--timeout", "1s"],
     "status": ["status", "--state", "state"],
     "explain": ["explain", "http://127.0.0.1:9/0", "--state", "state"],
+    "importance from-log": ["importance", "from-log", "access.log", "--state", "state"],
+    "importance from-table": [
+        "importance",
+        "from-table",
+        "clicks.csv",
+        "--address",
+        "url",
+        "--count",
+        "clicks",
+        "--state",
+        "state",
+    ],
     "search": ["search", "words", "--state", "state"],
     "serve": ["serve", "--state", "state", "--port", "0", "--quiet", "--until-eof"],
     "export": ["export", "pages", "--out", "out.csv", "--state", "state"],
@@ -129,6 +141,9 @@ def make_folder(folder: Path) -> None:
         + "".join(
             f"a,2026-01-{n:02}T00:00:00Z,{'true' if n % 3 else 'false'}\n" for n in range(1, 29)
         ),
+        "access.log": '1.2.3.4 - - [22/Nov/2026:10:00:00 +0000] "GET /0 HTTP/1.1" 200 9 "-" '
+        '"Firefox"\n',
+        "clicks.csv": "url,clicks\nhttp://127.0.0.1:9/0,3\n",
         "history.csv": "page,changed_at\n"
         + "".join(f"a{n % 3},2026-01-{n:02}T0{n % 3}:00:00Z\n" for n in range(1, 29)),
     }

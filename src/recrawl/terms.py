@@ -6,7 +6,8 @@ Frozen records without behaviour. The life of a page is::
 
 Leased, fetched and buffered are states of the running process only: a killed process forgets
 them, and the page is due again. What lasts is :class:`PageState`. Instants are seconds since the
-epoch (UTC), durations seconds, rates per second.
+epoch (UTC), durations seconds, rates per second. Longer than most modules because every noun is
+here.
 """
 
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from typing import Final
 
 __all__ = [
     "INDEXABLE",
+    "Birth",
     "BufferedPage",
     "Difference",
     "Discovery",
@@ -29,6 +31,7 @@ __all__ = [
     "PageDetails",
     "PageState",
     "PageUpdate",
+    "PageWorth",
     "PlanRecord",
     "Subscription",
     "Visit",
@@ -92,7 +95,8 @@ class Discovery:
     """A URL that was found, in scope, in normal form.
 
     ``variant_of`` is a hash of the address without its query when it has one: the frontier bounds
-    how many variants of one path it takes.
+    how many variants of one path it takes. ``importance`` is what the page is expected to be worth
+    by the evidence, which its weight is multiplied by; ``found_on`` the page that led here.
     """
 
     url: str
@@ -103,6 +107,8 @@ class Discovery:
     weight: float = 1.0
     variant_of: int | None = None
     lastmod_s: float | None = None
+    importance: float | None = None
+    found_on: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +201,7 @@ class PageUpdate:
     title: str | None = None
     redirect_url: str | None = None
     difference: str | None = None  # to the copy that this one took the place of
+    links: bytes | None = None  # as `learning.link_lists` has them; None: as before
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,6 +333,36 @@ class Subscription:
 
 
 @dataclass(frozen=True, slots=True)
+class PageWorth:
+    """What is kept of a page's worth; ``parts`` says in JSON what each source says of it."""
+
+    page_id: int
+    weight: float
+    importance: float
+    parts: str
+
+
+@dataclass(frozen=True, slots=True)
+class Birth:
+    """New addresses that visits of a page brought first, after its own first visit.
+
+    ``n`` and ``exposure_s`` fade alike; ``again`` of them were found on another page too,
+    ``lead_s`` later in all. ``worth`` is the mean weight of those found there that were visited
+    since, 0 for what was no page; None: none was.
+    """
+
+    page_id: int
+    host_id: int
+    kind: Kind
+    n: float
+    exposure_s: float
+    again: float = 0.0
+    lead_s: float = 0.0
+    worth: float | None = None
+    last_visit_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class PlanRecord:
     """One solved plan."""
 
@@ -364,4 +401,6 @@ class PageDetails:
     lastmod_s: float | None
     redirect_url: str | None
     leased_until_s: float | None
+    importance: float | None = None  # by the evidence; None: nothing is known
+    importance_parts: str | None = None  # JSON
     recent: tuple[Visit, ...] = field(default=())

@@ -85,6 +85,13 @@ KEYS: list[tuple[str, Any, str]] = [
     ("weights", (("/x*", 5.0), ("/y", 0.0)), '[[weights]]\npath = "/x*"\nweight = 5\n'
      '[[weights]]\npath = "/y"\nweight = 0.0'),
     ("half_lives", (("/n/*", 21_600.0),), '[[weights]]\npath = "/n/*"\nhalf_life = "6h"'),
+    ("importance", (("even", 1.0),), "[importance]\neven = 1"),
+    ("importance", (("links", 1.0),), "[importance]\nlinks = 1.0"),
+    ("importance", (("searches", 1.0),), "[importance]\nsearches = 1"),
+    ("importance", (("logs", 0.75), ("table", 0.25)), "[importance]\nlogs = 0.75\ntable = 0.25"),
+    ("importance", (("table", 1.0),), "[importance]\ntable = 1"),
+    ("count_half_life_s", 86_400.0, '[importance]\nhalf_life = "1d"'),
+    ("importance_s", 60.0, '[importance]\nevery = "1m"'),
     ("sources", (dataclasses.asdict(PROBED),), SOURCE + 'every = "4h"\n'
      'min_gap = "10m"\nwork_hours = "9-18"\npreference = 2\ntime_zone = "Europe/Paris"'),
     ("buffer_capacity", 1, "[buffer]\ncapacity = 1"),
@@ -109,7 +116,11 @@ KEYS: list[tuple[str, Any, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("field", "expected", "text"), KEYS, ids=[key[0] for key in KEYS])
+@pytest.mark.parametrize(
+    ("field", "expected", "text"),
+    KEYS,
+    ids=[key[0] for key in KEYS],
+)
 def test_every_key_has_its_effect_and_no_other(
     tmp_path: Path, field: str, expected: object, text: str
 ) -> None:

@@ -42,6 +42,7 @@ VERBS: tuple[tuple[str, str, Group, str], ...] = (
     ("visit", "crawler.visit:visit", CRAWLER, "Have pages visited now, before all others."),
     ("status", "crawler.status:status", CRAWLER, "Tell how the crawl and its index are doing."),
     ("explain", "crawler.explain:explain", CRAWLER, "Tell why a page is visited when it is."),
+    ("importance", "crawler.importance:app", CRAWLER, "Count what people ask for."),
     ("search", "crawler.search:search", CRAWLER, "Search the index."),
     ("serve", "crawler.serve:serve", CRAWLER, "Search and a live view, in a browser."),
     ("export", "crawler.export:export", CRAWLER, "Take pages and visits away as tables."),

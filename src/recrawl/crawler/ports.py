@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from recrawl.crawler.control.evidence import Evidence, PlannedPages
 from recrawl.terms import (
+    Birth,
     Difference,
     Discovery,
     Document,
@@ -28,6 +29,7 @@ from recrawl.terms import (
     PageDetails,
     PageState,
     PageUpdate,
+    PageWorth,
     PlanRecord,
     Subscription,
     VisitAnswer,
@@ -45,6 +47,7 @@ __all__ = [
     "PageIndex",
     "Preparation",
     "Subscriptions",
+    "Worths",
 ]
 
 
@@ -185,6 +188,59 @@ class AdmissionLimits:
     max_new_per_minute: float = 10_000.0  # of one host; five minutes' worth at once
 
 
+class Worths(Protocol):
+    """What pages are worth, and what that is learned from; part of a frontier."""
+
+    def addresses(
+        self, *, after: int, limit: int
+    ) -> list[tuple[int, int, str, PageState, float | None]]:
+        """Id, host, address, state and importance of pages with ids above ``after``, ascending.
+
+        Sitemaps and feeds are left out.
+        """
+        ...
+
+    def link_lists(self, *, after: int, limit: int) -> list[tuple[int, bytes]]:
+        """Where the links of pages with ids above ``after`` lead, ascending."""
+        ...
+
+    def tallies(self) -> list[tuple[int, str, float, float]]:
+        """Page, source, count and when it was last added to."""
+        ...
+
+    def count(
+        self, source: str, counts: Mapping[str, float], now_s: float, half_life_s: float
+    ) -> int:
+        """Add to the counts of a source, by address; return how many addresses are known.
+
+        Older counts fade by half in ``half_life_s``.
+        """
+        ...
+
+    def forget(self, source: str) -> None:
+        """Forget the counts of a source."""
+        ...
+
+    def save(self, worths: Sequence[PageWorth]) -> list[int]:
+        """Keep what pages are worth; return the hosts whose pages never visited changed order."""
+        ...
+
+    def depths(self) -> list[tuple[int, int, int, int]]:
+        """Host, links from a seed, how many pages are there, and how many of them were visited."""
+        ...
+
+    def births(self) -> list[Birth]:
+        """What visits brought that was new, of pages and listings visited twice or more."""
+        ...
+
+    def found_again(self, leads: Mapping[int, tuple[int, float]]) -> None:
+        """Note that addresses which a page found first were found on others too.
+
+        By page: how many, and how much later in all.
+        """
+        ...
+
+
 class Frontier(Protocol):
     """The pages that are known, when each is due, and every visit. Durable where the adapter is.
 
@@ -199,6 +255,11 @@ class Frontier(Protocol):
 
         What the limits refuse is counted; see :meth:`refused`.
         """
+        ...
+
+    @property
+    def worths(self) -> Worths:
+        """What pages are worth."""
         ...
 
     def refuse(self, counts: Mapping[tuple[str, str], int]) -> None:
@@ -233,13 +294,15 @@ class Frontier(Protocol):
         due_by_s: float,
         now_s: float,
         until_s: float,
-        discovery_share: float = 0.5,
+        discovery_share: float | None = 0.5,
+        worth: Callable[[Lease, float], float] | None = None,
     ) -> list[Lease]:
         """Hand out up to ``limit`` pages of a host due by ``due_by_s``, earliest due first.
 
         Pages that somebody asked for come before all others. While both wait, ``discovery_share``
-        of the rest are pages never visited. The leases lapse at ``until_s``; a lease that lapsed
-        before ``now_s`` binds no more.
+        of the rest are pages never visited; where that is None, those come first whose visit now is
+        worth most by ``worth``, and of pages never visited those of greatest weight. The leases
+        lapse at ``until_s``; a lease that lapsed before ``now_s`` binds no more.
         """
         ...
 
@@ -331,7 +394,7 @@ class Frontier(Protocol):
         ...
 
     def complete(self, updates: Sequence[PageUpdate]) -> None:
-        """Record visits and what they changed, all or none."""
+        """Record visits and what they changed, all or none; and links where they are told."""
         ...
 
     def differences(self, *, limit: int, url: str | None = None) -> list[Difference]:

@@ -204,6 +204,12 @@ class RateBeliefs:
         self._loops(rows.size).fill_moments(rows, self.arrays(), mean, square)
         return mean, np.sqrt(np.log(np.maximum(square / (mean * mean), 1.0 + 1e-12)))
 
+    def chances(self, rows: Integers) -> Vector:
+        """Posterior chance of each rate, shape (rows, rates)."""
+        evidence = self.evidence[rows].astype(np.float64)
+        weighed = np.einsum("h,phr->pr", self.shares, evidence) * self.laws[self.law[rows]]
+        return np.asarray(weighed / weighed.sum(axis=1, keepdims=True))
+
     def freshness(self, rows: Integers, crawl_rates: Vector) -> Vector:
         r"""Share of time that even visits keep each page fresh, by what is believed at present.
 

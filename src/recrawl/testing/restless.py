@@ -50,6 +50,7 @@ def restless_crawl(
         "replan_s": 1e9,
         "commit_s": 1e9,
         "commit_pages": 64,
+        "discovery_share": 0.5,  # no stretch of first visits alone, whose answers are others
     }
     virtual = virtual_crawl(
         Setup(

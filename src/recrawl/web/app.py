@@ -1,4 +1,7 @@
-"""The application: addresses, and what answers them. Every GET only looks."""
+"""The application: addresses, and what answers them. Every GET only looks.
+
+Longer than most modules because every address is answered here.
+"""
 
 import asyncio
 import contextlib
@@ -34,6 +37,7 @@ from recrawl.web.pages.layout import message_page
 from recrawl.web.pages.page import page_explained, page_unknown
 from recrawl.web.pages.search import PER_PAGE, SearchQuestion, SearchResult, search_page
 from recrawl.web.pages.what_if import what_if_page
+from recrawl.web.shown import Shown
 from recrawl.web.source import CrawlSource
 from recrawl.web.threads import Reader
 
@@ -89,6 +93,7 @@ class CrawlPages:
         self._on_live = Reader(directory, "live")
         self._doors = Doors(self._on_state, settings)
         self._hubs = Hubs(self._on_state, settings)
+        self.shown = Shown(self._on_state, settings)
         self._logins = TokenBuckets(_LOGINS_PER_S, _LOGIN_BURST, time.monotonic)
         self.live = LiveView(self._on_live, agent=settings.name if settings else "recrawl")
 
@@ -99,6 +104,7 @@ class CrawlPages:
             asyncio.create_task(self.live.run(), name="live"),
             # Compiled loops take a while to load: better before the first slider moves.
             asyncio.create_task(self._on_plan(self._warm_up), name="warm-up"),
+            asyncio.create_task(self.shown.run(), name="shown"),
         ]
         try:
             yield
@@ -107,6 +113,7 @@ class CrawlPages:
             for task in tasks:
                 task.cancel()
             await asyncio.wait(tasks)
+            await self.shown.keep()
             for reader in (self._on_search, self._on_state, self._on_plan, self._on_live):
                 await asyncio.to_thread(reader.close)
 
@@ -136,6 +143,7 @@ class CrawlPages:
         """Box, filters and hits."""
         question = asked_search(request.query_params)
         around, result, trouble = await self._on_search(self._find, question)
+        self.shown.note(result.hits if result is not None else ())
         page = search_page(
             question,
             result,

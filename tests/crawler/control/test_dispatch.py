@@ -132,6 +132,23 @@ def test_pages_never_visited_have_their_share_over_all_hosts(share: float) -> No
     assert n_new == pytest.approx(40 * share, abs=1)
 
 
+def test_without_a_share_first_visits_come_by_their_worth() -> None:
+    """Beside each other by weight, beside what is due by the price."""
+    made = dispatcher(
+        delay_s=0.0,
+        worth_of=lambda one, _: one.weight if one.crawl_rate_per_s is None else 2.0,
+    )
+    for host_id, weight in ((1, 1.0), (2, 9.0), (3, 3.0)):
+        known(made, host_id)
+        stocked(made, host_id, replace(lease(host_id, 1), weight=weight))
+    known(made, 4)
+    stocked(made, 4, planned(4, 1, 50.0, 1.0))
+
+    tasks = [made.pick(NOW_S) for _ in range(4)]
+
+    assert [task.lease.host_id for task in tasks if isinstance(task, Fetch)] == [2, 3, 4, 1]
+
+
 def test_a_host_at_rest_holds_up_no_other() -> None:
     """Its turn comes when it is ready."""
     made = dispatcher()

@@ -65,6 +65,34 @@ def _probes(report: dict[str, Any]) -> str:
     return f"{text} by its pattern ({report['pattern']}): news wait {delay}, evenly {even}"
 
 
+def _importance_words(report: dict[str, Any]) -> str:
+    """Say what makes a page important, by source."""
+    by = report["importance_by"]
+    if report["importance"] is None:
+        return ""
+    if not by:
+        return f" (importance {report['importance']:.3g}, as expected of its folder)"
+    told = ", ".join(
+        f"{one['says']:.3g} by {name} ({one['share']:.0%})" for name, one in by.items()
+    )
+    return f" (importance {report['importance']:.3g}: {told})"
+
+
+def _worth_rows(report: dict[str, Any]) -> list[tuple[str, str]]:
+    """Say what the next visit is worth beside the price, by part."""
+    worth = report["worth"]
+    if worth is None or worth["price"] <= 0:
+        return []
+    price = worth["price"]
+    if "first_visit" in worth:
+        return [("worth", f"the first visit {worth['first_visit'] / price:.3g} times the price")]
+    words = f"when due, its changes {worth['changes'] / price:.2g} of the price"
+    if report["births"] is not None:
+        per_day = report["births"]["per_s"] * 86_400
+        words += f", new pages {worth['births'] / price:.2g} ({per_day:.2g} of them a day)"
+    return [("worth", words)]
+
+
 def _show(report: dict[str, Any], details: PageDetails) -> None:
     out = console()
     now_s = report["at"]
@@ -82,7 +110,7 @@ def _show(report: dict[str, Any], details: PageDetails) -> None:
                 f"{show_duration(1 / high)} and {show_duration(1 / low)}",
             )
         )
-    rows.append(("weight", f"{details.weight:g}"))
+    rows.append(("weight", f"{details.weight:.3g}{_importance_words(report)}"))
     if details.crawl_rate_per_s:
         rows.append(
             ("crawl rate", f"once in {show_duration(1 / details.crawl_rate_per_s)}, by the plan")
@@ -91,6 +119,7 @@ def _show(report: dict[str, Any], details: PageDetails) -> None:
         # The plan visits a page as often as one more visit a day still brings this much.
         rows.append(("price", report["price_words"]))
         rows.append(("set by", report["price_set_by"]))
+    rows += _worth_rows(report)
     if report["host_blocked_why"]:
         left = show_duration(report["host_blocked_until_s"] - now_s)
         rows.append(("host", f"blocked for {left}: {report['host_blocked_why']}"))

@@ -64,6 +64,16 @@ budget = "{budget}"
 # weight = 5
 # half_life = "6h"               # what is new there is worth half after six hours
 
+# What makes pages important; the shares add up to 1.
+# [importance]
+# links = 0.5                    # pages that many others link to
+# logs = 0.0                     # what people ask for: recrawl importance from-log
+# table = 0.0                    # the same from a table: recrawl importance from-table
+# searches = 0.0                 # what recrawl serve shows as results; counted with a share only
+# even = 0.5                     # all pages alike
+# half_life = "30d"              # in which counts lose half of their weight
+# every = "1h"                   # how often it is computed anew, at most
+
 # A feed, sitemap or listing whose news come with the hour and the day: probed so many times a week,
 # at the best times that its past probes tell of.
 # [[sources]]
@@ -115,7 +125,7 @@ first_pass = "polite"
 # replan = "5m"                  # how often change rates and visits are planned anew
 # least_worth = "0 points"       # spend less than the budget where one visit a day would not
                                  # keep so much of the index fresh, such as "0.001 points"
-# discovery_share = 0.5          # of the budget, while pages wait that were never visited
+# discovery_share = 0.5          # for pages never visited; left out: by what they are worth
 # typical_change = "14d"         # how often a page changes, as a first guess
 """
 

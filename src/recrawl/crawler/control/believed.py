@@ -1,10 +1,12 @@
 """What is believed of the pages of a running crawl, from its visits alone."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from recrawl.crawler.control.births import NewPages
 from recrawl.crawler.control.change_times import ChangeTimes
 from recrawl.crawler.control.evidence import Evidence
 from recrawl.crawler.control.lifecycle import RevisitRules
@@ -79,6 +81,18 @@ class Believed:
             of_host = np.flatnonzero(self.groups[0] == host)
             control.rely_on(of_host, found.log_odds, 1.0 - found.recall)
         return control.beliefs.rates(rows)
+
+    def expect_births(self, new_pages: Mapping[int, NewPages]) -> None:
+        """Go by what visits of pages are learned to bring that is new."""
+        if self._control is None:
+            return
+        known = [
+            (self._rows[page_id], new.flow_per_s, new.shared, new.lead_s)
+            for page_id, new in new_pages.items()
+            if page_id in self._rows
+        ]
+        table = np.array(known, np.float64).reshape(len(known), 4)
+        self._control.expect_births(table[:, 0].astype(np.int64), table[:, 1:].T.copy())
 
     def control_of(self, page_ids: NDArray[np.int64]) -> "tuple[RevisitControl, NDArray[np.int64]]":
         """Return what decides, grown by pages that are new to it, and the rows of these pages."""

@@ -1,8 +1,9 @@
 """Which request is made next: the page most urgently late, of the hosts that may be asked now.
 
-Pages that a plan knows compete by lateness times root urgency (:mod:`.order`). Pages
-that were never visited, and robots.txt, come in the order in which they were due, and take their
-share of the requests while both wait. A page that somebody asked for comes before all of these.
+Pages that a plan knows compete by lateness times root urgency (:mod:`.order`). Pages that were
+never visited compete with them, and with each other, by what a visit is worth beside the price
+(:mod:`.one_price`); or they take a share of the requests while both wait. A page that somebody
+asked for comes before all of these.
 
 Where no page is due that may be visited, the request goes to the page whose visit is worth most
 (:mod:`.ahead`): the budget does not lie unused while a visit is worth anything.
@@ -10,6 +11,8 @@ Where no page is due that may be visited, the request goes to the page whose vis
 Pure and synchronous: it is told the time and what happened, and answers with the next task, or
 with the instant to wait for. The runtime performs the tasks. Politeness and the budget are
 enforced here, before a page is handed to a robot, so no robot can break them.
+
+Longer than most modules because every rule about which request is next is here.
 """
 
 from collections import deque
@@ -23,6 +26,7 @@ from recrawl.crawler.control.ahead import AheadOrder
 from recrawl.crawler.control.budget import FetchBudget
 from recrawl.crawler.control.heaps import HostHeap
 from recrawl.crawler.control.host_queue import HostQueue, parted
+from recrawl.crawler.control.one_price import OnePrice
 from recrawl.crawler.control.order import lane_of, root_urgency
 from recrawl.crawler.control.politeness import HostPoliteness, PolitenessRules
 from recrawl.crawler.control.robots_txt import RobotsRules
@@ -33,6 +37,7 @@ from recrawl.terms import HostRecord, Lease
 __all__ = ["AskRobots", "Dispatcher", "Fetch", "Refill", "Task", "Wait"]
 
 
+_DAY_S: Final = 86_400.0
 _AHEAD: Final = (
     16  # pages that are leased ahead of their time at once: while they wait, worth moves
 )
@@ -49,9 +54,11 @@ class Dispatcher:
     lease_s : how long leases live; pages leased ahead are few enough to be fetched in half of it
     horizon_s : pages due later than this are left alone (for a single pass); default: none
     first_free : first visits do not count in the budget: politeness alone paces them
-    discovery_share : of the requests, for pages that no plan knows while both wait
+    discovery_share : of the requests, for pages that no plan knows while both wait; None: by worth
     least_share : of the price: pages worth less are not visited ahead of their time; infinite: none
     root_of : root urgency of a page, or None where no plan knows it
+    worth_of : what a visit is worth as a share of the price; default: first visits by weight and
+        wait
     """
 
     def __init__(  # noqa: PLR0913 - each is said once, when a crawl is put together
@@ -63,9 +70,10 @@ class Dispatcher:
         lease_s: float = 600.0,
         horizon_s: float = inf,
         first_free: bool = False,
-        discovery_share: float = 0.5,
+        discovery_share: float | None = None,
         least_share: float = 0.0,
         root_of: Callable[[Lease], float | None] = root_urgency,
+        worth_of: Callable[[Lease, float], float] | None = None,
     ) -> None:
         self.budget = budget
         self.horizon_s = horizon_s
@@ -80,9 +88,10 @@ class Dispatcher:
         self._first_free = first_free
         self._ahead = AheadOrder(lambda host_id: self._hosts[host_id].ahead, self._version_of)
         self._least_share = least_share if horizon_s == inf else inf
-        self._discovery_share = discovery_share
+        self.discovery_share = discovery_share
         self._owed = 0.0  # requests that what no plan knows has had too few of
         self._root_of = root_of
+        self.worth_of = worth_of or OnePrice(_DAY_S).share
 
     @property
     def longest_block_s(self) -> float:
@@ -355,7 +364,7 @@ class Dispatcher:
         if queue.is_asked:
             self._asked.push(due_s, queue.host_id)
         elif queue.root is None:
-            self._unplanned.push(due_s, queue.host_id)
+            self._unplanned.push(self._place(queue, due_s, now_s), queue.host_id)
         else:
             lane = lane_of(queue.root)
             if lane not in self._lanes:
@@ -375,21 +384,41 @@ class Dispatcher:
                 root = self._hosts[head[1]].root or 0.0
                 if root * (now_s - head[0]) > most:
                     best, most = hosts, root * (now_s - head[0])
-        has_new = self._unplanned.first() is not None
-        if has_new and (best is None or self._owed + self._discovery_share >= 1.0):
+        new = self._unplanned.first()
+        if new is not None and (best is None or self._is_first(new[1], best, now_s)):
             best = self._unplanned
         return None if best is None else self._hosts[best.pop()]
 
+    def _place(self, queue: HostQueue, due_s: float, now_s: float) -> float:
+        """Return where a host stands among those whose next page no plan knows; least is first."""
+        if self.discovery_share is not None:
+            return due_s
+        if not queue.stock:  # nothing is known of its pages yet
+            return -inf
+        return -self.worth_of(queue.stock[queue.first], now_s)
+
+    def _is_first(self, host_id: int, planned: HostHeap, now_s: float) -> bool:
+        """Tell whether what no plan knows comes before what one does."""
+        if self.discovery_share is not None:
+            return self._owed + self.discovery_share >= 1.0
+        queue, head = self._hosts[host_id], planned.first()
+        if head is None or not queue.stock:
+            return True
+        old = self._hosts[head[1]]
+        # A page that is not leased yet is worth the price at least: it is due.
+        least = self.worth_of(old.stock[old.first], now_s) if old.stock else 1.0
+        return self.worth_of(queue.stock[queue.first], now_s) >= least
+
     def _count_share(self, queue: HostQueue) -> None:
         """Count a request against the share of its kind; only while both kinds wait."""
-        if queue.is_asked:
+        if queue.is_asked or self.discovery_share is None:
             return
         others = [self._unplanned] if queue.root is not None else self._lanes.values()
         if not any(hosts.first() for hosts in others):
             self._owed = 0.0
         else:
             taken = 1.0 if queue.root is None else 0.0
-            self._owed = min(max(self._owed + self._discovery_share - taken, -1.0), 1.0)
+            self._owed = min(max(self._owed + self.discovery_share - taken, -1.0), 1.0)
 
     def _version_of(self, host_id: int) -> int:
         return self._hosts[host_id].version

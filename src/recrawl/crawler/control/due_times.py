@@ -7,6 +7,7 @@ pages that are gone, listings and sources with a timetable, follows rules that h
 from typing import Final
 
 from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.control.one_price import OnePrice
 from recrawl.crawler.control.returns import Returns
 from recrawl.crawler.control.revisit_policy import NextVisit, PageVisit, RevisitPolicy
 from recrawl.crawler.control.timetables import Timetables
@@ -50,6 +51,7 @@ class DueTimes:
     policy : of pages with content
     timetables : of the sources that are probed by the clock
     returns : what is known of pages that come back; told of those that do
+    price : of a visit, and what listings have brought
     """
 
     def __init__(
@@ -58,11 +60,13 @@ class DueTimes:
         policy: RevisitPolicy,
         timetables: Timetables | None = None,
         returns: Returns | None = None,
+        price: OnePrice | None = None,
     ) -> None:
         self.rules = rules
         self.policy = policy
         self.timetables = timetables or Timetables()
         self.returns = returns or Returns()
+        self.price = price or OnePrice(rules.initial_interval_s)
 
     def after_visit(
         self,
@@ -107,6 +111,25 @@ class DueTimes:
             )
         )
 
+    def _after_listing(self, lease: Lease, at_s: float, changed: bool | None) -> NextVisit:
+        """Return when a sitemap or feed is read again: when what it has brought is worth that.
+
+        Until something is known of that, ever later while it tells nothing new. What is absent may
+        come, and is looked for at the interval that is set.
+        """
+        rules = self.rules
+        before = lease.memory[0] if lease.memory else 0
+        quiet = min(before + 1, _MOST_QUIET) if changed is False else 0
+        usual_s = rules.clamp(rules.listing_s * 2**quiet)
+        priced_s = self.price.listing_interval(lease.page_id, usual_s, rules.max_interval_s)
+        if priced_s is not None:
+            why = "what is new in it will be worth a visit by then"
+            return NextVisit(at_s + rules.clamp(priced_s), why, memory=bytes([quiet]))
+        why = "sitemaps and feeds are read at an interval of their own"
+        if quiet:
+            why += f", longer as the last {quiet} times told nothing new"
+        return NextVisit(at_s + usual_s, why, memory=bytes([quiet]))
+
     def _after_other(
         self,
         lease: Lease,
@@ -118,7 +141,7 @@ class DueTimes:
         """Return when what holds no page is looked at again; None: it is a page with content."""
         rules = self.rules
         if lease.kind is not Kind.PAGE and after is not PageState.DISALLOWED:
-            return _after_listing(rules, lease, at_s, changed)
+            return self._after_listing(lease, at_s, changed)
         if after is PageState.MISSING:
             why = "not found, or nothing to index, once: to be confirmed"
             return NextVisit(at_s + min(rules.confirm_s, rules.max_interval_s), why)
@@ -131,22 +154,6 @@ class DueTimes:
         if after in _AT_LENGTH:
             return NextVisit(at_s + rules.max_interval_s, _AT_LENGTH[after])
         return None
-
-
-def _after_listing(
-    rules: RevisitRules, lease: Lease, at_s: float, changed: bool | None
-) -> NextVisit:
-    """Return when a sitemap or feed is read again: ever later while it tells nothing new.
-
-    What is absent may come, and is looked for at the interval that is set.
-    """
-    before = lease.memory[0] if lease.memory else 0
-    quiet = min(before + 1, _MOST_QUIET) if changed is False else 0
-    interval_s = rules.clamp(rules.listing_s * 2**quiet)
-    why = "sitemaps and feeds are read at an interval of their own"
-    if quiet:
-        why += f", longer as the last {quiet} times told nothing new"
-    return NextVisit(at_s + interval_s, why, memory=bytes([quiet]))
 
 
 def _after_nothing(

@@ -16,6 +16,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from recrawl.crawler.control.births import joint_intervals
 from recrawl.errors import InvalidModel
 from recrawl.freshness.fading import fading_interval
 from recrawl.learning.beliefs import OCTAVES, RateBeliefs
@@ -110,6 +111,7 @@ class RevisitControl:
         self._log_odds = np.zeros(weights.size)
         self._silent = np.ones(weights.size)
         self._half_lives = np.full(weights.size, np.inf)
+        self._births = np.zeros((3, weights.size))  # flow, share that others find too, their delay
 
     def __len__(self) -> int:
         return self.weights.size
@@ -181,6 +183,17 @@ class RevisitControl:
         """
         self._half_lives[page] = half_lives
 
+    def expect_births(self, page: Integers, brought: Vector) -> None:
+        """Say what visits of these pages bring that is new; of all others: nothing.
+
+        Parameters
+        ----------
+        page : rows
+        brought : shape (3, rows), as :func:`recrawl.crawler.control.births.joint_intervals` has it
+        """
+        self._births[:] = 0.0
+        self._births[:, page] = brought
+
     def observe_signals(self, page: Integers) -> None:
         """Learn that a change of these pages was signalled; it counts until the next visit."""
         np.add.at(self._signals, page, 1.0)
@@ -217,6 +230,7 @@ class RevisitControl:
             self._log_odds = np.append(self._log_odds, np.zeros(fresh))
             self._silent = np.append(self._silent, np.ones(fresh))
             self._half_lives = np.append(self._half_lives, np.full(fresh, np.inf))
+            self._births = np.concatenate([self._births, np.zeros((3, fresh))], axis=1)
         self.weights = np.array(weights, np.float64)
 
     def decide(
@@ -294,6 +308,15 @@ class RevisitControl:
             worths = self.beliefs.rates(own)[0] / np.maximum(per_weight[fading], 1e-300)
             _, shortest, longest, _ = self.bounds
             out[fading] = np.clip(fading_interval(worths, self._half_lives[own]), shortest, longest)
+        born = np.flatnonzero(self._births[0, rows] > 0)
+        if born.size:
+            own = rows[born]
+            price = np.broadcast_to(np.asarray(prices, np.float64), rows.shape)[born]
+            beliefs = (self.beliefs.rates_known, self.beliefs.chances(own))
+            brought = tuple(self._births[:, own])
+            out[born] = joint_intervals(
+                out[born], price, self.weights[own], beliefs, brought, self.bounds[1]
+            )
         self.intervals[rows] = out
         return out
 

@@ -28,7 +28,8 @@ from recrawl.crawler.control.lifecycle import is_copied
 from recrawl.crawler.control.tiers import ASKED, FIRST_BY_WORTH, NEW, TIMED, tier_of
 from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.control.yields import LITTLE
-from recrawl.crawler.frontier.share import best_ahead, interleave, split
+from recrawl.crawler.frontier.memory_worths import KnownPage, MemoryWorths
+from recrawl.crawler.frontier.share import best_ahead, interleave, most_worth, split
 from recrawl.crawler.ports import AdmissionLimits, Frontier
 from recrawl.terms import (
     Difference,
@@ -40,6 +41,7 @@ from recrawl.terms import (
     PageDetails,
     PageState,
     PageUpdate,
+    PageWorth,
     PlanRecord,
     Visit,
     VisitAnswer,
@@ -77,6 +79,8 @@ class _Page:
     change_rate: float | None = None
     factor: float | None = None
     crawl_rate: float | None = None
+    importance: float | None = None
+    importance_parts: str | None = None
 
 
 @dataclass(slots=True)
@@ -105,6 +109,7 @@ class MemoryFrontier(Frontier):
         self._facts: dict[str, float] = {}
         self._asked: dict[int, _Asked] = {}
         self._refused: Counter[tuple[str, str]] = Counter()
+        self._worths = MemoryWorths(self._known_pages, self._weigh)
 
     @override
     def admit(
@@ -123,8 +128,11 @@ class MemoryFrontier(Frontier):
                 self._refused[found.host, why] += 1
                 continue
             page_id = len(self._pages) + 1
-            page = _Page(page_id, found, host_id, now_s, now_s, found.weight)
-            page.lastmod_s = found.lastmod_s
+            worth = found.weight * (1.0 if found.importance is None else found.importance)
+            page = _Page(page_id, found, host_id, now_s, now_s, worth)
+            page.lastmod_s, page.importance = found.lastmod_s, found.importance
+            finder = self._pages.get(found.found_on or 0)
+            self._worths.note_birth(found, finder.last_visit_s if finder else None)
             self._pages[page_id] = page
             self._ids[found.url] = page_id
             self._pages_of_host[host_id].append(page)
@@ -152,6 +160,33 @@ class MemoryFrontier(Frontier):
         )
         return None if room else "crawl-full"
 
+    @property
+    @override
+    def worths(self) -> MemoryWorths:
+        return self._worths
+
+    def _known_pages(self) -> Iterable[KnownPage]:
+        for page in self._pages.values():
+            yield KnownPage(
+                page.page_id,
+                page.host_id,
+                page.found.url,
+                page.found.kind,
+                page.state,
+                page.weight,
+                page.importance,
+                page.found.found_on,
+                len(page.visits),
+                page.last_visit_s,
+                page.tier == NEW,
+                page.found.depth,
+            )
+
+    def _weigh(self, worth: PageWorth) -> None:
+        page = self._pages[worth.page_id]
+        page.weight, page.importance = worth.weight, worth.importance
+        page.importance_parts = worth.parts
+
     @override
     def refuse(self, counts: Mapping[tuple[str, str], int]) -> None:
         self._refused.update(counts)
@@ -178,7 +213,8 @@ class MemoryFrontier(Frontier):
     def reweigh(self, weight_of: Callable[[str], float]) -> int:
         changed = 0
         for page in self._pages.values():
-            weight = weight_of(page.found.url)
+            importance = 1.0 if page.importance is None else page.importance
+            weight = weight_of(page.found.url) * importance
             changed += weight != page.weight
             page.weight = weight
         return changed
@@ -205,7 +241,8 @@ class MemoryFrontier(Frontier):
         due_by_s: float,
         now_s: float,
         until_s: float,
-        discovery_share: float = 0.5,
+        discovery_share: float | None = 0.5,
+        worth: Callable[[Lease, float], float] | None = None,
     ) -> list[Lease]:
         due = [
             page
@@ -216,7 +253,20 @@ class MemoryFrontier(Frontier):
         asked = [page for page in due if page.tier == ASKED][:limit]
         new = [page for page in due if page.tier == NEW]
         old = [page for page in due if page.tier > NEW]
-        n_new, n_old = split(len(new), len(old), limit - len(asked), discovery_share)
+        if discovery_share is None and worth is not None:
+            new.sort(key=lambda page: (-page.weight, page.due_s))
+            # As many of each as a durable frontier looks at.
+            first = new[:limit]
+            known = {page.page_id for page in first}
+            oldest = sorted(new, key=lambda page: (page.due_s, page.page_id))[:limit]
+            first += [page for page in oldest if page.page_id not in known]
+            rated, known_rated = (
+                [(worth(_lease(page), now_s), page) for page in pages]
+                for pages in (first, old[:limit])
+            )
+            return self._take(asked + most_worth(rated, known_rated, limit - len(asked)), until_s)
+        share = 0.5 if discovery_share is None else discovery_share
+        n_new, n_old = split(len(new), len(old), limit - len(asked), share)
         return self._take(asked + interleave(new[:n_new], old[:n_old]), until_s)
 
     @override
@@ -377,6 +427,7 @@ class MemoryFrontier(Frontier):
             page.signalled.append(_signalled(page))
             self._visited.append(page.page_id)
             self._indexing.pop(page.page_id, None)
+            self._worths.note_visit(update)
             if update.difference is not None:
                 told = (visit.visited_at_s, update.difference)
                 self._differences.append((page, *told))
@@ -619,6 +670,8 @@ class MemoryFrontier(Frontier):
             lastmod_s=page.lastmod_s,
             redirect_url=page.last.redirect_url if page.last else None,
             leased_until_s=page.leased_until_s or None,
+            importance=page.importance,
+            importance_parts=page.importance_parts,
             recent=tuple(reversed(page.visits[-recent:])),
         )
 

@@ -11,7 +11,7 @@ __all__ = ["DETAILS", "lease_of", "page_row", "record_of", "visit_of", "visit_ro
 DETAILS = (  # the columns of the query `details` from the sixth on
     "weight", "depth", "discovered_s", "due_s", "visits", "changes", "failures", "last_visit_s",
     "last_status", "indexed_at_s", "change_rate_per_s", "change_rate_factor", "crawl_rate_per_s",
-    "lastmod_s", "redirect_url", "leased_until_s", "due_why",
+    "lastmod_s", "redirect_url", "leased_until_s", "due_why", "importance", "importance_parts",
 )  # fmt: skip
 
 

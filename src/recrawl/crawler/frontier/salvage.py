@@ -15,7 +15,7 @@ __all__ = ["database_faults", "reindexed", "salvaged"]
 _MOST: Final = 20  # faults that are told
 _TABLES: Final = (
     "host", "page", "visit", "plan", "fact", "refusal", "label", "indexing", "asked",
-    "difference", "subscription",
+    "difference", "subscription", "link_list", "tally", "birth",
 )  # fmt: skip
 _WORDS: Final = {  # words that only a crawl writes, by table and column
     ("page", "state"): frozenset(PageState),
@@ -101,7 +101,7 @@ def _copied(old: sqlite3.Connection, new: sqlite3.Connection, table: str) -> int
 def _readable(old: sqlite3.Connection, table: str, columns: list[str]) -> Iterator[tuple[Any, ...]]:
     """Yield rows in their order; where a page of the file cannot be read, look behind it."""
     names = ", ".join(columns)
-    if table in ("refusal", "label", "fact"):  # small, and not all of them have row numbers
+    if table in ("refusal", "label", "fact", "tally"):  # not all of them have row numbers
         with contextlib.suppress(sqlite3.DatabaseError):
             yield from old.execute(f"SELECT {names} FROM {table}")
         return
@@ -133,5 +133,5 @@ def _connect(new: sqlite3.Connection) -> None:
             "UPDATE page SET host_id = (SELECT id FROM host WHERE host = ?) WHERE id = ?",
             (host, page_id),
         )
-    for table in ("visit", "indexing", "asked", "difference"):
+    for table in ("visit", "indexing", "asked", "difference", "link_list", "tally", "birth"):
         new.execute(f"DELETE FROM {table} WHERE page_id NOT IN (SELECT id FROM page)")

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from recrawl.terms import Lease
 
-__all__ = ["best_ahead", "interleave", "split"]
+__all__ = ["best_ahead", "interleave", "most_worth", "split"]
 
 T = TypeVar("T")
 
@@ -25,6 +25,28 @@ def interleave(first: Sequence[T], second: Sequence[T]) -> list[T]:
     places = [((number + 0.5) / len(first), 0, item) for number, item in enumerate(first)]
     places += [((number + 0.5) / len(second), 1, item) for number, item in enumerate(second)]
     return [item for _, _, item in sorted(places, key=lambda place: place[:2])]
+
+
+def most_worth(
+    new: Sequence[tuple[float, T]], old: Sequence[tuple[float, T]], limit: int
+) -> list[T]:
+    """Return the first of both, by what each is worth.
+
+    Parameters
+    ----------
+    new, old : worth and item; those of ``new`` are taken by worth, of ``old`` in their order
+    """
+    first = sorted(new, key=lambda one: -one[0])
+    chosen: list[T] = []
+    n_new = n_old = 0
+    while len(chosen) < limit and (n_new < len(first) or n_old < len(old)):
+        if n_old == len(old) or (n_new < len(first) and first[n_new][0] >= old[n_old][0]):
+            chosen.append(first[n_new][1])
+            n_new += 1
+        else:
+            chosen.append(old[n_old][1])
+            n_old += 1
+    return chosen
 
 
 def best_ahead(

@@ -32,9 +32,10 @@ from recrawl.crawler.frontier.rows import (
     visit_of,
     visit_row,
 )
-from recrawl.crawler.frontier.share import best_ahead, interleave, split
+from recrawl.crawler.frontier.share import best_ahead, interleave, most_worth, split
 from recrawl.crawler.frontier.sql import queries
 from recrawl.crawler.frontier.store import DATABASE, StateLock, open_state, translated
+from recrawl.crawler.frontier.worths import SqliteWorths
 from recrawl.crawler.ports import AdmissionLimits, Frontier
 from recrawl.terms import (
     Difference,
@@ -82,6 +83,7 @@ class SqliteFrontier(Frontier):
         try:
             self._db = open_state(self._path, read_only=read_only)
             self._q = queries()
+            self._worths = SqliteWorths(self._db, self._path, self._writing)
             self._token = 0
             self._n_pages_of_host: dict[int, int] = {}
             self._host_ids: dict[str, int] = {}
@@ -168,11 +170,19 @@ class SqliteFrontier(Frontier):
             variant_of=found.variant_of,
             now_s=now_s,
             lastmod_s=found.lastmod_s,
+            importance=found.importance,
+            found_on=found.found_on,
         )
+        self._worths.note_birth(found)
         self._n_pages += 1
         self._n_pages_of_host[host_id] += 1
         self._n_listings[host_id, found.kind] = n_listings + 1
         self._tiers_of(host_id).add(NEW)
+
+    @property
+    @override
+    def worths(self) -> SqliteWorths:
+        return self._worths
 
     @override
     def refuse(self, counts: Mapping[tuple[str, str], int]) -> None:
@@ -202,9 +212,9 @@ class SqliteFrontier(Frontier):
     def reweigh(self, weight_of: Callable[[str], float]) -> int:
         with self._writing():
             changed = [
-                {"page_id": page_id, "weight": weight_of(url)}
-                for page_id, url, weight in self._db.execute(self._q["pages_and_weights"])
-                if weight_of(url) != weight
+                {"page_id": page_id, "weight": weight_of(url) * importance}
+                for page_id, url, weight, importance in self._run("pages_and_weights")
+                if weight_of(url) * importance != weight
             ]
             self._db.executemany(self._q["save_weight"], changed)
         return len(changed)
@@ -263,21 +273,40 @@ class SqliteFrontier(Frontier):
         due_by_s: float,
         now_s: float,
         until_s: float,
-        discovery_share: float = 0.5,
+        discovery_share: float | None = 0.5,
+        worth: Callable[[Lease, float], float] | None = None,
     ) -> list[Lease]:
         with self._writing():
             bounds = {"host_id": host_id, "due_by_s": due_by_s, "now_s": now_s, "limit": limit}
             due = [
                 row
                 for tier in sorted(self._tiers_of(host_id))
-                for row in self._db.execute(self._q["due"], bounds | {"tier": tier})
+                for row in self._due_of(tier, bounds, by_weight=discovery_share is None)
             ]
             asked = [row for row in due if row[_TIER] == ASKED][:limit]
             new = [row for row in due if row[_TIER] == NEW]
             old = sorted((row for row in due if row[_TIER] > NEW), key=lambda row: row[_DUE])
-            n_new, n_old = split(len(new), len(old), limit - len(asked), discovery_share)
-            rows = asked + interleave(new[:n_new], old[:n_old])
+            new = list({row[0]: row for row in new}.values())
+            left = limit - len(asked)
+            if discovery_share is None and worth is not None:
+                rated, known_rated = (
+                    [(worth(lease_of(row, host_id, 0), now_s), row) for row in rows]
+                    for rows in (new, old[:left])
+                )
+                rows = asked + most_worth(rated, known_rated, left)
+            else:
+                share = 0.5 if discovery_share is None else discovery_share
+                n_new, n_old = split(len(new), len(old), left, share)
+                rows = asked + interleave(new[:n_new], old[:n_old])
             return self._take(rows, host_id, until_s)
+
+    def _due_of(
+        self, tier: int, bounds: dict[str, Any], *, by_weight: bool
+    ) -> Iterator[tuple[Any, ...]]:
+        """Yield the first pages of a queue that are due, those of most weight as well."""
+        if tier == NEW and by_weight:
+            yield from self._db.execute(self._q["due_new"], bounds)
+        yield from self._db.execute(self._q["due"], bounds | {"tier": tier})
 
     @override
     def lease_ahead(
@@ -450,6 +479,7 @@ class SqliteFrontier(Frontier):
                 self._tiers_of(update.lease.host_id).add(row["tier"])
                 self._answer(update)
             self._note_differences(updates)
+            self._worths.note_visits(updates)
             self._db.executemany(
                 self._q["end_indexing"], [{"page_id": update.lease.page_id} for update in updates]
             )

@@ -1,13 +1,16 @@
 """Why one page is visited when it is."""
 
+import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from math import isnan
 from typing import Any
 
+from recrawl.crawler.control.births import birth_worth, learn_births
 from recrawl.crawler.control.intake import REFUSALS
 from recrawl.crawler.control.scope import why_outside
+from recrawl.crawler.control.tiers import visit_gain
 from recrawl.crawler.control.timetables import learn_timetable
 from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.ports import Frontier
@@ -19,7 +22,7 @@ from recrawl.crawler.wiring.rules import crawl_rules
 from recrawl.errors import InputError
 from recrawl.terms import Difference, HostRecord, PageDetails
 
-__all__ = ["explain_page", "page_report", "timetable_report", "why_unknown"]
+__all__ = ["explain_page", "page_report", "timetable_report", "why_unknown", "worth_report"]
 
 
 def explain_page(
@@ -54,6 +57,7 @@ def explain_page(
         differences=frontier.differences(limit=5, url=url),
     )
     report["price_set_by"] = bound_words(facts) if plan else None
+    report.update(worth_report(frontier, details, facts))
     report.update(timetable_report(frontier, url, settings, now_s=now_s))
     return report, details
 
@@ -89,6 +93,48 @@ def page_report(
         next_visit_s=max(details.due_s, host.blocked_until_s),
     )
     return report
+
+
+def worth_report(
+    frontier: Frontier, details: PageDetails, facts: Mapping[str, float]
+) -> dict[str, Any]:
+    """Say what makes a page important, and what a visit would be worth, by part.
+
+    Parameters
+    ----------
+    frontier, facts : of the crawl
+    details : of the page
+
+    Returns
+    -------
+    dict
+        ``importance_by``: share and word of each source. ``worth``: of a visit when the page is
+        due, in weight times seconds, for its changes (or as the first visit) and for what it finds;
+        None before there is a plan.
+    """
+    told = json.loads(details.importance_parts) if details.importance_parts else {}
+    report: dict[str, Any] = {
+        "importance_by": {
+            name: {"share": share, "says": said} for name, (share, said) in told.items()
+        }
+    }
+    price, fresh_s = facts.get("visit_price"), facts.get("fresh_s")
+    if price is None or fresh_s is None:
+        return report | {"worth": None, "births": None}
+    lasting = facts.get("lasting", 1.0)
+    new = learn_births(frontier.worths.births(), 1.0, lasting).get(details.page_id)
+    report["births"] = (
+        None
+        if new is None
+        else {"per_s": new.n_per_s, "shared": new.shared, "worth_per_s": new.flow_per_s}
+    )
+    if details.last_visit_s is None:
+        first = details.weight * fresh_s
+        return report | {"worth": {"price": price, "first_visit": first}}
+    rate, age_s = details.change_rate_per_s, max(details.due_s - details.last_visit_s, 0.0)
+    changes = details.weight / rate * visit_gain(rate * age_s) if rate else 0.0
+    found = 0.0 if new is None else birth_worth(new, age_s)
+    return report | {"worth": {"price": price, "changes": changes, "births": found}}
 
 
 def why_unknown(

@@ -14,6 +14,7 @@ from recrawl.crawler.control.budget import FetchBudget
 from recrawl.crawler.control.capacity import Capacity
 from recrawl.crawler.control.dispatch import Dispatcher
 from recrawl.crawler.control.due_times import DueTimes
+from recrawl.crawler.control.one_price import OnePrice
 from recrawl.crawler.control.policies import revisit_policy
 from recrawl.crawler.control.politeness import PolitenessRules
 from recrawl.crawler.control.returns import Returns
@@ -25,6 +26,7 @@ from recrawl.crawler.runtime.agreement import ENDED_IN_ORDER, Mended, recover
 from recrawl.crawler.runtime.asked import AskedVisits
 from recrawl.crawler.runtime.buffer import Buffer
 from recrawl.crawler.runtime.fleet_control import FleetControl
+from recrawl.crawler.runtime.importance import ImportanceKeeper
 from recrawl.crawler.runtime.indexer import Indexer
 from recrawl.crawler.runtime.parts import Rules, World
 from recrawl.crawler.runtime.planner import Planner
@@ -120,6 +122,10 @@ class Crawl:
         self.mended: list[str] = []  # what the start found to mend, for people
         self._once = once
         self._delay_s = plan.politeness.delay_s
+        self.price = OnePrice(1.0 / rules.prior_rate_per_s)
+        share = rules.discovery_share
+        if share is None and rules.first_free:
+            share = 0.5  # first visits cost nothing there, and would let nothing else through
         burst = max(1.0, min(plan.budget_per_s * plan.burst_s, 1_000.0))
         self.dispatcher = Dispatcher(
             politeness=plan.politeness,
@@ -128,8 +134,10 @@ class Crawl:
             lease_s=rules.lease_s,
             horizon_s=self.started_s if once else inf,
             first_free=rules.first_free,
-            discovery_share=rules.discovery_share,
+            discovery_share=share,
             least_share=inf if rules.least_worth == inf else 0.0,
+            root_of=self.price.root_urgency,
+            worth_of=self.price.share,
         )
         self.capacity = Capacity(rules.n_robots, rules.n_servers)
         self.buffer = Buffer(rules.buffer_capacity, world.clock.now_s)
@@ -145,7 +153,7 @@ class Crawl:
         revisit = plan.revisit
         if isinstance(revisit, str):
             revisit = revisit_policy(revisit, rules.revisit, self.believed)
-        self.due_times = DueTimes(rules.revisit, revisit, self.timetables, self.returns)
+        self.due_times = DueTimes(rules.revisit, revisit, self.timetables, self.returns, self.price)
         self.recorder = Recorder(world, rules, self.dispatcher, self.due_times)
         self.tasks = TaskSource(world, rules, self.dispatcher, self.recorder)
         self.reading = SlowReading(world, rules.revisit, rules.patience_s)
@@ -215,6 +223,7 @@ class Crawl:
             on_plan=on_plan,
             capacity=self.capacity,
             on_news=self.tasks.wake,
+            importance=ImportanceKeeper(world, rules, self.recorder.expected, on_plan=on_plan),
         )
 
     def _is_ours(self, url: str) -> bool:

@@ -18,6 +18,7 @@ from recrawl.crawler.runtime.parts import Rules, World
 from recrawl.crawler.runtime.reading import SlowReading
 from recrawl.crawler.runtime.recorder import Recorder
 from recrawl.errors import PoisonPage, ReadingCut
+from recrawl.learning.link_lists import link_list
 from recrawl.terms import (
     BufferedPage,
     Discovery,
@@ -157,6 +158,7 @@ class Indexer:
     async def _take_in(self, page: BufferedPage, extract: Extract) -> None:
         self._recorder.add(found=self._found(page, extract))
         update, document = self._considered(page, extract)
+        update = replace(update, links=self._link_list(page.lease, extract))
         self.served += 1
         if document is None:
             self._recorder.add([update])
@@ -168,10 +170,12 @@ class Indexer:
         elif update.visit.outcome is Outcome.CHANGED:
             held = replace(extract, signature=page.lease.signature or b"")
             if_same, _ = self._considered(page, held)
+            if_same = replace(if_same, links=update.links)
         canonical = self._canonical(page.lease.url, extract)
         if_copy = None
         if canonical is not None:
             if_copy, _ = self._considered(page, extract, is_copy=True)
+            if_copy = replace(if_copy, links=update.links)
         self._stage(_Staged(update, document, page, if_same, canonical, if_copy))
 
     def _quarantine(self, page: BufferedPage, why: str) -> None:
@@ -222,6 +226,10 @@ class Indexer:
             return update, None
         return update, Document.of(lease.url, extract, page.fetched_at_s)
 
+    def _link_list(self, lease: Lease, extract: Extract) -> bytes | None:
+        """Return where links lead, for the link graph; None where nobody asks for that."""
+        return link_list(lease.url, extract.links) if self._rules.importance.uses_links else None
+
     def _canonical(self, url: str, extract: Extract) -> str | None:
         """Return another address of the host that the page calls its own, where that is a hint."""
         other = extract.canonical
@@ -232,11 +240,12 @@ class Indexer:
     def _found(self, page: BufferedPage, extract: Extract) -> list[Discovery]:
         admission, lease = self._rules.admission, page.lease
         news = [url for url in extract.links if not self._recorder.knows(url)]
+        self._recorder.found_again(lease.page_id, extract.links)
         found = admission.of(news, depth=lease.depth + 1)
         found += admission.of(extract.feeds, kind=Kind.FEED, depth=lease.depth)
         if extract.canonical is not None and extract.canonical != lease.url:
             found += admission.of([extract.canonical], depth=lease.depth)
-        return found
+        return [replace(one, found_on=lease.page_id) for one in found]
 
     @property
     def has_staged(self) -> bool:

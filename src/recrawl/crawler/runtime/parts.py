@@ -1,5 +1,6 @@
 """What the parts of a running crawl share: the adapters, and the rules in force."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf
 
@@ -20,8 +21,35 @@ from recrawl.crawler.ports import (
     Preparation,
     Subscriptions,
 )
+from recrawl.learning.importance import EVEN
 
-__all__ = ["Rules", "World"]
+__all__ = ["ImportanceRules", "Rules", "World"]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportanceRules:
+    """What makes pages important; see `recrawl.learning.importance`.
+
+    Parameters
+    ----------
+    shares : of each source, of sum 1
+    half_life_s : in which counts lose half of their weight
+    least_s : between two times that importance is computed
+    """
+
+    shares: Mapping[str, float] = field(default_factory=lambda: {EVEN: 1.0})
+    half_life_s: float = 30 * 86_400.0
+    least_s: float = 3_600.0
+
+    @property
+    def uses_links(self) -> bool:
+        """Whether links have a say."""
+        return self.shares.get("links", 0.0) > 0.0
+
+    @property
+    def is_even(self) -> bool:
+        """Whether all pages are alike, so that nothing is to be computed."""
+        return self.shares.get(EVEN, 0.0) >= 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +84,7 @@ class Rules:
     agent : product token of the robot, for robots.txt
     admission, limits : what is taken in
     revisit : bounds on revisits
+    importance : what makes pages important
     sources : pages, feeds and sitemaps that are probed by a timetable of their own
     n_robots : robots there are
     n_servers : pages that are indexed at a time; more than one only helps where pages are
@@ -71,7 +100,7 @@ class Rules:
     callback : address below which hubs reach this crawl; "": none is asked
     subscribe_every_s : seconds of the loop between two looks for hubs that are to be asked
     asked_every_s : seconds of the loop between two looks for visits that people ask for
-    discovery_share : of the fetches, while pages never visited wait
+    discovery_share : of the fetches, while pages never visited wait; None: by what they are worth
     replan_s : between two plans, in crawl seconds
     prior_rate_per_s, prior_shape : gamma prior of change rates
     half_lives : seconds in which what is new on a page loses half of its worth, by its URL; None:
@@ -86,6 +115,7 @@ class Rules:
     admission: Admission
     limits: AdmissionLimits = field(default_factory=AdmissionLimits)
     revisit: RevisitRules = field(default_factory=RevisitRules)
+    importance: ImportanceRules = field(default_factory=ImportanceRules)
     sources: tuple[ProbedBy, ...] = ()
     n_robots: int = 8
     n_servers: int = 1
@@ -99,7 +129,7 @@ class Rules:
     callback: str = ""
     subscribe_every_s: float = 10.0
     asked_every_s: float = inf
-    discovery_share: float = 0.5
+    discovery_share: float | None = None
     replan_s: float = 300.0
     prior_rate_per_s: float = 1.0 / (14 * 86_400.0)
     prior_shape: float = 0.5

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.crawler.control.believed import Believed
+from recrawl.crawler.control.births import lasting_share, learn_births
 from recrawl.crawler.control.capacity import Capacity
 from recrawl.crawler.control.dispatch import Dispatcher
 from recrawl.crawler.control.due_times import DueTimes
@@ -20,12 +21,14 @@ from recrawl.crawler.control.evidence import Evidence, PlannedPages
 from recrawl.crawler.control.revisit_policy import Replan
 from recrawl.crawler.control.timetables import learn_timetable
 from recrawl.crawler.ports import Offload
+from recrawl.crawler.runtime.importance import ImportanceKeeper
 from recrawl.crawler.runtime.parts import Rules, World
 from recrawl.errors import NotConverged
-from recrawl.terms import HostRecord, PageDetails, PageState, PlanRecord
+from recrawl.terms import Birth, HostRecord, PageDetails, PageState, PlanRecord
 
 __all__ = ["Planner"]
 
+_LEAST_FOR_REVISITS: Final = 0.5  # of the budget, however many pages wait for their first visit
 _DAY_S: Final = 86_400.0
 _RECENT_PROBES: Final = 2_000
 _MOST_COPIES: Final = 8  # pages that say the same; more of them have nothing to say yet
@@ -39,6 +42,7 @@ class SolvedPlan:
     record: PlanRecord
     least_price: float
     worth: float
+    lasting: float
     page_ids: NDArray[np.int64]
     crawl_rates_per_s: NDArray[np.float64]
     due_s: NDArray[np.float64]
@@ -55,9 +59,10 @@ class Planner:
     on_plan : runs the solver
     capacity : what robots and indexer can bring, where that is less than the budget
     on_news : called when due times have moved
+    importance : looked after before each plan
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is said once, when a crawl is put together
         self,
         world: World,
         rules: Rules,
@@ -68,6 +73,7 @@ class Planner:
         on_plan: Offload,
         capacity: Capacity,
         on_news: Callable[[], None],
+        importance: ImportanceKeeper,
     ) -> None:
         self._world = world
         self._rules = rules
@@ -79,6 +85,7 @@ class Planner:
         self._on_plan = on_plan
         self._capacity = capacity
         self._on_news = on_news
+        self._importance = importance
         self._copies = np.zeros(0, np.int64)
         self._since_visit = 0
         self._learned_at: dict[str, int] = {}  # visits of a source when its pattern was learned
@@ -101,9 +108,12 @@ class Planner:
         """Estimate, solve and put in force; None while there is nothing to plan."""
         world = self._world
         await self._learn_timetables()
+        await self._importance.refresh()
         evidence, last = await world.on_state(self._evidence)
         rates = await self._on_plan(self._estimate, evidence)
         pages, backlog = await world.on_state(self._keep_rates, evidence, rates)
+        told = await world.on_state(self._brought)
+        self._learn_births(*told, pages)
         self._since_visit = last
         if not len(pages.page_ids):
             return None
@@ -169,8 +179,8 @@ class Planner:
         # What the timetables take is not for the plan to give; settings see that enough is left.
         budget = max(budget - self._timetables.rate_per_s, 0.1 * budget)
         n = len(pages.page_ids)
-        if backlog > 0.01 * n and not self._rules.first_free:
-            budget *= 1.0 - self._rules.discovery_share
+        span_s = max(2.0 * self._rules.replan_s, 0.25 * n / budget)
+        budget = self._for_revisits(budget, backlog, n, span_s)
         delays_s = {queue.host_id: queue.politeness.delay_s for queue in self._dispatcher.hosts()}
         host_ids, hosts = np.unique(pages.host_ids, return_inverse=True)
         caps = [
@@ -184,7 +194,7 @@ class Planner:
                 np.array(caps, np.float64),
                 budget,
                 now_s,
-                span_s=max(2.0 * self._rules.replan_s, 0.25 * n / budget),
+                span_s=max(span_s, 0.25 * n / budget),
                 least_price=least_price,
                 prior_rate_per_s=self._rules.prior_rate_per_s,
             )
@@ -202,16 +212,57 @@ class Planner:
             n_never_visited=schedule.n_never_visited,
             measure=self._due_times.policy.name,
         )
+        rates = pages.change_rates_per_s
         rates_moved = schedule.crawl_rates[moved]
         return SolvedPlan(
             record,
             least_price,
             schedule.worth,
+            lasting_share(
+                pages.weights,
+                np.where(np.isnan(rates), self._rules.prior_rate_per_s, rates),
+                schedule.crawl_rates,
+            ),
             pages.page_ids[moved],
             rates_moved,
             schedule.due[moved],
             schedule.why,
         )
+
+    def _for_revisits(self, budget: float, backlog: int, n: int, span_s: float) -> float:
+        """Return what is left of the budget when first visits have been paid for.
+
+        Parameters
+        ----------
+        budget : requests per second
+        backlog : addresses that wait for their first visit
+        n : pages
+        span_s : within which they are to be visited, if they can be
+        """
+        share = self._rules.discovery_share
+        if share is not None:
+            return budget * (1.0 - share) if backlog > 0.01 * n else budget
+        if self._rules.first_free:
+            return budget
+        born = sum(new.n_per_s for new in self._due_times.price.new_pages.values())
+        return max(budget - born - backlog / span_s, _LEAST_FOR_REVISITS * budget)
+
+    def _brought(self) -> tuple[list[Birth], list[tuple[int, int, int, int]]]:
+        worths = self._world.frontier.worths
+        return worths.births(), worths.depths()
+
+    def _learn_births(
+        self,
+        births: list[Birth],
+        depths: list[tuple[int, int, int, int]],
+        pages: PlannedPages,
+    ) -> None:
+        """Learn what visits bring that is new, at the price of the last plan."""
+        price = self._due_times.price
+        usual = float(pages.weights.mean()) if len(pages.weights) else 1.0
+        price.new_pages = learn_births(births, max(usual, 1e-9), price.lasting)
+        price.observe_depths(depths, usual)
+        self._believed.expect_births(price.new_pages)
 
     def _weights(self, pages: PlannedPages) -> NDArray[np.float64]:
         """Return what a fresh copy of each page is worth; little where another says the same.
@@ -242,9 +293,15 @@ class Planner:
                 "plan_bound_by_robots": float(by_robots),
                 "plan_bound_by_indexer": float(by_indexer),
                 "returned": self._returns.returned,
+                "visit_price": solved.record.price,
+                "fresh_s": self._due_times.price.fresh_s,
+                "lasting": self._due_times.price.lasting,
             }
         )
         self._returns.price = solved.record.price
+        record = solved.record
+        fresh_s = record.freshness * record.n_pages / max(record.budget_per_s, 1e-12)
+        self._due_times.price.observe_plan(record.price, fresh_s, solved.lasting)
         now_s = solved.record.solved_at_s
         self._returns.away_s = frontier.gone_s(now_s)
         if self._returns.away_s:

@@ -2,11 +2,14 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from math import inf
 
 from recrawl.crawler.control.dispatch import Dispatcher
 from recrawl.crawler.control.due_times import DueTimes
+from recrawl.crawler.control.finders import Finders
+from recrawl.crawler.control.importance import ExpectedImportance
 from recrawl.crawler.control.intake import HostIntake
 from recrawl.crawler.control.yields import AddressYields
 from recrawl.crawler.runtime.outcomes import removes
@@ -14,8 +17,6 @@ from recrawl.crawler.runtime.parts import Rules, World
 from recrawl.terms import Discovery, HostRecord, PageUpdate
 
 __all__ = ["Recorder"]
-
-# A probe that brought an answer; after any other the life cycle says when to try again.
 
 
 class Recorder:
@@ -61,6 +62,8 @@ class Recorder:
         self._listeners: list[Callable[[], None]] = []
         self._remove: Callable[[PageUpdate], None] | None = None
         self.yields = AddressYields()
+        self.expected = ExpectedImportance()
+        self._finders = Finders()
         self._welcome: list[tuple[int, int]] = []  # pages, with their hosts, to be brought forward
 
     def on_flush(self, listener: Callable[[], None]) -> None:
@@ -113,8 +116,14 @@ class Recorder:
         elif not self._is_dated_anew(discovery):
             return True
         self._seen.add(discovery.url)
-        self._found.append(discovery)
+        if discovery.found_on is not None:
+            self._finders.found(discovery.url, discovery.found_on, self._world.clock.now_s())
+        self._found.append(replace(discovery, importance=self.expected.of(discovery.url)))
         return True
+
+    def found_again(self, page_id: int, urls: Iterable[str]) -> None:
+        """Note what a page leads to that another one led to first, not long ago."""
+        self._finders.found_again(page_id, urls, self._world.clock.now_s())
 
     def _is_dated_anew(self, discovery: Discovery) -> bool:
         """Say whether a date has not been told of this page: listings announce changes by it."""
@@ -154,6 +163,7 @@ class Recorder:
             updates, self._updates = self._updates, []
             found, self._found = self._found, []
             welcome, self._welcome = self._welcome, []
+            leads = self._finders.take()
             refused, self._refused = self._refused, Counter()
             if not (updates or found or refused or welcome):
                 return
@@ -163,6 +173,9 @@ class Recorder:
                 if welcome:
                     page_ids = [page_id for page_id, _ in welcome]
                     await self._world.on_state(self._world.frontier.bring_forward, page_ids, now_s)
+                if leads:
+                    worths = self._world.frontier.worths
+                    await self._world.on_state(worths.found_again, leads)
                 if refused:
                     await self._world.on_state(self._world.frontier.refuse, refused)
             except BaseException:

@@ -178,6 +178,8 @@ class Visitor:
         raw_hash = self._world.extractor.raw_hash("\n".join(sorted(listed)).encode())
         changed = None if lease.raw_hash is None else raw_hash != lease.raw_hash
         finding = Finding(Outcome.LISTING, response, raw_hash=raw_hash, changed=changed)
+        self._recorder.found_again(lease.page_id, [url for url, _ in pages])
+        found = [replace(one, found_on=lease.page_id) for one in found]
         put_off = self._recorder.add(found=found)
         self._record(lease, finding, started_s, read_again=bool(put_off))
 

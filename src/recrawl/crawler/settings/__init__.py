@@ -17,6 +17,7 @@ from recrawl.crawler.settings.file import (
     Buffer,
     Fetch,
     File,
+    ImportanceKeys,
     Index,
     Plan,
     Politeness,
@@ -82,7 +83,7 @@ def _explained(text: str) -> str:
     section: Any = {
         "scope": ScopeKeys, "politeness": Politeness, "fetch": Fetch,
         "reading": Reading, "revisit": Revisit, "buffer": Buffer, "index": Index, "plan": Plan,
-        "archive": Archive, "": File, "sources": Source,
+        "archive": Archive, "importance": ImportanceKeys, "": File, "sources": Source,
     }.get(where.partition("[")[0], Weight)  # fmt: skip
     known = [item.name for item in msgspec.structs.fields(section)]
     near = difflib.get_close_matches(name, known, n=1)

@@ -63,6 +63,18 @@ class Weight(msgspec.Struct, forbid_unknown_fields=True):
     half_life: str | None = None
 
 
+class ImportanceKeys(msgspec.Struct, forbid_unknown_fields=True):
+    """What makes pages important, and with which shares; they add up to 1."""
+
+    even: float | None = None
+    links: float | None = None
+    searches: float | None = None
+    logs: float | None = None
+    table: float | None = None
+    half_life: str = "30d"
+    every: str = "1h"
+
+
 class Source(msgspec.Struct, forbid_unknown_fields=True):
     """A source that is probed by a timetable of its own."""
 
@@ -116,7 +128,7 @@ class Plan(msgspec.Struct, forbid_unknown_fields=True):
     replan: str = "5m"
     least_worth: str = "0 points"
     first_pass: str = "budget"
-    discovery_share: float = 0.5
+    discovery_share: float | None = None
     typical_change: str = "14d"
 
 
@@ -136,6 +148,7 @@ class File(msgspec.Struct, forbid_unknown_fields=True):
     reading: Reading = msgspec.field(default_factory=Reading)
     revisit: Revisit = msgspec.field(default_factory=Revisit)
     weights: list[Weight] = []
+    importance: ImportanceKeys = msgspec.field(default_factory=ImportanceKeys)
     sources: list[Source] = []
     buffer: Buffer = msgspec.field(default_factory=Buffer)
     index: Index = msgspec.field(default_factory=Index)

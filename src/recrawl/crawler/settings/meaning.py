@@ -6,11 +6,12 @@ from typing import Final
 
 from recrawl.crawler.control.urls import host_of, normalise
 from recrawl.crawler.settings.checks import at_least, duration, points, share, size
-from recrawl.crawler.settings.file import File, Weight
+from recrawl.crawler.settings.file import File, ImportanceKeys, Weight
 from recrawl.crawler.settings.sources import check_sources, source_settings
-from recrawl.crawler.settings.values import Settings
+from recrawl.crawler.settings.values import DEFAULT_SHARES, Settings
 from recrawl.crawler.settings.whole import checked_contact, checked_name, checked_seeds
 from recrawl.errors import InvalidSettings
+from recrawl.learning.importance import SOURCES
 from recrawl.quantities import parse_rate_per_s
 
 __all__ = ["checked"]
@@ -66,6 +67,9 @@ def checked(file: File, folder: Path) -> Settings:
         listing_s=duration("revisit.listings", file.revisit.listings, 0.001),
         weights=_weights(file.weights),
         half_lives=_half_lives(file.weights),
+        importance=_importance(file.importance),
+        count_half_life_s=duration("importance.half_life", file.importance.half_life, 1.0),
+        importance_s=duration("importance.every", file.importance.every, 0.001),
         sources=tuple(map(source_settings, file.sources)),
         buffer_capacity=at_least("buffer.capacity", file.buffer.capacity, 1, 1_000_000),
         buffer_deadline_s=duration("buffer.deadline", file.buffer.deadline, 0.001),
@@ -86,7 +90,9 @@ def checked(file: File, folder: Path) -> Settings:
         replan_s=duration("plan.replan", file.plan.replan, 0.001),
         least_worth=points("plan.least_worth", file.plan.least_worth),
         first_pass=_first_pass(file.plan.first_pass),
-        discovery_share=share("plan.discovery_share", file.plan.discovery_share),
+        discovery_share=None
+        if file.plan.discovery_share is None
+        else share("plan.discovery_share", file.plan.discovery_share),
         prior_rate_per_s=1.0 / duration("plan.typical_change", file.plan.typical_change, 0.001),
     )
     check_sources(settings)
@@ -173,6 +179,23 @@ def _half_lives(rules: list[Weight]) -> tuple[tuple[str, float], ...]:
         for rule in rules
         if rule.half_life is not None
     )
+
+
+def _importance(keys: ImportanceKeys) -> tuple[tuple[str, float], ...]:
+    given = {name: getattr(keys, name) for name in SOURCES}
+    if all(share is None for share in given.values()):
+        return DEFAULT_SHARES
+    for name, value in given.items():
+        if value is not None and not 0.0 <= value <= 1.0:
+            raise InvalidSettings(f"importance.{name}: {value} must lie in 0 .. 1")
+    told = {name: float(value) for name, value in given.items() if value}
+    if abs(sum(told.values()) - 1.0) > 1e-6:
+        said = ", ".join(f"{name} = {share:g}" for name, share in told.items()) or "nothing"
+        raise InvalidSettings(
+            f"importance: the shares ({said}) come to {sum(told.values()):g}, they must add up to "
+            '1; give what is left to "even", by which all pages are alike'
+        )
+    return tuple(told.items())
 
 
 def _control(text: str) -> str:

@@ -3,11 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from recrawl.crawler.settings.whole import made_whole
 from recrawl.version import VERSION
 
-__all__ = ["Settings", "SourceSettings"]
+__all__ = ["DEFAULT_SHARES", "Settings", "SourceSettings"]
+
+DEFAULT_SHARES: Final = (("even", 0.5), ("links", 0.5))  # of what makes pages important
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,9 @@ class Settings:
     listing_s: float = 86_400.0
     weights: tuple[tuple[str, float], ...] = ()
     half_lives: tuple[tuple[str, float], ...] = ()  # s
+    importance: tuple[tuple[str, float], ...] = DEFAULT_SHARES
+    count_half_life_s: float = 30 * 86_400.0
+    importance_s: float = 3_600.0
     sources: tuple[SourceSettings, ...] = ()
     buffer_capacity: int = 32
     buffer_deadline_s: float = 600.0
@@ -93,7 +99,7 @@ class Settings:
     replan_s: float = 300.0
     least_worth: float = 0.0
     first_pass: str = "budget"
-    discovery_share: float = 0.5
+    discovery_share: float | None = None
     prior_rate_per_s: float = 1.0 / (14 * 86_400.0)
     warc: Path | None = None
     warc_max_bytes: int = 2**30

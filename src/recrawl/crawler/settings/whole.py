@@ -10,6 +10,7 @@ from recrawl.crawler.control.policies import POLICIES
 from recrawl.crawler.control.scope import Scope
 from recrawl.crawler.control.urls import host_of, normalise
 from recrawl.errors import InvalidSettings
+from recrawl.learning.importance import SOURCES
 from recrawl.quantities import show_duration
 
 __all__ = ["checked_contact", "checked_name", "checked_seeds", "made_whole"]
@@ -20,9 +21,10 @@ _ABOVE_NOTHING: Final = (
     "budget_per_s", "burst_s", "first_backoff_s", "longest_backoff_s", "timeout_s",
     "reading_cpu_s", "min_interval_s", "max_interval_s", "initial_interval_s", "listing_s",
     "buffer_deadline_s", "starvation_weight", "commit_s", "index_timeout_s", "replan_s",
-    "prior_rate_per_s", "warc_max_bytes", "max_bytes", "reading_memory_bytes",
+    "prior_rate_per_s", "count_half_life_s", "importance_s", "warc_max_bytes", "max_bytes",
+    "reading_memory_bytes",
 )  # fmt: skip
-_NOT_NEGATIVE: Final = ("delay_s", "confirm_s", "least_worth", "discovery_share")
+_NOT_NEGATIVE: Final = ("delay_s", "confirm_s", "least_worth")
 _AT_LEAST_ONE: Final = (
     "n_robots", "max_pages", "max_pages_per_host", "max_new_per_minute", "buffer_capacity",
     "n_servers",
@@ -105,6 +107,17 @@ def _check_beside(settings: Any) -> None:
                 f"{section}.{first} ({show_duration(low)}) is longer than {section}.{last} "
                 f"({show_duration(high)})"
             )
+    for name, value in settings.importance:
+        if name not in SOURCES or not 0.0 <= value <= 1.0:
+            raise InvalidSettings(
+                f"importance: {name!r} with {value!r} is no share; the sources are "
+                f"{', '.join(SOURCES)}, and a share lies in 0 .. 1"
+            )
+    if abs(sum(value for _, value in settings.importance) - 1.0) > 1e-6:
+        raise InvalidSettings(f"importance: the shares {settings.importance} must add up to 1")
+    given = settings.discovery_share
+    if given is not None and (isinstance(given, bool | str) or not 0.0 <= given <= 1.0):
+        raise InvalidSettings(f"discovery_share: {given!r} must be between 0 and 1, or left out")
     if settings.policy not in POLICIES:
         raise InvalidSettings(f"plan.policy: {settings.policy!r} is none of {', '.join(POLICIES)}")
 

@@ -14,7 +14,7 @@ from recrawl.crawler.control.scope import Scope, Weights
 from recrawl.crawler.control.timetables import ProbedBy
 from recrawl.crawler.ports import AdmissionLimits
 from recrawl.crawler.runtime.crawl import CrawlPlan
-from recrawl.crawler.runtime.parts import Rules
+from recrawl.crawler.runtime.parts import ImportanceRules, Rules
 from recrawl.crawler.settings import Settings, SourceSettings
 from recrawl.crawler.settings.zones import find_zone
 from recrawl.crawler.wiring.zones import local_clock
@@ -58,6 +58,9 @@ def crawl_rules(settings: Settings) -> Rules:
         admission=admission,
         limits=limits,
         revisit=revisit,
+        importance=ImportanceRules(
+            dict(settings.importance), settings.count_half_life_s, settings.importance_s
+        ),
         sources=tuple(map(_probed_by, settings.sources)),
         n_robots=settings.n_robots,
         n_servers=settings.n_servers,

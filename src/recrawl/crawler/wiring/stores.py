@@ -9,6 +9,7 @@ from recrawl.crawler.frontier.history import SqliteHistory
 from recrawl.crawler.frontier.sqlite import SqliteFrontier
 from recrawl.crawler.frontier.store import holder
 from recrawl.crawler.frontier.subscriptions import SqliteSubscriptions
+from recrawl.crawler.frontier.tally_door import TallyDoor
 from recrawl.crawler.index.steps import CommandStep, Steps
 from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.crawler.ports import Preparation
@@ -24,6 +25,7 @@ __all__ = [
     "open_index",
     "open_steps",
     "open_subscriptions",
+    "open_tallies",
 ]
 
 
@@ -38,6 +40,11 @@ def open_frontier(state: Path, *, read_only: bool = False) -> SqliteFrontier:
 def open_door(state: Path) -> VisitDoor:
     """Open the door by which visits are asked for beside a running crawl."""
     return VisitDoor(state)
+
+
+def open_tallies(state: Path) -> TallyDoor:
+    """Open the door by which counts of pages are added beside a running crawl."""
+    return TallyDoor(state)
 
 
 def open_subscriptions(state: Path) -> SqliteSubscriptions:

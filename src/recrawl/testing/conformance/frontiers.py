@@ -13,7 +13,17 @@ import pytest
 
 from recrawl.crawler.control.yields import LITTLE
 from recrawl.crawler.ports import AdmissionLimits, Frontier
-from recrawl.terms import Discovery, Kind, Lease, Outcome, PageState, PageUpdate, PlanRecord, Visit
+from recrawl.terms import (
+    Discovery,
+    Kind,
+    Lease,
+    Outcome,
+    PageState,
+    PageUpdate,
+    PageWorth,
+    PlanRecord,
+    Visit,
+)
 
 __all__ = ["FrontierSuite"]
 
@@ -583,3 +593,115 @@ class FrontierSuite:
         assert len(self._leased(frontier, 2)) == 2
         assert list(frontier.with_query()) == []
         assert frontier.refused() == []
+
+    # -- what pages are worth --
+
+    def test_new_addresses_are_born_on_pages_that_were_visited_before(
+        self, frontier: Frontier
+    ) -> None:
+        """What a first visit shows was there already; what a later one shows is new."""
+        frontier.admit([_found("/hub")], 0.0, ANY)
+        (hub,) = self._leased(frontier)
+        frontier.admit([_found("/old", found_on=hub.page_id)], 10.0, ANY)
+        frontier.complete([_update(hub, 10.0)])
+        (hub,) = (one for one in self._leased(frontier, 5, 200.0) if one.url.endswith("/hub"))
+        news = [_found(f"/new{n}", found_on=hub.page_id) for n in range(3)]
+        frontier.admit(news, 210.0, ANY)
+        frontier.complete([_update(hub, 210.0, Outcome.CHANGED)])
+        frontier.worths.found_again({hub.page_id: (1, 30.0)})
+
+        (born,) = frontier.worths.births()
+
+        assert (born.page_id, born.kind) == (hub.page_id, Kind.PAGE)
+        assert born.n == pytest.approx(3.0, rel=1e-3)
+        assert born.exposure_s == pytest.approx(200.0, rel=1e-3)
+        assert (born.again, born.lead_s) == (1.0, 30.0)
+        assert born.worth is None
+
+    def test_what_is_found_is_worth_what_it_turned_out_to_be(self, frontier: Frontier) -> None:
+        """The mean of those visited since; what was no page counts as 0."""
+        frontier.admit([_found("/hub")], 0.0, ANY)
+        (hub,) = self._leased(frontier)
+        frontier.complete([_update(hub, 10.0)])
+        (hub,) = self._leased(frontier, 1, 200.0)
+        news = [_found("/a", found_on=hub.page_id, weight=3.0), _found("/b", found_on=hub.page_id)]
+        frontier.admit(news, 210.0, ANY)
+        frontier.complete([_update(hub, 210.0, Outcome.CHANGED, due_s=9e9)])
+        a, b = sorted(self._leased(frontier, 5, 220.0), key=lambda lease: lease.url)
+        frontier.complete([_update(a, 220.0), _update(b, 220.0, state=PageState.EXCLUDED)])
+
+        (born,) = frontier.worths.births()
+
+        assert born.worth == pytest.approx(1.5)
+
+    def test_importance_multiplies_the_weight_of_the_pattern(self, frontier: Frontier) -> None:
+        """Whatever either of them is later."""
+        frontier.admit([_found("/a", weight=2.0, importance=0.5), _found("/b")], 0.0, ANY)
+        before = {lease.url[-1]: lease.weight for lease in self._leased(frontier, 2)}
+
+        first = frontier.worths.addresses(after=0, limit=9)[0]
+        hosts = frontier.worths.save([PageWorth(first[0], 6.0, 3.0, '{"links": 3.0}')])
+        frontier.reweigh(lambda url: 4.0 if url.endswith("/a") else 1.0)
+
+        details = frontier.details(f"{HOST}/a")
+        assert before == {"a": 1.0, "b": 1.0}
+        assert hosts == [first[1]]
+        assert details is not None
+        assert (details.weight, details.importance) == (12.0, 3.0)
+        assert details.importance_parts == '{"links": 3.0}'
+
+    def test_links_are_kept_until_others_are_told(self, frontier: Frontier) -> None:
+        """A visit that found nothing new says nothing of links."""
+        frontier.admit([_found("/a"), _found("/b")], 0.0, ANY)
+        a, b = self._leased(frontier, 2)
+        frontier.complete([_update(a, 10.0, links=b"12345678"), _update(b, 10.0)])
+        again = {lease.page_id: lease for lease in self._leased(frontier, 2, 300.0)}
+        frontier.complete([_update(again[a.page_id], 300.0, Outcome.UNCHANGED)])
+
+        assert frontier.worths.link_lists(after=0, limit=9) == [(a.page_id, b"12345678")]
+        assert frontier.worths.link_lists(after=a.page_id, limit=9) == []
+
+    def test_counts_add_up_and_fade(self, frontier: Frontier) -> None:
+        """By half within their half-life, before anything is added."""
+        frontier.admit([_found("/a"), _found("/b")], 0.0, ANY)
+        worths = frontier.worths
+
+        assert worths.count("logs", {f"{HOST}/a": 4.0, f"{HOST}/none": 1.0}, 0.0, 100.0) == 1
+        assert worths.count("logs", {f"{HOST}/a": 1.0, f"{HOST}/b": 2.0}, 100.0, 100.0) == 2
+        assert sorted(row[1:] for row in worths.tallies()) == [
+            ("logs", 2.0, 100.0),
+            ("logs", 3.0, 100.0),
+        ]
+        worths.forget("logs")
+        assert worths.tallies() == []
+
+    def test_without_a_share_pages_are_handed_out_by_what_they_are_worth(
+        self, frontier: Frontier
+    ) -> None:
+        """Of pages never visited those of most weight, beside what is due in its order."""
+        found = [_found("/old"), _found("/a", weight=1.0), _found("/b", weight=5.0), _found("/c")]
+        frontier.admit(found[:1], 0.0, ANY)
+        (old,) = self._leased(frontier)
+        frontier.complete([_update(old, 10.0, due_s=20.0)])
+        frontier.admit(found[1:], 11.0, ANY)
+
+        leases = frontier.lease(
+            frontier.hosts()[0].host_id,
+            limit=3,
+            due_by_s=30.0,
+            now_s=30.0,
+            until_s=99.0,
+            discovery_share=None,
+            worth=lambda lease, _: 3.0 if lease.url.endswith("/old") else lease.weight,
+        )
+
+        assert [lease.url[-2:] for lease in leases] == ["/b", "ld", "/a"]
+
+    def test_depths_are_counted_by_host(self, frontier: Frontier) -> None:
+        """With how many of the pages there were visited."""
+        frontier.admit([_found("/"), _found("/a", depth=1), _found("/b", depth=1)], 0.0, ANY)
+        (home,) = (one for one in self._leased(frontier, 3) if one.url.endswith("/"))
+        frontier.complete([_update(home, 10.0)])
+        host_id = frontier.hosts()[0].host_id
+
+        assert frontier.worths.depths() == [(host_id, 0, 1, 1), (host_id, 1, 2, 0)]

@@ -46,9 +46,10 @@ SELECT id FROM page WHERE url = :url;
 
 -- name: admit
 INSERT OR IGNORE INTO page
-    (url, host_id, kind, state, depth, hops, weight, variant_of, discovered_s, lastmod_s, due_s)
-VALUES (:url, :host_id, :kind, 'discovered', :depth, :hops, :weight, :variant_of, :now_s,
-    :lastmod_s, :now_s);
+    (url, host_id, kind, state, depth, hops, weight, variant_of, discovered_s, lastmod_s, due_s,
+    importance, found_on)
+VALUES (:url, :host_id, :kind, 'discovered', :depth, :hops, :weight * coalesce(:importance, 1.0),
+    :variant_of, :now_s, :lastmod_s, :now_s, :importance, :found_on);
 
 -- name: note_lastmod
 UPDATE page SET lastmod_s = :lastmod_s WHERE url = :url AND :lastmod_s IS NOT NULL;
@@ -61,6 +62,14 @@ FROM page
 WHERE host_id = :host_id AND tier = :tier AND due_s <= :due_by_s
     AND leased_until_s <= :now_s
 ORDER BY due_s LIMIT :limit;
+
+-- Pages never visited, those of most weight first.
+-- name: due_new
+SELECT id, url, due_s, kind, state, depth, hops, failures, etag, last_modified, signature,
+    raw_hash, last_visit_s, crawl_rate_per_s, weight, change_rate_per_s, policy_memory, tier
+FROM page INDEXED BY page_new
+WHERE host_id = :host_id AND tier = 0 AND due_s <= :due_by_s AND leased_until_s <= :now_s
+ORDER BY weight DESC, due_s LIMIT :limit;
 
 -- name: lease
 UPDATE page SET lease_token = :token, leased_until_s = :until_s WHERE id = :page_id;
@@ -191,7 +200,7 @@ SELECT outcome, count(*) FROM visit WHERE visited_at_s >= :since_s GROUP BY outc
 -- name: details
 SELECT page.id, url, host.host, kind, state, weight, depth, discovered_s, due_s, visits, changes,
     page.failures, last_visit_s, last_status, indexed_at_s, change_rate_per_s, change_rate_factor,
-    crawl_rate_per_s, lastmod_s, redirect_url, leased_until_s, due_why
+    crawl_rate_per_s, lastmod_s, redirect_url, leased_until_s, due_why, importance, importance_parts
 FROM page JOIN host ON host.id = page.host_id WHERE url = :url;
 
 -- name: recent_visits
@@ -241,6 +250,9 @@ SELECT host.host, 'low-yield', count(*) FROM page JOIN host ON host.id = page.ho
 WHERE tier = 0 AND due_why = :little GROUP BY host.host
 ORDER BY 3 DESC, 1, 2;
 
+-- name: label
+SELECT value FROM label WHERE name = :name;
+
 -- name: save_label
 INSERT INTO label (name, value) VALUES (:name, :value)
 ON CONFLICT (name) DO UPDATE SET value = excluded.value;
@@ -252,7 +264,8 @@ SELECT url, host.host AS host, kind, state, weight, depth, discovered_s, due_s, 
     CASE WHEN state NOT IN ('discovered', 'indexed', 'missing') THEN 0.0
          ELSE 86400.0 * coalesce(change_rate_per_s,
              (SELECT avg(change_rate_per_s) FROM page), 1.0 / (14 * 86400.0)) END AS change_rate,
-    86400.0 * coalesce(crawl_rate_per_s, 0.0) AS crawl_rate
+    86400.0 * coalesce(crawl_rate_per_s, 0.0) AS crawl_rate,
+    coalesce(importance, 1.0) AS importance
 FROM page JOIN host ON host.id = page.host_id ORDER BY page.id;
 
 -- name: export_visits
@@ -262,7 +275,7 @@ SELECT page.url AS url, strftime('%Y-%m-%dT%H:%M:%fZ', visited_at_s, 'unixepoch'
 FROM visit JOIN page ON page.id = visit.page_id ORDER BY visit.id;
 
 -- name: pages_and_weights
-SELECT id, url, weight FROM page;
+SELECT id, url, weight, coalesce(importance, 1.0) FROM page;
 
 -- name: save_weight
 UPDATE page SET weight = :weight WHERE id = :page_id;
@@ -412,3 +425,58 @@ FROM subscription ORDER BY topic LIMIT :limit;
 UPDATE subscription SET due_s = :due_s, asked_until_s = :asked_until_s, until_s = :until_s,
     told_s = :told_s, failures = :failures, note = :note
 WHERE callback = :callback;
+
+-- name: addresses
+SELECT id, host_id, url, state, importance FROM page
+WHERE id > :after AND kind = 'page' ORDER BY id LIMIT :limit;
+
+-- name: link_lists
+SELECT page_id, targets FROM link_list WHERE page_id > :after ORDER BY page_id LIMIT :limit;
+
+-- name: save_links
+INSERT INTO link_list (page_id, targets) VALUES (:page_id, :targets)
+ON CONFLICT (page_id) DO UPDATE SET targets = excluded.targets WHERE targets != excluded.targets;
+
+-- name: tallies
+SELECT page_id, source, n, at_s FROM tally;
+
+-- name: tally_of
+SELECT n, at_s FROM tally WHERE page_id = :page_id AND source = :source;
+
+-- name: count
+INSERT INTO tally (page_id, source, n, at_s) VALUES (:page_id, :source, :n, :now_s)
+ON CONFLICT (page_id, source) DO UPDATE SET n = excluded.n, at_s = excluded.at_s;
+
+-- name: forget_tally
+DELETE FROM tally WHERE source = :source;
+
+-- name: save_importance
+UPDATE page SET weight = :weight, importance = :importance, importance_parts = :parts
+WHERE id = :page_id RETURNING host_id, tier;
+
+-- name: note_birth
+INSERT INTO birth (page_id, n) SELECT id, 1 FROM page
+WHERE id = :page_id AND last_visit_s IS NOT NULL
+ON CONFLICT (page_id) DO UPDATE SET n = n + 1;
+
+-- name: note_exposure
+INSERT INTO birth (page_id, exposure_s) VALUES (:page_id, :interval_s)
+ON CONFLICT (page_id) DO UPDATE SET n = :kept * n, exposure_s = :kept * exposure_s + :interval_s,
+    again = :kept * again, lead_s = :kept * lead_s;
+
+-- name: found_again
+INSERT INTO birth (page_id, again, lead_s) SELECT id, :again, :lead_s FROM page WHERE id = :page_id
+ON CONFLICT (page_id) DO UPDATE SET again = again + :again, lead_s = lead_s + :lead_s;
+
+-- What was found on a page and turned out to be none has the worth 0.
+-- name: births
+SELECT birth.page_id, page.host_id, page.kind, n, exposure_s, again, lead_s,
+    CASE WHEN n > 0 THEN (
+        SELECT avg(CASE WHEN child.state = 'indexed' THEN child.weight ELSE 0.0 END)
+        FROM page AS child WHERE child.found_on = birth.page_id AND child.visits > 0
+    ) END, page.last_visit_s
+FROM birth JOIN page ON page.id = birth.page_id WHERE exposure_s > 0 ORDER BY birth.page_id;
+
+-- name: depths
+SELECT host_id, depth, count(*), sum(visits > 0) FROM page WHERE kind = 'page'
+GROUP BY host_id, depth ORDER BY host_id, depth;

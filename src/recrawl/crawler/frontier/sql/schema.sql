@@ -44,10 +44,15 @@ CREATE TABLE page (
     change_rate_factor REAL,
     crawl_rate_per_s REAL,
     due_why TEXT, -- what set the due time, in words; NULL: the page was discovered
-    policy_memory BLOB -- what the revisit policy keeps of the page
+    policy_memory BLOB, -- what the revisit policy keeps of the page
+    importance REAL, -- by the evidence, of mean 1; the weight is this times that of its pattern
+    importance_parts TEXT, -- JSON: what each source says of it; NULL: expected, not computed yet
+    found_on INTEGER -- the page whose visit found it first; NULL: none did, or nobody knows
 ) STRICT;
 
 CREATE INDEX page_by_due ON page (host_id, tier, due_s);
+CREATE INDEX page_new ON page (host_id, weight DESC, due_s) WHERE tier = 0;
+CREATE INDEX page_by_finder ON page (found_on) WHERE found_on IS NOT NULL;
 CREATE INDEX page_by_variant ON page (variant_of) WHERE variant_of IS NOT NULL;
 
 CREATE TABLE visit (
@@ -140,4 +145,28 @@ CREATE TABLE subscription (
     told_s REAL NOT NULL DEFAULT 0, -- last time that it told something
     failures INTEGER NOT NULL DEFAULT 0, -- in a row
     note TEXT
+) STRICT;
+
+-- Where the links of a page lead: 64-bit hashes of addresses; see learning/link_lists.py.
+CREATE TABLE link_list (
+    page_id INTEGER PRIMARY KEY REFERENCES page (id),
+    targets BLOB NOT NULL
+) STRICT;
+
+-- How often people saw or asked for a page, by where that was counted; older counts have faded.
+CREATE TABLE tally (
+    page_id INTEGER NOT NULL REFERENCES page (id),
+    source TEXT NOT NULL, -- searches, logs, table
+    n REAL NOT NULL,
+    at_s REAL NOT NULL, -- when it was last added to
+    PRIMARY KEY (page_id, source)
+) STRICT, WITHOUT ROWID;
+
+-- New addresses that visits of a page brought first, after its own first visit; older ones fade.
+CREATE TABLE birth (
+    page_id INTEGER PRIMARY KEY REFERENCES page (id),
+    n REAL NOT NULL DEFAULT 0,
+    exposure_s REAL NOT NULL DEFAULT 0, -- time between its visits
+    again REAL NOT NULL DEFAULT 0, -- of those addresses, the ones that another page brought later
+    lead_s REAL NOT NULL DEFAULT 0 -- by so much in all
 ) STRICT;

@@ -1,0 +1,230 @@
+"""`recrawl importance`: count what people ask for, from logs and tables."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Final
+
+import numpy as np
+from cyclopts import App, Parameter
+
+from recrawl.cli.crawler.place import DEFAULT_CONFIG, state_directory
+from recrawl.cli.output import note, print_json, say
+from recrawl.crawler.control.urls import host_of, normalise
+from recrawl.crawler.settings import Settings, load_settings
+from recrawl.crawler.wiring.stores import open_frontier, open_tallies
+from recrawl.errors import InputError, InvalidTable
+from recrawl.tables.access_logs import LogCounts, count_requests, open_log
+
+__all__ = ["app"]
+
+app = App(
+    name="importance",
+    help="Count what people ask for: pages that many read are kept fresh first.",
+    help_format="plaintext",
+    version_flags=[],
+    result_action="return_value",
+)
+_HALF_LIFE_S: Final = 30 * 86_400.0
+
+
+@app.command(name="from-log")
+def from_log(
+    log: Annotated[Path, Parameter(allow_leading_hyphen=True)],
+    *,
+    host: str | None = None,
+    config: Path | None = None,
+    state: Path | None = None,
+    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+) -> int:
+    """Count the requests of people in the log of a web server, and have pages weigh by them.
+
+    Reads the combined format of nginx and Apache, and JSON lines such as Caddy's, compressed or
+    not. Robots are left out. Lines up to the latest that was read before are not counted again, so
+    that a log can be read every day. Works beside a running crawl.
+
+    Parameters
+    ----------
+    log
+        The log.
+    host
+        Address of the host that it is of, where its lines do not tell, such as
+        https://example.org.  [default: the crawl's, if it has one]
+    config
+        Configuration of the crawl.  [default: recrawl.toml]
+    state
+        State directory of the crawl, instead of a configuration.
+    json_
+        Print one JSON object and nothing else.
+    """
+    directory, settings = state_directory(config, state), _settings(config, state)
+    with open_log(log) as lines:
+        hosts = _hosts(directory)
+        own = _checked_host(host) if host is not None else None
+        door = open_tallies(directory)
+        try:
+            name = own or "any"
+            found = count_requests(log, lines, later_than_s=door.read_until_s(name))
+            counts = _addresses(log, found, own, hosts)
+            until_s = max(found.latest_s, door.read_until_s(name))
+            half_life_s = settings.count_half_life_s if settings else _HALF_LIFE_S
+            known = door.add("logs", counts, half_life_s, read_until=(name, until_s))
+        finally:
+            door.close()
+    report: dict[str, object] = {
+        "requests": sum(found.counts.values()),
+        "addresses": len(counts),
+        "known": known,
+        "robots": found.n_robots,
+        "other": found.n_other,
+        "read_before": found.n_old,
+        "broken": found.n_broken,
+    }
+    if json_:
+        print_json(report)
+    else:
+        say(
+            f"Counted {report['requests']:,} requests for {len(counts):,} addresses, of which the "
+            f"crawl knows {known:,}. Left out: {found.n_robots:,} by robots, {found.n_other:,} "
+            f"that were no successful GET, {found.n_old:,} read before."
+        )
+    if found.n_broken:
+        where = ", ".join(map(str, found.first_broken))
+        note(f"{log}: {found.n_broken:,} of {found.n_lines:,} lines cannot be read (line {where})")
+    _remind(settings, "logs")
+    return 0
+
+
+@app.command(name="from-table")
+def from_table(
+    table: Annotated[Path, Parameter(allow_leading_hyphen=True)],
+    *,
+    address: str,
+    count: str,
+    config: Path | None = None,
+    state: Path | None = None,
+    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+) -> int:
+    """Have pages weigh by counts in a table, as Search Console, Matomo and Plausible export them.
+
+    The counts take the place of those of the table before. Works beside a running crawl.
+
+    Parameters
+    ----------
+    table
+        CSV, Parquet or JSON Lines.
+    address
+        Its column of addresses; a path is meant on the crawl's host, if it has one.
+    count
+        Its column of counts.
+    config
+        Configuration of the crawl.  [default: recrawl.toml]
+    state
+        State directory of the crawl, instead of a configuration.
+    json_
+        Print one JSON object and nothing else.
+    """
+    directory, settings = state_directory(config, state), _settings(config, state)
+    told = _read_counts(table, address, count)
+    hosts = _hosts(directory)
+    counts: dict[str, float] = {}
+    strange = 0
+    for text, n in told:
+        url = _address(text, None, hosts)
+        if url is None:
+            strange += 1
+        else:
+            counts[url] = counts.get(url, 0.0) + n
+    if not counts:
+        raise InvalidTable(
+            f"{table}: no value of column {address} is an http or https address, or a path of a "
+            "crawl of one host"
+        )
+    door = open_tallies(directory)
+    try:
+        known = door.add("table", counts, _HALF_LIFE_S, anew=True)
+    finally:
+        door.close()
+    if json_:
+        print_json({"addresses": len(counts), "known": known, "not_addresses": strange})
+    else:
+        say(f"Read counts of {len(counts):,} addresses, of which the crawl knows {known:,}.")
+    if strange:
+        note(f"{table}: {strange:,} values of column {address} are no addresses")
+    _remind(settings, "table")
+    return 0
+
+
+def _settings(config: Path | None, state: Path | None) -> Settings | None:
+    path = config or DEFAULT_CONFIG
+    return load_settings(path) if state is None and path.exists() else None
+
+
+def _remind(settings: Settings | None, source: str) -> None:
+    if settings is not None and not dict(settings.importance).get(source):
+        note(f"These counts have no say yet: give {source} a share under [importance].")
+
+
+def _hosts(directory: Path) -> list[str]:
+    frontier = open_frontier(directory, read_only=True)
+    try:
+        return [record.host for record in frontier.hosts()]
+    finally:
+        frontier.close()
+
+
+def _checked_host(text: str) -> str:
+    url = normalise(text if "://" in text else f"https://{text}")
+    if url is None or url != f"{host_of(url)}/":
+        raise InputError(f"--host: {text[:200]!r} is no address of a host, as https://example.org")
+    return host_of(url)
+
+
+def _addresses(log: Path, found: LogCounts, own: str | None, hosts: list[str]) -> dict[str, float]:
+    """Return counts by address; one that names no host is of ``own``, or of the only host."""
+    if own is None and len(hosts) != 1 and any(not host for host, _ in found.counts):
+        raise InputError(
+            f"{log}: its lines do not tell the host, and the crawl has {len(hosts)}; name it with "
+            "--host https://example.org"
+        )
+    by_name = {host.partition("://")[2]: host for host in hosts}
+    counts: Counter[str] = Counter()
+    for (host, target), n in found.counts.items():
+        base = own or by_name.get(host) or (f"https://{host}" if host else hosts[0])
+        url = _address(target, base, hosts)
+        if url is not None:
+            counts[url] += n
+    return dict(counts)
+
+
+def _address(text: str, base: str | None, hosts: list[str]) -> str | None:
+    """Return the normal form of an address or path."""
+    if text.startswith("/") and not text.startswith("//"):
+        base = base or (hosts[0] if len(hosts) == 1 else None)
+        return None if base is None else normalise(base + text)
+    return normalise(text)
+
+
+def _read_counts(table: Path, address: str, count: str) -> list[tuple[str, float]]:
+    """Return the addresses and counts of a table, checked."""
+    from recrawl.tables.reading import check_needs, read_table
+
+    read = read_table(table)
+    for column in (address, count):
+        check_needs(table, [column], read.column_names)
+    texts, values = read.column(address).to_pylist(), read.column(count).to_pylist()
+    told = []
+    for row, (text, value) in enumerate(zip(texts, values, strict=True), start=1):
+        if value is None:
+            raise InvalidTable(f"{table}, row {row}, column {count}: there is no number")
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise InvalidTable(f"{table}, row {row}, column {count}: {value!r} must be a number")
+        if not (np.isfinite(value) and 0 <= value <= 1e15):
+            raise InvalidTable(
+                f"{table}, row {row}, column {count}: {value:g} must be finite and >= 0"
+            )
+        if text is None:
+            raise InvalidTable(f"{table}, row {row}, column {address}: the value is missing")
+        told.append((str(text), float(value)))
+    if not sum(n for _, n in told) > 0:
+        raise InvalidTable(f"{table}, column {count}: all counts are 0, they tell nothing")
+    return told

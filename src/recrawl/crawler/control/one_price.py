@@ -1,0 +1,104 @@
+"""One price for every fetch: what a visit is worth beside what one costs, whatever its kind.
+
+The plan sets the price. A page that is known is due when what its visit saves and finds is worth
+it. An address that was never visited is a page that the index does not have: its first visit is
+worth what it is expected to be, for as long as one visit keeps a page fresh on average, and for as
+long as it has waited, so that none waits for ever. The unit is weight times seconds.
+"""
+
+from collections.abc import Iterable, Mapping
+from math import inf, sqrt
+from typing import Final
+
+from recrawl.crawler.control.births import (
+    NewPages,
+    birth_interval,
+    birth_worth,
+)
+from recrawl.crawler.control.order import root_urgency
+from recrawl.crawler.control.tiers import ASKED, NEW, worth_share
+from recrawl.terms import Lease, PageState
+
+__all__ = ["OnePrice"]
+
+_PRIOR_VISITS: Final = 2.0  # that led nowhere, before those of a depth count
+
+
+class OnePrice:
+    """The price in force, and what visits are worth beside it.
+
+    Parameters
+    ----------
+    fresh_s : for how long a visit keeps a page fresh, before a plan says so, > 0
+    """
+
+    def __init__(self, fresh_s: float) -> None:
+        self.price = 0.0  # no plan yet: nothing is too dear
+        self.fresh_s = fresh_s
+        self.lasting = 1.0  # of its weight, what a page is worth once it is known
+        self.new_pages: Mapping[int, NewPages] = {}
+        self.leads: Mapping[tuple[int, int], float] = {}
+
+    def observe_depths(
+        self, counts: Iterable[tuple[int, int, int, int]], usual_worth: float
+    ) -> None:
+        """Learn what a first visit leads to: the pages that are a link further from a seed.
+
+        Parameters
+        ----------
+        counts : host, links from a seed, pages there, and how many of them were visited
+        usual_worth : weight of a page on average
+        """
+        table = {(host, depth): (n, visited) for host, depth, n, visited in counts}
+        net = self.lasting * usual_worth
+        self.leads = {
+            (host, depth): net * table.get((host, depth + 1), (0, 0))[0] / (visited + _PRIOR_VISITS)
+            for (host, depth), (_, visited) in table.items()
+        }
+
+    def observe_plan(self, price: float, fresh_s: float, lasting: float = 1.0) -> None:
+        """Learn what a new plan says.
+
+        Parameters
+        ----------
+        price : of a visit, in weight times seconds, >= 0
+        fresh_s : for how long a visit keeps a page fresh on average, >= 0
+        lasting : of a page's weight, that it is worth once it is known, in [0, 1]
+        """
+        self.price, self.lasting = price, lasting
+        if fresh_s > 0.0:
+            self.fresh_s = fresh_s
+
+    def share(self, lease: Lease, now_s: float) -> float:
+        """Return what a visit is worth, as a share of the price; what was asked for comes first."""
+        if lease.tier == ASKED:
+            return inf
+        if lease.tier == NEW or lease.state is PageState.DISCOVERED:
+            return self.first_share(lease, now_s)
+        share, new = worth_share(lease, now_s), self.new_pages.get(lease.page_id)
+        if new is None or lease.last_visit_s is None or self.price <= 0.0:
+            return share
+        return max(share, birth_worth(new, max(now_s - lease.last_visit_s, 0.0)) / self.price)
+
+    def first_share(self, lease: Lease, now_s: float) -> float:
+        """Return what a first visit is worth, as a share of the price: the page, and its links."""
+        waited_s = max(now_s - lease.due_s, 0.0)
+        worth = max(lease.weight, 1e-9) + self.leads.get((lease.host_id, lease.depth), 0.0)
+        return worth * (self.fresh_s + waited_s) / max(self.price, 1e-9)
+
+    def root_urgency(self, lease: Lease) -> float | None:
+        """Return the root of what lateness costs, of changes and of what is born meanwhile."""
+        root, new = root_urgency(lease), self.new_pages.get(lease.page_id)
+        return root if root is None or new is None else sqrt(root * root + new.flow_per_s)
+
+    def listing_interval(self, page_id: int, usual_s: float, longest_s: float) -> float | None:
+        """Return when a sitemap or feed is worth reading again; None: nothing is known of it.
+
+        Parameters
+        ----------
+        usual_s, longest_s : what the rules say, and the most
+        """
+        new = self.new_pages.get(page_id)
+        if new is None or self.price <= 0.0:
+            return None
+        return birth_interval(new, self.price, max(longest_s, usual_s))

@@ -1,0 +1,93 @@
+"""Adding what people asked for to a crawl's state, beside the crawl whether it runs or not."""
+
+import contextlib
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from recrawl.crawler.frontier.sql import queries
+from recrawl.crawler.frontier.store import DATABASE, open_beside, translated
+from recrawl.crawler.frontier.worths import SqliteWorths
+
+__all__ = ["TallyDoor"]
+
+
+class TallyDoor:
+    """Adds counts of pages, and nothing else.
+
+    Parameters
+    ----------
+    directory : of the state
+
+    Raises
+    ------
+    StateError
+        There is no crawl, it is damaged, or of another version.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._path = directory / DATABASE
+        self._db = open_beside(self._path)
+        self._q = queries()
+        self._worths = SqliteWorths(self._db, self._path, self._writing)
+
+    def read_until_s(self, log: str) -> float:
+        """Return up to which instant the log of a host was read."""
+        with translated(self._path):
+            row = self._db.execute(self._q["label"], {"name": f"log:{log}"}).fetchone()
+        return float("-inf") if row is None else float(row[0])
+
+    def add(
+        self,
+        source: str,
+        counts: Mapping[str, float],
+        half_life_s: float,
+        *,
+        anew: bool = False,
+        read_until: tuple[str, float] | None = None,
+    ) -> int:
+        """Add to the counts of a source by address; all or none. Return how many are known.
+
+        Parameters
+        ----------
+        source : of ``recrawl.learning.importance.COUNTED``
+        counts : by address in normal form
+        half_life_s : of older counts
+        anew : these take the place of the source's earlier ones
+        read_until : a log, and up to which instant it has been read now
+        """
+        with self._writing():
+            if anew:
+                self._worths.forget(source)
+            known = self._worths.count(source, counts, time.time(), half_life_s)
+            if read_until is not None:
+                told = {"name": f"log:{read_until[0]}", "value": repr(read_until[1])}
+                self._db.execute(self._q["save_label"], told)
+        return known
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Begin and end a transaction; within one, go on with it."""
+        with contextlib.ExitStack() as stack:
+            if not self._db.in_transaction:
+                stack.enter_context(translated(self._path))
+                stack.enter_context(_transaction(self._db))
+            yield
+
+
+@contextmanager
+def _transaction(db: sqlite3.Connection) -> Iterator[None]:
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise

@@ -1,0 +1,133 @@
+"""What pages are worth, in SQLite: importance, link lists, counts, and what visits brought."""
+
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from typing_extensions import override
+
+from recrawl.crawler.control.births import HALF_LIFE_S
+from recrawl.crawler.frontier.sql import queries
+from recrawl.crawler.frontier.store import translated
+from recrawl.crawler.ports import Worths
+from recrawl.terms import Birth, Discovery, Kind, PageState, PageUpdate, PageWorth
+
+__all__ = ["SqliteWorths"]
+
+
+class SqliteWorths(Worths):
+    """Part of a frontier, over its connection.
+
+    Parameters
+    ----------
+    db, path : of the state
+    writing : begins and ends a transaction
+    """
+
+    def __init__(
+        self,
+        db: sqlite3.Connection,
+        path: Path,
+        writing: Callable[[], AbstractContextManager[None]],
+    ) -> None:
+        self._db = db
+        self._path = path
+        self._writing = writing
+        self._q = queries()
+
+    @override
+    def addresses(
+        self, *, after: int, limit: int
+    ) -> list[tuple[int, int, str, PageState, float | None]]:
+        with translated(self._path):
+            rows = self._db.execute(self._q["addresses"], {"after": after, "limit": limit})
+            return [(row[0], row[1], row[2], PageState(row[3]), row[4]) for row in rows]
+
+    @override
+    def link_lists(self, *, after: int, limit: int) -> list[tuple[int, bytes]]:
+        with translated(self._path):
+            rows = self._db.execute(self._q["link_lists"], {"after": after, "limit": limit})
+            return rows.fetchall()
+
+    @override
+    def tallies(self) -> list[tuple[int, str, float, float]]:
+        with translated(self._path):
+            return self._db.execute(self._q["tallies"]).fetchall()
+
+    @override
+    def count(
+        self, source: str, counts: Mapping[str, float], now_s: float, half_life_s: float
+    ) -> int:
+        known = 0
+        with self._writing():
+            for url, n in counts.items():
+                row = self._db.execute(self._q["known_page"], {"url": url}).fetchone()
+                if row is None:
+                    continue
+                known += 1
+                key = {"page_id": row[0], "source": source}
+                before = self._db.execute(self._q["tally_of"], key).fetchone() or (0.0, now_s)
+                faded = before[0] * 0.5 ** (max(now_s - before[1], 0.0) / half_life_s)
+                self._db.execute(self._q["count"], key | {"n": faded + n, "now_s": now_s})
+        return known
+
+    @override
+    def forget(self, source: str) -> None:
+        with self._writing():
+            self._db.execute(self._q["forget_tally"], {"source": source})
+
+    @override
+    def save(self, worths: Sequence[PageWorth]) -> list[int]:
+        hosts: dict[int, None] = {}
+        with self._writing():
+            for one in worths:
+                told = {
+                    "page_id": one.page_id,
+                    "weight": one.weight,
+                    "importance": one.importance,
+                    "parts": one.parts,
+                }
+                for host_id, tier in self._db.execute(self._q["save_importance"], told).fetchall():
+                    if tier == 0:
+                        hosts[host_id] = None
+        return list(hosts)
+
+    @override
+    def depths(self) -> list[tuple[int, int, int, int]]:
+        with translated(self._path):
+            return self._db.execute(self._q["depths"]).fetchall()
+
+    @override
+    def births(self) -> list[Birth]:
+        with translated(self._path):
+            rows = self._db.execute(self._q["births"]).fetchall()
+        return [Birth(row[0], row[1], Kind(row[2]), *row[3:]) for row in rows]
+
+    @override
+    def found_again(self, leads: Mapping[int, tuple[int, float]]) -> None:
+        rows = [
+            {"page_id": page_id, "again": again, "lead_s": lead_s}
+            for page_id, (again, lead_s) in leads.items()
+        ]
+        with self._writing():
+            self._db.executemany(self._q["found_again"], rows)
+
+    # -- within a transaction of the frontier --
+
+    def note_birth(self, found: Discovery) -> None:
+        """Count a new address for the page that led there, if that was visited before."""
+        if found.found_on is not None:
+            self._db.execute(self._q["note_birth"], {"page_id": found.found_on})
+
+    def note_visits(self, updates: Iterable[PageUpdate]) -> None:
+        """Keep links, and the time in which visits could have brought something."""
+        for update in updates:
+            page_id, interval_s = update.lease.page_id, update.visit.interval_s
+            if update.links is not None:
+                row = {"page_id": page_id, "targets": update.links}
+                self._db.execute(self._q["save_links"], row)
+            if interval_s is not None and interval_s > 0.0:
+                kept = 0.5 ** (interval_s / HALF_LIFE_S)
+                told = {"page_id": page_id, "interval_s": interval_s, "kept": kept}
+                self._db.execute(self._q["note_exposure"], told)
