@@ -6,7 +6,7 @@ crawlers ship only those at which a page is due. A page's first copy comes with 
 not counted. Where only polls could see anything, a visit happens at the next poll.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
@@ -22,7 +22,7 @@ from recrawl.kernels.revisits import RULE_AGE, RULE_COUNT, RULE_STEPS, credit_co
 from recrawl.learning.change_rates import estimate_change_rates
 from recrawl.simulation.history import ChangeHistory
 
-__all__ = ["POLICIES", "Backtest", "Replayed", "bound_by_foresight", "run_policy"]
+__all__ = ["POLICIES", "Backtest", "Replayed", "average", "bound_by_foresight", "run_policy"]
 
 Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -54,6 +54,8 @@ class Backtest:
     instants : shape (k,), when the visits that the budget pays are made; None: evenly spaced
     moment : how exactly a visit tells when its page last changed, as a truthful Last-Modified
         does; 0: it does not
+    order : seed of the order in which pages are numbered, which decides between pages that are due
+        at the same instant and which of them is visited first; None: as they stand
     """
 
     history: ChangeHistory
@@ -63,6 +65,7 @@ class Backtest:
     host_caps: Vector | None = None
     instants: Vector | None = None
     moment: float = 0.0
+    order: int | None = None
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.budget) and self.budget > 0):
@@ -86,6 +89,13 @@ class Backtest:
             return self.instants
         n = int(self.budget * (self.history.end - self.history.start))
         return np.asarray(self.history.start + (np.arange(n) + 0.5) / self.budget, np.float64)
+
+    def shuffled(self) -> tuple["Backtest", Integers]:
+        """Return the same with pages in the order drawn, and that order."""
+        if self.order is None:
+            return self, np.arange(self.history.n_pages)
+        order = np.random.default_rng(self.order).permutation(self.history.n_pages)
+        return replace(self, history=self.history.renumbered(order), order=None), order
 
     def spent_like(self, result: "Replayed") -> "Backtest":
         """Return the same with a budget of just the visits of a result, at their very instants."""
@@ -118,6 +128,29 @@ class Replayed:
     instants: Vector
     course: Vector
 
+    def in_order(self, order: Integers) -> "Replayed":
+        """Return the same with each page back where it stood before it was put in this order."""
+        back = np.argsort(order)
+        columns = ("fresh", "age", "penalty", "visits", "seen", "lifetimes")
+        return replace(self, **{name: getattr(self, name)[back] for name in columns})
+
+
+def average(results: Sequence[Replayed]) -> Replayed:
+    """Average what came of one policy over several orders of the pages.
+
+    Instants and course are those of the first.
+    """
+    columns = ("fresh", "age", "penalty", "visits", "seen")
+    means = {
+        name: np.mean([getattr(one, name) for one in results], axis=0, dtype=np.float64)
+        for name in columns
+    }
+    counts = {
+        name: round(float(np.mean([getattr(one, name) for one in results])))
+        for name in ("fetches", "wasted")
+    }
+    return replace(results[0], **means, **counts)
+
 
 def run_policy(
     test: Backtest, policy: str, on_progress: Callable[[int], None] = lambda _: None
@@ -134,7 +167,8 @@ def run_policy(
     -----
     A visit takes O(log n); pages are decided on anew at some seventy instants.
     """
-    return _Replay(test, policy).run(on_progress)
+    ordered, order = test.shuffled()
+    return _Replay(ordered, policy).run(on_progress).in_order(order)
 
 
 class _Replay:
