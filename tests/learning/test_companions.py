@@ -10,8 +10,13 @@ from recrawl.learning.companions import Companions, companions_of
 def test_directories_are_a_tree_and_names_stand_beside_it() -> None:
     """Two translations, their neighbour, one level up, and another site."""
     made = companions_of(
-        [("a", "x/y/core.xml"), ("a", "x/y/core.xml.fr"), ("a", "x/y/log.xml"), ("a", "x/z.xml")]
-        + [("", "http://b/x/y?q=/1")]
+        [
+            ("a", "x/y/core.xml"),
+            ("a", "x/y/core.xml.fr"),
+            ("a", "x/y/log.xml"),
+            ("a", "x/z.xml"),
+            ("", "http://b/x/y?q=/1"),
+        ]
     )
 
     folder = made.directories
@@ -34,5 +39,5 @@ def test_groups_that_are_no_tree_are_refused() -> None:
         Companions(np.zeros(0, np.int64), np.zeros(0, np.int64), two)
     with pytest.raises(InvalidModel, match="group 1 lies in group 2; a group must"):
         Companions(np.array([-1, 2, 1]), np.array([0, 1, 2]), two)
-    with pytest.raises(InvalidModel, match="leaves must lie in -1 .. 1"):
+    with pytest.raises(InvalidModel, match=r"leaves must lie in -1 \.\. 1"):
         Companions(np.array([-1, 0]), np.array([0, 1]), two + 2)

@@ -245,3 +245,34 @@ def test_resamples_draw_whole_directories() -> None:
 
     assert np.all(together.reshape(30, 20, 4) == together.reshape(30, 20, 4)[:, :, :1])
     assert np.any(alone.reshape(30, 10, 8) != alone.reshape(30, 10, 8)[:, :, :1])
+
+
+def together(seed: int, *, scattered: bool) -> ChangeHistory:
+    """Thirty directories of ten pages; all of one change at once, or each on its own."""
+    random = np.random.default_rng(seed)
+    end, n = 100.0, 300
+    changes: list[list[float]] = []
+    for _ in range(30):
+        at = np.sort(random.uniform(0.0, end, random.poisson(0.1 * end)))
+        for _ in range(10):
+            own = random.uniform(0.0, end, at.size) if scattered else at
+            changes.append(sorted(own.tolist()))
+    made = few(changes, [end] * n, end)
+    names = [("", f"{row // 10}/{row}") for row in range(n)]
+    return replace(made, companions=companions_of(names))
+
+
+def test_foresight_is_far_ahead_where_directories_change_at_once() -> None:
+    """A visit that finds a change says that nine more are due."""
+    test = Backtest(together(0, scattered=False), 30.0, order=0)
+
+    assert freshness(test, "foresight") > freshness(test, "recrawl") + 0.05
+
+
+def test_foresight_loses_nothing_where_pages_change_on_their_own() -> None:
+    """Alike pages without companions in change, within a point of what is decided without."""
+    test = Backtest(together(1, scattered=True), 30.0, order=0)
+    alone = replace(test, history=replace(test.history, companions=None))
+
+    assert freshness(test, "foresight") > freshness(test, "recrawl") - 0.01
+    assert freshness(alone, "foresight") == freshness(alone, "recrawl")

@@ -87,6 +87,6 @@ def companions_of(names: Sequence[tuple[str, str]]) -> Companions:
             around = group(("folder", host, "/".join(folders[:depth])), around)
         leaves[row, 0] = around
         leaves[row, 1] = group(("name", host, "/".join(folders), page.split(".")[0]), whole)
-    alone = np.bincount(leaves[:, 1], minlength=len(parents)) < 2  # noqa: PLR2004 - one is alone
+    alone = np.bincount(leaves[:, 1], minlength=len(parents)) < 2
     leaves[alone[leaves[:, 1]], 1] = -1
     return Companions(np.array(parents, np.int64), np.array(depths, np.int64), leaves)

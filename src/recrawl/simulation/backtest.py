@@ -9,7 +9,7 @@ not counted. Where only polls could see anything, a visit happens at the next po
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ from recrawl.errors import InvalidModel
 from recrawl.freshness import Pages, solve_even_freshness, solve_harmonic
 from recrawl.kernels.revisits import RULE_AGE, RULE_COUNT, RULE_STEPS, credit_copies, replay
 from recrawl.learning.change_rates import estimate_change_rates
+from recrawl.learning.companions import Companions
+from recrawl.learning.group_clocks import GroupClocks
 from recrawl.simulation.history import ChangeHistory
 
 __all__ = ["POLICIES", "Backtest", "Replayed", "average", "bound_by_foresight", "run_policy"]
@@ -28,6 +30,7 @@ Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
 POLICIES: Final = (
     "recrawl",
+    "foresight",
     "uniform",
     "proportional",
     *SHIPPED_RULES,
@@ -38,6 +41,16 @@ POLICIES: Final = (
 _LEARNED, _GIVEN = 0, 1
 _KINDS: Final = {"steps": RULE_STEPS, "age": RULE_AGE, "count": RULE_COUNT}
 _EPOCHS: Final = 60
+_OURS: Final = ("recrawl", "foresight")
+_LOOKS: Final = 16  # at the clocks of groups, while each page is visited once
+
+
+_NO_CLOCKS: Final = GroupClocks(
+    Companions(np.array([-1]), np.zeros(1, np.int64), np.zeros((0, 2), np.int64)),
+    1.0,
+    start=0.0,
+    born=np.zeros(0),
+).arrays()
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,15 +154,12 @@ def average(results: Sequence[Replayed]) -> Replayed:
     Instants and course are those of the first.
     """
     columns = ("fresh", "age", "penalty", "visits", "seen")
-    means = {
-        name: np.mean([getattr(one, name) for one in results], axis=0, dtype=np.float64)
-        for name in columns
+    means: dict[str, Any] = {
+        name: np.mean([getattr(one, name) for one in results], axis=0) for name in columns
     }
-    counts = {
-        name: round(float(np.mean([getattr(one, name) for one in results])))
-        for name in ("fetches", "wasted")
-    }
-    return replace(results[0], **means, **counts)
+    for name in ("fetches", "wasted"):
+        means[name] = round(float(np.mean([getattr(one, name) for one in results])))
+    return replace(results[0], **means)
 
 
 def run_policy(
@@ -188,9 +198,13 @@ class _Replay:
             groups=[history.hosts, history.paths],
         )
         pace = n / test.budget
+        if policy == "foresight" and history.companions is not None:
+            self._control.clocks = GroupClocks(
+                history.companions, pace, start=history.start, born=history.observed_from
+            )
         self._interval = self._control.intervals
         rule = SHIPPED_RULES.get(policy)
-        self._rule = _KINDS[rule.kind] if rule else _LEARNED if policy == "recrawl" else _GIVEN
+        self._rule = _KINDS[rule.kind] if rule else _LEARNED if policy in _OURS else _GIVEN
         self._numbers = rule.numbers(test.unit_s) if rule else np.zeros(6)
         self._interval[:] = rule.initial_s / test.unit_s if rule else pace
         self._copies = (self._control.last, np.zeros(n, np.int64), np.zeros(n, np.int64))
@@ -209,11 +223,17 @@ class _Replay:
     def run(self, on_progress: Callable[[int], None]) -> Replayed:
         test, history = self._test, self._test.history
         all_ticks = test.ticks()
-        edges = self._edges(all_ticks)
+        edges, plans = self._edges(all_ticks)
+        clocks = self._control.clocks
+        arrays = _NO_CLOCKS if clocks is None else clocks.arrays()
         for first, last in pairwise(edges.tolist()):
             ticks = all_ticks[first:last]
             until = history.end if last == all_ticks.size else all_ticks[last]
-            self._decide(float(ticks[0]), float(until - ticks[0]), ticks.size)
+            if first in plans:
+                following = plans[first]
+                ends = history.end if following == all_ticks.size else all_ticks[following]
+                self._decide(float(ticks[0]), float(ends - ticks[0]), following - first)
+            self._rank(float(ticks[0]), ticks.size)
             replay(
                 self._rule,
                 self._numbers,
@@ -235,8 +255,10 @@ class _Replay:
                 self._instants,
                 *self._log,
                 test.moment,
+                arrays,
             )
-            self._look(float(until))
+            if last in plans or last == all_ticks.size:
+                self._look(float(until))
             on_progress(last - first)
         # Pages found after the last visit have their first copies too.
         last, next_change, _ = self._copies
@@ -258,8 +280,11 @@ class _Replay:
             course=np.array(self._course),
         )
 
-    def _edges(self, ticks: Vector) -> Integers:
-        """Between which ticks to decide anew: often at first, and when many pages are new."""
+    def _edges(self, ticks: Vector) -> tuple[Integers, dict[int, int]]:
+        """At which ticks to look at the clocks; at which to decide anew, and until which.
+
+        Decided is often at first, and when many pages are new.
+        """
         born = np.sort(self._test.history.observed_from)
         n, total = born.size, ticks.size
         epochs = _EPOCHS if n > 2_000 else 2 * _EPOCHS
@@ -269,13 +294,17 @@ class _Replay:
         after = np.searchsorted(ticks, grown, side="left")
         soon = np.concatenate([after, after + 1 + n // 8, after + 1 + n // 2])
         edges = np.concatenate([(total * shares).astype(np.int64), soon])
-        return np.unique(np.clip(edges, 0, total))
+        plans = np.unique(np.clip(edges, 0, total))
+        looks = np.zeros(0, np.int64)
+        if self._control.clocks is not None:
+            looks = np.arange(0, total, max(1, n // _LOOKS))
+        return np.union1d(plans, looks), dict(pairwise(plans.tolist()))
 
     def _decide(self, now: float, span: float, n_visits: int) -> None:
         """Decide anew on the pages that are there."""
         last, _, gone = self._copies
         rows = np.flatnonzero(np.isfinite(last) & (gone == 0))
-        if self._policy == "recrawl":
+        if self._policy in _OURS:
             caps, hosts = self._test.host_caps, self._test.history.hosts[rows]
             self._control.budget = max(n_visits, 1) / max(span, 1e-300)
             decided = self._control.decide(now, span, rows=rows, hosts=hosts, host_caps=caps)
@@ -291,6 +320,13 @@ class _Replay:
         heap, due, counters = self._queue
         waiting = heap[: counters[0]]
         due[waiting] = last[waiting] + self._interval[waiting]
+
+    def _rank(self, now: float, n_visits: int) -> None:
+        """Put pages in the order of what their visits are worth by the clocks of their groups."""
+        heap, due, counters = self._queue
+        waiting = heap[: counters[0]]
+        if self._control.clocks is not None and waiting.size:
+            due[waiting] = self._control.by_worth(waiting, now, n_visits)
 
     def _give(self, rows: Integers) -> None:
         """Give pages the intervals that follow from rates, known or learned."""

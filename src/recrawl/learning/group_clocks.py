@@ -1,0 +1,131 @@
+r"""Groups of pages whose changes come together: a clock for each, filtered from visits.
+
+The pages of a group share a speed, a random function of time: a page of rate :math:`\lambda`
+changes at :math:`\lambda\, a\, m(t)`, with m the speed of its groups and a the factor of its age.
+Time is cut into bins; the speed of a group in a bin is believed to follow a gamma law about the
+speed of the group around it, of shape a few changes. Visits are then conjugate, but for not
+knowing in which bin a change was, nor of which of its groups: both are shared out in proportion to
+what was expected, one step of expectation maximisation for each visit.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recrawl.errors import InvalidModel
+from recrawl.kernels.group_clocks import Clocks, fill_clocked, refresh_speeds, tell_clocks, turn
+from recrawl.learning.companions import Companions
+
+__all__ = ["GroupClocks"]
+
+Vector = NDArray[np.float64]
+Integers = NDArray[np.int64]
+_BINS: Final = 48
+_BINS_A_PACE: Final = 16.0
+_SHRINKS: Final = (1.0, 0.3, 0.1)  # changes that count for the speed around: all, site, directory
+_CELLS: Final = 14
+_AGE_CHANGES: Final = 10.0  # that count for an age being like any other
+
+
+class GroupClocks:
+    r"""How fast the groups of pages change, bin by bin.
+
+    Parameters
+    ----------
+    companions : the groups
+    pace : mean interval between visits of a page, which is sixteen bins, > 0
+    start : instant at which the first bin begins
+    born : shape (n,), when each page was born; at the start or before: nobody knows
+    shrinks : changes that the speed around counts for: for all pages together, about one; for a
+        site; for directories and names
+    bins : bins that are kept, the latest
+
+    Notes
+    -----
+    :math:`m_g = (s\, m_{parent} + N_g) / (s + X_g)` in each bin, with N the changes found in it and
+    X those that the pages' own rates let expect. A page of two groups has the mean of their speeds.
+    A visit takes O(bins since the one before * levels), a group 24 bytes for each bin.
+    """
+
+    def __init__(
+        self,
+        companions: Companions,
+        pace: float,
+        *,
+        start: float,
+        born: Vector,
+        shrinks: Sequence[float] = _SHRINKS,
+        bins: int = _BINS,
+    ) -> None:
+        if not (np.isfinite(pace) and pace > 0):
+            raise InvalidModel(f"pace must be finite and > 0, got {pace!r}")
+        if not all(one > 0 for one in shrinks):
+            raise InvalidModel(f"shrinks must be > 0, got {list(shrinks)}")
+        width = pace / _BINS_A_PACE
+        self.companions = companions
+        size = companions.parents.size
+        self._shrinks = np.array(shrinks)[np.minimum(companions.depths, len(shrinks) - 1)]
+        self._found, self._expected = np.zeros((2, size, bins))
+        self._speeds = np.ones((size, bins))
+        self._scale = np.array([start, width, start + 1e-6 * pace])
+        self._newest = np.array([-1], np.int64)
+        self._aged = np.full((2, _CELLS), _AGE_CHANGES)
+        self._born = np.ascontiguousarray(born, np.float64)
+
+    def arrays(self) -> Clocks:
+        """Return what the kernels of :mod:`recrawl.kernels.group_clocks` call clocks."""
+        return (
+            self.companions.parents,
+            self._shrinks,
+            self.companions.leaves,
+            self._found,
+            self._expected,
+            self._speeds,
+            self._scale,
+            self._newest,
+            self._aged,
+            self._born,
+        )
+
+    @property
+    def age_factors(self) -> Vector:
+        """Changes found for each one expected, at ages that double from cell to cell."""
+        return np.asarray(self._aged[0] / self._aged[1])
+
+    def read(self, rows: Integers, since: Vector, now: float) -> tuple[Vector, Vector]:
+        """Return time on the clocks since an instant of each page, and how fast each is from now.
+
+        Parameters
+        ----------
+        rows : shape (k,), pages
+        since : shape (k,), instants, at most ``now``
+        now : instant
+
+        Notes
+        -----
+        Bursts are over sooner than the next visit comes, so from now on clocks run at speed one,
+        and only the factor of age is told. O(k * bins).
+        """
+        turn(now, self.arrays())
+        refresh_speeds(self.arrays())
+        out = np.empty((2, rows.size))
+        fill_clocked(rows, since, now, self.arrays(), out)
+        return out[0], out[1]
+
+    def tell(
+        self, page: int, since: float, now: float, changed: bool, hazard: float, stays: float
+    ) -> None:
+        """Learn from a visit.
+
+        Parameters
+        ----------
+        page : row
+        since, now : instants of the visit before and of this one
+        changed : what it found
+        hazard : rate of change per time on the clocks, given that nothing had changed
+        stays : chance that was given to nothing having changed
+        """
+        turn(now, self.arrays())
+        tell_clocks(page, since, now, changed, hazard, stays, self.arrays())
