@@ -9,7 +9,7 @@ from recrawl.errors import InvalidModel
 from recrawl.learning.companions import companions_of
 from recrawl.learning.group_clocks import GroupClocks
 
-PACE = 16.0  # bins of one
+PACE = 8.0  # bins of one
 
 
 def clocks(names: list[str], shrink: float = 0.5, born: np.ndarray | None = None) -> GroupClocks:
@@ -20,6 +20,7 @@ def clocks(names: list[str], shrink: float = 0.5, born: np.ndarray | None = None
         start=0.0,
         born=np.zeros(len(names)) if born is None else born,
         shrinks=(1e9, 1e9, shrink),
+        relied=1.0,
     )
 
 
@@ -121,14 +122,29 @@ def test_young_pages_that_change_more_are_believed_to() -> None:
     for row in range(n):
         at = 1.0 + 89.0 * row / (n - 1)
         for step, often in enumerate((2, 1, 2, 1)):
-            made.tell(row, at + step, at + step + 1.0, (row % 4) < often, 0.3, np.exp(-0.3))
+            now = at + step + 1.0
+            passed, _ = made.read(np.array([row]), np.array([now - 1.0]), now)
+            stays = float(np.exp(-0.3 * passed[0]))
+            made.tell(row, now - 1.0, now, (row % 4) < often, 0.3, stays)
 
     _, young = made.read(np.array([n - 1]), np.array([90.0]), 90.0)
 
-    assert made.age_factors[0] > 1.3
+    assert made.age_factors[2] > 1.3
     assert young[0] == pytest.approx(made.age_factors[3])
     _, unknown = clocks(["d/a"]).read(np.array([0]), np.array([0.0]), 3.0)
     assert unknown[0] == 1.0
+
+
+def test_what_is_told_late_is_told_of_its_own_time() -> None:
+    """As visits of several pages that are read one page after another."""
+    made, late = clocks(["d/a", "d/b"]), clocks(["d/a", "d/b"])
+    made.tell(0, 2.0, 6.0, changed=True, hazard=0.1, stays=0.6)
+    late.tell(1, 11.5, 12.0, changed=False, hazard=1e-9, stays=1.0)
+
+    late.tell(0, 2.0, 6.0, changed=True, hazard=0.1, stays=0.6)
+
+    spans = np.array([1]), np.array([2.0]), 12.0
+    assert late.read(*spans)[0] == pytest.approx(made.read(*spans)[0])
 
 
 def test_what_is_no_clock_is_refused() -> None:

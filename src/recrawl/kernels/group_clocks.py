@@ -4,10 +4,10 @@
 the group around each, and how many changes it counts for. ``leaves`` of shape (pages, 2) are each
 page's groups, -1 for none; of no rows: there are no clocks. ``found`` and ``expected`` of shape
 (groups, bins) are the changes found in a bin and those expected of it by the pages' own rates,
-``speeds`` what follows. ``scale`` is the beginning of the first bin, the width of one, and the
-instant since which births are known; ``newest`` is the number of the bin that time has come to.
-``aged`` of shape (2, cells) are changes found and expected at ages that double from cell to cell,
-and ``born`` when each page was.
+``speeds`` what follows. ``scale`` is the beginning of the first bin, the width of one, the instant
+since which births are known, how far clocks are relied on, and how many visits told so; ``newest``
+is the number of the bin that time has come to. ``ages`` of shape (2, cells) are changes found and
+expected at ages that double from cell to cell, and ``born`` is when each page was.
 
 The replay in :mod:`recrawl.kernels.revisits` calls these loops: after a change here, what numba has
 cached of it has to go.
@@ -22,10 +22,13 @@ from recrawl.kernels.compile import kernel, reordering_kernel
 
 __all__ = [
     "Clocks",
+    "aged",
     "aged_ahead",
+    "believed_time",
     "clocked",
     "fill_clocked",
     "refresh_speeds",
+    "rely_on_clocks",
     "tell_clocks",
     "turn",
 ]
@@ -33,15 +36,17 @@ __all__ = [
 Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Clocks = tuple[Integers, Vector, Integers, Vector, Vector, Vector, Vector, Integers, Vector, Vector]
-_AHEAD = 2.0  # bins ahead, whose age is that of the near future
+_AHEAD = 1.0  # bins ahead, whose age is that of the near future
 _SAMPLES = 4  # of the age within an interval
 _NEVER = 1e-300
+_TOLD = 5_000.0  # visits that tell how far clocks are right, the latest
+_LEAST_RELIED = 1e-3  # so that what proves right later is found to
 
 
 @reordering_kernel
 def _cell(age: float, width: float, cells: int) -> int:
-    """Where an age stands: from a quarter of a bin on, one cell for each doubling."""
-    x = 4.0 * age / width
+    """Where an age stands: one cell for each doubling from a quarter of a bin on."""
+    x = 8.0 * age / width
     if x < 2.0:
         return 0
     octave = int((np.float64(x).view(np.int64) >> 52) & 2047) - 1023
@@ -49,27 +54,34 @@ def _cell(age: float, width: float, cells: int) -> int:
 
 
 @reordering_kernel
-def _aged(i: int, since: float, now: float, clocks: Clocks) -> float:
+def _bin(now: float, scale: Vector, newest: Integers) -> int:
+    """Which bin an instant stands in; it may be earlier than what was told last."""
+    number = int(np.floor((now - scale[0]) / scale[1]))
+    return number if number < newest[0] else newest[0]
+
+
+@reordering_kernel
+def aged(i: int, since: float, now: float, clocks: Clocks) -> float:
     """Mean factor of a page's age between two instants."""
-    scale, aged, born = clocks[6], clocks[8], clocks[9]
+    scale, ages, born = clocks[6], clocks[8], clocks[9]
     if born[i] <= scale[2]:
         return 1.0
     factor = 0.0
     for k in range(_SAMPLES):
         age = since - born[i] + (now - since) * (k + 0.5) / _SAMPLES
-        cell = _cell(age, scale[1], aged.shape[1])
-        factor += aged[0, cell] / aged[1, cell]
+        cell = _cell(age, scale[1], ages.shape[1])
+        factor += ages[0, cell] / ages[1, cell]
     return factor / _SAMPLES
 
 
 @reordering_kernel
 def aged_ahead(i: int, now: float, clocks: Clocks) -> float:
     """Return how much faster than its own rate a page of this age will change soon."""
-    scale, aged, born = clocks[6], clocks[8], clocks[9]
+    scale, ages, born = clocks[6], clocks[8], clocks[9]
     if born[i] <= scale[2]:
         return 1.0
-    cell = _cell(now - born[i] + _AHEAD * scale[1], scale[1], aged.shape[1])
-    return float(aged[0, cell] / aged[1, cell])
+    cell = _cell(now - born[i] + _AHEAD * scale[1], scale[1], ages.shape[1])
+    return float(ages[0, cell] / ages[1, cell])
 
 
 @kernel
@@ -106,11 +118,14 @@ def refresh_speeds(clocks: Clocks) -> None:
 
 @reordering_kernel
 def clocked(i: int, since: float, now: float, clocks: Clocks) -> float:
-    """Return the time passed on the clocks of page i; what is older than the bins as it is."""
+    """Return the time passed on the clocks of page i; what is older than the bins as it is.
+
+    In the unit of the page's own age: times :func:`aged` it is what its rate is for.
+    """
     leaves, speeds, scale, newest = clocks[2], clocks[5], clocks[6], clocks[7]
     bins = speeds.shape[1]
     directory, name = leaves[i, 0], leaves[i, 1]
-    number, end, passed = newest[0], now, 0.0
+    number, end, passed = _bin(now, scale, newest), now, 0.0
     while end > since:
         begin = scale[0] + number * scale[1]
         begin = begin if begin > since else since
@@ -124,7 +139,25 @@ def clocked(i: int, since: float, now: float, clocks: Clocks) -> float:
         passed += speed * (end - begin)
         end = begin
         number -= 1
-    return passed * _aged(i, since, now, clocks)
+    return passed
+
+
+@reordering_kernel
+def believed_time(passed: float, elapsed: float, older: float, clocks: Clocks) -> float:
+    """Return what is believed to have passed: the clocks' time as far as they have proved right."""
+    relied = clocks[6][3]
+    return float(older * (relied * passed + (1.0 - relied) * elapsed))
+
+
+@reordering_kernel
+def rely_on_clocks(with_clocks: float, without: float, clocks: Clocks) -> None:
+    """Learn how far clocks are right, from the chances given to what a visit found."""
+    scale = clocks[6]
+    scale[4] = scale[4] + 1.0 if scale[4] < _TOLD else _TOLD
+    explained = scale[3] * with_clocks
+    explained /= explained + (1.0 - scale[3]) * without + _NEVER
+    relied = scale[3] + (explained - scale[3]) / scale[4]
+    scale[3] = relied if relied > _LEAST_RELIED else _LEAST_RELIED
 
 
 @kernel
@@ -143,14 +176,13 @@ def tell_clocks(
     chance that was given to that. Changes are shared among the groups that add up to the page's
     clock in the proportion of what each adds, and among bins by what was expected of each.
     """
-    parents, shrinks, leaves, found, expected, speeds, scale, newest, aged, born = clocks
+    parents, shrinks, leaves, found, expected, speeds, scale, newest, ages, born = clocks
     bins = speeds.shape[1]
-    older = _aged(i, since, now, clocks)
+    older = aged(i, since, now, clocks)
     directory, name = leaves[i, 0], leaves[i, 1]
     share = 0.5 if name >= 0 else 1.0
     odds = 1.0 / max(1.0 - stays, 1e-9)
-    number, end = newest[0], now
-    passed = 0.0
+    number, end, passed = _bin(now, scale, newest), now, 0.0
     while end > since:
         begin = scale[0] + number * scale[1]
         begin = begin if begin > since else since
@@ -179,11 +211,11 @@ def tell_clocks(
     if born[i] > scale[2]:
         for k in range(_SAMPLES):
             age = since - born[i] + (now - since) * (k + 0.5) / _SAMPLES
-            cell = _cell(age, scale[1], aged.shape[1])
+            cell = _cell(age, scale[1], ages.shape[1])
             lasted = hazard * passed / _SAMPLES
             if changed:
-                aged[0, cell] += lasted * odds * aged[0, cell] / aged[1, cell]
-            aged[1, cell] += lasted
+                ages[0, cell] += lasted * odds * ages[0, cell] / ages[1, cell]
+            ages[1, cell] += lasted
 
 
 @kernel
@@ -215,5 +247,12 @@ def fill_clocked(rows: Integers, since: Vector, now: float, clocks: Clocks, out:
     """Write time on the clocks since an instant of each page, and how fast each will change."""
     for place in range(rows.size):
         i = rows[place]
-        out[0, place] = clocked(i, since[place], now, clocks) if since[place] < inf else 0.0
+        out[0, place] = 0.0
+        if since[place] < inf:
+            out[0, place] = believed_time(
+                clocked(i, since[place], now, clocks),
+                now - since[place],
+                aged(i, since[place], now, clocks),
+                clocks,
+            )
         out[1, place] = max(aged_ahead(i, now, clocks), _NEVER)

@@ -22,7 +22,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.kernels.compile import kernel, reordering_kernel
-from recrawl.kernels.group_clocks import Clocks, aged_ahead, clocked, tell_clocks, turn
+from recrawl.kernels.group_clocks import (
+    Clocks,
+    aged,
+    aged_ahead,
+    believed_time,
+    clocked,
+    rely_on_clocks,
+    tell_clocks,
+    turn,
+)
 from recrawl.kernels.lanes import LANES, at, fetch, hold, put, total, where
 
 __all__ = [
@@ -677,13 +686,20 @@ def replay(
             soon_as = 1.0
             if foreseeing:
                 soon_as = aged_ahead(i, now, clocks)
-                seen_for = clocked(i, last[i], now, clocks)
-                quiet = _believe(i, evidence, own_law, shares, paces) * _chances(
-                    rates[0] * seen_for, False
-                )
+                passed = clocked(i, last[i], now, clocks)
+                older = aged(i, last[i], now, clocks)
+                seen_for = believed_time(passed, elapsed, older, clocks)
+                before = _believe(i, evidence, own_law, shares, paces)
+                quiet = before * _chances(rates[0] * older * passed, False)
                 stays = total(quiet)
                 hazard = rates[0] * total(quiet * at(_TWOS, 0)) / (stays + _NEXT_TO_NOTHING)
                 tell_clocks(i, last[i], now, changed, float(hazard), float(stays), clocks)
+                calm = total(before * _chances(rates[0] * older * elapsed, False))
+                rely_on_clocks(
+                    float(_ONE - stays if changed else stays),
+                    float(_ONE - calm if changed else calm),
+                    clocks,
+                )
             elif moment > 0.0 and changed:
                 since_then = now - changes[after - 1]
                 if since_then + moment < elapsed:

@@ -5,6 +5,7 @@ pages of one directory that are called alike up to the first dot, as ``core.xml.
 ``core.xml.de``; their group hangs below the site.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -77,16 +78,22 @@ def companions_of(names: Sequence[tuple[str, str]]) -> Companions:
             depths.append(depths[around] + 1)
         return found
 
+    called = [_split(site, name) for site, name in names]
+    often = Counter((host, *folders, page) for host, folders, page in called)
     leaves = np.full((len(names), 2), -1, np.int64)
-    for row, (site, name) in enumerate(names):
-        scheme, slashes, rest = name.partition("://")
-        host, path = (site, name) if not slashes else (site or f"{scheme}://", rest)
-        *folders, page = path.split("?")[0].split("/")
+    for row, (host, folders, page) in enumerate(called):
         around = whole = group(("site", host), ROOT)
         for depth in range(1, len(folders) + 1):
-            around = group(("folder", host, "/".join(folders[:depth])), around)
+            around = group(("folder", host, *folders[:depth]), around)
         leaves[row, 0] = around
-        leaves[row, 1] = group(("name", host, "/".join(folders), page.split(".")[0]), whole)
-    alone = np.bincount(leaves[:, 1], minlength=len(parents)) < 2
-    leaves[alone[leaves[:, 1]], 1] = -1
+        if often[host, *folders, page] > 1:
+            leaves[row, 1] = group(("name", host, *folders, page), whole)
     return Companions(np.array(parents, np.int64), np.array(depths, np.int64), leaves)
+
+
+def _split(site: str, name: str) -> tuple[str, list[str], str]:
+    """Return the site of a page, its folders, and what it is called up to the first dot."""
+    _, slashes, rest = name.partition("://")
+    host, path = (site, name) if not slashes else (site, rest)
+    *folders, page = path.split("?")[0].split("/")
+    return host, folders, page.split(".")[0]

@@ -22,8 +22,8 @@ __all__ = ["GroupClocks"]
 
 Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
-_BINS: Final = 48
-_BINS_A_PACE: Final = 16.0
+_BINS: Final = 24
+_BINS_A_PACE: Final = 8.0
 _SHRINKS: Final = (1.0, 0.3, 0.1)  # changes that count for the speed around: all, site, directory
 _CELLS: Final = 14
 _AGE_CHANGES: Final = 10.0  # that count for an age being like any other
@@ -35,12 +35,13 @@ class GroupClocks:
     Parameters
     ----------
     companions : the groups
-    pace : mean interval between visits of a page, which is sixteen bins, > 0
+    pace : mean interval between visits of a page, which is eight bins, > 0
     start : instant at which the first bin begins
     born : shape (n,), when each page was born; at the start or before: nobody knows
     shrinks : changes that the speed around counts for: for all pages together, about one; for a
         site; for directories and names
     bins : bins that are kept, the latest
+    relied : how far the clocks are relied on before anything is known, in (0, 1]
 
     Notes
     -----
@@ -58,6 +59,7 @@ class GroupClocks:
         born: Vector,
         shrinks: Sequence[float] = _SHRINKS,
         bins: int = _BINS,
+        relied: float = 0.8,
     ) -> None:
         if not (np.isfinite(pace) and pace > 0):
             raise InvalidModel(f"pace must be finite and > 0, got {pace!r}")
@@ -69,7 +71,7 @@ class GroupClocks:
         self._shrinks = np.array(shrinks)[np.minimum(companions.depths, len(shrinks) - 1)]
         self._found, self._expected = np.zeros((2, size, bins))
         self._speeds = np.ones((size, bins))
-        self._scale = np.array([start, width, start + 1e-6 * pace])
+        self._scale = np.array([start, width, start + 1e-6 * pace, relied, 20.0])
         self._newest = np.array([-1], np.int64)
         self._aged = np.full((2, _CELLS), _AGE_CHANGES)
         self._born = np.ascontiguousarray(born, np.float64)
@@ -88,6 +90,11 @@ class GroupClocks:
             self._aged,
             self._born,
         )
+
+    @property
+    def relied(self) -> float:
+        """How far the clocks are relied on, by how well they have foretold visits, in (0, 1]."""
+        return float(self._scale[3])
 
     @property
     def age_factors(self) -> Vector:

@@ -42,7 +42,7 @@ _LEARNED, _GIVEN = 0, 1
 _KINDS: Final = {"steps": RULE_STEPS, "age": RULE_AGE, "count": RULE_COUNT}
 _EPOCHS: Final = 60
 _OURS: Final = ("recrawl", "foresight")
-_LOOKS: Final = 16  # at the clocks of groups, while each page is visited once
+_LOOKS: Final = 8  # at the clocks of groups, while each page is visited once
 
 
 _NO_CLOCKS: Final = GroupClocks(

@@ -1,4 +1,4 @@
-"""Policies side by side on one history: averages, intervals by resampling directories, fair budgets."""
+"""Policies side by side on one history: averages, and intervals by resampling directories."""
 
 from dataclasses import dataclass
 from typing import Final
