@@ -43,6 +43,7 @@ __all__ = [
     "observe_visits",
     "replay",
     "tally_rates",
+    "tell_groups",
 ]
 
 Vector = NDArray[np.float64]
@@ -427,6 +428,34 @@ def fill_worth(rows: Integers, ages: Vector, belief: Belief, bounds: Vector, out
         out[place] = _exp(below + (steps - k) * (above - below))
     hold(ended)
     hold(paces)
+
+
+@kernel
+def tell_groups(
+    page: Integers,
+    since: Vector,
+    at_instants: Vector,
+    changed: NDArray[np.bool_],
+    belief: Belief,
+    clocks: Clocks,
+) -> None:
+    """Tell clocks of visits, in the order of time, by what is believed of the pages' own rates."""
+    evidence, laws, law, rates, ends, shares = belief
+    paces = np.empty(ends.size, np.float32)
+    for v in range(page.size):
+        i, now = page[v], at_instants[v]
+        turn(now, clocks)
+        before = _believe(i, evidence, at(laws, law[i] * LANES), shares, paces)
+        older, found = aged(i, since[v], now, clocks), changed[v]
+        passed = clocked(i, since[v], now, clocks)
+        quiet = before * _chances(rates[0] * older * passed, False)
+        stays = total(quiet)
+        hazard = rates[0] * total(quiet * at(_TWOS, 0)) / (stays + _NEXT_TO_NOTHING)
+        tell_clocks(i, since[v], now, found, float(hazard), float(stays), clocks)
+        calm = total(before * _chances(rates[0] * older * (now - since[v]), False))
+        rely_on_clocks(
+            float(_ONE - stays if found else stays), float(_ONE - calm if found else calm), clocks
+        )
 
 
 @reordering_kernel

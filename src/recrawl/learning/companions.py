@@ -5,8 +5,8 @@ pages of one directory that are called alike up to the first dot, as ``core.xml.
 ``core.xml.de``; their group hangs below the site.
 """
 
-from collections import Counter
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
 
-__all__ = ["ROOT", "Companions", "companions_of"]
+__all__ = ["ROOT", "Companions", "CompanionsBuilder", "companions_of"]
 
 Integers = NDArray[np.int64]
 ROOT = 0  # the group of all pages
@@ -60,35 +60,64 @@ class Companions:
         return Companions(self.parents, self.depths, np.ascontiguousarray(self.leaves[order]))
 
 
-def companions_of(names: Sequence[tuple[str, str]]) -> Companions:
+class CompanionsBuilder:
+    """Groups pages one by one, as they are found."""
+
+    def __init__(self) -> None:
+        self._parents, self._depths = array("q", [-1]), array("q", [0])
+        self._groups: dict[
+            int, int
+        ] = {}  # by the hash of site and folders: keys themselves are big
+        self._called: dict[int, int] = {}  # the first page of a name, -1 - group once there are two
+        self._leaves = array("q")
+
+    def __len__(self) -> int:
+        return len(self._leaves) // 2
+
+    def add(self, site: str, name: str) -> None:
+        """Add a page; an address in place of a path brings its own site."""
+        row = len(self)
+        host, folders, page = _split(site, name)
+        around = whole = self._group(hash(("site", host)), ROOT)
+        for depth in range(1, len(folders) + 1):
+            around = self._group(hash(("folder", host, *folders[:depth])), around)
+        self._leaves.extend((around, -1))
+        key = hash(("name", host, *folders, page))
+        first = self._called.setdefault(key, row)
+        if first == row:
+            return
+        if first >= 0:
+            group = self._group(key, whole)
+            self._leaves[2 * first + 1] = group
+            self._called[key] = -1 - group
+        self._leaves[2 * row + 1] = -1 - self._called[key]
+
+    def companions(self) -> Companions:
+        """Return the groups of all pages so far."""
+        parents, depths, leaves = (
+            np.array(one, np.int64) for one in (self._parents, self._depths, self._leaves)
+        )
+        return Companions(parents, depths, leaves.reshape(-1, 2))
+
+    def _group(self, key: int, around: int) -> int:
+        found = self._groups.setdefault(key, len(self._parents))
+        if found == len(self._parents):
+            self._parents.append(around)
+            self._depths.append(self._depths[around] + 1)
+        return found
+
+
+def companions_of(names: Iterable[tuple[str, str]]) -> Companions:
     """Group pages by site and path.
 
     Parameters
     ----------
     names : site and path of each page; an address in place of a path brings its own site
     """
-    parents, depths = [-1], [0]
-    known: dict[tuple[str, ...], int] = {}
-
-    def group(key: tuple[str, ...], around: int) -> int:
-        found = known.get(key)
-        if found is None:
-            found = known[key] = len(parents)
-            parents.append(around)
-            depths.append(depths[around] + 1)
-        return found
-
-    called = [_split(site, name) for site, name in names]
-    often = Counter((host, *folders, page) for host, folders, page in called)
-    leaves = np.full((len(names), 2), -1, np.int64)
-    for row, (host, folders, page) in enumerate(called):
-        around = whole = group(("site", host), ROOT)
-        for depth in range(1, len(folders) + 1):
-            around = group(("folder", host, *folders[:depth]), around)
-        leaves[row, 0] = around
-        if often[host, *folders, page] > 1:
-            leaves[row, 1] = group(("name", host, *folders, page), whole)
-    return Companions(np.array(parents, np.int64), np.array(depths, np.int64), leaves)
+    built = CompanionsBuilder()
+    for site, name in names:
+        built.add(site, name)
+    return built.companions()
 
 
 def _split(site: str, name: str) -> tuple[str, list[str], str]:

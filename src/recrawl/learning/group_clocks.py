@@ -68,13 +68,37 @@ class GroupClocks:
         width = pace / _BINS_A_PACE
         self.companions = companions
         size = companions.parents.size
-        self._shrinks = np.array(shrinks)[np.minimum(companions.depths, len(shrinks) - 1)]
+        self._levels = np.array(shrinks)
+        self._shrinks = self._shrinks_of(companions)
         self._found, self._expected = np.zeros((2, size, bins))
         self._speeds = np.ones((size, bins))
         self._scale = np.array([start, width, start + 1e-6 * pace, relied, 20.0])
         self._newest = np.array([-1], np.int64)
         self._aged = np.full((2, _CELLS), _AGE_CHANGES)
         self._born = np.ascontiguousarray(born, np.float64)
+
+    def grow(self, companions: Companions, born: Vector) -> None:
+        """Take in pages and groups that are new; those known keep their numbers.
+
+        Parameters
+        ----------
+        companions : of all pages, old and new
+        born : shape (n,), of all of them
+        """
+        more = companions.parents.size - self.companions.parents.size
+        self.companions = companions
+        self._born = np.ascontiguousarray(born, np.float64)
+        if more > 0:
+            self._shrinks = self._shrinks_of(companions)
+            bins = self._speeds.shape[1]
+            self._found, self._expected = (
+                np.concatenate([one, np.zeros((more, bins))])
+                for one in (self._found, self._expected)
+            )
+            self._speeds = np.concatenate([self._speeds, np.ones((more, bins))])
+
+    def _shrinks_of(self, companions: Companions) -> Vector:
+        return self._levels[np.minimum(companions.depths, self._levels.size - 1)]
 
     def arrays(self) -> Clocks:
         """Return what the kernels of :mod:`recrawl.kernels.group_clocks` call clocks."""
@@ -90,6 +114,12 @@ class GroupClocks:
             self._aged,
             self._born,
         )
+
+    @property
+    def since(self) -> float:
+        """When the oldest bin begins; what was before is not told any more."""
+        oldest = max(int(self._newest[0]) - self._speeds.shape[1] + 1, 0)
+        return float(self._scale[0] + oldest * self._scale[1])
 
     @property
     def relied(self) -> float:
