@@ -6,6 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.revisits import tell_groups
+from recrawl.learning.beliefs import RateBeliefs
 from recrawl.learning.companions import companions_of
 from recrawl.learning.group_clocks import GroupClocks
 
@@ -145,6 +147,30 @@ def test_what_is_told_late_is_told_of_its_own_time() -> None:
 
     spans = np.array([1]), np.array([2.0]), 12.0
     assert late.read(*spans)[0] == pytest.approx(made.read(*spans)[0])
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_clocks_are_relied_on_where_they_foretell_visits(together: bool) -> None:
+    """A hundred pages in ten directories, which change at once or each on its own."""
+    random, n, rounds = np.random.default_rng(0), 100, 12
+    page = np.tile(random.permutation(n), rounds)
+    at = 1.0 + np.arange(page.size) * PACE / n
+    since = np.maximum(at - PACE, 0.0)
+    burst = random.random((10 if together else n, 1_000)) < 0.03  # in each tenth of a bin
+    passed = np.cumsum(burst, axis=1)
+    group = page // 10 if together else page
+    changed = passed[group, (10 * at).astype(int)] > passed[group, (10 * since).astype(int)]
+    made = GroupClocks(
+        companions_of([("", f"{row // 10}/{row}") for row in range(n)]),
+        PACE,
+        start=0.0,
+        born=np.zeros(n),
+    )
+    beliefs = RateBeliefs(n, prior_rate=0.3, prior_shape=8.0)
+
+    tell_groups(page, since, at, changed, beliefs.arrays(), made.arrays())
+
+    assert (made.relied > 0.99) if together else (made.relied < 0.3)
 
 
 def test_what_is_no_clock_is_refused() -> None:

@@ -5,7 +5,7 @@ the group around each, and how many changes it counts for. ``leaves`` of shape (
 page's groups, -1 for none; of no rows: there are no clocks. ``found`` and ``expected`` of shape
 (groups, bins) are the changes found in a bin and those expected of it by the pages' own rates,
 ``speeds`` what follows. ``scale`` is the beginning of the first bin, the width of one, the instant
-since which births are known, how far clocks are relied on, and how many visits told so; ``newest``
+since which births are known, how far clocks are relied on, and the evidence for that; ``newest``
 is the number of the bin that time has come to. ``ages`` of shape (2, cells) are changes found and
 expected at ages that double from cell to cell, and ``born`` is when each page was.
 
@@ -39,8 +39,8 @@ Clocks = tuple[Integers, Vector, Integers, Vector, Vector, Vector, Vector, Integ
 _AHEAD = 1.0  # bins ahead, whose age is that of the near future
 _SAMPLES = 4  # of the age within an interval
 _NEVER = 1e-300
-_TOLD = 5_000.0  # visits that tell how far clocks are right, the latest
-_LEAST_RELIED = 1e-3  # so that what proves right later is found to
+_KEPT = 1.0 - 1.0 / 5_000.0  # of the evidence for the clocks, from visit to visit
+_LEAST = 1e-6  # chance that a finding is given, so that no visit decides
 
 
 @reordering_kernel
@@ -153,11 +153,8 @@ def believed_time(passed: float, elapsed: float, older: float, clocks: Clocks) -
 def rely_on_clocks(with_clocks: float, without: float, clocks: Clocks) -> None:
     """Learn how far clocks are right, from the chances given to what a visit found."""
     scale = clocks[6]
-    scale[4] = scale[4] + 1.0 if scale[4] < _TOLD else _TOLD
-    explained = scale[3] * with_clocks
-    explained /= explained + (1.0 - scale[3]) * without + _NEVER
-    relied = scale[3] + (explained - scale[3]) / scale[4]
-    scale[3] = relied if relied > _LEAST_RELIED else _LEAST_RELIED
+    scale[4] = _KEPT * scale[4] + np.log((with_clocks + _LEAST) / (without + _LEAST))
+    scale[3] = 1.0 / (1.0 + np.exp(-scale[4]))
 
 
 @kernel

@@ -41,7 +41,8 @@ class GroupClocks:
     shrinks : changes that the speed around counts for: for all pages together, about one; for a
         site; for directories and names
     bins : bins that are kept, the latest
-    relied : how far the clocks are relied on before anything is known, in (0, 1]
+    relied : how far the clocks are relied on before anything is known, in (0, 1]; 1: whatever they
+        foretell
 
     Notes
     -----
@@ -66,13 +67,14 @@ class GroupClocks:
         if not all(one > 0 for one in shrinks):
             raise InvalidModel(f"shrinks must be > 0, got {list(shrinks)}")
         width = pace / _BINS_A_PACE
+        odds = np.log(relied / (1.0 - relied)) if relied < 1.0 else np.inf
         self.companions = companions
         size = companions.parents.size
         self._levels = np.array(shrinks)
         self._shrinks = self._shrinks_of(companions)
         self._found, self._expected = np.zeros((2, size, bins))
         self._speeds = np.ones((size, bins))
-        self._scale = np.array([start, width, start + 1e-6 * pace, relied, 20.0])
+        self._scale = np.array([start, width, start + 1e-6 * pace, relied, odds])
         self._newest = np.array([-1], np.int64)
         self._aged = np.full((2, _CELLS), _AGE_CHANGES)
         self._born = np.ascontiguousarray(born, np.float64)
