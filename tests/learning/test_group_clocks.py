@@ -152,11 +152,11 @@ def test_what_is_told_late_is_told_of_its_own_time() -> None:
 @pytest.mark.parametrize("together", [True, False])
 def test_clocks_are_relied_on_where_they_foretell_visits(together: bool) -> None:
     """A hundred pages in ten directories, which change at once or each on its own."""
-    random, n, rounds = np.random.default_rng(0), 100, 12
+    random, n, rounds = np.random.default_rng(0), 100, 60
     page = np.tile(random.permutation(n), rounds)
     at = 1.0 + np.arange(page.size) * PACE / n
     since = np.maximum(at - PACE, 0.0)
-    burst = random.random((10 if together else n, 1_000)) < 0.03  # in each tenth of a bin
+    burst = random.random((10 if together else n, 5_000)) < 0.005  # in each tenth of a bin
     passed = np.cumsum(burst, axis=1)
     group = page // 10 if together else page
     changed = passed[group, (10 * at).astype(int)] > passed[group, (10 * since).astype(int)]
@@ -166,7 +166,7 @@ def test_clocks_are_relied_on_where_they_foretell_visits(together: bool) -> None
         start=0.0,
         born=np.zeros(n),
     )
-    beliefs = RateBeliefs(n, prior_rate=0.3, prior_shape=8.0)
+    beliefs = RateBeliefs(n, prior_rate=0.05, prior_shape=8.0)
 
     tell_groups(page, since, at, changed, beliefs.arrays(), made.arrays())
 
