@@ -198,9 +198,10 @@ def test_a_wrong_history_is_told_what_would_be_right(
     [
         (["--budget", "0x"], "write 500/d, or 0.5x"),
         (["--budget", "many"], "is not a rate"),
-        (["--policies", "best"], "is none of recrawl, uniform"),
+        (["--policies", "best"], "is none of recrawl, foresight, uniform"),
         (["--learning", "1"], "must lie in (0, 1)"),
         (["--resamples", "1"], "between 20 and"),
+        (["--orders", "0"], "--orders: 0 must be between 1 and"),
         (["--plot", "x.gif"], "must end in"),
     ],
 )
