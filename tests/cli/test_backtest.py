@@ -53,7 +53,15 @@ def test_a_backtest_has_the_keys_that_scripts_rely_on(
     assert code == 0
     assert answer["history"] == str(changes)
     assert [one["budget"] for one in answer["budgets"]] == ["3/d"]
-    names = {"recrawl", "uniform", "proportional", "nutch", "stormcrawler", "news-crawl"}
+    names = {
+        "recrawl",
+        "foresight",
+        "uniform",
+        "proportional",
+        "nutch",
+        "stormcrawler",
+        "news-crawl",
+    }
     names |= {"miniflux", "lambdacrawl", "oracle", "clairvoyant"}
     for one in answer["budgets"]:
         assert set(one["policies"]) == names
