@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 import recrawl
+from recrawl.errors import InputError
 
 
 def test_importing_loads_nothing_heavy() -> None:
@@ -151,3 +152,11 @@ def test_settings_check_themselves(said: str, options: dict[str, object]) -> Non
     assert made.hosts == ("a.test",)
     assert made.contact == "mailto:me@my.domain"
     assert said in str(error.value)
+
+
+def test_fewer_than_one_order_is_refused() -> None:
+    """In one sentence, before anything is read."""
+    changes = {"url": ["http://a.test/x"], "changed_at": [1.0]}
+
+    with pytest.raises(InputError, match="orders: 0 must be at least 1"):
+        recrawl.backtest(changes, orders=0)

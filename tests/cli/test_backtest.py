@@ -53,7 +53,15 @@ def test_a_backtest_has_the_keys_that_scripts_rely_on(
     assert code == 0
     assert answer["history"] == str(changes)
     assert [one["budget"] for one in answer["budgets"]] == ["3/d"]
-    names = {"recrawl", "uniform", "proportional", "nutch", "stormcrawler", "news-crawl"}
+    names = {
+        "recrawl",
+        "foresight",
+        "uniform",
+        "proportional",
+        "nutch",
+        "stormcrawler",
+        "news-crawl",
+    }
     names |= {"miniflux", "lambdacrawl", "oracle", "clairvoyant"}
     for one in answer["budgets"]:
         assert set(one["policies"]) == names
@@ -198,9 +206,10 @@ def test_a_wrong_history_is_told_what_would_be_right(
     [
         (["--budget", "0x"], "write 500/d, or 0.5x"),
         (["--budget", "many"], "is not a rate"),
-        (["--policies", "best"], "is none of recrawl, uniform"),
+        (["--policies", "best"], "is none of recrawl, foresight, uniform"),
         (["--learning", "1"], "must lie in (0, 1)"),
         (["--resamples", "1"], "between 20 and"),
+        (["--orders", "0"], "--orders: 0 must be between 1 and"),
         (["--plot", "x.gif"], "must end in"),
     ],
 )

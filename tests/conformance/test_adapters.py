@@ -70,6 +70,10 @@ class TestByWorth(OwnPolicySuite):
     policy = "recrawl"
 
 
+class TestByForesight(OwnPolicySuite):
+    policy = "foresight"
+
+
 class TestUniform(OwnPolicySuite):
     policy = "uniform"
 

@@ -7,7 +7,8 @@ import pytest
 
 from recrawl.crawler.control.interval_rules import SHIPPED_RULES
 from recrawl.errors import InvalidModel
-from recrawl.simulation.backtest import POLICIES, Backtest, bound_by_foresight, run_policy
+from recrawl.learning.companions import companions_of
+from recrawl.simulation.backtest import POLICIES, Backtest, average, bound_by_foresight, run_policy
 from recrawl.simulation.comparison import resample_pages, score_policy
 from recrawl.simulation.history import ChangeHistory
 
@@ -106,7 +107,7 @@ def test_every_policy_keeps_the_budget_and_its_accounts(policy: str) -> None:
     assert np.all(found.fresh <= found.lifetimes + 1e-9)
     assert found.fetches <= 0.5 * test.n_ticks + 1
     assert freshness(test, policy) <= freshness(test, "clairvoyant") + 1e-9
-    counts = resample_pages(60, 50, 0)
+    counts = resample_pages(made, 50, 0)
     score = score_policy(test, found, counts)
     assert score.low <= score.freshness <= score.high
     if policy not in ("clairvoyant", *SHIPPED_RULES):
@@ -211,3 +212,67 @@ def test_what_cannot_be_replayed_is_named(message: str, call) -> None:
     """Before any work."""
     with pytest.raises(InvalidModel, match=message):
         call()
+
+
+def test_an_order_moves_what_is_tied_and_nothing_else() -> None:
+    """Page by page the results stand where the pages do; rows of the table decide nothing."""
+    made = history(np.random.default_rng(2).gamma(0.5, 0.2, 40), 60.0)
+    test = Backtest(made, 6.0, unit_s=86_400.0)
+    turned = np.arange(40)[::-1].copy()
+
+    drawn = [run_policy(replace(test, order=seed), "uniform") for seed in range(3)]
+
+    assert len({one.fresh.sum() for one in drawn}) == 3
+    other = replace(test, history=made.renumbered(turned))
+    mine, theirs = run_policy(test, "oracle"), run_policy(other, "oracle").in_order(turned)
+    assert mine.lifetimes.tolist() == theirs.lifetimes.tolist()
+    assert (
+        made.renumbered(turned).renumbered(turned).changed_at.tolist() == made.changed_at.tolist()
+    )
+    mean = average(drawn)
+    np.testing.assert_allclose(mean.fresh, np.mean([one.fresh for one in drawn], axis=0))
+    assert mean.fetches == drawn[0].fetches
+
+
+def test_resamples_draw_whole_directories() -> None:
+    """Where there are twenty; pages of fewer are drawn one by one."""
+    made = history(np.full(80, 0.5), 60.0)
+    many = companions_of([("", f"{row // 4}/{row}") for row in range(80)])
+    few_groups = companions_of([("", f"{row // 8}/{row}") for row in range(80)])
+
+    together = resample_pages(replace(made, companions=many), 30, 0)
+    alone = resample_pages(replace(made, companions=few_groups), 30, 0)
+
+    assert np.all(together.reshape(30, 20, 4) == together.reshape(30, 20, 4)[:, :, :1])
+    assert np.any(alone.reshape(30, 10, 8) != alone.reshape(30, 10, 8)[:, :, :1])
+
+
+def together(seed: int, *, scattered: bool) -> ChangeHistory:
+    """Thirty directories of ten pages; all of one change at once, or each on its own."""
+    random = np.random.default_rng(seed)
+    end, n = 100.0, 300
+    changes: list[list[float]] = []
+    for _ in range(30):
+        at = np.sort(random.uniform(0.0, end, random.poisson(0.1 * end)))
+        for _ in range(10):
+            own = random.uniform(0.0, end, at.size) if scattered else at
+            changes.append(sorted(own.tolist()))
+    made = few(changes, [end] * n, end)
+    names = [("", f"{row // 10}/{row}") for row in range(n)]
+    return replace(made, companions=companions_of(names))
+
+
+def test_foresight_is_far_ahead_where_directories_change_at_once() -> None:
+    """A visit that finds a change says that nine more are due: four to six points are won."""
+    test = Backtest(together(0, scattered=False), 30.0, order=0)
+
+    assert freshness(test, "foresight") > freshness(test, "recrawl") + 0.03
+
+
+def test_foresight_loses_nothing_where_pages_change_on_their_own() -> None:
+    """Alike pages without companions in change, within a point of what is decided without."""
+    test = Backtest(together(1, scattered=True), 30.0, order=0)
+    alone = replace(test, history=replace(test.history, companions=None))
+
+    assert freshness(test, "foresight") > freshness(test, "recrawl") - 0.01
+    assert freshness(alone, "foresight") == freshness(alone, "recrawl")

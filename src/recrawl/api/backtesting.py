@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,14 @@ from recrawl.crawler.control.interval_rules import SHIPPED_RULES
 from recrawl.crawler.control.revisit_policy import RevisitPolicy
 from recrawl.errors import InputError
 from recrawl.quantities import parse_rate_per_s
-from recrawl.simulation.backtest import POLICIES, Backtest, Replayed, bound_by_foresight, run_policy
+from recrawl.simulation.backtest import (
+    POLICIES,
+    Backtest,
+    Replayed,
+    average,
+    bound_by_foresight,
+    run_policy,
+)
 from recrawl.simulation.comparison import Score, resample_pages, score_policy
 from recrawl.simulation.history import ChangeHistory
 from recrawl.simulation.policy_replay import replay_policy
@@ -75,6 +82,7 @@ def backtest(  # noqa: PLR0913 - what can be asked
     learning: float = 0.5,
     resamples: int = 400,
     seed: int = 0,
+    orders: int = 1,
 ) -> BacktestReport:
     """Replay a recorded history of changes and compare policies at the same budget.
 
@@ -90,7 +98,9 @@ def backtest(  # noqa: PLR0913 - what can be asked
     policies : names of ``recrawl.POLICIES``, or objects of your own; recrawl's is always there
     weights : ``table``, or ``pareto`` for weights drawn from a Pareto law of shape 1.2
     learning : share of the time that is for learning and not judged, in (0, 1)
-    resamples, seed : of the pages, for the intervals
+    resamples : of directories, or of pages where these are few, for the intervals
+    seed : of the resamples, and of the order in which pages with the same due time are visited
+    orders : such orders that results are averaged over, at least 1
 
     Raises
     ------
@@ -118,10 +128,14 @@ def backtest(  # noqa: PLR0913 - what can be asked
         raise InputError(f"learning: {learning} must lie in (0, 1)")
     if resamples < 20:
         raise InputError(f"resamples: {resamples} must be at least 20")
+    if orders < 1:
+        raise InputError(f"orders: {orders} must be at least 1")
     record = history_of(history, pages, polls, pareto=weights == "pareto")
-    tests = [(name, backtest_of(record, name, learning)) for name in budgets]
-    counts = resample_pages(record.n_pages, resamples, seed)
-    found = tuple(compare_policies(name, test, chosen, counts) for name, test in tests)
+    tests = [(name, backtest_of(record, name, learning, seed=seed)) for name in budgets]
+    counts = resample_pages(record, resamples, seed)
+    found = tuple(
+        compare_policies(name, test, chosen, counts, orders=orders) for name, test in tests
+    )
     return BacktestReport(_table(found), record, found)
 
 
@@ -132,6 +146,7 @@ def backtest_of(
     *,
     host_limit_per_s: float | None = None,
     called: str = "budgets",
+    seed: int = 0,
 ) -> Backtest:
     """Return the replay of a history at a budget that people wrote.
 
@@ -144,7 +159,7 @@ def backtest_of(
     caps = None
     if host_limit_per_s is not None:
         caps = np.full(int(record.hosts.max()) + 1, host_limit_per_s)
-    test = Backtest(record, rate, learning, host_caps=caps)
+    test = Backtest(record, rate, learning, host_caps=caps, order=seed)
     if test.n_ticks < 100:
         raise InputError(
             f"{called}: it pays {test.n_ticks} visits over the whole history, too few to compare "
@@ -160,6 +175,7 @@ def compare_policies(
     counts: np.ndarray,
     *,
     jobs: int | None = None,
+    orders: int = 1,
     on_progress: Callable[[int], None] = lambda _: None,
 ) -> Compared:
     """Replay policies side by side.
@@ -171,15 +187,16 @@ def compare_policies(
     policies : names, with None for those that come with recrawl
     counts : of :func:`recrawl.simulation.comparison.resample_pages`
     jobs : policies replayed at once; default: the number of cores, at most 4
+    orders : of the pages, which results are averaged over
     on_progress : told of visits done
     """
-    replayed = _replay_all(test, policies, jobs, on_progress)
+    replayed = _replay_all(test, policies, jobs, on_progress, orders)
     scores = {name: score_policy(test, one, counts) for name, one in replayed.items()}
     return Compared(
         budget,
         test,
         scores,
-        _at_the_same(test, scores, replayed, counts),
+        _at_the_same(test, scores, replayed, counts, orders),
         {name: one.course for name, one in replayed.items()},
     )
 
@@ -218,19 +235,29 @@ def _replay_all(
     policies: Mapping[str, RevisitPolicy | None],
     jobs: int | None,
     on_progress: Callable[[int], None],
+    orders: int = 1,
 ) -> dict[str, Replayed]:
     def one(name: str) -> Replayed:
         own = policies[name]
-        if own is not None:
+        if own is not None:  # it may remember, so it lives through the history once
             return replay_policy(test, own, on_progress)
+        return average([in_one(name, ordered) for ordered in _ordered(test, orders)])
+
+    def in_one(name: str, ordered: Backtest) -> Replayed:
         if name == "clairvoyant":
-            on_progress(test.n_ticks)
-            return bound_by_foresight(test)
-        return run_policy(test, name, on_progress)
+            on_progress(ordered.n_ticks)
+            return bound_by_foresight(ordered)
+        return run_policy(ordered, name, on_progress)
 
     n_jobs = jobs or min(os.cpu_count() or 1, 4)
     with ThreadPoolExecutor(max_workers=n_jobs) as pool:  # the loops run without the lock
         return dict(zip(policies, pool.map(one, policies), strict=True))
+
+
+def _ordered(test: Backtest, orders: int) -> list[Backtest]:
+    """Return a replay with each of so many orders of the pages."""
+    first = test.order or 0
+    return [replace(test, order=first + k) for k in range(orders)] if orders > 1 else [test]
 
 
 def _at_the_same(
@@ -238,6 +265,7 @@ def _at_the_same(
     scores: Mapping[str, Score],
     replayed: Mapping[str, Replayed],
     counts: np.ndarray,
+    orders: int,
 ) -> dict[str, Score]:
     """Score recrawl at what each rule spent, where that is less than the budget."""
     found = {}
@@ -245,7 +273,11 @@ def _at_the_same(
         if name in SHIPPED_RULES or name not in POLICIES:
             if 0 < one.instants.size < 0.99 * test.n_ticks:
                 less = test.spent_like(one)
-                found[name] = score_policy(less, run_policy(less, "recrawl"), counts)
+                found[name] = score_policy(
+                    less,
+                    average([run_policy(one, "recrawl") for one in _ordered(less, orders)]),
+                    counts,
+                )
             else:
                 found[name] = scores["recrawl"]
     return found

@@ -22,6 +22,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.kernels.compile import kernel, reordering_kernel
+from recrawl.kernels.group_clocks import (
+    Clocks,
+    aged,
+    aged_ahead,
+    believed_time,
+    clocked,
+    rely_on_clocks,
+    tell_clocks,
+    turn,
+)
 from recrawl.kernels.lanes import LANES, at, fetch, hold, put, total, where
 
 __all__ = [
@@ -29,9 +39,11 @@ __all__ = [
     "fill_freshness",
     "fill_intervals",
     "fill_moments",
+    "fill_worth",
     "observe_visits",
     "replay",
     "tally_rates",
+    "tell_groups",
 ]
 
 Vector = NDArray[np.float64]
@@ -396,6 +408,56 @@ def fill_intervals(
     hold(paces)
 
 
+@kernel
+def fill_worth(rows: Integers, ages: Vector, belief: Belief, bounds: Vector, out: Vector) -> None:
+    """Write what a visit of each page is worth at its age, weight one."""
+    evidence, laws, law, rates, ends, shares = belief
+    paces = np.empty(ends.size, np.float32)
+    terms, ended = _terms(rates[0], bounds), _new_rates(rates[0], ends)
+    anew = (ends.size, where(paces), where(ended))
+    for place in range(rows.size):
+        i = rows[place]
+        own = at(laws, law[i] * LANES)
+        now = _believe(i, evidence, own, shares, paces)
+        calmer = total((own - now) * at(_HALVES, 0)) > _ZERO
+        steps = (_log(ages[place] * rates[0] + 1e-300) / _LN2 - _LOWEST) * _STEPS
+        steps = 0.0 if steps < 0.0 else min(steps, _AGES.size - 1.001)
+        k = int(steps)
+        below = _log(_worth(k, calmer, own, now, anew, terms))
+        above = _log(_worth(k + 1, calmer, own, now, anew, terms))
+        out[place] = _exp(below + (steps - k) * (above - below))
+    hold(ended)
+    hold(paces)
+
+
+@kernel
+def tell_groups(
+    page: Integers,
+    since: Vector,
+    at_instants: Vector,
+    changed: NDArray[np.bool_],
+    belief: Belief,
+    clocks: Clocks,
+) -> None:
+    """Tell clocks of visits, in the order of time, by what is believed of the pages' own rates."""
+    evidence, laws, law, rates, ends, shares = belief
+    paces = np.empty(ends.size, np.float32)
+    for v in range(page.size):
+        i, now = page[v], at_instants[v]
+        turn(now, clocks)
+        before = _believe(i, evidence, at(laws, law[i] * LANES), shares, paces)
+        older, found = aged(i, since[v], now, clocks), changed[v]
+        passed = clocked(i, since[v], now, clocks)
+        quiet = before * _chances(rates[0] * older * passed, False)
+        stays = total(quiet)
+        hazard = rates[0] * total(quiet * at(_TWOS, 0)) / (stays + _NEXT_TO_NOTHING)
+        tell_clocks(i, since[v], now, found, float(hazard), float(stays), clocks)
+        calm = total(before * _chances(rates[0] * older * (now - since[v]), False))
+        rely_on_clocks(
+            float(_ONE - stays if found else stays), float(_ONE - calm if found else calm), clocks
+        )
+
+
 @reordering_kernel
 def _sift_down(keys: Vector, heap: Integers, place: int, size: int) -> int:
     """Let an item sink below its four children; return where the first to rise came from.
@@ -536,6 +598,7 @@ def replay(
     log_elapsed: Vector,
     log_changed: NDArray[np.bool_],
     moment: float,
+    clocks: Clocks,
 ) -> None:
     """Visit pages at ticks, earliest due first, letting the rule see only what a visit shows.
 
@@ -547,7 +610,8 @@ def replay(
     of these wasted, of these without a page. ``own`` are the intervals and what rules keep of a
     page. ``limits`` are the host of each page and, for each host, the least time between visits,
     when it is ready for the next, and how much dearer its visits are; the middle two empty: no
-    limits.
+    limits. Where there are ``clocks`` (:mod:`recrawl.kernels.group_clocks`), beliefs are of time
+    on them, and the worth of a visit is that of the rate at which the page will change.
     """
     hosts, gaps, ready, dearer = limits
     start, changes, born, gone_at = history
@@ -559,6 +623,7 @@ def replay(
     terms, ended = _terms(rates[0], bounds), _new_rates(rates[0], ends)
     anew = (ends.size, where(paces), where(ended))
     judged_since, judged_until, changes_at = span[0], span[1], where(changes)
+    foreseeing = rule == 0 and clocks[2].shape[0] > 0
     size, n_born, n_logged, poll = counters[0], counters[1], counters[2], counters[3]
     keys = np.full(born.size + 4, inf)  # due times in the order of the heap
     soon = order[0]
@@ -573,6 +638,8 @@ def replay(
             if poll >= polls.size:
                 break
             now = polls[poll]
+        if foreseeing:
+            turn(now, clocks)
         while n_born < born.size and born[order[n_born]] <= now:
             i = order[n_born]
             n_born += 1
@@ -582,7 +649,13 @@ def replay(
                 worth = price[0] * dearer[hosts[i]] / weights[i] if weights[i] > 0.0 else inf
                 own_law = at(laws, law[i] * LANES)
                 believed = _believe(i, evidence, own_law, shares, paces)
-                interval[i] = _interval(worth, interval[i], own_law, believed, anew, terms)
+                soon_as = aged_ahead(i, now, clocks) if foreseeing else 1.0
+                interval[i] = (
+                    _interval(
+                        worth * soon_as, interval[i] * soon_as, own_law, believed, anew, terms
+                    )
+                    / soon_as
+                )
             due[i] = born[i] + interval[i]
             heap[size], keys[size] = i, due[i]
             size += 1
@@ -635,10 +708,28 @@ def replay(
             n_logged += 1
         if rule == 0:
             lateness = min(max((now - due[i]) / interval[i], -1.0), 1.0)
-            price[0] *= _exp(lateness / size)
+            if not foreseeing:  # else what is late was brought forward, and the plan's price holds
+                price[0] *= _exp(lateness / size)
             own_law = at(laws, law[i] * LANES)
             seen_for, found = elapsed, changed
-            if moment > 0.0 and changed:
+            soon_as = 1.0
+            if foreseeing:
+                soon_as = aged_ahead(i, now, clocks)
+                passed = clocked(i, last[i], now, clocks)
+                older = aged(i, last[i], now, clocks)
+                seen_for = believed_time(passed, elapsed, older, clocks)
+                before = _believe(i, evidence, own_law, shares, paces)
+                quiet = before * _chances(rates[0] * older * passed, False)
+                stays = total(quiet)
+                hazard = rates[0] * total(quiet * at(_TWOS, 0)) / (stays + _NEXT_TO_NOTHING)
+                tell_clocks(i, last[i], now, changed, float(hazard), float(stays), clocks)
+                calm = total(before * _chances(rates[0] * older * elapsed, False))
+                rely_on_clocks(
+                    float(_ONE - stays if changed else stays),
+                    float(_ONE - calm if changed else calm),
+                    clocks,
+                )
+            elif moment > 0.0 and changed:
                 since_then = now - changes[after - 1]
                 if since_then + moment < elapsed:
                     _absorb(
@@ -655,10 +746,22 @@ def replay(
                     )
                     seen_for, found = max(since_then, moment), False
             believed, _ = _absorb(
-                i, seen_for, found, seen_for, evidence, own_law, rates, ends, shares, paces
+                i,
+                seen_for,
+                found,
+                elapsed if foreseeing else seen_for,
+                evidence,
+                own_law,
+                rates,
+                ends,
+                shares,
+                paces,
             )
             worth = price[0] * dearer[hosts[i]] / weights[i] if weights[i] > 0.0 else inf
-            interval[i] = _interval(worth, interval[i], own_law, believed, anew, terms)
+            interval[i] = (
+                _interval(worth * soon_as, interval[i] * soon_as, own_law, believed, anew, terms)
+                / soon_as
+            )
         elif rule >= RULE_STEPS:
             _step(i, rule, numbers, changed, now, own)
         due[i] = now + interval[i]

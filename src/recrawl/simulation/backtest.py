@@ -6,10 +6,10 @@ crawlers ship only those at which a page is due. A page's first copy comes with 
 not counted. Where only polls could see anything, a visit happens at the next poll.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +20,17 @@ from recrawl.errors import InvalidModel
 from recrawl.freshness import Pages, solve_even_freshness, solve_harmonic
 from recrawl.kernels.revisits import RULE_AGE, RULE_COUNT, RULE_STEPS, credit_copies, replay
 from recrawl.learning.change_rates import estimate_change_rates
+from recrawl.learning.companions import Companions
+from recrawl.learning.group_clocks import GroupClocks
 from recrawl.simulation.history import ChangeHistory
 
-__all__ = ["POLICIES", "Backtest", "Replayed", "bound_by_foresight", "run_policy"]
+__all__ = ["POLICIES", "Backtest", "Replayed", "average", "bound_by_foresight", "run_policy"]
 
 Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
 POLICIES: Final = (
     "recrawl",
+    "foresight",
     "uniform",
     "proportional",
     *SHIPPED_RULES,
@@ -38,6 +41,16 @@ POLICIES: Final = (
 _LEARNED, _GIVEN = 0, 1
 _KINDS: Final = {"steps": RULE_STEPS, "age": RULE_AGE, "count": RULE_COUNT}
 _EPOCHS: Final = 60
+_OURS: Final = ("recrawl", "foresight")
+_LOOKS: Final = 8  # at the clocks of groups, while each page is visited once
+
+
+_NO_CLOCKS: Final = GroupClocks(
+    Companions(np.array([-1]), np.zeros(1, np.int64), np.zeros((0, 2), np.int64)),
+    1.0,
+    start=0.0,
+    born=np.zeros(0),
+).arrays()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +67,8 @@ class Backtest:
     instants : shape (k,), when the visits that the budget pays are made; None: evenly spaced
     moment : how exactly a visit tells when its page last changed, as a truthful Last-Modified
         does; 0: it does not
+    order : seed of the order in which pages are numbered, which decides between pages that are due
+        at the same instant and which of them is visited first; None: as they stand
     """
 
     history: ChangeHistory
@@ -63,6 +78,7 @@ class Backtest:
     host_caps: Vector | None = None
     instants: Vector | None = None
     moment: float = 0.0
+    order: int | None = None
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.budget) and self.budget > 0):
@@ -86,6 +102,13 @@ class Backtest:
             return self.instants
         n = int(self.budget * (self.history.end - self.history.start))
         return np.asarray(self.history.start + (np.arange(n) + 0.5) / self.budget, np.float64)
+
+    def shuffled(self) -> tuple["Backtest", Integers]:
+        """Return the same with pages in the order drawn, and that order."""
+        if self.order is None:
+            return self, np.arange(self.history.n_pages)
+        order = np.random.default_rng(self.order).permutation(self.history.n_pages)
+        return replace(self, history=self.history.renumbered(order), order=None), order
 
     def spent_like(self, result: "Replayed") -> "Backtest":
         """Return the same with a budget of just the visits of a result, at their very instants."""
@@ -118,6 +141,26 @@ class Replayed:
     instants: Vector
     course: Vector
 
+    def in_order(self, order: Integers) -> "Replayed":
+        """Return the same with each page back where it stood before it was put in this order."""
+        back = np.argsort(order)
+        columns = ("fresh", "age", "penalty", "visits", "seen", "lifetimes")
+        return replace(self, **{name: getattr(self, name)[back] for name in columns})
+
+
+def average(results: Sequence[Replayed]) -> Replayed:
+    """Average what came of one policy over several orders of the pages.
+
+    Instants and course are those of the first.
+    """
+    columns = ("fresh", "age", "penalty", "visits", "seen")
+    means: dict[str, Any] = {
+        name: np.mean([getattr(one, name) for one in results], axis=0) for name in columns
+    }
+    for name in ("fetches", "wasted"):
+        means[name] = round(float(np.mean([getattr(one, name) for one in results])))
+    return replace(results[0], **means)
+
 
 def run_policy(
     test: Backtest, policy: str, on_progress: Callable[[int], None] = lambda _: None
@@ -134,7 +177,8 @@ def run_policy(
     -----
     A visit takes O(log n); pages are decided on anew at some seventy instants.
     """
-    return _Replay(test, policy).run(on_progress)
+    ordered, order = test.shuffled()
+    return _Replay(ordered, policy).run(on_progress).in_order(order)
 
 
 class _Replay:
@@ -155,9 +199,13 @@ class _Replay:
         )
         self._control.beliefs.numpy_up_to = 0  # the replay's own loops are compiled anyway
         pace = n / test.budget
+        if policy == "foresight" and history.companions is not None:
+            self._control.clocks = GroupClocks(
+                history.companions, pace, start=history.start, born=history.observed_from
+            )
         self._interval = self._control.intervals
         rule = SHIPPED_RULES.get(policy)
-        self._rule = _KINDS[rule.kind] if rule else _LEARNED if policy == "recrawl" else _GIVEN
+        self._rule = _KINDS[rule.kind] if rule else _LEARNED if policy in _OURS else _GIVEN
         self._numbers = rule.numbers(test.unit_s) if rule else np.zeros(6)
         self._interval[:] = rule.initial_s / test.unit_s if rule else pace
         self._copies = (self._control.last, np.zeros(n, np.int64), np.zeros(n, np.int64))
@@ -176,11 +224,17 @@ class _Replay:
     def run(self, on_progress: Callable[[int], None]) -> Replayed:
         test, history = self._test, self._test.history
         all_ticks = test.ticks()
-        edges = self._edges(all_ticks)
+        edges, plans = self._edges(all_ticks)
+        clocks = self._control.clocks
+        arrays = _NO_CLOCKS if clocks is None else clocks.arrays()
         for first, last in pairwise(edges.tolist()):
             ticks = all_ticks[first:last]
             until = history.end if last == all_ticks.size else all_ticks[last]
-            self._decide(float(ticks[0]), float(until - ticks[0]), ticks.size)
+            if first in plans:
+                following = plans[first]
+                ends = history.end if following == all_ticks.size else all_ticks[following]
+                self._decide(float(ticks[0]), float(ends - ticks[0]), following - first)
+            self._rank(float(ticks[0]), ticks.size)
             replay(
                 self._rule,
                 self._numbers,
@@ -202,8 +256,10 @@ class _Replay:
                 self._instants,
                 *self._log,
                 test.moment,
+                arrays,
             )
-            self._look(float(until))
+            if last in plans or last == all_ticks.size:
+                self._look(float(until))
             on_progress(last - first)
         # Pages found after the last visit have their first copies too.
         last, next_change, _ = self._copies
@@ -225,8 +281,11 @@ class _Replay:
             course=np.array(self._course),
         )
 
-    def _edges(self, ticks: Vector) -> Integers:
-        """Between which ticks to decide anew: often at first, and when many pages are new."""
+    def _edges(self, ticks: Vector) -> tuple[Integers, dict[int, int]]:
+        """At which ticks to look at the clocks; at which to decide anew, and until which.
+
+        Decided is often at first, and when many pages are new.
+        """
         born = np.sort(self._test.history.observed_from)
         n, total = born.size, ticks.size
         epochs = _EPOCHS if n > 2_000 else 2 * _EPOCHS
@@ -236,13 +295,17 @@ class _Replay:
         after = np.searchsorted(ticks, grown, side="left")
         soon = np.concatenate([after, after + 1 + n // 8, after + 1 + n // 2])
         edges = np.concatenate([(total * shares).astype(np.int64), soon])
-        return np.unique(np.clip(edges, 0, total))
+        plans = np.unique(np.clip(edges, 0, total))
+        looks = np.zeros(0, np.int64)
+        if self._control.clocks is not None:
+            looks = np.arange(0, total, max(1, n // _LOOKS))
+        return np.union1d(plans, looks), dict(pairwise(plans.tolist()))
 
     def _decide(self, now: float, span: float, n_visits: int) -> None:
         """Decide anew on the pages that are there."""
         last, _, gone = self._copies
         rows = np.flatnonzero(np.isfinite(last) & (gone == 0))
-        if self._policy == "recrawl":
+        if self._policy in _OURS:
             caps, hosts = self._test.host_caps, self._test.history.hosts[rows]
             self._control.budget = max(n_visits, 1) / max(span, 1e-300)
             decided = self._control.decide(now, span, rows=rows, hosts=hosts, host_caps=caps)
@@ -258,6 +321,13 @@ class _Replay:
         heap, due, counters = self._queue
         waiting = heap[: counters[0]]
         due[waiting] = last[waiting] + self._interval[waiting]
+
+    def _rank(self, now: float, n_visits: int) -> None:
+        """Put pages in the order of what their visits are worth by the clocks of their groups."""
+        heap, due, counters = self._queue
+        waiting = heap[: counters[0]]
+        if self._control.clocks is not None and waiting.size:
+            due[waiting] = self._control.by_worth(waiting, now, n_visits)
 
     def _give(self, rows: Integers) -> None:
         """Give pages the intervals that follow from rates, known or learned."""

@@ -1,15 +1,18 @@
-"""Policies side by side on one history: averages, intervals by resampling pages, fair budgets."""
+"""Policies side by side on one history: averages, and intervals by resampling directories."""
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.simulation.backtest import Backtest, Replayed
+from recrawl.simulation.history import ChangeHistory
 
 __all__ = ["Score", "resample_pages", "score_policy"]
 
 Vector = NDArray[np.float64]
+_FEWEST_GROUPS: Final = 20  # fewer would say little of how much another draw would differ
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,14 +46,21 @@ class Score:
         return self.freshness - other.freshness, float(low), float(high)
 
 
-def resample_pages(n_pages: int, resamples: int, seed: int) -> Vector:
+def resample_pages(history: ChangeHistory, resamples: int, seed: int) -> Vector:
     """How often each page occurs in each resample, shape (resamples, n_pages).
 
-    Counts are Poisson, which is drawing pages with replacement for a number of pages that is
-    itself random; the same seed pairs the resamples of all policies.
+    Pages of a directory change together, so whole directories are drawn, where there are as many
+    as twenty; else pages. Counts are Poisson, which is drawing with replacement for a number that
+    is itself random; the same seed pairs the resamples of all policies.
     """
     random = np.random.default_rng(seed)
-    return random.poisson(1.0, (resamples, n_pages)).astype(np.float32)
+    groups = np.arange(history.n_pages)
+    if history.companions is not None:
+        _, directories = np.unique(history.companions.directories, return_inverse=True)
+        if int(directories.max()) + 1 >= _FEWEST_GROUPS:
+            groups = directories
+    counts = random.poisson(1.0, (resamples, int(groups.max()) + 1)).astype(np.float32)
+    return np.ascontiguousarray(counts[:, groups])
 
 
 def score_policy(test: Backtest, result: Replayed, counts: Vector) -> Score:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
+from recrawl.learning.companions import Companions
 
 __all__ = ["ChangeHistory"]
 
@@ -27,6 +28,7 @@ class ChangeHistory:
     weights : shape (n,), >= 0
     hosts, paths : shape (n,), numbers of the groups that pages lend each other strength in
     polls : shape (p,), the only instants at which anyone could look, ascending; empty: any instant
+    companions : which pages are likely to change together; None: nothing is known of it
     """
 
     page: Integers
@@ -38,6 +40,7 @@ class ChangeHistory:
     hosts: Integers
     paths: Integers
     polls: Vector
+    companions: Companions | None = None
 
     def __post_init__(self) -> None:
         n = self.observed_from.size
@@ -97,6 +100,30 @@ class ChangeHistory:
         life = np.minimum(self.observed_until, self.end) - self.observed_from
         shortest = 1e-6 * (self.end - self.start)
         return np.asarray(np.diff(self.first) / np.maximum(life, shortest))
+
+    def renumbered(self, order: Integers) -> "ChangeHistory":
+        """Return the same with the pages in another order.
+
+        Parameters
+        ----------
+        order : shape (n,), which page comes first, second and so on
+        """
+        counts = np.diff(self.first)[order]
+        ends = np.cumsum(counts)
+        within = np.arange(self.page.size) - np.repeat(ends - counts, counts)
+        changes = np.repeat(self.first[:-1][order], counts) + within
+        return ChangeHistory(
+            np.repeat(np.arange(self.n_pages), counts),
+            self.changed_at[changes],
+            self.observed_from[order],
+            self.observed_until[order],
+            self.gone[order],
+            self.weights[order],
+            self.hosts[order],
+            self.paths[order],
+            self.polls,
+            None if self.companions is None else self.companions.renumbered(order),
+        )
 
     def lifetimes(self, since: float) -> Vector:
         """How long each page is there from an instant on, shape (n,)."""

@@ -46,14 +46,15 @@ def replay_policy(
     """
     if test.history.polls.size or test.host_caps is not None:
         raise InvalidModel("a policy of one's own is replayed without polls and host limits")
-    return _PolicyReplay(test, policy).run(on_progress)
+    ordered, order = test.shuffled()
+    return _PolicyReplay(ordered, policy, order.tolist()).run(on_progress).in_order(order)
 
 
 class _PolicyReplay:
-    def __init__(self, test: Backtest, policy: RevisitPolicy) -> None:
+    def __init__(self, test: Backtest, policy: RevisitPolicy, names: list[int]) -> None:
         history = test.history
         n = history.n_pages
-        self._test, self._policy = test, policy
+        self._test, self._policy, self._names = test, policy, names
         self._facts = (history.first, history.changed_at, history.observed_from, history.gone_at)
         self._span = np.array([test.since, history.end])
         self._copies = (np.full(n, np.inf), np.zeros(n, np.int64), np.zeros(n, np.int64))
@@ -104,14 +105,14 @@ class _PolicyReplay:
         last, seen, _ = self._copies
         born = float(self._facts[2][row])
         last[row], seen[row] = born, self._facts[0][row]
-        self._schedule(row, PageVisit(str(row), born * self._test.unit_s, None))
+        self._schedule(row, PageVisit(str(self._names[row]), born * self._test.unit_s, None))
 
     def _schedule(self, row: int, visit: PageVisit) -> None:
         answer = self._policy.after_visit(visit)
         if not np.isfinite(answer.due_s):
             raise InvalidModel(
                 f"{self._policy.name}: due_s must be finite, got {answer.due_s} after a visit of "
-                f"page {row}"
+                f"page {self._names[row]}"
             )
         self._memory[row] = self._memory[row] if answer.memory is None else answer.memory
         self._put(row, answer.due_s / self._test.unit_s)
@@ -146,7 +147,7 @@ class _PolicyReplay:
             self._wasted += not changed
         unit_s, rate = self._test.unit_s, float(self._rates[row])
         visit = PageVisit(
-            str(row),
+            str(self._names[row]),
             now * unit_s,
             changed,
             elapsed_s=(now - float(last[row])) * unit_s,

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from recrawl.errors import InvalidTable
+from recrawl.learning.companions import companions_of
 from recrawl.simulation.history import ChangeHistory
 from recrawl.tables.in_memory import as_arrow
 from recrawl.tables.instants import instants
@@ -98,6 +99,7 @@ def history_of(
         weights,
         *_groups(known),
         end_of_polls,
+        companions_of(known),
     )
 
 

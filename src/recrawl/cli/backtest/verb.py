@@ -51,6 +51,7 @@ def main(  # noqa: PLR0913 - the options of the verb
     host_limit: str | None = None,
     resamples: int = 400,
     seed: int = 0,
+    orders: int = 1,
     jobs: int | None = None,
     plot: Path | None = None,
     json: Annotated[bool, Parameter(negative="")] = False,
@@ -82,9 +83,11 @@ def main(  # noqa: PLR0913 - the options of the verb
         Visits that any one host allows, as 100/d, whatever the policy. A visit that finds every
         host busy is lost.
     resamples
-        Resamples of the pages, for the intervals.
+        Resamples of directories, or of pages where these are few, for the intervals.
     seed
-        Of the resamples.
+        Of the resamples, and of the order in which pages with the same due time are visited.
+    orders
+        Such orders that results are averaged over; one can be two points luckier than another.
     jobs
         Policies replayed at once. [default: the number of cores, at most 4]
     plot
@@ -98,6 +101,7 @@ def main(  # noqa: PLR0913 - the options of the verb
         raise InputError(f"--learning: {learning} must lie in (0, 1)")
     check_whole("--resamples", resamples, 100_000, least=20)
     check_seed(seed)
+    check_whole("--orders", orders, 1_000)
     if jobs is not None:
         check_whole("--jobs", jobs, 1024)
     record = read_history(history, pages, polls, pareto=weights == "pareto")
@@ -106,17 +110,17 @@ def main(  # noqa: PLR0913 - the options of the verb
         raise InputError(f"--host-limit: {host_limit} must be > 0")
     budgets = [text.strip() for text in budget.split(",")]
     tests = [
-        backtest_of(record, text, learning, host_limit_per_s=cap, called="--budget")
+        backtest_of(record, text, learning, host_limit_per_s=cap, called="--budget", seed=seed)
         for text in budgets
     ]
     for test in tests:
         _warn_of_few(test)
     check_memory("--resamples", 8.0 * record.n_pages * resamples)
-    counts = resample_pages(record.n_pages, resamples, seed)
+    counts = resample_pages(record, resamples, seed)
     found: list[Compared] = []
     with _progress() as bar:
         for text, test in zip(budgets, tests, strict=True):
-            task = bar.add_task(text, total=test.n_ticks * len(chosen))
+            task = bar.add_task(text, total=test.n_ticks * len(chosen) * orders)
             found.append(
                 compare_policies(
                     text,
@@ -124,6 +128,7 @@ def main(  # noqa: PLR0913 - the options of the verb
                     dict.fromkeys(chosen),
                     counts,
                     jobs=jobs,
+                    orders=orders,
                     on_progress=lambda n, task=task: bar.advance(task, n),  # type: ignore[misc]
                 )
             )

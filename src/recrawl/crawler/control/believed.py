@@ -16,6 +16,7 @@ from recrawl.crawler.control.urls import folder_of, host_of
 
 if TYPE_CHECKING:
     from recrawl.crawler.control.revisits import RevisitControl
+    from recrawl.crawler.control.told_clocks import ToldClocks
 
 __all__ = ["Believed"]
 
@@ -43,6 +44,7 @@ class Believed:
         half_lives: Weights | None = None,
     ) -> None:
         self.groups = np.zeros((2, 0), np.int64)  # host and folder of each row
+        self.told_clocks: ToldClocks | None = None  # of a policy that foresees
         self._rules = rules
         self._budget_per_s = budget_per_s
         self._prior = (prior_rate_per_s, prior_shape)
@@ -65,6 +67,8 @@ class Believed:
         if self._half_lives is not None:
             lives = [self._half_lives.of(url) for url in evidence.urls]
             control.fade(rows, np.array(lives, np.float64))
+        if self.told_clocks is not None:
+            self.told_clocks.learn(rows, evidence)
         hosts = self.groups[0, rows[evidence.page]]
         told = (evidence.intervals_s, evidence.changed, evidence.ages_s)
         self._change_times.observe(rows, evidence.page, hosts, *told)

@@ -1,5 +1,6 @@
 """The revisit policies that a crawl can be given by name."""
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
@@ -18,16 +19,23 @@ from recrawl.crawler.control.revisit_policy import (
     RevisitPolicy,
     Schedule,
 )
+from recrawl.crawler.control.told_clocks import ToldClocks
+from recrawl.crawler.control.urls import folder_of, path_of
 from recrawl.errors import InputError
 
-__all__ = ["POLICIES", "ByWorth", "FixedRates", "revisit_policy"]
+__all__ = ["POLICIES", "ByForesight", "ByWorth", "FixedRates", "revisit_policy"]
 
 # A little more falls due than is paid for: the order of what is late is the best there is.
 _LEAD: Final = 1.1
 _MORE: Final = 0.02  # of the visits, by which the worth of one more is found
 _LEAST_RATE_PER_S: Final = 1e-12  # once in thirty thousand years; less would overflow
 _MEASURES: Final[Mapping[str, str]] = {"uniform": "uniform", "proportional": "proportional"}
-POLICIES: Final = ("recrawl", *_MEASURES, *SHIPPED_RULES)
+_FOLDERS: Final = 10_000  # whose latest changes are kept, for people
+_KEPT: Final = 20
+_RECENT_S: Final = 7 * 86_400.0
+_DAYS: Final = ("Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday")
+_NUMBERS: Final = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+POLICIES: Final = ("recrawl", "foresight", *_MEASURES, *SHIPPED_RULES)
 
 
 class _Planned:
@@ -106,6 +114,44 @@ class ByWorth(_Planned, RevisitPolicy):
         )
 
 
+class ByForesight(ByWorth):
+    """As recrawl's own, with a page's copy as old as the clock of its directory says.
+
+    Parameters
+    ----------
+    rules : bounds on intervals
+    believed : what is known of the pages; it keeps the clocks
+    """
+
+    name = "foresight"
+
+    def __init__(self, rules: RevisitRules, believed: Believed) -> None:
+        super().__init__(rules, believed)
+        self._told = believed.told_clocks = ToldClocks()
+        self._changes: dict[str, deque[float]] = {}
+
+    @override
+    def after_visit(self, visit: PageVisit) -> NextVisit:
+        """Return what the plan says, and for people what has changed beside the page."""
+        answer = super().after_visit(visit)
+        folder = folder_of(visit.url)
+        others = self._changes.get(folder, deque())
+        news = _news(folder, others, visit.at_s)
+        if visit.changed:
+            if folder not in self._changes and len(self._changes) >= _FOLDERS:
+                self._changes.pop(next(iter(self._changes)))
+            self._changes.setdefault(folder, deque(maxlen=_KEPT)).append(visit.at_s)
+        if not news:
+            return answer
+        return NextVisit(answer.due_s, f"{answer.why}; {news}", answer.interval_s, answer.memory)
+
+    @override
+    def replan(self, question: Replan) -> Schedule:
+        control, rows = self._believed.control_of(question.pages.page_ids)
+        self._told.tell(control, rows, question)
+        return super().replan(question)
+
+
 class FixedRates(_Planned, RevisitPolicy):
     """Rates allocated once for each plan, uniform or proportional to change: for comparison.
 
@@ -142,6 +188,18 @@ class FixedRates(_Planned, RevisitPolicy):
         return replace(made, worth=made.price / max(float(pages.weights.mean()), 1e-300))
 
 
+def _news(folder: str, changes: deque[float], now_s: float) -> str:
+    """Say in words what was lately found to have changed beside a page."""
+    recent = [at_s for at_s in changes if now_s - at_s < _RECENT_S]
+    if not recent:
+        return ""
+    n = len(recent)
+    many = _NUMBERS[n] if n < len(_NUMBERS) else f"{n}" if n < _KEPT else f"at least {n}"
+    verb = "page beside it has" if n == 1 else "pages beside it have"
+    day = _DAYS[int(min(recent) // 86_400) % 7]
+    return f"{many} {verb} changed since {day}, in {path_of(folder)}"
+
+
 def revisit_policy(name: str, rules: RevisitRules, believed: Believed) -> RevisitPolicy:
     """Return the policy of a name in ``POLICIES``.
 
@@ -152,6 +210,8 @@ def revisit_policy(name: str, rules: RevisitRules, believed: Believed) -> Revisi
     """
     if name == "recrawl":
         return ByWorth(rules, believed)
+    if name == "foresight":
+        return ByForesight(rules, believed)
     if name in _MEASURES:
         return FixedRates(rules, _MEASURES[name])
     if name in SHIPPED_RULES:

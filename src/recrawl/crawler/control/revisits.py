@@ -20,6 +20,7 @@ from recrawl.crawler.control.births import joint_intervals
 from recrawl.errors import InvalidModel
 from recrawl.freshness.fading import fading_interval
 from recrawl.learning.beliefs import OCTAVES, RateBeliefs
+from recrawl.learning.group_clocks import GroupClocks
 
 __all__ = ["Decision", "RevisitControl", "memories"]
 
@@ -71,6 +72,7 @@ class RevisitControl:
     groups : for each level from coarse to fine (hosts, paths), the group of each page; pages of a
         group lend each other strength
     octaves : change rates that are told apart, as powers of two about the prior's average
+    clocks : what is believed of groups whose pages change together; None: nothing
     """
 
     def __init__(  # noqa: PLR0913 - each is said once, when the control is made
@@ -85,6 +87,7 @@ class RevisitControl:
         grain: float = 0.0,
         groups: Sequence[Integers] = (),
         octaves: tuple[int, int] = OCTAVES,
+        clocks: GroupClocks | None = None,
     ) -> None:
         if not (np.isfinite(budget) and budget > 0):
             raise InvalidModel(f"budget must be finite and > 0, got {budget!r}")
@@ -107,7 +110,9 @@ class RevisitControl:
         )
         self.last = np.full(weights.size, np.inf)  # never visited
         self.intervals = np.full(weights.size, pace)
+        self.clocks = clocks
         self._signals, self._ahead = np.zeros((2, weights.size))
+        self._speeds = np.ones(weights.size)
         self._log_odds = np.zeros(weights.size)
         self._silent = np.ones(weights.size)
         self._half_lives = np.full(weights.size, np.inf)
@@ -124,7 +129,8 @@ class RevisitControl:
         # Half of the budget is enough for all pages at the longest interval.
         longest = max(longest, shortest, 2.0 * len(self) / self.budget)
         # How rates are spread is hardly known from a few pages, nor what is worth finding out.
-        doubt = _DOUBT if len(self) >= _MANY else 0.0
+        # A page's companions tell whether it is calm, so foresight leaves none in doubt.
+        doubt = _DOUBT if len(self) >= _MANY and self.clocks is None else 0.0
         return np.array([self.grain, shortest, longest, doubt])
 
     def observe(self, page: Integers, visited_at: Vector, changed: NDArray[np.bool_]) -> None:
@@ -212,6 +218,41 @@ class RevisitControl:
             ahead[told] = self._signals[page] * self._log_odds[page] / silent_rate
         return ahead
 
+    def _foreseen(self, rows: Integers, now: float) -> Vector:
+        """How much older copies are by the clocks of their groups, in time as it will pass."""
+        if self.clocks is None:
+            return np.zeros(rows.size)
+        passed, speeds = self.clocks.read(rows, self.last[rows], now)
+        self._speeds[rows] = speeds
+        return np.asarray(passed / speeds - (now - self.last[rows]))
+
+    def by_worth(self, rows: Integers, now: float, n_visits: int) -> Vector:
+        """Set the price to what is worth so many visits now; return dues in the order of worth.
+
+        Parameters
+        ----------
+        rows : pages that have been visited
+        now : instant
+        n_visits : that are paid for soon, >= 1
+
+        Notes
+        -----
+        A page whose worth is the price is due now, and one of e times the price was due a mean
+        interval between visits ago. O(rows).
+        """
+        from recrawl.kernels.revisits import fill_worth
+
+        ages = now - self.last[rows] + self._foreseen(rows, now)
+        worths = np.empty(rows.size)
+        fill_worth(rows, ages * self._speeds[rows], self.beliefs.arrays(), self.bounds, worths)
+        worths *= self.weights[rows] / self._speeds[rows]
+        place = max(rows.size - n_visits, 0)
+        marginal = float(np.partition(worths, place)[place])
+        if marginal > 0.0:
+            self.price[0] = marginal
+        with np.errstate(divide="ignore"):
+            return np.asarray(now - len(self) / self.budget * np.log(worths / self.price[0]))
+
     def _adapt(self, n_pages: int) -> None:
         """Let memories last for as many intervals between visits as they should."""
         if self._paced and n_pages:
@@ -226,6 +267,7 @@ class RevisitControl:
             self.beliefs.grow(n)
             self.last = np.append(self.last, np.full(fresh, np.inf))
             self.intervals = np.append(self.intervals, np.full(fresh, n / self.budget))
+            self._speeds = np.append(self._speeds, np.ones(fresh))
             self._signals = np.append(self._signals, np.zeros(fresh))
             self._log_odds = np.append(self._log_odds, np.zeros(fresh))
             self._silent = np.append(self._silent, np.ones(fresh))
@@ -269,7 +311,7 @@ class RevisitControl:
         if learn and rows.size:
             self.beliefs.learn(rows, self.groups)
         self._ahead = np.zeros(len(self))
-        self._ahead[rows] = self._advance(rows)
+        self._ahead[rows] = self._advance(rows) + self._foreseen(rows, now)
         span = span or 0.25 * max(rows.size, 1) / self.budget
         if hosts is None or host_caps is None:
             hosts, host_caps = np.zeros(rows.size, np.int64), np.full(1, np.inf)
@@ -301,7 +343,11 @@ class RevisitControl:
     def _fill(self, rows: Integers, prices: Vector | float) -> Vector:
         with np.errstate(divide="ignore", invalid="ignore"):
             per_weight = np.where(self.weights[rows] > 0, prices / self.weights[rows], np.inf)
-        out = self.beliefs.intervals(rows, per_weight, self.intervals[rows], self.bounds)
+        speeds = self._speeds[rows]
+        out = self.beliefs.intervals(
+            rows, per_weight * speeds, self.intervals[rows] * speeds, self.bounds
+        )
+        out /= speeds
         fading = np.flatnonzero(np.isfinite(self._half_lives[rows]))
         if fading.size:  # by what is believed of how often something new comes
             own = rows[fading]

@@ -1,0 +1,170 @@
+r"""Groups of pages whose changes come together: a clock for each, filtered from visits.
+
+The pages of a group share a speed, a random function of time: a page of rate :math:`\lambda`
+changes at :math:`\lambda\, a\, m(t)`, with m the speed of its groups and a the factor of its age.
+Time is cut into bins; the speed of a group in a bin is believed to follow a gamma law about the
+speed of the group around it, of shape a few changes. Visits are then conjugate, but for not
+knowing in which bin a change was, nor of which of its groups: both are shared out in proportion to
+what was expected, one step of expectation maximisation for each visit.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recrawl.errors import InvalidModel
+from recrawl.kernels.group_clocks import Clocks, fill_clocked, refresh_speeds, tell_clocks, turn
+from recrawl.learning.companions import Companions
+
+__all__ = ["GroupClocks"]
+
+Vector = NDArray[np.float64]
+Integers = NDArray[np.int64]
+_BINS: Final = 24
+_BINS_A_PACE: Final = 8.0
+_SHRINKS: Final = (1.0, 0.3, 0.1)  # changes that count for the speed around: all, site, directory
+_CELLS: Final = 14
+_AGE_CHANGES: Final = 10.0  # that count for an age being like any other
+
+
+class GroupClocks:
+    r"""How fast the groups of pages change, bin by bin.
+
+    Parameters
+    ----------
+    companions : the groups
+    pace : mean interval between visits of a page, which is eight bins, > 0
+    start : instant at which the first bin begins
+    born : shape (n,), when each page was born; at the start or before: nobody knows
+    shrinks : changes that the speed around counts for: for all pages together, about one; for a
+        site; for directories and names
+    bins : bins that are kept, the latest
+    relied : how far the clocks are relied on before anything is known, in (0, 1]; 1: whatever they
+        foretell
+
+    Notes
+    -----
+    :math:`m_g = (s\, m_{parent} + N_g) / (s + X_g)` in each bin, with N the changes found in it and
+    X those that the pages' own rates let expect. A page of two groups has the mean of their speeds.
+    A visit takes O(bins since the one before * levels), a group 24 bytes for each bin.
+    """
+
+    def __init__(
+        self,
+        companions: Companions,
+        pace: float,
+        *,
+        start: float,
+        born: Vector,
+        shrinks: Sequence[float] = _SHRINKS,
+        bins: int = _BINS,
+        relied: float = 0.8,
+    ) -> None:
+        if not (np.isfinite(pace) and pace > 0):
+            raise InvalidModel(f"pace must be finite and > 0, got {pace!r}")
+        if not all(one > 0 for one in shrinks):
+            raise InvalidModel(f"shrinks must be > 0, got {list(shrinks)}")
+        width = pace / _BINS_A_PACE
+        odds = np.log(relied / (1.0 - relied)) if relied < 1.0 else np.inf
+        self.companions = companions
+        size = companions.parents.size
+        self._levels = np.array(shrinks)
+        self._shrinks = self._shrinks_of(companions)
+        self._found, self._expected = np.zeros((2, size, bins))
+        self._speeds = np.ones((size, bins))
+        self._scale = np.array([start, width, start + 1e-6 * pace, relied, odds])
+        self._newest = np.array([-1], np.int64)
+        self._aged = np.full((2, _CELLS), _AGE_CHANGES)
+        self._born = np.ascontiguousarray(born, np.float64)
+
+    def grow(self, companions: Companions, born: Vector) -> None:
+        """Take in pages and groups that are new; those known keep their numbers.
+
+        Parameters
+        ----------
+        companions : of all pages, old and new
+        born : shape (n,), of all of them
+        """
+        more = companions.parents.size - self.companions.parents.size
+        self.companions = companions
+        self._born = np.ascontiguousarray(born, np.float64)
+        if more > 0:
+            self._shrinks = self._shrinks_of(companions)
+            bins = self._speeds.shape[1]
+            self._found, self._expected = (
+                np.concatenate([one, np.zeros((more, bins))])
+                for one in (self._found, self._expected)
+            )
+            self._speeds = np.concatenate([self._speeds, np.ones((more, bins))])
+
+    def _shrinks_of(self, companions: Companions) -> Vector:
+        return self._levels[np.minimum(companions.depths, self._levels.size - 1)]
+
+    def arrays(self) -> Clocks:
+        """Return what the kernels of :mod:`recrawl.kernels.group_clocks` call clocks."""
+        return (
+            self.companions.parents,
+            self._shrinks,
+            self.companions.leaves,
+            self._found,
+            self._expected,
+            self._speeds,
+            self._scale,
+            self._newest,
+            self._aged,
+            self._born,
+        )
+
+    @property
+    def since(self) -> float:
+        """When the oldest bin begins; what was before is not told any more."""
+        oldest = max(int(self._newest[0]) - self._speeds.shape[1] + 1, 0)
+        return float(self._scale[0] + oldest * self._scale[1])
+
+    @property
+    def relied(self) -> float:
+        """How far the clocks are relied on, by how well they have foretold visits, in (0, 1]."""
+        return float(self._scale[3])
+
+    @property
+    def age_factors(self) -> Vector:
+        """Changes found for each one expected, at ages that double from cell to cell."""
+        return np.asarray(self._aged[0] / self._aged[1])
+
+    def read(self, rows: Integers, since: Vector, now: float) -> tuple[Vector, Vector]:
+        """Return time on the clocks since an instant of each page, and how fast each is from now.
+
+        Parameters
+        ----------
+        rows : shape (k,), pages
+        since : shape (k,), instants, at most ``now``
+        now : instant
+
+        Notes
+        -----
+        Bursts are over sooner than the next visit comes, so from now on clocks run at speed one,
+        and only the factor of age is told. O(k * bins).
+        """
+        turn(now, self.arrays())
+        refresh_speeds(self.arrays())
+        out = np.empty((2, rows.size))
+        fill_clocked(rows, since, now, self.arrays(), out)
+        return out[0], out[1]
+
+    def tell(
+        self, page: int, since: float, now: float, changed: bool, hazard: float, stays: float
+    ) -> None:
+        """Learn from a visit.
+
+        Parameters
+        ----------
+        page : row
+        since, now : instants of the visit before and of this one
+        changed : what it found
+        hazard : rate of change per time on the clocks, given that nothing had changed
+        stays : chance that was given to nothing having changed
+        """
+        turn(now, self.arrays())
+        tell_clocks(page, since, now, changed, hazard, stays, self.arrays())

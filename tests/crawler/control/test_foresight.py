@@ -1,0 +1,99 @@
+"""Foresight in a running crawl: neighbours of what changed are due sooner, and people told why."""
+
+import numpy as np
+
+from recrawl.crawler.control.believed import Believed
+from recrawl.crawler.control.evidence import Evidence, PlannedPages
+from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.control.policies import revisit_policy
+from recrawl.crawler.control.revisit_policy import PageVisit, Replan, RevisitPolicy, Schedule
+
+DAY_S, NOW_S = 86_400.0, 1_800_000_000.0
+FOLDERS, EACH, VISITS = 12, 10, 8
+N = FOLDERS * EACH
+
+
+class Crawl:
+    """Pages visited every ten days, each of which changes at one visit in four."""
+
+    def __init__(self, name: str) -> None:
+        rules = RevisitRules(min_interval_s=600.0)
+        self.believed = Believed(rules, budget_per_s=1e-4, prior_rate_per_s=1e-6, prior_shape=0.5)
+        self.policy: RevisitPolicy = revisit_policy(name, rules, self.believed)
+        self.urls = [f"http://a.test/{row // EACH}/{row}" for row in range(N)]
+        self.last_s = NOW_S - DAY_S * np.random.default_rng(1).uniform(5.0, 10.0, N)
+
+    def learn(self, pages: np.ndarray, intervals_s: np.ndarray, changed: np.ndarray) -> None:
+        """Each row of intervals is a page's."""
+        nothing = np.full(changed.size, np.nan)
+        page = np.repeat(np.arange(pages.size), changed.shape[1])
+        told = (page, intervals_s.ravel(), changed.ravel(), nothing, nothing)
+        self.believed.learn(Evidence(pages + 1, *told, [self.urls[row] for row in pages]))
+
+    def plan(self, now_s: float) -> Schedule:
+        nothing = np.full(N, np.nan)
+        ids, none = np.arange(1, N + 1), np.zeros(N, np.int64)
+        due_s = np.full(N, now_s)
+        columns = (np.ones(N), nothing, nothing, nothing, self.last_s, due_s, nothing)
+        pages = PlannedPages(ids, none, *columns)
+        made = self.policy.replan(Replan(pages, none, np.full(1, np.inf), N / (10 * DAY_S), now_s))
+        assert made is not None
+        return made
+
+    def lived(self, burst: bool) -> np.ndarray:
+        """When pages are due after three of the first folder were visited, and had changed."""
+        changed = np.random.default_rng(0).random((N, VISITS)) < 0.25
+        self.learn(np.arange(N), np.full((N, VISITS), 10.0 * DAY_S), changed)
+        self.plan(NOW_S)
+        pages = np.arange(3)
+        found = np.column_stack([changed[:3], np.full(3, burst)])
+        self.last_s[:3] = NOW_S + DAY_S * np.arange(3)
+        intervals_s = np.full((3, VISITS + 1), 10.0 * DAY_S)
+        self.learn(pages, intervals_s, found)
+        return self.plan(NOW_S + 3.0 * DAY_S).due
+
+
+def test_neighbours_of_what_changed_are_due_sooner_than_others() -> None:
+    """Beside three changes at three visits; without foresight a neighbour is like any page."""
+    moved = Crawl("foresight").lived(True) - Crawl("foresight").lived(False)
+    without = Crawl("recrawl").lived(True) - Crawl("recrawl").lived(False)
+
+    neighbours, others = np.arange(3, EACH), np.arange(EACH, N)
+    assert np.median(moved[neighbours]) < np.median(moved[others]) - DAY_S
+    assert abs(np.median(without[neighbours]) - np.median(without[others])) < 0.2 * DAY_S
+
+
+def test_a_visit_is_told_once() -> None:
+    """Though the state hands over all visits of a page with every new one."""
+    crawl = Crawl("foresight")
+    changed = np.random.default_rng(2).random((N, VISITS)) < 0.25
+    intervals_s = np.full((N, VISITS), 10.0 * DAY_S)
+    crawl.learn(np.arange(N), intervals_s, changed)
+    crawl.plan(NOW_S)
+    told = crawl.believed.told_clocks
+    assert told is not None
+    assert told.clocks is not None
+    _, _, _, found, expected, *_ = told.clocks.arrays()
+    before = found.copy(), expected.copy()
+
+    crawl.learn(np.arange(40), intervals_s[:40], changed[:40])
+    crawl.plan(NOW_S)
+
+    assert found.sum() > 1.0
+    np.testing.assert_array_equal(found, before[0])
+    np.testing.assert_array_equal(expected, before[1])
+
+
+def test_people_are_told_what_changed_beside_a_page() -> None:
+    """How many pages, since when and where; of the latest week."""
+    policy = Crawl("foresight").policy
+    tuesday_s = 1_799_971_200.0 - 3 * DAY_S + 3_600.0  # 2027-01-12
+    for day in range(3):
+        policy.after_visit(PageVisit(f"http://a.test/guide/{day}", tuesday_s + day * DAY_S, True))
+
+    beside = policy.after_visit(PageVisit("http://a.test/guide/9", tuesday_s + 3 * DAY_S, False))
+    late = policy.after_visit(PageVisit("http://a.test/guide/9", tuesday_s + 30 * DAY_S, False))
+    far = policy.after_visit(PageVisit("http://a.test/other/9", tuesday_s + 3 * DAY_S, False))
+
+    assert beside.why.endswith("three pages beside it have changed since Tuesday, in /guide/")
+    assert "changed since" not in late.why + far.why
