@@ -3,7 +3,8 @@
 The clock of the replay ticks once per visit that the budget pays. At each tick the page that has
 been due longest is visited; policies with rates of their own spend every tick, the rules that
 crawlers ship only those at which a page is due. A page's first copy comes with its discovery and is
-not counted. Where only polls could see anything, a visit happens at the next poll.
+not counted. Where only polls could see anything, a visit happens at the next poll. The module is
+longer than most: every policy is replayed by the same loop, whose arrays are made here.
 """
 
 from collections.abc import Callable, Sequence

@@ -28,6 +28,6 @@ def arrow_type(name: str) -> pa.DataType:
         return pa.int64()
     if name == "changed":
         return pa.int8()
-    if name.endswith(("_rate", "_s", "_per_s", "_seconds", "weight")):
+    if name.endswith(("_rate", "_s", "_per_s", "_seconds", "weight", "importance")):
         return pa.float64()
     return pa.string()

@@ -1,7 +1,9 @@
 r"""When each page is visited next, while its change rate is still being learned.
 
 One object, pure: it is told of visits (:meth:`RevisitControl.observe`) and asked for due times
-(:meth:`RevisitControl.decide`). The live crawler and the replay of histories use the same one.
+(:meth:`RevisitControl.decide`). The live crawler and the replay of histories use the same one. The
+module is longer than most, because what is known of pages, the worth of a visit and the price that
+follows are one object.
 
 A page is due when the worth of a visit reaches the price. The worth follows from what is believed
 of its rate, so it needs no constant rate: with S(u) the chance that a copy of age u is fresh, a
