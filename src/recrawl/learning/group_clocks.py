@@ -163,7 +163,7 @@ class GroupClocks:
         page : row
         since, now : instants of the visit before and of this one
         changed : what it found
-        hazard : rate of change per time on the clocks, given that nothing had changed
+        hazard : changes per time on the clocks, given that nothing had changed
         stays : chance that was given to nothing having changed
         """
         turn(now, self.arrays())

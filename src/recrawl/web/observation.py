@@ -6,7 +6,7 @@ import numpy as np
 
 from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.crawler.reports.history import freshness_over_time
-from recrawl.crawler.reports.recent import left_out, recent_changes, troubles
+from recrawl.crawler.reports.recent import left_out, recent_changes, spending, troubles
 from recrawl.crawler.reports.status import believed_rates, control_report, instant_of, status_report
 from recrawl.terms import PlanRecord
 from recrawl.web.source import CrawlSource
@@ -99,6 +99,7 @@ class CrawlObserver:
             "gain_pages": gained.get("gain_pages"),
             "changes": recent_changes(frontier, limit=_CHANGES),
             "troubles": troubles(history),
+            "spending": spending(history),
             "left_out": left_out(history),
             "freshness_over_time": _over_time(source, pages, since_s, now_s),
             "plans": history.plans_since(since_s),

@@ -1,11 +1,19 @@
 """What went wrong, and why pages are left out: by kind, counted, each with an example."""
 
+from contextlib import closing
 from pathlib import Path
+from sqlite3 import connect
 
 import pytest
 
 from recrawl.crawler.ports import AdmissionLimits
-from recrawl.crawler.reports.recent import left_out, recent_changes, troubles, why_left_out
+from recrawl.crawler.reports.recent import (
+    left_out,
+    recent_changes,
+    spending,
+    troubles,
+    why_left_out,
+)
 from recrawl.crawler.wiring.stores import open_frontier, open_history
 from recrawl.terms import Discovery, Outcome, PageState, PageUpdate, Visit
 
@@ -54,6 +62,30 @@ def test_troubles_are_told_by_kind_with_an_example(state: Path) -> None:
         ("the server is in trouble (503)", 1, 1, f"{HOST}/3"),
         ("the name of the host is not known", 1, 1, f"{HOST}/4"),
     }
+
+
+def test_the_latest_visits_are_told_by_what_they_were_for(state: Path) -> None:
+    """Eight first visits and one of a page known: copies, troubles, and addresses found by each."""
+    frontier = open_frontier(state)
+    links = [Discovery(f"{HOST}/new/{number}", HOST) for number in range(3)]
+    frontier.admit(links, 22.0, AdmissionLimits())
+    frontier.close()
+    with closing(connect(state / "state.sqlite3")) as store:
+        store.execute(
+            "UPDATE page SET found_on = (SELECT id FROM page WHERE url = ?) "
+            "WHERE url LIKE '%/new/%'",
+            (f"{HOST}/4",),
+        )
+        store.commit()
+    history = open_history(state)
+    told = {row["purpose"]: row for row in spending(history)}
+    history.close()
+
+    assert set(told) == {"first visits of pages", "visits of pages known"}
+    first, again = told["first visits of pages"], told["visits of pages known"]
+    assert (first["visits"], first["new"], first["changed"], first["troubled"]) == (8, 2, 1, 3)
+    assert (first["found"], again["found"]) == (0, 3)  # by the visit after which they were found
+    assert again["brought"] == 3.0
 
 
 def test_pages_left_out_have_a_reason(state: Path) -> None:

@@ -110,6 +110,10 @@ class SqliteHistory:
         """Return outcome, status, kind, visits, pages and latest number of troubled visits."""
         return self._rows("troubles", after=max(0, self.last_visit() - among), limit=limit)
 
+    def spending(self, among: int) -> list[tuple[str, int, int, int, int, int]]:
+        """Return purpose, visits, new copies, changed ones, troubles, addresses found first."""
+        return self._rows("spending", after=max(0, self.last_visit() - among))
+
     def visit_example(self, number: int) -> tuple[str, float, str | None]:
         """Return address, instant and note of a visit."""
         url, at_s, note = self._rows("visit_example", number=number)[0]

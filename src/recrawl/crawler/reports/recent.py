@@ -7,9 +7,15 @@ from recrawl.crawler.ports import Frontier
 from recrawl.crawler.wiring.stores import CrawlHistory
 from recrawl.terms import Difference
 
-__all__ = ["change_lines", "left_out", "recent_changes", "troubles", "why_left_out"]
+__all__ = ["change_lines", "left_out", "recent_changes", "spending", "troubles", "why_left_out"]
 
 _AMONG: Final = 20_000  # visits that troubles are looked for in
+_SPENT_AMONG: Final = 1_000
+_PURPOSES: Final = {
+    "first": "first visits of pages",
+    "again": "visits of pages known",
+    "listings": "sitemaps and feeds",
+}
 _MOST_PAGES: Final = 20_000  # that are asked why they are left out
 _KINDS: Final = 8
 _GROUPS: Final = 200
@@ -69,6 +75,27 @@ def troubles(history: CrawlHistory) -> list[dict[str, Any]]:
                 "example": url,
                 "at": at_s,
                 "note": (note or "")[:_NOTED],
+            }
+        )
+    return told
+
+
+def spending(history: CrawlHistory) -> list[dict[str, Any]]:
+    """Return what the latest thousand visits were for, and what they brought, by purpose.
+
+    ``brought`` is how many new and changed copies and new addresses came of a visit on average.
+    """
+    told = []
+    for purpose, visits, new, changed, troubled, found in history.spending(_SPENT_AMONG):
+        told.append(
+            {
+                "purpose": _PURPOSES[purpose],
+                "visits": visits,
+                "new": new,
+                "changed": changed,
+                "found": found,
+                "troubled": troubled,
+                "brought": (new + changed + found) / visits,
             }
         )
     return told

@@ -113,6 +113,20 @@ def _fetches() -> Markup:
         "Visits",
         "",
         _picture("fetches-picture", "Visits over time"),
+        _table(
+            "spending",
+            "What the latest thousand visits were for, and what they brought",
+            (
+                "",
+                "visits",
+                "share",
+                "new copies",
+                "changed",
+                "new addresses",
+                "troubles",
+                "brought by a visit",
+            ),
+        ),
         element(
             "div",
             _table("outcomes", "Visits by outcome", ("outcome", "visits", "share", "")),

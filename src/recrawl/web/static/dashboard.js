@@ -168,6 +168,11 @@
     onFetches(report);
     onFirstPass(report);
     onChanges(report);
+    const spent = report.spending.reduce((sum, row) => sum + row.visits, 0);
+    rows("spending", report.spending.map((row) => [
+      row.purpose, count(row.visits), percent(row.visits / spent, 0), count(row.new), count(row.changed), count(row.found), count(row.troubled),
+      row.brought.toFixed(2),
+    ]));
     rows("troubles", report.troubles.map((row) => [row.why, count(row.visits), count(row.pages), example(row.example)]));
     rows("left-out", report.left_out.map((row) => [row.why, count(row.pages), example(row.example)]));
     for (const id of ["troubles", "left-out"]) {

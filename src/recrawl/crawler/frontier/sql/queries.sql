@@ -390,6 +390,22 @@ SELECT outcome, status,
 FROM visit WHERE id > :after AND outcome IN ('failed', 'server-error', 'throttled', 'denied', 'too-large', 'poison', 'not-found')
 GROUP BY outcome, status, kind ORDER BY count(*) DESC LIMIT :limit;
 
+-- What the latest visits were for, and what they brought; new addresses count for the visit that they
+-- were found by.
+-- name: spending
+WITH latest AS (
+    SELECT visit.id, visit.page_id, visit.visited_at_s, visit.outcome,
+        CASE WHEN page.kind <> 'page' THEN 'listings'
+            WHEN visit.id = (SELECT min(id) FROM visit AS first WHERE first.page_id = visit.page_id) THEN 'first'
+            ELSE 'again' END AS purpose
+    FROM visit JOIN page ON page.id = visit.page_id WHERE visit.id > :after
+)
+SELECT purpose, count(*), sum(outcome = 'new'), sum(outcome = 'changed'),
+    sum(outcome IN ('failed', 'server-error', 'throttled', 'denied', 'too-large', 'poison', 'not-found')),
+    sum((SELECT count(*) FROM page AS found WHERE found.found_on = latest.page_id AND found.discovered_s >= latest.visited_at_s
+        AND found.discovered_s < coalesce((SELECT min(visited_at_s) FROM visit AS next WHERE next.page_id = latest.page_id AND next.id > latest.id), 1e300)))
+FROM latest GROUP BY purpose ORDER BY count(*) DESC;
+
 -- name: visit_example
 SELECT page.url, visited_at_s, note FROM visit JOIN page ON page.id = visit.page_id WHERE visit.id = :number;
 
