@@ -58,6 +58,31 @@ def test_nothing_known_is_nothing_to_wait_for() -> None:
     assert dispatcher().pick(NOW_S) == Wait(inf)
 
 
+def test_rules_hold_for_one_page_however_late_its_turn_comes() -> None:
+    """A request every other day, rules that grow old in one: pages are asked for all the same."""
+    day_s = 86_400.0
+    made = dispatcher(rate=0.5 / day_s, burst=1.0)
+    made.budget.spend(NOW_S - 0.1)
+    known(made, 1, robots=None)
+    asked, now_s, turn = [], NOW_S, 0
+    while len(asked) < 6:
+        task = made.pick(now_s)
+        if isinstance(task, Wait):
+            now_s = max(task.until_s, now_s + 1.0)
+        elif isinstance(task, Refill):
+            turn += 1
+            made.stock(1, [lease(1, turn)], until_s=now_s + 1e9, next_due_s=now_s)
+        elif isinstance(task, AskRobots):
+            asked.append("rules")
+            made.answered(1, now_s, 200, None)
+            made.set_robots(1, OPEN, now_s + day_s)
+        else:
+            asked.append("page")
+            made.answered(1, now_s, 200, None)
+
+    assert asked == ["rules", "page"] * 3
+
+
 def test_the_life_of_a_host() -> None:
     """robots.txt first, then a refill, then its pages one by one, then its next due time."""
     made = dispatcher()

@@ -82,6 +82,8 @@ class DemoPlan:
             buffer_deadline_s=2.0 * DAY_S,
             replan_s=DAY_S,
             prior_rate_per_s=0.3 / DAY_S,
+            importance=(("even", 1.0),),  # what pages are worth is part of the web, and given
+            importance_s=DAY_S,
             weights=tuple(
                 (f"{site.url_of(page).partition('://')[2]}", page.weight) for page in site.web.pages
             ),

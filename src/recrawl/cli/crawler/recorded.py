@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from recrawl.cli.crawler.stage import ACCESS_S, Played, as_json, play
+from recrawl.cli.crawler.stage import Played, as_json, play
 from recrawl.cli.output import called_as, console, note, print_json, print_table
 from recrawl.crawler.control.policies import POLICIES
 from recrawl.crawler.settings import Settings
@@ -27,6 +27,7 @@ _STEPS: Final = 30.0  # plans within a play
 _LEARNING: Final = 0.5  # of the time, before anything is measured; as in a backtest
 _MOST_REQUESTS: Final = 1_000_000
 _LONGEST_S: Final = 6 * 3600.0  # of our own time
+_PATIENCE_S: Final = 4.0  # of our own time, that a page may wait for the index
 _FASTEST: Final = 20.0  # requests in a second that a crawl of one host surely makes
 
 
@@ -135,7 +136,9 @@ class RecordedPlay:
             initial_interval_s=step_s,
             confirm_s=step_s / 4.0,
             listing_s=step_s,
-            buffer_deadline_s=ACCESS_S * 20.0 * self.speed,
+            buffer_deadline_s=_PATIENCE_S * self.speed,
+            importance=(("even", 1.0),),  # all pages weigh the same in what is measured
+            importance_s=step_s,
             replan_s=step_s,
             prior_rate_per_s=1.0 / (self.end_s - self.epoch_s),
             commit_s=0.5,

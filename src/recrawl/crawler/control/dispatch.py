@@ -122,7 +122,7 @@ class Dispatcher:
             queue.robots_status = record.robots_status
             queue.robots_body = record.robots_body
             self._hosts[record.host_id] = queue
-            self.set_robots(record.host_id, robots, record.robots_until_s)
+            self.set_robots(record.host_id, robots, record.robots_until_s, is_news=False)
         if not queue.refilling:
             queue.next_due_s = record.next_due_s
         self._changed(queue)
@@ -213,6 +213,7 @@ class Dispatcher:
         elif not queue.ahead.stock:
             return self._refill(queue, min(self._stock_limit(queue), _AHEAD), is_ahead=True)
         else:
+            queue.is_robots_news = False
             task = Fetch(queue.ahead.take_best(now_s))
         self.budget.spend(now_s)
         queue.politeness.start()
@@ -225,7 +226,14 @@ class Dispatcher:
         return Refill(queue.host_id, limit, is_ahead)
 
     def _knows_robots(self, queue: HostQueue, now_s: float) -> bool:
-        return queue.robots is not None and now_s < queue.robots_until_s
+        """Tell whether a page may be asked for.
+
+        What was read holds at least for the next page: where a host's turn comes more seldom than
+        its rules grow old, it would otherwise be asked for nothing but its rules.
+        """
+        if queue.robots is None:
+            return False
+        return now_s < queue.robots_until_s or (queue.is_robots_news and queue.robots.reachable)
 
     def _next_s(self) -> float:
         """Return when there may be something to do, budget apart."""
@@ -278,15 +286,23 @@ class Dispatcher:
         return forbidden
 
     def set_robots(
-        self, host_id: int, robots: RobotsRules | None, until_s: float, *, why: str = ""
+        self,
+        host_id: int,
+        robots: RobotsRules | None,
+        until_s: float,
+        *,
+        why: str = "",
+        is_news: bool = True,
     ) -> list[Lease]:
         """Learn a host's rules; return pages leased ahead that they forbid.
 
-        ``why`` says what was wrong where the rules could not be had.
+        ``why`` says what was wrong where the rules could not be had; ``is_news``: they have just
+        been read, and are not those of a crawl before.
         """
         queue = self._hosts[host_id]
         queue.robots = robots
         queue.robots_until_s = until_s
+        queue.is_robots_news = is_news
         forbidden: list[Lease] = []
         if robots is not None:
             queue.politeness.crawl_delay_s = robots.crawl_delay_s

@@ -26,6 +26,7 @@ class HostQueue:
     robots_status: int | None = None
     robots_body: bytes | None = None
     robots_until_s: float = 0.0
+    is_robots_news: bool = False  # robots.txt was read, and no page has been asked for since
     stock: deque[Lease] = field(default_factory=deque)
     stock_until_s: float = 0.0
     ahead: HostAhead = field(default_factory=HostAhead)
@@ -51,6 +52,7 @@ class HostQueue:
 
     def take(self) -> Lease:
         """Take the page that was chosen."""
+        self.is_robots_news = False
         lease = self.stock[self.first]
         del self.stock[self.first]
         return lease
