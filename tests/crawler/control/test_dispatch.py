@@ -64,7 +64,8 @@ def test_rules_hold_for_one_page_however_late_its_turn_comes() -> None:
     made = dispatcher(rate=0.5 / day_s, burst=1.0)
     made.budget.spend(NOW_S - 0.1)
     known(made, 1, robots=None)
-    asked, now_s, turn = [], NOW_S, 0
+    asked: list[str] = []
+    now_s, turn = NOW_S, 0
     while len(asked) < 6:
         task = made.pick(now_s)
         if isinstance(task, Wait):
