@@ -18,6 +18,8 @@ __all__ = [
     "INDEXABLE",
     "Birth",
     "BufferedPage",
+    "Change",
+    "ChangeKind",
     "Difference",
     "Discovery",
     "Document",
@@ -201,7 +203,52 @@ class PageUpdate:
     title: str | None = None
     redirect_url: str | None = None
     difference: str | None = None  # to the copy that this one took the place of
+    edit: str | None = None  # the same as a unified diff
+    language: str = ""  # as the page declares it
+    canonical: str | None = None  # the address that the page calls its own
+    content_type: str = ""
     links: bytes | None = None  # as `learning.link_lists` has them; None: as before
+
+
+class ChangeKind(StrEnum):
+    """What became of the copy that the index holds of a page."""
+
+    NEW = "new"  # there was none
+    CHANGED = "changed"
+    MOVED = "moved"  # it is gone, and another address has taken its place
+    REMOVED = "removed"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One entry of the feed: what became of one copy. What it says the index holds.
+
+    ``seq`` grows from entry to entry, ``version`` from entry to entry of one page. ``title`` and
+    ``fetched_at_s`` are None where a copy was only found again after an unplanned end. ``why`` is
+    the state of a page that is removed; ``edit`` a unified diff to the copy before, cut where it is
+    long. Entries that are not ``is_latest`` were overtaken by a later one of their page.
+    """
+
+    seq: int
+    at_s: float
+    kind: ChangeKind
+    url: str
+    version: int
+    signature: bytes | None = None
+    fetched_at_s: float | None = None
+    title: str | None = None
+    language: str = ""
+    canonical: str | None = None
+    content_type: str = ""
+    moved_to: str | None = None
+    why: str | None = None
+    edit: str | None = None
+    is_latest: bool = True
+
+    @property
+    def is_removal(self) -> bool:
+        """Whether there is no copy any more."""
+        return self.kind in (ChangeKind.REMOVED, ChangeKind.MOVED)
 
 
 @dataclass(frozen=True, slots=True)

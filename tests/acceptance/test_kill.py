@@ -86,7 +86,9 @@ def assert_whole(state: Path) -> None:
     frontier, index = open_frontier(state, read_only=True), open_index(state, read_only=True)
     expected = dict(frontier.urls_indexed())
     unfinished = {url for _, url, _ in frontier.in_indexing()}
+    told = {change.url: change.signature for change in frontier.feed.live()}
     frontier.close()
+    assert told == expected, "the feed tells of other copies than the state"
     held = dict(index.urls())
     for url in set(expected) | set(held):
         if url not in unfinished:  # the next start follows these up

@@ -35,6 +35,7 @@ from recrawl.testing.conformance import (
     ClockSuite,
     EventSuite,
     ExtractorSuite,
+    FeedSuite,
     FetcherSuite,
     FrontierSuite,
     IndexSuite,
@@ -53,6 +54,16 @@ class TestMemoryFrontier(FrontierSuite):
 
 
 class TestSqliteFrontier(FrontierSuite):
+    def make(self, directory: Path) -> Frontier:
+        return SqliteFrontier(directory)
+
+
+class TestMemoryFeed(FeedSuite):
+    def make(self, directory: Path) -> Frontier:
+        return MemoryFrontier()
+
+
+class TestSqliteFeed(FeedSuite):
     def make(self, directory: Path) -> Frontier:
         return SqliteFrontier(directory)
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from recrawl.crawler.control.evidence import Evidence, PlannedPages
 from recrawl.terms import (
     Birth,
+    Change,
     Difference,
     Discovery,
     Document,
@@ -40,6 +41,7 @@ __all__ = [
     "Clock",
     "EventSink",
     "Extractor",
+    "Feed",
     "Fetcher",
     "Frontier",
     "HubClient",
@@ -241,6 +243,58 @@ class Worths(Protocol):
         ...
 
 
+class Feed(Protocol):
+    """What became of the copies in the index, in order; part of a frontier.
+
+    Whatever changes what the index should hold of a page writes an entry in the same transaction,
+    so that the latest entries of all pages and the state never say different things.
+    """
+
+    def changes(
+        self, *, after: int, limit: int, latest: bool = False, edits: bool = False
+    ) -> list[Change]:
+        """Return entries with numbers above ``after``, ascending.
+
+        Parameters
+        ----------
+        latest : leave out what a later entry of the same page has overtaken
+        edits : with the diff to the copy before, where it is kept
+        """
+        ...
+
+    def recent(self, limit: int) -> list[Change]:
+        """Return the last entries, the latest first."""
+        ...
+
+    def last(self) -> int:
+        """Return the number of the last entry; 0: there is none."""
+        ...
+
+    def before(self, instant_s: float) -> int:
+        """Return the number of the last entry that was made before an instant; 0: none was."""
+        ...
+
+    def live(self, *, after: int = 0, limit: int | None = None) -> Iterable[Change]:
+        """Return the latest entry of every page of which there is a copy, by number."""
+        ...
+
+    def latest(self, urls: Sequence[str]) -> list[Change]:
+        """Return the latest entry of each of these pages that ever had a copy."""
+        ...
+
+    def mend(self, now_s: float) -> int:
+        """Make entries for pages whose latest one does not say what the state says; how many."""
+        ...
+
+    def compact(self, before_s: float, *, limit: int = 1_000) -> int:
+        """Drop overtaken entries made before an instant; return how many are still to be looked at.
+
+        Each page keeps its latest one, without its diff. Looks at no more than ``limit`` entries
+        that are new, and as many that have become old.
+        """
+        ...
+
+
 class Frontier(Protocol):
     """The pages that are known, when each is due, and every visit. Durable where the adapter is.
 
@@ -260,6 +314,11 @@ class Frontier(Protocol):
     @property
     def worths(self) -> Worths:
         """What pages are worth."""
+        ...
+
+    @property
+    def feed(self) -> Feed:
+        """What became of the copies in the index."""
         ...
 
     def refuse(self, counts: Mapping[tuple[str, str], int]) -> None:
@@ -393,8 +452,13 @@ class Frontier(Protocol):
         """
         ...
 
-    def complete(self, updates: Sequence[PageUpdate]) -> None:
-        """Record visits and what they changed, all or none; and links where they are told."""
+    def complete(self, updates: Sequence[PageUpdate], now_s: float | None = None) -> None:
+        """Record visits and what they changed, all or none; and links where they are told.
+
+        Parameters
+        ----------
+        now_s : the instant, for the feed; default: that of the latest visit
+        """
         ...
 
     def differences(self, *, limit: int, url: str | None = None) -> list[Difference]:
@@ -552,6 +616,13 @@ class PageIndex(Protocol):
 
         Lines that begin with ``+`` or ``-``, bounded in number and length; "" where lines only
         moved, and None where no copy is held. What the host repeats is left out.
+        """
+        ...
+
+    def edit(self, document: Document) -> str | None:
+        """Return a unified diff from the copy that is held to a document; bounded.
+
+        None where no copy is held. What the host repeats is left out.
         """
         ...
 

@@ -59,6 +59,32 @@ def test_every_older_version_becomes_the_schema(tmp_path: Path, version: int) ->
     connection.close()
 
 
+def test_a_state_from_before_the_feed_tells_of_every_copy(tmp_path: Path) -> None:
+    """Whoever follows it from the first entry has all that the index holds."""
+    old = sqlite3.connect(tmp_path / DATABASE)
+    for number, script in enumerate(migrations()[:9], start=1):
+        old.executescript(f"{script}\nPRAGMA user_version = {number};")
+    old.execute("INSERT INTO host (id, host) VALUES (1, 'http://a.test')")
+    for number, (state, signature) in enumerate(
+        [("indexed", b"1"), ("missing", b"2"), ("gone", None), ("excluded", b"3")]
+    ):
+        row = (number, f"{A}/{number}", state, signature)
+        old.execute(
+            "INSERT INTO page (id, url, host_id, kind, state, depth, hops, weight, discovered_s,"
+            " due_s, title, signature) VALUES (?, ?, 1, 'page', ?, 0, 0, 1.0, 5.0, 5.0, 'T', ?)",
+            row,
+        )
+    old.commit()
+    old.close()
+
+    frontier = SqliteFrontier(tmp_path)
+    told = frontier.feed.changes(after=0, limit=9)
+    assert {one.url: one.signature for one in told} == dict(frontier.urls_indexed())
+    assert [(one.kind.value, one.title) for one in told] == [("new", "T")] * 2
+    assert frontier.feed.mend(9e9) == 0
+    frontier.close()
+
+
 def test_an_older_version_is_not_read_before_it_is_brought_up_to_date(tmp_path: Path) -> None:
     """Whoever only looks must not write."""
     path = tmp_path / DATABASE

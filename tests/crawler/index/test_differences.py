@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recrawl.crawler.index.differences import difference
+from recrawl.crawler.index.differences import difference, edit
 
 LINES = st.lists(st.text("ab \u00e9", min_size=1, max_size=6), max_size=12).map("\n".join)
 
@@ -52,3 +52,46 @@ def test_only_lines_of_the_one_go_and_of_the_other_come(before: str, after: str)
 
     assert all(line[1:] in before.split("\n") for line in told if line[0] == "-")
     assert all(line[1:] in after.split("\n") for line in told if line[0] == "+")
+
+
+def patched(before: str, told: str) -> str:
+    """Apply a unified diff."""
+    held, made, at = before.split("\n"), [], 0
+    for line in told.split("\n") if told else []:
+        if line.startswith("@@"):
+            start = int(line.split()[1].partition(",")[0][1:]) - 1
+            made += held[at:start]
+            at = start
+            continue
+        if line[:1] in ("-", " "):
+            assert held[at] == line[1:]
+            at += 1
+        if line[:1] in ("+", " "):
+            made.append(line[1:])
+    return "\n".join(made + held[at:])
+
+
+@given(LINES, LINES)
+def test_a_unified_diff_makes_one_text_of_the_other(before: str, after: str) -> None:
+    """Whatever the two are, as long as it is short enough to be whole."""
+    assert patched(before, edit(before, after)) == after
+    assert (edit(before, after) == "") == (before == after)
+
+
+def test_texts_that_differ_in_thousands_of_lines_are_replaced_whole() -> None:
+    """In little time, and in few characters, however they are made to be slow."""
+    slow = [
+        (
+            "\n".join("xy"[n % 2] for n in range(50_000)),
+            "\n".join("xy"[n % 3 % 2] for n in range(50_000)),
+        ),
+        ("\n".join(map(str, range(50_000))), "\n".join(map(str, range(50_000, 0, -1)))),
+        ("a" * 500_000, "b" * 500_000),
+    ]
+    for before, after in slow:
+        told = edit(before, after)
+        assert 0 < len(told) <= 16_100
+        assert (
+            patched("a\nb\nc\nd\ne\nf", edit("a\nb\nc\nd\ne\nf", "a\nx\nc\nd\ne\ng"))
+            == "a\nx\nc\nd\ne\ng"
+        )

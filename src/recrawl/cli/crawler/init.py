@@ -112,6 +112,10 @@ budget = "{budget}"
 # warc = "warc"                  # keep everything that is fetched in this folder, as WARC files
 # max_file = "1GiB"
 
+[feed]
+# keep = "30d"                   # every change of the index is told for so long (recrawl changes);
+                                 # of what is older the latest of each page
+
 [signals]
 # indexnow_key = "..."           # take IndexNow pings that show this key, at /indexnow of `serve`
 # callback = "https://crawl.example.org"  # where WebSub hubs reach `serve`: they announce feeds

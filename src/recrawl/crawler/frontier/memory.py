@@ -24,10 +24,11 @@ from recrawl.crawler.control.due_times import (
 )
 from recrawl.crawler.control.evidence import Evidence, PlannedPages
 from recrawl.crawler.control.intake import has_room
-from recrawl.crawler.control.lifecycle import is_copied
+from recrawl.crawler.control.lifecycle import KEEPS, is_copied
 from recrawl.crawler.control.tiers import ASKED, FIRST_BY_WORTH, NEW, TIMED, tier_of
 from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.control.yields import LITTLE
+from recrawl.crawler.frontier.memory_feed import Copy, MemoryFeed
 from recrawl.crawler.frontier.memory_worths import KnownPage, MemoryWorths
 from recrawl.crawler.frontier.share import best_ahead, interleave, most_worth, split
 from recrawl.crawler.ports import AdmissionLimits, Frontier
@@ -110,6 +111,7 @@ class MemoryFrontier(Frontier):
         self._asked: dict[int, _Asked] = {}
         self._refused: Counter[tuple[str, str]] = Counter()
         self._worths = MemoryWorths(self._known_pages, self._weigh)
+        self._feed = MemoryFeed(self._copies)
 
     @override
     def admit(
@@ -164,6 +166,14 @@ class MemoryFrontier(Frontier):
     @override
     def worths(self) -> MemoryWorths:
         return self._worths
+
+    @property
+    @override
+    def feed(self) -> MemoryFeed:
+        return self._feed
+
+    def _copies(self) -> Iterable[Copy]:
+        return (_copy(page) for page in self._pages.values())
 
     def _known_pages(self) -> Iterable[KnownPage]:
         for page in self._pages.values():
@@ -399,6 +409,7 @@ class MemoryFrontier(Frontier):
     @override
     def reconcile(self, page_id: int, signature: bytes | None, now_s: float) -> None:
         self._copy_is(self._pages[page_id], signature, now_s)
+        self._feed.tell(_copy(self._pages[page_id]), now_s)
         self._indexing.pop(page_id, None)
 
     @staticmethod
@@ -417,9 +428,11 @@ class MemoryFrontier(Frontier):
         for url, held in copies:
             if url in self._ids:
                 self._copy_is(self._pages[self._ids[url]], held, now_s)
+                self._feed.tell(_copy(self._pages[self._ids[url]]), now_s)
 
     @override
-    def complete(self, updates: Sequence[PageUpdate]) -> None:
+    def complete(self, updates: Sequence[PageUpdate], now_s: float | None = None) -> None:
+        latest_s = max((update.visit.visited_at_s for update in updates), default=0.0)
         for update in updates:
             page = self._pages[update.lease.page_id]
             visit = update.visit
@@ -447,6 +460,7 @@ class MemoryFrontier(Frontier):
                 page.last_status = visit.status
             if is_copied(visit.outcome, update.state):
                 page.indexed_at_s = visit.visited_at_s
+            self._feed.tell(_copy(page), latest_s if now_s is None else now_s, update)
 
     @override
     def differences(self, *, limit: int, url: str | None = None) -> list[Difference]:
@@ -685,10 +699,9 @@ class MemoryFrontier(Frontier):
 
     @override
     def urls_indexed(self) -> Iterable[tuple[str, bytes]]:
-        held = (PageState.INDEXED, PageState.MISSING, PageState.DISCOVERED)
-        for page in self._pages.values():
-            if page.found.kind is Kind.PAGE and page.state in held and page.signature is not None:
-                yield page.found.url, page.signature
+        for copy in self._copies():
+            if copy.signature is not None:
+                yield copy.url, copy.signature
 
     @override
     def n_indexed(self) -> int:
@@ -702,6 +715,14 @@ class MemoryFrontier(Frontier):
     @override
     def close(self) -> None:
         pass
+
+
+def _copy(page: _Page) -> Copy:
+    """Return what the index should hold of a page."""
+    is_held = page.found.kind is Kind.PAGE and page.state in KEEPS
+    moved_to = page.last.redirect_url if page.last else None
+    held = page.signature if is_held else None
+    return Copy(page.page_id, page.found.url, page.state, held, moved_to)
 
 
 def _lease(page: _Page) -> Lease:

@@ -8,19 +8,21 @@ from typing import Any, Final
 
 from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.frontier.store import open_state
-from recrawl.terms import Kind, Outcome, PageState
+from recrawl.terms import ChangeKind, Kind, Outcome, PageState
 
 __all__ = ["database_faults", "reindexed", "salvaged"]
 
 _MOST: Final = 20  # faults that are told
 _TABLES: Final = (
     "host", "page", "visit", "plan", "fact", "refusal", "label", "indexing", "asked",
-    "difference", "subscription", "link_list", "tally", "birth",
+    "difference", "subscription", "link_list", "tally", "birth", "feed",
+    "delivery", "dead_letter",
 )  # fmt: skip
 _WORDS: Final = {  # words that only a crawl writes, by table and column
     ("page", "state"): frozenset(PageState),
     ("page", "kind"): frozenset(Kind),
     ("visit", "outcome"): frozenset(Outcome),
+    ("feed", "kind"): frozenset(ChangeKind),
 }
 
 
@@ -101,7 +103,13 @@ def _copied(old: sqlite3.Connection, new: sqlite3.Connection, table: str) -> int
 def _readable(old: sqlite3.Connection, table: str, columns: list[str]) -> Iterator[tuple[Any, ...]]:
     """Yield rows in their order; where a page of the file cannot be read, look behind it."""
     names = ", ".join(columns)
-    if table in ("refusal", "label", "fact", "tally"):  # not all of them have row numbers
+    if table in (
+        "refusal",
+        "label",
+        "fact",
+        "tally",
+        "delivery",
+    ):  # not all of them have row numbers
         with contextlib.suppress(sqlite3.DatabaseError):
             yield from old.execute(f"SELECT {names} FROM {table}")
         return
@@ -133,5 +141,6 @@ def _connect(new: sqlite3.Connection) -> None:
             "UPDATE page SET host_id = (SELECT id FROM host WHERE host = ?) WHERE id = ?",
             (host, page_id),
         )
-    for table in ("visit", "indexing", "asked", "difference", "link_list", "tally", "birth"):
+    of_pages = "visit indexing asked difference link_list tally birth feed"
+    for table in of_pages.split():
         new.execute(f"DELETE FROM {table} WHERE page_id NOT IN (SELECT id FROM page)")

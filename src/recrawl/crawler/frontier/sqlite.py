@@ -24,6 +24,7 @@ from recrawl.crawler.control.intake import has_room
 from recrawl.crawler.control.tiers import ASKED, FIRST_BY_WORTH, NEW, TIMED, tier_of
 from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.control.yields import LITTLE
+from recrawl.crawler.frontier.feed import SqliteFeed
 from recrawl.crawler.frontier.rows import (
     DETAILS,
     lease_of,
@@ -84,6 +85,7 @@ class SqliteFrontier(Frontier):
             self._db = open_state(self._path, read_only=read_only)
             self._q = queries()
             self._worths = SqliteWorths(self._db, self._path, self._writing)
+            self._feed = SqliteFeed(self._db, self._path, self._writing)
             self._token = 0
             self._n_pages_of_host: dict[int, int] = {}
             self._host_ids: dict[str, int] = {}
@@ -183,6 +185,11 @@ class SqliteFrontier(Frontier):
     @override
     def worths(self) -> SqliteWorths:
         return self._worths
+
+    @property
+    @override
+    def feed(self) -> SqliteFeed:
+        return self._feed
 
     @override
     def refuse(self, counts: Mapping[tuple[str, str], int]) -> None:
@@ -456,6 +463,7 @@ class SqliteFrontier(Frontier):
     def reconcile(self, page_id: int, signature: bytes | None, now_s: float) -> None:
         with self._writing():
             self._run("reconcile", page_id=page_id, signature=signature, now_s=now_s, why=AGREED)
+            self._feed.tell_found([page_id], now_s)
             self._run("end_indexing", page_id=page_id)
 
     @override
@@ -466,11 +474,13 @@ class SqliteFrontier(Frontier):
                     found = Discovery(url, host_of(url))
                     self._add_page(found, self._host_id(found.host), now_s)
                 self._run("agree", url=url, signature=held, now_s=now_s, why=AGREED)
+            known = (self._row("known_page", url=url) for url, _ in copies)
+            self._feed.tell_found([row[0] for row in known if row is not None], now_s)
 
     # -- visits --
 
     @override
-    def complete(self, updates: Sequence[PageUpdate]) -> None:
+    def complete(self, updates: Sequence[PageUpdate], now_s: float | None = None) -> None:
         with self._writing():
             self._db.executemany(self._q["add_visit"], [visit_row(update) for update in updates])
             rows = [page_row(update) for update in updates]
@@ -478,6 +488,7 @@ class SqliteFrontier(Frontier):
             for update, row in zip(updates, rows, strict=True):
                 self._tiers_of(update.lease.host_id).add(row["tier"])
                 self._answer(update)
+            self._feed.tell(updates, now_s)
             self._note_differences(updates)
             self._worths.note_visits(updates)
             self._db.executemany(

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from typing_extensions import override
 
-from recrawl.crawler.index.differences import difference
+from recrawl.crawler.index.differences import difference, edit
 from recrawl.crawler.index.spelling import respelled
 from recrawl.crawler.ports import PageIndex
 from recrawl.terms import Document, Hit
@@ -60,6 +60,11 @@ class MemoryIndex(PageIndex):
         if held is None:
             return None
         return difference(f"{held.title}\n{held.text}", f"{document.title}\n{document.text}")
+
+    @override
+    def edit(self, document: Document) -> str | None:
+        held = self._held.get(document.url)
+        return None if held is None else edit(held.text, document.text)
 
     @override
     def search(

@@ -16,7 +16,7 @@ from typing_extensions import override
 from recrawl.crawler.index.anchors import Anchors
 from recrawl.crawler.index.boilerplate import Boilerplate
 from recrawl.crawler.index.copies import Group, content_hash, without_copies
-from recrawl.crawler.index.differences import difference
+from recrawl.crawler.index.differences import difference, edit
 from recrawl.crawler.index.files import collect, mend_list, orphans, write_whole
 from recrawl.crawler.index.languages import AUTO, language_of
 from recrawl.crawler.index.queries import read_query
@@ -198,8 +198,16 @@ class TantivyIndex(PageIndex):
         text, _ = self._boilerplate.parted(document.url, document.text)
         return difference(f"{held['title'][0]}\n{held['text'][0]}", f"{document.title}\n{text}")
 
+    @override
+    def edit(self, document: Document) -> str | None:
+        held = self._stored(document.url)
+        if held is None:
+            return None
+        text, _ = self._boilerplate.parted(document.url, document.text)
+        return edit(str(held["text"][0]), text)
+
     def _stored(self, url: str) -> Any:
-        searcher = self._index.searcher()
+        searcher = self._searcher()
         query = tantivy.Query.term_query(self._index.schema, "url", url)
         for _, address in searcher.search(query, limit=1, count=False).hits:
             return searcher.doc(address)

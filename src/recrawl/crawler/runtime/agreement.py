@@ -127,6 +127,7 @@ def recover(frontier: Frontier, index: PageIndex, now_s: float) -> Mended:
         return Mended(followed_up=len(noted))
     found = partings(frontier, index)
     make_agree(frontier, index, found, now_s)
+    frontier.feed.mend(now_s)
     missing = sum(parting.held is None for parting in found)
     return Mended(len(noted), missing, len(found) - missing)
 

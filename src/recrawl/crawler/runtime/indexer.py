@@ -221,7 +221,12 @@ class Indexer:
             title=extract.title,
             note=_note_of(extract, is_copy=is_copy),
         )
-        update = update_of(lease, finding, page.fetched_at_s, self._recorder.due_times)
+        update = replace(
+            update_of(lease, finding, page.fetched_at_s, self._recorder.due_times),
+            language=extract.language,
+            canonical=extract.canonical,
+            content_type=page.response.content_type,
+        )
         if excluded or outcome is Outcome.UNCHANGED:
             return update, None
         return update, Document.of(lease.url, extract, page.fetched_at_s)
@@ -309,7 +314,8 @@ class Indexer:
             return entry.if_same
         else:
             if update.visit.outcome is Outcome.CHANGED:
-                update = replace(update, difference=index.difference(document))
+                told = index.difference(document)
+                update = replace(update, difference=told, edit=index.edit(document))
             index.replace(document)
         return update
 

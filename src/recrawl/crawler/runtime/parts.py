@@ -108,6 +108,7 @@ class Rules:
     commit_s, commit_pages, commit_characters : an index commit happens after so many seconds of the
         loop, pages, or characters of text
     patience_s : what is not read within so many seconds of the loop is read beside the rest
+    feed_keep_s : for so long the feed keeps every entry; of what is older the latest of each page
     flush_s : longest wait of a visit before it is written, in seconds of the loop
     """
 
@@ -136,5 +137,6 @@ class Rules:
     commit_s: float = 2.0
     commit_pages: int = 1024
     commit_characters: int = 32 * 1024 * 1024
+    feed_keep_s: float = 30 * 86_400.0
     flush_s: float = 0.25
     patience_s: float = 0.3

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from math import inf
+from typing import Final
 
 from recrawl.crawler.control.dispatch import Dispatcher
 from recrawl.crawler.control.due_times import DueTimes
@@ -17,6 +18,8 @@ from recrawl.crawler.runtime.parts import Rules, World
 from recrawl.terms import Discovery, HostRecord, PageUpdate
 
 __all__ = ["Recorder"]
+
+_COMPACT_S: Final = 600.0
 
 
 class Recorder:
@@ -64,6 +67,7 @@ class Recorder:
         self.yields = AddressYields()
         self.expected = ExpectedImportance()
         self._finders = Finders()
+        self._compacted_s = -inf  # when the feed held nothing more to be dropped
         self._welcome: list[tuple[int, int]] = []  # pages, with their hosts, to be brought forward
 
     def on_flush(self, listener: Callable[[], None]) -> None:
@@ -197,10 +201,19 @@ class Recorder:
             for listener in self._listeners:
                 listener()
 
+    def _compact(self) -> None:
+        """Drop old entries of the feed, some with every flush while there are any."""
+        now_s = self._world.clock.now_s()
+        if abs(now_s - self._compacted_s) < _COMPACT_S:
+            return
+        if not self._world.frontier.feed.compact(now_s - self._rules.feed_keep_s):
+            self._compacted_s = now_s
+
     def _write(
         self, updates: list[PageUpdate], found: list[Discovery], now_s: float
     ) -> list[HostRecord]:
         touched = self._world.frontier.admit(found, now_s, self._rules.limits) if found else []
         if updates:
-            self._world.frontier.complete(updates)
+            self._world.frontier.complete(updates, self._world.clock.now_s())
+        self._compact()
         return [self._world.frontier.host(host_id, now_s=now_s) for host_id in touched]

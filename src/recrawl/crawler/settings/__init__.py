@@ -15,6 +15,7 @@ import msgspec
 from recrawl.crawler.settings.file import (
     Archive,
     Buffer,
+    Feed,
     Fetch,
     File,
     ImportanceKeys,
@@ -83,7 +84,7 @@ def _explained(text: str) -> str:
     section: Any = {
         "scope": ScopeKeys, "politeness": Politeness, "fetch": Fetch,
         "reading": Reading, "revisit": Revisit, "buffer": Buffer, "index": Index, "plan": Plan,
-        "archive": Archive, "importance": ImportanceKeys, "": File, "sources": Source,
+        "archive": Archive, "feed": Feed, "importance": ImportanceKeys, "": File, "sources": Source,
     }.get(where.partition("[")[0], Weight)  # fmt: skip
     known = [item.name for item in msgspec.structs.fields(section)]
     near = difflib.get_close_matches(name, known, n=1)

@@ -114,6 +114,12 @@ class Archive(msgspec.Struct, forbid_unknown_fields=True):
     max_file: str = "1GiB"
 
 
+class Feed(msgspec.Struct, forbid_unknown_fields=True):
+    """What is kept of what became of the copies in the index."""
+
+    keep: str = "30d"
+
+
 class Signals(msgspec.Struct, forbid_unknown_fields=True):
     """Who may say that pages have changed."""
 
@@ -153,5 +159,6 @@ class File(msgspec.Struct, forbid_unknown_fields=True):
     buffer: Buffer = msgspec.field(default_factory=Buffer)
     index: Index = msgspec.field(default_factory=Index)
     archive: Archive = msgspec.field(default_factory=Archive)
+    feed: Feed = msgspec.field(default_factory=Feed)
     signals: Signals = msgspec.field(default_factory=Signals)
     plan: Plan = msgspec.field(default_factory=Plan)

@@ -84,6 +84,7 @@ def checked(file: File, folder: Path) -> Settings:
         if file.archive.warc is None
         else folder / _folder("archive.warc", file.archive.warc),
         warc_max_bytes=size("archive.max_file", file.archive.max_file),
+        feed_keep_s=duration("feed.keep", file.feed.keep, 0.001),
         indexnow_key=_indexnow_key(file.signals.indexnow_key),
         policy=file.plan.policy,
         callback=_callback(file.signals.callback),

@@ -94,6 +94,7 @@ class Settings:
     index_command: Sequence[str] = ()
     index_timeout_s: float = 10.0
     n_servers: int = 1
+    feed_keep_s: float = 30 * 86_400.0
     indexnow_key: str = ""
     callback: str = ""
     replan_s: float = 300.0

@@ -77,6 +77,7 @@ def crawl_rules(settings: Settings) -> Rules:
         prior_rate_per_s=settings.prior_rate_per_s,
         half_lives=Weights(settings.half_lives, otherwise=inf) if settings.half_lives else None,
         commit_s=settings.commit_s,
+        feed_keep_s=settings.feed_keep_s,
     )
 
 

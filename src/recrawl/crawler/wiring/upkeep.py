@@ -103,6 +103,8 @@ def _page_faults(state: Path) -> list[Fault]:
             again = set(partings(frontier, TantivyIndex(state / "index", read_only=True)))
             found = [parting for parting in found if parting in again]
         faults = [Fault("pages", f"{parting.url} {parting.words}") for parting in found]
+        if n := frontier.feed.n_untold():
+            faults.append(Fault("state", f"the feed does not tell how {n:,} pages are"))
         if holder(state) is None:
             faults += [
                 Fault("pages", f"{url} was being indexed when a process ended")

@@ -4,6 +4,7 @@ class TestMine(FrontierSuite):
     def make(self, tmp_path): return MyFrontier(tmp_path)
 """
 
+from recrawl.testing.conformance.feeds import FeedSuite
 from recrawl.testing.conformance.frontiers import FrontierSuite
 from recrawl.testing.conformance.indexes import IndexSuite
 from recrawl.testing.conformance.revisits import RevisitPolicySuite
@@ -14,6 +15,7 @@ __all__ = [
     "ClockSuite",
     "EventSuite",
     "ExtractorSuite",
+    "FeedSuite",
     "FetcherSuite",
     "FrontierSuite",
     "IndexSuite",

@@ -64,6 +64,22 @@ class IndexSuite:
         assert told == "-the second one goes away\n+something else has come"
         assert index.difference(Document(f"{HOST}/2", "Two", now, 6.0, b"t")) is None
 
+    def test_a_unified_diff_leads_from_the_copy_to_a_document(self, index: PageIndex) -> None:
+        """Nothing where no copy is held, and "" where the text is the same."""
+        text = "the first line stays\nthe second one goes away"
+        index.replace(Document(f"{HOST}/1", "One", text, 5.0, b"s"))
+        index.commit()
+        now = Document(f"{HOST}/1", "One", "the first line stays\nsomething else", 6.0, b"t")
+
+        told = index.edit(now)
+
+        assert told is not None
+        assert told.split("\n")[1:] == [
+            " the first line stays", "-the second one goes away", "+something else",
+        ]  # fmt: skip
+        assert index.edit(Document(f"{HOST}/1", "One", text, 6.0, b"t")) == ""
+        assert index.edit(Document(f"{HOST}/2", "Two", text, 6.0, b"t")) is None
+
     def test_a_copy_can_be_had_again(self, index: PageIndex) -> None:
         """With its headings; None where none is held."""
         given = Document(f"{HOST}/1", "One", "Begin\nwords follow", 5.0, b"s", ("Begin",))

@@ -118,14 +118,14 @@ class Leases:
             self._out.pop(lease.page_id, None)
         self._frontier.release(leases)
 
-    def complete(self, updates: list[PageUpdate]) -> None:
+    def complete(self, updates: list[PageUpdate], now_s: float | None = None) -> None:
         """Record visits, each once."""
         for update in updates:
             visit = (update.lease.page_id, update.visit.visited_at_s)
             if visit in self._recorded:
                 raise Broken(f"a visit of {update.lease.url} was recorded twice")
             self._recorded.add(visit)
-        self._frontier.complete(updates)
+        self._frontier.complete(updates, now_s)
         for update in updates:
             self._out.pop(update.lease.page_id, None)
 

@@ -117,6 +117,8 @@ class _Weather:
         self.served: dict[tuple[str, float], int] = {}
         self.endings: list[str] = []
         self.known: set[str] = set()
+        self.consumed: dict[str, bytes] = {}  # by one who follows the feed from life to life
+        self.cursor = 0
         self.passed_s = 0.0
         self.budget_per_s = float(self.random.choice([0.5, 1.0, 3.0]))
         self.is_fair = False
@@ -234,6 +236,7 @@ class _Weather:
         try:
             self._check_pages(frontier)
             self._check_visits(frontier)
+            self._check_feed(frontier)
             if stopped:
                 self._check_index(frontier)
             if self.is_fair:
@@ -251,6 +254,26 @@ class _Weather:
         seen = Counter(frontier._db.execute("SELECT page_id, visited_at_s FROM visit"))
         if twice := [visit for visit, times in seen.items() if times > 1]:
             raise Broken(f"visits on record twice: {twice[:3]}")
+
+    def _check_feed(self, frontier: SqliteFrontier) -> None:
+        """However a life ended: whoever follows the feed has what the state says, and no more."""
+        versions: dict[str, int] = {}
+        anew: dict[str, bytes] = {}
+        for change in frontier.feed.changes(after=0, limit=2**31):
+            if change.version <= versions.get(change.url, 0):
+                raise Broken(f"the version of {change.url} did not grow")
+            versions[change.url] = change.version
+            for held in (anew,) if change.seq <= self.cursor else (anew, self.consumed):
+                if change.signature is None:
+                    held.pop(change.url, None)
+                else:
+                    held[change.url] = change.signature
+        self.cursor = frontier.feed.last()
+        should = dict(frontier.urls_indexed())
+        for held in (anew, self.consumed):
+            if held != should:
+                apart = sorted(url for url, _ in set(held.items()) ^ set(should.items()))
+                raise Broken(f"feed and state differ in {apart[:3]}")
 
     def _check_index(self, frontier: SqliteFrontier) -> None:
         """After an orderly end index and state agree, and hold what was fetched last."""

@@ -170,3 +170,50 @@ CREATE TABLE birth (
     again REAL NOT NULL DEFAULT 0, -- of those addresses, the ones that another page brought later
     lead_s REAL NOT NULL DEFAULT 0 -- by so much in all
 ) STRICT;
+
+-- What became of the copies in the index: an outbox in the order of its numbers, written in the
+-- transaction of what it tells. The latest entry of each page stays; others are dropped in time.
+CREATE TABLE feed (
+    seq INTEGER PRIMARY KEY, -- the last entry is the latest of its page, so no number comes again
+    page_id INTEGER NOT NULL REFERENCES page (id),
+    at_s REAL NOT NULL, -- when it was recorded; never before the one before
+    kind TEXT NOT NULL, -- new, changed, moved, removed
+    version INTEGER NOT NULL, -- grows with every entry of the page
+    signature BLOB, -- of the copy; NULL: there is none any more
+    fetched_at_s REAL, -- NULL, as the title: the copy was only found again
+    title TEXT,
+    language TEXT NOT NULL DEFAULT '', -- as declared
+    canonical TEXT, -- what the page calls its own address
+    content_type TEXT NOT NULL DEFAULT '',
+    moved_to TEXT,
+    why TEXT, -- state of the page that is removed
+    edit BLOB -- unified diff to the copy before, compressed
+) STRICT;
+
+CREATE INDEX feed_by_page ON feed (page_id, seq);
+
+-- How far each sink has been told, and how it is doing.
+CREATE TABLE delivery (
+    sink TEXT PRIMARY KEY, -- its name in the configuration, without secrets
+    seq INTEGER NOT NULL DEFAULT 0, -- everything up to here was delivered
+    sending INTEGER NOT NULL DEFAULT 0, -- end of the batch that is being sent
+    delivered INTEGER NOT NULL DEFAULT 0, -- entries in all
+    dead INTEGER NOT NULL DEFAULT 0, -- entries that it does not take
+    failures INTEGER NOT NULL DEFAULT 0, -- in a row
+    failing_since_s REAL,
+    tried_at_s REAL,
+    next_s REAL, -- when it is tried again
+    trouble TEXT
+) STRICT, WITHOUT ROWID;
+
+-- What a sink would not take, the latest of it.
+CREATE TABLE dead_letter (
+    id INTEGER PRIMARY KEY,
+    sink TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    url TEXT NOT NULL,
+    at_s REAL NOT NULL,
+    why TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX dead_letter_by_sink ON dead_letter (sink, id);
