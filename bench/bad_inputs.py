@@ -65,6 +65,7 @@ RIGHT: dict[str, list[str]] = {
     "search": ["search", "words", "--state", "state"],
     "serve": ["serve", "--state", "state", "--port", "0", "--quiet", "--until-eof"],
     "export": ["export", "pages", "--out", "out.csv", "--state", "state"],
+    "changes": ["changes", "--state", "state"],
     "check": ["check", "--state", "state"],
     "backup": ["backup", "copy", "--state", "state"],
     "restore": ["restore", "copied", "--state", "anew"],

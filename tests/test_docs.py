@@ -115,7 +115,7 @@ def crawled(site: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 CRAWLS = re.compile(
-    r"recrawl (init|run|importance|search|status|explain|export|visit|check|backup|restore)"
+    r"recrawl (init|run|importance|search|status|explain|export|changes|visit|check|backup|restore)"
 )
 SESSIONS = blocks("console")
 

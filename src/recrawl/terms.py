@@ -10,6 +10,7 @@ epoch (UTC), durations seconds, rates per second. Longer than most modules becau
 here.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
@@ -27,6 +28,7 @@ __all__ = [
     "FetchResponse",
     "Hit",
     "HostRecord",
+    "Item",
     "Kind",
     "Lease",
     "Outcome",
@@ -249,6 +251,19 @@ class Change:
     def is_removal(self) -> bool:
         """Whether there is no copy any more."""
         return self.kind in (ChangeKind.REMOVED, ChangeKind.MOVED)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One change as it is handed to people and programs.
+
+    ``content`` is what the index holds of the page, where that was asked for; ``record`` says all
+    of it in plain values, instants in ISO 8601.
+    """
+
+    change: Change
+    content: str | None
+    record: Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)

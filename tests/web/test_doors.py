@@ -37,7 +37,7 @@ async def serving(state: Path, token: str | None = None, key: str = KEY) -> Asyn
     try:
         yield make_app(pages, access)
     finally:
-        for reader in (pages._on_search, pages._on_state, pages._on_plan, pages._on_live):
+        for reader in pages.readers:
             reader.close()
 
 

@@ -53,7 +53,7 @@ async def pages(state: Path, callback: str = CALLBACK) -> AsyncIterator[ASGIApp]
     try:
         yield make_app(made, access)
     finally:
-        for reader in (made._on_search, made._on_state, made._on_plan, made._on_live):
+        for reader in made.readers:
             reader.close()
 
 

@@ -41,7 +41,7 @@ async def serving(directory: Path, token: str | None = None) -> AsyncIterator[AS
     try:
         yield make_app(pages, access)
     finally:
-        for reader in (pages._on_search, pages._on_state, pages._on_plan, pages._on_live):
+        for reader in pages.readers:
             reader.close()
 
 

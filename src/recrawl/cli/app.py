@@ -46,6 +46,7 @@ VERBS: tuple[tuple[str, str, Group, str], ...] = (
     ("search", "crawler.search:search", CRAWLER, "Search the index."),
     ("serve", "crawler.serve:serve", CRAWLER, "Search and a live view, in a browser."),
     ("export", "crawler.export:export", CRAWLER, "Take pages and visits away as tables."),
+    ("changes", "crawler.changes:changes", CRAWLER, "Tell what became of pages, in order."),
     ("check", "crawler.upkeep:check", CRAWLER, "Tell whether state and index are whole."),
     ("backup", "crawler.upkeep:backup", CRAWLER, "Copy state and index, while the crawl goes on."),
     ("restore", "crawler.upkeep:restore", CRAWLER, "Go on from a backup."),

@@ -37,6 +37,7 @@ __all__ = [
     "say",
     "show_duration",
     "show_rate",
+    "write",
 ]
 
 
@@ -53,6 +54,12 @@ def printable(text: str) -> str:
 def say(text: str) -> None:
     """Write a line to stdout."""
     sys.stdout.write(printable(text) + "\n")
+
+
+def write(text: str) -> None:
+    """Write lines that end with a line break to stdout, at once."""
+    sys.stdout.write(printable(text))
+    sys.stdout.flush()
 
 
 def note(text: str) -> None:

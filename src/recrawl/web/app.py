@@ -6,7 +6,7 @@ Longer than most modules because every address is answered here.
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from urllib.parse import parse_qs
 
@@ -14,16 +14,16 @@ import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
-from typing_extensions import override
+from starlette.types import ASGIApp, Scope
 
 from recrawl.crawler.reports.status import status_report
 from recrawl.crawler.settings import Settings
 from recrawl.errors import InputError, RecrawlError, StateError
 from recrawl.web.answers import PageUnknown, Planning, Searching, Surroundings, explain_page
 from recrawl.web.asked import asked_delay, asked_rate, asked_search, asked_weight
+from recrawl.web.changes import Changes
 from recrawl.web.doors import Doors
 from recrawl.web.files import static_file
 from recrawl.web.guard import COOKIE, Access, Guard, TokenBuckets
@@ -39,6 +39,7 @@ from recrawl.web.pages.search import PER_PAGE, SearchQuestion, SearchResult, sea
 from recrawl.web.pages.what_if import what_if_page
 from recrawl.web.shown import Shown
 from recrawl.web.source import CrawlSource
+from recrawl.web.streams import EventStream
 from recrawl.web.threads import Reader
 
 __all__ = ["CrawlPages", "make_app"]
@@ -47,27 +48,6 @@ _REQUESTS_PER_S, _BURST = 400.0, 800.0  # of one client: searches by hand never 
 _LOGINS_PER_S, _LOGIN_BURST = 0.2, 5.0
 _LONGEST_LOGIN, _LOGIN_S = 4_096, 10.0
 _LONGEST_URL = 2_100  # what a crawl takes is no longer
-
-
-class EventStream(StreamingResponse):
-    """An answer without an end, whose place is given back however it ends.
-
-    Parameters
-    ----------
-    messages : its content
-    leave : called at the end, also where no message was ever asked for
-    """
-
-    def __init__(self, messages: AsyncIterator[bytes], leave: Callable[[], None]) -> None:
-        super().__init__(messages, media_type="text/event-stream")
-        self._leave = leave
-
-    @override
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await super().__call__(scope, receive, send)
-        finally:
-            self._leave()
 
 
 class CrawlPages:
@@ -93,6 +73,8 @@ class CrawlPages:
         self._on_live = Reader(directory, "live")
         self._doors = Doors(self._on_state, settings)
         self._hubs = Hubs(self._on_state, settings)
+        self._on_changes = Reader(directory, "changes")
+        self._changes = Changes(self._on_changes)
         self.shown = Shown(self._on_state, settings)
         self._logins = TokenBuckets(_LOGINS_PER_S, _LOGIN_BURST, time.monotonic)
         self.live = LiveView(self._on_live, agent=settings.name if settings else "recrawl")
@@ -109,13 +91,25 @@ class CrawlPages:
         try:
             yield
         finally:
-            self.live.close()
+            self.close()
             for task in tasks:
                 task.cancel()
             await asyncio.wait(tasks)
             await self.shown.keep()
-            for reader in (self._on_search, self._on_state, self._on_plan, self._on_live):
+            for reader in self.readers:
                 await asyncio.to_thread(reader.close)
+
+    @property
+    def readers(self) -> tuple[Reader, ...]:
+        """The threads that look."""
+        return (
+            self._on_search, self._on_state, self._on_plan, self._on_live, self._on_changes,
+        )  # fmt: skip
+
+    def close(self) -> None:
+        """Let go who waits for what comes."""
+        self.live.close()
+        self._changes.close()
 
     def routes(self) -> list[Route]:
         """Return the addresses."""
@@ -135,6 +129,7 @@ class CrawlPages:
             Route("/static/{name:path}", self.static),
             *self._doors.routes(),
             *self._hubs.routes(),
+            *self._changes.routes(),
         ]
 
     # -- pages --
@@ -390,7 +385,7 @@ def _failed(request: Request, status: int, title: str, text: str) -> Response:
 
 
 def _wants_json(path: str) -> bool:
-    return path.startswith(("/api/", "/visit", "/indexnow"))
+    return path.startswith(("/api/", "/visit", "/indexnow", "/changes"))
 
 
 def _json(answer: object, status: int = 200) -> Response:

@@ -45,7 +45,7 @@ async def serve(
     """
     pages = CrawlPages(directory, access=access, settings=settings, config=config)
     server = _Server(
-        make_app(pages, access), on_stop=pages.live.close, on_start=on_start, request_s=request_s
+        make_app(pages, access), on_stop=pages.close, on_start=on_start, request_s=request_s
     )
     # Requests are not logged: they hold what people search for.
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)

@@ -1,0 +1,167 @@
+"""Reads the feed for whoever is told of changes: what became of a page, and what it says now."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Final
+
+from recrawl.crawler.control.word_differences import marked_words
+from recrawl.crawler.ports import Feed, PageIndex
+from recrawl.terms import Change, ChangeKind, Document, Item
+
+__all__ = ["CONTENT", "FeedReader", "Wanted", "shown_instant"]
+
+CONTENT: Final = ("none", "text", "markdown")
+_AT_ONCE: Final = 500  # entries that are read from the state at a time
+_MOST_LOOKS: Final = 40  # for one answer, however few of what it sees are wanted
+_MOST_CHARACTERS: Final = 8_000_000  # of content in one answer
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What of the feed is wanted.
+
+    Parameters
+    ----------
+    content : of ``CONTENT``: what comes with each page that has a copy
+    matches : tells by the address whether a page is wanted
+    kinds : of changes
+    edits : whether the diff comes with it
+    latest : whether what was overtaken is left out
+    """
+
+    content: str = "none"
+    matches: Callable[[str], bool] | None = None
+    kinds: Collection[ChangeKind] = frozenset(ChangeKind)
+    edits: bool = False
+    latest: bool = False
+
+    def takes(self, change: Change) -> bool:
+        """Tell whether a change is wanted."""
+        return change.kind in self.kinds and (self.matches is None or self.matches(change.url))
+
+
+class FeedReader:
+    """Reads changes in order, each with what the index holds.
+
+    Parameters
+    ----------
+    feed : of the crawl's state
+    index : returns the index of the latest commit; None while there is none
+    wanted : what is read
+    markdown : makes Markdown of a copy
+    """
+
+    def __init__(
+        self,
+        feed: Feed,
+        index: Callable[[], PageIndex | None],
+        wanted: Wanted,
+        markdown: Callable[[Document], str],
+    ) -> None:
+        self.feed = feed
+        self._index = index
+        self._wanted = wanted
+        self._markdown = markdown
+
+    def read(
+        self, after: int, limit: int, until: int | None = None, most: int = _MOST_CHARACTERS
+    ) -> tuple[list[Item], int]:
+        """Return up to ``limit`` changes after a number, and the number up to which that is all.
+
+        Fewer come, and maybe none, where little of much is wanted: go on from there.
+
+        A change whose copy the index does not hold any more in this edition comes with a later
+        entry, which is written with or soon after what replaced it; it is left out where content
+        is wanted of every page.
+
+        Parameters
+        ----------
+        until : the last number that may be read
+        most : characters of content, after which the answer ends
+        """
+        wanted, items, characters, at = self._wanted, list[Item](), 0, after
+        for _ in range(_MOST_LOOKS):
+            changes = self.feed.changes(
+                after=at,
+                limit=min(_AT_ONCE, 4 * limit),
+                latest=wanted.latest,
+                edits=wanted.edits,
+            )
+            if not changes:
+                return items, at
+            for change in changes:
+                if until is not None and change.seq > until:
+                    return items, at
+                item = self._item(change) if wanted.takes(change) else None
+                if item is not None:
+                    characters += len(item.content or "")
+                    if items and characters > most:
+                        return items, at
+                    items.append(item)
+                at = change.seq
+                if len(items) >= limit:
+                    return items, at
+        return items, at
+
+    def of(self, changes: Sequence[Change]) -> list[Item]:
+        """Return these changes as they are handed out, but for those that are not wanted."""
+        made = (self._item(change) for change in changes if self._wanted.takes(change))
+        return [item for item in made if item is not None]
+
+    def _item(self, change: Change) -> Item | None:
+        wanted, content = self._wanted.content, None
+        has_copy = not change.is_removal and change.is_latest
+        if has_copy and (wanted != "none" or change.title is None):
+            index = self._index()
+            copy = None if index is None else index.copy(change.url)
+            if copy is not None and copy.signature == change.signature:
+                change = _completed(change, copy)
+                if wanted != "none":
+                    content = copy.text if wanted == "text" else self._markdown(copy)
+            elif wanted != "none" and self._wanted.latest:
+                return None
+        return Item(change, content, _record(change, wanted, content))
+
+
+def _completed(change: Change, copy: Document) -> Change:
+    """Say what an entry does not that was made when a copy was found again."""
+    return replace(
+        change,
+        title=copy.title if change.title is None else change.title,
+        fetched_at_s=copy.fetched_at_s if change.fetched_at_s is None else change.fetched_at_s,
+        language=change.language or copy.language,
+    )
+
+
+def shown_instant(instant_s: float | None) -> str | None:
+    """Return an instant in ISO 8601, UTC, to the millisecond."""
+    if instant_s is None:
+        return None
+    told = datetime.fromtimestamp(instant_s, UTC).isoformat(timespec="milliseconds")
+    return told.replace("+00:00", "Z")
+
+
+def _record(change: Change, wanted: str, content: str | None) -> dict[str, object]:
+    record: dict[str, object] = {
+        "seq": change.seq,
+        "at": shown_instant(change.at_s),
+        "kind": change.kind.value,
+        "url": change.url,
+        "version": change.version,
+        "title": change.title,
+        "fetched_at": shown_instant(change.fetched_at_s),
+        "signature": None if change.signature is None else change.signature.hex(),
+        "canonical": change.canonical,
+        "language": change.language or None,
+        "content_type": change.content_type or None,
+    }
+    if change.is_removal:
+        record |= {"moved_to": change.moved_to, "why": change.why}
+    if not change.is_latest:
+        record["overtaken"] = True
+    if content is not None:
+        record[wanted] = content
+    if change.edit is not None:
+        record |= {"diff": change.edit, "diff_html": marked_words(change.edit)}
+    return record
