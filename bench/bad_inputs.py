@@ -66,6 +66,8 @@ RIGHT: dict[str, list[str]] = {
     "serve": ["serve", "--state", "state", "--port", "0", "--quiet", "--until-eof"],
     "export": ["export", "pages", "--out", "out.csv", "--state", "state"],
     "changes": ["changes", "--state", "state"],
+    "deliver": ["deliver", "--config", "deliver.toml", "--once"],
+    "sync": ["sync", "out", "--config", "deliver.toml"],
     "check": ["check", "--state", "state"],
     "backup": ["backup", "copy", "--state", "state"],
     "restore": ["restore", "copied", "--state", "anew"],
@@ -134,6 +136,7 @@ def make_folder(folder: Path) -> None:
         "ragged.toml": EXAMPLE.replace("[[-10, 2], [0, -0.5]]", "[[-10, 2, 7], [0]]"),
         "model.toml": EXAMPLE,
         "crawl.toml": CONFIG,
+        "deliver.toml": f'{CONFIG}[[deliver]]\nto = "out.ndjson"\nname = "out"\n',
         "arrivals.csv": "arrived_at,robots\n"
         + "".join(f"{n * n % 97 + 97 * n},1\n" for n in range(60)),
         "events.csv": "at\n"

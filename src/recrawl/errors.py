@@ -11,6 +11,7 @@
     ├── StateError            the state directory cannot be used as it is
     ├── NothingIndexed        a crawl ended without a single page in its index
     ├── FetchError            one HTTP exchange failed; carries what happened
+    ├── SinkError             a sink of changes takes nothing now; carries when it may again
     ├── PoisonPage            what was fetched cannot be read within the limits
     └── ReadingCut            the reading was given up, because the crawl stops
 
@@ -30,6 +31,7 @@ __all__ = [
     "PoisonPage",
     "ReadingCut",
     "RecrawlError",
+    "SinkError",
     "StateError",
 ]
 
@@ -91,6 +93,20 @@ class FetchError(RecrawlError):
         super().__init__(f"{kind}: {detail}")
         self.kind: Final = kind
         self.detail: Final = detail
+
+
+class SinkError(RecrawlError):
+    """A sink takes nothing now: it is away, refuses us, or says what makes no sense.
+
+    Parameters
+    ----------
+    message : for people; never a secret
+    retry_after_s : seconds that the sink asked to be left alone
+    """
+
+    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s: Final = retry_after_s
 
 
 class PoisonPage(RecrawlError):

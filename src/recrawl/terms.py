@@ -37,7 +37,10 @@ __all__ = [
     "PageUpdate",
     "PageWorth",
     "PlanRecord",
+    "SinkState",
     "Subscription",
+    "Taken",
+    "Verdict",
     "Visit",
     "VisitAnswer",
 ]
@@ -264,6 +267,43 @@ class Item:
     change: Change
     content: str | None
     record: Mapping[str, object]
+
+
+class Verdict(StrEnum):
+    """What a sink says of one change."""
+
+    OK = "ok"
+    STALE = "stale"  # it has this version of the page already, or a later one
+    RETRY = "retry"  # not now
+    REJECT = "reject"  # never
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A sink's verdict on one change, and its reason where it did not take it."""
+
+    verdict: Verdict
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SinkState:
+    """How far a sink has been told, and how it is doing.
+
+    Everything up to ``seq`` was delivered; a batch up to ``sending`` may have been. ``failures``
+    counts in a row, since ``failing_since_s``; ``dead`` are the changes that it would not take.
+    """
+
+    sink: str
+    seq: int = 0
+    sending: int = 0
+    delivered: int = 0
+    dead: int = 0
+    failures: int = 0
+    failing_since_s: float | None = None
+    tried_at_s: float | None = None
+    next_s: float | None = None
+    trouble: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

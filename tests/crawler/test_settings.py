@@ -7,13 +7,22 @@ from typing import Any
 import msgspec
 import pytest
 
-from recrawl.crawler.settings import Settings, SourceSettings, load_settings
+from recrawl.crawler.settings import (
+    Settings,
+    SinkSettings,
+    SourceSettings,
+    load_settings,
+)
 from recrawl.crawler.settings.contradictions import contradictions
 from recrawl.crawler.settings.file import File
 from recrawl.errors import InvalidSettings
 
 GOOD = 'seeds = ["http://a.test/"]\ncontact = "mailto:me@a.test"\n'
 SOURCE = '[[sources]]\nurl = "http://a.test/feed"\n'
+SINK = SinkSettings(
+    "hook", "webhook", "https://hooks.my.domain/in?a=b", content="markdown", paths=("/docs/*",),
+    keeps_removed=True, table="pages", batch=9, secret_env="KEY", timeout_s=5.0, retry_for_s=3600.0,
+)  # fmt: skip
 PROBED = SourceSettings("http://a.test/feed", "feed", 42, 600.0, (9.0, 18.0), 2.0, "Europe/Paris")
 
 
@@ -107,6 +116,9 @@ KEYS: list[tuple[str, Any, str]] = [
     ("warc_max_bytes", 10**6, '[archive]\nmax_file = "1MB"'),
     ("policy", "nutch", '[plan]\npolicy = "nutch"'),
     ("replan_s", 60.0, '[plan]\nreplan = "60s"'),
+    ("deliver", (dataclasses.asdict(SINK),), '[[deliver]]\nto = "https://hooks.my.domain/in?a=b"\n'
+     'name = "hook"\ncontent = "markdown"\npaths = ["/docs/*"]\nremovals = "mark"\n'
+     'table = "pages"\nbatch = 9\nsecret_env = "KEY"\ntimeout = "5s"\nretry_for = "1h"'),
     ("feed_keep_s", 7 * 86_400.0, '[feed]\nkeep = "7d"'),
     ("indexnow_key", "abc-12345", '[signals]\nindexnow_key = "abc-12345"'),
     ("callback", "https://c.my.domain:8443", '[signals]\ncallback = "https://C.my.domain:8443/"'),
@@ -232,6 +244,37 @@ def test_no_key_is_left_out_above() -> None:
         (["weights.half_life", "'soon'"], '[[weights]]\npath = "/x"\nhalf_life = "soon"'),
         (["weights", "inf"], '[[weights]]\npath = "/x"\nweight = inf'),
         (["pattern is empty"], '[[weights]]\npath = ""\nweight = 1'),
+        (["deliver", "either to or command"], "[[deliver]]\nname = 'x'"),
+        (["either to or command"], "[[deliver]]\nto = 'a.ndjson'\ncommand = ['x']"),
+        (["deliver.command", "['']"], "[[deliver]]\ncommand = ['']"),
+        (["nothing is known of 'gopher'", "postgresql://"], "[[deliver]]\nto = 'gopher://a/b'"),
+        (["'a.xlsx'", "no ending that is known"], "[[deliver]]\nto = 'a.xlsx'"),
+        (["'a.zst'", "no ending"], "[[deliver]]\nto = 'a.zst'"),
+        (["'a.parquet'", "{seq}"], "[[deliver]]\nto = 'a.parquet'"),
+        (["'http://'", "no address"], "[[deliver]]\nto = 'http:///x'"),
+        (["no address"], "[[deliver]]\nto = 'http://a.test:99999/x'"),
+        (["no address"], '[[deliver]]\nto = "https://a.test/x\\r\\nHost: b.test"'),
+        (["no address"], "[[deliver]]\nto = 'https://a.test/x y'"),
+        (["opensearch+https://a.test", "name of an index"],
+         "[[deliver]]\nto = 'opensearch+https://a.test/'"),
+        (["postgresql://h", "holds a secret", "secret_file"],
+         "[[deliver]]\nto = 'postgresql://u:s3cret@h/d'"),
+        (["holds a secret"], "[[deliver]]\nto = 'postgresql://u@h/d?password=s3cret'"),
+        (["holds a secret"], "[[deliver]]\nto = 'https://token@h/d'"),
+        (["deliver, a.ndjson: content", "'html'"],
+         "[[deliver]]\nto = 'a.ndjson'\ncontent = 'html'"),
+        (["removals", "'keep'"], "[[deliver]]\nto = 'a.ndjson'\nremovals = 'keep'"),
+        (["table", "'a;b'"], "[[deliver]]\nto = 'postgres://h/d'\ntable = 'a;b'"),
+        (["batch", "0 must be"], "[[deliver]]\nto = 'a.ndjson'\nbatch = 0"),
+        (["path pattern is empty"], "[[deliver]]\nto = 'a.ndjson'\npaths = ['']"),
+        (["either secret_file or secret_env"],
+         "[[deliver]]\nto = 'http://h/'\nsecret_file = 'a'\nsecret_env = 'B'"),
+        (["secret_env is no name"], "[[deliver]]\nto = 'http://h/'\nsecret_env = 's3-cret!'"),
+        (["timeout", "too short"], "[[deliver]]\nto = 'a.ndjson'\ntimeout = '0s'"),
+        (["deliver.name", "no name"], "[[deliver]]\nto = 'a.ndjson'\nname = ' '"),
+        (["'a.ndjson' is there twice"],
+         "[[deliver]]\nto = 'a.ndjson'\n[[deliver]]\nto = 'a.ndjson'"),
+        (["'tos'", "did you mean 'to'"], "[[deliver]]\ntos = 'a.ndjson'"),
         (["feed.keep", "'0s'"], '[feed]\nkeep = "0s"'),
         (["'kept'", "[feed]", "keep"], '[feed]\nkept = "1d"'),
         (["signals.indexnow_key", "'short'", "8 to 128"], '[signals]\nindexnow_key = "short"'),

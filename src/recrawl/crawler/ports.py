@@ -25,6 +25,7 @@ from recrawl.terms import (
     FetchResponse,
     Hit,
     HostRecord,
+    Item,
     Lease,
     Outcome,
     PageDetails,
@@ -32,13 +33,16 @@ from recrawl.terms import (
     PageUpdate,
     PageWorth,
     PlanRecord,
+    SinkState,
     Subscription,
+    Taken,
     VisitAnswer,
 )
 
 __all__ = [
     "AdmissionLimits",
     "Clock",
+    "Deliveries",
     "EventSink",
     "Extractor",
     "Feed",
@@ -48,6 +52,7 @@ __all__ = [
     "Offload",
     "PageIndex",
     "Preparation",
+    "Sink",
     "Subscriptions",
     "Worths",
 ]
@@ -671,6 +676,66 @@ class Preparation(Protocol):
 
     def close(self) -> None:
         """Release processes and threads; what is under way is given up."""
+        ...
+
+
+class Sink(Protocol):
+    """Where changes are delivered to. One thread talks to it.
+
+    What is delivered twice has no second effect where the sink can tell: by the version of the
+    page. Changes of a page come in order, but after a crash some may come again.
+    """
+
+    def apply(self, items: Sequence[Item], batch: str) -> list[Taken]:
+        """Take changes, each page at most once among them; return a verdict on each, in order.
+
+        Parameters
+        ----------
+        batch : names the batch; the same if it is sent again
+
+        Raises
+        ------
+        SinkError
+            Nothing is known of what was taken: all is to be sent again, later.
+        """
+        ...
+
+    def scan(self) -> Iterable[tuple[str, int]] | None:
+        """Address and version of everything that is held; None: this sink cannot tell.
+
+        Raises
+        ------
+        SinkError
+            It does not answer.
+        """
+        ...
+
+    def close(self) -> None:
+        """Release connections, files and processes."""
+        ...
+
+
+class Deliveries(Protocol):
+    """How far sinks have been told; durable, beside the crawl that writes the feed."""
+
+    def of(self, sink: str) -> SinkState:
+        """Return how a sink is doing; one that was never told has the number 0."""
+        ...
+
+    def save(self, state: SinkState, dead: Sequence[tuple[int, str, str]] = ()) -> None:
+        """Keep how a sink is doing, and what it would not take: number, address, reason."""
+        ...
+
+    def every(self) -> list[SinkState]:
+        """Return how all of them are doing."""
+        ...
+
+    def dead(self, sink: str, limit: int) -> list[tuple[int, str, str]]:
+        """Return the latest changes that a sink would not take: number, address, reason."""
+        ...
+
+    def close(self) -> None:
+        """Release files."""
         ...
 
 

@@ -116,6 +116,22 @@ budget = "{budget}"
 # keep = "30d"                   # every change of the index is told for so long (recrawl changes);
                                  # of what is older the latest of each page
 
+# Where changes are delivered to, beside the crawl; as many as you like, each by itself.
+# [[deliver]]
+# to = "postgresql://user@localhost/search"  # a table; or "https://..." (a webhook),
+                                 # "opensearch+https://host:9200/index", "elasticsearch+https://...",
+                                 # "changes/{{date}}.ndjson.zst", "changes/{{seq}}.parquet"
+# command = ["python3", "embed.py"]  # instead of `to`: reads a change a line, answers each with one
+# name = "search"                # by which `recrawl sync` and `status` know it
+# content = "text"               # or "markdown", "none"
+# paths = ["/docs/*"]            # only these pages
+# removals = "delete"            # of a table; "mark" keeps the row, with removed_at
+# table = "documents"
+# batch = 500                    # changes at a time
+# secret_env = "SEARCH_SECRET"   # or secret_file: password, signing key; never written here
+# timeout = "30s"
+# retry_for = "3d"               # webhooks and commands: then a change is given up, and told
+
 [signals]
 # indexnow_key = "..."           # take IndexNow pings that show this key, at /indexnow of `serve`
 # callback = "https://crawl.example.org"  # where WebSub hubs reach `serve`: they announce feeds

@@ -23,6 +23,7 @@ from recrawl.crawler.settings.contradictions import contradictions, first_pass_w
 from recrawl.crawler.telemetry.counters import CountingSink
 from recrawl.crawler.telemetry.lines import JsonLinesSink
 from recrawl.crawler.wiring.crawls import open_crawl
+from recrawl.crawler.wiring.deliveries import check_extras
 from recrawl.errors import InputError, NothingIndexed
 from recrawl.quantities import parse_duration_s, parse_rate_per_s, show_duration, show_rate
 from recrawl.web.listening import PORT, bind
@@ -88,6 +89,9 @@ def run(  # noqa: PLR0913 - its parameters are its options
                 stream = stack.enter_context(log.open("a", encoding="utf-8", buffering=1))
             except OSError as error:
                 raise InputError(f"--log: {log}: {error.strerror}") from error
+        if settings.deliver:
+            check_extras(settings.deliver)
+            stack.enter_context(_delivered(config, quiet=quiet or json_))
         if serve:
             stack.enter_context(_served(config, settings, port, quiet=quiet or json_))
         counts = asyncio.run(
@@ -129,6 +133,19 @@ def _with(
             raise InputError(f"--starvation-weight: {weight:g} must be finite and above 0")
         settings = replace(settings, starvation_weight=weight)
     return settings
+
+
+@contextlib.contextmanager
+def _delivered(config: Path, *, quiet: bool) -> Iterator[None]:
+    """Deliver changes from a process of its own, which a slow sink cannot make ours wait for."""
+    command = [sys.executable, "-m", "recrawl", "deliver", "--config", str(config)]
+    command += ["--until-eof", *(["--quiet"] if quiet else [])]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as courier:
+        try:
+            yield
+        finally:
+            assert courier.stdin is not None
+            courier.stdin.close()
 
 
 @contextlib.contextmanager

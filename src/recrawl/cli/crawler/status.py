@@ -1,6 +1,6 @@
 """`recrawl status`: how the crawl and its index are doing."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,6 +8,7 @@ from cyclopts import Parameter
 
 from recrawl.cli.crawler.place import state_directory
 from recrawl.cli.output import console, print_json, print_table
+from recrawl.crawler.reports.deliveries import deliveries_report
 from recrawl.crawler.reports.status import MEASURE_WORDS, status_report
 from recrawl.crawler.wiring.stores import is_running, open_frontier
 from recrawl.quantities import show_duration, show_rate
@@ -39,6 +40,7 @@ def status(
     frontier = open_frontier(directory, read_only=True)
     try:
         report = status_report(frontier) | {"running": is_running(directory)}
+        report["deliver"] = deliveries_report(directory)
         if not report["running"]:
             report["idle"] = None  # of course
         if report["control"] is not None:
@@ -155,9 +157,24 @@ def _show(report: dict[str, Any]) -> None:
             f"Poison: {poison:,} visits brought a page that could not be read within the limits of "
             "\\[reading]; each is quarantined for a delay that doubles"
         )
-    for row in report["refused"]:
-        words = f"Refused: {row['addresses']:,} addresses of {row['host']}: {row['why']}"
+    for words in _notes(report):
         out.print(words, markup=False)
+
+
+def _notes(report: dict[str, Any]) -> Iterator[str]:
+    """Yield what is to be said of sinks, of addresses and of hosts."""
+    yield from map(_delivery_words, report["deliver"])
+    for row in report["refused"]:
+        yield f"Refused: {row['addresses']:,} addresses of {row['host']}: {row['why']}"
     for host in report["hosts_blocked"]:
         left = show_duration(host["until"] - report["at"])
-        out.print(f"Blocked: {host['host']} for {left}: {host['why']}")
+        yield f"Blocked: {host['host']} for {left}: {host['why']}"
+
+
+def _delivery_words(row: dict[str, Any]) -> str:
+    words = f"Delivery to {row['sink']}: {row['delivered']:,} changes, {row['behind']:,} to come"
+    words += f", {row['dead']:,} not taken" if row["dead"] else ""
+    if row["trouble"]:
+        last = f"failed {row['failures']:,} times in a row" if row["failures"] else "last"
+        words += f"; {last}: {row['trouble']}"
+    return words

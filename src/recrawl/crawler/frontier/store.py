@@ -34,16 +34,27 @@ _COPY = "state-before-schema-"  # and the number of the one that it has not
 class StateLock:
     """The right to write a state directory, held until :meth:`release` or the process's end.
 
+    Parameters
+    ----------
+    directory : of the state
+    name : of the file that is locked: each stands for another right
+    way_out : what to do where another process has it
+
     Raises
     ------
     StateError
         When another process holds it, or the directory cannot be written.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        name: str = "lock",
+        way_out: str = "stop that crawl first, or choose another directory",
+    ) -> None:
         try:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            lock = _private(directory / "lock", os.O_CREAT | os.O_RDWR | os.O_APPEND)
+            lock = _private(directory / name, os.O_CREAT | os.O_RDWR | os.O_APPEND)
             self._file: IO[str] = os.fdopen(lock, "a+", encoding="utf-8")
         except OSError as error:
             raise StateError(f"state directory {directory}: {error.strerror}") from error
@@ -54,8 +65,7 @@ class StateLock:
             holder = self._file.read().strip() or "another process"
             self._file.close()
             raise StateError(
-                f"state directory {directory} is in use by {holder}; "
-                "stop that crawl first, or choose another directory"
+                f"state directory {directory} is in use by {holder}; {way_out}"
             ) from error
         with contextlib.suppress(OSError):  # a full disk must not keep us from saying so later
             self._file.truncate(0)

@@ -1,6 +1,6 @@
 """Reads the feed for whoever is told of changes: what became of a page, and what it says now."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
@@ -9,7 +9,7 @@ from recrawl.crawler.control.word_differences import marked_words
 from recrawl.crawler.ports import Feed, PageIndex
 from recrawl.terms import Change, ChangeKind, Document, Item
 
-__all__ = ["CONTENT", "FeedReader", "Wanted", "shown_instant"]
+__all__ = ["CONTENT", "FeedReader", "Wanted", "record_of", "shown_instant"]
 
 CONTENT: Final = ("none", "text", "markdown")
 _AT_ONCE: Final = 500  # entries that are read from the state at a time
@@ -36,9 +36,13 @@ class Wanted:
     edits: bool = False
     latest: bool = False
 
+    def matches_url(self, url: str) -> bool:
+        """Tell whether a page is wanted."""
+        return self.matches is None or self.matches(url)
+
     def takes(self, change: Change) -> bool:
         """Tell whether a change is wanted."""
-        return change.kind in self.kinds and (self.matches is None or self.matches(change.url))
+        return change.kind in self.kinds and self.matches_url(change.url)
 
 
 class FeedReader:
@@ -104,6 +108,10 @@ class FeedReader:
                     return items, at
         return items, at
 
+    def live(self) -> Iterator[Change]:
+        """Yield the latest change of every page that is wanted and has a copy."""
+        return (change for change in self.feed.live() if self._wanted.matches_url(change.url))
+
     def of(self, changes: Sequence[Change]) -> list[Item]:
         """Return these changes as they are handed out, but for those that are not wanted."""
         made = (self._item(change) for change in changes if self._wanted.takes(change))
@@ -121,7 +129,7 @@ class FeedReader:
                     content = copy.text if wanted == "text" else self._markdown(copy)
             elif wanted != "none" and self._wanted.latest:
                 return None
-        return Item(change, content, _record(change, wanted, content))
+        return Item(change, content, record_of(change, wanted, content))
 
 
 def _completed(change: Change, copy: Document) -> Change:
@@ -142,7 +150,8 @@ def shown_instant(instant_s: float | None) -> str | None:
     return told.replace("+00:00", "Z")
 
 
-def _record(change: Change, wanted: str, content: str | None) -> dict[str, object]:
+def record_of(change: Change, wanted: str, content: str | None) -> dict[str, object]:
+    """Return a change as plain values; ``wanted`` names what its content is."""
     record: dict[str, object] = {
         "seq": change.seq,
         "at": shown_instant(change.at_s),

@@ -15,6 +15,7 @@ import msgspec
 from recrawl.crawler.settings.file import (
     Archive,
     Buffer,
+    Deliver,
     Feed,
     Fetch,
     File,
@@ -30,10 +31,10 @@ from recrawl.crawler.settings.file import (
 )
 from recrawl.crawler.settings.meaning import checked
 from recrawl.crawler.settings.toml import explain_mismatch, read_toml
-from recrawl.crawler.settings.values import Settings, SourceSettings
+from recrawl.crawler.settings.values import Settings, SinkSettings, SourceSettings
 from recrawl.errors import InputError, InvalidSettings
 
-__all__ = ["Settings", "SourceSettings", "load_settings", "settings_of"]
+__all__ = ["Settings", "SinkSettings", "SourceSettings", "load_settings", "settings_of"]
 
 _FROM_ENVIRONMENT = ("contact", "budget", "state")
 
@@ -84,7 +85,8 @@ def _explained(text: str) -> str:
     section: Any = {
         "scope": ScopeKeys, "politeness": Politeness, "fetch": Fetch,
         "reading": Reading, "revisit": Revisit, "buffer": Buffer, "index": Index, "plan": Plan,
-        "archive": Archive, "feed": Feed, "importance": ImportanceKeys, "": File, "sources": Source,
+        "archive": Archive, "feed": Feed, "deliver": Deliver,
+        "importance": ImportanceKeys, "": File, "sources": Source,
     }.get(where.partition("[")[0], Weight)  # fmt: skip
     known = [item.name for item in msgspec.structs.fields(section)]
     near = difflib.get_close_matches(name, known, n=1)

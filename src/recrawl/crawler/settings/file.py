@@ -120,6 +120,23 @@ class Feed(msgspec.Struct, forbid_unknown_fields=True):
     keep: str = "30d"
 
 
+class Deliver(msgspec.Struct, forbid_unknown_fields=True):
+    """Where changes are delivered to."""
+
+    to: str | None = None
+    command: list[str] = []
+    name: str | None = None
+    content: str = "text"
+    paths: list[str] = []
+    removals: str = "delete"
+    table: str = "documents"
+    batch: int = 500
+    secret_file: str | None = None
+    secret_env: str | None = None
+    timeout: str = "30s"
+    retry_for: str = "3d"
+
+
 class Signals(msgspec.Struct, forbid_unknown_fields=True):
     """Who may say that pages have changed."""
 
@@ -160,5 +177,6 @@ class File(msgspec.Struct, forbid_unknown_fields=True):
     index: Index = msgspec.field(default_factory=Index)
     archive: Archive = msgspec.field(default_factory=Archive)
     feed: Feed = msgspec.field(default_factory=Feed)
+    deliver: list[Deliver] = []
     signals: Signals = msgspec.field(default_factory=Signals)
     plan: Plan = msgspec.field(default_factory=Plan)

@@ -7,6 +7,7 @@ from typing import Final
 from recrawl.crawler.control.urls import host_of, normalise
 from recrawl.crawler.settings.checks import at_least, duration, points, share, size
 from recrawl.crawler.settings.file import File, ImportanceKeys, Weight
+from recrawl.crawler.settings.sinks import sink_settings
 from recrawl.crawler.settings.sources import check_sources, source_settings
 from recrawl.crawler.settings.values import DEFAULT_SHARES, Settings
 from recrawl.crawler.settings.whole import checked_contact, checked_name, checked_seeds
@@ -85,6 +86,7 @@ def checked(file: File, folder: Path) -> Settings:
         else folder / _folder("archive.warc", file.archive.warc),
         warc_max_bytes=size("archive.max_file", file.archive.max_file),
         feed_keep_s=duration("feed.keep", file.feed.keep, 0.001),
+        deliver=sink_settings(file.deliver, folder),
         indexnow_key=_indexnow_key(file.signals.indexnow_key),
         policy=file.plan.policy,
         callback=_callback(file.signals.callback),

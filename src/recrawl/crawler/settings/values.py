@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Final
 
 from recrawl.crawler.settings.whole import made_whole
 from recrawl.version import VERSION
 
-__all__ = ["DEFAULT_SHARES", "Settings", "SourceSettings"]
+__all__ = ["DEFAULT_SHARES", "Settings", "SinkSettings", "SourceSettings"]
 
 DEFAULT_SHARES: Final = (("even", 0.5), ("links", 0.5))  # of what makes pages important
 
@@ -24,6 +25,41 @@ class SourceSettings:
     work_hours: tuple[float, float] | None = None
     preference: float = 1.0
     time_zone: str = "UTC"
+
+
+@dataclass(frozen=True, slots=True)
+class SinkSettings:
+    """Where changes are delivered to.
+
+    Parameters
+    ----------
+    name : by which the state knows it; holds no secret
+    kind : lines, tables, command, webhook, postgresql or bulk
+    to : address or path; empty for a command
+    command : program and arguments
+    content : what comes with each page: none, text or markdown
+    paths : patterns of the pages that are delivered; empty: all
+    keeps_removed : whether removed rows are marked instead of deleted
+    table : of the database
+    batch : changes in one delivery
+    secret_file, secret_env : where the secret is read from, each time that it is needed
+    timeout_s : for one delivery
+    retry_for_s : what fails for longer is given up; infinite: never
+    """
+
+    name: str
+    kind: str
+    to: str = ""
+    command: tuple[str, ...] = ()
+    content: str = "text"
+    paths: tuple[str, ...] = ()
+    keeps_removed: bool = False
+    table: str = "documents"
+    batch: int = 500
+    secret_file: Path | None = None
+    secret_env: str | None = None
+    timeout_s: float = 30.0
+    retry_for_s: float = inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +131,7 @@ class Settings:
     index_timeout_s: float = 10.0
     n_servers: int = 1
     feed_keep_s: float = 30 * 86_400.0
+    deliver: tuple[SinkSettings, ...] = ()
     indexnow_key: str = ""
     callback: str = ""
     replan_s: float = 300.0

@@ -72,6 +72,7 @@ def made_whole(settings: Any) -> dict[str, Any]:
         "index_command": _listed("index_command", settings.index_command),
         "weights": tuple(settings.weights),
         "sources": tuple(settings.sources),
+        "deliver": tuple(settings.deliver),
     }
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from recrawl.crawler.fetch.feeds import read_feed
+from recrawl.crawler.frontier.deliveries import SqliteDeliveries
 from recrawl.crawler.frontier.door import VisitDoor
 from recrawl.crawler.frontier.history import SqliteHistory
 from recrawl.crawler.frontier.sqlite import SqliteFrontier
@@ -19,6 +20,7 @@ __all__ = [
     "CrawlHistory",
     "feed_entries",
     "is_running",
+    "open_deliveries",
     "open_door",
     "open_frontier",
     "open_history",
@@ -50,6 +52,11 @@ def open_tallies(state: Path) -> TallyDoor:
 def open_subscriptions(state: Path) -> SqliteSubscriptions:
     """Open what was asked of hubs, beside a crawl that runs or not."""
     return SqliteSubscriptions(state)
+
+
+def open_deliveries(state: Path, *, read_only: bool = False) -> SqliteDeliveries:
+    """Open how far sinks have been told, beside a crawl that runs or not."""
+    return SqliteDeliveries(state, read_only=read_only)
 
 
 def feed_entries(body: bytes, url: str) -> list[tuple[str, float | None]]:

@@ -8,6 +8,7 @@ from recrawl.testing.conformance.feeds import FeedSuite
 from recrawl.testing.conformance.frontiers import FrontierSuite
 from recrawl.testing.conformance.indexes import IndexSuite
 from recrawl.testing.conformance.revisits import RevisitPolicySuite
+from recrawl.testing.conformance.sinks import SinkSuite
 from recrawl.testing.conformance.surroundings import ClockSuite, EventSuite, OffloadSuite
 from recrawl.testing.conformance.web import ExtractorSuite, FetcherSuite
 
@@ -21,4 +22,5 @@ __all__ = [
     "IndexSuite",
     "OffloadSuite",
     "RevisitPolicySuite",
+    "SinkSuite",
 ]

@@ -573,3 +573,28 @@ DELETE FROM feed WHERE seq > :old_to AND seq <= :aged
 
 -- name: drop_edits
 UPDATE feed SET edit = NULL WHERE seq > :old_to AND seq <= :aged AND edit IS NOT NULL;
+
+-- name: delivery
+SELECT sink, seq, sending, delivered, dead, failures, failing_since_s, tried_at_s, next_s, trouble
+FROM delivery WHERE sink = :sink;
+
+-- name: deliveries
+SELECT sink, seq, sending, delivered, dead, failures, failing_since_s, tried_at_s, next_s, trouble
+FROM delivery ORDER BY sink;
+
+-- name: save_delivery
+INSERT INTO delivery (sink, seq, sending, delivered, dead, failures, failing_since_s, tried_at_s, next_s, trouble)
+VALUES (:sink, :seq, :sending, :delivered, :dead, :failures, :failing_since_s, :tried_at_s, :next_s, :trouble)
+ON CONFLICT (sink) DO UPDATE SET seq = excluded.seq, sending = excluded.sending, delivered = excluded.delivered, dead = excluded.dead,
+    failures = excluded.failures, failing_since_s = excluded.failing_since_s, tried_at_s = excluded.tried_at_s,
+    next_s = excluded.next_s, trouble = excluded.trouble;
+
+-- name: add_dead_letter
+INSERT INTO dead_letter (sink, seq, url, at_s, why) VALUES (:sink, :seq, :url, :at_s, :why);
+
+-- name: forget_dead_letters
+DELETE FROM dead_letter WHERE sink = :sink AND id NOT IN (
+    SELECT id FROM dead_letter WHERE sink = :sink ORDER BY id DESC LIMIT :most);
+
+-- name: dead_letters
+SELECT seq, url, why FROM dead_letter WHERE sink = :sink ORDER BY id DESC LIMIT :limit;

@@ -1,0 +1,1 @@
+"""Programs that people name in the configuration."""

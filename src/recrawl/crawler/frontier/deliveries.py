@@ -1,0 +1,85 @@
+"""How far each sink has been told, kept in the state beside the crawl that writes it."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+from typing_extensions import override
+
+from recrawl.crawler.frontier.sql import queries
+from recrawl.crawler.frontier.store import DATABASE, open_beside, open_state, translated
+from recrawl.crawler.ports import Deliveries
+from recrawl.terms import SinkState
+
+__all__ = ["SqliteDeliveries"]
+
+_DEAD: Final = 1_000  # letters that are kept of each sink
+_LONGEST: Final = 500
+
+
+class SqliteDeliveries(Deliveries):
+    """Deliveries of one state directory, for one thread.
+
+    Not every save waits for the disk: what a sink got shortly before the power went is delivered
+    again.
+
+    Parameters
+    ----------
+    directory : of the state
+    read_only : only look
+
+    Raises
+    ------
+    StateError
+        There is no crawl, it is damaged, or of another version.
+    """
+
+    def __init__(self, directory: Path, *, read_only: bool = False) -> None:
+        self._path = directory / DATABASE
+        self._db = open_state(self._path, read_only=True) if read_only else open_beside(self._path)
+        self._q = queries()
+        with translated(self._path):
+            self._db.execute("PRAGMA synchronous = NORMAL")
+
+    @override
+    def of(self, sink: str) -> SinkState:
+        with translated(self._path):
+            row = self._db.execute(self._q["delivery"], {"sink": sink}).fetchone()
+        return SinkState(sink) if row is None else SinkState(*row)
+
+    @override
+    def save(self, state: SinkState, dead: Sequence[tuple[int, str, str]] = ()) -> None:
+        letters = [
+            {"sink": state.sink, "seq": seq, "url": url, "at_s": time.time(), "why": why[:_LONGEST]}
+            for seq, url, why in dead
+        ]
+        with translated(self._path):
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                self._db.execute(self._q["save_delivery"], asdict(state))
+                if letters:
+                    self._db.executemany(self._q["add_dead_letter"], letters)
+                    kept = {"sink": state.sink, "most": _DEAD}
+                    self._db.execute(self._q["forget_dead_letters"], kept)
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+
+    @override
+    def every(self) -> list[SinkState]:
+        with translated(self._path):
+            return [SinkState(*row) for row in self._db.execute(self._q["deliveries"])]
+
+    @override
+    def dead(self, sink: str, limit: int) -> list[tuple[int, str, str]]:
+        asked = {"sink": sink, "limit": limit}
+        with translated(self._path):
+            return self._db.execute(self._q["dead_letters"], asked).fetchall()
+
+    @override
+    def close(self) -> None:
+        self._db.close()

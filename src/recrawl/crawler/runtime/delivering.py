@@ -1,0 +1,243 @@
+"""Delivers changes to one sink: in order, at least once, and each page's last word always.
+
+Synchronous, for a thread of its own: a sink that is slow or away holds up nothing else.
+"""
+
+import random
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from math import inf
+from typing import Final
+
+from recrawl.crawler.ports import Deliveries, Sink
+from recrawl.crawler.runtime.feed_reader import FeedReader
+from recrawl.errors import SinkError
+from recrawl.terms import Item, SinkState, Taken, Verdict
+
+__all__ = ["Courier", "CourierRules", "Verified"]
+
+_LONGEST_WAIT_S: Final = 900.0
+_LONGEST_ASKED_S: Final = 86_400.0
+_VERIFIED_AT_ONCE: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class CourierRules:
+    """How a sink is told.
+
+    Parameters
+    ----------
+    batch : changes in one delivery
+    characters : of content in one delivery, after which it ends
+    retry_for_s : what fails for longer is given up, change by change; infinite: never
+    first_wait_s : after a failure; twice as long after each further one, up to 15 minutes
+    """
+
+    batch: int = 500
+    characters: int = 4_000_000
+    retry_for_s: float = inf
+    first_wait_s: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What a comparison of a sink with the index found and mended.
+
+    Parameters
+    ----------
+    pages : that the index holds
+    missing, older : that the sink did not hold, or in an earlier version
+    extra : that the sink still held though they were removed
+    newer : that it holds in a later version than the feed has: another crawl writes there
+    unknown : that it holds and this crawl never had
+    mended : that the sink has taken
+    """
+
+    pages: int = 0
+    missing: int = 0
+    older: int = 0
+    extra: int = 0
+    newer: int = 0
+    unknown: int = 0
+    mended: int = 0
+
+    @property
+    def n_apart(self) -> int:
+        """Pages about which sink and index differed."""
+        return self.missing + self.older + self.extra
+
+
+class Courier:
+    """Brings a sink what it has not got.
+
+    Parameters
+    ----------
+    name : of the sink, as the state knows it
+    sink, reader, deliveries : used by one thread
+    rules : how it is told
+    now_s : a clock
+    """
+
+    def __init__(
+        self,
+        name: str,
+        sink: Sink,
+        reader: FeedReader,
+        deliveries: Deliveries,
+        *,
+        rules: CourierRules,
+        now_s: Callable[[], float],
+    ) -> None:
+        self.name = name
+        self._sink = sink
+        self._reader = reader
+        self._deliveries = deliveries
+        self._rules = rules
+        self._now_s = now_s
+
+    @property
+    def trouble(self) -> str:
+        """What is wrong with the sink, in words; "" where nothing is."""
+        return self._deliveries.of(self.name).trouble or ""
+
+    def deliver(self) -> float | None:
+        """Deliver one batch; return the seconds until the next may be, or None: all was told."""
+        state, now_s = self._deliveries.of(self.name), self._now_s()
+        if state.next_s is not None and now_s < state.next_s <= now_s + _LONGEST_ASKED_S:
+            return state.next_s - now_s
+        if state.seq > self._reader.feed.last():  # of a feed that was begun anew
+            state = replace(state, seq=0, sending=0)
+        # A batch that may have been sent is sent again as it was, under the same name.
+        until = state.sending if state.sending > state.seq else None
+        items, upto = self._reader.read(
+            state.seq, self._rules.batch, until=until, most=self._rules.characters
+        )
+        if not items:
+            upto = max(upto, until or 0)
+            if upto == state.seq:
+                return None
+            self._deliveries.save(replace(state, seq=upto, sending=0))
+            return 0.0
+        if until is None:
+            state = replace(state, sending=upto)
+            self._deliveries.save(state)
+        taken, trouble, asked_s = self._applied(items, f"{state.seq}-{state.sending}")
+        return self._settled(state, items, taken, trouble, asked_s)
+
+    def _applied(
+        self, items: Sequence[Item], batch: str
+    ) -> tuple[list[Taken], str | None, float | None]:
+        try:
+            taken = self._sink.apply(items, batch)
+        except SinkError as error:
+            return [], str(error), error.retry_after_s
+        except Exception as error:  # whatever a library raises: this sink's trouble alone
+            return [], f"{type(error).__name__}: {error}", None
+        if len(taken) != len(items):
+            return [], f"{len(taken)} verdicts on {len(items)} changes", None
+        return taken, None, None
+
+    def _settled(
+        self,
+        state: SinkState,
+        items: Sequence[Item],
+        taken: Sequence[Taken],
+        trouble: str | None,
+        asked_s: float | None,
+    ) -> float:
+        """Keep how far the sink was told; what follows a change to be tried again waits with it."""
+        now_s, seq, delivered = self._now_s(), state.seq, 0
+        dead: list[tuple[int, str, str]] = []
+        for item, verdict in zip(items, taken, strict=False):
+            if verdict.verdict is Verdict.RETRY:
+                trouble = verdict.why or "it asks to be told again"
+                break
+            if verdict.verdict is Verdict.REJECT:
+                dead.append((item.change.seq, item.change.url, verdict.why))
+            else:
+                delivered += 1
+            seq = item.change.seq
+        left = [item for item in items if item.change.seq > seq]
+        since_s = state.failing_since_s if state.failing_since_s is not None else now_s
+        if trouble is not None and now_s - since_s > self._rules.retry_for_s:
+            dead += [(item.change.seq, item.change.url, trouble) for item in left]
+            left, trouble = [], f"given up after {state.failures + 1} attempts: {trouble}"
+        state = replace(
+            state,
+            seq=state.sending if not left else seq,
+            sending=0 if not left else state.sending,
+            delivered=state.delivered + delivered,
+            dead=state.dead + len(dead),
+            tried_at_s=now_s,
+        )
+        if not left:
+            why = dead[-1][2] if dead else None
+            well = replace(state, failures=0, failing_since_s=None, next_s=None, trouble=why)
+            self._deliveries.save(well, dead)
+            return 0.0
+        wait_s = self._wait_s(state.failures, asked_s)
+        self._deliveries.save(
+            replace(
+                state,
+                failures=state.failures + 1,
+                failing_since_s=since_s,
+                next_s=now_s + wait_s,
+                trouble=(trouble or "")[:500],
+            ),
+            dead,
+        )
+        return wait_s
+
+    def _wait_s(self, failures: int, asked_s: float | None) -> float:
+        """Return the pause after a failure, drawn from the second half of twice the last one's."""
+        longest_s = min(self._rules.first_wait_s * 2.0 ** min(failures, 30), _LONGEST_WAIT_S)
+        own_s = longest_s * random.uniform(0.5, 1.0)
+        return own_s if asked_s is None else min(max(asked_s, own_s), _LONGEST_ASKED_S)
+
+    def verify(self) -> Verified | None:
+        """Compare what the sink holds with the index and mend it; None: the sink cannot tell.
+
+        Raises
+        ------
+        SinkError
+            It does not answer, or does not take what it lacks.
+        """
+        scanned = self._sink.scan()
+        if scanned is None:
+            return None
+        held = dict(scanned)
+        counts = dict.fromkeys(("pages", "missing", "older", "extra", "newer", "unknown"), 0)
+        wrong: list[str] = []
+        for change in self._reader.live():
+            counts["pages"] += 1
+            version = held.pop(change.url, None)
+            if version == change.version:
+                continue
+            kind = "missing" if version is None else "older"
+            if version is not None and version > change.version:
+                kind = "newer"
+            else:
+                wrong.append(change.url)
+            counts[kind] += 1
+        for urls in _pieces(list(held)):
+            latest = {change.url: change for change in self._reader.feed.latest(urls)}
+            gone = [url for url in urls if url in latest and latest[url].is_removal]
+            counts["extra"] += len(gone)
+            counts["unknown"] += sum(url not in latest for url in urls)
+            wrong += gone
+        return Verified(**counts, mended=self._mended(wrong))
+
+    def _mended(self, urls: Sequence[str]) -> int:
+        mended = 0
+        for piece in _pieces(urls):
+            items = self._reader.of(self._reader.feed.latest(piece))
+            if items:
+                last = max(item.change.seq for item in items)
+                taken = self._sink.apply(items, f"verify-{last}-{len(items)}")
+                mended += sum(one.verdict is Verdict.OK for one in taken)
+        return mended
+
+
+def _pieces(urls: Sequence[str]) -> Iterable[Sequence[str]]:
+    for first in range(0, len(urls), _VERIFIED_AT_ONCE):
+        yield urls[first : first + _VERIFIED_AT_ONCE]

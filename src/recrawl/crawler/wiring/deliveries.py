@@ -1,0 +1,275 @@
+"""Deliveries put together: a thread for each sink, with its own view of state and index."""
+
+import base64
+import binascii
+import contextlib
+import importlib.util
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from recrawl.crawler.control.scope import Weights
+from recrawl.crawler.frontier.store import StateLock
+from recrawl.crawler.ports import PageIndex, Sink
+from recrawl.crawler.runtime.delivering import Courier, CourierRules, Verified
+from recrawl.crawler.runtime.feed_reader import FeedReader, Wanted
+from recrawl.crawler.settings import SinkSettings
+from recrawl.crawler.wiring.stores import open_deliveries, open_frontier, open_index
+from recrawl.errors import InputError, InvalidSettings, SinkError, StateError
+from recrawl.terms import Document
+
+__all__ = ["DeliveryThreads", "check_extras", "delivering", "open_courier", "open_sink", "verified"]
+
+_LOOK_S: Final = 0.5
+_MOST_SECRET: Final = 4_096
+_SHORTEST_KEY: Final = 16
+
+
+def check_extras(sinks: tuple[SinkSettings, ...]) -> None:
+    """See that what sinks need is installed.
+
+    Raises
+    ------
+    InvalidSettings
+        It is not.
+    """
+    needs = any(sink.kind == "postgresql" for sink in sinks)
+    if needs and importlib.util.find_spec("psycopg") is None:
+        raise InvalidSettings("deliver: PostgreSQL needs one more package: recrawl[postgresql]")
+
+
+def open_sink(settings: SinkSettings) -> Sink:
+    """Return a sink; it connects when it is told something."""
+    secret = _secret(settings)
+    match settings.kind:
+        case "postgresql":
+            from recrawl.crawler.delivery.postgresql import PostgresSink
+
+            return PostgresSink(
+                settings.to,
+                table=settings.table,
+                keeps_removed=settings.keeps_removed,
+                secret=secret,
+                timeout_s=settings.timeout_s,
+            )
+        case "webhook":
+            from recrawl.crawler.delivery.webhook import WebhookSink
+
+            key = None if secret is None else (lambda: _key(settings.name, secret()))
+            return WebhookSink(
+                settings.to, name=settings.name, secret=key, timeout_s=settings.timeout_s
+            )
+        case "bulk":
+            from recrawl.crawler.delivery.bulk import BulkSink
+
+            return BulkSink(settings.to, secret=secret, timeout_s=settings.timeout_s)
+        case "command":
+            from recrawl.crawler.delivery.command import CommandSink
+
+            return CommandSink(settings.command, timeout_s=settings.timeout_s)
+        case "tables":
+            from recrawl.crawler.delivery.files import TableFiles
+
+            return TableFiles(Path(settings.to), settings.content)
+        case _:
+            from recrawl.crawler.delivery.files import LineFiles
+
+            return LineFiles(Path(settings.to))
+
+
+def _secret(settings: SinkSettings) -> Callable[[], bytes] | None:
+    """Return what reads the secret of a sink, anew each time: it may be changed."""
+    file, variable = settings.secret_file, settings.secret_env
+    if file is None and variable is None:
+        return None
+
+    def read() -> bytes:
+        if file is not None:
+            try:
+                with file.open("rb") as opened:
+                    said = opened.read(_MOST_SECRET + 1)
+            except OSError as error:
+                raise SinkError(f"secret_file {file}: {error.strerror}") from error
+        else:
+            said = os.environ.get(variable or "", "").encode()
+            if not said:
+                raise SinkError(f"secret_env: {variable} is not set, or empty")
+        said = said.strip()
+        if not said or len(said) > _MOST_SECRET or any(byte < 32 for byte in said):
+            raise SinkError(f"{file or variable} holds no secret: one line of text is wanted")
+        return said
+
+    return read
+
+
+def _key(name: str, secret: bytes) -> bytes:
+    """Return the key that a signing secret stands for: ``whsec_`` and Base64, or as it is."""
+    try:
+        key = base64.b64decode(secret[6:], validate=True) if secret[:6] == b"whsec_" else secret
+    except (ValueError, binascii.Error) as error:
+        raise SinkError(f"the secret of {name} has no Base64 after whsec_") from error
+    if len(key) < _SHORTEST_KEY:
+        raise SinkError(f"the secret of {name} is shorter than {_SHORTEST_KEY} bytes")
+    return key
+
+
+@contextlib.contextmanager
+def delivering(state: Path) -> Iterator[None]:
+    """Be the one process that delivers the changes of a state.
+
+    Raises
+    ------
+    StateError
+        Another one does.
+    """
+    lock = StateLock(state, "deliver.lock", "it delivers the changes; one process does at a time")
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@contextlib.contextmanager
+def open_courier(
+    state: Path, settings: SinkSettings, markdown: Callable[[Document], str]
+) -> Iterator[Courier]:
+    """Open everything that bringing changes to one sink needs; for one thread."""
+    with contextlib.ExitStack() as stack:
+        frontier = open_frontier(state, read_only=True)
+        stack.callback(frontier.close)
+        deliveries = open_deliveries(state)
+        stack.callback(deliveries.close)
+        opened: list[PageIndex] = []
+
+        def index() -> PageIndex | None:
+            if not opened:
+                with contextlib.suppress(StateError):
+                    opened.append(open_index(state, read_only=True))
+                    stack.callback(opened[0].close)
+            return opened[0] if opened else None
+
+        patterns = Weights([(path, 1.0) for path in settings.paths], otherwise=0.0)
+        matches = (lambda url: patterns.of(url) > 0) if settings.paths else None
+        wanted = Wanted(content=settings.content, matches=matches, latest=True)
+        sink = open_sink(settings)
+        stack.callback(sink.close)
+        yield Courier(
+            settings.name,
+            sink,
+            FeedReader(frontier.feed, index, wanted, markdown),
+            deliveries,
+            rules=CourierRules(batch=settings.batch, retry_for_s=settings.retry_for_s),
+            now_s=time.time,
+        )
+
+
+def verified(state: Path, settings: SinkSettings, markdown: Callable[[Document], str]) -> Verified:
+    """Compare what a sink holds with the index, and mend it.
+
+    Raises
+    ------
+    InputError
+        This kind of sink cannot tell what it holds.
+    SinkError
+        It does not answer, or not so that it makes sense.
+    """
+    with open_courier(state, settings, markdown) as courier:
+        found = courier.verify()
+    if found is None:
+        raise InputError(
+            f"--verify: {settings.name} cannot tell what it holds; databases and search engines can"
+        )
+    return found
+
+
+@dataclass
+class DeliveryThreads:
+    """A thread for each sink, all of them ended by :meth:`end`.
+
+    Parameters
+    ----------
+    state : directory of the state; it may come later
+    sinks : that are told
+    markdown : makes Markdown of a copy
+    once : end a thread when its sink has been told everything, or fails
+    say : is told what is wrong, in words for people
+    """
+
+    state: Path
+    sinks: tuple[SinkSettings, ...]
+    markdown: Callable[[Document], str]
+    once: bool = False
+    say: Callable[[str], None] = lambda _: None
+    failed: set[str] = field(default_factory=set)
+    _ending: threading.Event = field(default_factory=threading.Event)
+    _threads: list[threading.Thread] = field(default_factory=list)
+
+    def start(self) -> None:
+        """Begin to deliver."""
+        for sink in self.sinks:
+            # A sink that never answers must not keep the process.
+            thread = threading.Thread(
+                target=self._run, args=(sink,), name=f"deliver-{sink.name}", daemon=True
+            )
+            self._threads.append(thread)
+            thread.start()
+
+    def join(self) -> None:
+        """Wait until all threads have ended."""
+        for thread in self._threads:
+            thread.join()
+
+    def end(self, within_s: float) -> None:
+        """Deliver what is there already, as far as time allows, and end."""
+        self._ending.set()
+        until_s = time.monotonic() + within_s
+        for thread in self._threads:
+            thread.join(max(until_s - time.monotonic(), 0.0))
+
+    def _run(self, sink: SinkSettings) -> None:
+        """Deliver; where state or sink cannot be used as they are, begin anew after a while."""
+        told = ""
+        while True:
+            try:
+                with open_courier(self.state, sink, self.markdown) as courier:
+                    self._deliver(courier, sink)
+            except StateError as error:  # not there yet, or being brought up to date
+                if self.once:
+                    self._fail(sink, str(error))
+                    return
+            except Exception as error:  # a defect is this sink's alone
+                if told != str(error):
+                    told = str(error)
+                    self._fail(sink, f"{type(error).__name__}: {error}")
+                if self.once:
+                    return
+            else:
+                return
+            if self._ending.wait(2.0):
+                return
+
+    def _deliver(self, courier: Courier, sink: SinkSettings) -> None:
+        is_failing = False
+        while True:
+            wait_s = courier.deliver()
+            if wait_s:
+                if not is_failing:
+                    self._fail(sink, courier.trouble)
+                is_failing = True
+            elif is_failing:
+                is_failing = False
+                self.failed.discard(sink.name)
+                self.say(f"{sink.name}: takes changes again")
+            if wait_s == 0.0:
+                continue
+            if self.once or self._ending.is_set():
+                return
+            self._ending.wait(_LOOK_S if wait_s is None else min(wait_s, 60.0))
+
+    def _fail(self, sink: SinkSettings, why: str) -> None:
+        self.failed.add(sink.name)
+        self.say(f"{sink.name}: {why}")
