@@ -9,7 +9,7 @@ from typing import Final
 from typing_extensions import override
 
 from recrawl.crawler.frontier.sql import queries
-from recrawl.crawler.frontier.store import DATABASE, open_beside, open_state, translated
+from recrawl.crawler.frontier.store import DATABASE, Door, open_state, translated
 from recrawl.crawler.ports import Deliveries
 from recrawl.terms import SinkState
 
@@ -19,7 +19,7 @@ _DEAD: Final = 1_000  # letters that are kept of each sink
 _LONGEST: Final = 500
 
 
-class SqliteDeliveries(Deliveries):
+class SqliteDeliveries(Door, Deliveries):
     """Deliveries of one state directory, for one thread.
 
     Not every save waits for the disk: what a sink got shortly before the power went is delivered
@@ -37,9 +37,12 @@ class SqliteDeliveries(Deliveries):
     """
 
     def __init__(self, directory: Path, *, read_only: bool = False) -> None:
-        self._path = directory / DATABASE
-        self._db = open_state(self._path, read_only=True) if read_only else open_beside(self._path)
-        self._q = queries()
+        if read_only:
+            self._path = directory / DATABASE
+            self._db = open_state(self._path, read_only=True)
+            self._q = queries()
+            return
+        super().__init__(directory)
         with translated(self._path):
             self._db.execute("PRAGMA synchronous = NORMAL")
 
@@ -55,19 +58,12 @@ class SqliteDeliveries(Deliveries):
             {"sink": state.sink, "seq": seq, "url": url, "at_s": time.time(), "why": why[:_LONGEST]}
             for seq, url, why in dead
         ]
-        with translated(self._path):
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                self._db.execute(self._q["save_delivery"], asdict(state))
-                if letters:
-                    self._db.executemany(self._q["add_dead_letter"], letters)
-                    kept = {"sink": state.sink, "most": _DEAD}
-                    self._db.execute(self._q["forget_dead_letters"], kept)
-                self._db.execute("COMMIT")
-            except BaseException:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
-                raise
+        with self._writing():
+            self._db.execute(self._q["save_delivery"], asdict(state))
+            if letters:
+                self._db.executemany(self._q["add_dead_letter"], letters)
+                kept = {"sink": state.sink, "most": _DEAD}
+                self._db.execute(self._q["forget_dead_letters"], kept)
 
     @override
     def every(self) -> list[SinkState]:
@@ -79,7 +75,3 @@ class SqliteDeliveries(Deliveries):
         asked = {"sink": sink, "limit": limit}
         with translated(self._path):
             return self._db.execute(self._q["dead_letters"], asked).fetchall()
-
-    @override
-    def close(self) -> None:
-        self._db.close()
