@@ -60,6 +60,7 @@ def test_a_crawl_delivers_what_it_finds(tmp_path: Path) -> None:
         write_config(tmp_path, text)
         ended = recrawl("run", "--once", "-q", cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr
+    assert len(list((tmp_path / "out").glob("*.ndjson"))) == 1, "the crawl delivered nothing"
     again = recrawl("deliver", "--once", "--json", cwd=tmp_path)
     told = {row["sink"]: row for row in json.loads(again.stdout)["deliver"]}
     (path,) = (tmp_path / "out").glob("*.ndjson")

@@ -126,6 +126,20 @@ def test_a_batch_is_sent_again_under_its_name(world: World) -> None:
     assert world.sink.batches == [("0-2", ["/a", "/b"])] * 2 + [("2-3", ["/c"])]
 
 
+def test_a_batch_that_is_smaller_when_it_is_sent_again_loses_nothing(world: World) -> None:
+    """Its bounds were set otherwise, or its texts have grown, since it was sent first."""
+    world.fed.put("/a", "/b", "/c")
+    world.sink.fails = _fails("away")
+    world.deliver()
+    world.sink.fails = lambda: None
+    world.now_s += 60.0
+    world.rules = CourierRules(batch=1)
+    world.deliver()
+
+    assert sorted(texts(world)) == ["/a", "/b", "/c"]
+    assert world.deliveries.of("table").seq == 3
+
+
 def _fails(why: str, **told: float) -> Callable[[], None]:
     def fail() -> None:
         raise SinkError(why, **told)

@@ -73,8 +73,8 @@ class WebhookSink(Sink):
         if answer.status == 413 and len(items) > 1:  # too much at once
             middle = len(items) // 2
             return [
-                *self.apply(items[:middle], f"{batch}-a"),
-                *self.apply(items[middle:], f"{batch}-b"),
+                *self.apply(items[:middle], _part(items[:middle])),
+                *self.apply(items[middle:], _part(items[middle:])),
             ]
         if answer.status == 413:
             return [Taken(Verdict.REJECT, "larger than the receiver takes (413)")]
@@ -91,3 +91,8 @@ class WebhookSink(Sink):
     @override
     def close(self) -> None:
         self._exchanges.close()
+
+
+def _part(items: Sequence[Item]) -> str:
+    """Name a part of a batch by its numbers: what has this name later is some of the same."""
+    return f"part-{items[0].change.seq}-{items[-1].change.seq}"

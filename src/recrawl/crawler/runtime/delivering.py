@@ -122,7 +122,7 @@ class Courier:
             state = replace(state, sending=upto)
             self._deliveries.save(state)
         taken, trouble, asked_s = self._applied(items, f"{state.seq}-{state.sending}")
-        return self._settled(state, items, taken, trouble, asked_s)
+        return self._settled(state, (items, upto), taken, trouble, asked_s)
 
     def _applied(
         self, items: Sequence[Item], batch: str
@@ -140,13 +140,14 @@ class Courier:
     def _settled(
         self,
         state: SinkState,
-        items: Sequence[Item],
+        batch: tuple[Sequence[Item], int],
         taken: Sequence[Taken],
         trouble: str | None,
         asked_s: float | None,
     ) -> float:
         """Keep how far the sink was told; what follows a change to be tried again waits with it."""
-        now_s, seq, delivered = self._now_s(), state.seq, 0
+        (items, upto), now_s = batch, self._now_s()
+        seq, delivered = state.seq, 0
         dead: list[tuple[int, str, str]] = []
         for item, verdict in zip(items, taken, strict=False):
             if verdict.verdict is Verdict.RETRY:
@@ -164,7 +165,7 @@ class Courier:
             left, trouble = [], f"given up after {state.failures + 1} attempts: {trouble}"
         state = replace(
             state,
-            seq=state.sending if not left else seq,
+            seq=upto if not left else seq,
             sending=0 if not left else state.sending,
             delivered=state.delivered + delivered,
             dead=state.dead + len(dead),

@@ -234,23 +234,22 @@ class DeliveryThreads:
         """Deliver; where state or sink cannot be used as they are, begin anew after a while."""
         told = ""
         while True:
+            is_last = self.once or self._ending.is_set()
             try:
                 with open_courier(self.state, sink, self.markdown) as courier:
                     self._deliver(courier, sink)
             except StateError as error:  # not there yet, or being brought up to date
-                if self.once:
+                if is_last:
                     self._fail(sink, str(error))
-                    return
             except Exception as error:  # a defect is this sink's alone
                 if told != str(error):
                     told = str(error)
                     self._fail(sink, f"{type(error).__name__}: {error}")
-                if self.once:
-                    return
             else:
                 return
-            if self._ending.wait(2.0):
+            if is_last:
                 return
+            self._ending.wait(2.0)  # and once more, where that is the end
 
     def _deliver(self, courier: Courier, sink: SinkSettings) -> None:
         is_failing = False
