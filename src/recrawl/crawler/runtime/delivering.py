@@ -30,12 +30,15 @@ class CourierRules:
     batch : changes in one delivery
     characters : of content in one delivery, after which it ends
     retry_for_s : what fails for longer is given up, change by change; infinite: never
+    is_named : whether the sink tells what comes again by the name of its batch, so that bounds and
+        name are kept until it was taken; that costs a second note in the state for each batch
     first_wait_s : after a failure; twice as long after each further one, up to 15 minutes
     """
 
     batch: int = 500
     characters: int = 4_000_000
     retry_for_s: float = inf
+    is_named: bool = True
     first_wait_s: float = 1.0
 
 
@@ -118,10 +121,10 @@ class Courier:
                 return None
             self._deliveries.save(replace(state, seq=upto, sending=0))
             return 0.0
-        if until is None:
+        if until is None and self._rules.is_named:
             state = replace(state, sending=upto)
             self._deliveries.save(state)
-        taken, trouble, asked_s = self._applied(items, f"{state.seq}-{state.sending}")
+        taken, trouble, asked_s = self._applied(items, f"{state.seq}-{state.sending or upto}")
         return self._settled(state, (items, upto), taken, trouble, asked_s)
 
     def _applied(

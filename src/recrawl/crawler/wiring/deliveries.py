@@ -24,7 +24,7 @@ from recrawl.terms import Document
 
 __all__ = ["DeliveryThreads", "check_extras", "delivering", "open_courier", "open_sink", "verified"]
 
-_LOOK_S: Final = 0.5
+_LOOK_S: Final = 1.0
 _MOST_SECRET: Final = 4_096
 _SHORTEST_KEY: Final = 16
 
@@ -162,7 +162,11 @@ def open_courier(
             sink,
             FeedReader(frontier.feed, index, wanted, markdown),
             deliveries,
-            rules=CourierRules(batch=settings.batch, retry_for_s=settings.retry_for_s),
+            rules=CourierRules(
+                batch=settings.batch,
+                retry_for_s=settings.retry_for_s,
+                is_named=settings.kind == "webhook",
+            ),
             now_s=time.time,
         )
 

@@ -135,8 +135,11 @@ class Aiming:
         index = open_index(self.state, read_only=True)
         expected, copies = dict(frontier.urls_indexed()), list(index.urls())
         unfinished = {url for _, url, _ in frontier.in_indexing()}
+        told = {change.url: change.signature for change in frontier.feed.live()}
         frontier.close()
         held = dict(copies)
+        if told != expected:
+            self._broken(aim, f"feed and state part in {sorted(told.items() ^ expected.items())}")
         if len(held) != len(copies):
             self._broken(aim, f"{len(copies) - len(held)} copies too many")
         apart = {url for url in expected.keys() | held.keys() if expected.get(url) != held.get(url)}
