@@ -227,6 +227,7 @@ class _Weather:
             commit_s=float(self.random.choice([0.1, 5.0])),
             commit_pages=int(self.random.integers(1, 20)),
             patience_s=0.5,
+            feed_keep_s=50.0 if self.seed % 2 else 1e9,
         )
 
     # -- what must hold --
