@@ -14,6 +14,7 @@ Needs PostgreSQL's programs (Debian: postgresql) and recrawl[postgresql].
 
 import argparse
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -106,6 +107,7 @@ def crawl(n_pages: int, rounds: int) -> None:
     hosts = ", ".join(f'"127.0.0.{number + 1}"' for number in range(N_HOSTS))
     plain = CRAWL.format(port=port, hosts=hosts)
     took: dict[str, list[float]] = {"plain": [], "told": []}
+    spent: dict[str, list[float]] = {"plain": [], "told": []}
     try:
         with postgres() as database:
             sinks = (
@@ -114,8 +116,10 @@ def crawl(n_pages: int, rounds: int) -> None:
                 '[[deliver]]\nto = "http://127.0.0.1:9/"\n'
             )
             for _ in range(rounds):
-                took["plain"].append(_crawled(plain))
-                took["told"].append(_crawled(plain + sinks))
+                for name, config in (("plain", plain), ("told", plain + sinks)):
+                    before = _spent_s()
+                    took[name].append(_crawled(config))
+                    spent[name].append(_spent_s() - before)
     finally:
         server.kill()
         server.wait()
@@ -123,11 +127,22 @@ def crawl(n_pages: int, rounds: int) -> None:
     slower = sorted(told / plain - 1.0 for plain, told in pairs)
     without, with_sinks = (statistics.median(took[name]) for name in ("plain", "told"))
     middle = statistics.median(slower)
+    cpu = {name: statistics.median(spent[name]) for name in spent}
+    print(
+        f"processor time of crawl and couriers {cpu['plain']:.2f} s, with three sinks "
+        f"{cpu['told']:.2f} s: {cpu['told'] / cpu['plain'] - 1.0:+.1%}"
+    )
     print(
         f"crawl: {n_pages:,} pages in {without:.2f} s, with three sinks (one dead) "
         f"{with_sinks:.2f} s: pair by pair {middle:+.1%} ({slower[0]:+.0%} to {slower[-1]:+.0%}, "
         f"{rounds} pairs); bar {'met' if middle < 0.05 else 'missed'}"
     )
+
+
+def _spent_s() -> float:
+    """Return the processor time of all that we started and that has ended."""
+    told = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return told.ru_utime + told.ru_stime
 
 
 def _crawled(config: str) -> float:
