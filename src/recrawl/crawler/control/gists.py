@@ -11,6 +11,7 @@ __all__ = ["Gist", "content_hash", "gist", "is_near"]
 
 _FEW_WORDS: Final = 10  # texts of fewer are alike by chance
 _NAMES: Final = re.compile(r"[^\w]+|_")
+_MOST_NAMES: Final = 16  # words of an address: the last say most
 _MOST: Final = 50_000  # characters that count
 _VARIED: Final = 0.25  # of the words differ: below, their order is what a text says
 _NEAR: Final = 8  # bits of 64 in which texts differ that share nine words of ten
@@ -40,7 +41,7 @@ def gist(text: str, url: str) -> Gist:
     """
     text = text[:_MOST].casefold()
     words = text.split()
-    own = sorted(set(_NAMES.split(url.casefold())) - {""})
+    own = list(dict.fromkeys(filter(None, _NAMES.split(url.casefold()))))[-_MOST_NAMES:]
     # In one go: looking at each word would take ten times as long.
     others = (
         re.sub(rf"(?<![^\W_])(?:{'|'.join(own)})(?![^\W_])", "", text).split() if own else words
