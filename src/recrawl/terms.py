@@ -213,6 +213,8 @@ class PageUpdate:
     canonical: str | None = None  # the address that the page calls its own
     content_type: str = ""
     links: bytes | None = None  # as `learning.link_lists` has them; None: as before
+    gist: tuple[int, int, int] | None = None  # of new content; see `crawler.control.gists`
+    told_news: bool | None = None  # whether a feed listed pages that were not known
 
 
 class ChangeKind(StrEnum):
