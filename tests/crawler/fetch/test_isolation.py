@@ -252,7 +252,8 @@ def test_a_reader_does_not_outlive_whoever_started_it() -> None:
     "body",
     [
         b'<title>App</title><div id="root"></div><script src="a.js"></script>',
-        b'<html lang="de"><title>T</title><meta name="robots" content="noindex, nofollow"><h2>H</h2>x',
+        b'<html lang="de"><title>T</title><meta name="robots" content="noindex, nofollow">'
+        b"<h2>H</h2>x",
         b'<link rel="canonical" href="/c"><link rel="alternate" type="application/rss+xml" '
         b'href="/f"><a href="/l">link</a> text',
     ],

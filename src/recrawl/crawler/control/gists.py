@@ -14,7 +14,7 @@ _NAMES: Final = re.compile(r"[^\w]+|_")
 _MOST_NAMES: Final = 16  # words of an address: the last say most
 _MOST: Final = 50_000  # characters that count
 _VARIED: Final = 0.25  # of the words differ: below, their order is what a text says
-_NEAR: Final = 8  # bits of 64 in which texts differ that share nine words of ten
+_NEAR: Final = 12  # bits of 64 in which texts differ that share five words of six
 
 
 class Gist(NamedTuple):
