@@ -1,4 +1,7 @@
-"""The engine: puts the parts of a crawl together, starts them, and stops them in order."""
+"""The engine: puts the parts of a crawl together, starts them, and stops them in order.
+
+Longer than most modules because every part of a crawl is named here.
+"""
 
 import asyncio
 import contextlib
