@@ -19,6 +19,7 @@ from recrawl.terms import Discovery, HostRecord, PageUpdate
 
 __all__ = ["Recorder"]
 
+_LATEST: Final = 20_000  # pages that the kinds of address are learned from at a start
 _COMPACT_S: Final = 600.0
 
 
@@ -77,6 +78,11 @@ class Recorder:
     def on_removal(self, remove: Callable[[PageUpdate], None]) -> None:
         """Have ``remove`` called with updates that take a page out of the index."""
         self._remove = remove
+
+    async def recall(self) -> None:
+        """Learn from the state what kinds of address have brought."""
+        frontier = self._world.frontier
+        self.yields.recall(await self._world.on_state(lambda: list(frontier.visited(_LATEST))))
 
     @property
     def is_empty(self) -> bool:
