@@ -44,8 +44,8 @@ OURS = ("", "bench.scrapy_spiders", "Books")
 class ChangingSite:
     """Lists of quotes and of books; each page changes by a Poisson process of its own rate."""
 
-    n_lists: int = 12
-    n_items: int = 20  # books on each list
+    n_lists: int = 60
+    n_items: int = 6  # books on each list
     seed: int = 1
     now_s: float = 0.0
     asked: Counter[str] = field(default_factory=Counter)
