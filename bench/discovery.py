@@ -20,10 +20,10 @@ from unittest import mock
 
 import numpy as np
 
+from growing_web import KINDS, GrowingFetcher, growing_web
 from recrawl.crawler.settings import Settings
 from recrawl.crawler.telemetry.counters import CountingSink
 from recrawl.crawler.wiring.crawls import run_virtual_crawl
-from recrawl.simulation.growing import KINDS, GrowingFetcher, growing_web
 
 SPEED = 200.0  # crawl seconds a second of the loop: what is polled is polled less often
 EPOCH_S, DAY_S = 1_790_000_000.0, 86_400.0

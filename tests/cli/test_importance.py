@@ -173,3 +173,48 @@ def test_a_log_of_which_no_line_can_be_read_is_refused(
 
     assert call("importance", "from-log", log, "--state", state) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_hostile_lines_are_counted_as_broken_and_never_held_whole(
+    state: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "access.log"
+    strange = [
+        '{"request":{"headers":[]}}',
+        '{"request":{"headers":{"User-Agent":3}}}',
+        "x" * 300_000,
+    ]
+    log.write_text("\n".join([line("/a"), *strange, line("/b")]) + "\n")
+
+    assert call("importance", "from-log", log, "--state", state, "--json") == 0
+
+    told = capsys.readouterr()
+    assert json.loads(told.out)["broken"] == 3
+    assert "3 of 5 lines cannot be read (line 2, 3, 4)" in told.err
+    assert counted(state) == {f"{HOST}/a": 1.0, f"{HOST}/b": 1.0}
+
+
+def test_a_clock_that_ran_ahead_keeps_no_later_log_from_being_read(
+    state: Path, tmp_path: Path
+) -> None:
+    ahead, later = tmp_path / "ahead.log", tmp_path / "later.log"
+    ahead.write_text(line("/a").replace("2026", "2096") + "\n")
+    later.write_text(line("/b").replace("2026", "2095") + "\n")
+
+    assert call("importance", "from-log", ahead, "--state", state) == 0
+    assert call("importance", "from-log", later, "--state", state) == 0
+
+    assert set(counted(state)) == {f"{HOST}/a", f"{HOST}/b"}
+
+
+def test_a_damaged_gzip_log_is_one_message(
+    state: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "access.log.gz"
+    packed = bytearray(gzip.compress("\n".join(line(f"/{n}") for n in range(2_000)).encode()))
+    packed[200:240] = bytes(40)
+    log.write_bytes(packed)
+
+    assert call("importance", "from-log", log, "--state", state) == 2
+
+    assert "is no whole gzip file" in capsys.readouterr().err

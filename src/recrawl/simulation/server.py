@@ -10,6 +10,7 @@ and ends when its standard input does.
 
 import asyncio
 import json
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -89,4 +90,6 @@ def _site(options: dict[str, Any], port: int) -> ServedSite:
 
 
 if __name__ == "__main__":
+    # Ctrl-C reaches all processes of a terminal: who started this one ends it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     asyncio.run(serve(json.loads(sys.argv[1])))

@@ -7,6 +7,7 @@ kept. Lines that cannot be read are counted, never guessed at.
 
 import gzip
 import re
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -34,6 +35,7 @@ _ROBOT: Final = re.compile(
 )
 _AT_FORMAT: Final = "%d/%b/%Y:%H:%M:%S %z"
 _MOST_LINE: Final = 65_536
+_MOST_ADDRESSES: Final = 1_000_000
 _EXAMPLES: Final = 3
 # Names that the fields have in the JSON of Caddy, and that people give them elsewhere.
 _NAMES: Final = {
@@ -55,6 +57,7 @@ class LogCounts:
     counts : requests by host ("" where the log does not tell it) and path with query
     n_lines, n_broken, n_robots, n_other, n_old : all lines; those that cannot be read; robots;
         no successful GET; read before
+    n_rare : requests for addresses that were asked for least, where there are over a million
     first_broken : numbers of the first lines that cannot be read
     latest_s : instant of the latest line, seconds since the epoch
     """
@@ -65,6 +68,7 @@ class LogCounts:
     n_robots: int = 0
     n_other: int = 0
     n_old: int = 0
+    n_rare: int = 0
     first_broken: list[int] = field(default_factory=list)
     latest_s: float = 0.0
 
@@ -80,8 +84,10 @@ class _Line:
 
 
 @contextmanager
-def open_log(path: Path) -> Iterator[IO[bytes]]:
-    """Open a log, compressed by gzip or not.
+def open_log(path: Path) -> Iterator[Iterator[bytes]]:
+    """Open a log, compressed by gzip or not, for its lines.
+
+    No more than 64 KiB of a line are held: a longer one comes without its rest, and is too long.
 
     Raises
     ------
@@ -93,14 +99,22 @@ def open_log(path: Path) -> Iterator[IO[bytes]]:
             head = file.read(2)
             file.seek(0)
             if head != b"\x1f\x8b":
-                yield file
+                yield _lines(file)
                 return
-            with gzip.open(file) as unpacked:
-                yield unpacked  # type: ignore[misc]
-    except (EOFError, gzip.BadGzipFile) as error:
+            with gzip.GzipFile(fileobj=file) as unpacked:
+                yield _lines(unpacked)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise InvalidTable(f"{path}: is no whole gzip file ({error})") from None
     except OSError as error:
         raise InvalidTable(f"{path}: {error.strerror or error}") from None
+
+
+def _lines(file: IO[bytes] | gzip.GzipFile) -> Iterator[bytes]:
+    while line := file.readline(_MOST_LINE + 1):
+        rest = line
+        while len(rest) > _MOST_LINE and not rest.endswith(b"\n"):
+            rest = file.readline(_MOST_LINE + 1)
+        yield line
 
 
 def count_requests(
@@ -139,6 +153,8 @@ def count_requests(
             found.n_other += 1
         else:
             found.counts[line.host, line.target] += 1
+            if len(found.counts) > _MOST_ADDRESSES:
+                _keep_most_asked(found)
     if found.n_lines == found.n_broken:
         raise InvalidTable(
             f"{path}: no line is of the combined format or a JSON object with method, uri, status, "
@@ -147,6 +163,13 @@ def count_requests(
             else f"{path}: the log is empty"
         )
     return found
+
+
+def _keep_most_asked(found: LogCounts) -> None:
+    """Keep the half of the addresses that were asked for most: their memory is bounded."""
+    kept = Counter(dict(found.counts.most_common(_MOST_ADDRESSES // 2)))
+    found.n_rare += found.counts.total() - kept.total()
+    found.counts = kept
 
 
 def _read(raw: bytes) -> _Line | None:
@@ -178,12 +201,13 @@ def _of_json(raw: bytes) -> _Line | None:
         return None
     request = told.get("request")
     inner: dict[str, Any] = request if isinstance(request, dict) else {}
+    headers = inner.get("headers")
     flat = {str(name).lower(): value for name, value in (told | inner).items()}
     values = {
         key: next((flat[name] for name in names if name in flat), None)
         for key, names in _NAMES.items()
     }
-    agents = inner.get("headers", {}).get("User-Agent") if inner else None
+    agents = headers.get("User-Agent") if isinstance(headers, dict) else None
     agent = agents[0] if isinstance(agents, list) and agents else values["agent"]
     if isinstance(request, str):  # nginx's own "$request"
         parts = request.split(" ")

@@ -43,18 +43,35 @@ def test_changes_births_deaths_and_moves_are_those_of_the_commits(repo: Reposito
 
 
 def test_names_links_and_submodules_that_no_page_can_be_are_left_out(repo: Repository) -> None:
-    """A new line or a control sign in a name, a symbolic link out, another repository."""
+    """Control signs in a name, a symbolic link out, another repository, folders in folders."""
     (repo.path / "two\nlines.md").write_text("x")
     (repo.path / "\x01bell.md").write_text("x")
     (repo.path / "out.md").symlink_to("/etc/passwd")
+    deep = repo.path / "/".join("d" * 60)
+    deep.mkdir(parents=True)
+    (deep / "x.md").write_text("x")
     repo.git("add", "-A", day=11)
     repo.git("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},sub", day=11)
     repo.git("commit", "-q", "-m", "x", day=11)
 
     log = read_log(repo.path)
 
-    assert log.n_left_out == 4
+    assert log.n_left_out == 5
     assert not {"out.md", "sub", "two\nlines.md"} & set(log.files)
+
+
+def test_a_commit_of_many_files_is_read_as_it_comes(repo: Repository) -> None:
+    """More than one piece of git's output, names and numbers cut by its ends."""
+    for n in range(3_000):
+        (repo.path / f"file-with-a-rather-long-name-{n:05}.md").write_text(str(n))
+    repo.git("add", "-A", day=11)
+    repo.git("commit", "-q", "-m", "x", day=11)
+
+    log = read_log(repo.path)
+
+    new = [file for path, file in log.files.items() if path.startswith("file-with")]
+    assert len(new) == 3_000
+    assert {tuple(file.with_others) for file in new} == {(3_000,)}
 
 
 def test_nothing_that_the_repository_says_is_run(repo: Repository, tmp_path: Path) -> None:

@@ -154,6 +154,7 @@ def test_no_file_is_rendered_into_markup_of_its_own() -> None:
     assert "<script>" not in (render("x.md", b"hi <script>alert(1)</script>") or "")
     assert "<script>" not in (render("x.rst", b"hi <script>") or "")
     assert render("x.bin", b"\0\1") is None
+    assert (render("x.md", b"[" * 1_000_000) or "").startswith("<h1>x.md</h1><pre>[[[")
 
 
 def test_only_what_git_reads_is_read(repo: Path) -> None:

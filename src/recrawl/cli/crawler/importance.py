@@ -2,6 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
+from time import time
 from typing import Annotated, Final
 
 import numpy as np
@@ -65,7 +66,8 @@ def from_log(
             name = own or "any"
             found = count_requests(log, lines, later_than_s=door.read_until_s(name))
             counts = _addresses(log, found, own, hosts)
-            until_s = max(found.latest_s, door.read_until_s(name))
+            # A clock that ran ahead must not keep later logs from being read.
+            until_s = max(min(found.latest_s, time()), door.read_until_s(name))
             half_life_s = settings.count_half_life_s if settings else _HALF_LIFE_S
             known = door.add("logs", counts, half_life_s, read_until=(name, until_s))
         finally:
@@ -90,6 +92,8 @@ def from_log(
     if found.n_broken:
         where = ", ".join(map(str, found.first_broken))
         note(f"{log}: {found.n_broken:,} of {found.n_lines:,} lines cannot be read (line {where})")
+    if found.n_rare:
+        note(f"{log}: {found.n_rare:,} requests left out, for the rarest of a million addresses")
     _remind(settings, "logs")
     return 0
 

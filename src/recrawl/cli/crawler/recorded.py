@@ -280,7 +280,10 @@ def replay(
 
 def backtest_of(plan: RecordedPlay, arms: dict[str, Played]) -> dict[str, float]:
     """What a backtest says of the same history, at as many visits of pages as each arm made."""
-    history = plan.recording.web().history()
+    try:
+        history = plan.recording.web().history()
+    except InputError:  # nothing in it ever changed: there is nothing that policies could differ in
+        return {}
     found = {}
     for name, arm in arms.items():
         if name not in ("recrawl", "uniform"):

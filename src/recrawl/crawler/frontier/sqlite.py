@@ -34,7 +34,7 @@ from recrawl.crawler.frontier.rows import (
 )
 from recrawl.crawler.frontier.share import best_ahead, interleave, most_worth, split
 from recrawl.crawler.frontier.sql import queries
-from recrawl.crawler.frontier.store import DATABASE, StateLock, open_state, translated
+from recrawl.crawler.frontier.store import DATABASE, StateLock, open_state, transaction, translated
 from recrawl.crawler.frontier.worths import SqliteWorths
 from recrawl.crawler.ports import AdmissionLimits, Frontier
 from recrawl.terms import (
@@ -739,21 +739,17 @@ class SqliteFrontier(Frontier):
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        with translated(self._path):
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
+        try:
+            with transaction(self._db, self._path):
                 yield
-                self._db.execute("COMMIT")
-            except BaseException:
-                # A failed COMMIT may have rolled back by itself.
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
+        except BaseException:
+            self._host_ids.clear()
+            self._n_pages_of_host.clear()
+            self._n_listings.clear()
+            self._tiers.clear()
+            with translated(self._path):
                 self._n_pages, self._n_hosts = self._value("n_pages"), self._value("n_hosts")
-                self._host_ids.clear()
-                self._n_pages_of_host.clear()
-                self._n_listings.clear()
-                self._tiers.clear()
-                raise
+            raise
 
     def _run(self, name: str, /, **parameters: object) -> sqlite3.Cursor:
         return self._db.execute(self._q[name], parameters)

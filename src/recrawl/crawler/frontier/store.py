@@ -13,17 +13,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from recrawl.crawler.frontier.sql import migrations
+from recrawl.crawler.frontier.sql import migrations, queries
 from recrawl.errors import StateError
 
 __all__ = [
     "DATABASE",
+    "Door",
     "StateLock",
     "copy_database",
     "drop_copies",
     "holder",
     "open_beside",
     "open_state",
+    "transaction",
     "translated",
 ]
 
@@ -108,6 +110,49 @@ def translated(path: Path) -> Iterator[None]:
         raise StateError(_corrupt(path, str(error))) from error
     except ValueError as error:  # a state or kind that there is none of, or text that is no UTF-8
         raise StateError(_corrupt(path, str(error))) from error
+
+
+@contextlib.contextmanager
+def transaction(db: sqlite3.Connection, path: Path) -> Iterator[None]:
+    """Do all of it or nothing; within a transaction, go on with that one."""
+    if db.in_transaction:
+        yield
+        return
+    with translated(path):
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            db.execute("COMMIT")
+        except BaseException:
+            with contextlib.suppress(sqlite3.OperationalError):  # a failed COMMIT did so by itself
+                db.execute("ROLLBACK")
+            raise
+
+
+class Door:
+    """A way into a crawl's state for small additions, beside the process that writes it.
+
+    Parameters
+    ----------
+    directory : of the state
+
+    Raises
+    ------
+    StateError
+        There is no crawl, it is damaged, or of another version.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._path = directory / DATABASE
+        self._db = open_beside(self._path)
+        self._q = queries()
+
+    def _writing(self) -> contextlib.AbstractContextManager[None]:
+        return transaction(self._db, self._path)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
 
 
 def _is_full(path: Path) -> bool:

@@ -5,13 +5,11 @@ Two processes write here, each one short statement at a time.
 
 import secrets
 from dataclasses import asdict
-from pathlib import Path
 from typing import Final
 
 from typing_extensions import override
 
-from recrawl.crawler.frontier.sql import queries
-from recrawl.crawler.frontier.store import DATABASE, open_beside, translated
+from recrawl.crawler.frontier.store import Door, translated
 from recrawl.crawler.ports import Subscriptions
 from recrawl.terms import Subscription
 
@@ -20,23 +18,8 @@ __all__ = ["SqliteSubscriptions"]
 _MOST: Final = 1_000
 
 
-class SqliteSubscriptions(Subscriptions):
-    """At most a thousand subscriptions of one state directory.
-
-    Parameters
-    ----------
-    directory : of the state
-
-    Raises
-    ------
-    StateError
-        There is no crawl, it is damaged, or of another version.
-    """
-
-    def __init__(self, directory: Path) -> None:
-        self._path = directory / DATABASE
-        self._db = open_beside(self._path)
-        self._q = queries()
+class SqliteSubscriptions(Door, Subscriptions):
+    """At most a thousand subscriptions of one state directory."""
 
     @override
     def found(self, topic: str, hub: str, now_s: float) -> None:
@@ -68,10 +51,6 @@ class SqliteSubscriptions(Subscriptions):
     def save(self, subscription: Subscription) -> None:
         with translated(self._path):
             self._db.execute(self._q["save_subscription"], asdict(subscription))
-
-    @override
-    def close(self) -> None:
-        self._db.close()
 
     def _rows(self, name: str, **values: object) -> list[Subscription]:
         with translated(self._path):

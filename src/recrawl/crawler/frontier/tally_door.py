@@ -1,36 +1,20 @@
 """Adding what people asked for to a crawl's state, beside the crawl whether it runs or not."""
 
-import contextlib
-import sqlite3
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 
-from recrawl.crawler.frontier.sql import queries
-from recrawl.crawler.frontier.store import DATABASE, open_beside, translated
+from recrawl.crawler.frontier.store import Door, translated
 from recrawl.crawler.frontier.worths import SqliteWorths
 
 __all__ = ["TallyDoor"]
 
 
-class TallyDoor:
-    """Adds counts of pages, and nothing else.
-
-    Parameters
-    ----------
-    directory : of the state
-
-    Raises
-    ------
-    StateError
-        There is no crawl, it is damaged, or of another version.
-    """
+class TallyDoor(Door):
+    """Adds counts of pages, and nothing else."""
 
     def __init__(self, directory: Path) -> None:
-        self._path = directory / DATABASE
-        self._db = open_beside(self._path)
-        self._q = queries()
+        super().__init__(directory)
         self._worths = SqliteWorths(self._db, self._path, self._writing)
 
     def read_until_s(self, log: str) -> float:
@@ -66,28 +50,3 @@ class TallyDoor:
                 told = {"name": f"log:{read_until[0]}", "value": repr(read_until[1])}
                 self._db.execute(self._q["save_label"], told)
         return known
-
-    def close(self) -> None:
-        """Close the file."""
-        self._db.close()
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """Begin and end a transaction; within one, go on with it."""
-        with contextlib.ExitStack() as stack:
-            if not self._db.in_transaction:
-                stack.enter_context(translated(self._path))
-                stack.enter_context(_transaction(self._db))
-            yield
-
-
-@contextmanager
-def _transaction(db: sqlite3.Connection) -> Iterator[None]:
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        db.execute("COMMIT")
-    except BaseException:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
-        raise

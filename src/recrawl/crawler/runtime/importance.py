@@ -1,8 +1,7 @@
 """Keeps the importance of pages: rarely computed, beside the crawl, from what its state holds."""
 
 import json
-from dataclasses import dataclass
-from math import inf
+from math import inf, nan
 from typing import Final
 
 import numpy as np
@@ -28,15 +27,58 @@ _MOVED: Final = 0.02  # by less than this share nothing is written
 _ALIVE: Final = frozenset({PageState.DISCOVERED, PageState.INDEXED, PageState.MISSING})
 
 
-@dataclass(slots=True)
 class _Known:
-    """Every page that is known, one row each."""
+    """Every page that is known, one row each, ascending by id; read some at a time."""
 
-    ids: list[int]
-    urls: list[str]
-    alive: list[bool]
-    indexed: list[bool]
-    before: list[float | None]
+    def __init__(self) -> None:
+        self.urls: list[str] = []
+        self._pieces: list[tuple[list[int], list[bool], list[bool], list[float]]] = []
+        self._hosts: dict[str, int] = {}
+        self._folders: dict[str, int] = {}
+        self._places: list[tuple[int, int]] = []
+
+    def add(self, rows: list[tuple[int, int, str, PageState, float | None]]) -> None:
+        """Add pages, as the frontier tells them."""
+        self.urls += [url for _, _, url, _, _ in rows]
+        self._pieces.append(
+            (
+                [page_id for page_id, *_ in rows],
+                [state in _ALIVE for *_, state, _ in rows],
+                [state is PageState.INDEXED for *_, state, _ in rows],
+                [nan if before is None else before for *_, before in rows],
+            )
+        )
+        hosts, folders = self._hosts, self._folders
+        self._places += [
+            (
+                hosts.setdefault(host_of(url), len(hosts)),
+                folders.setdefault(folder_of(url), len(folders)),
+            )
+            for _, _, url, _, _ in rows
+        ]
+
+    def close(self) -> None:
+        """Put the rows together."""
+        ids, alive, indexed, before = zip(*self._pieces, strict=True)
+        self.ids = np.concatenate([np.array(one, np.int64) for one in ids])
+        self.alive = np.concatenate([np.array(one, np.bool_) for one in alive])
+        self.indexed = np.concatenate([np.array(one, np.bool_) for one in indexed])
+        self.before = np.concatenate([np.array(one, np.float64) for one in before])
+        self.hosts, self.folders = np.array(self._places, np.int64).reshape(-1, 2).T
+        self._pieces, self._places = [], []
+
+    def rows_of(self, page_ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the row of each page, -1 where it is not known."""
+        rows = np.minimum(np.searchsorted(self.ids, page_ids), self.ids.size - 1)
+        return np.where(self.ids[rows] == page_ids, rows, -1)
+
+    def means(self, worths: NDArray[np.float64]) -> tuple[dict[str, float], dict[str, float]]:
+        """Return the mean worth of each host's pages, and of each folder's."""
+        of_host, of_folder = shrunk_means(worths, (self.hosts, self.folders))
+        return (
+            dict(zip(self._hosts, of_host.tolist(), strict=True)),
+            dict(zip(self._folders, of_folder.tolist(), strict=True)),
+        )
 
 
 class ImportanceKeeper:
@@ -64,7 +106,7 @@ class ImportanceKeeper:
         self._next_s = -inf
         self._latest_s = -inf
         self._n_pages = 0
-        self._ranks: dict[int, float] = {}
+        self._ranks: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None
 
     async def refresh(self) -> bool:
         """Compute importance if it is time; True if it was."""
@@ -79,6 +121,8 @@ class ImportanceKeeper:
         if not n:
             return False
         known, builder = await self._read()
+        if known is None:
+            return False
         tallies = await self._world.on_state(self._world.frontier.worths.tallies)
         found = await self._on_plan(self._compute, known, builder, tallies, started_s)
         await self._write(known, found)
@@ -89,23 +133,20 @@ class ImportanceKeeper:
         self._world.events.emit("importance", {"pages": n, "took_s": spent_s})
         return True
 
-    async def _read(self) -> tuple[_Known, GraphBuilder | None]:
+    async def _read(self) -> tuple[_Known | None, GraphBuilder | None]:
         worths, on_state = self._world.frontier.worths, self._world.on_state
-        known, after = _Known([], [], [], [], []), 0
+        known, after = _Known(), 0
         while rows := await on_state(worths.addresses, after=after, limit=_BATCH):
-            for page_id, _, url, state, before in rows:
-                known.ids.append(page_id)
-                known.urls.append(url)
-                known.alive.append(state in _ALIVE)
-                known.indexed.append(state is PageState.INDEXED)
-                known.before.append(before)
+            await self._on_plan(known.add, rows)
             after = rows[-1][0]
+        if not known.urls:
+            return None, None
+        await self._on_plan(known.close)
         if not self._rules.importance.uses_links:
             return known, None
-        builder = await self._on_plan(_builder, known)
-        ids, after = np.array(known.ids, np.int64), 0
+        builder, after = await self._on_plan(_builder, known), 0
         while lists := await on_state(worths.link_lists, after=after, limit=_BATCH):
-            await self._on_plan(_add, builder, ids, lists)
+            await self._on_plan(_add, builder, known, lists)
             after = lists[-1][0]
         return known, builder
 
@@ -116,89 +157,72 @@ class ImportanceKeeper:
         tallies: list[tuple[int, str, float, float]],
         now_s: float,
     ) -> Importance:
-        n, alive = len(known.ids), np.array(known.alive, np.bool_)
-        hosts, folders = _numbered(known.urls)
+        n = known.ids.size
         said: dict[str, NDArray[np.float64]] = {}
         if builder is not None:
-            start = np.array([self._ranks.get(page_id, 1.0 / n) for page_id in known.ids])
+            start = np.full(n, 1.0 / n)
+            if self._ranks is not None:
+                rows = known.rows_of(self._ranks[0])
+                start[rows[rows >= 0]] = self._ranks[1][rows >= 0]
             ranks = rank_pages(builder.graph(), start=start).shares
-            self._ranks = dict(zip(known.ids, ranks.tolist(), strict=True))
-            said["links"] = _of_mean_one(ranks, alive)
+            self._ranks = known.ids, ranks
+            said["links"] = _of_mean_one(ranks, known.alive)
         half_life_s = self._rules.importance.half_life_s
-        rows = {page_id: row for row, page_id in enumerate(known.ids)}
         for source in COUNTED:
-            counts = np.zeros(n)
-            for page_id, of, many, at_s in tallies:
-                if of == source and page_id in rows:
-                    age_s = max(now_s - at_s, 0.0)
-                    counts[rows[page_id]] = many * 0.5 ** (age_s / half_life_s)
+            told = [(page_id, n, at_s) for page_id, of, n, at_s in tallies if of == source]
+            if not told:
+                continue
+            page_ids, many, at_s = map(np.array, zip(*told, strict=True))
+            rows, counts = known.rows_of(page_ids), np.zeros(n)
+            left = many * 0.5 ** (np.maximum(now_s - at_s, 0.0) / half_life_s)
+            counts[rows[rows >= 0]] = left[rows >= 0]
             if counts.sum() > 0:
                 # What is not in the index was not there to be asked for.
-                counted = np.where(np.array(known.indexed, np.bool_) | (counts > 0), 1.0, 0.0)
-                said[source] = _of_mean_one(by_counts(counts, hosts, folders, counted), alive)
+                counted = np.where(known.indexed | (counts > 0), 1.0, 0.0)
+                by_place = by_counts(counts, known.hosts, known.folders, counted)
+                said[source] = _of_mean_one(by_place, known.alive)
         return combined(self._rules.importance.shares, said, n)
 
     async def _write(self, known: _Known, found: Importance) -> None:
+        self._expected.learn(*await self._on_plan(known.means, found.worths))
+        moved = np.flatnonzero(~(np.abs(found.worths - known.before) <= _MOVED * known.before))
+        for first in range(0, moved.size, _BATCH):
+            rows = moved[first : first + _BATCH]
+            told = await self._on_plan(self._told, known, found, rows)
+            await self._world.on_state(self._world.frontier.worths.save, told)
+
+    def _told(self, known: _Known, found: Importance, rows: NDArray[np.int64]) -> list[PageWorth]:
         weights = self._rules.admission.weights
-        hosts, folders = _numbered(known.urls)
-        of_host, of_folder = await self._on_plan(shrunk_means, found.worths, (hosts, folders))
-        names = [host_of(url) for url in known.urls], [folder_of(url) for url in known.urls]
-        self._expected.learn(
-            dict(zip(names[0], of_host[hosts].tolist(), strict=True)),
-            dict(zip(names[1], of_folder[folders].tolist(), strict=True)),
-        )
-        worths = found.worths.tolist()
-        columns = {name: (share, values.tolist()) for name, (share, values) in found.parts.items()}
-        moved = [
-            row
-            for row, before in enumerate(known.before)
-            if before is None or abs(worths[row] - before) > _MOVED * before
+        columns = [
+            (name, share, values[rows].tolist()) for name, (share, values) in found.parts.items()
         ]
-        for first in range(0, len(moved), _BATCH):
-            rows = [
-                PageWorth(
-                    known.ids[row],
-                    weights.of(known.urls[row]) * worths[row],
-                    worths[row],
-                    _parts(columns, row),
-                )
-                for row in moved[first : first + _BATCH]
-            ]
-            await self._world.on_state(self._world.frontier.worths.save, rows)
+        worths, ids = found.worths[rows].tolist(), known.ids[rows].tolist()
+        return [
+            PageWorth(
+                ids[place],
+                weights.of(known.urls[row]) * worths[place],
+                worths[place],
+                _parts(columns, place),
+            )
+            for place, row in enumerate(rows.tolist())
+        ]
 
 
-def _parts(columns: dict[str, tuple[float, list[float]]], row: int) -> str:
+def _parts(columns: list[tuple[str, float, list[float]]], place: int) -> str:
     """Return what each source says of a page, and its share."""
-    told = {name: [share, float(f"{said[row]:.3g}")] for name, (share, said) in columns.items()}
+    told = {name: [share, float(f"{said[place]:.3g}")] for name, share, said in columns}
     return json.dumps(told, separators=(",", ":"))
 
 
 def _builder(known: _Known) -> GraphBuilder:
     marks = np.fromiter(map(mark_of, known.urls), np.int64, len(known.urls))
-    return GraphBuilder(marks, _numbered(known.urls)[0])
+    return GraphBuilder(marks, known.hosts)
 
 
-def _add(builder: GraphBuilder, ids: NDArray[np.int64], lists: list[tuple[int, bytes]]) -> None:
-    page_ids = np.array([page_id for page_id, _ in lists], np.int64)
-    rows = np.searchsorted(ids, page_ids)
-    there = (rows < ids.size) & (ids[np.minimum(rows, ids.size - 1)] == page_ids)
-    kept = [lists[place][1] for place in np.flatnonzero(there).tolist()]
-    builder.add(rows[there], kept)
-
-
-def _numbered(urls: list[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the numbers of each page's host and folder."""
-    hosts: dict[str, int] = {}
-    folders: dict[str, int] = {}
-    told = [
-        (
-            hosts.setdefault(host_of(url), len(hosts)),
-            folders.setdefault(folder_of(url), len(folders)),
-        )
-        for url in urls
-    ]
-    table = np.array(told, np.int64).reshape(len(told), 2)
-    return table[:, 0], table[:, 1]
+def _add(builder: GraphBuilder, known: _Known, lists: list[tuple[int, bytes]]) -> None:
+    rows = known.rows_of(np.array([page_id for page_id, _ in lists], np.int64))
+    there = np.flatnonzero(rows >= 0)
+    builder.add(rows[there], [lists[place][1] for place in there.tolist()])
 
 
 def _of_mean_one(values: NDArray[np.float64], alive: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -113,7 +113,7 @@ class Planner:
         rates = await self._on_plan(self._estimate, evidence)
         pages, backlog = await world.on_state(self._keep_rates, evidence, rates)
         told = await world.on_state(self._brought)
-        self._learn_births(*told, pages)
+        await self._on_plan(self._learn_births, *told, pages)
         self._since_visit = last
         if not len(pages.page_ids):
             return None

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Lock
-from typing import IO, Final
+from typing import IO, Final, NamedTuple
 
 from recrawl.errors import InputError, StateError
 
@@ -26,6 +26,7 @@ _OFF: Final = (
 )
 _PIECE: Final = 1 << 16
 _LONGEST_NAME: Final = 1_000
+_DEEPEST: Final = 50  # folders in each other
 _MOST_ENTRIES: Final = 3_000_000  # files touched by commits, over all of history
 _PLAIN_MODES: Final = (b"100644", b"100755")
 
@@ -46,6 +47,16 @@ class FileHistory:
     blobs: list[str | None] = field(default_factory=list)
     with_others: list[int] = field(default_factory=list)
     moved_to: dict[int, str] = field(default_factory=dict)
+
+
+class _Entry(NamedTuple):
+    """A file that a commit touched; ``before``: its name, where it was moved."""
+
+    mode: bytes
+    blob: bytes
+    kind: bytes
+    name: bytes
+    before: bytes | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +108,9 @@ def read_log(repo: Path, paths: Sequence[str] = (), *, renames: bool = False) ->
     now, commits, n_left_out, n_entries = 0, 0, 0, 0
     with TemporaryFile() as said, _git(repo, arguments, said=said) as process:
         assert process.stdout is not None
-        for fields in _commits(process.stdout, mark.encode()):
+        for at, entries in _commits(process.stdout, mark.encode()):
             commits += 1
-            now = max(now, _instant(repo, fields[0]))
-            entries = list(_entries(fields[1:]))
+            now = max(now, _instant(repo, at))
             n_entries += len(entries)
             if n_entries > _MOST_ENTRIES:
                 process.kill()
@@ -140,36 +150,43 @@ def _instant(repo: Path, field_: bytes) -> int:
         raise InputError(f"{repo}: git's log cannot be read") from None
 
 
-def _commits(stream: IO[bytes], mark: bytes) -> Iterator[list[bytes]]:
-    """Fields of each commit: its instant, then what is told of each file."""
-    held = b""
-    while piece := stream.read(_PIECE):
-        *whole, held = (held + piece).split(mark)
-        for one in whole:
-            if one:
-                yield [field_.strip(b"\n") for field_ in one.split(b"\0")]
-    if held:
-        yield [field_.strip(b"\n") for field_ in held.split(b"\0")]
+def _commits(stream: IO[bytes], mark: bytes) -> Iterator[tuple[bytes, list[_Entry]]]:
+    """Instant of each commit, and the files that it touched.
 
-
-def _entries(fields: list[bytes]) -> Iterator[tuple[bytes, bytes, bytes, bytes, bytes | None]]:
-    """Mode, blob, kind, name, and the name before where a file was moved."""
-    place = 0
-    while place + 1 < len(fields):
-        told = fields[place].split()
+    A commit of more files than may be read is told in part: its reader ends there.
+    """
+    at: bytes | None = None
+    entries: list[_Entry] = []
+    fields = _fields(stream)
+    for one in fields:
+        if one.startswith(mark):
+            if at is not None:
+                yield at, entries
+            at, entries = one[len(mark) :], []
+            continue
+        told = one.split()
         if len(told) != 5 or not told[0].startswith(b":"):
-            place += 1
             continue
         kind = told[4][:1]
+        name, before = next(fields, b""), None
         if kind in (b"R", b"C"):
-            if place + 2 >= len(fields):
-                return
-            before = fields[place + 1] if kind == b"R" else None
-            yield told[1], told[3], kind, fields[place + 2], before
-            place += 3
-        else:
-            yield told[1], told[3], kind, fields[place + 1], None
-            place += 2
+            before, name = (name if kind == b"R" else None), next(fields, b"")
+        entries.append(_Entry(told[1], told[3], kind, name, before))
+        if at is not None and len(entries) > _MOST_ENTRIES:
+            break
+    if at is not None:
+        yield at, entries
+
+
+def _fields(stream: IO[bytes]) -> Iterator[bytes]:
+    """What stands between zero bytes; none is longer than a name and what is told of it."""
+    held = b""
+    while piece := stream.read(_PIECE):
+        *whole, held = (held + piece).split(b"\0")
+        for one in whole:
+            yield one.strip(b"\n")
+    if held:
+        yield held.strip(b"\n")
 
 
 def _path_of(name: bytes) -> str | None:
@@ -179,7 +196,9 @@ def _path_of(name: bytes) -> str | None:
     except UnicodeDecodeError:
         return None
     parts = path.split("/")
-    if len(name) > _LONGEST_NAME or any(part in ("", ".", "..") for part in parts):
+    if len(name) > _LONGEST_NAME or len(parts) > _DEEPEST:
+        return None
+    if any(part in ("", ".", "..") for part in parts):
         return None
     return path if path.isprintable() and "\\" not in path else None
 

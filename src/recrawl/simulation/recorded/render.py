@@ -8,6 +8,7 @@ __all__ = ["READABLE", "render", "title_of"]
 _MARKDOWN: Final = frozenset({"md", "markdown", "mdown"})
 _RST: Final = frozenset({"rst"})
 _HTML: Final = frozenset({"html", "htm", "xhtml"})
+_LONGEST_MARKDOWN: Final = 1 << 17  # characters: what takes longer to read is shown as it is
 READABLE: Final = frozenset(
     "md markdown mdown rst html htm xhtml txt text adoc asciidoc org tex pod php xml py pyi js ts "
     "c h cc cpp hpp cxx go rs rb pl pm java kt scala swift sh bash sql css toml yaml yml json ini "
@@ -36,15 +37,19 @@ def render(path: str, content: bytes) -> str | None:
         return None
     text = content.decode("utf-8", "replace")
     if ending in _MARKDOWN:
-        return _markdown(text)
+        return _markdown(text) if len(text) <= _LONGEST_MARKDOWN else _plain(path, text)
     if ending in _RST:
         return _rst(text)
-    return f"<h1>{escape(title_of(path))}</h1><pre>{escape(text)}</pre>"
+    return _plain(path, text)
 
 
 def is_page(path: str) -> bool:
     """Tell whether a file is a whole page by itself."""
     return path.rpartition(".")[2].lower() in _HTML
+
+
+def _plain(path: str, text: str) -> str:
+    return f"<h1>{escape(title_of(path))}</h1><pre>{escape(text)}</pre>"
 
 
 def _markdown(text: str) -> str:
