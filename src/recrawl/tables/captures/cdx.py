@@ -95,9 +95,13 @@ def _look(told: dict[str, str | None]) -> Look | None:
     code = None if status is None else int(status)
     # A revisit has the digest of what it refers to, and often no status of its own.
     is_page = code is None or 200 <= code < 300 or code == 304
+    if code == 304 and not digest:  # the server said that nothing had changed
+        return Look(url, at_s, None, False, code)
     if is_page and not digest:
         raise ValueError("has no digest")
-    return Look(url, at_s, digest.encode() if is_page and digest else None, None, code)
+    # Some name the kind of digest before it, and some do not.
+    mark = (digest or "").rpartition(":")[2].encode()
+    return Look(url, at_s, mark if is_page else None, None, code)
 
 
 def compact_instant(text: str) -> float:

@@ -14,7 +14,9 @@ from recrawl.tables.captures.looks import Look, Tally
 
 __all__ = ["NUTCH_WANTED", "STORMCRAWLER_WANTED", "read_nutch", "read_stormcrawler"]
 
-NUTCH_WANTED: Final = "records of `nutch readdb crawldb -dump`, which begin with address and Version"
+NUTCH_WANTED: Final = (
+    "records of `nutch readdb crawldb -dump`, which begin with address and Version"
+)
 STORMCRAWLER_WANTED: Final = "lines of JSON with url, status and metadata, of a status index"
 _FIRST: Final = re.compile(r"^(\S+)\tVersion: \d+$")
 _FETCHED: Final = ("db_fetched", "db_notmodified")
@@ -53,24 +55,30 @@ def _nutch_looks(
     if not line:
         return
     try:
-        status = re.search(r"\((\w+)\)", told.get("Status", ""))
-        if status is None:
-            raise ValueError("has no Status")
-        if status[1] not in _FETCHED:
-            tally.n_left_out += 1
-            return
-        interval = re.match(r"(\d+) seconds", told.get("Retry interval", ""))
-        if interval is None:
-            raise ValueError("has no Retry interval in seconds")
-        seen_s = _java_instant(told.get("Fetch time", ""), "Fetch time") - float(interval[1])
-        changed_s = _java_instant(told.get("Modified time", ""), "Modified time")
-        mark = told.get("Signature", "").strip()
-        if mark in ("", "null"):
-            raise ValueError("has no Signature")
+        looks = _of_nutch(url, told)
     except ValueError as error:
         tally.bad(path, f"line {line}", str(error))
         return
-    yield from _last_change(url, changed_s, seen_s, mark.encode())
+    if not looks:
+        tally.n_left_out += 1
+    yield from looks
+
+
+def _of_nutch(url: str, told: dict[str, str]) -> list[Look]:
+    status = re.search(r"\((\w+)\)", told.get("Status", ""))
+    if status is None:
+        raise ValueError("has no Status")
+    if status[1] not in _FETCHED:
+        return []
+    interval = re.match(r"(\d+) seconds", told.get("Retry interval", ""))
+    if interval is None:
+        raise ValueError("has no Retry interval in seconds")
+    seen_s = _java_instant(told.get("Fetch time", ""), "Fetch time") - float(interval[1])
+    changed_s = _java_instant(told.get("Modified time", ""), "Modified time")
+    mark = told.get("Signature", "").strip()
+    if mark in ("", "null"):
+        raise ValueError("has no Signature")
+    return list(_last_change(url, changed_s, seen_s, mark.encode()))
 
 
 def _last_change(url: str, changed_s: float, seen_s: float, mark: bytes) -> Iterator[Look]:
@@ -86,8 +94,8 @@ def _java_instant(text: str, name: str) -> float:
         raise ValueError(f"{name} {text[:40]!r} is no date as Java writes it")
     if found[2] not in _UTC:
         raise ValueError(f"{name} is in zone {found[2]}; dump it with TZ=UTC")
-    at = datetime.strptime(f"{found[1]} {found[3]}", "%b %d %H:%M:%S %Y")
-    return at.replace(tzinfo=UTC).timestamp()
+    at = datetime.strptime(f"{found[1]} {found[3]} +0000", "%b %d %H:%M:%S %Y %z")
+    return at.timestamp()
 
 
 def read_stormcrawler(path: Path, tally: Tally) -> Iterator[Look]:
@@ -101,14 +109,7 @@ def read_stormcrawler(path: Path, tally: Tally) -> Iterator[Look]:
     for number, line in read_lines(path, tally):
         tally.n_records += 1
         try:
-            told = msgspec.json.decode(line)
-            source = told.get("_source", told) if isinstance(told, dict) else None
-            if not isinstance(source, dict):
-                raise ValueError("is no JSON object")
-            looks = list(_storm_looks(source))
-        except (msgspec.DecodeError, RecursionError):
-            tally.bad(path, f"line {number}", "is no JSON object")
-            continue
+            looks = list(_storm_looks(_document(line)))
         except ValueError as error:
             tally.bad(path, f"line {number}", str(error))
             continue
@@ -117,10 +118,22 @@ def read_stormcrawler(path: Path, tally: Tally) -> Iterator[Look]:
         yield from looks
 
 
+def _document(line: bytes) -> dict[str, Any]:
+    """Return a document, out of its envelope if it has one."""
+    try:
+        told = msgspec.json.decode(line)
+    except (msgspec.DecodeError, RecursionError):
+        told = None
+    source = told.get("_source", told) if isinstance(told, dict) else None
+    if not isinstance(source, dict):
+        raise ValueError("is no JSON object")  # noqa: TRY004 - of what is read, not of a caller
+    return source
+
+
 def _storm_looks(source: dict[str, Any]) -> Iterator[Look]:
     url, status = source.get("url"), source.get("status")
     if not isinstance(url, str) or not isinstance(status, str):
-        raise ValueError("has no url and status")
+        raise ValueError("has no url and status")  # noqa: TRY004 - of what is read
     if status != "FETCHED":
         return
     given = source.get("metadata")

@@ -9,8 +9,8 @@ from typing import Final
 from lxml import etree
 
 from recrawl.errors import InputError, InvalidTable
-from recrawl.tables.access_logs import open_log
 from recrawl.tables.captures.cdx import compact_instant
+from recrawl.tables.captures.lines import open_counted
 from recrawl.tables.captures.looks import Look, Tally
 
 __all__ = ["WANTED", "read_sitemap", "snapshot_instant"]
@@ -48,8 +48,7 @@ def read_sitemap(path: Path, tally: Tally) -> Iterator[Look]:
         It cannot be read, or is not XML.
     """
     seen_s, before = snapshot_instant(path), tally.done_bytes
-    with open_log(path) as file:
-        raw = getattr(file, "fileobj", None) or file
+    with open_counted(path) as (file, raw):
         try:
             parts = etree.iterparse(
                 file, events=("end",), resolve_entities=False, no_network=True, load_dtd=False

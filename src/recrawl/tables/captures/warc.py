@@ -8,6 +8,7 @@ from typing import Any, Final
 import xxhash
 
 from recrawl.errors import InputError, InvalidTable
+from recrawl.tables.captures.lines import open_counted
 from recrawl.tables.captures.looks import Look, Tally
 
 __all__ = ["WANTED", "read_warc"]
@@ -34,6 +35,9 @@ def read_warc(path: Path, tally: Tally) -> Iterator[Look]:
             "history from-warc: needs the extra warc: pip install 'recrawl[warc]'"
         ) from None
     before = tally.done_bytes
+    with open_counted(path) as (unpacked, _):
+        if not unpacked.read(5) == b"WARC/":
+            raise InvalidTable(f"{path}: is no WARC file: it does not begin with WARC/")
     try:
         with path.open("rb") as file:
             for record in ArchiveIterator(file):
@@ -78,7 +82,7 @@ def _read(record: Any, path: Path, tally: Tally) -> Look | None:
     if code is not None and not 200 <= code < 300 and code != 304:
         return Look(url, at_s, status=code)
     digest = headers.get_header("WARC-Payload-Digest")
-    mark = digest.encode() if digest else _hash(record)
+    mark = digest.rpartition(":")[2].encode() if digest else _hash(record)
     return Look(url, at_s, mark, None, code)
 
 
