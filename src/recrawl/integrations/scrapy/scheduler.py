@@ -4,7 +4,8 @@ It wraps the scheduler that the project has, which goes on deciding in what orde
 slot by slot; what is none of ours passes through it as it was.
 """
 
-from typing import Any, Self
+from time import monotonic
+from typing import Any, Final, Self
 
 from scrapy import Request, Spider
 from scrapy.core.scheduler import BaseScheduler
@@ -19,6 +20,8 @@ from recrawl.integrations.scrapy.visits import SpiderVisits
 
 __all__ = ["RecrawlScheduler"]
 
+_LOOK_EVERY_S: Final = 1.0
+
 
 class RecrawlScheduler(BaseScheduler):
     """Wraps a scheduler.
@@ -32,6 +35,7 @@ class RecrawlScheduler(BaseScheduler):
     def __init__(self, inner: BaseScheduler, visits: SpiderVisits) -> None:
         self._inner = inner
         self._visits = visits
+        self._looked_s = monotonic()
 
     @classmethod
     @override
@@ -66,6 +70,8 @@ class RecrawlScheduler(BaseScheduler):
 
     @override
     def next_request(self) -> Request | None:
+        if monotonic() - self._looked_s > _LOOK_EVERY_S:  # while others wait, some fall due
+            self._refill()
         request = self._next_of_inner()
         if request is None and self._refill():
             request = self._next_of_inner()
@@ -85,9 +91,13 @@ class RecrawlScheduler(BaseScheduler):
     def _refill(self) -> bool:
         """Hand over what is due; return whether there was anything."""
         n = sum(self._hand_over(request) for request, _ in self._visits.due())
+        self._looked_s = monotonic()
         return n > 0
 
     def _hand_over(self, request: Request) -> bool:
         # Whether it has been seen is known already, by what it is and not by this run alone.
         request.dont_filter = True
-        return self._inner.enqueue_request(request)
+        if self._inner.enqueue_request(request):
+            return True
+        self._visits.drop(request)
+        return False

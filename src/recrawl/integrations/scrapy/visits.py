@@ -31,6 +31,10 @@ __all__ = ["SpiderVisits"]
 
 _WINDOW: Final = 100  # requests taken from the store at a time
 _LONGEST_NOTE: Final = 200
+_STUCK_S: Final = 3_600.0  # of a visit whose end nobody told, as other middlewares dropped it
+_TOLD_NOTHING: Final = frozenset(
+    {Outcome.FAILED, Outcome.SERVER_ERROR, Outcome.THROTTLED, Outcome.POISON}
+)
 _crawls: "WeakKeyDictionary[Crawler, SpiderVisits]" = WeakKeyDictionary()
 
 
@@ -180,6 +184,10 @@ class SpiderVisits:
         self.underway[visit.page_id] = visit
         return visit
 
+    def drop(self, request: Request) -> None:
+        """Forget a page that the project's scheduler would not take; it stays due."""
+        self.underway.pop(request.meta.pop(META), None)
+
     def of_request(self, request: Request | None) -> Underway | None:
         """Return the visit that a request belongs to, as itself, redirected or tried again."""
         number = None if request is None else request.meta.get(META)
@@ -193,6 +201,8 @@ class SpiderVisits:
         """Yield requests that are due now, known pages as far as the budget goes."""
         self._replan_if_time()
         horizon_s, n_out = self._horizon_s(), len(self.underway)
+        if n_out >= self.options.n_waiting:
+            return
         limit = n_out + _WINDOW
         for first in (True, False):
             rows = self.store.due(self.spider.name, horizon_s, first=first, limit=limit)
@@ -366,6 +376,9 @@ class SpiderVisits:
         now_s = self.now_s()
         if now_s - self._planned_s >= self.options.replan_s:
             self._planned_s = now_s
+            for page_id, visit in list(self.underway.items()):
+                if visit.asked_s is not None and now_s - visit.asked_s > _STUCK_S:
+                    del self.underway[page_id]  # due as before
             self.store.flush()
             if self._thread is None:
                 self._thread = ThreadPoolExecutor(1, thread_name_prefix="recrawl-plan")

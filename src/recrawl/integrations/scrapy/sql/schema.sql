@@ -26,7 +26,8 @@ CREATE TABLE page (
     crawl_rate_per_s REAL
 ) STRICT;
 
-CREATE INDEX page_by_due ON page (spider, due_s);
+CREATE INDEX page_by_due ON page (spider, due_s) WHERE visits > 0;
+CREATE INDEX page_new ON page (spider, priority DESC, due_s) WHERE visits = 0;
 
 CREATE TABLE visit (
     id INTEGER PRIMARY KEY,
