@@ -139,8 +139,10 @@ def test_what_falls_due_comes_while_others_wait(
 ) -> None:
     """A full queue does not keep a page back that is due."""
     now = [1e9]
-    with scheduling(tmp_path, now) as (scheduler, _, _):
+    with scheduling(tmp_path, now) as (scheduler, visits, _):
         scheduler.enqueue_request(Request("http://a.test/due"))
+        visits.store.flush()
+        visits.store._db.execute("UPDATE page SET visits = 1")
     with scheduling(tmp_path, now) as (scheduler, _, queue):
         scheduler.enqueue_request(Request("http://a.test/new"))
         monkeypatch.setattr("recrawl.integrations.scrapy.scheduler.monotonic", lambda: 1e12)

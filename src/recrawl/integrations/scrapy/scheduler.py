@@ -71,7 +71,7 @@ class RecrawlScheduler(BaseScheduler):
     @override
     def next_request(self) -> Request | None:
         if monotonic() - self._looked_s > _LOOK_EVERY_S:  # while others wait, some fall due
-            self._refill()
+            self._refill(known_only=True)
         request = self._next_of_inner()
         if request is None and self._refill():
             request = self._next_of_inner()
@@ -88,9 +88,9 @@ class RecrawlScheduler(BaseScheduler):
             # Left in a job directory by another run: the store has it too, and gives it back.
         return None
 
-    def _refill(self) -> bool:
+    def _refill(self, *, known_only: bool = False) -> bool:
         """Hand over what is due; return whether there was anything."""
-        n = sum(self._hand_over(request) for request, _ in self._visits.due())
+        n = sum(self._hand_over(request) for request, _ in self._visits.due(known_only=known_only))
         self._looked_s = monotonic()
         return n > 0
 

@@ -197,14 +197,19 @@ class SpiderVisits:
         # A run that ends visits each page once, however long it takes.
         return self.now_s() if self.options.continuous else self._opened_s
 
-    def due(self) -> Iterable[tuple[Request, Underway]]:
-        """Yield requests that are due now, known pages as far as the budget goes."""
+    def due(self, *, known_only: bool = False) -> Iterable[tuple[Request, Underway]]:
+        """Yield requests that are due now, known pages as far as the budget goes.
+
+        Parameters
+        ----------
+        known_only : leave out pages that were never visited
+        """
         self._replan_if_time()
         horizon_s, n_out = self._horizon_s(), len(self.underway)
         if n_out >= self.options.n_waiting:
             return
         limit = n_out + _WINDOW
-        for first in (True, False):
+        for first in (False,) if known_only else (True, False):
             rows = self.store.due(self.spider.name, horizon_s, first=first, limit=limit)
             rows = [row for row in rows if row["id"] not in self.underway][:_WINDOW]
             if not first and rows:
