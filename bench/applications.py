@@ -1,110 +1,183 @@
 """Stock applications crawled with what `recrawl init` would do; judged by their server's log.
 
-    python bench/applications.py [--pages 200]
+    python bench/applications.py [NAME ...] [--pages 100] [--later 90]
 
-DokuWiki as Debian packages it (`apt-get install dokuwiki php-cli php-xml php-mbstring`), behind
-PHP's own server, filled with pages that link to each other; skipped where it is not there.
+DokuWiki, MediaWiki on SQLite, WordPress on MariaDB, gitweb and cgit, listings of Apache and nginx,
+as Debian packages them; filled, crawled once, then crawled on while pages are edited through the
+application. What is not installed is skipped.
 
 Bars: every content page is fetched and found; at most 15 % of the requests of the first pass go to
-anything else; none of the pages that are found says what another says.
+anything else; no page that is found says what another says; of later visits at least 80 % go to
+pages that can change, and edits are found within twice the planned interval.
 """
 
 import argparse
-import contextlib
 import json
 import re
-import shutil
-import socket
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
-PACKAGED = Path("/usr/share/dokuwiki")
+from application_sites import APPLICATIONS, Missing, Site
+
+RUN = [sys.executable, "-m", "recrawl"]
+WASTE, CHANGING = 0.15, 0.80
 
 
-@contextlib.contextmanager
-def dokuwiki(folder: Path, n_pages: int) -> Iterator[tuple[str, Path]]:
-    """Serve a wiki; yield its address and the server's log."""
-    root, log = folder / "wiki", folder / "server.log"
-    shutil.copytree(PACKAGED, root, symlinks=False)
-    (root / "inc" / "preload.php").unlink(missing_ok=True)
-    shutil.copytree(
-        "/etc/dokuwiki", root / "conf", dirs_exist_ok=True, ignore_dangling_symlinks=True
-    )
-    data = root / "data"
-    for name in "pages attic cache index locks media media_attic media_meta meta tmp log".split():
-        (data / name).mkdir(parents=True, exist_ok=True)
-    (root / "conf" / "local.php").write_text(
-        "<?php $conf['indexdelay']=0; $conf['useacl']=0; $conf['license']=''; "
-        f"$conf['savedir']='{data}';"
-    )
-    links = "\n".join(f"  * [[page{number}]]" for number in range(n_pages))
-    (data / "pages" / "start.txt").write_text(f"====== Start ======\nWelcome.\n{links}")
-    for number in range(n_pages):
-        (data / "pages" / f"page{number}.txt").write_text(
-            f"====== Page {number} ======\n"
-            f"The text of page {number}, about word{number * 7919}.\n\n"
-            f"See [[page{(31 * number + 7) % n_pages}]] and [[start]].\n"
-        )
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with log.open("wb") as out:
-        server = subprocess.Popen(
-            ["php", "-S", f"127.0.0.1:{port}", "-t", str(root)], stdout=out, stderr=out
-        )
-        try:
-            while True:
-                with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-                    break
-                time.sleep(0.1)
-            yield f"http://127.0.0.1:{port}/doku.php?id=start", log
-        finally:
-            server.terminate()
-            server.wait()
+@dataclass
+class Judged:
+    """What a server's log says of a crawl."""
+
+    name: str
+    content: int = 0
+    fetched: int = 0
+    requests: int = 0
+    wasted: int = 0
+    found: int = 0
+    copies: int = 0
+    other: list[str] = field(default_factory=list)
+    later: int = 0
+    later_changing: int = 0
+    delays_s: list[float] = field(default_factory=list)
+    missed: int = 0
+    edits: int = 0
+    interval_s: float = 0.0
+
+    @property
+    def waste(self) -> float:
+        """Share of the first pass's requests that went neither to content nor on the way to it."""
+        return self.wasted / max(self.requests, 1)
+
+    def missed_bars(self) -> list[str]:
+        """Return which bars were missed."""
+        bars = {
+            "pages": self.fetched >= self.content,
+            "found": self.found >= self.content,
+            "waste": self.wasted <= WASTE * self.requests,
+            "copies": self.copies == 0,
+            "later": self.later_changing >= CHANGING * self.later,
+            "delay": not self.edits
+            or (bool(self.delays_s) and statistics.median(self.delays_s) <= 2 * self.interval_s),
+        }
+        return [name for name, is_met in bars.items() if not is_met]
 
 
-def crawl(folder: Path, home: str) -> list[str]:
-    """Crawl it once; return the signatures of what was indexed, as text."""
+def is_robots_txt(url: str) -> bool:
+    """Tell whether it is asked out of courtesy."""
+    return url == "/robots.txt"
+
+
+def first_pass(site: Site, folder: Path, judged: Judged) -> None:
+    """Crawl once, and search."""
     (folder / "recrawl.toml").write_text(
-        f'seeds = ["{home}"]\ncontact = "mailto:bench@site.test"\nbudget = "50/s"\n'
+        f'seeds = ["{site.home}"]\ncontact = "mailto:bench@site.test"\nbudget = "50/s"\n'
         '[politeness]\ndelay = "20ms"\nallow_private = ["127.0.0.1"]\n'
-        '[plan]\nfirst_pass = "polite"\n'
+        '[plan]\nfirst_pass = "polite"\nreplan = "10s"\n'
+        '[revisit]\nmin_interval = "5s"\ninitial_interval = "20s"\n'
     )
-    run = [sys.executable, "-m", "recrawl"]
-    subprocess.run([*run, "run", "--once", "-q"], cwd=folder, check=True)
+    subprocess.run([*RUN, "run", "--once", "-q"], cwd=folder, check=True, timeout=1800)
+    asked = [(method, url) for method, url, _ in site.asked() if not is_robots_txt(url)]
+    content = {url for _, url in asked if site.content(url)}
+    way = {url for _, url in asked if site.way(url)}
+    judged.content, judged.fetched, judged.requests = site.n_content, len(content), len(asked)
+    judged.wasted = len(asked) - len(content | way)
+    judged.other = [url for _, url in asked if url not in content | way]
     said = subprocess.run(
-        [*run, "search", "--json", "-n", "1000", "text"],
+        [*RUN, "search", "--json", "-n", "1000", site.word],
         cwd=folder,
         capture_output=True,
         check=True,
     )
-    return [hit["url"] for hit in json.loads(said.stdout)["hits"]]
+    hits = json.loads(said.stdout)["hits"]
+    paths = [re.sub(r"^https?://[^/]+", "", hit["url"]) for hit in hits]
+    judged.found = len({path for path in paths if site.content(path) or path == "/"})
+    texts = [(hit.get("title"), hit.get("snippet") or hit.get("text")) for hit in hits]
+    judged.copies = len(texts) - len(set(texts))
+
+
+def go_on(site: Site, folder: Path, judged: Judged, seconds: float) -> None:
+    """Crawl on while pages are edited."""
+    budget_per_s = judged.content / 30.0  # each page twice a minute, were it only for them
+    judged.interval_s = 30.0
+    size = site.log.stat().st_size
+    running = subprocess.Popen([*RUN, "run", "--budget", f"{budget_per_s:.3g}/s", "-q"], cwd=folder)
+    edited: dict[str, float] = {}
+    seen: list[tuple[float, str]] = []
+    place, started, number = size, time.monotonic(), 0
+    try:
+        while (now := time.monotonic()) < started + seconds:
+            if (
+                site.edit
+                and now - started > 4 * (judged.edits + 1)
+                and now < started + seconds - 60
+            ):
+                judged.edits += 1
+                number = (number + 37) % max(judged.content - 1, 1)
+                edited[site.edit(number)] = time.monotonic()
+            news = site.asked(place)
+            place = site.log.stat().st_size
+            seen += [(time.monotonic(), url) for _, url, _ in news if not is_robots_txt(url)]
+            time.sleep(0.3)
+    finally:
+        running.terminate()
+        running.wait()
+    judged.later = len(seen)
+    judged.later_changing = sum(site.content(url) or site.way(url) for _, url in seen)
+    for url, at in edited.items():
+        after = [when - at for when, asked in seen if asked == url and when > at]
+        if after:
+            judged.delays_s.append(after[0])
+        else:
+            judged.missed += 1
+
+
+def tell(judged: Judged, *, verbose: bool) -> None:
+    """Print one application's figures."""
+    delays = judged.delays_s
+    late = f"{statistics.median(delays):.0f} s" if delays else "-"
+    print(
+        f"{judged.name:10} content {judged.fetched}/{judged.content}  found {judged.found}  "
+        f"requests {judged.requests}  waste {judged.waste:.0%}  copies {judged.copies}  later "
+        f"{judged.later}, to pages that change {judged.later_changing / max(judged.later, 1):.0%}  "
+        f"edits {judged.edits}, found after {late}, not yet {judged.missed}  "
+        f"bars missed: {', '.join(judged.missed_bars()) or 'none'}",
+        flush=True,
+    )
+    if verbose:
+        for url in judged.other[:60]:
+            print("    ", url)
 
 
 def main() -> None:
     """Crawl and count."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pages", type=int, default=200)
-    n_pages = parser.parse_args().pages
-    if not PACKAGED.is_dir() or shutil.which("php") is None:
-        print("skipped: dokuwiki or php-cli is not installed")
-        return
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        with dokuwiki(folder, n_pages) as (home, log):
-            found = crawl(folder, home)
-            asked = re.findall(rb"GET (\S+)", log.read_bytes())
-    content = {url for url in asked if re.fullmatch(rb"/doku\.php\?id=(page\d+|start)", url)}
-    other = len(asked) - len(content)
-    print(f"content pages fetched {len(content)} of {n_pages + 1}")
-    print(f"requests {len(asked)}, to anything else {other} ({other / len(asked):.1%}; bar 15 %)")
-    print(f"pages found by a word of all of them: {len(found)} (bar {n_pages})")
-    if len(content) < n_pages + 1 or other > 0.15 * len(asked) or len(set(found)) < n_pages:
-        sys.exit("a bar was missed")
+    parser.add_argument("names", nargs="*", default=list(APPLICATIONS))
+    parser.add_argument("--pages", type=int, default=100)
+    parser.add_argument("--later", type=float, default=120.0, help="seconds; 0: first pass only")
+    parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("--keep", type=Path, help="leave the state there")
+    options = parser.parse_args()
+    bad = False
+    for name in options.names:
+        with tempfile.TemporaryDirectory() as made:
+            folder = options.keep / name if options.keep else Path(made)
+            folder.mkdir(parents=True, exist_ok=True)
+            try:
+                with APPLICATIONS[name](folder, options.pages) as site:
+                    judged = Judged(name)
+                    first_pass(site, folder, judged)
+                    if options.later:
+                        go_on(site, folder, judged, options.later)
+            except Missing as missing:
+                print(f"{name:10} skipped: {missing} is not installed")
+                continue
+            tell(judged, verbose=options.verbose)
+            bad = bad or bool(judged.missed_bars())
+    sys.exit("a bar was missed" if bad else 0)
 
 
 if __name__ == "__main__":

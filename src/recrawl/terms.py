@@ -202,6 +202,8 @@ class PageUpdate:
     redirect_url: str | None = None
     difference: str | None = None  # to the copy that this one took the place of
     links: bytes | None = None  # as `learning.link_lists` has them; None: as before
+    gist: tuple[int, int, int] | None = None  # of new content; see `crawler.control.gists`
+    told_news: bool | None = None  # whether a feed listed pages that were not known
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,8 +96,9 @@ class Fetcher(Protocol):
         etag, last_modified : validators of the copy at hand, for a conditional request
         max_bytes : bound on the body as received and as decoded; default: the adapter's
         truncate : cut a longer body at the bound instead of failing
-        pages_only : of what is no page by its headers (archives, pictures, attachments) return no
-            body: the adapter need not receive it
+        pages_only : of what is no page by its headers, or is called plain text and is none by its
+            first bytes (archives, pictures, attachments), return no body: the adapter need not
+            receive it
 
         Raises
         ------
@@ -365,8 +366,8 @@ class Frontier(Protocol):
         """Make pages due now that were put off, as if they had just been discovered."""
         ...
 
-    def with_query(self) -> Iterable[tuple[str, PageState, bytes | None]]:
-        """Address, state and signature of every visited page that has a query."""
+    def visited(self, latest: int) -> Iterable[tuple[str, PageState, bytes | None]]:
+        """Address, state and signature of visited pages: all that have a query, and the latest."""
         ...
 
     def defer(self, lease: Lease, due_s: float) -> None:

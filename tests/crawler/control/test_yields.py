@@ -1,8 +1,12 @@
 """What kinds of address bring: shapes are told apart, tried, and visited as they prove worth it."""
 
+from dataclasses import replace
+
 import pytest
 
-from recrawl.crawler.control.yields import AddressYields, is_doubted
+from recrawl.crawler.control.doubts import is_doubted, page_of_version
+from recrawl.crawler.control.gists import gist, is_near
+from recrawl.crawler.control.yields import AddressYields
 from recrawl.terms import Lease, Outcome, PageState, PageUpdate, Visit
 
 A, NOW_S, HOUR_S = "http://a.test", 1_800_000_000.0, 3_600.0
@@ -79,14 +83,73 @@ def test_what_is_put_off_is_tried_now_and_then() -> None:
     assert yields.due_s(later, NOW_S + 4 * HOUR_S + 1.0) > NOW_S + 6 * HOUR_S
 
 
-def test_addresses_without_a_query_never_wait() -> None:
-    """Their paths are their names."""
+def test_a_branch_of_copies_or_of_what_may_not_be_indexed_is_left_after_a_few() -> None:
+    """And a file's ending that cannot be read; the branch beside it is visited whole."""
+    poor = [f"/wiki/Special:Log/{number}" for number in range(200)]
+    files = [f"/pool/{number}.zip" for number in range(200)]
+    good = [f"/wiki/Page_{number}" for number in range(200)]
+    paths = [path for three in zip(poor, files, good, strict=True) for path in three]
+
+    seen = crawled(
+        AddressYields(),
+        paths,
+        [f"text {number}" if "Page" in path else None for number, path in enumerate(paths)],
+    )
+
+    visited_paths = [paths[number] for number in seen]
+    assert set(good) <= set(visited_paths)
+    assert len(set(poor) & set(visited_paths)) <= 15
+    assert len(set(files) & set(visited_paths)) <= 3
+
+
+def test_trouble_of_pages_says_nothing_of_their_branch() -> None:
+    """A sitemap that lists what is gone must not hide what is not."""
     yields = AddressYields()
 
     for number in range(50):
         one = lease(number, f"/p/{number}")
         assert yields.due_s(one, NOW_S) == NOW_S
-        yields.observe(visited(one, None))
+        yields.observe(visited(one, None, Outcome.NOT_FOUND))
+
+
+def test_listings_sorted_otherwise_are_one_listing() -> None:
+    """In every directory, with what a directory is called by its path."""
+    yields, asked = AddressYields(), 0
+    number = 0
+    for place in range(50):
+        for query in ("", *(f"?C={by};O={order}" for by in "NMSD" for order in "AD")):
+            number += 1
+            one = lease(number, f"/d{place}/{query}")
+            if yields.due_s(one, NOW_S) > NOW_S:
+                continue
+            asked += bool(query)
+            names = [f"file{place}-{n}" for n in range(20)]
+            names = names[::-1] if "O=D" in query else names
+            yields.observe(replace(visited(one, f"{query}"), gist=gist(" ".join(names), one.url)))
+
+    assert asked <= 10
+
+
+def test_versions_of_pages_that_are_known_bring_nothing_whatever_they_say() -> None:
+    """As repositories and wikis have them, a hundred for each page."""
+    pages = [f"/tree/file{number}" for number in range(40)]
+    digests = [f"{number:040x}" for number in range(40)]
+    old = [f"{page}?id={digest}" for page in pages for digest in digests]
+    paths = [*pages, *old, *(f"/commit/?id={digest}" for digest in digests)]
+
+    seen = crawled(AddressYields(), paths, [f"text {number}" for number in range(len(paths))])
+
+    assert set(range(40)) <= set(seen)
+    assert len(seen) < 50
+
+
+def test_hashes_that_are_pages_of_their_own_are_visited() -> None:
+    """Nothing is known that they could be versions of."""
+    paths = [f"/paste?id={number:040x}" for number in range(300)]
+
+    seen = crawled(AddressYields(), paths, [f"text {number}" for number in range(300)])
+
+    assert len(seen) == 300
 
 
 def test_a_start_learns_what_was_known() -> None:
@@ -109,7 +172,9 @@ def test_a_start_learns_what_was_known() -> None:
         (True, "oldid=17"),
         (True, "p=repo.git;a=commitdiff;h=12ab"),
         (True, "replytocom=5"),
+        (True, "title=Special:Log&page=X"),
         (False, "id=start"),
+        (False, "title=Specials"),
         (False, "title=Main_Page"),
         (False, "p=12"),
         (False, "action=view&id=3"),
@@ -119,3 +184,83 @@ def test_a_start_learns_what_was_known() -> None:
 def test_words_that_speak_against_a_page(doubted: bool, query: str) -> None:
     """Of parameters, not of names."""
     assert is_doubted(f"{A}/x?{query}") is doubted
+
+
+@pytest.mark.parametrize(
+    ("url", "page"),
+    [
+        ("/w/index.php?title=X&oldid=7", "/w/index.php?title=X"),
+        (f"/tree/f?id={'ab' * 20}", "/tree/f"),
+        ("/f?id=abc", None),
+        ("/?rev=1", None),
+        ("/f", None),
+    ],
+)
+def test_pages_that_versions_are_of(url: str, page: str | None) -> None:
+    """By the names of parameters, and by hashes."""
+    assert page_of_version(f"{A}{url}") == (None if page is None else f"{A}{page}")
+
+
+def test_the_order_of_words_counts_only_where_few_differ() -> None:
+    """A listing is the same however sorted; a table of digits is not."""
+    assert gist("one two three four", A).same == gist("four three two ONE", A).same
+    assert gist("0 1 1 0 0 1 0 1 1 1", A).same != gist("1 0 1 0 0 1 0 1 1 1", A).same
+
+
+def test_a_page_that_says_but_its_own_name_is_a_copy() -> None:
+    """Pages that are not there yet, in a wiki that says so with status 200."""
+    yields = AddressYields()
+    text = "This topic {} does not exist yet; if you may, create it by a click on the button above."
+
+    asked = 0
+    for number in range(100):
+        one = lease(number, f"/wiki/none{number}")
+        if yields.due_s(one, NOW_S) == NOW_S:
+            asked += 1
+            said = gist(text.format(f"none{number}"), one.url)
+            yields.observe(replace(visited(one, f"{number}"), gist=said))
+
+    assert asked <= 15
+
+
+def test_a_variant_that_says_nearly_the_same_brings_nothing() -> None:
+    """Print views, branches, sessions; what says something else is a page."""
+    words = [f"word{number}" for number in range(300)]
+    page = gist(" ".join(words), "http://a.test/p")
+    printed = gist(" ".join([*words, "printed", "today"]), "http://a.test/p?print=1")
+    other = gist(" ".join(f"else{number}" for number in range(300)), "http://a.test/p?b=1")
+
+    assert is_near(page.near, printed.near)
+    assert not is_near(page.near, other.near)
+
+    yields, asked = AddressYields(), 0
+    for number in range(100):
+        for query in ("", "?view=v1"):
+            one = lease(2 * number + bool(query), f"/p{number}{query}")
+            if yields.due_s(one, NOW_S) > NOW_S:
+                continue
+            asked += bool(query)
+            text = " ".join([f"{word}-{number}" for word in words] + ["more"] * bool(query))
+            yields.observe(replace(visited(one, f"{one.page_id}"), gist=gist(text, one.url)))
+
+    assert asked <= 15
+
+
+@pytest.mark.parametrize(
+    ("doubted", "path"),
+    [
+        (True, "/wiki/Special:Log"),
+        (True, "/wp-login.php"),
+        (True, "/account/sign-in"),
+        (True, "/pool/a.tar.gz"),
+        (True, f"/commit/{'0a' * 20}"),
+        (False, "/wiki/Specialities"),
+        (False, "/docs/login-and-logout"),
+        (False, "/a.html"),
+        (False, "/v1.2/x"),
+        (False, "/paper.pdf"),
+    ],
+)
+def test_paths_that_speak_against_a_page(doubted: bool, path: str) -> None:
+    """Places, files and hashes; not words that pages are about."""
+    assert is_doubted(f"{A}{path}") is doubted

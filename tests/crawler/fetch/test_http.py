@@ -1,12 +1,14 @@
 """What HttpFetcher itself promises, beyond what every fetcher does."""
 
 import asyncio
+import contextlib
 import socket
 
 import pytest
 
 from recrawl.crawler.fetch.http import HttpFetcher
 from recrawl.errors import FetchError
+from recrawl.terms import FetchResponse
 
 
 async def asked_for(path: str) -> str:
@@ -108,3 +110,46 @@ def test_a_status_that_is_none_is_no_answer() -> None:
 
     with pytest.raises(FetchError, match="protocol: status 1 is none"):
         asyncio.run(main())
+
+
+async def fetched(body: bytes, content_type: str) -> FetchResponse:
+    """Fetch from a server that sends a body in small pieces, as long as it is read."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\nConnection: close\r\n\r\n"
+        writer.write(head.encode())
+        with contextlib.suppress(ConnectionError):
+            for start in range(0, len(body), 4_096):
+                writer.write(body[start : start + 4_096])
+                await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    async with server, HttpFetcher(user_agent="test", allow_private=["127.0.0.1"]) as fetcher:
+        return await fetcher.fetch(f"http://127.0.0.1:{port}/", pages_only=True)
+
+
+def test_an_archive_that_is_called_text_is_not_read() -> None:
+    """As servers send files whose endings they do not know."""
+    found = asyncio.run(fetched(b"PK\x03\x04" + bytes(range(256)) * 8, "text/plain"))
+
+    assert (found.content_type, found.body) == ("application/octet-stream", b"")
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        (b"plain text\n\t\x1b[1mbold\x1b[0m", "text/plain"),
+        ("\ufeffwide".encode("utf-16-le"), "text/plain"),
+        ("na\u00efve".encode("latin-1"), "text/plain"),
+        (b"<p>an odd \x01 sign", "text/html"),
+        (b"", "text/plain"),
+    ],
+)
+def test_text_is_read_whatever_its_signs(body: bytes, content_type: str) -> None:
+    """Escapes of terminals, other encodings, and pages that browsers show all the same."""
+    found = asyncio.run(fetched(body, content_type))
+
+    assert (found.content_type, found.body) == (content_type, body)

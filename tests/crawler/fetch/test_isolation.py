@@ -246,3 +246,22 @@ def test_a_reader_does_not_outlive_whoever_started_it() -> None:
         parent.send_signal(signal.SIGKILL)
 
     assert ends(child, within_s=30.0)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'<title>App</title><div id="root"></div><script src="a.js"></script>',
+        b'<html lang="de"><title>T</title><meta name="robots" content="noindex, nofollow">'
+        b"<h2>H</h2>x",
+        b'<link rel="canonical" href="/c"><link rel="alternate" type="application/rss+xml" '
+        b'href="/f"><a href="/l">link</a> text',
+    ],
+)
+async def test_a_reader_tells_all_that_a_page_says(body: bytes) -> None:
+    """Large pages are read elsewhere, and nothing of what they say is lost on the way."""
+    extractor = IsolatedExtractor("recrawl", PLENTY)
+    try:
+        assert await extractor.page(page(body)) == PageExtractor("recrawl").page(page(body))
+    finally:
+        extractor.close()

@@ -1,21 +1,38 @@
-"""What kinds of address bring: pages behind a query are visited as their kind has proved worth it.
+"""What kinds of address bring: pages are visited as their kind has proved worth it.
 
 One script of a site can have an address for every page, and a hundred for each that edit, compare,
-sort or log in. Addresses are told apart by shape: host, path, names of parameters, and the values
-of those parameters that have few. The first of a shape are visited like any other page; what they
-bring (a page that was not known, or nothing) is a coin tossed, and while the chance that the next
-brings something is small, few more are tried. Words that speak against an address only make its
-shape prove itself sooner: evidence overrides them.
+sort or log in; a directory of archives has thousands that nobody can read. Addresses are of kinds:
+
+- with a query, by shape: path, names of parameters, and the values of those parameters that have
+  few; and by the same shape whatever the path, which speaks for a path of which nothing is known;
+- without, by the ending of the file's name, and by the branch of the site that they lie in.
+
+The first of a kind are visited like any other page; what they bring (a page that was not known, or
+nothing) is a coin tossed, and while the chance that the next brings something is small, few more
+are tried. A copy brings nothing, whatever the order of its words; nor does a page that says nearly
+what it says without one of its parameters, nor a version of a page that is known. What speaks
+against an address (:mod:`recrawl.crawler.control.doubts`) makes its kind prove itself sooner, and
+all that is doubted on a host together is held to a small share of what the host has brought:
+evidence overrides it.
 """
 
-import re
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import Final
 
+from recrawl.crawler.control.doubts import (
+    is_doubted,
+    less_specific,
+    page_of_version,
+    shape_of_doubt,
+    suffix_of,
+    without_hashes,
+)
+from recrawl.crawler.control.gists import Gist, is_near
 from recrawl.crawler.control.urls import host_of, path_of
-from recrawl.terms import Lease, Outcome, PageState, PageUpdate
+from recrawl.terms import Kind, Lease, Outcome, PageState, PageUpdate
 
 __all__ = ["LITTLE", "AddressYields"]
 
@@ -23,43 +40,37 @@ LITTLE: Final = "addresses of its kind have brought nothing new: only few of the
 _FEW: Final = 8  # values of a parameter that are told apart; one with more of them names pages
 _TRIES: Final = 6  # of a shape, before what it brings is looked at
 _DOUBTED_TRIES: Final = 2
+_BROAD_TRIES: Final = 8  # of a branch, or of a shape whatever the path
 _LEAST_YIELD: Final = 0.15  # chance that one more brings something
 _PRIOR: Final = (1.0, 1.0)  # of bringing something, and nothing
 _DOUBTED_PRIOR: Final = (0.2, 1.8)
-_TRICKLE_S: Final = 3 * 3_600.0  # between two tries of a shape that brings nothing
-_MOST_WAITING: Final = 20_000  # of a shape, that are told of when it proves worth it
+_PROVEN: Final = 0.4  # chance from which on a kind is no longer doubted
+_DOUBTED_SHARE: Final = 0.08  # of the pages that a host has brought may be tried of what is doubted
+_DOUBTED_FIRST: Final = 3  # and so many before it has brought any
+_TRICKLE_S: Final = 3 * 3_600.0  # between two tries of a kind that brings nothing
+_MOST_WAITING: Final = 20_000  # of a kind, that are told of when it proves worth it
 _NOT_SEEN: Final = frozenset(
     {Outcome.LOST, Outcome.OBSOLETE, Outcome.THROTTLED, Outcome.DISALLOWED}
 )
-_MOST_SHAPES: Final = 100_000
-_MOST_SIGNATURES: Final = 1_000_000
-_DOUBTS: Final = re.compile(
-    r"""(?:^|[?&;])(?:
-        (?:action|do|act|mode|view|op|cmd|task|a|what|printable|share|replytocom|diff|oldid|rev|revs
-          |revision|rev1|rev2|sessionid|session|sid|phpsessid|jsessionid|token|redirect|redirect_to
-          |returnto|return|sort|order|orderby|dir|idx|media|tab|format|output|feed)=
-        (?:edit|submit|history|diff|recent|revisions|revert|login|logout|register|signup|index|media
-          |mediamanager|export_\w+|backlink|draft|preview|print|printable|email|share|raw|info|delete
-          |protect|watch|unwatch|purge|credits|blame|snapshot|patch|log|shortlog|rss|atom|subscribe
-          |1|yes|true|asc|desc|[\w%/.:+-]*)
-        |C=[NMSD]|O=[AD])(?:$|[&;])""",
-    re.VERBOSE | re.IGNORECASE,
+# Trouble of a page says nothing of the branch that it lies in.
+_TROUBLE: Final = frozenset(
+    {Outcome.FAILED, Outcome.SERVER_ERROR, Outcome.NOT_FOUND, Outcome.GONE, Outcome.DENIED}
 )
-# Of a parameter that often only names a page, the value must speak against it.
-_HARMLESS: Final = re.compile(
-    r"(?:^|[?&;])(?:action|do|act|mode|view|op|cmd|task|a|what|tab|format|output)="
-    r"(?:show|view|read|display|page|article|summary|tree|blob|html)?(?:$|[&;])",
-    re.IGNORECASE,
-)
+_MOST_KINDS: Final = 100_000
+_MOST_SIGNATURES: Final = 200_000
 
 
-@dataclass(slots=True)
-class _Shape:
+@dataclass(slots=True, eq=False)
+class _Kind:
+    """Addresses that are alike; ``name`` is for people."""
+
+    name: str
+    is_doubted: bool = False
+    is_broad: bool = False  # holds back only what is known to bring little
     tries: int = 0  # visited, or handed out to be
     brought: int = 0
     nothing: int = 0
     next_s: float = 0.0  # when one more may be tried
-    is_doubted: bool = False
     waiting: deque[tuple[int, int]] = field(default_factory=deque)  # put off: page and host
 
     @property
@@ -69,49 +80,92 @@ class _Shape:
         return (self.brought + good) / (self.brought + self.nothing + good + bad)
 
     @property
-    def n_welcome(self) -> int:
+    def first(self) -> int:
+        """Tries before what it brings is looked at."""
+        few = _DOUBTED_TRIES if self.is_doubted else _TRIES
+        return max(few, _BROAD_TRIES) if self.is_broad and not self.is_doubted else few
+
+    @property
+    def is_known(self) -> bool:
+        """True when enough was seen of it to go by."""
+        return self.brought + self.nothing >= self.first
+
+    @property
+    def n_welcome(self) -> float:
         """How many more may be tried now."""
-        tries = _DOUBTED_TRIES if self.is_doubted else _TRIES
-        if self.likely < _LEAST_YIELD:
-            return max(tries - self.tries, 0)
+        if self.likely < _LEAST_YIELD and (self.is_doubted or self.is_known or not self.is_broad):
+            return max(self.first - self.tries, 0)
+        if self.is_broad:
+            return inf
         on_their_way = self.tries - self.brought - self.nothing
-        return max(tries, self.brought) - on_their_way
+        return max(self.first, self.brought) - on_their_way
+
+
+class _Doubted(_Kind):
+    """All that is doubted on a host; ``brought`` counts what the whole host has brought."""
+
+    @property
+    def n_welcome(self) -> float:
+        return max(_DOUBTED_FIRST + int(_DOUBTED_SHARE * self.brought) - self.tries, 0)
 
 
 class AddressYields:
-    """Learns what shapes of address bring, and says which pages wait.
+    """Learns what kinds of address bring, and says which pages wait.
 
     In memory: what the state knows of visited pages is enough to learn it anew.
     """
 
     def __init__(self) -> None:
         self._values: dict[tuple[str, str], set[str]] = {}
-        self._shapes: dict[tuple[str, ...], _Shape] = {}
-        self._signatures: set[int] = set()
+        self._kinds: dict[tuple[str, ...], _Kind] = {}
+        self._texts: set[int] = set()
+        self._near: dict[int, int] = {}  # by page
+        self._visited: set[int] = set()
 
     def recall(self, visited: Iterable[tuple[str, PageState, bytes | None]]) -> None:
-        """Learn from pages with a query that were visited before: address, state, signature."""
-        for url, state, signature in visited:
-            self._shape(url).tries += 1
-            self._count(url, state is PageState.INDEXED and self._is_new(url, signature))
+        """Learn from pages that were visited before: address, state, signature."""
+        pages = list(visited)
+        self._visited.update(hash(url) for url, _, _ in pages)
+        for url, state, signature in pages:
+            found = self._kinds_of(url)
+            if self._is_in_doubt(url, found):
+                self._doubted(host_of(url)).tries += 1
+            for kind in found:
+                kind.tries += 1
+            self._count(url, found, state is PageState.INDEXED and self._is_new(url, signature))
 
     def observe(self, update: PageUpdate) -> list[tuple[int, int]]:
         """Learn from a visit; return pages, with their hosts, that need no longer be put off."""
         lease, outcome = update.lease, update.visit.outcome
-        if "?" not in lease.url:
-            if update.signature is not None:  # so that its copies are known as such
-                self._is_new(lease.url, update.signature)
-            return []
         if lease.last_visit_s is not None or lease.state is not PageState.DISCOVERED:
             return []
-        shape = self._shape(lease.url)
+        if (
+            lease.kind is Kind.SITEMAP
+        ):  # it tells when pages changed, whether they were known or not
+            return []
+        found, url = self._kinds_of(lease.url), lease.url
         if outcome in _NOT_SEEN:
-            shape.tries = max(shape.tries - 1, 0)
+            in_doubt = self._is_in_doubt(url, found)
+            for kind in (*found, self._doubted(host_of(url))) if in_doubt else found:
+                kind.tries = max(kind.tries - 1, 0)
         else:
-            new = update.state is PageState.INDEXED and self._is_new(lease.url, update.signature)
-            self._count(lease.url, new)
-        free = min(shape.n_welcome, len(shape.waiting))
-        return [shape.waiting.popleft() for _ in range(free)]
+            if len(self._visited) > _MOST_SIGNATURES:
+                self._visited.clear()
+            self._visited.add(hash(url))
+            if lease.kind is Kind.FEED:
+                new = update.told_news is not False
+            else:
+                new = update.state is PageState.INDEXED and (
+                    self._is_new(url, update.signature)
+                    if update.gist is None
+                    else self._says_more(url, Gist(*update.gist))
+                )
+            self._count(url, found, new, is_trouble=outcome in _TROUBLE)
+        welcome = []
+        for kind in (*found, self._doubted(host_of(url))):
+            free = int(min(kind.n_welcome, len(kind.waiting)))
+            welcome += [kind.waiting.popleft() for _ in range(free)]
+        return welcome
 
     def due_s(self, lease: Lease, now_s: float) -> float:
         """Return when a page that was never visited is to be tried: now, or later.
@@ -119,74 +173,146 @@ class AddressYields:
         A page that is to be tried now counts as tried. One that is put off is told of by
         :meth:`observe` as soon as its kind turns out to be worth it.
         """
-        if "?" not in lease.url:
+        if lease.kind is Kind.SITEMAP:
             return now_s
-        shape = self._shape(lease.url)
-        if shape.n_welcome > 0:
-            shape.tries += 1
-            return now_s
-        if 0.0 < shape.next_s <= now_s:  # a few are tried all the same
-            shape.tries += 1
-            shape.next_s = now_s + _TRICKLE_S
-            return now_s
-        shape.next_s = shape.next_s or now_s + _TRICKLE_S
-        if len(shape.waiting) < _MOST_WAITING:
-            shape.waiting.append((lease.page_id, lease.host_id))
-        return shape.next_s + _TRICKLE_S * len(shape.waiting)
+        found = self._kinds_of(lease.url)
+        doubted = self._doubted(host_of(lease.url)) if self._is_in_doubt(lease.url, found) else None
+        against = _against(found, doubted)
+        if against is not None and not 0.0 < against.next_s <= now_s:
+            against.next_s = against.next_s or now_s + _TRICKLE_S
+            if len(against.waiting) < _MOST_WAITING:
+                against.waiting.append((lease.page_id, lease.host_id))
+            return against.next_s + _TRICKLE_S * len(against.waiting)
+        if against is not None:  # a few are tried all the same
+            against.next_s = now_s + _TRICKLE_S
+        for kind in found if doubted is None else (*found, doubted):
+            kind.tries += 1
+        return now_s
 
     @property
     def n_put_off(self) -> int:
         """Pages that wait for their kind to prove worth it."""
-        return sum(len(shape.waiting) for shape in self._shapes.values())
+        return sum(len(kind.waiting) for kind in self._kinds.values())
 
     def examples(self, limit: int = 20) -> Sequence[tuple[str, int, int]]:
-        """Return shapes that bring little, in words, with visits and what they brought."""
+        """Return kinds that bring little, in words, with visits and what they brought."""
         poor = [
-            (_words(key), shape.brought + shape.nothing, shape.brought)
-            for key, shape in self._shapes.items()
-            if shape.nothing >= _DOUBTED_TRIES and shape.brought < _LEAST_YIELD * shape.nothing
+            (kind.name, kind.brought + kind.nothing, kind.brought)
+            for kind in self._kinds.values()
+            if kind.nothing >= _DOUBTED_TRIES and kind.brought < _LEAST_YIELD * kind.nothing
         ]
         return sorted(poor, key=lambda row: -row[1])[:limit]
 
-    def _count(self, url: str, is_new: bool) -> None:
-        shape = self._shape(url)
-        shape.brought += is_new
-        shape.nothing += not is_new
+    def _count(
+        self, url: str, found: list[_Kind], is_new: bool, *, is_trouble: bool = False
+    ) -> None:
+        page = page_of_version(url)
+        is_new = is_new and (page is None or hash(page) not in self._visited)
+        for kind in found:
+            if is_trouble and kind.is_broad:
+                kind.tries = max(kind.tries - 1, 0)
+                continue
+            kind.brought += is_new
+            kind.nothing += not is_new
+        self._doubted(host_of(url)).brought += is_new
 
-    def _is_new(self, url: str, signature: bytes | None) -> bool:
+    def _is_new(self, url: str, told: bytes | int | None) -> bool:
         """Tell whether no other page of the host says the same; remember that this one does."""
-        if signature is None:
+        if told is None:
             return True
-        if len(self._signatures) > _MOST_SIGNATURES:
-            self._signatures.clear()
-        told = hash((host_of(url), signature))
-        known = told in self._signatures
-        self._signatures.add(told)
+        if len(self._texts) > _MOST_SIGNATURES:
+            self._texts.clear()
+        mark = hash((host_of(url), told))
+        known = mark in self._texts
+        self._texts.add(mark)
         return not known
 
-    def _shape(self, url: str) -> _Shape:
+    def _says_more(self, url: str, told: Gist) -> bool:
+        """Tell whether a page says more than another, or than the one that it is a variant of."""
+        if len(self._near) > _MOST_SIGNATURES:
+            self._near.clear()
+        self._near[hash(url)] = told.near
+        is_new = self._is_new(url, told.same)
+        if told.nameless != told.same:
+            is_new &= self._is_new(url, told.nameless)
+        return is_new and not any(
+            is_near(self._near.get(hash(base), 0), told.near) for base in less_specific(url)
+        )
+
+    def _is_in_doubt(self, url: str, found: list[_Kind]) -> bool:
+        return is_doubted(url) and not any(
+            kind.is_known and kind.likely >= _PROVEN for kind in found
+        )
+
+    def _doubted(self, host: str) -> _Kind:
+        key = ("doubted", host)
+        if key not in self._kinds:
+            self._kinds[key] = _Doubted(f"{host}: whatever speaks against itself")
+        return self._kinds[key]
+
+    def _kind(self, *key: str, doubted: bool = False, broad: bool = False) -> _Kind:
+        if len(self._kinds) > _MOST_KINDS:
+            self._kinds.clear()
+        found = self._kinds.get(key)
+        if found is None:
+            found = self._kinds[key] = _Kind("".join(key[1:]), doubted, broad)
+        return found
+
+    def _kinds_of(self, url: str) -> list[_Kind]:
+        """Return the kinds of an address, the narrowest first."""
         host = host_of(url)
         path, _, query = path_of(url).partition("?")
-        key = [host, path]
-        parts = sorted(part.partition("=") for part in query.replace(";", "&").split("&")[:50])
-        for name, _, value in parts:
+        doubted = is_doubted(url)
+        if query:
+            path, words = without_hashes(path), f"?{self._words(host, path, query)}"
+            kinds = [
+                self._kind("shape", host, path, words, doubted=doubted),
+                self._kind("any path", host, "/*", words, doubted=doubted, broad=True),
+            ]
+            names = "&".join(shape_of_doubt(name, value) for name, _, value in _parts(query))
+            kinds.append(self._kind("names", host, f"{path}?{names}", doubted=doubted, broad=True))
+            return kinds
+        suffix, branch = suffix_of(url), _branch_of(path)
+        if doubted:
+            kind = f"/*.{suffix}" if suffix is not None else branch
+            return [self._kind("doubted", host, kind, doubted=True, broad=True)]
+        kinds = [self._kind("branch", host, branch, broad=True)]
+        if suffix is not None:
+            kinds.insert(0, self._kind("file", host, f"/*.{suffix}", broad=True))
+        return kinds
+
+    def _words(self, host: str, path: str, query: str) -> str:
+        """Return the shape of a query: names, and the values of parameters that have few."""
+        told = []
+        for name, _, value in _parts(query):
             place = f"{path}?{name[:100]}"
-            if len(self._values) > _MOST_SHAPES:
+            if len(self._values) > _MOST_KINDS:
                 self._values.clear()
             values = self._values.setdefault((host, place), set())
             if len(values) <= _FEW:
                 values.add(value[:100])
-            key.append(f"{name[:100]}={value[:100]}" if len(values) <= _FEW else f"{name[:100]}=*")
-        if len(self._shapes) > _MOST_SHAPES:
-            self._shapes.clear()
-        return self._shapes.setdefault(tuple(key), _Shape(is_doubted=is_doubted(url)))
+            told.append(f"{name[:100]}={value[:100] if len(values) <= _FEW else '*'}")
+        return "&".join(told)
 
 
-def is_doubted(url: str) -> bool:
-    """Tell whether the words of a query speak against a page: edit, diff, login, sort ..."""
-    query = url.partition("?")[2]
-    return bool(_DOUBTS.search(_HARMLESS.sub("&", query)))
+def _against(found: list[_Kind], doubted: _Kind | None) -> _Kind | None:
+    """Return the kind that says that an address is to wait, if one does."""
+    if doubted is not None and doubted.n_welcome <= 0:
+        return doubted
+    if not found[0].is_broad and found[0].is_known:  # what is known of it itself decides
+        return found[0] if found[0].n_welcome <= 0 else None
+    return next((kind for kind in reversed(found) if kind.n_welcome <= 0), None)
 
 
-def _words(key: tuple[str, ...]) -> str:
-    return f"{key[0]}{key[1]}?{'&'.join(key[2:])}"
+def _parts(query: str) -> list[tuple[str, str, str]]:
+    return sorted(part.partition("=") for part in query.replace(";", "&").split("&")[:50])
+
+
+def _branch_of(path: str) -> str:
+    """Return the branch of the site that a page lies in: two levels, and a name space.
+
+    Wikis say by it what their pages are for, as in ``Special:Log``.
+    """
+    *folders, last = without_hashes(path).split("/")
+    space, colon, _ = last.partition(":")
+    return "/".join([*folders[:3], f"{space}:*" if colon and len(folders) < 3 else "*"])

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
@@ -25,10 +25,13 @@ from recrawl.crawler.ports import Fetcher, HubClient
 from recrawl.errors import FetchError
 from recrawl.terms import INDEXABLE, FetchResponse
 
-__all__ = ["FetchBounds", "HttpFetcher"]
+__all__ = ["FetchBounds", "HttpFetcher", "is_binary"]
 
 _NORMAL: Final = re.compile(r"https?://[!-~]+")
 _MOST_LINK: Final = 4_000  # characters of Link headers
+_HEAD: Final = 1_445  # bytes that tell whether a body is text
+_MARKS: Final = (b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe")  # byte orders of text
+_NO_TEXT: Final = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 _CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f]+")
 _ACCEPT: Final = (
     "text/html, application/xhtml+xml, text/plain;q=0.9, application/xml;q=0.8, */*;q=0.1"
@@ -176,12 +179,12 @@ class HttpFetcher(Fetcher, HubClient):
             address = URL(url, encoded=True)
             async with session.get(address, headers=headers, allow_redirects=False) as answer:
                 _check_status(answer.status)
-                body, received, truncated = b"", 0, False
+                body = _Body()
                 if _has_useful_body(answer.status) and not (pages_only and _is_no_page(answer)):
-                    body, received, truncated = await _read(answer, limit, truncate=truncate)
+                    body = await _read(answer, limit, truncate=truncate, text_only=pages_only)
                 else:
                     answer.close()  # not worth reading, nor keeping the connection clean for
-                response = _response(url, answer, body, received, truncated, started)
+                response = _response(url, answer, body, started)
                 return replace(response, headers=_all(answer)) if self._keep_headers else response
         except FetchError:
             raise
@@ -198,7 +201,7 @@ class HttpFetcher(Fetcher, HubClient):
             address = URL(url, encoded=True)
             async with session.post(address, data=dict(form), allow_redirects=False) as answer:
                 answer.close()  # its status is all that counts
-                return _response(url, answer, b"", 0, False, started)
+                return _response(url, answer, _Body(), started)
         except (TimeoutError, aiohttp.ClientError, OSError, ssl.SSLError, ValueError) as error:
             raise _translated(error) from error
 
@@ -220,10 +223,29 @@ def _has_useful_body(status: int) -> bool:
     return 200 <= status < 300
 
 
+class _Body(NamedTuple):
+    """A decoded body; a binary one that was called text is not read further."""
+
+    content: bytes = b""
+    received: int = 0
+    is_cut: bool = False
+    is_binary: bool = False
+
+
+def is_binary(head: bytes) -> bool:
+    """Tell whether what is called plain text begins as no text does (WHATWG MIME Sniffing, 7.2)."""
+    return not head.startswith(_MARKS) and _NO_TEXT.search(head, 0, _HEAD) is not None
+
+
 async def _read(
-    answer: aiohttp.ClientResponse, limit: int, *, truncate: bool
-) -> tuple[bytes, int, bool]:
-    """Return the decoded body, the bytes received, and whether it was cut at the limit."""
+    answer: aiohttp.ClientResponse, limit: int, *, truncate: bool, text_only: bool
+) -> _Body:
+    """Read and decode a body, up to the limit.
+
+    Servers call what they do not know plain text: archives, disks. With ``text_only`` those are not
+    read to their end.
+    """
+    suspect = text_only and answer.content_type == "text/plain"
     decoder = decoder_for(answer.headers.get("Content-Encoding", ""))
     declared = answer.content_length
     if declared is not None and declared > limit and not truncate:
@@ -236,11 +258,16 @@ async def _read(
         decoded = piece if decoder is None else _decode(decoder, piece, limit - size + 1)
         size += len(decoded)
         pieces.append(decoded)
+        if suspect and size > 0:
+            if is_binary(b"".join(pieces)[:_HEAD]):
+                answer.close()
+                return _Body(received=received, is_binary=True)
+            suspect = size < _HEAD
         if max(size, received) > limit:
             if not truncate:
                 raise FetchError("too-large", f"more than {limit} bytes")
-            return b"".join(pieces)[:limit], received, True
-    return (pieces[0] if len(pieces) == 1 else b"".join(pieces)), received, False
+            return _Body(b"".join(pieces)[:limit], received, is_cut=True)
+    return _Body(pieces[0] if len(pieces) == 1 else b"".join(pieces), received)
 
 
 def _decode(decoder: Decoder, piece: bytes, limit: int) -> bytes:
@@ -253,17 +280,15 @@ def _decode(decoder: Decoder, piece: bytes, limit: int) -> bytes:
 def _response(
     url: str,
     answer: aiohttp.ClientResponse,
-    body: bytes,
-    received: int,
-    truncated: bool,
+    body: _Body,
     started: float,
 ) -> FetchResponse:
     headers = answer.headers
     return FetchResponse(
         url=url,
         status=answer.status,
-        body=body,
-        content_type=answer.content_type,
+        body=body.content,
+        content_type="application/octet-stream" if body.is_binary else answer.content_type,
         charset=answer.charset,
         location=_header(headers.get("Location")),
         etag=_header(headers.get("ETag")),
@@ -271,9 +296,9 @@ def _response(
         retry_after=_header(headers.get("Retry-After")),
         link=", ".join(headers.getall("Link", []))[:_MOST_LINK],
         robots_tag=", ".join(headers.getall("X-Robots-Tag", []))[:1000],
-        received_bytes=received,
+        received_bytes=body.received,
         elapsed_s=time.perf_counter() - started,
-        truncated=truncated,
+        truncated=body.is_cut,
     )
 
 

@@ -375,9 +375,12 @@ class MemoryFrontier(Frontier):
                 page.due_s, page.due_why = now_s, DISCOVERED
 
     @override
-    def with_query(self) -> Iterable[tuple[str, PageState, bytes | None]]:
-        for page in self._pages.values():
-            if page.found.variant_of is not None and page.visits:
+    def visited(self, latest: int) -> Iterable[tuple[str, PageState, bytes | None]]:
+        least = max(self._pages, default=0) - latest
+        for page_id, page in self._pages.items():
+            if page.found.kind is not Kind.PAGE:
+                continue
+            if page.visits and (page.found.variant_of is not None or page_id > least):
                 yield page.found.url, page.state, page.signature
 
     @override

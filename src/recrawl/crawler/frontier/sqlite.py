@@ -428,9 +428,9 @@ class SqliteFrontier(Frontier):
             self._run("bring_forward", page_ids=json.dumps(list(page_ids)), now_s=now_s)
 
     @override
-    def with_query(self) -> Iterable[tuple[str, PageState, bytes | None]]:
+    def visited(self, latest: int) -> Iterable[tuple[str, PageState, bytes | None]]:
         with translated(self._path):
-            for url, state, signature in self._db.execute(self._q["with_query"]):
+            for url, state, signature in self._run("visited", latest=latest):
                 yield url, PageState(state), signature
 
     @override

@@ -3,11 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-import xxhash
+__all__ = ["Group", "without_copies"]
 
-__all__ = ["Group", "content_hash", "without_copies"]
-
-_FEWEST: Final = 200  # characters: shorter texts are alike by chance
 _NO_COPY: Final = 0
 _MORE: Final = 10  # hits that are looked at beyond those asked for
 
@@ -18,15 +15,6 @@ class Group:
 
     score: float
     addresses: list[Any] = field(default_factory=list)
-
-
-def content_hash(text: str) -> int:
-    """Return what copies of a page have in common, 0 for a text that is too short to tell."""
-    return (
-        xxhash.xxh3_64_intdigest(text.encode("utf-8", "replace"))
-        if len(text) >= _FEWEST
-        else _NO_COPY
-    )
 
 
 def without_copies(searcher: Any, query: Any, most: int) -> tuple[int, list[Group]]:

@@ -13,9 +13,10 @@ from typing import Any, Final
 import tantivy
 from typing_extensions import override
 
+from recrawl.crawler.control.gists import content_hash
 from recrawl.crawler.index.anchors import Anchors
 from recrawl.crawler.index.boilerplate import Boilerplate
-from recrawl.crawler.index.copies import Group, content_hash, without_copies
+from recrawl.crawler.index.copies import Group, without_copies
 from recrawl.crawler.index.differences import difference
 from recrawl.crawler.index.files import collect, mend_list, orphans, write_whole
 from recrawl.crawler.index.languages import AUTO, language_of

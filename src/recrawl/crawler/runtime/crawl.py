@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf
+from typing import Final
 
 import numpy as np
 
@@ -41,6 +42,8 @@ from recrawl.crawler.runtime.visits import Visitor
 from recrawl.terms import Discovery
 
 __all__ = ["Crawl", "CrawlPlan"]
+
+_LATEST: Final = 20_000  # pages that the kinds of address are learned from at a start
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +279,7 @@ class Crawl:
         await self.world.on_state(frontier.make_due_by, self.started_s, longest_s)
         await self.world.on_state(frontier.reweigh, self.rules.admission.weights.of)
         await self.world.on_state(frontier.admit, self.seeds, self.started_s, limits)
-        self.recorder.yields.recall(await world.on_state(lambda: list(frontier.with_query())))
+        self.recorder.yields.recall(await world.on_state(lambda: list(frontier.visited(_LATEST))))
         blocked_by_s = self.started_s + self.dispatcher.longest_block_s
         for kept in await self.world.on_state(frontier.hosts):
             # No block outlasts what the rules allow, whatever the clock said when it was made.

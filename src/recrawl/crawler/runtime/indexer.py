@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
+from recrawl.crawler.control.gists import gist
 from recrawl.crawler.control.tiers import ASKED
 from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.runtime.buffer import Buffer
@@ -222,6 +223,8 @@ class Indexer:
             note=_note_of(extract, is_copy=is_copy),
         )
         update = update_of(lease, finding, page.fetched_at_s, self._recorder.due_times)
+        if outcome is Outcome.NEW:
+            update = replace(update, gist=gist(extract.text, lease.url))
         if excluded or outcome is Outcome.UNCHANGED:
             return update, None
         return update, Document.of(lease.url, extract, page.fetched_at_s)

@@ -27,6 +27,7 @@ class Finding:
     state : the state that follows, where content decides it; default: the life cycle's
     signature, raw_hash : of the content, where it was read; default: as before
     changed : whether a listing lists something else than before; default: as the outcome says
+    told_news : whether a feed listed pages that were not known
     title, redirect_url, note : for people
     """
 
@@ -36,6 +37,7 @@ class Finding:
     signature: bytes | None = None
     raw_hash: bytes | None = None
     changed: bool | None = None
+    told_news: bool | None = None
     title: str | None = None
     redirect_url: str | None = None
     note: str | None = None
@@ -85,6 +87,7 @@ def update_of(lease: Lease, finding: Finding, at_s: float, due_times: DueTimes) 
         raw_hash=raw_hash,
         title=finding.title,
         redirect_url=finding.redirect_url,
+        told_news=finding.told_news,
     )
 
 

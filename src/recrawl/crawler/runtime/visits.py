@@ -177,7 +177,10 @@ class Visitor:
         # What it lists, not how: many feeds write the time of the request into themselves.
         raw_hash = self._world.extractor.raw_hash("\n".join(sorted(listed)).encode())
         changed = None if lease.raw_hash is None else raw_hash != lease.raw_hash
-        finding = Finding(Outcome.LISTING, response, raw_hash=raw_hash, changed=changed)
+        news = any(not self._recorder.knows(one.url) for one in found)
+        finding = Finding(
+            Outcome.LISTING, response, raw_hash=raw_hash, changed=changed, told_news=news
+        )
         self._recorder.found_again(lease.page_id, [url for url, _ in pages])
         found = [replace(one, found_on=lease.page_id) for one in found]
         put_off = self._recorder.add(found=found)

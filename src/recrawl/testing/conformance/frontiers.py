@@ -591,7 +591,7 @@ class FrontierSuite:
         assert frontier.refused() == [(HOST, "low-yield", 2)]
         frontier.bring_forward([lease.page_id for lease in leases], 10.0)
         assert len(self._leased(frontier, 2)) == 2
-        assert list(frontier.with_query()) == []
+        assert list(frontier.visited(10)) == []
         assert frontier.refused() == []
 
     # -- what pages are worth --

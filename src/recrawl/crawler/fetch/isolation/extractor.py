@@ -49,6 +49,7 @@ class _Page(msgspec.Struct):
     language: str
     noindex: bool
     nofollow: bool
+    needs_scripts: bool
 
 
 _Dated = list[tuple[str, float | None]]
@@ -98,6 +99,7 @@ class IsolatedExtractor(Extractor):
             language=found.language,
             noindex=found.noindex,
             nofollow=found.nofollow,
+            needs_scripts=found.needs_scripts,
         )
 
     @override

@@ -85,6 +85,7 @@ def _read(extractor: PageExtractor, kind: str, response: FetchResponse) -> Any:
         "language": found.language,
         "noindex": found.noindex,
         "nofollow": found.nofollow,
+        "needs_scripts": found.needs_scripts,
     }
 
 

@@ -86,8 +86,13 @@ WHERE id = :page_id AND lease_token = :token;
 UPDATE page SET due_s = :now_s, due_why = NULL
 WHERE id IN (SELECT value FROM json_each(:page_ids)) AND tier = 0 AND due_s > :now_s;
 
--- name: with_query
-SELECT url, state, signature FROM page WHERE variant_of IS NOT NULL AND visits > 0;
+-- name: visited
+SELECT url, state, signature FROM page
+WHERE variant_of IS NOT NULL AND visits > 0 AND kind = 'page'
+UNION ALL
+SELECT url, state, signature FROM page
+WHERE id > (SELECT max(id) FROM page) - :latest AND variant_of IS NULL AND visits > 0
+    AND kind = 'page';
 
 -- name: defer
 UPDATE page SET due_s = max(due_s, :due_s), failures = failures + 1, tier = 1

@@ -1,0 +1,127 @@
+"""What an address says against itself before it was ever visited: words, versions, files.
+
+Nothing here forbids a visit. It makes a kind of address prove itself sooner, and keeps all doubted
+addresses of a host together to a small share of what the host has brought
+(:mod:`recrawl.crawler.control.yields`).
+"""
+
+import mimetypes
+import re
+from typing import Final
+
+from recrawl.crawler.control.urls import path_of
+
+__all__ = [
+    "is_doubted",
+    "less_specific",
+    "page_of_version",
+    "shape_of_doubt",
+    "suffix_of",
+    "without_hashes",
+]
+
+_DOUBTS: Final = re.compile(
+    r"""(?:^|[?&;])(?:
+        (?:action|do|act|mode|view|op|cmd|task|a|what|printable|share|replytocom|diff|oldid|rev|revs
+          |revision|rev1|rev2|sessionid|session|sid|phpsessid|jsessionid|token|redirect|redirect_to
+          |returnto|return|sort|order|orderby|dir|idx|media|tab|format|output|feed|veaction)=
+        (?:edit|submit|history|diff|recent|revisions|revert|login|logout|register|signup|index|media
+          |mediamanager|export_\w+|backlink|draft|preview|print|printable|email|share|raw|info|delete
+          |protect|watch|unwatch|purge|credits|blame|snapshot|patch|log|shortlog|rss|atom|subscribe
+          |1|yes|true|asc|desc|[\w%/.:+-]*)
+        |C=[NMSD]|O=[AD])(?:$|[&;])""",
+    re.VERBOSE | re.IGNORECASE,
+)
+# Where people sign in, buy or search, and the pages that wikis make about their pages.
+_PLACES: Final = re.compile(
+    r"""(?:/|[?&;][\w-]{1,40}=)
+        (?:special(?::|%3a)|(?:wp-)?(?:admin|login)(?:\.\w+)?(?:/|$)
+          |(?:log|sign)[-_]?(?:in|up|out)(?:\.\w+)?(?:/|$)|register(?:\.\w+)?(?:/|$)
+          |(?:lost-?password|cart|basket|checkout)(?:\.\w+)?(?:/|$))""",
+    re.VERBOSE | re.IGNORECASE,
+)
+# Of a parameter that often only names a page, the value must speak against it.
+_HARMLESS: Final = re.compile(
+    r"(?:^|[?&;])(?:action|do|act|mode|view|op|cmd|task|a|what|tab|format|output)="
+    r"(?:show|view|read|display|page|article|summary|tree|blob|html)?(?:$|[&;])",
+    re.IGNORECASE,
+)
+_HASH: Final = r"(?:[0-9a-fA-F]{64}|[0-9a-fA-F]{40})"  # as version control names what never changes
+_HASH_VALUE: Final = re.compile(rf"=(?:{_HASH})(?:$|[&;])")
+_HASH_SEGMENT: Final = re.compile(rf"/{_HASH}(?=/|\.|$)")
+_VERSION: Final = re.compile(
+    r"^(?:oldid|oldrev|rev|rev1|rev2|revision|diff|id2|commit|sha)(?:\[\d*\])?=|=" + _HASH + "$",
+    re.IGNORECASE,
+)
+_SUFFIX: Final = re.compile(r"\.([a-z][a-z0-9]{0,4}|7z)$", re.IGNORECASE)
+_MOST_PARTS: Final = 8
+_READ: Final = re.compile(r"text/|application/(?:pdf|xml|xhtml|rss|atom|json|.*\+xml)")
+
+
+def is_doubted(url: str) -> bool:
+    """Tell whether an address speaks against a page: edit, diff, login, sort, an archive ..."""
+    path, _, query = path_of(url).partition("?")
+    if _PLACES.search(path):
+        return True
+    if not query:
+        return bool(_HASH_SEGMENT.search(path)) or _is_file(path)
+    return _speaks_against(query)
+
+
+def _speaks_against(query: str) -> bool:
+    if _PLACES.search(f"?{query}"):
+        return True
+    return bool(_HASH_VALUE.search(query) or _DOUBTS.search(_HARMLESS.sub("&", query)))
+
+
+def page_of_version(url: str) -> str | None:
+    """Return the page that an address is a version of, by its words; None: of none.
+
+    A version is named by a parameter such as ``oldid`` or ``rev``, or by a hash of 40 or 64 digits.
+    """
+    base, _, query = url.partition("?")
+    if not query:
+        return None
+    parts = query.replace(";", "&").split("&")
+    kept = [part for part in parts if not _VERSION.search(part)]
+    if len(kept) == len(parts) or (not kept and path_of(base) == "/"):
+        return None
+    return f"{base}?{'&'.join(kept)}" if kept else base
+
+
+def less_specific(url: str) -> list[str]:
+    """Return the addresses with one parameter less, and with none."""
+    base, _, query = url.partition("?")
+    if not query:
+        return []
+    parts = query.replace(";", "&").split("&")[:_MOST_PARTS]
+    fewer = ["&".join(parts[:place] + parts[place + 1 :]) for place in range(len(parts))]
+    return [base, *(f"{base}?{kept}" for kept in fewer if kept)]
+
+
+def shape_of_doubt(name: str, value: str) -> str:
+    """Return a parameter with its value where that speaks against a page, or a sign for it."""
+    part = f"{name[:100]}={value[:100]}"
+    if _HASH_VALUE.search(part):
+        return f"{name[:100]}=#"
+    return part if _speaks_against(part) else f"{name[:100]}=*"
+
+
+def suffix_of(url: str) -> str | None:
+    """Return the ending of a file's name, in lower case; None: it has none, or a query follows."""
+    path, mark, _ = path_of(url).partition("?")
+    found = None if mark else _SUFFIX.search(path)
+    return None if found is None else found[1].lower()
+
+
+def without_hashes(path: str) -> str:
+    """Return a path with one sign for each hash in it."""
+    return _HASH_SEGMENT.sub("/#", path)
+
+
+def _is_file(path: str) -> bool:
+    """Tell whether a name promises what is no text."""
+    if _SUFFIX.search(path) is None:
+        return False
+    kind, packed = mimetypes.guess_type(path, strict=False)
+    return packed is not None or (kind is not None and not _READ.match(kind))

@@ -1,0 +1,82 @@
+"""What texts have in common that say the same in another order, or nearly the same."""
+
+import re
+from collections import Counter
+from typing import Final, NamedTuple
+
+import numpy as np
+import xxhash
+
+__all__ = ["Gist", "content_hash", "gist", "is_near"]
+
+_FEW_WORDS: Final = 10  # texts of fewer are alike by chance
+_NAMES: Final = re.compile(r"[^\w]+|_")
+_MOST_NAMES: Final = 16  # words of an address: the last say most
+_MOST: Final = 50_000  # characters that count
+_VARIED: Final = 0.25  # of the words differ: below, their order is what a text says
+_NEAR: Final = 12  # bits of 64 in which texts differ that share five words of six
+
+
+class Gist(NamedTuple):
+    """What a page says, in numbers that only this process understands.
+
+    Parameters
+    ----------
+    same : a 64-bit number that copies have in common, whatever the order of their words
+    nameless : the same of its words but those that stand in its address
+    near : one of which texts that share most words have most bits in common (SimHash, Charikar
+        2002); 0: the text is too short to tell
+    """
+
+    same: int
+    nameless: int
+    near: int = 0
+
+
+def gist(text: str, url: str) -> Gist:
+    """Return what a page says, with and without its own name.
+
+    A page that says its own name and else what another says ("no changes of NAME", "log in to edit
+    NAME") is a copy, unless few other words remain. O(n log n) in the words.
+    """
+    text = text[:_MOST].casefold()
+    words = text.split()
+    own = list(dict.fromkeys(filter(None, _NAMES.split(url.casefold()))))[-_MOST_NAMES:]
+    # In one go: looking at each word would take ten times as long.
+    others = (
+        re.sub(rf"(?<![^\W_])(?:{'|'.join(own)})(?![^\W_])", "", text).split() if own else words
+    )
+    if len(others) < _FEW_WORDS:
+        others = words
+    return Gist(_mark(words), _mark(others), _near(others) if len(others) >= _FEW_WORDS else 0)
+
+
+def content_hash(text: str) -> int:
+    """Return what copies have in common for good, 0 for a text that is too short to tell.
+
+    A listing says the same however it is sorted; a table of ones and zeros does not: where fewer
+    than a quarter of the words differ, their order counts.
+    """
+    words = text[:_MOST].casefold().split()
+    if len(words) < _FEW_WORDS:
+        return 0
+    if len(set(words)) >= _VARIED * len(words):
+        words.sort()
+    return xxhash.xxh3_64_intdigest(" ".join(words).encode("utf-8", "replace"))
+
+
+def is_near(one: int, other: int) -> bool:
+    """Tell whether two texts nearly say the same, by :attr:`Gist.near`."""
+    return one != 0 and other != 0 and (one ^ other).bit_count() <= _NEAR
+
+
+def _mark(words: list[str]) -> int:
+    counts = Counter(words)
+    is_varied = len(counts) >= _VARIED * len(words)
+    return hash(frozenset(counts.items())) if is_varied else hash(tuple(words))
+
+
+def _near(words: list[str]) -> int:
+    marks = np.array(list(map(hash, set(words))), np.int64).view(np.uint8)
+    bits = np.unpackbits(marks.reshape(-1, 8), axis=1)
+    return int.from_bytes(np.packbits(2 * bits.sum(axis=0, dtype=np.int64) > len(bits)).tobytes())
