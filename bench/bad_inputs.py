@@ -78,6 +78,22 @@ RIGHT: dict[str, list[str]] = {
     "simulate": ["simulate", "model.toml", "--events", "4000"],
     "backtest": ["backtest", "history.csv", "--budget", "1x", "--policies", "uniform"],
     "history from-git": ["history", "from-git", "repo"],
+    "history from-cdx": ["history", "from-cdx", "site.cdxj"],
+    "history from-warc": ["history", "from-warc", "site.warc.gz"],
+    "history from-sitemaps": ["history", "from-sitemaps", "sitemap-2026-01-05.xml"],
+    "history from-nutch": ["history", "from-nutch", "nutch.txt"],
+    "history from-stormcrawler": ["history", "from-stormcrawler", "stormcrawler.ndjson"],
+    "history from-changedetection": ["history", "from-changedetection", "changedetection"],
+    "history from-log": [
+        "history",
+        "from-log",
+        "agent.log",
+        "--agent",
+        "Nutch",
+        "--host",
+        "http://site.test/",
+    ],
+    "history from-visits": ["history", "from-visits", "visits.csv"],
     "fit arrivals": ["fit", "arrivals", "arrivals.csv"],
     "fit service": ["fit", "service", "--moments", "2,9"],
     "fit events": ["fit", "events", "events.csv"],
@@ -151,6 +167,9 @@ def make_folder(folder: Path) -> None:
         "history.csv": "page,changed_at\n"
         + "".join(f"a{n % 3},2026-01-{n:02}T0{n % 3}:00:00Z\n" for n in range(1, 29)),
     }
+    samples = Path(__file__).resolve().parents[1] / "tests" / "captures" / "samples"
+    shutil.copytree(samples, folder, dirs_exist_ok=True)
+    shutil.copy(samples / "access.log", folder / "agent.log")
     for name, content in text.items():
         (folder / name).write_text(content, encoding="utf-8")
     (folder / "latin.csv").write_bytes(

@@ -1,5 +1,6 @@
 """`recrawl init`: write a commented configuration for a site."""
 
+import contextlib
 import ipaddress
 import tomllib
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from recrawl.cli.crawler.known import read_history, start_warm
 from recrawl.cli.output import called_as, say
 from recrawl.crawler.control.urls import host_of, normalise
 from recrawl.crawler.settings import settings_of
@@ -158,6 +160,7 @@ def init(
     budget: Annotated[str, Parameter(allow_leading_hyphen=True)] = "1000/h",
     out: Path = Path("recrawl.toml"),
     allow_private: bool = False,
+    history: Path | None = None,
     force: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """Write a commented configuration for a site.
@@ -174,6 +177,9 @@ def init(
         File to write.
     allow_private
         The site is on this machine or in a private network.
+    history
+        Visits by others, as recrawl history writes them: the crawl begins with their pages, and
+        with what they tell of change rates.
     force
         Overwrite the file if it exists.
     """
@@ -206,11 +212,17 @@ def init(
         file=out,
     )
     # What `run` would refuse is refused here, in its words; the contact may be filled in later.
-    settings_of(out, tomllib.loads(text), None if contact else {"contact": "https://localhost/"})
-    try:
-        out.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise StateError(f"{out}: {error.strerror}") from error
+    settings = settings_of(
+        out, tomllib.loads(text), None if contact else {"contact": "https://localhost/"}
+    )
+    with contextlib.ExitStack() as stack:
+        looks = None if history is None else stack.enter_context(read_history(history, settings))
+        try:
+            out.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise StateError(f"{out}: {error.strerror}") from error
+        if looks is not None:
+            start_warm(looks, settings)
     if scheme:
         say(
             f"No scheme was given, so the crawl starts at {seed}; write http:// or https:// to "

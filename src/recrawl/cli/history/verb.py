@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 from cyclopts import App
 
+from recrawl.cli.history.imports import add_imports
 from recrawl.cli.output import console
 from recrawl.cli.plan.writer import check_out, write_batch
 from recrawl.cli.sizes import check_whole
@@ -21,6 +22,7 @@ app = App(
     version_flags=[],
     result_action="return_value",
 )
+add_imports(app)
 
 
 @app.command(name="from-git")

@@ -8,7 +8,8 @@ from cyclopts import Parameter
 from recrawl.api.plan_question import PlanQuestion
 from recrawl.api.plan_solution import SolvedPlan
 from recrawl.cli.figures import check_picture
-from recrawl.cli.output import console, print_json, progress_console
+from recrawl.cli.output import console, note, print_json, progress_console
+from recrawl.cli.plan.fetch_lists import check_form, write_fetch_list
 from recrawl.cli.plan.pictures import draw_plan
 from recrawl.cli.plan.progress import track
 from recrawl.cli.plan.report import answer_json, curve_json, print_answer, print_curve
@@ -33,6 +34,10 @@ def main(  # noqa: PLR0913 - the options of the verb
     compare: str | None = None,
     trade_off: Annotated[bool, Parameter(negative="", show_default=False)] = False,
     out: Path | None = None,
+    for_: Annotated[
+        Literal["table", "scrapy", "nutch", "stormcrawler", "curl", "sitemap"],
+        Parameter(name="--for"),
+    ] = "table",
     plot: Path | None = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> None:
@@ -71,6 +76,10 @@ def main(  # noqa: PLR0913 - the options of the verb
         Show also what other budgets would buy, and what one more fetch is worth at each.
     out
         Write the table with a column crawl_rate: .parquet, .csv or .jsonl.
+    for_
+        What --out holds: the table; or a list of the pages to visit, with how often, for another
+        crawler: scrapy (start requests as lines of JSON), nutch (a file to inject), stormcrawler
+        (seeds with metadata), curl (a configuration), sitemap.
     plot
         Draw the rates and the trade-off between budget and freshness: .svg, .png or .pdf.
     json_
@@ -89,13 +98,19 @@ def main(  # noqa: PLR0913 - the options of the verb
         called=lambda name: f"--{name.replace('_', '-')}",
     )
     question.check()
-    check_out(out)
+    if for_ == "table":
+        check_out(out)
     check_picture(plot)
     table = open_page_table(pages)
+    if for_ != "table":
+        check_form(for_, out, table)
     meanwhile = progress_console().status
     with SolvedPlan.of(table, question, track=track, meanwhile=meanwhile) as solved:
-        if out is not None:
+        if out is not None and for_ == "table":
             write_plan(table, solved, out)
+        elif out is not None:
+            n_listed, n_left_out = write_fetch_list(table, solved, for_, out)
+            note(f"{out}: {n_listed:,} pages; {n_left_out:,} that no visit pays for are left out")
         curve = solved.trade_off() if plot is not None or trade_off else None
         if plot is not None and curve is not None:
             sample, unit_s = solved.sample(), question.unit_s

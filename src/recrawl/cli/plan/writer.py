@@ -1,7 +1,7 @@
 """Plans as tables: the pages as they came, with a column crawl_rate."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Protocol
@@ -16,7 +16,7 @@ from recrawl.cli.plan.progress import track
 from recrawl.errors import InputError, StateError
 from recrawl.tables.reading import PageTable
 
-__all__ = ["SINKS", "check_out", "write_batch", "write_plan"]
+__all__ = ["SINKS", "check_out", "write_batch", "write_batches", "write_plan"]
 
 
 class _Sink(Protocol):
@@ -88,10 +88,23 @@ def write_batch(out: Path, batch: pa.RecordBatch) -> None:
     StateError
         When the file cannot be written.
     """
+    write_batches(out, batch, ())
+
+
+def write_batches(out: Path, first: pa.RecordBatch, others: Iterable[pa.RecordBatch]) -> None:
+    """Write a table that comes in pieces; all of it or nothing.
+
+    Raises
+    ------
+    StateError
+        When the file cannot be written.
+    """
     part = out.with_name(f"{out.name}.part")
     try:
-        with SINKS[out.suffix](str(part), batch.schema) as sink:
-            sink.write(batch)
+        with SINKS[out.suffix](str(part), first.schema) as sink:
+            sink.write(first)
+            for batch in others:
+                sink.write(batch)
         os.replace(part, out)
     except OSError as error:
         raise StateError(f"{out}: cannot be written: {os.strerror(error.errno or 5)}") from error
@@ -107,16 +120,5 @@ def write_plan(table: PageTable, solved: SolvedPlan, out: Path) -> None:
     StateError
         When the file cannot be written.
     """
-    part = out.with_name(f"{out.name}.part")
-    try:
-        batches = with_rates(track(table, None, "writing"), solved)
-        first = next(batches)
-        with SINKS[out.suffix](str(part), first.schema) as sink:
-            sink.write(first)
-            for batch in batches:
-                sink.write(batch)
-        os.replace(part, out)
-    except OSError as error:
-        raise StateError(f"{out}: cannot be written: {os.strerror(error.errno or 5)}") from error
-    finally:
-        part.unlink(missing_ok=True)
+    batches = with_rates(track(table, None, "writing"), solved)
+    write_batches(out, next(batches), batches)

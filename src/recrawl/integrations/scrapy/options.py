@@ -1,0 +1,184 @@
+"""The settings of a Scrapy project that begin with ``RECRAWL_``, checked."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from time import time
+from typing import Any, Final
+
+from scrapy.settings import BaseSettings
+from scrapy.utils.misc import load_object
+
+from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.control.policies import POLICIES
+from recrawl.crawler.control.scope import Weights
+from recrawl.errors import InputError, InvalidSettings
+from recrawl.quantities import parse_duration_s, parse_rate_per_s
+
+__all__ = ["CHANGES", "DEFAULTS", "INNER", "PREFIX", "Options", "read_options"]
+
+PREFIX: Final = "RECRAWL_"
+INNER: Final = "RECRAWL_SCHEDULER"  # the scheduler that ours wraps
+CHANGES: Final = ("body", "text", "items")
+DEFAULTS: Final[Mapping[str, Any]] = {
+    "RECRAWL_ENABLED": True,
+    "RECRAWL_STATE": "recrawl-state",
+    "RECRAWL_BUDGET": "1000/h",
+    "RECRAWL_CHANGE": "body",
+    "RECRAWL_VOLATILE": (),
+    "RECRAWL_UNCHANGED": "skip",
+    "RECRAWL_CONTINUOUS": False,
+    "RECRAWL_MIN_INTERVAL": "10min",
+    "RECRAWL_MAX_INTERVAL": "30d",
+    "RECRAWL_INITIAL_INTERVAL": "1d",
+    "RECRAWL_REPLAN": "5min",
+    "RECRAWL_POLICY": "recrawl",
+    "RECRAWL_WEIGHTS": {},
+    "RECRAWL_CLOCK": None,
+    INNER: "scrapy.core.scheduler.Scheduler",
+}
+_KEPT_IN_MEMORY: Final = 10_000
+_PRIOR_RATE_PER_S: Final = 1.0 / (14 * 86_400.0)  # as recrawl's own crawls have it
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the add-on is told. Seconds, and visits per second.
+
+    Parameters
+    ----------
+    state : directory of the state
+    budget_per_s : visits of known pages, over all spiders that share the state
+    change : what counts as a change: of the ``body``, the ``text``, or the ``items``
+    volatile : fields of items that are no change
+    skip_unchanged : whether an unchanged page ends before its callback
+    continuous : whether the spider stays open until something is due
+    rules : bounds on intervals
+    replan_s : between two plans
+    policy : a name in ``recrawl.crawler.control.policies.POLICIES``
+    weights : what fresh copies are worth, by their addresses
+    clock : seconds since the epoch
+    host_cap_per_s : what Scrapy's delay lets a host have; inf: any
+    n_waiting : requests that wait in memory for their first visit; more wait on disk
+    """
+
+    state: Path
+    budget_per_s: float
+    change: str
+    volatile: frozenset[str]
+    skip_unchanged: bool
+    continuous: bool
+    rules: RevisitRules
+    replan_s: float
+    policy: str
+    weights: Weights
+    clock: Callable[[], float] = time
+    host_cap_per_s: float = float("inf")
+    prior_rate_per_s: float = _PRIOR_RATE_PER_S
+    n_waiting: int = _KEPT_IN_MEMORY
+
+
+def read_options(settings: BaseSettings) -> Options:
+    """Read the settings of a project.
+
+    Raises
+    ------
+    InvalidSettings
+        A name is unknown or a value wrong; the message names it and what would be right.
+    """
+    unknown = sorted(name for name in settings if name.startswith(PREFIX) and name not in DEFAULTS)
+    if unknown:
+        known = ", ".join(name for name in DEFAULTS if name not in (INNER, "RECRAWL_CLOCK"))
+        raise InvalidSettings(f"{unknown[0]}: there is no such setting; there are {known}")
+    delay_s = float(settings.getfloat("DOWNLOAD_DELAY"))
+    shortest_s = _duration(settings, "RECRAWL_MIN_INTERVAL")
+    longest_s = _duration(settings, "RECRAWL_MAX_INTERVAL")
+    if shortest_s > longest_s:
+        raise InvalidSettings(
+            f"RECRAWL_MIN_INTERVAL: {_of(settings, 'RECRAWL_MIN_INTERVAL')!r} is longer than "
+            f"RECRAWL_MAX_INTERVAL, {_of(settings, 'RECRAWL_MAX_INTERVAL')!r}"
+        )
+    clock = _of(settings, "RECRAWL_CLOCK")
+    return Options(
+        state=Path(_text(settings, "RECRAWL_STATE")),
+        budget_per_s=_rate(settings, "RECRAWL_BUDGET"),
+        change=_one_of(settings, "RECRAWL_CHANGE", CHANGES),
+        volatile=frozenset(_names(settings, "RECRAWL_VOLATILE")),
+        skip_unchanged=_one_of(settings, "RECRAWL_UNCHANGED", ("skip", "callback")) == "skip",
+        continuous=_yes(settings, "RECRAWL_CONTINUOUS"),
+        rules=RevisitRules(
+            min_interval_s=shortest_s,
+            max_interval_s=longest_s,
+            initial_interval_s=_duration(settings, "RECRAWL_INITIAL_INTERVAL"),
+        ),
+        replan_s=_duration(settings, "RECRAWL_REPLAN"),
+        policy=_one_of(settings, "RECRAWL_POLICY", POLICIES),
+        weights=_weights(settings),
+        clock=time if clock is None else load_object(clock),
+        host_cap_per_s=1.0 / delay_s if delay_s > 0.0 else float("inf"),
+    )
+
+
+def _of(settings: BaseSettings, name: str) -> Any:
+    return settings.get(name, DEFAULTS[name])
+
+
+def _text(settings: BaseSettings, name: str) -> str:
+    value = _of(settings, name)
+    if not isinstance(value, str | Path) or not str(value).strip():
+        raise InvalidSettings(f"{name}: {value!r} must be a text, such as {DEFAULTS[name]!r}")
+    return str(value)
+
+
+def _one_of(settings: BaseSettings, name: str, choices: tuple[str, ...]) -> str:
+    value = _of(settings, name)
+    if value not in choices:
+        raise InvalidSettings(f"{name}: {value!r} is none of {', '.join(choices)}")
+    return str(value)
+
+
+def _yes(settings: BaseSettings, name: str) -> bool:
+    try:
+        return bool(settings.getbool(name, DEFAULTS[name]))
+    except ValueError:
+        raise InvalidSettings(f"{name}: {_of(settings, name)!r} must be True or False") from None
+
+
+def _duration(settings: BaseSettings, name: str) -> float:
+    return _above_nothing(parse_duration_s, settings, name)
+
+
+def _rate(settings: BaseSettings, name: str) -> float:
+    return _above_nothing(parse_rate_per_s, settings, name)
+
+
+def _above_nothing(parse: Callable[..., float], settings: BaseSettings, name: str) -> float:
+    text = _text(settings, name)
+    try:
+        value = parse(text, name=name)
+    except InputError as error:
+        raise InvalidSettings(str(error)) from None
+    if not value > 0:
+        raise InvalidSettings(f"{name}: {text!r} must be > 0")
+    return value
+
+
+def _names(settings: BaseSettings, name: str) -> list[str]:
+    value = _of(settings, name)
+    listed = value.split(",") if isinstance(value, str) else value
+    if not isinstance(listed, list | tuple | set | frozenset):
+        raise InvalidSettings(f"{name}: {value!r} must be a list of names")
+    return [str(one).strip() for one in listed if str(one).strip()]
+
+
+def _weights(settings: BaseSettings) -> Weights:
+    value = _of(settings, "RECRAWL_WEIGHTS")
+    good = isinstance(value, Mapping) and all(
+        isinstance(weight, int | float) and weight >= 0 for weight in value.values()
+    )
+    if not good:
+        raise InvalidSettings(
+            f"RECRAWL_WEIGHTS: {value!r} must give weights >= 0 to patterns of addresses, such as "
+            "{'/news/*': 5}"
+        )
+    return Weights(tuple((str(pattern), float(weight)) for pattern, weight in value.items()))

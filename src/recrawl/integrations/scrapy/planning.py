@@ -1,0 +1,126 @@
+"""When pages are due: recrawl's revisit policies, fed from the store of a Scrapy project.
+
+Nothing here decides: estimates, the price of a visit and due times come from the objects that the
+crawler and its backtests use.
+"""
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recrawl.crawler.control.believed import Believed
+from recrawl.crawler.control.due_times import DueTimes
+from recrawl.crawler.control.evidence import PlannedPages
+from recrawl.crawler.control.policies import ByWorth, revisit_policy
+from recrawl.crawler.control.revisit_policy import Replan
+from recrawl.integrations.scrapy.options import Options
+from recrawl.integrations.scrapy.store import RequestStore
+
+__all__ = ["RevisitPlanner"]
+
+_PRIOR_SHAPE: Final = 0.5  # of change rates, as recrawl's own crawls have it
+
+
+class RevisitPlanner:
+    """Learns from the visits that are new, and moves due times.
+
+    Parameters
+    ----------
+    options : budget, policy, and bounds on intervals
+    """
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._believed = Believed(
+            options.rules,
+            budget_per_s=options.budget_per_s,
+            prior_rate_per_s=options.prior_rate_per_s,
+            prior_shape=_PRIOR_SHAPE,
+        )
+        self.due_times = DueTimes(
+            options.rules, revisit_policy(options.policy, options.rules, self._believed)
+        )
+        self._since_visit = 0
+
+    def replan(self, store: RequestStore, now_s: float, spider: str) -> float | None:
+        """Learn, plan, and put the plan in force; return the freshness that it promises.
+
+        None where there is nothing to plan yet, or the policy makes no plans.
+
+        Parameters
+        ----------
+        store : of all spiders
+        now_s : instant
+        spider : the one that runs: its pages use what the budget has left
+        """
+        evidence, self._since_visit = store.evidence(self._since_visit)
+        rates, errors = self._believed.learn(evidence)
+        store.save_rates(
+            [
+                {"id": page_id, "rate": rate, "factor": factor}
+                for page_id, rate, factor in zip(
+                    evidence.page_ids.tolist(), rates.tolist(), np.exp(errors).tolist(), strict=True
+                )
+            ]
+        )
+        pages, n_hosts, own = store.planned_pages(spider)
+        n = len(pages.page_ids)
+        if not n:
+            return None
+        options = self._options
+        schedule = self.due_times.policy.replan(
+            Replan(
+                pages,
+                pages.host_ids,
+                np.full(n_hosts, options.host_cap_per_s),
+                options.budget_per_s,
+                now_s,
+                span_s=max(2.0 * options.replan_s, 0.25 * n / options.budget_per_s),
+                prior_rate_per_s=options.prior_rate_per_s,
+            )
+        )
+        if schedule is None:
+            return None
+        with np.errstate(invalid="ignore", divide="ignore"):
+            moved = ~(np.abs(schedule.crawl_rates / pages.crawl_rates_per_s - 1.0) <= 0.05)
+        columns = (pages.page_ids[moved], schedule.crawl_rates[moved], schedule.due[moved])
+        store.save_plan(
+            {
+                "solved_at_s": now_s,
+                "n_pages": n,
+                "budget_per_s": options.budget_per_s,
+                "price": schedule.price,
+                "freshness": schedule.freshness,
+            },
+            [
+                {"id": page, "rate": rate, "due_s": due, "why": schedule.why, "solved_at_s": now_s}
+                for page, rate, due in zip(*(one.tolist() for one in columns), strict=True)
+            ],
+        )
+        spare = int(store.left(options.budget_per_s, now_s))
+        spare -= store.rows("n_due", spider=spider, now_s=now_s)[0][0]
+        store.bring_forward(self._ahead(pages, own & (schedule.due > now_s), spare, now_s), now_s)
+        return schedule.freshness
+
+    def _ahead(
+        self, pages: PlannedPages, others: NDArray[np.bool_], spare: int, now_s: float
+    ) -> list[int]:
+        """Return the pages to be visited ahead of their time, so that no budget lies unused.
+
+        Parameters
+        ----------
+        pages : of all spiders
+        others : pages of the spider that runs which are not due
+        spare : visits that the budget has beyond those that are due
+        now_s : instant
+        """
+        rested = pages.last_visit_s <= now_s - self._options.rules.min_interval_s
+        may = np.flatnonzero(others & rested)
+        if spare < 1 or not may.size or not isinstance(self.due_times.policy, ByWorth):
+            return []
+        control, rows = self._believed.control_of(pages.page_ids[may])
+        worth_from = control.by_worth(rows, now_s, min(spare, may.size))
+        order = np.argsort(worth_from, kind="stable")[:spare]
+        chosen: list[int] = pages.page_ids[may[order[worth_from[order] <= now_s]]].tolist()
+        return chosen

@@ -1,0 +1,103 @@
+"""The scheduler: what a spider asks for is kept on disk, and given back when it is due.
+
+It wraps the scheduler that the project has, which goes on deciding in what order requests leave,
+slot by slot; what is none of ours passes through it as it was.
+"""
+
+from time import monotonic
+from typing import Any, Final, Self
+
+from scrapy import Request, Spider
+from scrapy.core.scheduler import BaseScheduler
+from scrapy.crawler import Crawler
+from scrapy.utils.misc import build_from_crawler, load_object
+from typing_extensions import override
+
+from recrawl.integrations.scrapy.options import INNER
+from recrawl.integrations.scrapy.requests import META
+from recrawl.integrations.scrapy.underway import Underway
+from recrawl.integrations.scrapy.visits import SpiderVisits
+
+__all__ = ["RecrawlScheduler"]
+
+_LOOK_EVERY_S: Final = 1.0
+
+
+class RecrawlScheduler(BaseScheduler):
+    """Wraps a scheduler.
+
+    Parameters
+    ----------
+    inner : the project's own
+    visits : of the crawl
+    """
+
+    def __init__(self, inner: BaseScheduler, visits: SpiderVisits) -> None:
+        self._inner = inner
+        self._visits = visits
+        self._looked_s = monotonic()
+
+    @classmethod
+    @override
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        inner = build_from_crawler(load_object(crawler.settings[INNER]), crawler)
+        return cls(inner, SpiderVisits.of(crawler))
+
+    @override
+    def open(self, spider: Spider) -> Any:
+        self._visits.open(spider)
+        return self._inner.open(spider)
+
+    @override
+    def close(self, reason: str) -> Any:
+        self._visits.close()
+        return self._inner.close(reason)
+
+    @override
+    def enqueue_request(self, request: Request) -> bool:
+        visit = self._visits.of_request(request)
+        if visit is not None:  # redirected, or tried again
+            return self._hand_over(request)
+        request.meta.pop(META, None)
+        answer = self._visits.admit(request)
+        if answer is None:
+            return self._inner.enqueue_request(request)
+        return self._hand_over(request) if isinstance(answer, Underway) else answer
+
+    @override
+    def has_pending_requests(self) -> bool:
+        return self._inner.has_pending_requests() or self._refill()
+
+    @override
+    def next_request(self) -> Request | None:
+        if monotonic() - self._looked_s > _LOOK_EVERY_S:  # while others wait, some fall due
+            self._refill(known_only=True)
+        request = self._next_of_inner()
+        if request is None and self._refill():
+            request = self._next_of_inner()
+        return request
+
+    def _next_of_inner(self) -> Request | None:
+        while (request := self._inner.next_request()) is not None:
+            if META not in request.meta:
+                return request
+            visit = self._visits.of_request(request)
+            if visit is not None:
+                request.dont_filter = visit.dont_filter
+                return request
+            # Left in a job directory by another run: the store has it too, and gives it back.
+        return None
+
+    def _refill(self, *, known_only: bool = False) -> bool:
+        """Hand over what is due; return whether there was anything."""
+        n = sum(self._hand_over(request) for request, _ in self._visits.due(known_only=known_only))
+        self._looked_s = monotonic()
+        return n > 0
+
+    def _hand_over(self, request: Request) -> bool:
+        # Whether it has been seen is known already, by what it is and not by this run alone.
+        request.dont_filter = True
+        if self._inner.enqueue_request(request):
+            return True
+        self._visits.drop(request)
+        return False

@@ -1,0 +1,398 @@
+"""One crawl by a spider: which of its pages are under way, and what came of each visit.
+
+Scheduler and middlewares of a crawler share one :class:`SpiderVisits`. A visit is recorded when
+the callback has ended and the pipelines have taken every item that it gave; until then the page
+stays due, so whatever ends the process has it visited again.
+"""
+
+import contextlib
+from collections.abc import Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Final
+from weakref import WeakKeyDictionary, WeakSet
+
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
+from scrapy.http import Response
+
+from recrawl.crawler.control.due_times import DISCOVERED
+from recrawl.crawler.control.lifecycle import next_state, outcome_of_status
+from recrawl.crawler.control.urls import host_of
+from recrawl.errors import StateError
+from recrawl.integrations.scrapy.options import Options, read_options
+from recrawl.integrations.scrapy.planning import RevisitPlanner
+from recrawl.integrations.scrapy.requests import META, decode_request, encode_request, page_id_of
+from recrawl.integrations.scrapy.signals import item_hash, items_signature, response_signature
+from recrawl.integrations.scrapy.store import PageRow, RequestStore, SpiderLock
+from recrawl.integrations.scrapy.underway import Underway, header_of, instant_of, lease_of
+from recrawl.terms import Outcome
+
+__all__ = ["SpiderVisits"]
+
+_WINDOW: Final = 100  # requests taken from the store at a time
+_LONGEST_NOTE: Final = 200
+_STUCK_S: Final = 3_600.0  # of a visit whose end nobody told, as other middlewares dropped it
+_TOLD_NOTHING: Final = frozenset(
+    {Outcome.FAILED, Outcome.SERVER_ERROR, Outcome.THROTTLED, Outcome.POISON}
+)
+_crawls: "WeakKeyDictionary[Crawler, SpiderVisits]" = WeakKeyDictionary()
+
+
+class SpiderVisits:
+    """What the add-on knows of a crawl while it runs.
+
+    Parameters
+    ----------
+    crawler : Scrapy's
+    options : of the project
+    """
+
+    def __init__(self, crawler: Crawler, options: Options) -> None:
+        self.options = options
+        self.underway: dict[int, Underway] = {}
+        self.starts: WeakSet[Request] = WeakSet()
+        self._crawler = crawler
+        self._planner = RevisitPlanner(options)
+        self._opened_s = self._planned_s = 0.0
+        self._is_open = False
+        self._plan: Future[float | None] | None = None
+        self._thread: ThreadPoolExecutor | None = None
+
+    @classmethod
+    def of(cls, crawler: Crawler) -> "SpiderVisits":
+        """Return the one of a crawler, made when it is first asked for."""
+        found = _crawls.get(crawler)
+        if found is None:
+            found = _crawls[crawler] = cls(crawler, read_options(crawler.settings))
+        return found
+
+    # -- beginning and end --
+
+    def open(self, spider: Spider) -> None:
+        """Take the state, and plan by what is known.
+
+        Raises
+        ------
+        StateError
+            The spider runs already, or the state cannot be used.
+        """
+        self.spider = spider
+        self._lock = SpiderLock(self.options.state, spider.name)
+        try:
+            self.store = RequestStore(self.options.state)
+        except StateError:
+            self._lock.release()
+            raise
+        self._is_open = True
+        self._opened_s = self._planned_s = self.now_s()
+        self.store.grant(0, self.options.budget_per_s, self._opened_s)  # its clock begins to run
+        self._note_plan(self._planner.replan(self.store, self._opened_s, spider.name))
+
+    def close(self) -> None:
+        """Give back what was not visited, and let others have the spider."""
+        if not self._is_open:  # the state could not be taken
+            return
+        if self._thread is not None:
+            self._thread.shutdown(wait=True)
+        left = sum(one.is_granted and one.asked_s is None for one in self.underway.values())
+        self.store.give_back(left)
+        self.store.close()
+        self._lock.release()
+
+    def now_s(self) -> float:
+        """Seconds since the epoch."""
+        return self.options.clock()
+
+    def count(self, name: str, n: int = 1) -> None:
+        """Add to a number of Scrapy's statistics."""
+        if self._crawler.stats is not None:
+            self._crawler.stats.inc_value(f"recrawl/{name}", n)
+
+    # -- requests --
+
+    def admit(self, request: Request) -> Underway | bool | None:
+        """Decide on a request that a spider makes.
+
+        Returns
+        -------
+        Underway
+            It is new: to be handed to Scrapy now.
+        True
+            It is kept, and due: it comes back from the store.
+        False
+            It is under way, or known and not due.
+        None
+            It cannot be kept, and is none of ours.
+        """
+        if not self._is_kept(request):
+            self.count("passed")
+            return None
+        fingerprint = self._fingerprint(request)
+        page_id = page_id_of(self.spider.name, fingerprint)
+        if page_id in self.underway:
+            self.count("filtered")
+            return False
+        try:
+            kept = encode_request(request, self.spider)
+        except ValueError:
+            self.count("passed/unstorable")
+            return None
+        found = self.store.find(page_id)
+        if found is None:
+            return self._add(page_id, request, kept)
+        if found.request != kept:
+            self.store.reword(page_id, kept, request.priority)
+        if found.due_s <= self._horizon_s():
+            return True
+        self.count("not_due")
+        return False
+
+    def _is_kept(self, request: Request) -> bool:
+        if request.method not in ("GET", "HEAD"):
+            return False
+        # Scrapy marks every start request so that a filter lets it pass; ours is no such filter.
+        return not request.dont_filter or request in self.starts
+
+    def _fingerprint(self, request: Request) -> bytes:
+        printer = self._crawler.request_fingerprinter
+        assert printer is not None
+        return printer.fingerprint(request)
+
+    def _add(self, page_id: int, request: Request, kept: bytes) -> Underway | bool:
+        url, now_s = request.url, self.now_s()
+        weight = self.options.weights.of(url)
+        self.store.add(
+            {
+                "id": page_id,
+                "spider": self.spider.name,
+                "url": url,
+                "host": host_of(url),
+                "request": kept,
+                "priority": request.priority,
+                "weight": weight,
+                "now_s": now_s,
+                "why": DISCOVERED,
+            }
+        )
+        self.count("new")
+        if len(self.underway) >= self.options.n_waiting:
+            return True
+        return self._set_out(request, Underway(page_id, url, weight, None, request.dont_filter))
+
+    def _set_out(self, request: Request, visit: Underway) -> Underway:
+        request.meta[META] = visit.page_id
+        self.underway[visit.page_id] = visit
+        return visit
+
+    def drop(self, request: Request) -> None:
+        """Forget a page that the project's scheduler would not take; it stays due."""
+        self.underway.pop(request.meta.pop(META), None)
+
+    def of_request(self, request: Request | None) -> Underway | None:
+        """Return the visit that a request belongs to, as itself, redirected or tried again."""
+        number = None if request is None else request.meta.get(META)
+        return self.underway.get(number) if isinstance(number, int) else None
+
+    def _horizon_s(self) -> float:
+        # A run that ends visits each page once, however long it takes.
+        return self.now_s() if self.options.continuous else self._opened_s
+
+    def due(self, *, known_only: bool = False) -> Iterable[tuple[Request, Underway]]:
+        """Yield requests that are due now, known pages as far as the budget goes.
+
+        Parameters
+        ----------
+        known_only : leave out pages that were never visited
+        """
+        self._replan_if_time()
+        horizon_s, n_out = self._horizon_s(), len(self.underway)
+        if n_out >= self.options.n_waiting:
+            return
+        limit = n_out + _WINDOW
+        for first in (False,) if known_only else (True, False):
+            rows = self.store.due(self.spider.name, horizon_s, first=first, limit=limit)
+            rows = [row for row in rows if row["id"] not in self.underway][:_WINDOW]
+            if not first and rows:
+                now_s = self.now_s()
+                rows = rows[: self.store.grant(len(rows), self.options.budget_per_s, now_s)]
+            for row in rows:
+                request = self._read(row)
+                if request is None:
+                    continue
+                visit = Underway(row["id"], row["url"], row["weight"], row, request.dont_filter)
+                visit.is_granted = not first
+                self.count("first_visits" if first else "revisits")
+                yield request, self._set_out(request, visit)
+
+    def _read(self, row: PageRow) -> Request | None:
+        try:
+            return decode_request(row["request"], self.spider)
+        except ValueError as error:
+            self.spider.logger.warning(
+                "recrawl: %s cannot be asked for again: %s; put off until the spider asks for it "
+                "anew, or for the longest interval",
+                row["url"],
+                error,
+            )
+            self.count("unreadable")
+            visit = Underway(row["id"], row["url"], row["weight"], row, dont_filter=False)
+            self._record(visit, Outcome.POISON, note=f"request unreadable: {error}")
+            return None
+
+    # -- visits --
+
+    def ask(self, request: Request) -> None:
+        """Note that a page is being fetched, and ask only for what is new since the last visit."""
+        visit = self.of_request(request)
+        if visit is None:
+            return
+        if visit.asked_s is None:
+            visit.asked_s = self.now_s()
+        if visit.known("signature") is None:
+            return
+        for name, column in (("If-None-Match", "etag"), ("If-Modified-Since", "last_modified")):
+            if visit.known(column) and name not in request.headers:
+                request.headers[name] = visit.known(column)
+
+    def answered(self, visit: Underway, request: Request, response: Response) -> bool:
+        """Note what a server said; return whether that is what was known already."""
+        visit.status = response.status
+        visit.fetch_s = float(request.meta.get("download_latency") or 0.0)
+        visit.received_bytes = len(response.body)
+        visit.etag = header_of(response, "ETag")
+        visit.last_modified = header_of(response, "Last-Modified")
+        if outcome_of_status(response.status) is not None:
+            return response.status == 304
+        if self.options.change == "items":
+            return False
+        visit.signature = response_signature(response, self.options.change)
+        return bool(visit.signature == visit.known("signature"))
+
+    def failed(self, request: Request, why: str, *, forbidden: bool = False) -> None:
+        """Record a visit that brought no answer."""
+        visit = self.of_request(request)
+        if visit is not None:
+            self._record(visit, Outcome.DISALLOWED if forbidden else Outcome.FAILED, note=why)
+
+    def gave(self, visit: Underway, item: Any) -> None:
+        """Note an item that a callback gave; the pipelines are to take it."""
+        visit.n_items += 1
+        visit.pending += 1
+        if self.options.change == "items":
+            visit.items.append(item_hash(item, self.options.volatile))
+
+    def taken(self, response: Response | None, wrong: str | None = None) -> None:
+        """Note that the pipelines are through with an item."""
+        visit = self.of_request(getattr(response, "request", None))
+        if visit is None:
+            return
+        visit.pending -= 1
+        visit.wrong = visit.wrong or wrong
+        self._end_if_done(visit)
+
+    def read(self, visit: Underway, wrong: str | None = None) -> None:
+        """Note that a callback has ended."""
+        if self.underway.get(visit.page_id) is not visit:
+            return  # its error was told twice
+        if visit.is_continued and wrong is None:
+            visit.is_continued = False
+            return
+        visit.is_read = True
+        visit.wrong = visit.wrong or wrong
+        if wrong is not None:
+            visit.pending = 0
+        self._end_if_done(visit)
+
+    def _end_if_done(self, visit: Underway) -> None:
+        if not visit.is_read or visit.pending > 0:
+            return
+        if visit.wrong is not None:  # not delivered: as if it had not been seen
+            self._record(visit, Outcome.FAILED, note=visit.wrong)
+            return
+        outcome = outcome_of_status(visit.status or 0)
+        if outcome is None:
+            if self.options.change == "items":
+                visit.signature = items_signature(visit.items, visit.links)
+            before = visit.known("signature")
+            outcome = Outcome.UNCHANGED if visit.signature == before else Outcome.CHANGED
+            outcome = Outcome.NEW if before is None else outcome
+        self._record(visit, outcome)
+
+    def _record(self, visit: Underway, outcome: Outcome, note: str | None = None) -> None:
+        self.underway.pop(visit.page_id, None)
+        at_s = self.now_s() if visit.asked_s is None else visit.asked_s
+        lease = lease_of(visit, at_s)
+        changed = {Outcome.CHANGED: True, Outcome.UNCHANGED: False, Outcome.NOT_MODIFIED: False}
+        told = outcome in changed or outcome is Outcome.NEW
+        after = next_state(lease.state, outcome)
+        failures = 0 if told or (visit.status is not None and not note) else lease.failures + 1
+        if outcome in (Outcome.SERVER_ERROR, Outcome.THROTTLED):
+            failures = lease.failures + 1
+        answer = self._planner.due_times.after_visit(
+            lease, outcome, after, at_s, failures=failures, changed=changed.get(outcome)
+        )
+        has_copy = outcome in (Outcome.NEW, Outcome.CHANGED, Outcome.UNCHANGED)
+        keeps = outcome is Outcome.NOT_MODIFIED
+        self.store.complete(
+            {
+                "page_id": visit.page_id,
+                "state": after.value,
+                "due_s": answer.due_s,
+                "due_why": answer.why,
+                "change": int(bool(changed.get(outcome))),
+                "failures": failures,
+                "told_s": at_s if told else None,
+                "status": visit.status,
+                "etag": visit.etag or visit.known("etag") if has_copy | keeps else None,
+                "last_modified": (visit.last_modified or visit.known("last_modified"))
+                if has_copy | keeps
+                else None,
+                "signature": visit.signature if has_copy else visit.known("signature"),
+                "memory": (answer.memory or lease.memory) or None,
+            },
+            {
+                "page_id": visit.page_id,
+                "visited_at_s": at_s,
+                "outcome": outcome.value,
+                "status": visit.status,
+                "changed": changed.get(outcome),
+                "interval_s": None
+                if lease.last_visit_s is None or not told
+                else at_s - lease.last_visit_s,
+                "fetch_s": visit.fetch_s,
+                "received_bytes": visit.received_bytes,
+                "n_items": visit.n_items,
+                "modified_s": instant_of(visit.last_modified),
+                "note": None if note is None else note[:_LONGEST_NOTE],
+            },
+        )
+        self.count(f"visits/{outcome.value}")
+
+    # -- plans --
+
+    def _replan_if_time(self) -> None:
+        if not self.options.continuous:
+            return
+        if self._plan is not None:
+            if self._plan.done():
+                plan, self._plan = self._plan, None
+                self._note_plan(plan.result())
+            return
+        now_s = self.now_s()
+        if now_s - self._planned_s >= self.options.replan_s:
+            self._planned_s = now_s
+            for page_id, visit in list(self.underway.items()):
+                if visit.asked_s is not None and now_s - visit.asked_s > _STUCK_S:
+                    del self.underway[page_id]  # due as before
+            self.store.flush()
+            if self._thread is None:
+                self._thread = ThreadPoolExecutor(1, thread_name_prefix="recrawl-plan")
+            self._plan = self._thread.submit(self._plan_beside, now_s)
+
+    def _plan_beside(self, now_s: float) -> float | None:
+        with contextlib.closing(RequestStore(self.options.state)) as store:
+            return self._planner.replan(store, now_s, self.spider.name)
+
+    def _note_plan(self, freshness: float | None) -> None:
+        if freshness is not None and self._crawler.stats is not None:
+            self._crawler.stats.set_value("recrawl/planned_freshness", round(freshness, 4))

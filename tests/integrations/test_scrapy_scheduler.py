@@ -1,0 +1,150 @@
+"""The scheduler by itself, around one that the test makes."""
+
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scrapy import Request, Spider
+from scrapy.core.scheduler import BaseScheduler
+from scrapy.settings import Settings
+from scrapy.utils.request import RequestFingerprinter
+from tests.integrations.spiders import Quotes
+
+from recrawl.integrations.scrapy.options import read_options
+from recrawl.integrations.scrapy.requests import META
+from recrawl.integrations.scrapy.scheduler import RecrawlScheduler
+from recrawl.integrations.scrapy.visits import SpiderVisits
+
+DAY_S = 86_400.0
+
+
+class Queue(BaseScheduler):
+    """First in, first out; full after so many."""
+
+    def __init__(self, room: int = 99) -> None:
+        self.room = room
+        self.requests: deque[Request] = deque()
+
+    def has_pending_requests(self) -> bool:
+        return bool(self.requests)
+
+    def enqueue_request(self, request: Request) -> bool:
+        if len(self.requests) >= self.room:
+            return False
+        self.requests.append(request)
+        return True
+
+    def next_request(self) -> Request | None:
+        return self.requests.popleft() if self.requests else None
+
+
+class StubCrawler:
+    """As much of a crawler as the add-on asks."""
+
+    def __init__(self, state: Path, now: list[float]) -> None:
+        self.settings = Settings(
+            {"RECRAWL_STATE": str(state), "RECRAWL_CLOCK": lambda: now[0], "RECRAWL_BUDGET": "9/d"}
+        )
+        self.stats = None
+        self.request_fingerprinter = RequestFingerprinter()
+
+
+@contextmanager
+def scheduling(
+    state: Path, now: list[float], queue: Queue | None = None, spider: Spider | None = None
+) -> Iterator[tuple[RecrawlScheduler, SpiderVisits, Queue]]:
+    """Open a scheduler in a state, and close it."""
+    crawler: Any = StubCrawler(state, now)
+    queue = queue or Queue()
+    visits = SpiderVisits(crawler, read_options(crawler.settings))
+    scheduler = RecrawlScheduler(queue, visits)
+    scheduler.open(spider or Quotes(site="http://a.test"))
+    try:
+        yield scheduler, visits, queue
+    finally:
+        scheduler.close("finished")
+
+
+def test_what_nobody_visited_comes_back_in_the_next_run(tmp_path: Path) -> None:
+    """Handed out, not recorded: due in the state, with callback and arguments."""
+    now = [1e9]
+    spider = Quotes(site="http://a.test")
+    asked = Request("http://a.test/1", spider.parse_author, cb_kwargs={"named": "x"}, priority=3)
+    with scheduling(tmp_path, now, spider=spider) as (scheduler, _, _):
+        assert scheduler.enqueue_request(asked)
+        assert not scheduler.enqueue_request(Request("http://a.test/1"))  # under way
+        assert scheduler.next_request() is asked
+        assert scheduler.next_request() is None
+    with scheduling(tmp_path, now, spider=spider) as (scheduler, _, _):
+        assert scheduler.has_pending_requests()
+        again = scheduler.next_request()
+        assert again is not None
+        assert (again.url, again.callback, again.cb_kwargs, again.priority, again.dont_filter) == (
+            "http://a.test/1",
+            spider.parse_author,
+            {"named": "x"},
+            3,
+            False,
+        )
+        assert not scheduler.has_pending_requests()
+
+
+def test_what_the_inner_scheduler_refuses_stays_due(tmp_path: Path) -> None:
+    now = [1e9]
+    with scheduling(tmp_path, now, Queue(room=0)) as (scheduler, visits, _):
+        assert not scheduler.enqueue_request(Request("http://a.test/1"))
+        assert visits.underway == {}
+        assert not scheduler.has_pending_requests()
+    with scheduling(tmp_path, now) as (scheduler, _, _):
+        assert scheduler.has_pending_requests()
+
+
+def test_what_a_job_directory_has_left_is_passed_over(tmp_path: Path) -> None:
+    """Another run handed it out; the state gives it back itself."""
+    with scheduling(tmp_path, [1e9]) as (scheduler, _, queue):
+        queue.requests.append(Request("http://a.test/old", meta={META: 7}))
+        queue.requests.append(Request("http://a.test/post", method="POST"))
+        found = scheduler.next_request()
+
+        assert found is not None
+        assert found.url == "http://a.test/post"
+
+
+def test_a_request_whose_callback_is_gone_is_put_off(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is told once, tried again later, and not lost: the spider may ask for it anew."""
+    now = [1e9]
+    spider = Quotes(site="http://a.test")
+    with scheduling(tmp_path, now, spider=spider) as (scheduler, _, _):
+        scheduler.enqueue_request(Request("http://a.test/1", spider.parse_author))
+    older = Spider(name="quotes")
+    with scheduling(tmp_path, now, spider=older) as (scheduler, visits, _):
+        assert scheduler.next_request() is None
+        assert scheduler.next_request() is None
+        assert caplog.text.count("cannot be asked for again") == 1
+        visits.store.flush()
+        (row,) = visits.store.rows("pages_of_url", url="http://a.test/1")
+        assert row["due_s"] > now[0]
+    now[0] += 30 * DAY_S
+    with scheduling(tmp_path, now, spider=spider) as (scheduler, _, _):
+        assert scheduler.has_pending_requests()
+
+
+def test_what_falls_due_comes_while_others_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full queue does not keep a page back that is due."""
+    now = [1e9]
+    with scheduling(tmp_path, now) as (scheduler, visits, _):
+        scheduler.enqueue_request(Request("http://a.test/due"))
+        visits.store.flush()
+        visits.store._db.execute("UPDATE page SET visits = 1")
+    with scheduling(tmp_path, now) as (scheduler, _, queue):
+        scheduler.enqueue_request(Request("http://a.test/new"))
+        monkeypatch.setattr("recrawl.integrations.scrapy.scheduler.monotonic", lambda: 1e12)
+        assert scheduler.next_request() is not None
+        assert [request.url for request in queue.requests] == ["http://a.test/due"]
