@@ -20,7 +20,7 @@ import msgspec
 
 from recrawl.errors import InvalidTable
 
-__all__ = ["LogCounts", "count_requests", "open_log"]
+__all__ = ["LogCounts", "count_requests", "open_log", "read_line"]
 
 _COMBINED: Final = re.compile(
     r"(?:(?P<vhost>[\w.:\[\]-]+) )?\S+ \S+ .{1,200}? \[(?P<at>[^\]]{20,40})\] "
@@ -138,7 +138,7 @@ def count_requests(
         if not raw.strip():
             continue
         found.n_lines += 1
-        line = _read(raw)
+        line = read_line(raw)
         if line is None:
             found.n_broken += 1
             if len(found.first_broken) < _EXAMPLES:
@@ -172,7 +172,8 @@ def _keep_most_asked(found: LogCounts) -> None:
     found.counts = kept
 
 
-def _read(raw: bytes) -> _Line | None:
+def read_line(raw: bytes) -> _Line | None:
+    """Return what a line says, or None where it cannot be read."""
     if len(raw) > _MOST_LINE:
         return None
     return _of_json(raw) if raw.lstrip().startswith(b"{") else _combined(raw)

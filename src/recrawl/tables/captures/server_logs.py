@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from recrawl.errors import InvalidTable
-from recrawl.tables.access_logs import _read as read_line
+from recrawl.tables.access_logs import read_line
 from recrawl.tables.captures.lines import read_lines
 from recrawl.tables.captures.looks import Look, Tally
 
