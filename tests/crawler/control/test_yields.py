@@ -264,3 +264,20 @@ def test_a_variant_that_says_nearly_the_same_brings_nothing() -> None:
 def test_paths_that_speak_against_a_page(doubted: bool, path: str) -> None:
     """Places, files and hashes; not words that pages are about."""
     assert is_doubted(f"{A}{path}") is doubted
+
+
+def test_room_is_made_by_forgetting_what_is_good(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a crawl of many hosts; what brings nothing is not tried again and again."""
+    monkeypatch.setattr("recrawl.crawler.control.yields._MOST_KINDS", 200)
+    yields = AddressYields()
+    poor = [lease(number, f"/x?do=edit&id={number}") for number in range(10)]
+    for one in poor:
+        if yields.due_s(one, NOW_S) == NOW_S:
+            yields.observe(visited(one, None))
+
+    for number in range(1_000):
+        one = lease(100 + number, f"/branch{number}/page/x")
+        assert yields.due_s(one, NOW_S) == NOW_S
+        yields.observe(visited(one, f"text {number}"))
+
+    assert yields.due_s(lease(9_999, "/x?do=edit&id=new"), NOW_S) > NOW_S

@@ -252,11 +252,16 @@ class AddressYields:
 
     def _kind(self, *key: str, doubted: bool = False, broad: bool = False) -> _Kind:
         if len(self._kinds) > _MOST_KINDS:
-            self._kinds.clear()
+            self._make_room()
         found = self._kinds.get(key)
         if found is None:
             found = self._kinds[key] = _Kind("".join(key[1:]), doubted, broad)
         return found
+
+    def _make_room(self) -> None:
+        """Forget what brings something: that is what is expected of a kind anyway."""
+        kept = [item for item in self._kinds.items() if item[1].nothing > item[1].brought]
+        self._kinds = dict(kept[-_MOST_KINDS // 2 :])
 
     def _kinds_of(self, url: str) -> list[_Kind]:
         """Return the kinds of an address, the narrowest first."""
