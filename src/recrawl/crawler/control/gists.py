@@ -11,7 +11,9 @@ __all__ = ["Gist", "content_hash", "gist", "is_near"]
 
 _FEW_WORDS: Final = 10  # texts of fewer are alike by chance
 _NAMES: Final = re.compile(r"[^\w]+|_")
-_MOST_NAMES: Final = 16  # words of an address: the last say most
+_MOST_NAMES: Final = 6  # words of an address: the last say most
+_SHORT: Final = 3  # characters of a name: shorter ones are looked for as whole words
+_SIGNS: Final = ".,:;!?()[]'\""
 _MOST: Final = 50_000  # characters that count
 _VARIED: Final = 0.25  # of the words differ: below, their order is what a text says
 _NEAR: Final = 12  # bits of 64 in which texts differ that share five words of six
@@ -39,16 +41,21 @@ def gist(text: str, url: str) -> Gist:
     A page that says its own name and else what another says ("no changes of NAME", "log in to edit
     NAME") is a copy, unless few other words remain. O(n log n) in the words.
     """
-    text = text[:_MOST].casefold()
-    words = text.split()
-    own = list(dict.fromkeys(filter(None, _NAMES.split(url.casefold()))))[-_MOST_NAMES:]
-    # In one go: looking at each word would take ten times as long.
-    others = (
-        re.sub(rf"(?<![^\W_])(?:{'|'.join(own)})(?![^\W_])", "", text).split() if own else words
-    )
+    words = text[:_MOST].casefold().split()
+    counts = Counter(words)
+    if len(counts) < _VARIED * len(words):  # few words, again and again: their order counts
+        mark = hash(tuple(words))
+        return Gist(mark, mark)
+    names = _NAMES.split(url.casefold())
+    short = {name for name in names if 0 < len(name) < _SHORT}
+    long = dict.fromkeys(name for name in names if len(name) >= _SHORT)
+    others = [word for word in counts if word.strip(_SIGNS) not in short]
+    for name in list(long)[-_MOST_NAMES:]:
+        others = [word for word in others if name not in word]
+    same = hash(frozenset(counts.items()))
     if len(others) < _FEW_WORDS:
-        others = words
-    return Gist(_mark(words), _mark(others), _near(others) if len(others) >= _FEW_WORDS else 0)
+        return Gist(same, same, _near(list(counts)) if len(counts) >= _FEW_WORDS else 0)
+    return Gist(same, hash(frozenset((word, counts[word]) for word in others)), _near(others))
 
 
 def content_hash(text: str) -> int:
@@ -70,13 +77,7 @@ def is_near(one: int, other: int) -> bool:
     return one != 0 and other != 0 and (one ^ other).bit_count() <= _NEAR
 
 
-def _mark(words: list[str]) -> int:
-    counts = Counter(words)
-    is_varied = len(counts) >= _VARIED * len(words)
-    return hash(frozenset(counts.items())) if is_varied else hash(tuple(words))
-
-
 def _near(words: list[str]) -> int:
-    marks = np.array(list(map(hash, set(words))), np.int64).view(np.uint8)
+    marks = np.array(list(map(hash, words)), np.int64).view(np.uint8)
     bits = np.unpackbits(marks.reshape(-1, 8), axis=1)
     return int.from_bytes(np.packbits(2 * bits.sum(axis=0, dtype=np.int64) > len(bits)).tobytes())
