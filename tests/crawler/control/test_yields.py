@@ -257,6 +257,7 @@ def test_a_variant_that_says_nearly_the_same_brings_nothing() -> None:
         (False, "/wiki/Specialities"),
         (False, "/docs/login-and-logout"),
         (False, "/a.html"),
+        (False, "/wiki/Booking.com"),
         (False, "/v1.2/x"),
         (False, "/paper.pdf"),
     ],
@@ -281,3 +282,17 @@ def test_room_is_made_by_forgetting_what_is_good(monkeypatch: pytest.MonkeyPatch
         yields.observe(visited(one, f"text {number}"))
 
     assert yields.due_s(lease(9_999, "/x?do=edit&id=new"), NOW_S) > NOW_S
+
+
+def test_a_page_that_is_put_off_again_waits_once() -> None:
+    """Or more would seem to wait than there are."""
+    yields = AddressYields()
+    pages = [lease(number, f"/x?do=edit&id={number}") for number in range(20)]
+    for one in pages:
+        if yields.due_s(one, NOW_S) == NOW_S:
+            yields.observe(visited(one, None))
+    put_off = yields.n_put_off
+
+    assert put_off > 10
+    assert all(yields.due_s(one, NOW_S) > NOW_S for one in pages[-5:])
+    assert yields.n_put_off == put_off

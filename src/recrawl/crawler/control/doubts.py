@@ -54,6 +54,7 @@ _VERSION: Final = re.compile(
     re.IGNORECASE,
 )
 _SUFFIX: Final = re.compile(r"\.([a-z][a-z0-9]{0,4}|7z)$", re.IGNORECASE)
+_TYPES: Final = mimetypes.MimeTypes()  # what Python knows, whatever the machine's files say
 _MOST_PARTS: Final = 8
 _READ: Final = re.compile(r"text/|application/(?:pdf|xml|xhtml|rss|atom|json|.*\+xml)")
 
@@ -123,5 +124,5 @@ def _is_file(path: str) -> bool:
     """Tell whether a name promises what is no text."""
     if _SUFFIX.search(path) is None:
         return False
-    kind, packed = mimetypes.guess_type(path, strict=False)
+    kind, packed = _TYPES.guess_type(path)
     return packed is not None or (kind is not None and not _READ.match(kind))

@@ -16,9 +16,9 @@ all that is doubted on a host together is held to a small share of what the host
 evidence overrides it.
 """
 
-from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from math import inf
 from typing import Final
 
@@ -71,7 +71,7 @@ class _Kind:
     brought: int = 0
     nothing: int = 0
     next_s: float = 0.0  # when one more may be tried
-    waiting: deque[tuple[int, int]] = field(default_factory=deque)  # put off: page and host
+    waiting: dict[int, int] = field(default_factory=dict)  # hosts of pages that are put off
 
     @property
     def likely(self) -> float:
@@ -139,9 +139,7 @@ class AddressYields:
         lease, outcome = update.lease, update.visit.outcome
         if lease.last_visit_s is not None or lease.state is not PageState.DISCOVERED:
             return []
-        if (
-            lease.kind is Kind.SITEMAP
-        ):  # it tells when pages changed, whether they were known or not
+        if lease.kind is Kind.SITEMAP:  # it tells when pages changed, known before or not
             return []
         found, url = self._kinds_of(lease.url), lease.url
         if outcome in _NOT_SEEN:
@@ -164,7 +162,8 @@ class AddressYields:
         welcome = []
         for kind in (*found, self._doubted(host_of(url))):
             free = int(min(kind.n_welcome, len(kind.waiting)))
-            welcome += [kind.waiting.popleft() for _ in range(free)]
+            following = list(islice(kind.waiting, free))
+            welcome += [(page_id, kind.waiting.pop(page_id)) for page_id in following]
         return welcome
 
     def due_s(self, lease: Lease, now_s: float) -> float:
@@ -181,10 +180,11 @@ class AddressYields:
         if against is not None and not 0.0 < against.next_s <= now_s:
             against.next_s = against.next_s or now_s + _TRICKLE_S
             if len(against.waiting) < _MOST_WAITING:
-                against.waiting.append((lease.page_id, lease.host_id))
+                against.waiting[lease.page_id] = lease.host_id
             return against.next_s + _TRICKLE_S * len(against.waiting)
         if against is not None:  # a few are tried all the same
             against.next_s = now_s + _TRICKLE_S
+            against.waiting.pop(lease.page_id, None)
         for kind in found if doubted is None else (*found, doubted):
             kind.tries += 1
         return now_s

@@ -228,7 +228,7 @@ class Indexer:
             canonical=extract.canonical,
             content_type=page.response.content_type,
         )
-        if outcome is Outcome.NEW:
+        if outcome is Outcome.NEW and not is_copy:
             update = replace(update, gist=gist(extract.text, lease.url))
         if excluded or outcome is Outcome.UNCHANGED:
             return update, None
