@@ -360,6 +360,7 @@ class Extract:
     noindex: bool = False
     nofollow: bool = False
     needs_scripts: bool = False  # without them it says next to nothing
+    main: str = ""  # selector of the element that was taken for the main content
     markdown: str = ""  # of the main content, where that is kept
     about: About | None = None  # where that is kept
 

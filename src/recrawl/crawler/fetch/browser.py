@@ -209,7 +209,7 @@ class BrowserFetcher(Fetcher):
             if rule.wait_for:
                 await self._there(page, visit, rule)
             until_s = visit.started_s + _SHARE * self._timeout_s
-            # A page that asks for ever is taken as it is then. Silence is not told of: it is polled.
+            # A page that asks for ever is taken as it is then. Nothing tells of silence.
             while not visit.is_settled(rule.settle_s) and time.monotonic() < until_s:  # noqa: ASYNC110
                 await asyncio.sleep(_LOOK_S)
             return str(await page.content())

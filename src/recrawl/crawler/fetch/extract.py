@@ -209,7 +209,7 @@ class PageExtractor:
         language = (tree.root.attributes.get("lang") or "")[:_LONGEST_TAG] if tree.root else ""
         found = {} if nofollow else _links(tree, base)
         said = self._about(tree, base, response) if self._rules.markdown else None
-        roots = main_content(tree, rule)
+        selector, roots = main_content(tree, rule)
         text = text_of(roots)
         headings = headings_of(roots)
         if said is not None:
@@ -227,6 +227,7 @@ class PageExtractor:
             noindex=noindex,
             nofollow=nofollow,
             needs_scripts=is_app and len(text) < _LEAST_TEXT,
+            main=selector,
             markdown=markdown(roots, base) if self._rules.markdown else "",  # last: it changes them
             about=said,
         )

@@ -121,8 +121,10 @@ class HttpFetcher(Fetcher, HubClient):
         self._besides = besides or HostHeaders()
         self._proxy: dict[str, Any] = {}
         if proxy is not None:
-            login = {"Proxy-Authorization": aiohttp.encode_basic_auth(*proxy.login)}
-            self._proxy = {"proxy": proxy.address, "proxy_headers": login if proxy.login else {}}
+            self._proxy = {"proxy": proxy.address}
+            if proxy.login is not None:
+                login = aiohttp.encode_basic_auth(*proxy.login)
+                self._proxy["proxy_headers"] = {"Proxy-Authorization": login}
         if contact.startswith("mailto:"):
             self._headers["From"] = contact.removeprefix("mailto:")
         self._sessions: dict[bool, aiohttp.ClientSession] = {}

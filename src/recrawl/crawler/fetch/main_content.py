@@ -50,25 +50,25 @@ _CONTROL: Final = re.compile(
 _BLANKS: Final = bytes(32 if _CONTROL.match(chr(code)) else code for code in range(128)) * 2
 
 
-def main_content(tree: LexborHTMLParser, rule: ContentRule | None) -> list[LexborNode]:
-    """Return the elements with the main content, and take out of the tree what is none.
+def main_content(tree: LexborHTMLParser, rule: ContentRule | None) -> tuple[str, list[LexborNode]]:
+    """Return the elements with the main content, after the selector that found them.
 
-    The whole body where no part of it says that it is. A rule whose selector finds nothing on a
-    page is none for it.
+    What is no content is taken out of the tree. It is the whole body where no part of it says that
+    it is; a rule whose selector finds nothing on a page is none for it.
     """
     if rule is not None:
         _drop(tree, rule)
         chosen = _chosen(tree, rule) if rule.select else []
         if chosen:
-            return chosen
+            return rule.select, chosen
     tree.strip_tags(_NOT_CONTENT)
     for node in tree.css(_BOILERPLATE):
         node.decompose()
     for selector in _MAIN:
         root = tree.css_first(selector)
         if root is not None:
-            return [root]
-    return [tree.body] if tree.body is not None else []
+            return selector, [root]
+    return "body", [tree.body] if tree.body is not None else []
 
 
 def _drop(tree: LexborHTMLParser, rule: ContentRule) -> None:

@@ -6,7 +6,7 @@ host repeats on its pages is not known here; the index leaves it out
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.util import find_spec
 from typing import Any, Final
@@ -23,6 +23,8 @@ _LANGUAGE: Final = re.compile(
     re.IGNORECASE,
 )
 _NO_LANGUAGE: Final = frozenset({"default", "none", "notranslate", "text", "plain", "plaintext"})
+_FENCE: Final = re.compile(r"\s{0,40}(?:[-*>]\s+)*(`{3,}|~{3,})")
+_NEEDLESS: Final = re.compile(r"(?<=\w)\\(?=-\w)|(?<=\(\w)\\(?=\))")
 _EMPTY_LINES: Final = re.compile(r"\n{3,}")
 
 
@@ -53,7 +55,18 @@ def markdown(roots: Iterable[LexborNode], base: str) -> str:
         parts.append((root.html or "").replace("\f", ""))
     convert, options = _options(base)
     made = convert("".join(parts), options).content or ""
-    return _EMPTY_LINES.sub("\n\n", made[:MAX_MARKDOWN].replace("\x00", " ")).strip() + "\n"
+    lines = _EMPTY_LINES.sub("\n\n", made[:MAX_MARKDOWN].replace("\x00", " ")).strip().split("\n")
+    return "\n".join(_readable(lines)) + "\n"
+
+
+def _readable(lines: list[str]) -> Iterator[str]:
+    """Yield lines without escapes that change nothing: hyphens in words, what closes a bracket."""
+    fence = ""
+    for line in lines:
+        mark = _FENCE.match(line)
+        if mark and (not fence or mark[1].startswith(fence)):
+            fence = "" if fence else mark[1]
+        yield line if fence or "`" in line or "\\" not in line else _NEEDLESS.sub("", line)
 
 
 def _name_language(pre: LexborNode) -> None:

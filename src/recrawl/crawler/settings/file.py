@@ -160,6 +160,7 @@ class Deliver(msgspec.Struct, forbid_unknown_fields=True):
     command: list[str] = []
     name: str | None = None
     content: str = "text"
+    chunks: int = 0
     paths: list[str] = []
     removals: str = "delete"
     table: str = "documents"

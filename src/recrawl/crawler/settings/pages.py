@@ -14,6 +14,7 @@ from recrawl.errors import InvalidSettings
 __all__ = [
     "accept_language",
     "access_settings",
+    "check_selectors",
     "content_settings",
     "kept_content",
     "proxy_address",
@@ -43,15 +44,18 @@ def _content(given: Content) -> ContentSettings:
     if not given.path:
         raise InvalidSettings("content.path: it is empty; write a pattern such as /docs/*")
     drop = (given.drop,) if isinstance(given.drop, str) else tuple(given.drop)
-    where = f"content, {given.path}"
+    where = f"content, {given.path}: "
     if not (given.select or drop or given.title):
-        raise InvalidSettings(f"{where}: give select, drop or title, or leave the table out")
-    for key, selector in (
-        ("select", given.select), *(("drop", one) for one in drop), ("title", given.title),
-    ):  # fmt: skip
-        if selector or key == "drop":
-            _check_selector(f"{where}: {key}", selector)
+        raise InvalidSettings(f"{where}give select, drop or title, or leave the table out")
+    check_selectors(where, given.select, drop, given.title)
     return ContentSettings(given.path, given.select, drop, given.title)
+
+
+def check_selectors(where: str, select: str, drop: Sequence[str], title: str) -> None:
+    """Refuse what is no CSS selector; ``where`` stands before the key in the message."""
+    for key, selector in (("select", select), *(("drop", one) for one in drop), ("title", title)):
+        if selector or key == "drop":
+            _check_selector(f"{where}{key}", selector)
 
 
 def _check_selector(where: str, selector: str) -> None:

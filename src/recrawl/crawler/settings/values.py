@@ -95,6 +95,7 @@ class SinkSettings:
     to : address or path; empty for a command
     command : program and arguments
     content : what comes with each page: none, text or markdown
+    chunk : characters of the pieces in which a page comes besides; 0: in none
     paths : patterns of the pages that are delivered; empty: all
     keeps_removed : whether removed rows are marked instead of deleted
     table : of the database
@@ -109,6 +110,7 @@ class SinkSettings:
     to: str = ""
     command: tuple[str, ...] = ()
     content: str = "text"
+    chunk: int = 0
     paths: tuple[str, ...] = ()
     keeps_removed: bool = False
     table: str = "documents"

@@ -51,6 +51,7 @@ class _Page(msgspec.Struct):
     noindex: bool
     nofollow: bool
     needs_scripts: bool
+    main: str
     markdown: str
     about: About | None
 
@@ -103,6 +104,7 @@ class IsolatedExtractor(Extractor):
             noindex=found.noindex,
             nofollow=found.nofollow,
             needs_scripts=found.needs_scripts,
+            main=found.main,
             markdown=found.markdown,
             about=found.about,
         )

@@ -92,6 +92,7 @@ def _read(extractor: PageExtractor, kind: str, response: FetchResponse) -> Any:
         "noindex": found.noindex,
         "nofollow": found.nofollow,
         "needs_scripts": found.needs_scripts,
+        "main": found.main,
         "markdown": found.markdown,
         "about": None if found.about is None else asdict(found.about),
     }
