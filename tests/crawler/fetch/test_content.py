@@ -77,6 +77,8 @@ def test_markdown_keeps_what_text_does_not() -> None:
     assert told.startswith("git-rebase(1) a\\*b\\*")
     assert "\n\n1\\) y\n\n\\- z\n" in told  # which would be lists
     assert "\na\\-b (1\\)\n" in told
+    linked = "<main><h2><a class='anchor' href='#a'>All</a> <a class='anchor' href='#a'>#</a></h2>"
+    assert read(linked, markdown=True).markdown == f"## [All]({URL}#a)\n"
     chosen = read(HTML, ContentRule("*", "article"), markdown=True)
     assert chosen.markdown == "# Title of it\n\nIn the article.\n"
 

@@ -17,7 +17,8 @@ __all__ = ["is_available", "load", "markdown"]
 
 MAX_MARKDOWN: Final = 2_000_000  # characters
 # Links of a heading to itself, which are no content.
-_HEADLINKS: Final = "a.headerlink, a.anchor, a.anchor-link, a.header-anchor, .mw-editsection"
+_HEADLINKS: Final = "a.headerlink, a.anchor, a.anchor-link, a.header-anchor"
+_HEADMARKS: Final = " \t\n\f#\u00a7\u00b6\u200b\U0001f517"  # as texts of such links
 _LANGUAGE: Final = re.compile(
     r"(?:^|\s)(?:language|lang|highlight(?:-source)?|brush:?)[-\s]+([a-z0-9+#_.-]{1,30})",
     re.IGNORECASE,
@@ -49,7 +50,8 @@ def markdown(roots: Iterable[LexborNode], base: str) -> str:
     parts = []
     for root in roots:
         for node in root.css(_HEADLINKS):
-            node.decompose()
+            if not node.text().strip(_HEADMARKS):
+                node.decompose()
         for node in root.css("pre"):
             _name_language(node)
         parts.append((root.html or "").replace("\f", ""))
