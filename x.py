@@ -24,7 +24,7 @@ LOCK = ROOT / "requirements.lock"
 UV_VERSION = "0.13.8"
 TESTS = ("python", "-m", "pytest", "-m", "not slow", "-n", "auto", "--dist", "loadfile")
 EXTRAS = (
-    "plots", "warc", "markdown", "browser", "languages", "postgresql", "scrapy", "build", "test",
+    "plots", "warc", "markdown", "browser", "dask", "languages", "postgresql", "scrapy", "build", "test",
     "lint", "docs",
 )  # fmt: skip
 
