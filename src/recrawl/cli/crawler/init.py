@@ -154,6 +154,7 @@ budget = "{budget}"
                                  # "opensearch+https://host:9200/index", "elasticsearch+https://...",
                                  # "changes/{{date}}.ndjson.zst", "changes/{{seq}}.parquet"
 # command = ["python3", "embed.py"]  # instead of `to`: reads a change a line, answers each with one
+# python = "mypackage.sinks:Embeddings"  # instead of `to`: a sink of your own
 # name = "search"                # by which `recrawl sync` and `status` know it
 # content = "text"               # or "markdown", "none"
 # chunks = 800                   # each page in pieces of at most so many characters besides

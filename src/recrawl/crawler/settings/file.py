@@ -158,6 +158,7 @@ class Deliver(msgspec.Struct, forbid_unknown_fields=True):
 
     to: str | None = None
     command: list[str] = []
+    python: str | None = None
     name: str | None = None
     content: str = "text"
     chunks: int = 0

@@ -17,9 +17,10 @@ __all__ = ["sink_settings"]
 _BULK: Final = ("opensearch", "elasticsearch")
 _FILES: Final = {".ndjson": "lines", ".zst": "lines", ".parquet": "tables"}
 _TABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}(\.[A-Za-z_][A-Za-z0-9_]{0,62})?")
+_OBJECT: Final = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LONGEST_NAME: Final = 200
-_WHOLE_RECORDS: Final = ("webhook", "command", "bulk", "lines")
+_WHOLE_RECORDS: Final = ("webhook", "command", "python", "bulk", "lines")
 _KNOWN: Final = (
     "postgresql://user@host/database, https://host/path (a webhook), "
     "opensearch+https://host:9200/index, elasticsearch+https://host:9200/index, or a file ending "
@@ -47,9 +48,16 @@ def sink_settings(given: Sequence[Deliver], folder: Path) -> tuple[SinkSettings,
 
 
 def _sink(given: Deliver, folder: Path) -> SinkSettings:
-    if (given.to is None) == (not given.command):
-        raise InvalidSettings(f"deliver: give either to or command; to is {_KNOWN}")
-    if given.to is None:
+    if sum((given.to is not None, bool(given.command), given.python is not None)) != 1:
+        raise InvalidSettings(f"deliver: give one of to, command and python; to is {_KNOWN}")
+    if given.python is not None:
+        if not _OBJECT.fullmatch(given.python):
+            raise InvalidSettings(
+                f"deliver.python: {given.python[:200]!r} names nothing; write a module and what is "
+                'in it that makes the sink, as "mypackage.sinks:Embeddings"'
+            )
+        kind, to, name = "python", given.python, given.python[:_LONGEST_NAME]
+    elif given.to is None:
         if not given.command[0] or any("\0" in word for word in given.command):
             raise InvalidSettings(
                 f"deliver.command: {given.command!r} is no command; write a program and its "
@@ -74,7 +82,7 @@ def _sink(given: Deliver, folder: Path) -> SinkSettings:
         secret_env=_secret_env(where, given),
         timeout_s=duration(f"{where}: timeout", given.timeout, 0.1),
         retry_for_s=duration(f"{where}: retry_for", given.retry_for, 0.0)
-        if kind in ("webhook", "command")
+        if kind in ("webhook", "command", "python")
         else inf,
     )
 
@@ -168,8 +176,8 @@ def _chunk(where: str, given: Deliver, kind: str) -> int:
         return 0
     if kind not in _WHOLE_RECORDS or given.content == "none":
         raise InvalidSettings(
-            f"{where}: chunks come with content, to a webhook, a command, a search engine or files "
-            "of lines; this one takes none"
+            f"{where}: chunks come with content, to a webhook, a command, Python, a search engine "
+            "or files of lines; this one takes none"
         )
     return at_least(f"{where}: chunks", given.chunks, 50, 100_000)
 

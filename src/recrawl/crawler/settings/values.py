@@ -91,8 +91,8 @@ class SinkSettings:
     Parameters
     ----------
     name : by which the state knows it; holds no secret
-    kind : lines, tables, command, webhook, postgresql or bulk
-    to : address or path; empty for a command
+    kind : lines, tables, command, python, webhook, postgresql or bulk
+    to : address, path, or what makes a sink in Python; empty for a command
     command : program and arguments
     content : what comes with each page: none, text or markdown
     chunk : characters of the pieces in which a page comes besides; 0: in none

@@ -3,6 +3,7 @@
 import base64
 import binascii
 import contextlib
+import importlib
 import importlib.util
 import os
 import threading
@@ -37,6 +38,9 @@ def check_extras(sinks: tuple[SinkSettings, ...]) -> None:
     InvalidSettings
         It is not.
     """
+    for sink in sinks:
+        if sink.kind == "python":
+            _maker(sink)
     needs = any(sink.kind == "postgresql" for sink in sinks)
     if needs and importlib.util.find_spec("psycopg") is None:
         raise InvalidSettings("deliver: PostgreSQL needs one more package: recrawl[postgresql]")
@@ -71,6 +75,8 @@ def open_sink(settings: SinkSettings) -> Sink:
             from recrawl.crawler.delivery.command import CommandSink
 
             return CommandSink(settings.command, timeout_s=settings.timeout_s)
+        case "python":
+            return _made(settings, secret)
         case "tables":
             from recrawl.crawler.delivery.files import TableFiles
 
@@ -79,6 +85,36 @@ def open_sink(settings: SinkSettings) -> Sink:
             from recrawl.crawler.delivery.files import LineFiles
 
             return LineFiles(Path(settings.to))
+
+
+def _maker(settings: SinkSettings) -> Callable[[Callable[[], bytes] | None], Sink]:
+    """Return what makes a sink that somebody wrote in Python."""
+    module, _, name = settings.to.partition(":")
+    try:
+        make = getattr(importlib.import_module(module), name)
+    except Exception as error:  # whatever is done there when it is imported
+        said = f"{type(error).__name__}: {error}"[:300]
+        raise InvalidSettings(
+            f"deliver, {settings.name}: {settings.to} cannot be imported ({said}); it has to be "
+            "installed, or found by PYTHONPATH"
+        ) from error
+    if not callable(make):
+        raise InvalidSettings(f"deliver, {settings.name}: {settings.to} makes no sink")
+    found: Callable[[Callable[[], bytes] | None], Sink] = make
+    return found
+
+
+def _made(settings: SinkSettings, secret: Callable[[], bytes] | None) -> Sink:
+    make, where = _maker(settings), f"deliver, {settings.name}"
+    try:
+        made = make(secret)
+    except Exception as error:  # whatever was written there
+        said = f"{type(error).__name__}: {error}"[:300]
+        raise InvalidSettings(f"{where}: {settings.to} made no sink: {said}") from error
+    lacking = [one for one in ("apply", "scan", "close") if not callable(getattr(made, one, None))]
+    if lacking:
+        raise InvalidSettings(f"{where}: what {settings.to} makes has no {', '.join(lacking)}")
+    return made
 
 
 def _secret(settings: SinkSettings) -> Callable[[], bytes] | None:
