@@ -79,6 +79,7 @@ def backtest(  # noqa: PLR0913 - what can be asked
     budgets: Sequence[str] = ("0.25x", "1x", "4x"),
     policies: Sequence[str | RevisitPolicy] = POLICIES,
     weights: str = "table",
+    links: Any = None,
     learning: float = 0.5,
     resamples: int = 400,
     seed: int = 0,
@@ -96,7 +97,8 @@ def backtest(  # noqa: PLR0913 - what can be asked
     polls : the only instants at which anyone could look: polled_at
     budgets : visits of all pages together, as ``"500/d"`` or as multiples of the total change rate
     policies : names of ``recrawl.POLICIES``, or objects of your own; recrawl's is always there
-    weights : ``table``, or ``pareto`` for weights drawn from a Pareto law of shape 1.2
+    weights : ``table``, ``links``, or ``pareto`` for weights drawn from a Pareto law of shape 1.2
+    links : with weights by links: columns source and target, names of pages
     learning : share of the time that is for learning and not judged, in (0, 1)
     resamples : of directories, or of pages where these are few, for the intervals
     seed : of the resamples, and of the order in which pages with the same due time are visited
@@ -122,15 +124,17 @@ def backtest(  # noqa: PLR0913 - what can be asked
     takes for those of your own, which see neither polls nor learned rates.
     """
     chosen = _chosen(policies)
-    if weights not in ("table", "pareto"):
-        raise InputError(f"weights: {weights!r} is unknown; choose from table, pareto")
+    if weights not in ("table", "links", "pareto"):
+        raise InputError(f"weights: {weights!r} is unknown; choose from table, links, pareto")
+    if (links is None) != (weights != "links"):
+        raise InputError("links: a table of links goes with weights='links', and that with it")
     if not 0 < learning < 1:
         raise InputError(f"learning: {learning} must lie in (0, 1)")
     if resamples < 20:
         raise InputError(f"resamples: {resamples} must be at least 20")
     if orders < 1:
         raise InputError(f"orders: {orders} must be at least 1")
-    record = history_of(history, pages, polls, pareto=weights == "pareto")
+    record = history_of(history, pages, polls, pareto=weights == "pareto", links=links)
     tests = [(name, backtest_of(record, name, learning, seed=seed)) for name in budgets]
     counts = resample_pages(record, resamples, seed)
     found = tuple(

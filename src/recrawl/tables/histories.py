@@ -14,6 +14,7 @@ from recrawl.learning.companions import companions_of
 from recrawl.simulation.history import ChangeHistory
 from recrawl.tables.in_memory import as_arrow
 from recrawl.tables.instants import instants
+from recrawl.tables.link_tables import link_weights
 from recrawl.tables.own_exports import changes_between, told_only
 from recrawl.tables.reading import read_table
 
@@ -23,14 +24,24 @@ Vector = NDArray[np.float64]
 
 
 def read_history(
-    changes: Path, pages: Path | None = None, polls: Path | None = None, *, pareto: bool = False
+    changes: Path,
+    pages: Path | None = None,
+    polls: Path | None = None,
+    *,
+    pareto: bool = False,
+    links: Path | None = None,
 ) -> ChangeHistory:
     """Read a history from files; see :func:`history_of`."""
-    return history_of(changes, pages, polls, pareto=pareto)
+    return history_of(changes, pages, polls, pareto=pareto, links=links)
 
 
 def history_of(
-    changes: Any, pages: Any = None, polls: Any = None, *, pareto: bool = False
+    changes: Any,
+    pages: Any = None,
+    polls: Any = None,
+    *,
+    pareto: bool = False,
+    links: Any = None,
 ) -> ChangeHistory:
     """Make a history of changes, with all pages and the instants of polls where they are known.
 
@@ -41,6 +52,7 @@ def history_of(
     pages : columns page or url, observed_from, observed_until; optionally site, alive, weight
     polls : column polled_at
     pareto : weights drawn from a Pareto law of shape 1.2, with a fixed seed
+    links : columns source, target: pages weigh by the links between them
 
     Raises
     ------
@@ -89,6 +101,10 @@ def history_of(
         )
     if pareto:
         weights = np.random.default_rng(1).pareto(1.2, len(known)) + 1.0
+    hosts, folders = _groups(known)
+    if links is not None:
+        link_table, links = _given(links, "links")
+        weights = link_weights(link_table, links, [name for _, name in known], hosts)
     order = np.lexsort((at, page))
     return ChangeHistory(
         page[order],
@@ -97,7 +113,8 @@ def history_of(
         until,
         gone,
         weights,
-        *_groups(known),
+        hosts,
+        folders,
         end_of_polls,
         companions_of(known),
     )

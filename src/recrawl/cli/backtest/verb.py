@@ -46,7 +46,8 @@ def main(  # noqa: PLR0913 - the options of the verb
     polls: Path | None = None,
     budget: str = "0.25x,1x,4x",
     policies: str = ",".join(POLICIES),
-    weights: Literal["table", "pareto"] = "table",
+    weights: Literal["table", "links", "pareto"] = "table",
+    links: Path | None = None,
     learning: float = 0.5,
     host_limit: str | None = None,
     resamples: int = 400,
@@ -76,7 +77,10 @@ def main(  # noqa: PLR0913 - the options of the verb
     policies
         Which to compare.
     weights
-        Those of the table (1 where it has none), or drawn from a Pareto law of shape 1.2.
+        Those of the table (1 where it has none), by the links between pages, or drawn from a
+        Pareto law of shape 1.2.
+    links
+        With --weights links: columns source and target, pages as the history calls them.
     learning
         Share of the time that is for learning and not judged.
     host_limit
@@ -104,7 +108,9 @@ def main(  # noqa: PLR0913 - the options of the verb
     check_whole("--orders", orders, 1_000)
     if jobs is not None:
         check_whole("--jobs", jobs, 1024)
-    record = read_history(history, pages, polls, pareto=weights == "pareto")
+    if (links is None) != (weights != "links"):
+        raise InputError("--links: a table of links goes with --weights links, and that with it")
+    record = read_history(history, pages, polls, pareto=weights == "pareto", links=links)
     cap = None if host_limit is None else parse_rate_per_s(host_limit, name="--host-limit")
     if cap is not None and not cap > 0:
         raise InputError(f"--host-limit: {host_limit} must be > 0")
