@@ -92,6 +92,7 @@ def test_markdown_keeps_what_text_does_not() -> None:
         "<main><table>" + "<tr><td>" * 2000 + "x",
         "<main><pre>" + "`" * 5000,
         "<main>" + "<a href='x'>" * 2000,
+        "<main>" + "\x11I" * 10,
         "<main>\x00\ufffe<p>&lt;script&gt;alert(1)&lt;/script&gt;",
         "",
     ],

@@ -13,6 +13,8 @@ from typing import Any, Final
 
 from selectolax.lexbor import LexborNode
 
+from recrawl.crawler.fetch.main_content import printable
+
 __all__ = ["is_available", "load", "markdown"]
 
 MAX_MARKDOWN: Final = 2_000_000  # characters
@@ -40,7 +42,9 @@ def load() -> None:
 
 
 def markdown(roots: Iterable[LexborNode], base: str) -> str:
-    """Return what stands in some elements as CommonMark with tables. Changes the tree.
+    """Return what stands in some elements as CommonMark with tables; "" where that cannot be.
+
+    Changes the tree.
 
     Parameters
     ----------
@@ -56,7 +60,10 @@ def markdown(roots: Iterable[LexborNode], base: str) -> str:
             _name_language(node)
         parts.append((root.html or "").replace("\f", ""))
     convert, options = _options(base)
-    made = convert("".join(parts), options).content or ""
+    try:
+        made = convert(printable("".join(parts)), options).content or ""
+    except Exception:  # what it will not take has no Markdown of its own; its errors are many
+        return ""
     lines = _EMPTY_LINES.sub("\n\n", made[:MAX_MARKDOWN].replace("\x00", " ")).strip().split("\n")
     return "\n".join(_readable(lines)) + "\n"
 

@@ -76,6 +76,7 @@ class IsolatedExtractor(Extractor):
         quick_bytes = int(limits.memory_bytes * _QUICK_MEMORY)
         slow_bytes = int(limits.memory_bytes * _SLOW_MEMORY)
         self._in_place = PageExtractor(agent, rules)
+        self._is_dear = rules is not None and rules.markdown  # a converter is not bounded so
         quick = Limits(limits.cpu_s * _QUICK_SHARE, quick_bytes)
         self._quick = _Lane("quick", Reader(agent, quick, rules))
         self._slow = _Lane("slow", Reader(agent, Limits(limits.cpu_s, slow_bytes), rules))
@@ -85,7 +86,9 @@ class IsolatedExtractor(Extractor):
 
     @override
     def at_once(self, response: FetchResponse) -> Extract | None:
-        return self._in_place.page(response) if is_cheap(response) else None
+        if self._is_dear or not is_cheap(response):
+            return None
+        return self._in_place.page(response)
 
     @override
     async def page(self, response: FetchResponse) -> Extract:
