@@ -36,6 +36,8 @@ _FAILED: Final = {
     "refused-address": "a private address",
     "encoding": "a broken content encoding",
     "protocol": "no sound HTTP",
+    "unencrypted": "a secret would have gone in clear",
+    "render": "the browser did not fill it",
 }
 _LEFT_OUT: Final = {
     "moved": "leads to another address",
