@@ -11,7 +11,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
 import tantivy
 from typing_extensions import override
 
@@ -22,6 +21,7 @@ from recrawl.crawler.index.copies import Group, without_copies
 from recrawl.crawler.index.differences import difference, edit
 from recrawl.crawler.index.files import collect, mend_list, orphans, write_whole
 from recrawl.crawler.index.languages import AUTO, language_of
+from recrawl.crawler.index.more import packed, unpacked
 from recrawl.crawler.index.queries import read_query
 from recrawl.crawler.index.ranking import MOST_TOKENS, Ranking
 from recrawl.crawler.index.schema import index_exists, opened
@@ -31,7 +31,7 @@ from recrawl.crawler.index.trouble import translated
 from recrawl.crawler.index.words import LANGUAGES, address_words, as_typed, codes, names, stems
 from recrawl.crawler.ports import PageIndex
 from recrawl.errors import StateError
-from recrawl.terms import About, Document, Hit
+from recrawl.terms import Document, Hit
 
 __all__ = ["LANGUAGES", "TantivyIndex"]
 
@@ -39,8 +39,6 @@ _HEAP_BYTES: Final = 64 * 1024 * 1024
 _MERGING_S: Final = 5.0
 _RENAMED: Final = 50  # pages of a commit
 _MOST_NAMED: Final = 20_000
-_MORE: Final = msgspec.msgpack.Encoder()
-_READ_MORE: Final = msgspec.msgpack.Decoder(tuple[str, About | None])
 
 
 class TantivyIndex(PageIndex):
@@ -124,8 +122,9 @@ class TantivyIndex(PageIndex):
         made.add_text("codes", " ".join(codes(text)))
         made.add_float("fetched_at_s", document.fetched_at_s)
         made.add_bytes("signature", document.signature)
-        if document.markdown or document.about is not None:
-            made.add_bytes("more", _MORE.encode((document.markdown, document.about)))
+        more = packed(document)
+        if more is not None:
+            made.add_bytes("more", more)
         self._writing().add_document(made)
 
     def _add_stems(self, made: tantivy.Document, document: Document, words: str) -> None:
@@ -350,7 +349,7 @@ def _document(held: Any, text: str) -> Document:
     at_s, mark = float(held["fetched_at_s"][0]), bytes(held["signature"][0])
     url, title, declared = (str(held[name][0]) for name in ("url", "title", "declared"))
     more = held.get_first("more")
-    markdown, about = _READ_MORE.decode(bytes(more)) if more else ("", None)
+    markdown, about = unpacked(None if more is None else bytes(more))
     return Document(url, title, text, at_s, mark, headings, declared, (), markdown, about)
 
 
