@@ -170,14 +170,13 @@ def without_lines(markdown: str, left_out: str) -> str:
     left_out : lines, as :meth:`Boilerplate.parted` returns them
     """
     gone = {_bare(line) for line in left_out.split("\n")}
-    said = "".join(gone)
     kept = []
     for block in markdown.strip().split("\n\n"):
-        rows = [_bare(_ADDRESS.sub("]", row)) for row in block.split("\n")]
-        told = [row for row in rows if row]
-        if told and all(row in gone or (row in said and block.startswith("|")) for row in told):
-            continue
-        kept.append(block)
+        plain = _ADDRESS.sub("]", block)
+        parts = re.split(r"[\n|]", plain) if block.startswith("|") else plain.split("\n")
+        told = [part for part in map(_bare, parts) if part]
+        if not told or not gone.issuperset(told):
+            kept.append(block)
     return "\n\n".join(kept) + "\n"
 
 
