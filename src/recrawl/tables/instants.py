@@ -11,6 +11,8 @@ from recrawl.errors import InvalidTable
 
 __all__ = ["instants"]
 
+_LATEST_S = 221_845_392_000.0  # no calendar here goes beyond the year 9999
+
 
 def instants(table: pa.Table, name: str, path: Path) -> NDArray[np.float64]:
     """Return a column of times as seconds since the epoch; each needs a time zone or Z.
@@ -47,9 +49,12 @@ def instants(table: pa.Table, name: str, path: Path) -> NDArray[np.float64]:
         values = np.asarray(pc.cast(column, pa.float64()).to_numpy(zero_copy_only=False))
     except pa.ArrowException as error:
         raise InvalidTable(f"{path}, column {name}: holds no timestamps") from error
-    wrong = np.flatnonzero(~np.isfinite(values))
+    wrong = np.flatnonzero(~(np.abs(values) <= _LATEST_S))
     if wrong.size:
-        raise InvalidTable(f"{path}, column {name}, row {wrong[0] + 1}: not a finite time")
+        raise InvalidTable(
+            f"{path}, column {name}, row {wrong[0] + 1}: {values[wrong[0]]:g} is no time; numbers "
+            "are seconds since 1970, before the year 9000"
+        )
     return np.asarray(values, dtype=np.float64)
 
 
