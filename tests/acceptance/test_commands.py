@@ -180,7 +180,7 @@ def test_a_configuration_is_taken_up_while_the_crawl_runs(
 
     taken, left = "taken up: seeds, budget, exclude", "waits for the next start: contact"
     assert told == f"Configuration read again; {taken}; {left}"
-    assert "budget" in refused
+    assert "recrawl.toml: seeds" in refused
     assert crawl.returncode == 0
     assert " info reload budget_per_s=300" in (tmp_path / "log").read_text()
     assert server.requests[f"site.localhost:{server.port}/birds"] > begun

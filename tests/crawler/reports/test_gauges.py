@@ -6,7 +6,6 @@ import pytest
 
 from recrawl.crawler.frontier.sqlite import SqliteFrontier
 from recrawl.crawler.ports import AdmissionLimits
-from recrawl.crawler.reports import gauges
 from recrawl.crawler.reports.gauges import StateGauges
 from recrawl.terms import Discovery, Kind
 
@@ -34,7 +33,7 @@ def test_a_state_is_not_read_again_at_once(tmp_path: Path, monkeypatch: pytest.M
     """Whoever asks every second gets what was read before, until it is time."""
     admitted(tmp_path, "http://a.test/")
     now = [100.0]
-    monkeypatch.setattr(gauges.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("recrawl.crawler.reports.gauges.time.monotonic", lambda: now[0])
     look = StateGauges(tmp_path)
     look()
     admitted(tmp_path, "http://a.test/owl")

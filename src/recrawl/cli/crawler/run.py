@@ -66,7 +66,7 @@ def run(  # noqa: PLR0913 - its parameters are its options
     quiet
         Show no progress.
     log
-        Append events to this file, one a line; - is standard error.
+        Append events to this file, one a line; --log=- is standard error.
     log_format
         JSON objects for programs, or text for people.
     log_level

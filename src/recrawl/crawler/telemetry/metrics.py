@@ -12,10 +12,10 @@ from typing_extensions import override
 from recrawl.crawler.ports import EventSink
 from recrawl.errors import InputError
 
-__all__ = ["MetricsServer", "MetricsSink"]
+__all__ = ["GAUGES", "MetricsServer", "MetricsSink"]
 
 _BUCKETS: Final = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
-_HELP: Final = {
+GAUGES: Final = {
     "robots_active": "Robots that fetch or wait for work",
     "robots": "Robots there are",
     "buffer_pages": "Pages between robots and indexer, the one in service included",
@@ -47,7 +47,7 @@ class _Gauges(Collector):
     @override
     def collect(self) -> Iterator[GaugeMetricFamily]:
         for name, value in self._look().items():
-            yield GaugeMetricFamily(f"recrawl_{name}", _HELP.get(name, name), value=value)
+            yield GaugeMetricFamily(f"recrawl_{name}", GAUGES.get(name, name), value=value)
 
 
 class MetricsSink(EventSink):
