@@ -4,7 +4,7 @@ The pages have 300 words each of a vocabulary of 20,000, and link to two others.
 that all processes of the crawl held at once (proportional set size); the state is what lies on disk
 after the pass and an orderly end.
 
-No bar: the figures are those of the sizing table in docs/howto/operate.md.
+No bar: the figures are those of the sizing table in docs/howto/deploy.md.
 
     python bench/sizing.py                     1,000 and 10,000 pages
     python bench/sizing.py 100000              some minutes
