@@ -4,6 +4,7 @@
     python3 x.py run            set up, then the main job: recrawl demo
     python3 x.py test           set up, then the quick tests
     python3 x.py check          set up, then everything that CI checks except the slow tests
+    python3 x.py docs           set up, then build the documentation and serve it
     python3 x.py exec CMD ...   set up, then any command of the environment
     python3 x.py lock           resolve requirements.lock anew (the only step that chooses versions)
 
@@ -94,6 +95,7 @@ def main(arguments: list[str]) -> None:
         "run": ["recrawl", "demo", *rest],
         "test": [*TESTS, *rest],
         "check": ["bash", "-c", f"bash .ci/check && {shlex.join(TESTS)}"],
+        "docs": ["python", str(ROOT / "docs" / "serve.py"), *rest],
         "exec": rest,
     }
     if verb not in commands or not commands[verb]:
