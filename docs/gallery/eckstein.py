@@ -1,6 +1,6 @@
 """Eckstein, Gal, Reiner 2005: monitoring an information source under a politeness constraint
 
-A source whose updates follow the clock (DBWorld's week, four of them), probed so many times.
+A source whose updates follow the clock (DBWorld's week), probed so many times.
 Exact optimum beside the policies of the paper: even probes, probing when enough cost has
 gathered, and when an update has become likely. The paper draws these costs and prints none.
 """

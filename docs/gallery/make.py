@@ -89,7 +89,10 @@ def page(name: str, folder: Path) -> tuple[str, float]:
     tables = [reproduced(one) for one in PAPERS.get(name, [])]
     title, text = title_of(name)
     parts = [f"# {title}", text, f"![{title}]({name}.png)"]
-    parts += [f"```{{literalinclude}} {name}.py\n:language: python\n```", "It prints:"]
+    parts += [
+        f"```{{literalinclude}} {name}.py\n:language: python\n:start-at: import sys\n```",
+        "It prints:",
+    ]
     parts.append(f"```text\n{done.stdout.rstrip()}\n```")
     if tables:
         parts += ["## Printed, and ours", *tables]
