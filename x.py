@@ -25,8 +25,8 @@ LOCK = ROOT / "requirements.lock"
 UV_VERSION = "0.13.8"
 TESTS = ("python", "-m", "pytest", "-m", "not slow", "-n", "auto", "--dist", "loadfile")
 EXTRAS = (
-    "decisions", "plots", "warc", "languages", "postgresql", "scrapy", "build", "test", "lint",
-    "docs",
+    "decisions", "plots", "warc", "markdown", "browser", "dask", "languages", "postgresql",
+    "scrapy", "build", "test", "lint", "docs",
 )  # fmt: skip
 
 # Bytecode must be written, or every start compiles every import anew (0.45 s instead of 0.17 s).

@@ -40,7 +40,10 @@ __all__ = [
 ]
 
 _EXTRA_OF: Final = {
+    "distributed": "dask",
+    "html_to_markdown": "markdown",
     "matplotlib": "plots",
+    "playwright": "browser",
     "psycopg": "postgresql",
     "py3langid": "languages",
     "pyarrow": "decisions",
