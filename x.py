@@ -4,6 +4,7 @@
     python3 x.py run            set up, then the main job: recrawl demo
     python3 x.py test           set up, then the quick tests
     python3 x.py check          set up, then everything that CI checks except the slow tests
+    python3 x.py docs           set up, then build the documentation and serve it
     python3 x.py exec CMD ...   set up, then any command of the environment
     python3 x.py lock           resolve requirements.lock anew (the only step that chooses versions)
 
@@ -24,8 +25,8 @@ LOCK = ROOT / "requirements.lock"
 UV_VERSION = "0.13.8"
 TESTS = ("python", "-m", "pytest", "-m", "not slow", "-n", "auto", "--dist", "loadfile")
 EXTRAS = (
-    "plots", "warc", "markdown", "browser", "dask", "languages", "postgresql", "scrapy", "build",
-    "test", "lint", "docs",
+    "decisions", "plots", "warc", "markdown", "browser", "dask", "languages", "postgresql",
+    "scrapy", "build", "test", "lint", "docs",
 )  # fmt: skip
 
 # Bytecode must be written, or every start compiles every import anew (0.45 s instead of 0.17 s).
@@ -94,6 +95,7 @@ def main(arguments: list[str]) -> None:
         "run": ["recrawl", "demo", *rest],
         "test": [*TESTS, *rest],
         "check": ["bash", "-c", f"bash .ci/check && {shlex.join(TESTS)}"],
+        "docs": ["python", str(ROOT / "docs" / "serve.py"), *rest],
         "exec": rest,
     }
     if verb not in commands or not commands[verb]:

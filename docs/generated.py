@@ -8,6 +8,7 @@ from rich.console import Console
 from recrawl.cli.app import VERBS, app
 from recrawl.cli.crawler.init import TEMPLATE
 from recrawl.crawler.control.lifecycle import CONFIRMED, KEEPS, next_state
+from recrawl.crawler.telemetry.metrics import GAUGES, MetricsSink
 from recrawl.terms import Outcome, PageState
 
 HERE = Path(__file__).parent / "reference"
@@ -64,12 +65,33 @@ def life_cycle() -> str:
     )
 
 
+def metrics() -> str:
+    """Return every metric that `recrawl run --metrics` answers with."""
+    lines = ["| metric | kind | what it says |", "|---|---|---|"]
+    for family in MetricsSink(lambda: dict.fromkeys(GAUGES, 0.0)).registry.collect():
+        ending = "_total" if family.type == "counter" else ""
+        labels = {"recrawl_visits": "{outcome}", "recrawl_events": "{event}"}.get(family.name, "")
+        lines.append(
+            f"| `{family.name}{ending}{labels}` | {family.type} | {family.documentation} |"
+        )
+    return (
+        "# Metrics\n\n`recrawl run --metrics 9464` answers Prometheus at "
+        "`http://127.0.0.1:9464/metrics`. Counts are since the start; gauges of the buffer begin "
+        "anew when a changed configuration is taken up. Those of pages, freshness and sinks are "
+        "read from the state, every ten seconds at most. Outcomes are "
+        f"{', '.join(f'`{one.value}`' for one in Outcome)}.\n\n" + "\n".join(lines) + "\n\n"
+        "`deploy/grafana.json` is a dashboard of them, `deploy/alerts.yml` has alert rules; a test "
+        "holds that both name nothing else.\n"
+    )
+
+
 def write() -> None:
     """Write the pages whose text has changed."""
     pages = {
         "command-line.md": command_line(),
         "configuration.md": configuration(),
         "life-cycle.md": life_cycle(),
+        "metrics.md": metrics(),
     }
     for name, text in pages.items():
         path = HERE / name

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         InputError,
         InvalidSettings,
         InvalidTable,
+        MissingPart,
         NotConverged,
         RecrawlError,
         StateError,
@@ -61,6 +62,7 @@ _PLACES: Final[dict[str, tuple[str, ...]]] = {
         "InputError",
         "InvalidSettings",
         "InvalidTable",
+        "MissingPart",
         "NotConverged",
         "RecrawlError",
         "StateError",
@@ -80,6 +82,7 @@ __all__ = [
     "InputError",
     "InvalidSettings",
     "InvalidTable",
+    "MissingPart",
     "NextVisit",
     "NotConverged",
     "OpenCrawl",
@@ -108,7 +111,12 @@ def __getattr__(name: str) -> Any:
     place = _PLACE_OF.get(name)
     if place is None:
         raise AttributeError(f"module 'recrawl' has no attribute {name!r}")
-    found = getattr(import_module(f"recrawl.{place}"), name)
+    try:
+        found = getattr(import_module(f"recrawl.{place}"), name)
+    except ModuleNotFoundError as error:
+        from recrawl.errors import missing_part
+
+        raise missing_part(error) or error from error
     globals()[name] = found
     return found
 

@@ -6,7 +6,8 @@
     ├── InputError            what a person gave is wrong; the command line exits with 2
     │   ├── InvalidModel      a model's numbers make no sense (also a ValueError)
     │   ├── InvalidTable      a table that people bring has a wrong column or value
-    │   └── InvalidSettings   the configuration file has a wrong key or value
+    │   ├── InvalidSettings   the configuration file has a wrong key or value
+    │   └── MissingPart       a library that an extra brings is not installed (also an ImportError)
     ├── NotConverged          a solver stopped short of its tolerance
     ├── StateError            the state directory cannot be used as it is
     ├── NothingIndexed        a crawl ended without a single page in its index
@@ -15,7 +16,8 @@
     ├── PoisonPage            what was fetched cannot be read within the limits
     └── ReadingCut            the reading was given up, because the crawl stops
 
-Messages name the argument, the bound and the value, because they are what people see.
+Messages name the argument, the bound and the value, because they are what people see. What an
+import lacks, :func:`missing_part` turns into a MissingPart.
 """
 
 from typing import Final
@@ -26,6 +28,7 @@ __all__ = [
     "InvalidModel",
     "InvalidSettings",
     "InvalidTable",
+    "MissingPart",
     "NotConverged",
     "NothingIndexed",
     "PoisonPage",
@@ -33,7 +36,20 @@ __all__ = [
     "RecrawlError",
     "SinkError",
     "StateError",
+    "missing_part",
 ]
+
+_EXTRA_OF: Final = {
+    "distributed": "dask",
+    "html_to_markdown": "markdown",
+    "matplotlib": "plots",
+    "playwright": "browser",
+    "psycopg": "postgresql",
+    "py3langid": "languages",
+    "pyarrow": "decisions",
+    "scrapy": "scrapy",
+    "warcio": "warc",
+}
 
 
 class RecrawlError(Exception):
@@ -54,6 +70,28 @@ class InvalidTable(InputError):
 
 class InvalidSettings(InputError):
     """A configuration file has an unknown key, a wrong unit or an impossible value."""
+
+
+class MissingPart(InputError, ImportError):
+    """What was asked for needs a library that comes with an extra; the message names the extra."""
+
+
+def missing_part(error: BaseException | None) -> MissingPart | None:
+    """Return what to tell whoever lacks a library, or None where the fault is another.
+
+    Parameters
+    ----------
+    error : what an import raised; its causes are looked through
+    """
+    while error is not None:
+        name = (getattr(error, "name", None) or "").partition(".")[0]
+        if isinstance(error, ModuleNotFoundError) and name in _EXTRA_OF:
+            extra = _EXTRA_OF[name]
+            return MissingPart(
+                f"this needs {name}, which is not installed: pip install 'recrawl[{extra}]'"
+            )
+        error = error.__cause__
+    return None
 
 
 class NotConverged(RecrawlError):

@@ -102,6 +102,11 @@ class LocalServer:
         with self._asked:
             assert self._asked.wait_for(lambda: self.requests.total() >= requests, timeout=30)
 
+    def wait_for_path(self, name: str, requests: int) -> None:
+        """Return once so many requests for a host and path have come in."""
+        with self._asked:
+            assert self._asked.wait_for(lambda: self.requests[name] >= requests, timeout=30)
+
     def close(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)

@@ -158,6 +158,49 @@ def test_a_signal_stops_it_in_order_within_five_seconds(
     assert answer("status", cwd=tmp_path)["pages"] == {"indexed": 3}
 
 
+def test_a_configuration_is_taken_up_while_the_crawl_runs(
+    tmp_path: Path, server: LocalServer
+) -> None:
+    """On a change and on SIGHUP; what cannot be waits, what is wrong changes nothing."""
+    text = CONFIG.format(port=server.port)
+    birds = f'seeds = ["http://site.localhost:{server.port}/birds"]'
+    path = write_config(tmp_path, text + '[scope]\nexclude = ["/birds"]\n')
+    asked_for = f"site.localhost:{server.port}/birds"
+    begun = server.requests[asked_for]
+    crawl = start("run", "--config-reload", "--log", "log", "--log-format", "text", cwd=tmp_path)
+    server.wait_for(server.requests.total() + 2)
+
+    text = text.replace("500/s", "300/s").replace("tester@", "other@")
+    path.write_text("\n".join([birds, *text.splitlines()[2:]]))
+    told = _line_with(crawl, "Configuration read again")
+    server.wait_for_path(asked_for, begun + 1)  # what had been excluded
+    path.write_text("budget = 'much'")
+    crawl.send_signal(signal.SIGHUP)
+    refused = _line_with(crawl, "the crawl goes on")
+    crawl.send_signal(signal.SIGTERM)
+    crawl.communicate(timeout=20)
+
+    taken, left = "taken up: seeds, budget, exclude", "waits for the next start: contact"
+    assert told == f"Configuration read again; {taken}; {left}"
+    assert "recrawl.toml: seeds" in refused
+    assert crawl.returncode == 0
+    assert " info reload budget_per_s=300" in (tmp_path / "log").read_text()
+
+
+def _line_with(crawl: "subprocess.Popen[str]", words: str) -> str:
+    assert crawl.stderr is not None
+    return next(line.strip() for line in iter(crawl.stderr.readline, "") if words in line)
+
+
+def test_a_single_pass_keeps_its_configuration(tmp_path: Path) -> None:
+    write_config(tmp_path, CONFIG.format(port=1))
+
+    ended = recrawl("run", "--once", "--config-reload", cwd=tmp_path)
+
+    assert ended.returncode == 2
+    assert ended.stderr.startswith("recrawl: --config-reload: ")
+
+
 def test_run_for_a_while_and_log_every_event(tmp_path: Path, server: LocalServer) -> None:
     write_config(tmp_path, CONFIG.format(port=server.port))
 

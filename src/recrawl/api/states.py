@@ -1,9 +1,8 @@
 """The state of a crawl, read beside it: `recrawl.open_state`."""
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Self
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any, Self
 
 from recrawl.crawler.control.urls import normalise
 from recrawl.crawler.reports.page import explain_page
@@ -11,8 +10,10 @@ from recrawl.crawler.reports.status import status_report
 from recrawl.crawler.settings import Settings
 from recrawl.crawler.wiring.stores import open_frontier, open_index
 from recrawl.errors import InputError
-from recrawl.tables.exports import as_table
 from recrawl.terms import Hit
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["State", "open_state"]
 
@@ -31,13 +32,13 @@ class State:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def pages(self) -> pa.Table:
+    def pages(self) -> "pa.Table":
         """Return what is known of each page, as ``recrawl export pages`` writes it. O(pages)."""
-        return as_table(self._frontier.table("pages"))
+        return _as_table(self._frontier.table("pages"))
 
-    def visits(self) -> pa.Table:
+    def visits(self) -> "pa.Table":
         """Return every visit, as ``recrawl export visits`` writes it. O(visits)."""
-        return as_table(self._frontier.table("visits"))
+        return _as_table(self._frontier.table("visits"))
 
     def status(self) -> dict[str, Any]:
         """Return pages, visits, budget, price, freshness and control: ``recrawl status``."""
@@ -91,3 +92,9 @@ def open_state(directory: str | Path, *, settings: Settings | None = None) -> St
             print(state.pages().to_pandas())
     """
     return State(Path(directory), settings)
+
+
+def _as_table(batches: Iterable[tuple[list[str], list[tuple[Any, ...]]]]) -> "pa.Table":
+    from recrawl.tables.exports import as_table
+
+    return as_table(batches)

@@ -13,7 +13,7 @@ from cyclopts import App, CycloptsError, Group, Parameter
 from recrawl.cli.arguments import checked_arguments, complaint
 from recrawl.cli.output import note
 from recrawl.cli.streams import close_stdout, is_unheard, open_streams
-from recrawl.errors import InputError, RecrawlError
+from recrawl.errors import InputError, MissingPart, RecrawlError, missing_part
 from recrawl.version import VERSION
 
 __all__ = ["app", "main"]
@@ -65,6 +65,13 @@ VERBS: tuple[tuple[str, str, Group, str], ...] = (
 )
 for _order, (_name, _target, _group, _help) in enumerate(VERBS):
     app.command(f"recrawl.cli.{_target}", name=_name, group=_group, help=_help, sort_key=_order)
+_ABOUT = (
+    ("--install-completion", "install_completion", "Have your shell complete verbs and options."),
+    ("--show-completion", "show_completion", "Print that completion instead: bash, zsh or fish."),
+    ("--show-man", "show_man", "Print the manual page."),
+)
+for _name, _target, _help in _ABOUT:
+    app.command(f"recrawl.cli.manual:{_target}", name=_name, group=OPTIONS, help=_help)
 
 
 _EXPECTED = (CycloptsError, RecrawlError, MemoryError, OverflowError, BaseExceptionGroup)
@@ -100,6 +107,11 @@ def _outcome(arguments: list[str]) -> int:
         if error.filename is None:
             raise
         return _complain(f"{error.filename!s}: {error.strerror}", _code_of(error))
+    except ImportError as error:
+        missing = error if isinstance(error, MissingPart) else missing_part(error)
+        if missing is None:
+            raise
+        return _complain(str(missing), 2)
     except _EXPECTED as error:
         # From concurrent parts: the first known cause speaks.
         known = next(_known(error), None)

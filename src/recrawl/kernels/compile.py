@@ -2,9 +2,11 @@
 
 Compiling a loop takes seconds, and the compiler alone half a second and 70 MB. A table of a
 thousand pages needs neither: the interpreter is through before the compiler is loaded. So every
-loop says how many steps a call takes, and is compiled at the first call that takes many.
+loop says how many steps a call takes, and is compiled at the first call that takes many. Where no
+compiler is installed every loop runs as it stands: the same numbers, later.
 """
 
+import importlib.util
 import types
 from collections.abc import Callable
 from functools import cached_property
@@ -12,14 +14,39 @@ from typing import Any, Final, TypeVar, cast
 
 import numpy as np
 
-__all__ = ["MANY_STEPS", "Loop", "kernel", "reordering_kernel", "sized_kernel"]
+from recrawl.errors import MissingPart
+
+__all__ = [
+    "HAS_COMPILER",
+    "MANY_STEPS",
+    "Loop",
+    "kernel",
+    "reordering_kernel",
+    "require_compiler",
+    "sized_kernel",
+]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Steps = Callable[..., float]
 
+HAS_COMPILER: Final = importlib.util.find_spec("numba") is not None
 MANY_STEPS: Final = 500_000.0  # about half a second of the interpreter's time
 _IN_ALL: Final = 4.0  # times as many, over all calls of one loop, pay for the compiler too
 _REORDERED: Final = {"reassoc", "contract", "nsz"}
+
+
+def require_compiler() -> None:
+    """Refuse work that is hours for the interpreter, where no compiler is installed.
+
+    Raises
+    ------
+    MissingPart
+        numba is not installed.
+    """
+    if not HAS_COMPILER:
+        raise MissingPart(
+            "this needs numba, which is not installed: pip install 'recrawl[decisions]'"
+        )
 
 
 class Loop:
@@ -60,6 +87,9 @@ class Loop:
             if steps <= MANY_STEPS and self._taken <= _IN_ALL * MANY_STEPS:
                 with np.errstate(all="ignore"):  # as machine code does
                     return self.plain(*given)
+        if not HAS_COMPILER:
+            with np.errstate(all="ignore"):
+                return self.plain(*given)
         self._fast = self.compiled
         return self._fast(*given)
 

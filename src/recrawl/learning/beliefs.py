@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.compile import HAS_COMPILER
 
 __all__ = ["OCTAVES", "RateBeliefs", "long_run_rate"]
 
@@ -131,7 +132,7 @@ class RateBeliefs:
 
     def _loops(self, size: int) -> ModuleType:
         """Where the loops over so many pages or visits stand: in numpy, or compiled."""
-        if size <= self.numpy_up_to:
+        if size <= self.numpy_up_to or not HAS_COMPILER:
             from recrawl.kernels import revisit_vectors
 
             return revisit_vectors

@@ -474,3 +474,18 @@ def test_a_due_page_whose_lease_lapsed_while_the_budget_was_waited_for_is_leased
     assert isinstance(made.pick(NOW_S + 100.0), Refill)
     made.stock(1, [lease(1, 2)], until_s=NOW_S + 150.0, next_due_s=inf)
     assert made.pick(NOW_S + 100.0) == Fetch(lease(1, 2))
+
+
+def test_a_dispatcher_that_follows_another_keeps_its_distance() -> None:
+    """Other rules that are taken up in flight ask no host sooner than the rest allows."""
+    before, after = dispatcher(delay_s=5.0), dispatcher(delay_s=5.0)
+    for made in (before, after):
+        known(made, 1)
+        stocked(made, 1, lease(1, 1), lease(1, 2))
+    assert isinstance(before.pick(NOW_S), Fetch)
+    before.answered(1, NOW_S + 0.5, 200, None)
+
+    after.follow(before)
+
+    assert after.pick(NOW_S + 1.0) == Wait(NOW_S + 5.5)
+    assert isinstance(after.pick(NOW_S + 5.5), Fetch)

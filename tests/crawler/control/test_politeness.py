@@ -324,3 +324,15 @@ class PoliteHost(RuleBasedStateMachine):
 
 TestPoliteHost = PoliteHost.TestCase
 TestPoliteHost.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+
+
+def test_who_follows_another_keeps_the_distance() -> None:
+    """Rules that are taken up in flight let nobody be asked sooner; their own delay counts."""
+    before = host()
+    before.start()
+    before.answered(100.0, 200, None, np.random.default_rng(0))
+    after = HostPoliteness(PolitenessRules(delay_s=7.0))
+
+    after.rest_after(before)
+
+    assert after.ready_s == 107.0

@@ -43,6 +43,22 @@ def test_events_are_counted_and_gauges_looked_at_when_asked() -> None:
     assert counts.outcomes["new"] == 2
 
 
+def test_a_scrape_looks_once() -> None:
+    """However many gauges there are: a look at a state takes time."""
+    looks: list[int] = []
+
+    def look() -> dict[str, float]:
+        looks.append(1)
+        return {"pages": 3.0, "freshness": 0.5}
+
+    sink = MetricsSink(look)
+    before = len(looks)
+    samples = told(sink)
+
+    assert samples["recrawl_pages"] == 3.0
+    assert len(looks) == before + 1
+
+
 def test_a_port_in_use_is_named() -> None:
     """In one line, before anything is crawled."""
     with socket.create_server(("127.0.0.1", 0)) as taken:

@@ -5,7 +5,7 @@ import json
 from math import inf
 
 from recrawl.crawler.telemetry.counters import CountingSink
-from recrawl.crawler.telemetry.lines import JsonLinesSink
+from recrawl.crawler.telemetry.lines import JsonLinesSink, TextLinesSink
 
 
 def test_events_and_outcomes_are_counted_and_passed_on() -> None:
@@ -19,10 +19,40 @@ def test_events_and_outcomes_are_counted_and_passed_on() -> None:
     assert counts.events == {"visit": 2, "plan": 1}
     assert counts.outcomes == {"new": 2}
     assert [json.loads(line) for line in log.getvalue().splitlines()] == [
-        {"at": 1.235, "event": "visit", "url": "http://a/", "outcome": "new"},
-        {"at": 1.235, "event": "visit", "url": "http://a/", "outcome": "new"},
-        {"at": 1.235, "event": "plan", "until_s": None},
+        {"at": 1.235, "event": "visit", "level": "debug", "url": "http://a/", "outcome": "new"},
+        {"at": 1.235, "event": "visit", "level": "debug", "url": "http://a/", "outcome": "new"},
+        {"at": 1.235, "event": "plan", "level": "info", "until_s": None},
     ]
+
+
+def test_lines_for_people_say_the_same() -> None:
+    """An instant in UTC, how much it matters, and values that cannot be mistaken for each other."""
+    log = io.StringIO()
+    sink = TextLinesSink(log, lambda: 0.0)
+
+    sink.emit("visit", {"url": "http://a/?q=x y", "outcome": "new", "fetch_s": 0.1 + 0.2})
+    sink.emit("plan-failed", {"why": "line\nbreak"})
+
+    assert log.getvalue() == (
+        "1970-01-01T00:00:00Z debug visit url='http://a/?q=x y' outcome=new fetch_s=0.3\n"
+        "1970-01-01T00:00:00Z warning plan-failed why='line\\nbreak'\n"
+    )
+
+
+def test_what_matters_less_is_left_out() -> None:
+    """A visit is a detail unless it failed; robots.txt is news unless it cannot be read."""
+    log = io.StringIO()
+    sink = JsonLinesSink(log, lambda: 0.0, least="warning")
+    for fields in ({"outcome": "new"}, {"outcome": "failed"}):
+        sink.emit("visit", fields)
+    for reachable in (True, False):
+        sink.emit("robots", {"reachable": reachable})
+    sink.emit("plan", {})
+
+    heard = [json.loads(line) for line in log.getvalue().splitlines()]
+    assert [line["event"] for line in heard] == ["visit", "robots"]
+    assert heard[0]["outcome"] == "failed"
+    assert not heard[1]["reachable"]
 
 
 class FullDisk(io.StringIO):

@@ -6,23 +6,24 @@ import gc
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import Annotated, Any, Literal, TextIO
 
 from cyclopts import Parameter
 
 from recrawl.cli.crawler.place import DEFAULT_CONFIG
+from recrawl.cli.crawler.reload import ConfigWatch
 from recrawl.cli.output import note, print_json
 from recrawl.crawler.reports.nothing import why_nothing
 from recrawl.crawler.runtime.crawl import Crawl
 from recrawl.crawler.settings import Settings, load_settings
 from recrawl.crawler.settings.contradictions import contradictions, first_pass_words
 from recrawl.crawler.telemetry.counters import CountingSink
-from recrawl.crawler.telemetry.lines import JsonLinesSink
-from recrawl.crawler.wiring.crawls import open_crawl
+from recrawl.crawler.telemetry.lines import JsonLinesSink, TextLinesSink
+from recrawl.crawler.wiring.crawls import OpenParts, open_parts
 from recrawl.crawler.wiring.deliveries import check_extras
 from recrawl.errors import InputError, NothingIndexed
 from recrawl.quantities import parse_duration_s, parse_rate_per_s, show_duration, show_rate
@@ -38,6 +39,9 @@ def run(  # noqa: PLR0913 - its parameters are its options
     once: Annotated[bool, Parameter(negative="")] = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")] = False,
     log: Path | None = None,
+    log_format: Literal["json", "text"] = "json",
+    log_level: Literal["debug", "info", "warning"] = "debug",
+    config_reload: Annotated[bool, Parameter(negative="")] = False,
     serve: Annotated[bool, Parameter(negative="")] = False,
     port: int = PORT,
     budget: str | None = None,
@@ -48,8 +52,8 @@ def run(  # noqa: PLR0913 - its parameters are its options
 ) -> int:
     """Crawl a site until stopped, and keep its index fresh within the budget.
 
-    Ctrl-C, SIGTERM or SIGHUP stops it in order within ten seconds; whatever happens, the next start
-    goes on where this one was.
+    Ctrl-C, SIGTERM or SIGHUP stops it in order within ten seconds (with --config-reload SIGHUP has
+    the configuration read again); whatever happens, the next start goes on where this one was.
 
     Parameters
     ----------
@@ -62,7 +66,13 @@ def run(  # noqa: PLR0913 - its parameters are its options
     quiet
         Show no progress.
     log
-        Append every event to this file, one JSON object a line.
+        Append events to this file, one a line; --log=- is standard error.
+    log_format
+        JSON objects for programs, or text for people.
+    log_level
+        debug has every visit, info plans and robots.txt, warning what is in trouble.
+    config_reload
+        Take the configuration up again on SIGHUP and when its file changes.
     serve
         Show search and the live crawl in a browser meanwhile, as `recrawl serve` does.
     port
@@ -78,17 +88,20 @@ def run(  # noqa: PLR0913 - its parameters are its options
     json_
         Print one JSON object at the end and nothing else.
     """
-    settings = _with(load_settings(config), budget, delay, starvation_weight)
+    if once and config_reload:
+        raise InputError("--config-reload: a single pass (--once) keeps its configuration")
+
+    def load() -> Settings:
+        return _with(load_settings(config), budget, delay, starvation_weight)
+
+    settings = load()
     limit_s = None if for_ is None else parse_duration_s(for_, name="--for")
     if limit_s is not None and limit_s <= 0:
         raise InputError(f"--for: {for_!r} must be longer than nothing")
     with contextlib.ExitStack() as stack:
         stream: TextIO | None = None
         if log is not None:
-            try:
-                stream = stack.enter_context(log.open("a", encoding="utf-8", buffering=1))
-            except OSError as error:
-                raise InputError(f"--log: {log}: {error.strerror}") from error
+            stream = stack.enter_context(_opened(log))
         if settings.deliver:
             check_extras(settings.deliver)
             stack.enter_context(_delivered(config, quiet=quiet or json_))
@@ -100,8 +113,8 @@ def run(  # noqa: PLR0913 - its parameters are its options
                 limit_s=limit_s,
                 once=once,
                 quiet=quiet or json_,
-                stream=stream,
-                metrics=metrics,
+                ears=_Ears(stream, log_format, log_level, metrics),
+                watch=ConfigWatch(config, load) if config_reload else None,
             )
         )
     report = {
@@ -136,6 +149,19 @@ def _with(
 
 
 @contextlib.contextmanager
+def _opened(log: Path) -> Iterator[TextIO]:
+    if str(log) == "-":
+        yield sys.stderr
+        return
+    try:
+        stream = log.open("a", encoding="utf-8", buffering=1)
+    except OSError as error:
+        raise InputError(f"--log: {log}: {error.strerror}") from error
+    with stream:
+        yield stream
+
+
+@contextlib.contextmanager
 def _delivered(config: Path, *, quiet: bool) -> Iterator[None]:
     """Deliver changes from a process of its own, which a slow sink cannot make ours wait for."""
     command = [sys.executable, "-m", "recrawl", "deliver", "--config", str(config)]
@@ -163,40 +189,104 @@ def _served(config: Path, settings: Settings, port: int, *, quiet: bool) -> Iter
             server.stdin.close()
 
 
+@dataclass(frozen=True, slots=True)
+class _Ears:
+    """Who hears every event: a log, Prometheus, neither or both."""
+
+    stream: TextIO | None
+    log_format: str
+    log_level: str
+    metrics: int | None
+
+    @contextlib.contextmanager
+    def listening(
+        self, counts: CountingSink, crawl: Callable[[], Crawl], state: Path
+    ) -> Iterator[None]:
+        """Have them hear, over all crawls that follow each other."""
+        with contextlib.ExitStack() as stack:
+            if self.stream is not None:
+                sink = JsonLinesSink if self.log_format == "json" else TextLinesSink
+                counts.then = sink(self.stream, lambda: crawl().now_s, self.log_level)
+            if self.metrics is not None:
+                # Its library takes a moment to import: only who asks for it pays.
+                from recrawl.crawler.reports.gauges import StateGauges
+                from recrawl.crawler.telemetry.metrics import MetricsServer, MetricsSink
+
+                looked = StateGauges(state)
+                measured = MetricsSink(lambda: crawl().gauges() | looked(), then=counts.then)
+                stack.enter_context(MetricsServer(measured, self.metrics))
+                counts.then = measured
+            yield
+
+
 async def _run(
     settings: Settings,
     *,
     limit_s: float | None,
     once: bool,
     quiet: bool,
-    stream: TextIO | None,
-    metrics: int | None,
+    ears: _Ears,
+    watch: ConfigWatch | None,
 ) -> CountingSink:
     counts = CountingSink()
-    stop = asyncio.Event()
+    ends = _Ends(asyncio.Event(), watch, limit_s, once)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        loop.add_signal_handler(number, stop.set)
-    async with open_crawl(settings, events=counts, once=once) as crawl:
-        if not crawl.seeds:
-            await _tell_nothing(crawl, settings)
-        if not quiet:
-            for words in [*contradictions(settings), *first_pass_words(settings)]:
-                note(f"Note: {words}")
-        # Pages come and go by the hundred; what stands by now is not looked through every time.
-        gc.freeze()
-        gc.set_threshold(50_000, 20, 50)
-        for words in [] if quiet else crawl.mended:
-            note(f"Note: {words}")
-        with _listening(crawl, counts, stream, metrics):
-            async with crawl.running(), _watch(crawl, counts, settings, quiet=quiet):
-                await _until(crawl, stop, limit_s=limit_s, once=once)
-                if once and not stop.is_set():
-                    await crawl.planner.replan()
+        loop.add_signal_handler(number, ends.stop.set)
+    if watch is not None:
+        watch.listen()
+    async with open_parts(settings, events=counts) as opened:
+        crawl = await opened.prepared(once=once)
+        current = [crawl]
+        try:
+            await _greet(crawl, settings, quiet=quiet)
+        except BaseException:
+            crawl.world.extractor.close()
+            raise
+        with ears.listening(counts, lambda: current[0], settings.state):
+            after = await _crawled(crawl, counts, settings, ends, quiet=quiet)
+            while after is not None:
+                settings = after
+                crawl = current[0] = await _followed(opened, settings, crawl)
+                after = await _crawled(crawl, counts, settings, ends, quiet=quiet)
         if once and not quiet:
             _tell_blocked(crawl)
         await _tell_nothing(crawl, settings)
     return counts
+
+
+async def _greet(crawl: Crawl, settings: Settings, *, quiet: bool) -> None:
+    """Say what is to be known of a crawl that begins."""
+    if not crawl.seeds:
+        await _tell_nothing(crawl, settings)
+    if not quiet:
+        for words in [*contradictions(settings), *first_pass_words(settings), *crawl.mended]:
+            note(f"Note: {words}")
+    # Pages come and go by the hundred; what stands by now is not looked through every time.
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+
+
+async def _followed(opened: OpenParts, settings: Settings, before: Crawl) -> Crawl:
+    """Put the next crawl together, by other settings, from what the one before has left open."""
+    crawl = await replace(opened, settings=settings).prepared()
+    crawl.dispatcher.follow(before.dispatcher)
+    crawl.world.events.emit("reload", {"budget_per_s": settings.budget_per_s})
+    return crawl
+
+
+async def _crawled(
+    crawl: Crawl, counts: CountingSink, settings: Settings, ends: "_Ends", *, quiet: bool
+) -> Settings | None:
+    """Crawl to the end, and return None; or until settings are to be taken up: those."""
+    try:
+        async with crawl.running(), _watch(crawl, counts, settings, quiet=quiet):
+            after = await ends.reached(crawl, settings)
+            if ends.once and not ends.stop.is_set():
+                await crawl.planner.replan()
+            return after
+    finally:
+        crawl.world.extractor.close()
 
 
 async def _tell_nothing(crawl: Crawl, settings: Settings) -> None:
@@ -216,40 +306,36 @@ def _watch(
     return Watch(crawl, counts, budget_per_s=settings.budget_per_s, title=title, every_s=1.0)
 
 
-@contextlib.contextmanager
-def _listening(
-    crawl: Crawl, counts: CountingSink, stream: TextIO | None, metrics: int | None
-) -> Iterator[None]:
-    """Have the log and the metrics hear every event."""
-    with contextlib.ExitStack() as stack:
-        if stream is not None:
-            counts.then = JsonLinesSink(stream, lambda: crawl.now_s)
-        if metrics is not None:
-            # Its library takes a moment to import: only who asks for it pays.
-            from recrawl.crawler.telemetry.metrics import MetricsServer, MetricsSink
+@dataclass(slots=True)
+class _Ends:
+    """What ends a crawl: a signal, the time limit, the end of the pass, other settings."""
 
-            sink = MetricsSink(crawl.gauges, then=counts.then)
-            stack.enter_context(MetricsServer(sink, metrics))
-            counts.then = sink
-        yield
+    stop: asyncio.Event
+    watch: ConfigWatch | None
+    limit_s: float | None
+    once: bool
+    _limit: "asyncio.Future[None] | None" = None
 
-
-async def _until(crawl: Crawl, stop: asyncio.Event, *, limit_s: float | None, once: bool) -> None:
-    """Wait for a signal, for the time limit, or for the end of the pass."""
-    waits: list[asyncio.Future[Any]] = [asyncio.ensure_future(stop.wait())]
-    if limit_s is not None:
-        waits.append(asyncio.ensure_future(_sleep(limit_s)))
-    if once:
-        waits.append(asyncio.ensure_future(crawl.until_done()))
-    done, pending = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-    for wait in pending:
-        wait.cancel()
-    for wait in done:
-        wait.result()
-
-
-async def _sleep(seconds: float) -> None:
-    await asyncio.sleep(seconds)
+    async def reached(self, crawl: Crawl, settings: Settings) -> Settings | None:
+        """Wait for the first; return the settings that are to be taken up, if that it was."""
+        if self.limit_s is not None and self._limit is None:  # over all crawls together
+            self._limit = asyncio.ensure_future(asyncio.sleep(self.limit_s))
+        waits: list[asyncio.Future[Any]] = [asyncio.ensure_future(self.stop.wait())]
+        news = None
+        if self.once:
+            waits.append(asyncio.ensure_future(crawl.until_done()))
+        if self.watch is not None:
+            news = asyncio.ensure_future(self.watch.next(settings))
+            waits.append(news)
+        every = [*waits, *([self._limit] if self._limit is not None else [])]
+        done, _ = await asyncio.wait(every, return_when=asyncio.FIRST_COMPLETED)
+        for wait in waits:
+            if wait not in done:
+                wait.cancel()
+        for wait in done:
+            wait.result()
+        ended = self.stop.is_set() or (self._limit is not None and self._limit.done())
+        return None if ended or news is None else news.result().settings
 
 
 def _tell_blocked(crawl: Crawl) -> None:

@@ -1,7 +1,7 @@
 """What Avrachenkov, Dudin, Klimenok, Nain and Semenova printed (2011), and the model behind it.
 
 The paper's matrices are missing from the copy that was read; they were reconstructed from its
-tables (docs/theory/buffer-in-print.md). Values are as printed: mostly cut off, not rounded.
+tables (docs/theory/buffer.md). Values are as printed: mostly cut off, not rounded.
 """
 
 from recrawl.fleet.bursty import BufferCosts, BurstyBuffer

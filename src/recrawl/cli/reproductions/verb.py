@@ -8,6 +8,7 @@ from typing import cast
 from recrawl.cli.output import console, print_json, print_table
 from recrawl.cli.reproductions.result import Reproduction, Row
 from recrawl.errors import InputError
+from recrawl.kernels.compile import require_compiler
 
 __all__ = ["REPRODUCTIONS", "main"]
 
@@ -101,6 +102,7 @@ def main(
         return
     if name not in REPRODUCTIONS:
         raise InputError(f"{name!r} is not known; the names are {', '.join(sorted(REPRODUCTIONS))}")
+    require_compiler()
     module, _, function = REPRODUCTIONS[name][0].partition(":")
     if (data is not None) != (name in _ON_DATA):
         raise InputError(

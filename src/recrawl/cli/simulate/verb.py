@@ -21,6 +21,7 @@ from recrawl.fleet.bursty import (
     follow_sojourns,
     solve_bursty,
 )
+from recrawl.kernels.compile import require_compiler
 from recrawl.simulation.bursty_queue import SimulatedBuffer, simulate_bursty
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ def main(
     json
         Print one JSON object instead of tables.
     """
+    require_compiler()
     check_picture(plot)
     check_whole("--events", events, _MOST_EVENTS, least=_FEWEST)
     check_seed(seed)

@@ -127,6 +127,14 @@ class Dispatcher:
             queue.next_due_s = record.next_due_s
         self._changed(queue)
 
+    def follow(self, before: "Dispatcher") -> None:
+        """Go on from another's requests: no host is asked sooner because the rules changed."""
+        for queue in before.hosts():
+            mine = self._hosts.get(queue.host_id)
+            if mine is not None:
+                mine.politeness.rest_after(queue.politeness)
+                self._changed(mine)
+
     def observe_due(self, host_id: int, due_s: float, ahead_from_s: float = inf) -> None:
         """Learn that a page of a known host is due at an instant.
 

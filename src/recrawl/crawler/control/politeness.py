@@ -74,6 +74,10 @@ class HostPoliteness:
         rested_s = self._ended_s + self.delay_s
         return float("inf") if self.in_flight else max(rested_s, self.blocked_until_s)
 
+    def rest_after(self, before: "HostPoliteness") -> None:
+        """Let the rest count from the last request that another made to this host."""
+        self._ended_s = max(self._ended_s, before._ended_s)
+
     def start(self) -> None:
         """A request to this host starts now."""
         self.in_flight = True

@@ -1,19 +1,21 @@
 """Numbers for Prometheus: what happened as counters, how things stand as gauges."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 from wsgiref.simple_server import WSGIServer
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
 from typing_extensions import override
 
 from recrawl.crawler.ports import EventSink
 from recrawl.errors import InputError
 
-__all__ = ["MetricsServer", "MetricsSink"]
+__all__ = ["GAUGES", "MetricsServer", "MetricsSink"]
 
 _BUCKETS: Final = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
-_HELP: Final = {
+GAUGES: Final = {
     "robots_active": "Robots that fetch or wait for work",
     "robots": "Robots there are",
     "buffer_pages": "Pages between robots and indexer, the one in service included",
@@ -26,7 +28,26 @@ _HELP: Final = {
     "hosts": "Hosts that are known",
     "hosts_blocked": "Hosts left alone for their answers",
     "budget_per_second": "Requests that may be made a second",
+    "pages": "Pages that are known, sitemaps and feeds included",
+    "pages_overdue": "Pages that were due an hour ago",
+    "freshness": "Share of the index, by weight, that is estimated to be fresh now",
+    "disk_free_bytes": "Room on the disk that holds the state",
+    "sink_behind_changes": "Changes that the sink furthest behind has not been told",
+    "sink_failing_seconds": "Time for which the sink that fails longest has failed",
+    "sink_dead_letters": "Changes that sinks will never take",
 }
+
+
+class _Gauges(Collector):
+    """Looks once for each scrape, whatever the number of gauges."""
+
+    def __init__(self, look: Callable[[], Mapping[str, float]]) -> None:
+        self._look = look
+
+    @override
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        for name, value in self._look().items():
+            yield GaugeMetricFamily(f"recrawl_{name}", GAUGES.get(name, name), value=value)
 
 
 class MetricsSink(EventSink):
@@ -63,9 +84,7 @@ class MetricsSink(EventSink):
             "Share of the index, by weight, that the plan in force keeps fresh",
             registry=self.registry,
         )
-        for name in look():
-            gauge = Gauge(f"recrawl_{name}", _HELP.get(name, name), registry=self.registry)
-            gauge.set_function(lambda name=name: look()[name])  # type: ignore[misc]
+        self.registry.register(_Gauges(look))
 
     @override
     def emit(self, event: str, fields: Mapping[str, object]) -> None:

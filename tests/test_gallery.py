@@ -1,0 +1,42 @@
+"""The gallery: short programs, each run, and no page that says what does not come out."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+GALLERY = Path(__file__).parent.parent / "docs" / "gallery"
+PROGRAMS = sorted(path for path in GALLERY.glob("*.py") if path.name != "make.py")
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
+def test_programs_are_short_and_shown(program: Path) -> None:
+    """Under forty lines of code, of what the reference documents; with a page and a picture."""
+    text = program.read_text()
+    parsed = ast.parse(text)
+    code = "\n".join(text.splitlines()[parsed.body[0].end_lineno :])
+    lines = [line for line in code.splitlines() if line.strip()]
+    imported = [node.module for node in parsed.body if isinstance(node, ast.ImportFrom)]
+
+    assert len(lines) < 40
+    assert not any(str(name).startswith("recrawl.cli") for name in imported)
+    reference = "".join(path.read_text() for path in (GALLERY.parent / "reference").glob("*.md"))
+    for name in imported:
+        assert not str(name).startswith("recrawl") or str(name) in reference, name
+    assert program.with_suffix(".md").exists()
+    assert program.with_suffix(".png").read_bytes()[:4] == b"\x89PNG"
+    assert f"({program.stem}.md)" in (GALLERY / "index.md").read_text()
+
+
+@pytest.mark.slow  # minutes
+@pytest.mark.timeout(1_200)
+def test_pages_say_what_comes_out() -> None:
+    """Every program and every published table is computed anew."""
+    done = subprocess.run(
+        [sys.executable, str(GALLERY / "make.py"), "--check"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stdout + done.stderr
