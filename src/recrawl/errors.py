@@ -9,6 +9,7 @@
     │   └── InvalidSettings   the configuration file has a wrong key or value
     ├── NotConverged          a solver stopped short of its tolerance
     ├── StateError            the state directory cannot be used as it is
+    │   └── OwnershipLost     another process has taken the place of this one
     ├── NothingIndexed        a crawl ended without a single page in its index
     ├── FetchError            one HTTP exchange failed; carries what happened
     ├── SinkError             a sink of changes takes nothing now; carries when it may again
@@ -28,6 +29,7 @@ __all__ = [
     "InvalidTable",
     "NotConverged",
     "NothingIndexed",
+    "OwnershipLost",
     "PoisonPage",
     "ReadingCut",
     "RecrawlError",
@@ -74,6 +76,10 @@ class NotConverged(RecrawlError):
 
 class StateError(RecrawlError):
     """The state directory is in use, corrupt, full or written by a newer version."""
+
+
+class OwnershipLost(StateError):
+    """A process was not heard of for too long: others own its shards, and it writes no more."""
 
 
 class NothingIndexed(RecrawlError):

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, TextIO
@@ -24,8 +24,10 @@ from recrawl.crawler.telemetry.counters import CountingSink
 from recrawl.crawler.telemetry.lines import JsonLinesSink
 from recrawl.crawler.wiring.crawls import open_crawl
 from recrawl.crawler.wiring.deliveries import check_extras
-from recrawl.errors import InputError, NothingIndexed
+from recrawl.crawler.wiring.stores import check_state
+from recrawl.errors import InputError, NothingIndexed, StateError
 from recrawl.quantities import parse_duration_s, parse_rate_per_s, show_duration, show_rate
+from recrawl.terms import Database
 from recrawl.web.listening import PORT, bind
 
 __all__ = ["run"]
@@ -89,20 +91,16 @@ def run(  # noqa: PLR0913 - its parameters are its options
                 stream = stack.enter_context(log.open("a", encoding="utf-8", buffering=1))
             except OSError as error:
                 raise InputError(f"--log: {log}: {error.strerror}") from error
-        if settings.deliver:
-            check_extras(settings.deliver)
-            stack.enter_context(_delivered(config, quiet=quiet or json_))
+        together = isinstance(settings.state, Database)
+        if together and once:
+            raise InputError("--once is for a crawl of one machine; `--for` ends any")
+        stack.enter_context(_delivered(config, settings, quiet=quiet or json_))
         if serve:
             stack.enter_context(_served(config, settings, port, quiet=quiet or json_))
+        end = _End(limit_s=limit_s, once=once)
+        running = _run_together if together else _run
         counts = asyncio.run(
-            _run(
-                settings,
-                limit_s=limit_s,
-                once=once,
-                quiet=quiet or json_,
-                stream=stream,
-                metrics=metrics,
-            )
+            running(settings, end, quiet=quiet or json_, stream=stream, metrics=metrics)
         )
     report = {
         "fetches": dict(counts.outcomes),
@@ -136,8 +134,15 @@ def _with(
 
 
 @contextlib.contextmanager
-def _delivered(config: Path, *, quiet: bool) -> Iterator[None]:
+def _delivered(config: Path, settings: Settings, *, quiet: bool) -> Iterator[None]:
     """Deliver changes from a process of its own, which a slow sink cannot make ours wait for."""
+    if settings.deliver:
+        check_extras(settings.deliver)
+    if not settings.deliver or isinstance(settings.state, Database):
+        if settings.deliver and not quiet:
+            note("Note: run `recrawl deliver` too, on one of the machines: nothing here delivers")
+        yield
+        return
     command = [sys.executable, "-m", "recrawl", "deliver", "--config", str(config)]
     command += ["--until-eof", *(["--quiet"] if quiet else [])]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as courier:
@@ -151,7 +156,8 @@ def _delivered(config: Path, *, quiet: bool) -> Iterator[None]:
 @contextlib.contextmanager
 def _served(config: Path, settings: Settings, port: int, *, quiet: bool) -> Iterator[None]:
     """Show the crawl from a process of its own, which cannot slow the crawl's event loop down."""
-    settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if isinstance(settings.state, Path):
+        settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
     bind("127.0.0.1", port).close()  # says so now if the port is taken
     command = [sys.executable, "-m", "recrawl", "serve", "--config", str(config)]
     command += ["--port", str(port), "--until-eof", *(["--quiet"] if quiet else [])]
@@ -163,20 +169,61 @@ def _served(config: Path, settings: Settings, port: int, *, quiet: bool) -> Iter
             server.stdin.close()
 
 
-async def _run(
-    settings: Settings,
-    *,
-    limit_s: float | None,
-    once: bool,
-    quiet: bool,
-    stream: TextIO | None,
-    metrics: int | None,
-) -> CountingSink:
-    counts = CountingSink()
+@dataclass(frozen=True, slots=True)
+class _End:
+    """When a crawl ends by itself."""
+
+    limit_s: float | None
+    once: bool
+
+
+def _stopped_by_signals() -> asyncio.Event:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, stop.set)
+    return stop
+
+
+async def _run_together(
+    settings: Settings, end: _End, *, quiet: bool, stream: TextIO | None, metrics: int | None
+) -> CountingSink:
+    """Crawl the shards of this process, and others when they are to be others, until stopped."""
+    check_state(settings.state)
+    from recrawl.crawler.wiring.cluster import open_cluster
+
+    counts, stop = CountingSink(), _stopped_by_signals()
+    if end.limit_s is not None:
+        asyncio.get_running_loop().call_later(end.limit_s, stop.set)
+    async with open_cluster(settings, events=counts) as cluster:
+        while not stop.is_set():
+            try:
+                async with cluster.shards(stop) as crawl:
+                    if crawl is None:
+                        break
+                    with _listening(crawl, counts, stream, metrics):
+                        async with crawl.running(), _watch(crawl, counts, settings, quiet=quiet):
+                            await _either(stop, cluster.changed)
+            except* StateError as errors:
+                if not quiet:
+                    note(f"Note: {errors.exceptions[0]}; going on as soon as that is over")
+                await cluster.begin_anew(stop)
+    return counts
+
+
+async def _either(*events: asyncio.Event) -> None:
+    waits = [asyncio.ensure_future(event.wait()) for event in events]
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()
+
+
+async def _run(
+    settings: Settings, end: _End, *, quiet: bool, stream: TextIO | None, metrics: int | None
+) -> CountingSink:
+    counts, stop, once = CountingSink(), _stopped_by_signals(), end.once
     async with open_crawl(settings, events=counts, once=once) as crawl:
         if not crawl.seeds:
             await _tell_nothing(crawl, settings)
@@ -190,7 +237,7 @@ async def _run(
             note(f"Note: {words}")
         with _listening(crawl, counts, stream, metrics):
             async with crawl.running(), _watch(crawl, counts, settings, quiet=quiet):
-                await _until(crawl, stop, limit_s=limit_s, once=once)
+                await _until(crawl, stop, limit_s=end.limit_s, once=once)
                 if once and not stop.is_set():
                     await crawl.planner.replan()
         if once and not quiet:

@@ -372,7 +372,7 @@ WHERE page_id = :page_id AND outcome IS NULL AND asked_at_s <= :visited_at_s;
 SELECT count(*) FROM asked WHERE page_id = :page_id AND outcome IS NULL;
 
 -- name: answers
-SELECT id, url, outcome, note FROM asked WHERE id IN (SELECT value FROM json_each(:numbers));
+SELECT id, url, outcome, note FROM asked WHERE id IN (SELECT value FROM json_each(:numbers)) ORDER BY id;
 
 -- name: host_names
 SELECT host FROM host ORDER BY host LIMIT :limit;
