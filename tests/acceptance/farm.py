@@ -46,20 +46,21 @@ class Farm:
 
     @property
     def seeds(self) -> list[str]:
-        """The front page of the first host: all others are found from there."""
-        return [f"http://{self.name(0)}/"]
+        """The front page of the first hosts; all others are found from there."""
+        return [f"http://{self.name(number)}/" for number in range(min(self.n_hosts, 9))]
 
     def config(self, folder: Path, database: Database | None, **keys: str) -> Path:
         """Write a configuration that crawls all of it; keys are given as TOML."""
+        names = [self.name(number).partition(":")[0] for number in range(self.n_hosts)]
         values = {
-            "seeds": str(self.seeds).replace("'", '"'),
+            "seeds": _listed(self.seeds),
             "contact": '"mailto:tests@recrawl.test"',
             "budget": '"1000/s"',
             "state": f'"{database.address if database else "state"}"',
         } | {key: value for key, value in keys.items() if "__" not in key}
         sections: dict[str, dict[str, str]] = {
             "scope": {"hosts": '["127.1.*"]'},
-            "politeness": {"delay": '"200ms"', "allow_private": '["127.0.0.0/8"]'},
+            "politeness": {"delay": '"200ms"', "allow_private": _listed(names)},
             "fetch": {"timeout": '"1s"'},
         }
         if database is not None:
@@ -150,3 +151,7 @@ class Farm:
                     links += f'<a href="http://{self.name(other)}/">next</a>'
         body = f"<title>Page {path} of {number}</title><main><p>{words}</p>{links}</main>"
         return 200, body.encode()
+
+
+def _listed(names: list[str]) -> str:
+    return "[" + ", ".join(f'"{name}"' for name in names) + "]"

@@ -127,6 +127,7 @@ class Crawl:
         self.mended: list[str] = []  # what the start found to mend, for people
         self._once = once
         self._delay_s = plan.politeness.delay_s
+        self._budget_per_s = plan.budget_per_s
         self.price = OnePrice(1.0 / rules.prior_rate_per_s)
         share = rules.discovery_share
         if share is None and rules.first_free:
@@ -305,7 +306,7 @@ class Crawl:
         rules = self.rules
         return {
             "now_s": self.started_s,
-            "budget_per_s": self.dispatcher.budget.rate_per_s,
+            "budget_per_s": self._budget_per_s,
             "delay_s": self._delay_s,
             "min_interval_s": rules.revisit.min_interval_s,
             "max_interval_s": rules.revisit.max_interval_s,
