@@ -9,6 +9,8 @@
     │   └── InvalidSettings   the configuration file has a wrong key or value
     ├── NotConverged          a solver stopped short of its tolerance
     ├── StateError            the state directory cannot be used as it is
+    │   ├── UnusableDatabase  a database that was named cannot be used (also an InputError)
+    │   │   └── DatabaseAway  it does not answer; it may later
     │   └── OwnershipLost     another process has taken the place of this one
     ├── NothingIndexed        a crawl ended without a single page in its index
     ├── FetchError            one HTTP exchange failed; carries what happened
@@ -22,6 +24,7 @@ Messages name the argument, the bound and the value, because they are what peopl
 from typing import Final
 
 __all__ = [
+    "DatabaseAway",
     "FetchError",
     "InputError",
     "InvalidModel",
@@ -35,6 +38,7 @@ __all__ = [
     "RecrawlError",
     "SinkError",
     "StateError",
+    "UnusableDatabase",
 ]
 
 
@@ -76,6 +80,14 @@ class NotConverged(RecrawlError):
 
 class StateError(RecrawlError):
     """The state directory is in use, corrupt, full or written by a newer version."""
+
+
+class UnusableDatabase(StateError, InputError):
+    """A database that was named holds something else, is too old or new, or cannot be written."""
+
+
+class DatabaseAway(UnusableDatabase):
+    """A database does not answer, or has ended a transaction; it may answer later."""
 
 
 class OwnershipLost(StateError):

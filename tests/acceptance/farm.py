@@ -5,6 +5,7 @@ import threading
 import time
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from recrawl.terms import Database
@@ -81,7 +82,7 @@ class Farm:
         gaps = [
             later.began_s - before.ended_s
             for log in self.asked.values()
-            for before, later in zip(log, log[1:], strict=False)
+            for before, later in pairwise(log)
         ]
         return min(gaps, default=float("inf"))
 
@@ -101,7 +102,7 @@ class Farm:
     def _serve(self) -> None:
         asyncio.set_event_loop(self._loop)
         server = self._loop.run_until_complete(
-            asyncio.start_server(self._talk, "0.0.0.0", 0, backlog=1_000)  # noqa: S104
+            asyncio.start_server(self._talk, "0.0.0.0", 0, backlog=1_000)
         )
         self.port = server.sockets[0].getsockname()[1]
         self._ready.set()
@@ -129,7 +130,8 @@ class Farm:
                 self.asked[host].append(Asked(path, began_s, time.monotonic()))
                 writer.write(
                     f"HTTP/1.1 {status} X\r\nContent-Type: text/html\r\n"
-                    f"Content-Length: {len(body)}\r\n\r\n".encode() + body
+                    f"Content-Length: {len(body)}\r\n\r\n".encode()
+                    + body
                 )
                 await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):

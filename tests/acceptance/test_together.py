@@ -61,6 +61,10 @@ def _wait(of: Database, query: str, seconds: float) -> bool:
     return False
 
 
+def _joined(database: Database) -> int:
+    return len(_rows(database, "SELECT id FROM process"))
+
+
 def _end(processes: list["subprocess.Popen[str]"]) -> None:
     for process in processes:
         if process.poll() is None:
@@ -110,7 +114,9 @@ def test_two_processes_share_the_hosts_and_one_takes_over(
         processes[0].kill()
         assert _wait(database, alone, 15)
         before = farm.n_requests()
-        assert _wait(database, "SELECT 1 FROM page HAVING count(*) FILTER (WHERE visits > 0) > 400", 40)
+        assert _wait(
+            database, "SELECT 1 FROM page HAVING count(*) FILTER (WHERE visits > 0) > 400", 40
+        )
         assert farm.n_requests() > before
         told = answer("status", cwd=tmp_path)
         assert told["running"]
@@ -139,6 +145,9 @@ def test_faults_one_after_the_other_do_no_harm(
             if fault == "kill":
                 victim.kill()
                 processes.append(start("run", config, "--quiet", cwd=tmp_path))
+                # A process that finds no database at its start says so, and ends.
+                joined = f"SELECT 1 FROM process HAVING count(*) > {_joined(database)}"
+                assert _wait(database, joined, 20)
             elif fault == "stop":
                 victim.send_signal(signal.SIGSTOP)
                 time.sleep(chance.uniform(3.5, 6.0))  # the lease ends after three seconds
@@ -148,6 +157,9 @@ def test_faults_one_after_the_other_do_no_harm(
                 time.sleep(chance.uniform(0.0, 3.0))
                 databases.server.start()
             time.sleep(chance.uniform(0.5, 4.0))
+        for one in processes:
+            if one.poll() not in (None, -signal.SIGKILL):
+                raise AssertionError(one.communicate()[1])
         assert sum(one.poll() is None for one in processes) == 3
         assert _wait(database, "SELECT 1 FROM shard HAVING count(owner) = 16", 15)
     finally:

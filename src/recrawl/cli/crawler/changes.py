@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, Literal
 
 from cyclopts import Parameter
 
-from recrawl.cli.crawler.place import StateOption, state_place
+from recrawl.cli.crawler.place import state_place
 from recrawl.cli.output import note, printable, write
 from recrawl.crawler.control.scope import Weights
 from recrawl.crawler.ports import PageIndex, StatePlace
@@ -37,7 +37,7 @@ _COLUMNS: Final = (
 def changes(  # noqa: PLR0913 - its parameters are its options
     *,
     config: Path | None = None,
-    state: StateOption = None,
+    state: str | None = None,
     since: str = "0",
     follow: Annotated[bool, Parameter(negative="")] = False,
     format_: Annotated[Literal["ndjson", "csv", "parquet"], Parameter(name="--format")] = "ndjson",

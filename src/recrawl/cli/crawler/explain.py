@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from recrawl.cli.crawler.place import DEFAULT_CONFIG, StateOption, state_place
+from recrawl.cli.crawler.place import DEFAULT_CONFIG, state_place
 from recrawl.cli.output import console, print_json, print_table
 from recrawl.crawler.control.urls import normalise
 from recrawl.crawler.reports.page import explain_page
@@ -23,7 +23,7 @@ def explain(
     url: str,
     *,
     config: Path | None = None,
-    state: StateOption = None,
+    state: str | None = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
     """Tell why a page is visited when it is: its rate, weight, price, host and last visits.

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from recrawl.cli.crawler.place import StateOption, state_place
+from recrawl.cli.crawler.place import state_place
 from recrawl.cli.output import print_json, say
 from recrawl.crawler.ports import StatePlace
 from recrawl.crawler.reports.markdown import as_markdown
@@ -29,7 +29,7 @@ def export(
     *,
     out: Path,
     config: Path | None = None,
-    state: StateOption = None,
+    state: str | None = None,
     text: Annotated[bool, Parameter(negative="")] = False,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:

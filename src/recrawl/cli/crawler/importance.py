@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import numpy as np
 from cyclopts import App, Parameter
 
-from recrawl.cli.crawler.place import DEFAULT_CONFIG, StateOption, state_place
+from recrawl.cli.crawler.place import DEFAULT_CONFIG, state_place
 from recrawl.cli.output import note, print_json, say
 from recrawl.crawler.control.urls import host_of, normalise
 from recrawl.crawler.ports import StatePlace
@@ -35,7 +35,7 @@ def from_log(
     *,
     host: str | None = None,
     config: Path | None = None,
-    state: StateOption = None,
+    state: str | None = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
     """Count the requests of people in the log of a web server, and have pages weigh by them.
@@ -106,7 +106,7 @@ def from_table(
     address: str,
     count: str,
     config: Path | None = None,
-    state: StateOption = None,
+    state: str | None = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
     """Have pages weigh by counts in a table, as Search Console, Matomo and Plausible export them.
@@ -159,7 +159,7 @@ def from_table(
     return 0
 
 
-def _settings(config: Path | None, state: StatePlace | None) -> Settings | None:
+def _settings(config: Path | None, state: str | None) -> Settings | None:
     path = config or DEFAULT_CONFIG
     return load_settings(path) if state is None and path.exists() else None
 

@@ -25,7 +25,7 @@ from recrawl.crawler.telemetry.lines import JsonLinesSink
 from recrawl.crawler.wiring.crawls import open_crawl
 from recrawl.crawler.wiring.deliveries import check_extras
 from recrawl.crawler.wiring.stores import check_state
-from recrawl.errors import InputError, NothingIndexed, StateError
+from recrawl.errors import DatabaseAway, InputError, NothingIndexed, OwnershipLost
 from recrawl.quantities import parse_duration_s, parse_rate_per_s, show_duration, show_rate
 from recrawl.terms import Database
 from recrawl.web.listening import PORT, bind
@@ -204,7 +204,7 @@ async def _run_together(
                     with _listening(crawl, counts, stream, metrics):
                         async with crawl.running(), _watch(crawl, counts, settings, quiet=quiet):
                             await _either(stop, cluster.changed)
-            except* StateError as errors:
+            except* (DatabaseAway, OwnershipLost) as errors:
                 if not quiet:
                     note(f"Note: {errors.exceptions[0]}; going on as soon as that is over")
                 await cluster.begin_anew(stop)

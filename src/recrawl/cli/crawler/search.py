@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 from cyclopts import Parameter
 
-from recrawl.cli.crawler.place import StateOption, state_place
+from recrawl.cli.crawler.place import state_place
 from recrawl.cli.output import console, print_json, printable
 from recrawl.cli.sizes import check_whole
 from recrawl.crawler.wiring.stores import open_index
@@ -24,7 +24,7 @@ _OPTIONS: Final = ("--config", "--state", "--limit", "--offset", "--json")
 def search(
     *words: Annotated[str, Parameter(allow_leading_hyphen=True)],
     config: Path | None = None,
-    state: StateOption = None,
+    state: str | None = None,
     limit: Annotated[int, Parameter(name=["--limit", "-n"])] = 10,
     offset: int = 0,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from cyclopts import Parameter
 
-from recrawl.cli.crawler.place import DEFAULT_CONFIG, StateOption, state_place
+from recrawl.cli.crawler.place import DEFAULT_CONFIG, state_place
 from recrawl.cli.output import note
 from recrawl.crawler.settings import load_settings
 from recrawl.errors import InputError
@@ -30,7 +30,7 @@ __all__ = ["serve"]
 def serve(  # noqa: PLR0913 - its parameters are its options
     *,
     config: Path | None = None,
-    state: StateOption = None,
+    state: str | None = None,
     port: int = PORT,
     listen: str = "127.0.0.1",
     token_file: Path | None = None,

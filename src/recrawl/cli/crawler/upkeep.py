@@ -5,10 +5,10 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from recrawl.cli.crawler.place import DEFAULT_CONFIG, StateOption, state_place
+from recrawl.cli.crawler.place import DEFAULT_CONFIG, state_place
 from recrawl.cli.output import note, print_json, say
 from recrawl.crawler.ports import StatePlace
-from recrawl.crawler.settings import load_settings
+from recrawl.crawler.settings import load_settings, place_of
 from recrawl.crawler.wiring.upkeep import back_up
 from recrawl.crawler.wiring.upkeep import check as look_through
 from recrawl.crawler.wiring.upkeep import repair as mend
@@ -21,7 +21,7 @@ __all__ = ["backup", "check", "restore"]
 def check(
     *,
     config: Path | None = None,
-    state: StateOption = None,
+    state: str | None = None,
     repair: Annotated[bool, Parameter(negative="")] = False,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
@@ -64,7 +64,7 @@ def backup(
     target: Path,
     *,
     config: Path | None = None,
-    state: StateOption = None,
+    state: str | None = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
     """Copy state and index as they are, while the crawl may go on, and check the copy.
@@ -93,7 +93,7 @@ def restore(
     source: Path,
     *,
     config: Path | None = None,
-    state: StateOption = None,
+    state: str | None = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
     """Make a state directory of a backup, which stays as it is, and check it.
@@ -111,7 +111,7 @@ def restore(
     """
     if config is not None and state is not None:
         raise InputError("give either --config or --state, not both")
-    directory = load_settings(config or DEFAULT_CONFIG).state if state is None else state
+    directory = load_settings(config or DEFAULT_CONFIG).state if state is None else place_of(state)
     bring_back(source, _folder("restore", directory))
     if json_:
         print_json({"state": str(directory), "backup": str(source)})

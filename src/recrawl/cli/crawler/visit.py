@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 from cyclopts import Parameter
 
-from recrawl.cli.crawler.place import DEFAULT_CONFIG, StateOption, state_place
+from recrawl.cli.crawler.place import DEFAULT_CONFIG, state_place
 from recrawl.cli.output import note, parse_duration_s, print_json, print_table
 from recrawl.crawler.control.scope import Scope, why_outside
 from recrawl.crawler.control.urls import normalise
@@ -33,7 +33,7 @@ def visit(
     wait: Annotated[bool, Parameter(negative="")] = False,
     timeout: str = "5m",
     config: Path | None = None,
-    state: StateOption = None,
+    state: str | None = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
     """Have pages visited now: before all others, within politeness and budget.

@@ -12,14 +12,17 @@ import psycopg
 from psycopg.rows import TupleRow
 
 from recrawl.crawler.database.sql import migrations
-from recrawl.errors import StateError
+from recrawl.errors import DatabaseAway, StateError, UnusableDatabase
 from recrawl.terms import Database
 from recrawl.version import VERSION
 
 __all__ = [
+    "MONTH_S",
     "Connection",
     "check_schema",
     "connect",
+    "is_empty",
+    "make_partitions",
     "make_schema",
     "n_shards",
     "now_s",
@@ -28,6 +31,7 @@ __all__ = [
 
 Connection: TypeAlias = psycopg.Connection[TupleRow]
 
+MONTH_S: Final = 30 * 86_400
 _OLDEST: Final = 150_000
 _SCHEMA: Final = "schema"
 _NOW: Final = "SELECT extract(epoch FROM clock_timestamp())::float8"
@@ -40,16 +44,20 @@ def translated(database: Database) -> Iterator[None]:
     try:
         yield
     except psycopg.errors.ReadOnlySqlTransaction as error:
-        raise StateError(
+        raise UnusableDatabase(
             f"{database} can only be read (a standby, or read-only by its settings); name the "
             "server that is written. Nothing was changed"
         ) from error
     except psycopg.errors.InsufficientPrivilege as error:
-        raise StateError(f"{database}: {_line(error)}; grant it, or name another user") from error
+        raise UnusableDatabase(
+            f"{database}: {_line(error)}; grant it, or name another user"
+        ) from error
     except psycopg.errors.UndefinedTable as error:
-        raise StateError(
+        raise UnusableDatabase(
             f"{database} is half made ({_line(error)}); restore a backup, or name an empty database"
         ) from error
+    except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+        raise DatabaseAway(f"{database}: {_line(error)}") from error
     except psycopg.Error as error:
         raise StateError(f"{database}: {_line(error)}") from error
 
@@ -63,7 +71,7 @@ def connect(database: Database, *, name: str = "recrawl") -> Connection:
 
     Raises
     ------
-    StateError
+    UnusableDatabase
         It does not answer, or its version is too old.
     """
     try:
@@ -75,14 +83,14 @@ def connect(database: Database, *, name: str = "recrawl") -> Connection:
             application_name=name,
         )
     except psycopg.Error as error:
-        raise StateError(
+        raise DatabaseAway(
             f"{database} cannot be reached ({_line(error)}); see that it runs, and that state in "
             "the configuration names it"
         ) from error
     if connection.info.server_version < _OLDEST:
         version = connection.info.server_version // 10_000
         connection.close()
-        raise StateError(f"{database} is PostgreSQL {version}; version 15 or later is needed")
+        raise UnusableDatabase(f"{database} is PostgreSQL {version}; version 15 or later is needed")
     return connection
 
 
@@ -108,20 +116,20 @@ def check_schema(connection: Connection, database: Database) -> None:
 
     Raises
     ------
-    StateError
+    UnusableDatabase
         There is none, it is another version's, or the tables are somebody else's.
     """
     with translated(database):
         version, known = _version(connection), len(migrations())
         if version == 0:
-            raise StateError(f"{database} holds no crawl: `recrawl run` makes one")
+            raise UnusableDatabase(f"{database} holds no crawl: `recrawl run` makes one")
         if version > known:
-            raise StateError(
+            raise UnusableDatabase(
                 f"{database} was written by a newer version of recrawl (schema {version}, this one "
                 f"knows {known}); upgrade recrawl, or name another database"
             )
         if version < known:
-            raise StateError(
+            raise UnusableDatabase(
                 f"{database} was written by an older version; run the crawl once first"
             )
 
@@ -135,7 +143,7 @@ def make_schema(connection: Connection, database: Database, shards: int) -> None
 
     Raises
     ------
-    StateError
+    UnusableDatabase
         The tables are of another program, of a newer version, or have another number of shards.
     """
     scripts = migrations()
@@ -143,7 +151,7 @@ def make_schema(connection: Connection, database: Database, shards: int) -> None
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
         version = _version(connection)
         if version == 0 and _value(connection, "SELECT to_regclass('page')") is not None:
-            raise StateError(
+            raise UnusableDatabase(
                 f"{database} has tables of another program (page); name a database of its own, "
                 "as made by `createdb crawl`"
             )
@@ -162,10 +170,35 @@ def make_schema(connection: Connection, database: Database, shards: int) -> None
         _put_label(connection, "version", VERSION)
         held = n_shards(connection)
     if held != shards:
-        raise StateError(
+        raise UnusableDatabase(
             f"{database} was made with {held} shards, and cluster.shards says {shards}; the number "
             f"is fixed: write shards = {held}, or `recrawl move` the crawl to a new database"
         )
+
+
+def make_partitions(connection: Connection, from_s: float, to_s: float) -> None:
+    """Have visits between two instants in a table of their own for each thirty days.
+
+    Within a transaction. A table is not made where such visits lie among the others already.
+    """
+    connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+    for month in range(int(from_s // MONTH_S), int(to_s // MONTH_S) + 1):
+        name, first, end = f"visit_{month}", month * MONTH_S, (month + 1) * MONTH_S
+        known = connection.execute(
+            "SELECT to_regclass(%s) IS NOT NULL OR EXISTS "
+            "(SELECT 1 FROM visit_other WHERE visited_at_s >= %s AND visited_at_s < %s)",
+            (name, first, end),
+        ).fetchone()
+        if known is not None and not known[0]:
+            connection.execute(
+                f"CREATE TABLE {name} PARTITION OF visit FOR VALUES FROM ({first}) TO ({end})".encode()
+            )
+
+
+def is_empty(connection: Connection) -> bool:
+    """Tell whether there is no table of this program or another in a database."""
+    tables = "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()"
+    return not _value(connection, tables)
 
 
 def n_shards(connection: Connection) -> int:

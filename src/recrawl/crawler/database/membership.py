@@ -15,14 +15,22 @@ import time
 from dataclasses import dataclass
 from typing import Final
 
-from recrawl.crawler.database.connections import Connection, connect, make_schema, now_s, translated
-from recrawl.errors import OwnershipLost, StateError
+from recrawl.crawler.database.connections import (
+    MONTH_S,
+    Connection,
+    connect,
+    make_partitions,
+    make_schema,
+    now_s,
+    translated,
+)
+from recrawl.errors import OwnershipLost, UnusableDatabase
 from recrawl.terms import Database
 
 __all__ = ["Membership", "Standing", "fenced", "ideal_share", "monotonic_s"]
 
 _NOW: Final = "extract(epoch FROM clock_timestamp())::float8"
-_MONTH_S: Final = 30 * 86_400
+_DAY_S: Final = 86_400.0
 
 
 def monotonic_s() -> float:
@@ -92,7 +100,7 @@ class Membership:
         self.number = 0
         self.owned: dict[int, float] = {}  # shard: until when its owner before may have asked
         self._lease_s, self._mark = lease_s, settings_mark
-        self._held_until_s = float("-inf")
+        self._held_until_s = self._partitions_s = float("-inf")
         self.is_first = True
         self._connection = connect(database, name="recrawl membership")
         try:
@@ -127,7 +135,7 @@ class Membership:
 
         Raises
         ------
-        StateError
+        UnusableDatabase
             The database has another crawl, or a process that goes by another configuration.
         """
         with translated(self.database), self._connection.transaction():
@@ -139,7 +147,7 @@ class Membership:
                 (f"{platform.node()}:{os.getpid()}", self._mark, self._lease_s + self.timeout_s),
             ).fetchone()
             assert row is not None
-            self._make_partitions()
+        self._make_partitions()
         self.number, self.owned = int(row[0]), {}
         self._held_until_s = sent_s + self._lease_s
 
@@ -151,7 +159,7 @@ class Membership:
             self._connection.execute(add, (seeds,))
         elif not set(row[0].split()) & set(seeds.split()) and row[0] != seeds:
             there, here = row[0].split()[0], seeds.split()[0]  # noqa: PLC0207
-            raise StateError(
+            raise UnusableDatabase(
                 f"{self.database} holds another crawl (of {there}), and this configuration starts "
                 f"at {here}; name a database of its own. Nothing was changed"
             )
@@ -161,7 +169,59 @@ class Membership:
             (self._mark,),
         ).fetchone()
         if other is not None:
-            raise StateError(
+            raise UnusableDatabase(
+                f"{self.database}: process {other[0]} crawls with another configuration; give all "
+                "machines the same one, or stop that one first. Nothing was changed"
+            )
+
+    def renew_every_s(self) -> float:
+        """Seconds between two renewals."""
+        return self._lease_s / 6.0
+
+    def join(self, seeds: str = "") -> None:
+        """Begin, under a new number.
+
+        Parameters
+        ----------
+        seeds : of the crawl, as a text
+
+        Raises
+        ------
+        UnusableDatabase
+            The database has another crawl, or a process that goes by another configuration.
+        """
+        with translated(self.database), self._connection.transaction():
+            sent_s = monotonic_s()
+            self._check_crawl(seeds)
+            row = self._connection.execute(
+                "INSERT INTO process (name, settings_mark, started_s, until_s) "
+                f"VALUES (%s, %s, {_NOW}, {_NOW} + %s) RETURNING id",
+                (f"{platform.node()}:{os.getpid()}", self._mark, self._lease_s + self.timeout_s),
+            ).fetchone()
+            assert row is not None
+        self._make_partitions()
+        self.number, self.owned = int(row[0]), {}
+        self._held_until_s = sent_s + self._lease_s
+
+    def _check_crawl(self, seeds: str) -> None:
+        label = "SELECT value FROM label WHERE name = 'seeds'"
+        row = self._connection.execute(label).fetchone()
+        if row is None:
+            add = "INSERT INTO label VALUES ('seeds', %s) ON CONFLICT DO NOTHING"
+            self._connection.execute(add, (seeds,))
+        elif not set(row[0].split()) & set(seeds.split()) and row[0] != seeds:
+            there, here = row[0].split()[0], seeds.split()[0]  # noqa: PLC0207
+            raise UnusableDatabase(
+                f"{self.database} holds another crawl (of {there}), and this configuration starts "
+                f"at {here}; name a database of its own. Nothing was changed"
+            )
+        other = self._connection.execute(
+            f"SELECT name FROM process WHERE NOT ended AND until_s >= {_NOW} "
+            "AND settings_mark <> %s LIMIT 1",
+            (self._mark,),
+        ).fetchone()
+        if other is not None:
+            raise UnusableDatabase(
                 f"{self.database}: process {other[0]} crawls with another configuration; give all "
                 "machines the same one, or stop that one first. Nothing was changed"
             )
@@ -178,6 +238,13 @@ class Membership:
                     f"FOR VALUES FROM ({month * _MONTH_S}) TO ({(month + 1) * _MONTH_S})".encode()
                 )
 
+    def _make_partitions(self) -> None:
+        """Have the visits of this month and the next in tables of their own."""
+        with translated(self.database), self._connection.transaction():
+            at_s = now_s(self._connection)
+            make_partitions(self._connection, at_s, at_s + MONTH_S)
+        self._partitions_s = monotonic_s()
+
     def renew(self) -> Standing:
         """Renew the lease, end processes whose lease has run out, and return how things stand.
 
@@ -186,6 +253,8 @@ class Membership:
         OwnershipLost
             This process has been ended by another.
         """
+        if monotonic_s() > self._partitions_s + _DAY_S:
+            self._make_partitions()
         with translated(self.database), self._connection.transaction():
             sent_s = monotonic_s()
             kept = self._connection.execute(

@@ -13,7 +13,13 @@ import psycopg
 from typing_extensions import override
 
 from recrawl.crawler.control.urls import host_of
-from recrawl.crawler.database.connections import Connection, check_schema, connect, translated
+from recrawl.crawler.database.connections import (
+    Connection,
+    check_schema,
+    connect,
+    n_shards,
+    translated,
+)
 from recrawl.crawler.database.membership import Membership, fenced
 from recrawl.crawler.database.shards import shard_of
 from recrawl.crawler.index.differences import difference, edit
@@ -45,6 +51,7 @@ class PostgresIndex(PageIndex):
     ----------
     database : shared with the state
     membership : whose shards are written and compared; None: all are read, and nothing is written
+    within : a connection whose transaction the copies are written in, by whoever moves a state
     language : of the texts, as PostgreSQL's configurations of full text are called; "auto" and
         "none" go by words as they are, and English stems for "auto"
     """
@@ -55,12 +62,15 @@ class PostgresIndex(PageIndex):
         membership: Membership | None = None,
         *,
         language: str = "auto",
+        within: Connection | None = None,
     ) -> None:
         self._database, self._membership = database, membership
         self._pending: dict[str, Document | None] = {}
-        self._db: Connection = connect(database, name="recrawl index")
+        self._writes = membership is not None or within is not None
+        self._db: Connection = within or connect(database, name="recrawl index")
         try:
             check_schema(self._db, database)
+            self._shards = n_shards(self._db)
             self._stems = self._configuration(language)
         except BaseException:
             self._db.close()
@@ -69,7 +79,7 @@ class PostgresIndex(PageIndex):
     def _configuration(self, language: str) -> str:
         """Return what the stems go by: fixed with the first copy that is written."""
         wanted = {"auto": "english", "none": "simple"}.get(language, language)
-        if self._membership is not None:
+        if self._writes:
             known = self._rows("SELECT 1 FROM pg_ts_config WHERE cfgname = %s", wanted)
             self._rows(
                 "INSERT INTO label VALUES ('stems', %s) ON CONFLICT (name) DO NOTHING RETURNING 1",
@@ -96,11 +106,12 @@ class PostgresIndex(PageIndex):
     def commit(self) -> None:
         if not self._pending:
             return
-        assert self._membership is not None, "who owns no shard writes no copy"
+        assert self._writes, "who owns no shard writes no copy"
         kept = [document for document in self._pending.values() if document is not None]
         gone = [url for url, document in self._pending.items() if document is None]
         with translated(self._database), self._db.transaction():
-            fenced(self._db, self._database, self._membership.number)
+            if self._membership is not None:
+                fenced(self._db, self._database, self._membership.number)
             if gone:
                 self._db.execute(
                     "DELETE FROM document USING unnest(%s::text[]) AS gone (url) WHERE "
@@ -109,12 +120,12 @@ class PostgresIndex(PageIndex):
                 )
             rest = iter(kept)
             while batch := list(islice(rest, _BATCH)):
-                self._write(batch, self._membership.shards)
+                self._write(batch)
         self._pending.clear()
 
-    def _write(self, batch: list[Document], shards: int) -> None:
+    def _write(self, batch: list[Document]) -> None:
         columns = [
-            list(column) for column in zip(*(_row(one, shards) for one in batch), strict=True)
+            list(column) for column in zip(*(_row(one, self._shards) for one in batch), strict=True)
         ]
         columns[6] = ["\n".join(headings) for headings in columns[6]]
         words = _WORDS.format(how="'simple'")
@@ -174,13 +185,13 @@ class PostgresIndex(PageIndex):
         held = self._copy(document.url)
         return None if held is None else edit(held.text, document.text)
 
-    def _shards(self) -> Collection[int] | None:
+    def _compared(self) -> Collection[int] | None:
         return None if self._membership is None else list(self._membership.owned)
 
     @override
     def urls(self) -> Iterator[tuple[str, bytes]]:
         query = "SELECT url, signature FROM document WHERE %s::int[] IS NULL OR shard = ANY(%s)"
-        shards = self._shards()
+        shards = self._compared()
         with (
             translated(self._database),
             self._db.transaction(),
@@ -191,7 +202,7 @@ class PostgresIndex(PageIndex):
 
     @override
     def n_documents(self) -> int:
-        shards = self._shards()
+        shards = self._compared()
         query = "SELECT count(*) FROM document WHERE %s::int[] IS NULL OR shard = ANY(%s)"
         return int(self._rows(query, shards, shards)[0][0])
 

@@ -31,7 +31,7 @@ from recrawl.crawler.settings import Settings
 from recrawl.crawler.wiring.crawls import OnThread
 from recrawl.crawler.wiring.rules import crawl_plan, crawl_rules, seeds_of, settings_mark
 from recrawl.crawler.wiring.stores import open_steps, open_subscriptions
-from recrawl.errors import InvalidSettings, OwnershipLost, StateError
+from recrawl.errors import DatabaseAway, InvalidSettings, OwnershipLost, StateError
 from recrawl.terms import Database, FetchResponse, PageState
 
 __all__ = ["Cluster", "open_cluster"]
@@ -95,6 +95,7 @@ class Cluster:
         self._crawl: Crawl | None = None
         self._budget = GrantedBudget(settings.budget_per_s)
         self._processes = 1
+        self._failed: BaseException | None = None
         self._asked_s = float("-inf")  # when this process made its last request at the latest
 
     # -- crawls of shards, one after the other --
@@ -124,6 +125,8 @@ class Cluster:
     async def _arrange(self, stop: asyncio.Event) -> None:
         """Take and give back shards, until this process has some."""
         while not stop.is_set():
+            if self._failed is not None:
+                raise self._failed
             self.changed.clear()
             standing = await self._on_member(self._member.renew)
             if standing.to_release:
@@ -206,6 +209,12 @@ class Cluster:
                     await self._on_member(self._member.reconnect)
             await asyncio.sleep(_LOOK_S)
 
+    def unwatched(self, looking: asyncio.Task[None]) -> None:
+        """Crawl no more where nobody renews the lease: what ended that is raised."""
+        if not looking.cancelled():
+            self._failed = looking.exception()
+            self.changed.set()
+
     def _observe(self, standing: Standing) -> None:
         self._processes = standing.processes
         if standing.to_take or standing.to_release:
@@ -261,15 +270,17 @@ class Cluster:
         """
         await self._close_copy()
         while not stop.is_set():
-            try:
-                await self._on_member(self._member.reconnect)
-                await self._on_member(self._member.renew)
-            except OwnershipLost:
-                await self._on_member(self._member.join, _seeds(self.settings))
-            except StateError:
-                await asyncio.sleep(_AGAIN_S)
-                continue
-            return
+            with contextlib.suppress(DatabaseAway):
+                await self._on_member(self._rejoin)
+                return
+            await asyncio.sleep(_AGAIN_S)
+
+    def _rejoin(self) -> None:
+        self._member.reconnect()
+        try:
+            self._member.renew()
+        except OwnershipLost:
+            self._member.join(_seeds(self.settings))
 
     async def _close_copy(self) -> None:
         frontier, self._frontier = self._frontier, None
@@ -329,6 +340,7 @@ async def open_cluster(settings: Settings, *, events: EventSink) -> AsyncIterato
     ) as client:
         cluster = Cluster(settings, member, client, events)
         looking = asyncio.create_task(cluster.look_after(), name="cluster")
+        looking.add_done_callback(cluster.unwatched)
         try:
             yield cluster
         finally:
