@@ -190,9 +190,8 @@ def make_partitions(connection: Connection, from_s: float, to_s: float) -> None:
             (name, first, end),
         ).fetchone()
         if known is not None and not known[0]:
-            connection.execute(
-                f"CREATE TABLE {name} PARTITION OF visit FOR VALUES FROM ({first}) TO ({end})".encode()
-            )
+            bounds = f"FOR VALUES FROM ({first}) TO ({end})"
+            connection.execute(f"CREATE TABLE {name} PARTITION OF visit {bounds}".encode())
 
 
 def is_empty(connection: Connection) -> bool:
