@@ -15,6 +15,7 @@ import pytest
 from tests.acceptance.command import answer, recrawl, start
 from tests.acceptance.farm import Farm
 from tests.databases import Server, databases
+from tests.pooler import pooled
 
 from recrawl.terms import Database
 
@@ -126,6 +127,26 @@ def test_two_processes_share_the_hosts_and_one_takes_over(
 
     _check(farm, database, tmp_path)
     assert not answer("status", cwd=tmp_path)["running"]
+
+
+@pytest.mark.slow
+def test_a_pooler_may_stand_before_the_database(
+    farm: Farm, databases: Server, tmp_path: Path
+) -> None:
+    """No session of the server's is needed from one transaction to the next."""
+    database = databases.database()
+    with pooled(database) as address:
+        config = _config(farm, tmp_path, address)
+        processes = [start("run", config, "--quiet", cwd=tmp_path) for _ in range(2)]
+        try:
+            assert _wait(database, "SELECT 1 FROM visit HAVING count(*) > 200", 40)
+            assert _wait(database, "SELECT 1 FROM shard HAVING count(DISTINCT owner) = 2", 10)
+        finally:
+            _end(processes)
+        assert [one.returncode for one in processes] == [0, 0]
+
+        _check(farm, database, tmp_path)
+        assert "Page /" in recrawl("search", "page", cwd=tmp_path).stdout
 
 
 @pytest.mark.slow
