@@ -3,7 +3,7 @@
     python bench/cluster.py                    all, some minutes
     python bench/cluster.py --pages 1000000    with a larger table for the first two
 
-It starts a PostgreSQL of its own (Debian's package), on a socket in /tmp, with fsync off: so compare
+It starts a PostgreSQL of its own (Debian's package), on a socket in /tmp, with fsync off: compare
 figures of one run, and take none for that of a server with disks.
 """
 
@@ -39,20 +39,21 @@ def fill(database: Database, pages: int) -> None:
     member.close()
     with psycopg.connect(database.address) as db:
         db.execute(
-            "INSERT INTO host (shard, id, host) SELECT (n % %s)::int, n, 'http://h' || n || '.test' "
-            "FROM generate_series(%s, %s) AS n".replace("n % %s", "mod(n, %s)"),
-            (SHARDS, SHARDS, SHARDS + pages // 100),
+            "INSERT INTO host (shard, id, host) SELECT mod(n, %(s)s)::int, n, 'http://h' || n || "
+            "'.test' FROM generate_series(%(s)s::int, %(last)s::int) AS n",
+            {"s": SHARDS, "last": SHARDS + pages // 100},
         )
         db.execute(
             """INSERT INTO page (shard, id, url, host_id, kind, state, depth, hops, weight,
                 discovered_s, due_s, tier, visits, last_visit_s, last_status, indexed_at_s, etag,
                 signature, raw_hash, title, due_why, crawl_rate_per_s, policy_memory)
-            SELECT mod(n, %(s)s)::int, n, 'http://h' || h || '.test/section/page-' || n, h, 'page',
-                'indexed', 3, 0, 1.0, 1e9, 1e9 + mod(n * 7919, 86400), 3, 1, 1e9, 200, 1e9,
+            SELECT mod(n, %(s)s::int)::int, n, 'http://h' || h || '.test/section/page-' || n, h,
+                'page', 'indexed', 3, 0, 1.0, 1e9, 1e9 + mod(n * 7919, 86400), 3, 1, 1e9, 200, 1e9,
                 '"' || n || '-1234567890"', sha256(n::text::bytea), sha256(n::text::bytea),
                 'The title of page ' || n, 'a day after visit 1', 1e-5, '\\x0011223344556677'
-            FROM (SELECT n, %(s)s + mod(n / %(s)s, %(h)s / %(s)s) * %(s)s + mod(n, %(s)s) AS h
-                FROM generate_series(%(s)s, %(last)s) AS n) AS numbered""",
+            FROM (SELECT n, %(s)s::int + mod(n / %(s)s::int, %(h)s::int / %(s)s::int) * %(s)s::int
+                + mod(n, %(s)s::int) AS h
+                FROM generate_series(%(s)s::int, %(last)s::int) AS n) AS numbered""",
             {"s": SHARDS, "h": pages // 100, "last": SHARDS + pages},
         )
         db.commit()
@@ -101,21 +102,23 @@ def written(address: str, number: int, seconds: float, told: "multiprocessing.Qu
     changed = ", ".join(f"{name} = excluded.{name}" for name in PAGE.columns if name != "id")
     upsert = (
         f"INSERT INTO page (shard, {columns}) SELECT mod(id, {SHARDS})::int, {columns} "
-        f"FROM json_populate_recordset(NULL::page, %s) ON CONFLICT (shard, id) DO UPDATE SET {changed}"
+        "FROM json_populate_recordset(NULL::page, %s) "
+        f"ON CONFLICT (shard, id) DO UPDATE SET {changed}"
     )
     visits = ", ".join(APPENDED["visit"])
-    append = (
-        f"INSERT INTO visit ({visits}) SELECT {visits} FROM json_populate_recordset(NULL::visit, %s)"
-    )
+    append = f"INSERT INTO visit ({visits}) SELECT {visits} "
+    append += "FROM json_populate_recordset(NULL::visit, %s)"
     with psycopg.connect(address, autocommit=True, prepare_threshold=None) as db:
         rows = db.execute(
-            f"SELECT {columns} FROM page WHERE shard = ANY(%s) LIMIT 40000",
+            f"SELECT {columns} FROM page WHERE shard = ANY(%s) ORDER BY md5(url) LIMIT 40000",
             ([shard for shard in range(SHARDS) if shard % 4 == number],),
         ).fetchall()
         batches = []
         for first in range(0, len(rows), BATCH):
             batch = rows[first : first + BATCH]
-            seen = [(row[0], 2e9, "unchanged", 200, 0, 1e5, 0.1, 900, None, 0, None) for row in batch]
+            seen = [
+                (row[0], 2e9, "unchanged", 200, 0, 1e5, 0.1, 900, None, 0, None) for row in batch
+            ]
             batches.append((
                 rows_as_json(PAGE.columns, batch).decode(),
                 rows_as_json(APPENDED["visit"], seen).decode(),
@@ -135,7 +138,7 @@ def written(address: str, number: int, seconds: float, told: "multiprocessing.Qu
 
 
 def queue(address: str, number: int, seconds: float, told: "multiprocessing.Queue") -> None:
-    """Take due rows that nobody has, with SKIP LOCKED, and complete them, as a shared queue does."""
+    """Take due rows that nobody has with SKIP LOCKED, and complete them, as shared queues do."""
     done = 0
     with psycopg.connect(address, autocommit=True, prepare_threshold=None) as db:
         until = time.perf_counter() + seconds
@@ -178,7 +181,10 @@ def together(work: object, arguments: list[tuple]) -> list[tuple]:
 
 
 def size(db: psycopg.Connection, like: str) -> int:
-    query = "SELECT coalesce(sum(pg_total_relation_size(oid)), 0) FROM pg_class WHERE relkind = 'r' AND relname LIKE %s"
+    query = (
+        "SELECT coalesce(sum(pg_total_relation_size(oid)), 0) FROM pg_class "
+        "WHERE relkind = 'r' AND relname LIKE %s"
+    )
     return int(db.execute(query, (like,)).fetchone()[0])
 
 
@@ -196,8 +202,8 @@ def store(server: Server, pages: int, seconds: float) -> None:
             done, spent_s, cpu_s, loaded_s, _ = (sum(column) for column in zip(*told, strict=True))
             print(
                 f"owners, whole port, {n} processes: {done / seconds:,.0f} visits/s, "
-                f"{done / cpu_s:,.0f} per CPU second of theirs; {done / spent_s * n:,.0f}/s in complete; "
-                f"shards loaded in {loaded_s / n:.1f} s"
+                f"{done / cpu_s:,.0f} per CPU second of theirs; "
+                f"{done / spent_s * n:,.0f}/s in complete; shards loaded in {loaded_s / n:.1f} s"
             )
             db.execute("UPDATE shard SET owner = NULL")
         told = together(written, [(database.address, n, seconds) for n in range(4)])
@@ -216,23 +222,25 @@ def store(server: Server, pages: int, seconds: float) -> None:
         db.execute("VACUUM ANALYZE queue")
         told = together(queue, [(database.address, n, seconds) for n in range(4)])
         shared = sum(row[0] for row in told) / seconds
-        print(f"SKIP LOCKED queue, 4 clients: {shared:,.0f} visits/s; ratio {statements / shared:.1f}")
+        print(
+            f"SKIP LOCKED queue, 4 clients: {shared:,.0f} visits/s; ratio {statements / shared:.1f}"
+        )
 
 
 def growth(server: Server, pages: int) -> None:
-    """How much the pages' tables grow when every row is written ten times."""
+    """How much the pages' tables grow when every row is written ten times, in batches."""
     database = server.database()
     fill(database, pages)
     with psycopg.connect(database.address, autocommit=True) as db:
         before = size(db, "page\\_%")
         for turn in range(10):
-            for shard in range(SHARDS):
+            for first in range(pages // BATCH):  # each a few hundred pages from everywhere
+                ids = [SHARDS + first + place * (pages // BATCH) for place in range(BATCH)]
                 db.execute(
                     "UPDATE page SET due_s = due_s + 1, visits = visits + 1, tier = %s, "
-                    "due_why = 'a day after visit 2' WHERE shard = %s",
-                    (turn % 5 + 1, shard),
+                    "due_why = 'a day after visit 2' WHERE id = ANY(%s)",
+                    (turn % 5 + 1, ids),
                 )
-            db.execute("VACUUM page")
         after = size(db, "page\\_%")
         print(f"ten rewrites of {pages:,} pages: {after / before - 1.0:+.1%} in size")
 
@@ -249,7 +257,16 @@ def crawled(farm_of: tuple[int, int], server: Server | None, processes: int, sec
             politeness__delay='"100ms"', buffer__capacity="256",
         )  # fmt: skip
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        command = [sys.executable, "-m", "recrawl", "run", str(config), "--for", f"{seconds}s", "-q"]
+        command = [
+            sys.executable,
+            "-m",
+            "recrawl",
+            "run",
+            str(config),
+            "--for",
+            f"{seconds}s",
+            "-q",
+        ]
         running = [subprocess.Popen(command, cwd=folder) for _ in range(processes)]
         for process in running:
             process.wait()
@@ -303,7 +320,7 @@ def main() -> None:
         if "store" in wanted:
             store(server, arguments.pages, arguments.seconds)
         if "growth" in wanted:
-            growth(server, min(arguments.pages, 200_000))
+            growth(server, min(arguments.pages, 100_000))
         if "crawl" in wanted:
             farm = (arguments.hosts, 50)
             for label, where, n in (

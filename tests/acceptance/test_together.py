@@ -1,6 +1,7 @@
 """Several processes on one PostgreSQL: what is killed, stopped or cut off does no harm."""
 
 import contextlib
+import json
 import random
 import signal
 import subprocess
@@ -122,11 +123,22 @@ def test_two_processes_share_the_hosts_and_one_takes_over(
         told = answer("status", cwd=tmp_path)
         assert told["running"]
         assert told["budget"] == pytest.approx(RATE_PER_S)
+        page = f"http://{farm.name(3)}/1"
+        asked = answer("visit", page, "--timeout", "30s", cwd=tmp_path)
+        assert [one["outcome"] for one in asked["visits"]] == ["unchanged"]
     finally:
         _end(processes)
 
     _check(farm, database, tmp_path)
     assert not answer("status", cwd=tmp_path)["running"]
+    assert answer("explain", page, cwd=tmp_path)["visits"] >= 2
+    changes = [json.loads(line) for line in recrawl("changes", cwd=tmp_path).stdout.splitlines()]
+    assert [one["seq"] for one in changes] == list(range(1, len(changes) + 1))
+    assert len({one["url"] for one in changes}) == len(changes) > 400
+    pages = recrawl("export", "pages", "--out", "pages.jsonl", cwd=tmp_path)
+    assert pages.returncode == 0, pages.stderr
+    found = answer("search", "title:page word3x1y2", cwd=tmp_path)
+    assert [one["url"] for one in found["hits"]] == [page]
 
 
 @pytest.mark.slow

@@ -84,7 +84,7 @@ def test_what_cannot_be_moved_is_said_in_a_line(
 
 
 def test_verbs_that_a_database_has_no_use_for_say_so(databases: Server, tmp_path: Path) -> None:
-    """And the configuration is refused where two of its keys contradict each other."""
+    """Each names what does the same there."""
     place = databases.database().address
     config = tmp_path / "recrawl.toml"
     text = f'seeds = ["http://a.test/"]\ncontact = "mailto:a@b.test"\nstate = "{place}"\n'
@@ -99,7 +99,3 @@ def test_verbs_that_a_database_has_no_use_for_say_so(databases: Server, tmp_path
         ended = recrawl(*arguments, cwd=tmp_path)
         assert ended.returncode == 2, ended.stderr
         assert words in ended.stderr
-    config.write_text(text.replace(f'"{place}"', '"folder"') + "[cluster]\nshards = 4\n")
-    ended = recrawl("run", config, cwd=tmp_path)
-    assert ended.returncode == 2
-    assert "[cluster] is of no use" in ended.stderr

@@ -62,7 +62,7 @@ def test_without_a_plan_the_budget_goes_by_shards_and_then_by_what_waits() -> No
 
 def test_only_what_was_granted_is_spent_and_little_is_held() -> None:
     """Two seconds' worth at most; a part below one a second holds one request."""
-    budget = GrantedBudget(5.0)
+    budget = GrantedBudget(5.0, burst=100.0)
     assert budget.ready_s(0.0) > 0.0
     assert budget.wanted(0.0) == 1
     budget.grant(1)
@@ -72,6 +72,11 @@ def test_only_what_was_granted_is_spent_and_little_is_held() -> None:
     assert budget.wanted(100.0) == 10
     budget.grant(10)
     assert budget.wanted(200.0) == 0
+
+    assert GrantedBudget(5.0, burst=3.0).wanted(0.0) == 1
+    bounded = GrantedBudget(5.0, burst=3.0)
+    bounded.wanted(0.0)
+    assert bounded.wanted(100.0) == 3
 
     slow = GrantedBudget(0.001)
     slow.grant(slow.wanted(0.0))

@@ -51,8 +51,8 @@ class FetchBudget:
 class GrantedBudget(FetchBudget):
     """A part of a budget that others share: only what was granted ahead is spent.
 
-    What is granted is never more than what this part earns, and what is held is bounded: a process
-    that ends takes no more than that with it.
+    What is granted is never more than what this part earns, and what is held is bounded by
+    ``burst``, and by two seconds' worth: a process that ends takes no more than that with it.
     """
 
     _tokens: float = 0.0
@@ -66,7 +66,7 @@ class GrantedBudget(FetchBudget):
         ----------
         now_s : by any clock that goes on
         """
-        most = max(1.0, _HELD_S * self.rate_per_s)
+        most = max(1.0, min(_HELD_S * self.rate_per_s, self.burst))
         if self._drawn_s is not None:
             earned = max(now_s - self._drawn_s, 0.0) * self.rate_per_s
             self._entitled = min(self._entitled + earned, most)

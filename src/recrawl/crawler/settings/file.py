@@ -188,4 +188,4 @@ class File(msgspec.Struct, forbid_unknown_fields=True):
     deliver: list[Deliver] = []
     signals: Signals = msgspec.field(default_factory=Signals)
     plan: Plan = msgspec.field(default_factory=Plan)
-    cluster: Cluster | None = None
+    cluster: Cluster = msgspec.field(default_factory=Cluster)

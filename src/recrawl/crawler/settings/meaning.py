@@ -7,7 +7,7 @@ from typing import Final
 from recrawl.crawler.control.urls import host_of, normalise
 from recrawl.crawler.ports import StatePlace
 from recrawl.crawler.settings.checks import at_least, duration, points, share, size
-from recrawl.crawler.settings.file import Cluster, File, ImportanceKeys, Weight
+from recrawl.crawler.settings.file import File, ImportanceKeys, Weight
 from recrawl.crawler.settings.sinks import sink_settings
 from recrawl.crawler.settings.sources import check_sources, source_settings
 from recrawl.crawler.settings.values import DEFAULT_SHARES, Settings
@@ -34,11 +34,11 @@ def checked(file: File, folder: Path) -> Settings:
     InputError
         A value is wrong, alone or beside another.
     """
-    cluster = file.cluster or Cluster()
+    cluster = file.cluster
     settings = Settings(
         seeds=_seeds(file, folder),
         contact=checked_contact(file.contact),
-        state=_state(file.state, folder, file.cluster),
+        state=_state(file.state, folder),
         name=checked_name(file.name),
         budget_per_s=_budget(file.budget),
         n_robots=at_least("robots", file.robots, 1, 10_000),
@@ -151,16 +151,9 @@ def _folder(key: str, text: str) -> str:
     return text
 
 
-def _state(text: str, folder: Path, cluster: Cluster | None) -> StatePlace:
+def _state(text: str, folder: Path) -> StatePlace:
     place = checked_state(_folder("state", text))
-    if isinstance(place, Path):
-        if cluster is not None:
-            raise InvalidSettings(
-                f"[cluster] is of no use with state = {text!r}, which one machine has; write "
-                'state = "postgresql://user@host/database", or leave [cluster] out'
-            )
-        return folder / place
-    return place
+    return folder / place if isinstance(place, Path) else place
 
 
 def _budget(text: str) -> float:

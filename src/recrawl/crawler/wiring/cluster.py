@@ -94,7 +94,9 @@ class Cluster:
         self._index: PostgresIndex | None = None
         self._crawl: Crawl | None = None
         self._budget = GrantedBudget(settings.budget_per_s)
-        self._processes = 1
+        # Of the requests that may follow each other at once half wait in the database, and half are
+        # held by processes.
+        self._half_burst = max(min(settings.budget_per_s * settings.burst_s, 1_000.0) / 2.0, 1.0)
         self._failed: BaseException | None = None
         self._asked_s = float("-inf")  # when this process made its last request at the latest
 
@@ -216,7 +218,7 @@ class Cluster:
             self.changed.set()
 
     def _observe(self, standing: Standing) -> None:
-        self._processes = standing.processes
+        self._budget.burst = max(self._half_burst / standing.processes, 1.0)
         if standing.to_take or standing.to_release:
             self.changed.set()
 
@@ -224,12 +226,9 @@ class Cluster:
         wanted = self._budget.wanted(monotonic_s())
         if wanted:
             settings = self.settings
-            # What processes hold already is part of the burst that there may be in all.
-            burst = min(settings.budget_per_s * settings.burst_s, 1_000.0)
-            burst -= 2.0 * settings.budget_per_s + self._processes
             granted = await self._on_member(
                 lambda: self._member.draw(
-                    wanted, rate_per_s=settings.budget_per_s, burst=max(burst, 1.0)
+                    wanted, rate_per_s=settings.budget_per_s, burst=self._half_burst
                 )
             )
             self._budget.grant(granted)

@@ -1,15 +1,16 @@
 """An owner's copy of its shards: made of the database, and every change of it written there first.
 
-The copy is a private SQLite database without a name, which spills to disk what does not fit into
-the memory it may take, and is gone with the process. Triggers note which rows a transaction
-touches; :meth:`Copying.flush` writes these to the database, in one transaction that is fenced,
-before the transaction of the copy counts. So the copy never says what the database does not; the
-leases of pages alone are the copy's own, and what a plan moved is written with the page's next
-visit, or when the shard is given back.
+The copy is a private SQLite file without a name, which is gone with the process. Triggers note
+which rows a transaction touches; :meth:`Copying.flush` writes these to the database, in one
+transaction that is fenced, before the transaction of the copy counts. So the copy never says what
+the database does not; the leases of pages alone are the copy's own, and what a plan moved is
+written with the page's next visit, or when the shard is given back.
 """
 
+import os
 import re
 import sqlite3
+import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from math import inf
@@ -39,18 +40,29 @@ def private_copy(memory_bytes: int) -> sqlite3.Connection:
     ----------
     memory_bytes : that it may keep in memory
     """
-    db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+    # SQLite's own unnamed databases look through all that they hold at every commit.
+    handle, name = tempfile.mkstemp(prefix="recrawl-copy-")
+    os.close(handle)
+    db = sqlite3.connect(name, isolation_level=None, check_same_thread=False)
+    db.execute("PRAGMA journal_mode = MEMORY")
+    db.execute("PRAGMA locking_mode = EXCLUSIVE")
+    db.execute("PRAGMA synchronous = OFF")
     for script in migrations():
         db.executescript(f"BEGIN;\n{script}\nCOMMIT;")
     db.execute(f"PRAGMA cache_size = -{max(memory_bytes // 1024, 1024)}")
-    db.execute("PRAGMA synchronous = OFF")
+    os.unlink(name)  # it goes with the process, whatever ends that
     db.execute("CREATE TABLE late_page (id INTEGER PRIMARY KEY)")
     for table in KEPT:
-        key = table.key[0]
-        columns = ", ".join(table.columns)
-        noted = f"touched_{table.name}"
-        db.execute(f"CREATE TABLE {noted} (id INTEGER PRIMARY KEY)")
-        for when in ("INSERT", f"UPDATE OF {columns}", "DELETE"):
+        db.execute(f"CREATE TABLE touched_{table.name} (id INTEGER PRIMARY KEY)")
+    _watch(db)
+    return db
+
+
+def _watch(db: sqlite3.Connection) -> None:
+    """Have rows noted that transactions touch."""
+    for table in KEPT:
+        key, noted = table.key[0], f"touched_{table.name}"
+        for when in ("INSERT", f"UPDATE OF {', '.join(table.columns)}", "DELETE"):
             row = "OLD" if when == "DELETE" else "NEW"
             # OR IGNORE would not do: within a trigger, the outer statement's clause counts.
             db.execute(
@@ -58,7 +70,12 @@ def private_copy(memory_bytes: int) -> sqlite3.Connection:
                 f"INSERT INTO {noted} SELECT {row}.{key} "
                 f"WHERE NOT EXISTS (SELECT 1 FROM {noted} WHERE id = {row}.{key}); END"
             )
-    return db
+
+
+def _look_away(db: sqlite3.Connection) -> None:
+    for table in KEPT:
+        for when in ("INSERT", "UPDATE", "DELETE"):
+            db.execute(f"DROP TRIGGER touched_{table.name}_{when}")
 
 
 def rows_as_json(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
@@ -106,12 +123,12 @@ class Copying:
         with translated(self._membership.database), self._connection.transaction():
             self._db.execute("BEGIN")
             try:
+                _look_away(self._db)
                 for name in COPIED:
                     self._load(_BY_NAME[name], wanted)
                 self._load_latest("visit", "id", LATEST_VISITS, wanted)
                 self._load_latest("feed", "seq", 1, wanted)
-                for table in KEPT:
-                    self._db.execute(f"DELETE FROM touched_{table.name}")
+                _watch(self._db)
                 self._db.execute("COMMIT")
             except BaseException:
                 self._db.execute("ROLLBACK")
@@ -155,14 +172,14 @@ class Copying:
         """Forget shards that belong to others now."""
         wanted = ", ".join(str(shard) for shard in shards)
         self._db.execute("BEGIN")
+        _look_away(self._db)
         for table, column in (
             *((table.name, table.page) for table in KEPT),
             *((name, "page_id") for name in APPENDED if name != "plan"),
         ):
             self._db.execute(f"DELETE FROM {table} WHERE {column} % {self._shards} IN ({wanted})")
-        for table_ in KEPT:
-            self._db.execute(f"DELETE FROM touched_{table_.name}")
-        self._db.execute("DELETE FROM late_page")
+        _watch(self._db)
+        self._db.execute(f"DELETE FROM late_page WHERE id % {self._shards} IN ({wanted})")
         self._db.execute("COMMIT")
         self._mark()
 
