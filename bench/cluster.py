@@ -245,6 +245,24 @@ def growth(server: Server, pages: int) -> None:
         print(f"ten rewrites of {pages:,} pages: {after / before - 1.0:+.1%} in size")
 
 
+def server_cpu_s(server: Server | None) -> float:
+    """Return the processor time that a server and all that it started have taken."""
+    if server is None:
+        return 0.0
+    leader = int((server.server.folder / "data" / "postmaster.pid").read_text().split()[0])
+    ticks = 0
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(path.parent.name) == leader:
+            ticks += sum(map(int, fields[11:15]))
+        elif int(fields[1]) == leader:
+            ticks += sum(map(int, fields[11:13]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 def crawled(farm_of: tuple[int, int], server: Server | None, processes: int, seconds: float) -> str:
     """Crawl loopback hosts; return pages a second and per CPU second of the crawlers."""
     farm = Farm(*farm_of)
@@ -254,9 +272,10 @@ def crawled(farm_of: tuple[int, int], server: Server | None, processes: int, sec
         seeds = "[" + ", ".join(f'"http://{farm.name(n)}/"' for n in range(farm_of[0])) + "]"
         config = farm.config(
             folder, database, seeds=seeds, budget='"50000/s"', robots=str(128 // processes),
-            politeness__delay='"100ms"', buffer__capacity="256",
+            politeness__delay='"100ms"', buffer__capacity="256", buffer__control='"room"',
         )  # fmt: skip
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        served_s = -server_cpu_s(server)
         command = [
             sys.executable,
             "-m",
@@ -268,13 +287,16 @@ def crawled(farm_of: tuple[int, int], server: Server | None, processes: int, sec
             "-q",
         ]
         running = [subprocess.Popen(command, cwd=folder) for _ in range(processes)]
-        for process in running:
-            process.wait()
+        assert [process.wait() for process in running] == [0] * processes
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         n = farm.n_requests() - 2 * len(farm.asked)  # robots.txt and sitemap apart
+        served_s += server_cpu_s(server)
     farm.close()
-    return f"{n / seconds:,.0f} pages/s, {n / cpu_s:,.0f} per CPU second (start included)"
+    return (
+        f"{n / seconds:,.0f} pages/s, {n / cpu_s:,.0f} per CPU second of the crawlers, "
+        f"{n / (cpu_s + served_s):,.0f} with the server's (start included)"
+    )
 
 
 def taken_over(server: Server, seconds: float = 40.0) -> None:
@@ -322,7 +344,7 @@ def main() -> None:
         if "growth" in wanted:
             growth(server, min(arguments.pages, 100_000))
         if "crawl" in wanted:
-            farm = (arguments.hosts, 50)
+            farm = (arguments.hosts, 150)
             for label, where, n in (
                 ("one process, SQLite", None, 1),
                 ("one process, PostgreSQL", server, 1),

@@ -101,6 +101,7 @@ def _check(farm: Farm, database: Database, folder: Path) -> None:
     assert whole.returncode == 0, whole.stdout + whole.stderr
 
 
+@pytest.mark.slow
 def test_two_processes_share_the_hosts_and_one_takes_over(
     farm: Farm, databases: Server, tmp_path: Path
 ) -> None:
@@ -124,7 +125,7 @@ def test_two_processes_share_the_hosts_and_one_takes_over(
         assert told["running"]
         assert told["budget"] == pytest.approx(RATE_PER_S)
         page = f"http://{farm.name(3)}/1"
-        asked = answer("visit", page, "--timeout", "30s", cwd=tmp_path)
+        asked = answer("visit", page, "--wait", "--timeout", "30s", cwd=tmp_path)
         assert [one["outcome"] for one in asked["visits"]] == ["unchanged"]
     finally:
         _end(processes)

@@ -37,6 +37,7 @@ from recrawl.terms import Database, FetchResponse, PageState
 __all__ = ["Cluster", "open_cluster"]
 
 _LOOK_S: Final = 0.25  # between two draws from the budget
+_TELL_S: Final = 20.0  # between two demands that are told: each looks at every page
 _AGAIN_S: Final = 1.0  # between two tries to reach a database that is away
 
 
@@ -97,6 +98,7 @@ class Cluster:
         # Of the requests that may follow each other at once half wait in the database, and half are
         # held by processes.
         self._half_burst = max(min(settings.budget_per_s * settings.burst_s, 1_000.0) / 2.0, 1.0)
+        self._told_s = float("-inf")
         self._failed: BaseException | None = None
         self._asked_s = float("-inf")  # when this process made its last request at the latest
 
@@ -237,6 +239,9 @@ class Cluster:
         """Tell the others what the pages of this process would take at each price."""
         if self._crawl is None or self._frontier is None:
             return
+        if monotonic_s() < self._told_s + _TELL_S:
+            return
+        self._told_s = monotonic_s()
         frontier: Frontier = self._frontier
         pages = await self._on_state(frontier.planned_pages)
         backlog = (await self._on_state(frontier.n_pages_by_state)).get(PageState.DISCOVERED, 0)
