@@ -66,6 +66,7 @@ RIGHT: dict[str, list[str]] = {
     "serve": ["serve", "--state", "state", "--port", "0", "--quiet", "--until-eof"],
     "export": ["export", "pages", "--out", "out.csv", "--state", "state"],
     "changes": ["changes", "--state", "state"],
+    "extract": ["extract", "page.html"],
     "deliver": ["deliver", "--config", "deliver.toml", "--once"],
     "sync": ["sync", "out", "--config", "deliver.toml"],
     "check": ["check", "--state", "state"],
@@ -177,6 +178,7 @@ def make_folder(folder: Path) -> None:
     (folder / "latin.csv").write_bytes(
         "url,change_rate,at\né,1,2026-01-01T00:00:00Z\n".encode("latin-1")
     )
+    (folder / "page.html").write_text("<title>Page</title><main>Words</main>")
     (folder / "nul.csv").write_bytes(b"url,change_rate,at\na\0b,1,2026-01-01T00:00:00Z\n")
     (folder / "binary.dat").write_bytes(bytes(range(256)) * 20)
     table = pa.table(

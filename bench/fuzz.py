@@ -46,8 +46,10 @@ with guided:
         path_of,
         variant_key,
     )
-    from recrawl.crawler.fetch.extract import MAX_LINKS, MAX_TEXT, MAX_TITLE, PageExtractor
+    from recrawl.crawler.fetch.extract import MAX_LINKS, PageExtractor
     from recrawl.crawler.fetch.feeds import read_feed
+    from recrawl.crawler.fetch.main_content import MAX_TEXT, MAX_TITLE
+    from recrawl.crawler.fetch.reading_rules import ReadingRules
     from recrawl.crawler.fetch.sitemaps import read_sitemap
     from recrawl.crawler.frontier.sqlite import SqliteFrontier
     from recrawl.crawler.index.tantivy import TantivyIndex
@@ -119,7 +121,7 @@ def check_feed(data: bytes) -> None:
 
 def check_html(data: bytes) -> None:
     """Text, title and links are bounded, and safe to show and to store."""
-    extractor = PageExtractor("recrawl")
+    extractor = PageExtractor("recrawl", ReadingRules(markdown=True))
     for charset, kind in ((None, "text/html"), ("utf-8", "text/plain")):
         extract = extractor.page(FetchResponse(PAGE, 200, data, kind, charset=charset))
         assert len(extract.text) <= MAX_TEXT

@@ -17,6 +17,7 @@ from typing import Final
 
 __all__ = [
     "INDEXABLE",
+    "About",
     "Birth",
     "BufferedPage",
     "Change",
@@ -179,9 +180,11 @@ class FetchResponse:
     retry_after: str | None = None
     link: str = ""  # of all Link headers
     robots_tag: str = ""
+    usage: str = ""  # of the headers that say what models may be made of it
     received_bytes: int = 0
     elapsed_s: float = 0.0
     truncated: bool = False
+    n_requests: int = 1  # that it took
     headers: tuple[tuple[str, str], ...] = ()  # all of them, where they are kept for an archive
 
 
@@ -339,6 +342,29 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
+class About:
+    """What a page says of itself, as it says it: recorded, believed by nobody.
+
+    Parameters
+    ----------
+    published, modified : instants as they are written
+    author : a name
+    licenses : addresses that links call its licence
+    robots : directives of its header and its meta tags
+    usage : what it asks of those who train models: Content-Usage, TDM-Reservation and the like
+    places : headings with the name by which an address reaches them, in their order
+    """
+
+    published: str = ""
+    modified: str = ""
+    author: str = ""
+    licenses: tuple[str, ...] = ()
+    robots: str = ""
+    usage: str = ""
+    places: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Extract:
     """What a page says: for the index, for change detection, and where it leads."""
 
@@ -354,6 +380,9 @@ class Extract:
     noindex: bool = False
     nofollow: bool = False
     needs_scripts: bool = False  # without them it says next to nothing
+    main: str = ""  # selector of the element that was taken for the main content
+    markdown: str = ""  # of the main content, where that is kept
+    about: About | None = None  # where that is kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,6 +408,8 @@ class Document:
     headings: tuple[str, ...] = ()
     language: str = ""  # as declared, such as "de-AT"
     links: tuple[tuple[str, str], ...] = ()  # address and text; not kept with the copy
+    markdown: str = ""  # where that is kept
+    about: About | None = None  # where that is kept
 
     @classmethod
     def of(cls, url: str, extract: Extract, fetched_at_s: float) -> "Document":
@@ -392,6 +423,8 @@ class Document:
             extract.headings,
             extract.language,
             tuple(zip(extract.links, extract.anchors, strict=False)),
+            extract.markdown,
+            extract.about,
         )
 
 

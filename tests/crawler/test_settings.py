@@ -15,14 +15,19 @@ from recrawl.crawler.settings import (
 )
 from recrawl.crawler.settings.contradictions import contradictions
 from recrawl.crawler.settings.file import File
+from recrawl.crawler.settings.values import AccessSettings, ContentSettings, RenderSettings
 from recrawl.errors import InvalidSettings
 
 GOOD = 'seeds = ["http://a.test/"]\ncontact = "mailto:me@a.test"\n'
 SOURCE = '[[sources]]\nurl = "http://a.test/feed"\n'
 SINK = SinkSettings(
-    "hook", "webhook", "https://hooks.my.domain/in?a=b", content="markdown", paths=("/docs/*",),
+    "hook", "webhook", "https://hooks.my.domain/in?a=b", content="markdown", chunk=800,
+    paths=("/docs/*",),
     keeps_removed=True, table="pages", batch=9, secret_env="KEY", timeout_s=5.0, retry_for_s=3600.0,
 )  # fmt: skip
+ACCESS = AccessSettings(("*.a.test",), (("X-V", "2"),), "X-Key", "KEY", None, None, True)
+CONTENT = ContentSettings("/docs/*", "article", (".share",), "h1")
+RENDER = RenderSettings("/app/*", "#done", 2.0)
 PROBED = SourceSettings("http://a.test/feed", "feed", 42, 600.0, (9.0, 18.0), 2.0, "Europe/Paris")
 
 
@@ -86,6 +91,16 @@ KEYS: list[tuple[str, Any, str]] = [
     ("allow_private", ("a.test",), '[politeness]\nallow_private = ["a.test"]'),
     ("timeout_s", 5.0, '[fetch]\ntimeout = "5s"'),
     ("max_bytes", 500 * 1024, '[fetch]\nmax_bytes = "500KiB"'),
+    ("accept_language", "de, en;q=0.5", '[fetch]\naccept_language = "de, en;q=0.5"'),
+    ("proxy", "http://proxy.lan:3128", '[fetch]\nproxy = "http://proxy.lan:3128/"'),
+    ("proxy_login_env", "LOGIN", '[fetch]\nproxy_login_env = "LOGIN"'),
+    ("access", (dataclasses.asdict(ACCESS),), '[[access]]\nhosts = ["*.a.test"]\n'
+     'headers = {X-V = "2"}\nsecret_as = "X-Key"\nsecret_env = "KEY"\nin_clear = true'),
+    ("content", (dataclasses.asdict(CONTENT),), '[[content]]\npath = "/docs/*"\n'
+     'select = "article"\ndrop = [".share"]\ntitle = "h1"'),
+    ("render", (dataclasses.asdict(RENDER),), '[[render]]\npath = "/app/*"\n'
+     'wait_for = "#done"\nsettle = "2s"'),
+    ("keep_markdown", True, '[index]\nkeep = "markdown"'),
     ("min_interval_s", 60.0, '[revisit]\nmin_interval = "1m"'),
     ("max_interval_s", 31_557_600.0, '[revisit]\nmax_interval = "1y"'),
     ("initial_interval_s", 3600.0, '[revisit]\ninitial_interval = "1h"'),
@@ -117,7 +132,7 @@ KEYS: list[tuple[str, Any, str]] = [
     ("policy", "nutch", '[plan]\npolicy = "nutch"'),
     ("replan_s", 60.0, '[plan]\nreplan = "60s"'),
     ("deliver", (dataclasses.asdict(SINK),), '[[deliver]]\nto = "https://hooks.my.domain/in?a=b"\n'
-     'name = "hook"\ncontent = "markdown"\npaths = ["/docs/*"]\nremovals = "mark"\n'
+     'name = "hook"\ncontent = "markdown"\nchunks = 800\npaths = ["/docs/*"]\nremovals = "mark"\n'
      'table = "pages"\nbatch = 9\nsecret_env = "KEY"\ntimeout = "5s"\nretry_for = "1h"'),
     ("shards", 8, "[cluster]\nshards = 8"),
     ("memory_bytes", 2**28, '[cluster]\nmemory = "256MiB"'),
@@ -266,6 +281,38 @@ def test_no_key_is_left_out_above() -> None:
         (["holds a secret"], "[[deliver]]\nto = 'https://token@h/d'"),
         (["deliver, a.ndjson: content", "'html'"],
          "[[deliver]]\nto = 'a.ndjson'\ncontent = 'html'"),
+        (["deliver, a.ndjson: chunks", "49", "at least 50"],
+         "[[deliver]]\nto = 'a.ndjson'\nchunks = 49"),
+        (["chunks come with content", "takes none"],
+         "[[deliver]]\nto = 'postgresql://h/d'\nchunks = 800"),
+        (["fetch.accept_language", "de, en"], '[fetch]\naccept_language = "de\\r\\nX: y"'),
+        (["fetch.proxy", "http://proxy.lan:3128"], '[fetch]\nproxy = "socks5://a:1"'),
+        (["fetch.proxy", "http://proxy.lan:3128"], '[fetch]\nproxy = "http://a:99999"'),
+        (["fetch.proxy", "proxy_login_env"], '[fetch]\nproxy = "http://me:s3cret@a:1"'),
+        (["fetch.proxy_login_env", "does not belong here"],
+         '[fetch]\nproxy_login_env = "me:s3cret"'),
+        (["access.hosts", "nobody else"], "[[access]]\nsecret_env = 'K'"),
+        (["access, a.test", "give headers"], "[[access]]\nhosts = ['a.test']"),
+        (["access, a.test", "X-A", "line break"],
+         '[[access]]\nhosts = ["a.test"]\nheaders = {X-A = "1\\r\\nX-B: 2"}'),
+        (["access, a.test", "no name of a header"],
+         '[[access]]\nhosts = ["a.test"]\nheaders = {"X A" = "1"}'),
+        (["Authorization is not for a configuration", "secret_env"],
+         '[[access]]\nhosts = ["a.test"]\nheaders = {Authorization = "Bearer s3cret"}'),
+        (["secret_as", "Host"], "[[access]]\nhosts = ['a.test']\nsecret_as = 'Host'"),
+        (["access, a.test", "secret_env is no name"],
+         "[[access]]\nhosts = ['a.test']\nsecret_env = 's3-cret!'"),
+        (["access, a.test", "either secret_file or secret_env"],
+         "[[access]]\nhosts = ['a.test']\nsecret_env = 'K'\nsecret_file = 'k'"),
+        (["content.path", "/docs/*"], "[[content]]\npath = ''\nselect = 'p'"),
+        (["content, /a", "select, drop or title"], "[[content]]\npath = '/a'"),
+        (["content, /a: select", "'p['", "CSS selector"],
+         "[[content]]\npath = '/a'\nselect = 'p['"),
+        (["content, /a: drop", "''"], "[[content]]\npath = '/a'\ndrop = ['']"),
+        (["render.path"], "[[render]]\npath = ''"),
+        (["render, /a: wait_for", "'#'"], "[[render]]\npath = '/a'\nwait_for = '#'"),
+        (["render, /a: settle"], "[[render]]\npath = '/a'\nsettle = '-1s'"),
+        (["index.keep", "'html'", "markdown"], '[index]\nkeep = "html"'),
         (["removals", "'keep'"], "[[deliver]]\nto = 'a.ndjson'\nremovals = 'keep'"),
         (["table", "'a;b'"], "[[deliver]]\nto = 'postgres://h/d'\ntable = 'a;b'"),
         (["batch", "0 must be"], "[[deliver]]\nto = 'a.ndjson'\nbatch = 0"),

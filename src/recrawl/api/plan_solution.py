@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Self, TypeAlias
 
@@ -30,7 +30,7 @@ from recrawl.tables.reading import PageTable
 from recrawl.tables.sites import group_into_sites
 from recrawl.tables.spool import PageSpool, Track, fill_spool, untracked
 
-__all__ = ["Answer", "CappedHost", "SolvedPlan", "show_rate", "with_rates"]
+__all__ = ["Answer", "CappedHost", "Rates", "SolvedPlan", "show_rate", "unit_of", "with_rates"]
 
 COLUMN: Final = "crawl_rate"
 _SAMPLE: Final = 50_000
@@ -176,7 +176,7 @@ class SolvedPlan:
                 host_caps=_host_caps(spool, common, own, question) if limited else None,
                 limits=limits,
                 sites=sites,
-                shown_unit=_unit_of(question.budget),
+                shown_unit=unit_of(question.budget),
             )
             with meanwhile(f"planning {spool.n_pages:,} pages"):
                 prices = problem.solve(budget)
@@ -196,16 +196,19 @@ class SolvedPlan:
         """Return every k-th page, some 50,000 of them."""
         return self.problem.spool.sample(_SAMPLE)
 
+    def rates(self) -> "Rates":
+        """Return what hands out the rates, from the first page on, in the table's unit of time."""
+        return Rates(self.prices, self.problem.spool, self.question.unit_s)
+
     def trade_off(self) -> TradeOffCurve:
         """Return what other budgets would buy, from an eighth to eight times."""
         return _trace(self.problem)
 
 
-def with_rates(batches: Iterator[pa.RecordBatch], solved: SolvedPlan) -> Iterator[pa.RecordBatch]:
+def with_rates(batches: Iterator[pa.RecordBatch], rates: "Rates") -> Iterator[pa.RecordBatch]:
     """Yield the batches of a table with a column crawl_rate, in the table's unit of time."""
-    rates = _Rates(solved)
     for batch in batches:
-        values = pa.array(rates.take(batch.num_rows) * solved.question.unit_s)
+        values = pa.array(rates.take(batch.num_rows))
         names = batch.schema.names
         if COLUMN in names:
             yield batch.set_column(names.index(COLUMN), COLUMN, values)
@@ -213,16 +216,22 @@ def with_rates(batches: Iterator[pa.RecordBatch], solved: SolvedPlan) -> Iterato
             yield batch.append_column(COLUMN, values)
 
 
-class _Rates:
-    """Hands out crawl rates in the order of the pages, in pieces of any size."""
+class Rates:
+    """Hands out crawl rates in the order of the pages, in pieces of any size.
 
-    def __init__(self, solved: SolvedPlan) -> None:
-        self._rates: Iterator[NDArray[np.float64]] = (
-            solved.prices.rates(part) for part in solved.problem.spool
-        )
+    Parameters
+    ----------
+    prices : of the plan
+    parts : the pages
+    unit_s : unit of time of the rates, s
+    """
+
+    def __init__(self, prices: PriceList, parts: Iterable[Pages], unit_s: float) -> None:
+        self._rates: Iterator[NDArray[np.float64]] = (prices.rates(part) * unit_s for part in parts)
         self._rest = np.empty(0)
 
     def take(self, count: int) -> NDArray[np.float64]:
+        """Return the rates of the next pages, per unit of time."""
         while self._rest.size < count:
             self._rest = np.concatenate([self._rest, next(self._rates)])
         taken, self._rest = self._rest[:count], self._rest[count:]
@@ -322,7 +331,7 @@ def _trace(problem: _Problem) -> TradeOffCurve:
     return TradeOffCurve(budgets, curve.values, curve.slopes, curve.never_visited)
 
 
-def _unit_of(rate: str) -> str:
+def unit_of(rate: str) -> str:
     """Return the unit of time in which a rate was written."""
     return rate.replace("per", "/").rpartition("/")[2].strip().lower()
 

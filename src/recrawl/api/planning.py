@@ -123,7 +123,7 @@ def plan(  # noqa: PLR0913 - what can be asked
     question.check()
     pages = as_page_table(table)
     with SolvedPlan.of(pages, question) as solved:
-        batches = list(with_rates(untracked(pages, None, ""), solved))
+        batches = list(with_rates(untracked(pages, None, ""), solved.rates()))
         answer = solved.answer
     return Plan(
         table=pa.Table.from_batches(batches),

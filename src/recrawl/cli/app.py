@@ -47,6 +47,7 @@ VERBS: tuple[tuple[str, str, Group, str], ...] = (
     ("serve", "crawler.serve:serve", CRAWLER, "Search and a live view, in a browser."),
     ("export", "crawler.export:export", CRAWLER, "Take pages and visits away as tables."),
     ("changes", "crawler.changes:changes", CRAWLER, "Tell what became of pages, in order."),
+    ("extract", "crawler.extract:extract", CRAWLER, "Show what of a page is content."),
     ("deliver", "crawler.deliver:deliver", CRAWLER, "Bring changes to where they are needed."),
     ("sync", "crawler.deliver:sync", CRAWLER, "Bring one sink up to date, and compare it."),
     ("check", "crawler.upkeep:check", CRAWLER, "Tell whether state and index are whole."),

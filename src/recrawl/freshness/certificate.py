@@ -55,6 +55,10 @@ class Judge:
         for judged in in_order(self._judge, pieces, threads):
             self._join(judged)
 
+    def join(self, other: "Judge") -> None:
+        """Take in what another has collected, by the same prices."""
+        self._join((other._loads, other._sums))
+
     def _judge(self, piece: tuple[Pages, Vector]) -> tuple[Vector, Vector]:
         pages, rates = piece
         leaves = pages.leaves() if self._tree.n_leaves > 1 else np.zeros(1, dtype=np.int64)

@@ -71,6 +71,10 @@ class Objective:
     form: int
     tails: tuple[float, float, float, float]
 
+    def __reduce__(self) -> tuple[object, tuple[str, str]]:
+        """Travel by name: the table of the law is built once in a process."""
+        return _by_name, (self.measure, self.spacing)
+
     @property
     def family(self) -> int:
         """Number of the objective in :mod:`recrawl.kernels.staleness`."""
@@ -121,6 +125,12 @@ OBJECTIVES: Final = {
         RANDOM_AGE,
     )
 }
+
+
+def _by_name(
+    measure: Literal["freshness", "age", "harmonic"], spacing: Literal["even", "random"]
+) -> Objective:
+    return OBJECTIVES[measure, spacing]
 
 
 def _worth(objective: Objective, y: Vector) -> Vector:

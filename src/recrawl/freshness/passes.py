@@ -6,7 +6,7 @@ always joined in the order of the parts, so the number of threads changes no dig
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -18,7 +18,7 @@ from recrawl.freshness.objectives import Objective
 from recrawl.freshness.pages import Pages
 from recrawl.freshness.refinement import refine_price
 from recrawl.freshness.summary import DemandSummary
-from recrawl.freshness.threads import in_order
+from recrawl.freshness.threads import Elsewhere, in_order
 from recrawl.kernels.classes import add_to_classes
 from recrawl.kernels.gaps import CLOSED_SQUARE, add_demand, write_rates
 
@@ -39,7 +39,7 @@ class Passes:
     Parameters
     ----------
     objective : what a visit is worth
-    parts : the pages, readable any number of times
+    parts : the pages, readable any number of times; parts elsewhere know no hosts
     tree : the caps
     threads : how many parts to work on at once
     rates : where to put the rates on the way, if all pages are in memory in one piece
@@ -50,7 +50,7 @@ class Passes:
     def __init__(
         self,
         objective: Objective,
-        parts: Iterable[Pages],
+        parts: Iterable[Pages] | Elsewhere[Pages],
         tree: Tree,
         *,
         threads: int = 1,
@@ -67,7 +67,11 @@ class Passes:
         self._show_rate = show_rate
         self._gathered: tuple[Mask, Pages | None] | None = None
         self._sizes = np.zeros(tree.n_leaves, dtype=np.int64)
-        self._refines = rates is not None and _can_refine(objective, parts, tree, rates.size)
+        self._refines = (
+            rates is not None
+            and not isinstance(parts, Elsewhere)
+            and _can_refine(objective, parts, tree, rates.size)
+        )
         self._stride = 1
         if rates is not None and self._refines and objective.form == CLOSED_SQUARE:
             self._stride = max(1, min(rates.size // _SAMPLE, 64))
@@ -84,15 +88,16 @@ class Passes:
             When there are no pages, no weights, or floors that cannot be paid.
         """
         budget = float(self._tree.caps[0][0])
-        summary, weight, floors, unlimited = self._survey()
+        found = self._survey()
         if self.n_pages == 0:
             raise InvalidModel("0 pages, at least 1 is needed")
-        if weight <= 0:
+        if found.weight <= 0:
             raise InvalidModel("weights: at least one must be > 0")
+        floors, unlimited = found.floors, found.unlimited
         check_floors(self._tree, floors, self._name_node, self._show_rate)
-        start, elasticity = summary.estimate_price(budget)
+        start, elasticity = DemandSummary(self._objective, found.classes).estimate_price(budget)
         refining = 0
-        if self._refines:
+        if self._refines and not isinstance(self._parts, Elsewhere):
             guess = (start, elasticity)
             start, refining = refine_price(
                 self._objective, self._parts, budget, guess, self._threads
@@ -100,37 +105,20 @@ class Passes:
         prices = solve_tree(self._tree, self.demand, (floors, unlimited), start, elasticity)
         return replace(prices, passes=prices.passes + refining)
 
-    def _survey(self) -> tuple[DemandSummary, float, Vector, Vector]:
+    def _survey(self) -> "_Survey":
         """Read once: summary, a positive weight if any, demand at an infinite price and at none."""
-        n = self._tree.n_leaves
-        summary = DemandSummary.empty(self._objective)
-        weight, floors, unlimited, n_taken = 0.0, np.zeros(n), np.zeros(n), 0
-        free, prohibitive = np.zeros(n), np.full(n, np.inf)
-        for part in self._parts:
-            change, weights, cost, _, _ = part.columns()
-            classes = summary.classes
-            n_taken += add_to_classes(
-                self._objective.power, change, weights, cost, classes, self._stride
-            )
-            if not weight:  # it only matters whether there is any; the certificate adds them up
-                weight = float(part.columns()[1][: len(part)].max())
-            self.n_pages += len(part)
-            if part.min_rates is not None:
-                self._add(part, prohibitive, floors)
-            if n > 1:
-                self._sizes += np.bincount(part.leaves(), minlength=n)
-            if n > 1 or part.max_rates is not None:
-                self._add(part, free, unlimited)
-        summary.classes[:] *= self.n_pages / max(n_taken, 1)
-        if n == 1 and not unlimited[0]:
-            unlimited[0] = np.inf if np.any(summary.classes[:, 0]) else floors[0]
-        return summary, weight, floors, unlimited
-
-    def _add(self, part: Pages, prices: Vector, loads: Vector) -> None:
-        add_demand(self._objective.law, part.columns(), self._leaves(part), prices, loads)
-
-    def _leaves(self, part: Pages) -> NDArray[np.int64]:
-        return part.leaves() if self._tree.n_leaves > 1 else _ONE_LEAF
+        work = _SurveyPart(self._objective, self._tree.n_leaves, self._stride)
+        if isinstance(self._parts, Elsewhere):
+            found = self._parts.total(work)
+        else:
+            found = work.nothing()
+            for part in self._parts:
+                work.add(found, part)
+        self.n_pages, self._sizes = found.n_pages, found.sizes
+        found.classes[:] *= found.n_pages / max(found.n_taken, 1)
+        if self._tree.n_leaves == 1 and not found.unlimited[0]:
+            found.unlimited[0] = np.inf if np.any(found.classes[:, 0]) else found.floors[0]
+        return found
 
     def demand(self, leaf_prices: Vector, open_leaves: Mask | None = None) -> Vector:
         """Add up what the pages ask at these prices; only ``open_leaves`` need be right.
@@ -147,16 +135,9 @@ class Passes:
             and open_leaves is not None
             and (pages := self._gather(open_leaves)) is not None
         ):
-            loads = np.zeros(self._tree.n_leaves)
-            self._add(pages, leaf_prices, loads)
-            return loads
-
-        def one(part: Pages) -> Vector:
-            loads = np.zeros(self._tree.n_leaves)
-            self._add(part, leaf_prices, loads)
-            return loads
-
-        return self._total(in_order(one, self._parts, self._threads))
+            return _Demand(self._objective, leaf_prices)(pages)
+        work = _Demand(self._objective, leaf_prices)
+        return self._total(in_order(work, self._parts, self._threads))
 
     def write(self, rates: Vector, low: Vector, high: Vector, share: Vector) -> Vector:
         """Write the rates of all pages and return the loads of the leaves."""
@@ -166,10 +147,12 @@ class Passes:
             loads = np.zeros(self._tree.n_leaves)
             block = rates[start : start + len(part)]
             columns, ends = part.columns(), (low, high, share)
-            write_rates(self._objective.law, columns, self._leaves(part), ends, block, loads)
+            leaves = _leaves(part, self._tree.n_leaves)
+            write_rates(self._objective.law, columns, leaves, ends, block, loads)
             return loads
 
         self.written = float(low[0]) if low.size == 1 and low[0] == high[0] else np.nan
+        assert not isinstance(self._parts, Elsewhere)  # there is no array of rates for those
         return self._total(in_order(one, _numbered(self._parts), self._threads))
 
     def _total(self, loads: Iterable[Vector]) -> Vector:
@@ -188,6 +171,8 @@ class Passes:
             if pages is None or wanted > len(pages) // 4:
                 return pages
             parts: Iterable[Pages] = [pages]
+        elif isinstance(self._parts, Elsewhere):
+            return None
         elif wanted <= min(self.n_pages // 4, _GATHERED):
             parts = self._parts
         else:
@@ -197,7 +182,85 @@ class Passes:
         return pages
 
 
+@dataclass
+class _Survey:
+    """What one look at some pages tells; surveys add."""
+
+    classes: Vector
+    floors: Vector
+    unlimited: Vector
+    sizes: NDArray[np.int64]
+    n_pages: int = 0
+    n_taken: int = 0
+    weight: float = 0.0
+
+    def __add__(self, other: "_Survey") -> "_Survey":
+        return _Survey(
+            self.classes + other.classes,
+            self.floors + other.floors,
+            self.unlimited + other.unlimited,
+            self.sizes + other.sizes,
+            self.n_pages + other.n_pages,
+            self.n_taken + other.n_taken,
+            self.weight or other.weight,
+        )
+
+
+@dataclass(frozen=True)
+class _SurveyPart:
+    """Looks at one part."""
+
+    objective: Objective
+    n_leaves: int
+    stride: int
+
+    def __call__(self, part: Pages) -> _Survey:
+        found = self.nothing()
+        self.add(found, part)
+        return found
+
+    def nothing(self) -> _Survey:
+        """Return the survey of no pages."""
+        n = self.n_leaves
+        classes = DemandSummary.empty(self.objective).classes
+        return _Survey(classes, np.zeros(n), np.zeros(n), np.zeros(n, dtype=np.int64))
+
+    def add(self, found: _Survey, part: Pages) -> None:
+        """Take in one part."""
+        n = self.n_leaves
+        change, weights, cost, _, _ = part.columns()
+        power = self.objective.power
+        found.n_taken += add_to_classes(power, change, weights, cost, found.classes, self.stride)
+        if not found.weight:  # it only matters whether there is any; the certificate adds them up
+            found.weight = float(weights[: len(part)].max())
+        found.n_pages += len(part)
+        if part.min_rates is not None:
+            found.floors += _Demand(self.objective, np.full(n, np.inf))(part)
+        if n > 1:
+            found.sizes += np.bincount(part.leaves(), minlength=n)
+        if n > 1 or part.max_rates is not None:
+            found.unlimited += _Demand(self.objective, np.zeros(n))(part)
+
+
+@dataclass(frozen=True, eq=False)
+class _Demand:
+    """Adds up what a part asks for at given prices."""
+
+    objective: Objective
+    prices: Vector
+
+    def __call__(self, part: Pages) -> Vector:
+        n = self.prices.size
+        loads = np.zeros(n)
+        add_demand(self.objective.law, part.columns(), _leaves(part, n), self.prices, loads)
+        return loads
+
+
 _ONE_LEAF = np.zeros(1, dtype=np.int64)
+
+
+def _leaves(part: Pages, n_leaves: int) -> NDArray[np.int64]:
+    return part.leaves() if n_leaves > 1 else _ONE_LEAF
 
 
 def _can_refine(objective: Objective, parts: Iterable[Pages], tree: Tree, n: int) -> bool:

@@ -17,6 +17,7 @@ from recrawl.freshness.limits import Limit, Prices, Tree, grow_tree
 from recrawl.freshness.objectives import Objective
 from recrawl.freshness.pages import Pages
 from recrawl.freshness.passes import Passes
+from recrawl.freshness.threads import Elsewhere
 from recrawl.kernels.gaps import write_rates
 from recrawl.kernels.staleness import certify
 
@@ -72,7 +73,7 @@ class PriceList:
 
 def solve_prices(  # noqa: PLR0913 - the last two are for messages only
     objective: Objective,
-    parts: Iterable[Pages],
+    parts: Iterable[Pages] | Elsewhere[Pages],
     budget: float,
     *,
     n_hosts: int = 0,
@@ -88,7 +89,7 @@ def solve_prices(  # noqa: PLR0913 - the last two are for messages only
     ----------
     objective : see :mod:`recrawl.freshness.objectives`
     parts : pages in parts of any size; iterated over once for each pass, in the same order, with
-        hosts numbered alike throughout
+        hosts numbered alike throughout; parts elsewhere know no hosts
     budget : total cost-weighted crawl rate, 1/time, > 0
     n_hosts : number of hosts, when there are caps
     host_caps : shape (n_hosts,), inf for none

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recrawl.crawler.fetch.extract import MAX_LINKS, MAX_TEXT, MAX_TITLE, PageExtractor, decode_body
+from recrawl.crawler.fetch.extract import MAX_LINKS, PageExtractor, decode_body
+from recrawl.crawler.fetch.main_content import MAX_TEXT, MAX_TITLE
 from recrawl.terms import Extract, FetchResponse
 
 A = "http://a.test"

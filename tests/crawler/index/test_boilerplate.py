@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recrawl.crawler.index.boilerplate import Boilerplate
+from recrawl.crawler.index.boilerplate import Boilerplate, without_lines
 from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.terms import Document
 
@@ -114,6 +114,17 @@ def test_boilerplate_is_found_by_no_search_also_on_the_first_pages(index: Tantiv
     assert index.search("cookies")[0] == 0
     assert index.search("happened")[0] == 40
     assert index.signature(url(0)) == b"s"
+
+
+def test_what_is_left_out_of_the_text_is_left_out_of_markdown() -> None:
+    """Blocks that say nothing else; a block that says more stays as it is."""
+    markdown = (
+        '| [Prev](http://a.test/p "P") | Up | [Next](/n) |\n| --- | --- | --- |\n\n# Words\n\n'
+        "Up and down.\n\n- [Prev](/p)\n- Next\n\n```\nPrev Up\n```\n"
+    )
+    kept = without_lines(markdown, "Prev\nUp\nNext")
+    assert kept == "# Words\n\nUp and down.\n\n```\nPrev Up\n```\n"
+    assert without_lines(markdown, "nothing of it") == markdown
 
 
 def test_a_change_of_boilerplate_only_is_no_change(index: TantivyIndex) -> None:

@@ -28,6 +28,7 @@ __all__ = ["changes"]
 Kinds = Literal["new", "changed", "moved", "removed"]
 _PIECE: Final = 200
 _LOOK_S: Final = 0.5
+_LEAST_CHUNK, _MOST_CHUNK = 50, 100_000
 _COLUMNS: Final = (
     "seq", "at", "kind", "url", "version", "title", "fetched_at", "signature", "canonical",
     "language", "content_type", "moved_to", "why", "overtaken",
@@ -43,6 +44,7 @@ def changes(  # noqa: PLR0913 - its parameters are its options
     format_: Annotated[Literal["ndjson", "csv", "parquet"], Parameter(name="--format")] = "ndjson",
     out: Path | None = None,
     content: Literal["none", "text", "markdown"] = "none",
+    chunks: int | None = None,
     diff: Annotated[bool, Parameter(negative="")] = False,
     path: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     kind: Annotated[tuple[Kinds, ...], Parameter(negative="")] = (),
@@ -68,7 +70,11 @@ def changes(  # noqa: PLR0913 - its parameters are its options
     out
         File to write; it is there in full or not at all.  [default: standard output]
     content
-        What comes with each page: the text that the index holds, or the same as Markdown.
+        What comes with each page: the text that the index holds, or Markdown; with lists, tables
+        and code where the configuration keeps them (keep = "markdown" under [index]).
+    chunks
+        Each page in pieces besides, of at most so many characters, cut at its headings; with names
+        that last, and the anchors that lead there.
     diff
         With what changed in the main text: a unified diff, and HTML with the words marked.
     path
@@ -86,6 +92,13 @@ def changes(  # noqa: PLR0913 - its parameters are its options
         raise InputError("--follow: goes on until stopped; leave out --out and --limit")
     if limit is not None and limit < 1:
         raise InputError(f"--limit: {limit} must be at least 1")
+    if chunks is not None and not _LEAST_CHUNK <= chunks <= _MOST_CHUNK:
+        raise InputError(f"--chunks: {chunks} must be {_LEAST_CHUNK} to {_MOST_CHUNK} characters")
+    if chunks is not None and (content == "none" or format_ != "ndjson"):
+        raise InputError(
+            "--chunks: pieces come with content, in JSON lines; add --content markdown, and leave "
+            "out --format"
+        )
     if any(not pattern for pattern in path):
         raise InputError("--path: a path pattern is empty; write one such as /docs/*")
     directory = state_place(config, state)
@@ -95,6 +108,7 @@ def changes(  # noqa: PLR0913 - its parameters are its options
         matches=(lambda url: patterns.of(url) > 0) if path else None,
         kinds=frozenset(map(ChangeKind, kind)) or frozenset(ChangeKind),
         edits=diff,
+        chunk=chunks or 0,
     )
     with contextlib.ExitStack() as stack:
         frontier = open_frontier(directory, read_only=True)
@@ -181,7 +195,7 @@ def _lines(format_: str, columns: list[str], pieces: Iterator[list[Item]]) -> It
     for items in pieces:
         if format_ == "csv":
             buffer = io.StringIO()
-            writer = csv.DictWriter(buffer, columns, lineterminator="\n")
+            writer = csv.DictWriter(buffer, columns, extrasaction="ignore", lineterminator="\n")
             writer.writerows(item.record for item in items)
             yield printable(buffer.getvalue())
         else:

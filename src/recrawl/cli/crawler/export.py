@@ -51,8 +51,8 @@ def export(
         State directory of the crawl, instead of a configuration.
     text
         With pages: their text and the same as Markdown, as the index holds them; empty where it
-        holds no copy. Only text is kept of a page: in Markdown there are its headings and
-        paragraphs, but no lists, links or code.
+        holds no copy. There are lists, links and code in Markdown where the configuration keeps
+        them (keep = "markdown" under [index]), else headings and paragraphs.
     json_
         Print one JSON object about what was written.
     """

@@ -91,10 +91,38 @@ budget = "{budget}"
 [fetch]
 # timeout = "30s"                # for a whole page
 # max_bytes = "4MiB"             # larger pages are skipped
+# accept_language = "de, en;q=0.5"  # which languages are wanted of pages that have several
+# proxy = "http://proxy.lan:3128"   # asked instead; hosts of allow_private are asked directly
+# proxy_login_env = "PROXY_LOGIN"   # an environment variable that holds user:password
+
+# What some hosts are sent besides; nobody else is. Secrets are never written here: they are read at
+# the start from the environment or a file, and kept nowhere.
+# [[access]]
+# hosts = ["wiki.example.org", "*.internal"]
+# headers = {{ X-Version = "2" }}  # that hold no secret
+# secret_as = "bearer"           # "basic" (user:password), or the name of a header
+# secret_env = "WIKI_TOKEN"      # or secret_file = "wiki.token"
+# cookies_file = "cookies.txt"   # in the format of Netscape, as browsers and curl export it
+# in_clear = false               # whether secrets may go over http
 
 [reading]
 # cpu = "2s"                     # of processor time for a page; one that takes more is quarantined
 # memory = "512MiB"              # for the processes that read pages, together
+
+# What of some pages is content, where their markup does not say it; the first path that matches
+# counts. Try it: recrawl extract URL --select main
+# [[content]]
+# path = "/blog/*"
+# select = "article"             # CSS selector; where it finds nothing, pages are read as they are
+# drop = [".share", "#comments"]
+# title = "article h1"
+
+# Pages that scripts fill, filled by a browser (Chromium, and recrawl[browser]): takes seconds each,
+# and every request that such a page makes counts.
+# [[render]]
+# path = "/app/*"
+# wait_for = "#content"          # what is there when the page is; a page without it is a failure
+# settle = "500ms"               # without a request, until the page counts as filled
 
 [buffer]
 # capacity = 32                  # pages between the robots and the indexer
@@ -105,6 +133,8 @@ budget = "{budget}"
                                  # have indexed meanwhile
 
 [index]
+# keep = "text"                  # "markdown" keeps the main content as Markdown too, and what pages
+                                 # say of their author, dates and licence (recrawl[markdown])
 # language = "auto"              # each page's own; or one for all, "none" for no stemming
 # commit_every = "2s"
 # command = ["python3", "embed.py"]  # reads a page a line as JSON, answers each with one line
@@ -127,6 +157,7 @@ budget = "{budget}"
 # command = ["python3", "embed.py"]  # instead of `to`: reads a change a line, answers each with one
 # name = "search"                # by which `recrawl sync` and `status` know it
 # content = "text"               # or "markdown", "none"
+# chunks = 800                   # each page in pieces of at most so many characters besides
 # paths = ["/docs/*"]            # only these pages
 # removals = "delete"            # of a table; "mark" keeps the row, with removed_at
 # table = "documents"

@@ -12,7 +12,6 @@ from cyclopts import Parameter
 from numpy.typing import NDArray
 
 from recrawl.cli.output import UNIT_S, console, print_json, print_table, show_duration
-from recrawl.cli.plan.writer import check_out, write_batch
 from recrawl.errors import InputError, InvalidModel, InvalidTable
 from recrawl.learning.beliefs import RateBeliefs
 from recrawl.learning.change_rates import estimate_change_rates, maximise_likelihood
@@ -22,6 +21,7 @@ from recrawl.learning.visits import VisitIntervals, intervals_between
 from recrawl.tables.instants import instants
 from recrawl.tables.own_exports import told_only
 from recrawl.tables.reading import read_table
+from recrawl.tables.writing import check_out, write_batch
 
 __all__ = ["main"]
 

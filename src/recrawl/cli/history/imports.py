@@ -7,11 +7,11 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from recrawl.cli.output import note, print_json, progress_console, say
-from recrawl.cli.plan.writer import check_out, write_batches
 from recrawl.crawler.control.urls import host_of, normalise
 from recrawl.errors import InputError, InvalidTable
 from recrawl.tables.captures.looks import Look, Tally
 from recrawl.tables.captures.sorted_looks import SortedLooks
+from recrawl.tables.writing import check_out, write_batches
 
 __all__ = ["add_imports"]
 

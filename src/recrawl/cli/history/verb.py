@@ -8,10 +8,10 @@ from cyclopts import App
 
 from recrawl.cli.history.imports import add_imports
 from recrawl.cli.output import console
-from recrawl.cli.plan.writer import check_out, write_batch
 from recrawl.cli.sizes import check_whole
 from recrawl.errors import InputError
 from recrawl.simulation.recorded.git import read_log
+from recrawl.tables.writing import check_out, write_batch
 
 __all__ = ["app", "from_git"]
 

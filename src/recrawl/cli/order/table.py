@@ -10,11 +10,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from recrawl.cli.order.access_law import AccessLaw
-from recrawl.cli.plan.writer import SINKS
 from recrawl.errors import InvalidTable, StateError
 from recrawl.processes.access_times import ConstantTime
 from recrawl.sequencing import AgeingCosts
 from recrawl.tables.reading import Addresses, PageTable, open_page_table
+from recrawl.tables.writing import SINKS
 
 __all__ = ["OrderTable", "read_order_table", "read_sequence", "write_sequence"]
 

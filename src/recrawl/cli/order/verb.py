@@ -16,7 +16,6 @@ from recrawl.cli.order.report import OrderAnswer, order_json, print_order
 from recrawl.cli.order.resume import resume_order, save_order
 from recrawl.cli.order.table import OrderTable, read_order_table, read_sequence, write_sequence
 from recrawl.cli.output import UNIT_S, parse_duration_s, print_json, progress_console
-from recrawl.cli.plan.writer import check_out
 from recrawl.cli.sizes import check_seed, check_whole
 from recrawl.errors import InputError
 from recrawl.sequencing import (
@@ -35,6 +34,7 @@ from recrawl.sequencing import (
     measure_stream,
     round_to_cycle,
 )
+from recrawl.tables.writing import check_out
 
 __all__ = ["main"]
 

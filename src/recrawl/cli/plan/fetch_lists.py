@@ -114,7 +114,7 @@ def _write(file: IO[str], table: PageTable, solved: SolvedPlan, form: str) -> tu
     n_listed = n_left_out = 0
     line = FORMS[form]
     file.write(_HEAD.get(form, ""))
-    for batch in with_rates(track(table, ["url"], "writing"), solved):
+    for batch in with_rates(track(table, ["url"], "writing"), solved.rates()):
         rates = np.asarray(batch.column("crawl_rate").to_numpy(), np.float64) / unit_s
         urls = batch.column("url").cast(pa.string()).to_pylist()
         for url, rate in zip(urls, rates.tolist(), strict=True):

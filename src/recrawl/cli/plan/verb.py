@@ -6,15 +6,18 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from recrawl.api.plan_question import PlanQuestion
-from recrawl.api.plan_solution import SolvedPlan
+from recrawl.api.plan_solution import Answer, SolvedPlan
 from recrawl.cli.figures import check_picture
 from recrawl.cli.output import console, note, print_json, progress_console
+from recrawl.cli.plan.cluster import plan_with_dask
 from recrawl.cli.plan.fetch_lists import check_form, write_fetch_list
 from recrawl.cli.plan.pictures import draw_plan
 from recrawl.cli.plan.progress import track
 from recrawl.cli.plan.report import answer_json, curve_json, print_answer, print_curve
-from recrawl.cli.plan.writer import check_out, write_plan
-from recrawl.tables.reading import open_page_table
+from recrawl.cli.plan.written import check_place, write_plan
+from recrawl.errors import InputError
+from recrawl.freshness import TradeOffCurve
+from recrawl.tables.many import open_page_tables, table_paths
 
 __all__ = ["main"]
 
@@ -39,6 +42,8 @@ def main(  # noqa: PLR0913 - the options of the verb
         Parameter(name="--for"),
     ] = "table",
     plot: Path | None = None,
+    engine: Literal["local", "dask"] = "local",
+    scheduler: str | None = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> None:
     """Decide how often to visit each page, for the freshest index that a budget can buy.
@@ -49,7 +54,7 @@ def main(  # noqa: PLR0913 - the options of the verb
     Parameters
     ----------
     pages
-        Table of pages.
+        Table of pages; or its parts, as a folder or a pattern such as 'pages-*.parquet'.
     budget
         Fetches that may be made, as 1000/h or 50000/d; a page of fetch_cost 2 counts twice.
     measure
@@ -75,13 +80,18 @@ def main(  # noqa: PLR0913 - the options of the verb
     trade_off
         Show also what other budgets would buy, and what one more fetch is worth at each.
     out
-        Write the table with a column crawl_rate: .parquet, .csv or .jsonl.
+        Write the table with a column crawl_rate: .parquet, .csv or .jsonl; a folder for the parts
+        of a table, each under its name.
     for_
         What --out holds: the table; or a list of the pages to visit, with how often, for another
         crawler: scrapy (start requests as lines of JSON), nutch (a file to inject), stormcrawler
         (seeds with metadata), curl (a configuration), sitemap.
     plot
         Draw the rates and the trade-off between budget and freshness: .svg, .png or .pdf.
+    engine
+        Who works: this process, or the workers of a Dask cluster, each on some of the parts.
+    scheduler
+        Address of a Dask scheduler, as tcp://host:8786.  [default: a cluster on this machine]
     json_
         Print one JSON object instead of tables.
     """
@@ -98,10 +108,21 @@ def main(  # noqa: PLR0913 - the options of the verb
         called=lambda name: f"--{name.replace('_', '-')}",
     )
     question.check()
+    paths = table_paths(pages)
     if for_ == "table":
-        check_out(out)
+        check_place(out, paths)
+    elif len(paths) > 1 or engine == "dask":
+        raise InputError(f"--for: {for_} is a list of the pages of one table, made on one machine")
     check_picture(plot)
-    table = open_page_table(pages)
+    if engine == "dask":
+        if plot is not None or trade_off:
+            raise InputError("--engine: pictures and the trade-off are made by the local engine")
+        answer = plan_with_dask(paths, question, scheduler, out)
+        _show(answer, unit, pages, out, json_=json_)
+        return
+    if scheduler is not None:
+        raise InputError("--scheduler: works with --engine dask")
+    table = open_page_tables(pages)
     if for_ != "table":
         check_form(for_, out, table)
     meanwhile = progress_console().status
@@ -115,11 +136,24 @@ def main(  # noqa: PLR0913 - the options of the verb
         if plot is not None and curve is not None:
             sample, unit_s = solved.sample(), question.unit_s
             draw_plan(plot, sample, solved.prices, solved.answer, curve, unit_s)
-    answer = solved.answer
+    shown = curve if trade_off else None
+    _show(solved.answer, unit, pages, out, plot=plot, curve=shown, json_=json_)
+
+
+def _show(
+    answer: Answer,
+    unit: str | None,
+    pages: Path,
+    out: Path | None,
+    *,
+    plot: Path | None = None,
+    curve: TradeOffCurve | None = None,
+    json_: bool,
+) -> None:
     if json_:
-        shown = {"trade_off": curve_json(answer, curve, unit)} if trade_off and curve else {}
+        shown = {"trade_off": curve_json(answer, curve, unit)} if curve else {}
         print_json(answer_json(answer, unit) | shown)
-    else:
-        print_answer(answer, console(), pages, out, plot)
-        if trade_off and curve is not None:
-            print_curve(answer, curve)
+        return
+    print_answer(answer, console(), pages, out, plot)
+    if curve is not None:
+        print_curve(answer, curve)

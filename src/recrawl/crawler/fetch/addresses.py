@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from recrawl.errors import FetchError
 
-__all__ = ["AddressInfo", "is_public", "open_socket", "public_socket"]
+__all__ = ["AddressInfo", "is_private_name", "is_public", "open_socket", "public_socket"]
 
 AddressInfo = tuple[int, int, int, str, tuple[str | int | bytes, ...]]
 SocketFactory = Callable[[AddressInfo], socket.socket]
@@ -37,6 +37,18 @@ def is_public(address: str) -> bool:
     elif ip in _PROTOCOLS:
         return False
     return ip.is_global and not ip.is_multicast
+
+
+def is_private_name(name: str) -> bool:
+    """Tell a name or a literal address that no proxy is to be asked for, whoever resolves it."""
+    bare = name.rstrip(".").lower()
+    if bare == "localhost" or bare.endswith((".localhost", ".local", ".internal")):
+        return True
+    try:
+        ipaddress.ip_address(bare)
+    except ValueError:
+        return False
+    return not is_public(bare)
 
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")

@@ -19,28 +19,29 @@ from typing import Final
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from recrawl.crawler.control.urls import join
+from recrawl.crawler.fetch.about import about, places
+from recrawl.crawler.fetch.main_content import (
+    BREAK,
+    MAX_HEADING,
+    MAX_HEADINGS,
+    MAX_TEXT,
+    clipped,
+    headings_of,
+    main_content,
+    printable,
+    text_of,
+    title_of,
+)
+from recrawl.crawler.fetch.markdown import markdown
 from recrawl.crawler.fetch.nesting import cut_at_depth
+from recrawl.crawler.fetch.reading_rules import ReadingRules
 from recrawl.crawler.fetch.signature import raw_hash, signature
-from recrawl.terms import Extract, FetchResponse
+from recrawl.terms import About, Extract, FetchResponse
 
 __all__ = ["CHARSETS", "PDF", "PageExtractor", "decode_body"]
 
-MAX_TEXT: Final = 500_000
 MAX_LINKS: Final = 5_000
-MAX_TITLE: Final = 300
-MAX_HEADINGS: Final = 500
-MAX_HEADING: Final = 200
 
-_NOT_CONTENT: Final = [
-    "script", "style", "noscript", "template", "svg", "iframe", "object", "form", "button",
-    "select", "nav", "header", "footer", "aside",
-]  # fmt: skip
-_BOILERPLATE: Final = (
-    '[role="navigation"], [role="banner"], [role="contentinfo"], [role="search"], '
-    '[aria-hidden="true"], [hidden], .sidebar, .sphinxsidebar, .navbar, .breadcrumb, '
-    ".breadcrumbs, .cookie-banner, .advertisement, .footer, .related"
-)
-_MAIN: Final = ("main", "article", '[role="main"]')
 _META_CHARSET: Final = re.compile(
     rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([a-z0-9_:.-]{1,40})""", re.IGNORECASE
 )
@@ -66,8 +67,6 @@ _BLOCK: Final = re.compile(
     r"|blockquote|center|caption|address|fieldset|fig(?:ure|caption)|option|menu)[\s/>])"
 )
 _LINK_LIST: Final = "</a><a "  # without a word between them
-_BREAK: Final = "\f"
-_HEADINGS: Final = "h1, h2, h3, h4, h5, h6, dt, caption, summary"
 PDF: Final = "application/pdf"
 _MARKDOWN: Final = frozenset({"text/markdown", "text/x-markdown"})
 _PLAIN: Final = _MARKDOWN | {"text/plain"}
@@ -77,11 +76,6 @@ _LISTING: Final = re.compile(r"<(?:\w{1,20}:)?(?:urlset|sitemapindex|rss|feed|RD
 _MARKED: Final = re.compile(r"^ {0,3}#{1,6} +([^\n]{1,400})", re.MULTILINE)
 MAX_ANCHOR: Final = 200  # characters of a link's text
 _LONGEST_TAG: Final = 35  # characters of a language, as it is declared
-_HEADLINK: Final = " \t\n\f#\u00b6"  # marks of links to a heading itself
-_CONTROL: Final = re.compile(
-    r"[\x00-\x08\x0b\x0d-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
-)
-_BLANKS: Final = bytes(32 if _CONTROL.match(chr(code)) else code for code in range(128)) * 2
 _VALUED_DIRECTIVES: Final = frozenset(
     "unavailable_after max-snippet max-image-preview max-video-preview".split()
 )
@@ -137,10 +131,12 @@ class PageExtractor:
     Parameters
     ----------
     agent : product token of the robot, which meta tags and headers may address by name
+    rules : what of a page is content, and whether it is kept as Markdown
     """
 
-    def __init__(self, agent: str) -> None:
+    def __init__(self, agent: str, rules: ReadingRules | None = None) -> None:
         self._agent = agent.lower()
+        self._rules = rules or ReadingRules()
 
     def page(self, response: FetchResponse) -> Extract:
         """Read a page of HTML, plain text, Markdown or XML, or a PDF."""
@@ -149,12 +145,14 @@ class PageExtractor:
         text = decode_body(response.body, response.charset)
         noindex, nofollow = self._robots_tag(response.robots_tag)
         if response.content_type in _PLAIN:
-            headings = _marked_headings(text) if response.content_type in _MARKDOWN else ()
-            return self._plain(text, headings, noindex=noindex, nofollow=nofollow)
+            is_marked = response.content_type in _MARKDOWN
+            headings = _marked_headings(text) if is_marked else ()
+            found = self._plain(text, headings, noindex=noindex, nofollow=nofollow)
+            return replace(found, markdown=found.text) if is_marked else found
         if response.content_type in _XML:
             noindex |= bool(_LISTING.search(text, 0, 2048))
-            text = text.replace("<", f"{_BREAK}<")  # no element of XML is known to stand in a line
-        return self._html(text, response.url, noindex=noindex, nofollow=nofollow)
+            text = text.replace("<", f"{BREAK}<")  # no element of XML is known to stand in a line
+        return self._html(text, response, noindex=noindex, nofollow=nofollow)
 
     def _pdf(self, response: FetchResponse) -> Extract:
         from recrawl.crawler.fetch.pdf import read_pdf  # only who reads some pays for it
@@ -163,14 +161,14 @@ class PageExtractor:
         title, text = read or ("", "")
         noindex, nofollow = self._robots_tag(response.robots_tag)
         found = self._plain(text, (), noindex=noindex or read is None, nofollow=nofollow)
-        return replace(found, title=_clip(title) or found.title)
+        return replace(found, title=clipped(title) or found.title)
 
     def _plain(
         self, text: str, headings: tuple[str, ...], *, noindex: bool, nofollow: bool
     ) -> Extract:
-        clean = _printable(text).replace(_BREAK, "\n")[:MAX_TEXT]
+        clean = printable(text).replace(BREAK, "\n")[:MAX_TEXT]
         return Extract(
-            title=headings[0] if headings else _clip(clean.strip().partition("\n")[0]),
+            title=headings[0] if headings else clipped(clean.strip().partition("\n")[0]),
             text=clean,
             signature=signature(clean),
             headings=headings,
@@ -178,9 +176,12 @@ class PageExtractor:
             nofollow=nofollow,
         )
 
-    def _html(self, html: str, url: str, *, noindex: bool, nofollow: bool) -> Extract:
+    def _html(
+        self, html: str, response: FetchResponse, *, noindex: bool, nofollow: bool
+    ) -> Extract:
         tree = LexborHTMLParser(_with_breaks(cut_at_depth(html)))
-        base = url
+        base = url = response.url
+        rule = self._rules.of(url)
         is_based = False
         canonical: str | None = None
         feeds: list[str] = []
@@ -203,17 +204,21 @@ class PageExtractor:
                     feed = join(base, attributes.get("href") or "")
                     if feed and attributes.get("href"):
                         feeds.append(feed)
-        title = _title(tree)
+        title = title_of(tree, rule.title if rule is not None else "")
         is_app = _is_app(tree)
         language = (tree.root.attributes.get("lang") or "")[:_LONGEST_TAG] if tree.root else ""
         found = {} if nofollow else _links(tree, base)
-        root = _main(tree)
-        text = _text(root) if root is not None else ""
+        said = self._about(tree, base, response) if self._rules.markdown else None
+        selector, roots = main_content(tree, rule)
+        text = text_of(roots)
+        headings = headings_of(roots)
+        if said is not None:
+            said = replace(said, places=places(roots))
         return Extract(
             title=title,
             text=text,
             signature=signature(f"{title}\n{text}"),
-            headings=_headings(root) if root is not None else (),
+            headings=headings,
             links=tuple(found),
             anchors=tuple(found.values()),
             feeds=tuple(feeds[:20]),
@@ -222,7 +227,14 @@ class PageExtractor:
             noindex=noindex,
             nofollow=nofollow,
             needs_scripts=is_app and len(text) < _LEAST_TEXT,
+            main=selector,
+            markdown=markdown(roots, base) if self._rules.markdown else "",  # last: it changes them
+            about=said,
         )
+
+    def _about(self, tree: LexborHTMLParser, base: str, response: FetchResponse) -> About:
+        tag, usage = response.robots_tag, response.usage
+        return about(tree, base, agent=self._agent, robots_tag=tag, usage=usage)
 
     def _robots_tag(self, header: str) -> tuple[bool, bool]:
         """Read X-Robots-Tag: directives for everybody, or after ``name:`` for one robot."""
@@ -259,14 +271,7 @@ class PageExtractor:
 
 def _with_breaks(html: str) -> str:
     """Mark where blocks begin and end."""
-    return _BLOCK.sub(f"{_BREAK}<", html.replace(_LINK_LIST, f"</a>{_BREAK}<a "))
-
-
-def _printable(text: str) -> str:
-    """Replace what is no text by spaces; in plain ASCII by a table, which is much quicker."""
-    if text.isascii():
-        return text.encode().translate(_BLANKS).decode()
-    return _CONTROL.sub(" ", text)
+    return _BLOCK.sub(f"{BREAK}<", html.replace(_LINK_LIST, f"</a>{BREAK}<a "))
 
 
 def _directives(text: str) -> set[str]:
@@ -294,21 +299,6 @@ def _is_over(text: str) -> bool:
 def _is_app(tree: LexborHTMLParser) -> bool:
     """Tell whether scripts make the page: there are some, and an element for them to fill."""
     return tree.css_first("script") is not None and tree.css_first(_ROOTS) is not None
-
-
-def _title(tree: LexborHTMLParser) -> str:
-    for selector in ("title", "h1"):
-        node = tree.css_first(selector)
-        if node is not None:
-            title = _clip(node.text())
-            if title:
-                return title
-    return ""
-
-
-def _clip(text: str) -> str:
-    clean = " ".join(_CONTROL.sub(" ", text[: 4 * MAX_TITLE]).split())
-    return clean if len(clean) <= MAX_TITLE else clean[: MAX_TITLE - 1] + "…"
 
 
 def _links(tree: LexborHTMLParser, base: str) -> dict[str, str]:
@@ -340,42 +330,13 @@ def _links(tree: LexborHTMLParser, base: str) -> dict[str, str]:
 
 
 def _anchor(node: LexborNode) -> str:
-    return _printable(node.text()[:MAX_ANCHOR]).replace(_BREAK, " ").strip()
-
-
-def _main(tree: LexborHTMLParser) -> LexborNode | None:
-    """Return the main content; the whole body where no part of it says it is."""
-    tree.strip_tags(_NOT_CONTENT)
-    for node in tree.css(_BOILERPLATE):
-        node.decompose()
-    for selector in _MAIN:
-        root = tree.css_first(selector)
-        if root is not None:
-            return root
-    return tree.body
-
-
-def _text(root: LexborNode) -> str:
-    """Return the text, a line for each block."""
-    text = _printable(root.text()[: 2 * MAX_TEXT])
-    lines = [" ".join(block.split()) for block in text.split(_BREAK)]
-    return "\n".join([line for line in lines if line])[:MAX_TEXT]
+    return printable(node.text()[:MAX_ANCHOR]).replace(BREAK, " ").strip()
 
 
 def _marked_headings(text: str) -> tuple[str, ...]:
     """Return the headings of a Markdown document, the marks taken off."""
     found = (
-        _clip(match[1].rstrip("# "))[:MAX_HEADING]
+        clipped(match[1].rstrip("# "))[:MAX_HEADING]
         for match in islice(_MARKED.finditer(text[:MAX_TEXT]), MAX_HEADINGS)
     )
     return tuple(dict.fromkeys(filter(None, found)))
-
-
-def _headings(root: LexborNode) -> tuple[str, ...]:
-    """Return the headings, and the terms that are explained."""
-    found = []
-    for node in root.css(_HEADINGS)[:MAX_HEADINGS]:
-        heading = _printable(node.text()[: 2 * MAX_HEADING]).strip(_HEADLINK)
-        if heading:
-            found.append(" ".join(heading.split())[:MAX_HEADING])
-    return tuple(dict.fromkeys(found))

@@ -9,29 +9,31 @@ import re
 import ssl
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from types import TracebackType
-from typing import Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 from typing_extensions import override
 from yarl import URL
 
-from recrawl.crawler.fetch.addresses import open_socket, public_socket
+from recrawl.crawler.fetch.addresses import is_private_name, open_socket, public_socket
 from recrawl.crawler.fetch.decoding import ACCEPT_ENCODING, ERRORS, Decoder, decoder_for
+from recrawl.crawler.fetch.host_headers import HostHeaders
 from recrawl.crawler.ports import Fetcher, HubClient
 from recrawl.errors import FetchError
 from recrawl.terms import INDEXABLE, FetchResponse
 
-__all__ = ["FetchBounds", "HttpFetcher", "is_binary"]
+__all__ = ["FetchBounds", "HttpFetcher", "Proxy", "is_binary"]
 
 _NORMAL: Final = re.compile(r"https?://[!-~]+")
 _MOST_LINK: Final = 4_000  # characters of Link headers
 _HEAD: Final = 1_445  # bytes that tell whether a body is text
 _MARKS: Final = (b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe")  # byte orders of text
 _NO_TEXT: Final = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+_USAGE: Final = ("Content-Usage", "TDM-Reservation", "TDM-Policy")
 _CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f]+")
 _ACCEPT: Final = (
     "text/html, application/xhtml+xml, text/plain;q=0.9, application/xml;q=0.8, */*;q=0.1"
@@ -54,6 +56,14 @@ class FetchBounds:
     connect_s: float = 10.0
     max_bytes: int = 4 * 1024 * 1024
     max_header_bytes: int = 16 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Proxy:
+    """An HTTP proxy, and user and password for it."""
+
+    address: str
+    login: tuple[str, str] | None = field(default=None, repr=False)
 
 
 class _LoopbackResolver(AbstractResolver):
@@ -84,6 +94,9 @@ class HttpFetcher(Fetcher, HubClient):
     bounds : bounds on each exchange
     allow_private : host names that may have private addresses; ``*.name`` for all below one
     keep_headers : whether answers carry all their headers, for an archive
+    besides : what all or some hosts are sent besides
+    proxy : that is asked instead; hosts that may have private addresses are asked directly. It
+        resolves names, so which addresses they have is for it to check
     """
 
     def __init__(
@@ -94,6 +107,8 @@ class HttpFetcher(Fetcher, HubClient):
         bounds: FetchBounds | None = None,
         allow_private: Iterable[str] = (),
         keep_headers: bool = False,
+        besides: HostHeaders | None = None,
+        proxy: Proxy | None = None,
     ) -> None:
         self._bounds = bounds or FetchBounds()
         self._keep_headers = keep_headers
@@ -103,6 +118,13 @@ class HttpFetcher(Fetcher, HubClient):
             "Accept": _ACCEPT,
             "Accept-Encoding": ACCEPT_ENCODING,
         }
+        self._besides = besides or HostHeaders()
+        self._proxy: dict[str, Any] = {}
+        if proxy is not None:
+            self._proxy = {"proxy": proxy.address}
+            if proxy.login is not None:
+                login = aiohttp.encode_basic_auth(*proxy.login)
+                self._proxy["proxy_headers"] = {"Proxy-Authorization": login}
         if contact.startswith("mailto:"):
             self._headers["From"] = contact.removeprefix("mailto:")
         self._sessions: dict[bool, aiohttp.ClientSession] = {}
@@ -143,9 +165,26 @@ class HttpFetcher(Fetcher, HubClient):
             trust_env=False,
         )
 
-    def _is_trusted(self, url: str) -> bool:
-        name = url.partition("://")[2].partition("/")[0]
-        name = name[1:].partition("]")[0] if name.startswith("[") else name.partition(":")[0]
+    def _way_to(self, url: str) -> tuple[aiohttp.ClientSession, dict[str, Any]]:
+        """Return the session that may connect there, and the proxy that is asked.
+
+        Raises
+        ------
+        FetchError
+            ``refused-address``: a private address that a proxy would be asked for.
+        """
+        name = _name_of(url)
+        is_trusted = self._is_trusted(name)
+        if not self._proxy or is_trusted:
+            return self._sessions[is_trusted], {}
+        if is_private_name(name):
+            raise FetchError(
+                "refused-address",
+                f"{name} is not a public address; list the host under allow_private to permit it",
+            )
+        return self._sessions[True], self._proxy
+
+    def _is_trusted(self, name: str) -> bool:
         if name in self._allowed:
             return True
         parts = name.split(".")
@@ -164,20 +203,24 @@ class HttpFetcher(Fetcher, HubClient):
         truncate: bool = False,
         pages_only: bool = False,
     ) -> FetchResponse:
-        headers = {}
+        if not _NORMAL.fullmatch(url):  # a line break in it would be the end of the request
+            raise FetchError("url", f"no address in normal form: {url[:300]!r}")
+        headers = self._besides.of(url)
         if etag:
             headers["If-None-Match"] = etag
         if last_modified:
             headers["If-Modified-Since"] = last_modified
-        session = self._sessions[self._is_trusted(url)]
+        session, proxy = self._way_to(url)
+        if proxy and url.startswith("http://"):  # else it is said when the tunnel is asked for
+            headers |= proxy.get("proxy_headers", {})
         limit = self._bounds.max_bytes if max_bytes is None else max_bytes
-        if not _NORMAL.fullmatch(url):  # a line break in it would be the end of the request
-            raise FetchError("url", f"no address in normal form: {url[:300]!r}")
         started = time.perf_counter()
         try:
             # Taking one apart to quote it anew would change nothing.
             address = URL(url, encoded=True)
-            async with session.get(address, headers=headers, allow_redirects=False) as answer:
+            async with session.get(
+                address, headers=headers, allow_redirects=False, **proxy
+            ) as answer:
                 _check_status(answer.status)
                 body = _Body()
                 if _has_useful_body(answer.status) and not (pages_only and _is_no_page(answer)):
@@ -196,14 +239,21 @@ class HttpFetcher(Fetcher, HubClient):
         if not _NORMAL.fullmatch(url):
             raise FetchError("url", f"no address in normal form: {url[:300]!r}")
         started = time.perf_counter()
-        session = self._sessions[self._is_trusted(url)]
+        session, proxy = self._way_to(url)
         try:
             address = URL(url, encoded=True)
-            async with session.post(address, data=dict(form), allow_redirects=False) as answer:
+            async with session.post(
+                address, data=dict(form), allow_redirects=False, **proxy
+            ) as answer:
                 answer.close()  # its status is all that counts
                 return _response(url, answer, _Body(), started)
         except (TimeoutError, aiohttp.ClientError, OSError, ssl.SSLError, ValueError) as error:
             raise _translated(error) from error
+
+
+def _name_of(url: str) -> str:
+    name = url.partition("://")[2].partition("/")[0]
+    return name[1:].partition("]")[0] if name.startswith("[") else name.partition(":")[0]
 
 
 def _is_no_page(answer: aiohttp.ClientResponse) -> bool:
@@ -296,10 +346,17 @@ def _response(
         retry_after=_header(headers.get("Retry-After")),
         link=", ".join(headers.getall("Link", []))[:_MOST_LINK],
         robots_tag=", ".join(headers.getall("X-Robots-Tag", []))[:1000],
+        usage=_usage(headers),
         received_bytes=body.received,
         elapsed_s=time.perf_counter() - started,
         truncated=body.is_cut,
     )
+
+
+def _usage(headers: Mapping[str, str]) -> str:
+    """Return what headers say that models may be made of a page, as it is written."""
+    said = (f"{name}: {headers[name]}" for name in _USAGE if name in headers)
+    return _CONTROLS.sub(" ", ", ".join(said))[:500]
 
 
 def _all(answer: aiohttp.ClientResponse) -> tuple[tuple[str, str], ...]:

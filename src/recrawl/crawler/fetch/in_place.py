@@ -6,6 +6,7 @@ from typing import TypeVar
 from typing_extensions import override
 
 from recrawl.crawler.fetch.extract import PageExtractor
+from recrawl.crawler.fetch.reading_rules import ReadingRules
 from recrawl.crawler.fetch.signature import raw_hash
 from recrawl.crawler.ports import Extractor, Offload
 from recrawl.terms import Extract, FetchResponse
@@ -23,12 +24,18 @@ class InPlaceExtractor(Extractor):
     agent : product token of the robot
     on_work : runs what is not read at once; default: where it is called
     at_once_bytes : pages up to this size are read at once; less than none: none are
+    rules : how pages are read
     """
 
     def __init__(
-        self, agent: str, on_work: Offload | None = None, *, at_once_bytes: int = 16 * 1024
+        self,
+        agent: str,
+        on_work: Offload | None = None,
+        *,
+        at_once_bytes: int = 16 * 1024,
+        rules: ReadingRules | None = None,
     ) -> None:
-        self._pages = PageExtractor(agent)
+        self._pages = PageExtractor(agent, rules)
         self._on_work = on_work
         self._at_once_bytes = at_once_bytes
 

@@ -6,6 +6,7 @@ stand together or one begins or ends a page, and with them a short line among th
 "Chapter 25", "Next"); a heading in the middle that many pages have in common stays.
 """
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +17,7 @@ import xxhash
 
 from recrawl.crawler.index.files import write_whole
 
-__all__ = ["Boilerplate"]
+__all__ = ["Boilerplate", "without_lines"]
 
 _FEWEST: Final = 8  # pages of a host, before which nothing is known of it
 _EARLY: Final = 16  # pages that are looked at again when it is
@@ -29,6 +30,8 @@ _SHORT: Final = 100  # characters of a line that goes with its neighbours
 _TOGETHER: Final = 4  # repeated lines, from which on they are left out in the middle too
 _MARGIN: Final = 6  # lines of a page's ends
 _FILE: Final = "repeated.json"
+_ADDRESS: Final = re.compile(r"\]\([^()\s]*(?:\s+\"[^\"]*\")?\)")  # of a link in Markdown
+_NO_WORD: Final = re.compile(r"[\W_]+")
 _WRITTEN_EVERY: Final = 500  # pages
 
 
@@ -157,6 +160,30 @@ class Boilerplate:
         if self._last[0] != lines:
             self._last = lines, [_hash(line) for line in lines]
         return self._last[1]
+
+
+def without_lines(markdown: str, left_out: str) -> str:
+    """Return Markdown without the blocks that say nothing but what was left out of the text.
+
+    Parameters
+    ----------
+    left_out : lines, as :meth:`Boilerplate.parted` returns them
+    """
+    gone = {_bare(line) for line in left_out.split("\n")}
+    said = "".join(gone)
+    kept = []
+    for block in markdown.strip().split("\n\n"):
+        rows = [_bare(_ADDRESS.sub("]", row)) for row in block.split("\n")]
+        told = [row for row in rows if row]
+        if told and all(row in gone or (row in said and block.startswith("|")) for row in told):
+            continue
+        kept.append(block)
+    return "\n\n".join(kept) + "\n"
+
+
+def _bare(text: str) -> str:
+    """Return the letters and digits of a line of text or Markdown."""
+    return _NO_WORD.sub("", text).lower()
 
 
 def _left_out(lines: list[str], repeated: set[int]) -> set[int]:

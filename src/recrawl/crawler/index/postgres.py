@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 from typing import Any, Final
 
+import msgspec
 import psycopg
 from typing_extensions import override
 
@@ -27,11 +28,15 @@ from recrawl.crawler.index.passages import best_passage
 from recrawl.crawler.index.queries import ReadQuery, Wanted, read_query
 from recrawl.crawler.index.spelling import respelled
 from recrawl.crawler.ports import PageIndex
-from recrawl.terms import Database, Document, Hit
+from recrawl.terms import About, Database, Document, Hit
 
 __all__ = ["PostgresIndex"]
 
-_COLUMNS: Final = "url, title, text, fetched_at_s, signature, headings, language"
+_COLUMNS: Final = "url, title, text, fetched_at_s, signature, headings, language, markdown, about"
+_REPLACED: Final = (
+    "title", "text", "fetched_at_s", "signature", "headings", "language", "markdown", "about",
+    "words", "stems",
+)  # fmt: skip
 _LONGEST: Final = 300_000  # characters of a text that are searched: the server's own bound is near
 _BATCH: Final = 200
 _SAME_URL: Final = "md5(url)::uuid = md5(%(url)s)::uuid AND url = %(url)s"
@@ -131,18 +136,17 @@ class PostgresIndex(PageIndex):
         words = _WORDS.format(how="'simple'")
         stems = _WORDS.format(how=f"'{self._stems}'")
         self._db.execute(
-            "INSERT INTO document AS held (shard, host, url, title, text, fetched_at_s, signature, "
-            "headings, language, words, stems) "
-            "SELECT shard, host, url, title, text, fetched_at_s, signature, headings, language, "
-            f"{words}, {stems} FROM (SELECT shard, host, url, title, text, "
-            "fetched_at_s, signature, string_to_array(headed, E'\\n') AS headings, language "
+            "INSERT INTO document AS held (shard, host, url, title, text, language, headings, "
+            "signature, fetched_at_s, markdown, about, words, stems) "
+            f"SELECT told.*, {words}, {stems} FROM (SELECT shard, host, url, title, text, "
+            "language, string_to_array(headed, E'\\n') AS headings, signature, "
+            "fetched_at_s, markdown, about "
             "FROM unnest(%s::int[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[], "
-            "%s::text[], %s::bytea[], %s::float8[]) AS told (shard, host, url, title, text, "
-            "language, headed, signature, fetched_at_s)) AS told "
-            "ON CONFLICT ((md5(url)::uuid)) DO UPDATE SET title = excluded.title, "
-            "text = excluded.text, fetched_at_s = excluded.fetched_at_s, "
-            "signature = excluded.signature, headings = excluded.headings, "
-            "language = excluded.language, words = excluded.words, stems = excluded.stems".encode(),
+            "%s::text[], %s::bytea[], %s::float8[], %s::text[], %s::text[]) AS told (shard, host, "
+            "url, title, text, language, headed, signature, fetched_at_s, markdown, about)) "
+            "AS told "
+            "ON CONFLICT ((md5(url)::uuid)) DO UPDATE SET "
+            + ", ".join(f"{name} = excluded.{name}" for name in _REPLACED),
             columns,
         )
 
@@ -154,8 +158,11 @@ class PostgresIndex(PageIndex):
             row = self._db.execute(query.encode(), {"url": url}).fetchone()
         if row is None:
             return None
-        url, title, text, fetched_at_s, signature, headings, said = row
-        return Document(url, title, text, fetched_at_s, signature, tuple(headings), said)
+        url, title, text, fetched_at_s, signature, headings, said, markdown, about = row
+        known = None if about is None else msgspec.json.decode(about, type=About)
+        return Document(
+            url, title, text, fetched_at_s, signature, tuple(headings), said, (), markdown, known
+        )
 
     @override
     def signature(self, url: str) -> bytes | None:
@@ -327,7 +334,8 @@ def _row(document: Document, shards: int) -> tuple[Any, ...]:
     return (
         shard_of(host, shards), host.partition("://")[2], document.url, _clean(document.title),
         _clean(document.text), document.language, document.headings, document.signature,
-        document.fetched_at_s,
+        document.fetched_at_s, _clean(document.markdown),
+        None if document.about is None else _clean(msgspec.json.encode(document.about).decode()),
     )  # fmt: skip
 
 

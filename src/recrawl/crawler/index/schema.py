@@ -60,4 +60,5 @@ def _schema() -> tantivy.Schema:
     builder.add_text_field("codes", tokenizer_name="typed", index_option="freq")
     builder.add_float_field("fetched_at_s", stored=True, indexed=True, fast=True)
     builder.add_bytes_field("signature", stored=True, indexed=False)
+    builder.add_bytes_field("more", stored=True, indexed=False)  # Markdown, where that is kept
     return builder.build()

@@ -6,16 +6,18 @@ A copy is replaced by deleting and adding before one commit; the key is the URL 
 import contextlib
 import threading
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
 import tantivy
 from typing_extensions import override
 
 from recrawl.crawler.control.gists import content_hash
 from recrawl.crawler.index.anchors import Anchors
-from recrawl.crawler.index.boilerplate import Boilerplate
+from recrawl.crawler.index.boilerplate import Boilerplate, without_lines
 from recrawl.crawler.index.copies import Group, without_copies
 from recrawl.crawler.index.differences import difference, edit
 from recrawl.crawler.index.files import collect, mend_list, orphans, write_whole
@@ -29,7 +31,7 @@ from recrawl.crawler.index.trouble import translated
 from recrawl.crawler.index.words import LANGUAGES, address_words, as_typed, codes, names, stems
 from recrawl.crawler.ports import PageIndex
 from recrawl.errors import StateError
-from recrawl.terms import Document, Hit
+from recrawl.terms import About, Document, Hit
 
 __all__ = ["LANGUAGES", "TantivyIndex"]
 
@@ -37,6 +39,8 @@ _HEAP_BYTES: Final = 64 * 1024 * 1024
 _MERGING_S: Final = 5.0
 _RENAMED: Final = 50  # pages of a commit
 _MOST_NAMED: Final = 20_000
+_MORE: Final = msgspec.msgpack.Encoder()
+_READ_MORE: Final = msgspec.msgpack.Decoder(tuple[str, About | None])
 
 
 class TantivyIndex(PageIndex):
@@ -120,6 +124,8 @@ class TantivyIndex(PageIndex):
         made.add_text("codes", " ".join(codes(text)))
         made.add_float("fetched_at_s", document.fetched_at_s)
         made.add_bytes("signature", document.signature)
+        if document.markdown or document.about is not None:
+            made.add_bytes("more", _MORE.encode((document.markdown, document.about)))
         self._writing().add_document(made)
 
     def _add_stems(self, made: tantivy.Document, document: Document, words: str) -> None:
@@ -167,7 +173,12 @@ class TantivyIndex(PageIndex):
     @override
     def copy(self, url: str) -> Document | None:
         held = self._stored(url)
-        return None if held is None else _document(held, str(held["text"][0]))
+        if held is None:
+            return None
+        document = _document(held, str(held["text"][0]))
+        left_out = str(held["left_out"][0])
+        markdown = without_lines(document.markdown, left_out) if left_out else document.markdown
+        return replace(document, markdown=markdown)
 
     def _held(self, url: str) -> Document | None:
         """Return a copy as it was given, but for the order of what was left out."""
@@ -338,7 +349,9 @@ def _document(held: Any, text: str) -> Document:
     headings = tuple(filter(None, str(held["headings"][0]).split("\n")))
     at_s, mark = float(held["fetched_at_s"][0]), bytes(held["signature"][0])
     url, title, declared = (str(held[name][0]) for name in ("url", "title", "declared"))
-    return Document(url, title, text, at_s, mark, headings, declared)
+    more = held.get_first("more")
+    markdown, about = _READ_MORE.decode(bytes(more)) if more else ("", None)
+    return Document(url, title, text, at_s, mark, headings, declared, (), markdown, about)
 
 
 def _mark(path: Path) -> tuple[int, ...]:

@@ -1,7 +1,7 @@
-"""A copy as Markdown: its title and headings as such, all else as paragraphs.
+"""A copy as Markdown: what was kept as such, or title and headings as such, else paragraphs.
 
-Only text is kept of a page, a line for each block; so there are no lists, links or marks of code,
-and whatever looks like Markdown in the text is escaped: it is text.
+Where only text is kept of a page, a line for each block, there are no lists, links or marks of
+code, and whatever looks like Markdown in the text is escaped: it is text.
 """
 
 import re
@@ -17,10 +17,12 @@ _LINE: Final = re.compile(r"\s+")
 
 
 def as_markdown(document: Document) -> str:
-    """Return a copy as CommonMark, which renders to the same words in the same order.
+    """Return a copy as CommonMark; made of text, it renders to the same words in the same order.
 
     O(length).
     """
+    if document.markdown:
+        return document.markdown
     parts = [f"# {_escaped(document.title)}"] if document.title.strip() else []
     headings = {_LINE.sub(" ", heading).strip() for heading in document.headings}
     is_first = True

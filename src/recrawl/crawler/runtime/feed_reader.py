@@ -5,13 +5,15 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
+from recrawl.crawler.control.chunks import chunks
 from recrawl.crawler.control.word_differences import marked_words
 from recrawl.crawler.ports import Feed, PageIndex
 from recrawl.terms import Change, ChangeKind, Document, Item
 
-__all__ = ["CONTENT", "FeedReader", "Wanted", "record_of", "shown_instant"]
+__all__ = ["CONTENT", "FeedReader", "Wanted", "about_of", "record_of", "shown_instant"]
 
 CONTENT: Final = ("none", "text", "markdown")
+_SAID: Final = ("published", "modified", "author", "licenses", "robots", "usage")
 _AT_ONCE: Final = 500  # entries that are read from the state at a time
 _MOST_LOOKS: Final = 40  # for one answer, however few of what it sees are wanted
 _MOST_CHARACTERS: Final = 8_000_000  # of content in one answer
@@ -28,6 +30,7 @@ class Wanted:
     kinds : of changes
     edits : whether the diff comes with it
     latest : whether what was overtaken is left out
+    chunk : characters of the pieces in which a page comes besides; 0: in none
     """
 
     content: str = "none"
@@ -35,6 +38,7 @@ class Wanted:
     kinds: Collection[ChangeKind] = frozenset(ChangeKind)
     edits: bool = False
     latest: bool = False
+    chunk: int = 0
 
     def matches_url(self, url: str) -> bool:
         """Tell whether a page is wanted."""
@@ -118,7 +122,7 @@ class FeedReader:
         return [item for item in made if item is not None]
 
     def _item(self, change: Change) -> Item | None:
-        wanted, content = self._wanted.content, None
+        wanted, content, copy = self._wanted.content, None, None
         has_copy = not change.is_removal and change.is_latest
         if has_copy and (wanted != "none" or change.title is None):
             index = self._index()
@@ -129,7 +133,17 @@ class FeedReader:
                     content = copy.text if wanted == "text" else self._markdown(copy)
             elif wanted != "none" and self._wanted.latest:
                 return None
-        return Item(change, content, record_of(change, wanted, content))
+        record = record_of(change, wanted, content)
+        if copy is not None and content is not None:
+            record |= about_of(copy)
+            if self._wanted.chunk:
+                record["chunks"] = self._chunks(copy)
+        return Item(change, content, record)
+
+    def _chunks(self, copy: Document) -> list[dict[str, object]]:
+        places = copy.about.places if copy.about is not None else ()
+        found = chunks(copy.url, self._markdown(copy), places, self._wanted.chunk)
+        return [one._asdict() | {"headings": list(one.headings)} for one in found]
 
 
 def _completed(change: Change, copy: Document) -> Change:
@@ -140,6 +154,16 @@ def _completed(change: Change, copy: Document) -> Change:
         fetched_at_s=copy.fetched_at_s if change.fetched_at_s is None else change.fetched_at_s,
         language=change.language or copy.language,
     )
+
+
+def about_of(copy: Document) -> dict[str, object]:
+    """Return what a page says of itself, as plain values; what it does not say is left out."""
+    if copy.about is None:
+        return {}
+    said = {name: getattr(copy.about, name) for name in _SAID}
+    said["licenses"] = list(copy.about.licenses)
+    told = {name: value for name, value in said.items() if value}
+    return {"about": told} if told else {}
 
 
 def shown_instant(instant_s: float | None) -> str | None:

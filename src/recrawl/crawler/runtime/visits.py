@@ -32,6 +32,8 @@ _Dated: TypeAlias = list[tuple[str, float | None]]
 
 _MAX_LISTING_BYTES: Final = 50 * 1024 * 1024
 _LISTING_AGAIN_S: Final = 300.0
+# Errors for which a host is not to blame: it is this answer that is not wanted, or may not be.
+_NOT_THE_HOST: Final = ("too-large", "encoding", "refused-address", "url", "unencrypted", "render")
 _MAX_LISTING_DEPTH: Final = 3  # sitemap indexes within indexes
 
 
@@ -83,6 +85,8 @@ class Visitor:
         blocked = self._dispatcher.answered(
             lease.host_id, clock.now_s(), response.status, response.retry_after, lease.page_id
         )
+        for _ in range(1, response.n_requests):  # that filling the page took
+            self._dispatcher.budget.spend(clock.now_s())
         if blocked:
             await self._save_host(lease.host_id)
         return await self._answered(lease, response, started_s)
@@ -90,8 +94,7 @@ class Visitor:
     async def _failed(self, lease: Lease, error: FetchError, started_s: float) -> None:
         now_s = self._world.clock.now_s()
         outcome = Outcome.FAILED
-        if error.kind in ("too-large", "encoding", "refused-address", "url"):
-            # The host is well; it is this answer that we do not want.
+        if error.kind in _NOT_THE_HOST:
             self._dispatcher.answered(lease.host_id, now_s, 200, None, lease.page_id)
             outcome = Outcome.TOO_LARGE if error.kind == "too-large" else Outcome.FAILED
         else:

@@ -36,6 +36,38 @@ class Fetch(msgspec.Struct, forbid_unknown_fields=True):
 
     timeout: str = "30s"
     max_bytes: str = "4MiB"
+    accept_language: str = ""
+    proxy: str = ""
+    proxy_login_env: str | None = None
+
+
+class Access(msgspec.Struct, forbid_unknown_fields=True):
+    """What some hosts are sent besides."""
+
+    hosts: list[str] = []
+    headers: dict[str, str] = {}
+    secret_as: str = "bearer"
+    secret_env: str | None = None
+    secret_file: str | None = None
+    cookies_file: str | None = None
+    in_clear: bool = False
+
+
+class Content(msgspec.Struct, forbid_unknown_fields=True):
+    """What of some pages is content."""
+
+    path: str
+    select: str = ""
+    drop: str | list[str] = []
+    title: str = ""
+
+
+class Render(msgspec.Struct, forbid_unknown_fields=True):
+    """Which pages a browser fills."""
+
+    path: str
+    wait_for: str = ""
+    settle: str = "500ms"
 
 
 class Reading(msgspec.Struct, forbid_unknown_fields=True):
@@ -100,6 +132,7 @@ class Buffer(msgspec.Struct, forbid_unknown_fields=True):
 class Index(msgspec.Struct, forbid_unknown_fields=True):
     """The full-text index."""
 
+    keep: str = "text"
     language: str = "auto"
     commit_every: str = "2s"
     command: list[str] = []
@@ -127,6 +160,7 @@ class Deliver(msgspec.Struct, forbid_unknown_fields=True):
     command: list[str] = []
     name: str | None = None
     content: str = "text"
+    chunks: int = 0
     paths: list[str] = []
     removals: str = "delete"
     table: str = "documents"
@@ -176,7 +210,10 @@ class File(msgspec.Struct, forbid_unknown_fields=True):
     scope: ScopeKeys = msgspec.field(default_factory=ScopeKeys)
     politeness: Politeness = msgspec.field(default_factory=Politeness)
     fetch: Fetch = msgspec.field(default_factory=Fetch)
+    access: list[Access] = []
     reading: Reading = msgspec.field(default_factory=Reading)
+    content: list[Content] = []
+    render: list[Render] = []
     revisit: Revisit = msgspec.field(default_factory=Revisit)
     weights: list[Weight] = []
     importance: ImportanceKeys = msgspec.field(default_factory=ImportanceKeys)

@@ -8,6 +8,15 @@ from recrawl.crawler.control.urls import host_of, normalise
 from recrawl.crawler.ports import StatePlace
 from recrawl.crawler.settings.checks import at_least, duration, points, share, size
 from recrawl.crawler.settings.file import File, ImportanceKeys, Weight
+from recrawl.crawler.settings.pages import (
+    accept_language,
+    access_settings,
+    content_settings,
+    kept_content,
+    proxy_address,
+    render_settings,
+    variable,
+)
 from recrawl.crawler.settings.sinks import sink_settings
 from recrawl.crawler.settings.sources import check_sources, source_settings
 from recrawl.crawler.settings.values import DEFAULT_SHARES, Settings
@@ -64,6 +73,13 @@ def checked(file: File, folder: Path) -> Settings:
         allow_private=tuple(file.politeness.allow_private),
         timeout_s=duration("fetch.timeout", file.fetch.timeout, 0.001),
         max_bytes=size("fetch.max_bytes", file.fetch.max_bytes),
+        accept_language=accept_language(file.fetch.accept_language),
+        proxy=proxy_address(file.fetch.proxy),
+        proxy_login_env=variable("fetch.proxy_login_env", file.fetch.proxy_login_env),
+        access=access_settings(file.access, folder),
+        content=content_settings(file.content),
+        render=render_settings(file.render),
+        keep_markdown=kept_content(file.index.keep),
         reading_cpu_s=duration("reading.cpu", file.reading.cpu, 0.1),
         reading_memory_bytes=size("reading.memory", file.reading.memory, 384 * 2**20, 2**36),
         min_interval_s=duration("revisit.min_interval", file.revisit.min_interval, 0.001),

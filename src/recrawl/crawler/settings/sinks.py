@@ -19,6 +19,7 @@ _FILES: Final = {".ndjson": "lines", ".zst": "lines", ".parquet": "tables"}
 _TABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}(\.[A-Za-z_][A-Za-z0-9_]{0,62})?")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LONGEST_NAME: Final = 200
+_WHOLE_RECORDS: Final = ("webhook", "command", "bulk", "lines")
 _KNOWN: Final = (
     "postgresql://user@host/database, https://host/path (a webhook), "
     "opensearch+https://host:9200/index, elasticsearch+https://host:9200/index, or a file ending "
@@ -64,6 +65,7 @@ def _sink(given: Deliver, folder: Path) -> SinkSettings:
         to=to,
         command=tuple(given.command),
         content=_one_of(f"{where}: content", given.content, ("none", "text", "markdown")),
+        chunk=_chunk(where, given, kind),
         paths=_paths(where, given.paths),
         keeps_removed=_one_of(f"{where}: removals", given.removals, ("delete", "mark")) == "mark",
         table=_table(where, given.table),
@@ -159,6 +161,17 @@ def _one_of(key: str, given: str, known: Sequence[str]) -> str:
     if given not in known:
         raise InvalidSettings(f"{key}: {given!r} is not one of {', '.join(known)}")
     return given
+
+
+def _chunk(where: str, given: Deliver, kind: str) -> int:
+    if not given.chunks:
+        return 0
+    if kind not in _WHOLE_RECORDS or given.content == "none":
+        raise InvalidSettings(
+            f"{where}: chunks come with content, to a webhook, a command, a search engine or files "
+            "of lines; this one takes none"
+        )
+    return at_least(f"{where}: chunks", given.chunks, 50, 100_000)
 
 
 def _paths(where: str, given: Sequence[str]) -> tuple[str, ...]:

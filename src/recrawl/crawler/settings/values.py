@@ -10,7 +10,15 @@ from recrawl.crawler.ports import StatePlace
 from recrawl.crawler.settings.whole import made_whole
 from recrawl.version import VERSION
 
-__all__ = ["DEFAULT_SHARES", "Settings", "SinkSettings", "SourceSettings"]
+__all__ = [
+    "DEFAULT_SHARES",
+    "AccessSettings",
+    "ContentSettings",
+    "RenderSettings",
+    "Settings",
+    "SinkSettings",
+    "SourceSettings",
+]
 
 DEFAULT_SHARES: Final = (("even", 0.5), ("links", 0.5))  # of what makes pages important
 
@@ -29,6 +37,55 @@ class SourceSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class AccessSettings:
+    """What some hosts are sent besides.
+
+    Parameters
+    ----------
+    hosts : patterns of names
+    headers : that hold no secret
+    secret_as : "bearer", "basic" (user:password), or the header that holds the secret
+    secret_env, secret_file : where the secret is read from at the start
+    cookies_file : in the format of Netscape
+    in_clear : whether secrets may go without encryption
+    """
+
+    hosts: tuple[str, ...]
+    headers: tuple[tuple[str, str], ...] = ()
+    secret_as: str = "bearer"
+    secret_env: str | None = None
+    secret_file: Path | None = None
+    cookies_file: Path | None = None
+    in_clear: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ContentSettings:
+    """What of some pages is content, by CSS selectors; empty ones are left to the page."""
+
+    path: str
+    select: str = ""
+    drop: tuple[str, ...] = ()
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RenderSettings:
+    """Which pages a browser fills.
+
+    Parameters
+    ----------
+    path : pattern
+    wait_for : CSS selector of what is there when the page is; empty: no more than its requests
+    settle_s : without a request, until the page counts as filled
+    """
+
+    path: str
+    wait_for: str = ""
+    settle_s: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
 class SinkSettings:
     """Where changes are delivered to.
 
@@ -39,6 +96,7 @@ class SinkSettings:
     to : address or path; empty for a command
     command : program and arguments
     content : what comes with each page: none, text or markdown
+    chunk : characters of the pieces in which a page comes besides; 0: in none
     paths : patterns of the pages that are delivered; empty: all
     keeps_removed : whether removed rows are marked instead of deleted
     table : of the database
@@ -53,6 +111,7 @@ class SinkSettings:
     to: str = ""
     command: tuple[str, ...] = ()
     content: str = "text"
+    chunk: int = 0
     paths: tuple[str, ...] = ()
     keeps_removed: bool = False
     table: str = "documents"
@@ -109,6 +168,13 @@ class Settings:
     allow_private: Sequence[str] = ()
     timeout_s: float = 30.0
     max_bytes: int = 4 * 2**20
+    accept_language: str = ""
+    proxy: str = ""
+    proxy_login_env: str | None = None
+    access: tuple[AccessSettings, ...] = ()
+    content: tuple[ContentSettings, ...] = ()
+    render: tuple[RenderSettings, ...] = ()
+    keep_markdown: bool = False
     reading_cpu_s: float = 2.0
     reading_memory_bytes: int = 512 * 2**20
     min_interval_s: float = 600.0

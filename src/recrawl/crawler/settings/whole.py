@@ -75,6 +75,9 @@ def made_whole(settings: Any) -> dict[str, Any]:
         "weights": tuple(settings.weights),
         "sources": tuple(settings.sources),
         "deliver": tuple(settings.deliver),
+        "access": tuple(settings.access),
+        "content": tuple(settings.content),
+        "render": tuple(settings.render),
     }
 
 

@@ -18,7 +18,7 @@ from typing_extensions import override
 from recrawl.crawler.control.budget import GrantedBudget
 from recrawl.crawler.control.demand import Told, demand_at_prices, parts_of_budget
 from recrawl.crawler.database.membership import Membership, Standing, monotonic_s
-from recrawl.crawler.fetch.http import FetchBounds, HttpFetcher
+from recrawl.crawler.fetch.http import HttpFetcher
 from recrawl.crawler.fetch.isolation.extractor import IsolatedExtractor
 from recrawl.crawler.fetch.isolation.reader import Limits
 from recrawl.crawler.frontier.postgres.owned import PostgresFrontier
@@ -29,6 +29,8 @@ from recrawl.crawler.runtime.crawl import Crawl
 from recrawl.crawler.runtime.parts import World
 from recrawl.crawler.settings import Settings
 from recrawl.crawler.wiring.crawls import OnThread
+from recrawl.crawler.wiring.fetchers import browser_fetcher, http_fetcher
+from recrawl.crawler.wiring.reading import reading_rules
 from recrawl.crawler.wiring.rules import crawl_plan, crawl_rules, seeds_of, settings_mark
 from recrawl.crawler.wiring.stores import open_steps, open_subscriptions
 from recrawl.errors import DatabaseAway, InvalidSettings, OwnershipLost, StateError
@@ -78,16 +80,22 @@ class Cluster:
     ----------
     settings : the same on every machine
     member : of this process, which has joined
-    client : makes requests
+    client : asks hubs
+    fetcher : makes all other requests
     events : hears what happens
     """
 
     def __init__(
-        self, settings: Settings, member: Membership, client: HttpFetcher, events: EventSink
+        self,
+        settings: Settings,
+        member: Membership,
+        client: HttpFetcher,
+        fetcher: Fetcher,
+        events: EventSink,
     ) -> None:
         self.settings = settings
         self.changed = asyncio.Event()  # the shards of this process are to be others
-        self._member, self._client, self._events = member, client, events
+        self._member, self._client, self._fetcher, self._events = member, client, fetcher, events
         self._on_member, self._on_state, self._on_work, self._on_plan = (
             OnThread(name) for name in ("member", "state", "work", "plan")
         )
@@ -168,8 +176,8 @@ class Cluster:
             World(
                 clock=LoopClock(epoch_s=await self._on_member(member.now_s)),
                 frontier=self._frontier,
-                fetcher=_HeldFetcher(self._client, member),
-                extractor=IsolatedExtractor(settings.name, limits),
+                fetcher=_HeldFetcher(self._fetcher, member),
+                extractor=IsolatedExtractor(settings.name, limits, reading_rules(settings)),
                 index=self._index,
                 events=self._events,
                 on_state=self._on_state,
@@ -335,14 +343,14 @@ async def open_cluster(settings: Settings, *, events: EventSink) -> AsyncIterato
     except BaseException:
         member.close()
         raise
-    bounds = FetchBounds(timeout_s=settings.timeout_s, max_bytes=settings.max_bytes)
-    async with HttpFetcher(
-        user_agent=settings.user_agent,
-        contact=settings.contact,
-        bounds=bounds,
-        allow_private=settings.allow_private,
-    ) as client:
-        cluster = Cluster(settings, member, client, events)
+    async with contextlib.AsyncExitStack() as stack:
+        client = await stack.enter_async_context(http_fetcher(settings))
+        fetcher: Fetcher = client
+        if settings.render:
+            fetcher = await stack.enter_async_context(
+                await browser_fetcher(stack, settings, client)
+            )
+        cluster = Cluster(settings, member, client, fetcher, events)
         looking = asyncio.create_task(cluster.look_after(), name="cluster")
         looking.add_done_callback(cluster.unwatched)
         try:

@@ -15,7 +15,6 @@ from typing_extensions import override
 from recrawl.crawler.control.activation import ActivationPolicy
 from recrawl.crawler.control.revisit_policy import RevisitPolicy
 from recrawl.crawler.fetch.archive import ArchivingFetcher, WarcArchive
-from recrawl.crawler.fetch.http import FetchBounds, HttpFetcher
 from recrawl.crawler.fetch.in_place import InPlaceExtractor
 from recrawl.crawler.fetch.isolation.extractor import IsolatedExtractor
 from recrawl.crawler.fetch.isolation.reader import Limits
@@ -37,6 +36,8 @@ from recrawl.crawler.runtime.crawl import Crawl
 from recrawl.crawler.runtime.parts import World
 from recrawl.crawler.runtime.virtual import run_virtually
 from recrawl.crawler.settings import Settings
+from recrawl.crawler.wiring.fetchers import browser_fetcher, http_fetcher
+from recrawl.crawler.wiring.reading import reading_rules
 from recrawl.crawler.wiring.rules import crawl_plan, crawl_rules, seeds_of
 from recrawl.crawler.wiring.stores import open_frontier, open_index, open_steps, open_subscriptions
 from recrawl.crawler.wiring.upkeep import is_lost, mend_index
@@ -120,7 +121,8 @@ class OpenParts:
     async def prepared(self, *, once: bool = False) -> Crawl:
         """Put a crawl together, and have its state agree with its index."""
         limits = Limits(self.settings.reading_cpu_s, self.settings.reading_memory_bytes)
-        extractor = self.parts.extractor or IsolatedExtractor(self.settings.name, limits)
+        reading = reading_rules(self.settings)
+        extractor = self.parts.extractor or IsolatedExtractor(self.settings.name, limits, reading)
         rules, plan = crawl_rules(self.settings), crawl_plan(self.settings)
         if self.parts.revisit is not None:
             plan = replace(plan, revisit=self.parts.revisit)
@@ -173,26 +175,23 @@ async def open_parts(
         for thread in (on_state, on_work, on_plan):
             stack.callback(thread.close)  # first: they finish what they do with frontier and index
         clock = parts.clock or LoopClock()
-        client = await stack.enter_async_context(
-            HttpFetcher(
-                user_agent=settings.user_agent,
-                contact=settings.contact,
-                bounds=FetchBounds(timeout_s=settings.timeout_s, max_bytes=settings.max_bytes),
-                allow_private=settings.allow_private,
-                keep_headers=settings.warc is not None,
-            )
-        )
+        client = await stack.enter_async_context(http_fetcher(settings))
         fetcher: Fetcher = parts.fetcher or client
         subscriptions = open_subscriptions(settings.state) if settings.callback else None
         if subscriptions is not None:
             stack.callback(subscriptions.close)
         if settings.warc is not None:
             fetcher = _archiving(stack, settings, settings.warc, fetcher, clock)
+        if settings.render:
+            fetcher = await stack.enter_async_context(
+                await browser_fetcher(stack, settings, fetcher)
+            )
         world = World(
             clock=clock,
             frontier=frontier,
             fetcher=fetcher,
-            extractor=parts.extractor or InPlaceExtractor(settings.name),
+            extractor=parts.extractor
+            or InPlaceExtractor(settings.name, rules=reading_rules(settings)),
             index=index,
             events=events,
             on_state=on_state,
@@ -291,7 +290,7 @@ def run_virtual_crawl(
             clock=clock,
             frontier=frontier or MemoryFrontier(),
             fetcher=fetcher_at(clock),
-            extractor=InPlaceExtractor(settings.name),
+            extractor=InPlaceExtractor(settings.name, rules=reading_rules(settings)),
             index=MemoryIndex(),
             events=events,
             on_state=in_place,

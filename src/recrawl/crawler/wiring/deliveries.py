@@ -157,7 +157,9 @@ def open_courier(
 
         patterns = Weights([(path, 1.0) for path in settings.paths], otherwise=0.0)
         matches = (lambda url: patterns.of(url) > 0) if settings.paths else None
-        wanted = Wanted(content=settings.content, matches=matches, latest=True)
+        wanted = Wanted(
+            content=settings.content, matches=matches, latest=True, chunk=settings.chunk
+        )
         sink = open_sink(settings)
         stack.callback(sink.close)
         yield Courier(

@@ -1,12 +1,34 @@
-"""What a page says, read in this process: for programs that fetch by themselves."""
+"""How pages are read, as a configuration says; and pages read in this process."""
 
 from functools import cache
 
 from recrawl.crawler.fetch.extract import PageExtractor
+from recrawl.crawler.fetch.markdown import is_available
+from recrawl.crawler.fetch.reading_rules import ContentRule, ReadingRules
 from recrawl.crawler.fetch.signature import raw_hash
+from recrawl.crawler.settings import Settings
+from recrawl.errors import InvalidSettings
 from recrawl.terms import INDEXABLE, FetchResponse
 
-__all__ = ["text_signature"]
+__all__ = ["reading_rules", "text_signature"]
+
+
+def reading_rules(settings: Settings) -> ReadingRules:
+    """Return how pages are read.
+
+    Raises
+    ------
+    InvalidSettings
+        Markdown is to be kept, and the package for it is missing.
+    """
+    if settings.keep_markdown and not is_available():
+        raise InvalidSettings(
+            'index.keep: "markdown" needs one more package: install recrawl[markdown]'
+        )
+    content = (
+        ContentRule(rule.path, rule.select, rule.drop, rule.title) for rule in settings.content
+    )
+    return ReadingRules(tuple(content), settings.keep_markdown)
 
 
 @cache

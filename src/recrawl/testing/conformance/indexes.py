@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from recrawl.crawler.ports import PageIndex
-from recrawl.terms import Document
+from recrawl.terms import About, Document
 
 __all__ = ["IndexSuite"]
 
@@ -51,6 +51,21 @@ class IndexSuite:
         assert index.signature(f"{HOST}/zebra") == b"new"
         assert index.search("friends")[0] == 2
         assert [hit.fetched_at_s for hit in index.search("lions")[1]] == [6.0]
+
+    def test_what_else_is_kept_of_a_page_comes_back(self, index: PageIndex) -> None:
+        """Markdown, and what it says of itself, where they are kept."""
+        about = About("2026-01-02", "", "Ada", (f"{HOST}/licence",), "noai", "", (("A", "a"),))
+        kept = Document(
+            f"{HOST}/1", "A", "A\nwords", 5.0, b"s", ("A",), "en", (), "# A\n\nwords\n", about
+        )
+        index.replace(kept)
+        index.replace(Document(f"{HOST}/2", "B", "B\nother words", 5.0, b"t"))
+        index.commit()
+
+        assert index.copy(f"{HOST}/1") == kept
+        plain = index.copy(f"{HOST}/2")
+        assert plain is not None
+        assert (plain.markdown, plain.about) == ("", None)
 
     def test_what_a_copy_says_anew_is_told(self, index: PageIndex) -> None:
         """Lines that came and went, and nothing where no copy is held."""

@@ -20,10 +20,11 @@ from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.fetch.extract import PDF, PageExtractor
 from recrawl.crawler.fetch.isolation.cheap import is_cheap
 from recrawl.crawler.fetch.isolation.reader import Limits, Reader
+from recrawl.crawler.fetch.reading_rules import ReadingRules
 from recrawl.crawler.fetch.signature import raw_hash
 from recrawl.crawler.ports import Extractor
 from recrawl.errors import PoisonPage, ReadingCut
-from recrawl.terms import Extract, FetchResponse
+from recrawl.terms import About, Extract, FetchResponse
 
 __all__ = ["IsolatedExtractor"]
 
@@ -50,6 +51,9 @@ class _Page(msgspec.Struct):
     noindex: bool
     nofollow: bool
     needs_scripts: bool
+    main: str
+    markdown: str
+    about: About | None
 
 
 _Dated = list[tuple[str, float | None]]
@@ -65,16 +69,16 @@ class IsolatedExtractor(Extractor):
     ----------
     agent : product token of the robot
     limits : of one page; both readers together take no more memory
+    rules : how pages are read
     """
 
-    def __init__(self, agent: str, limits: Limits) -> None:
+    def __init__(self, agent: str, limits: Limits, rules: ReadingRules | None = None) -> None:
         quick_bytes = int(limits.memory_bytes * _QUICK_MEMORY)
         slow_bytes = int(limits.memory_bytes * _SLOW_MEMORY)
-        self._in_place = PageExtractor(agent)
-        self._quick = _Lane(
-            "quick", Reader(agent, Limits(limits.cpu_s * _QUICK_SHARE, quick_bytes))
-        )
-        self._slow = _Lane("slow", Reader(agent, Limits(limits.cpu_s, slow_bytes)))
+        self._in_place = PageExtractor(agent, rules)
+        quick = Limits(limits.cpu_s * _QUICK_SHARE, quick_bytes)
+        self._quick = _Lane("quick", Reader(agent, quick, rules))
+        self._slow = _Lane("slow", Reader(agent, Limits(limits.cpu_s, slow_bytes), rules))
         self._slow_hosts = _Recent()
         self._poisoned_hosts = _Recent()
         self._waiting: Counter[str] = Counter()  # for the slow lane, by host
@@ -100,6 +104,9 @@ class IsolatedExtractor(Extractor):
             noindex=found.noindex,
             nofollow=found.nofollow,
             needs_scripts=found.needs_scripts,
+            main=found.main,
+            markdown=found.markdown,
+            about=found.about,
         )
 
     @override

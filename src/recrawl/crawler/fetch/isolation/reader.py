@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from recrawl.crawler.fetch.isolation.worker import BROKEN, LAST, NO_MEMORY, READY
+from recrawl.crawler.fetch.reading_rules import ReadingRules
 from recrawl.errors import PoisonPage, ReadingCut, StateError
 from recrawl.terms import FetchResponse
 
@@ -57,11 +58,13 @@ class Reader:
     ----------
     agent : product token of the robot
     limits : of each page
+    rules : how pages are read
     """
 
-    def __init__(self, agent: str, limits: Limits) -> None:
+    def __init__(self, agent: str, limits: Limits, rules: ReadingRules | None = None) -> None:
         self.starts = 0
         self._agent = agent
+        self._rules = (rules or ReadingRules()).dump()
         self._limits = limits
         self._kinds: set[str] = set()  # what the process has loaded, or will at its next start
         self._process: subprocess.Popen[bytes] | None = None
@@ -85,6 +88,7 @@ class Reader:
             "content_type": response.content_type,
             "charset": response.charset,
             "robots_tag": response.robots_tag,
+            "usage": response.usage,
         }
         head = json.dumps({"kind": kind, "length": len(response.body), "told": told}).encode()
         while True:
@@ -125,7 +129,7 @@ class Reader:
         limits = self._limits
         arguments = [
             self._agent, str(os.getpid()), str(limits.cpu_s), str(limits.memory_bytes),
-            ",".join(self._kinds), ":".join(filter(None, sys.path)),
+            ",".join(self._kinds), self._rules, ":".join(filter(None, sys.path)),
         ]  # fmt: skip
         try:
             self._process = subprocess.Popen(

@@ -15,9 +15,12 @@ import resource
 import select
 import signal
 import sys
+from dataclasses import asdict
 from typing import Any, Final, NoReturn
 
 from recrawl.crawler.fetch.extract import CHARSETS, PageExtractor
+from recrawl.crawler.fetch.markdown import load as load_markdown
+from recrawl.crawler.fetch.reading_rules import ReadingRules
 from recrawl.terms import FetchResponse
 
 __all__ = ["BROKEN", "LAST", "MORE", "NO_MEMORY", "READY", "main"]
@@ -39,11 +42,14 @@ def main() -> None:
     """Serve until the parent hangs up, or asks nothing for a minute.
 
     Arguments: product token, parent's number, seconds of processor time a page, bytes of memory,
-    what is to be read ("page", "pdf", "sitemap", "feed").
+    what is to be read ("page", "pdf", "sitemap", "feed"), rules of reading.
     """
-    name, parent, cpu_s, memory_bytes, kinds = sys.argv[1:6]
-    extractor = PageExtractor(name)
+    name, parent, cpu_s, memory_bytes, kinds, rules = sys.argv[1:7]
+    reading = ReadingRules.load(rules)
+    extractor = PageExtractor(name, reading)
     _load(kinds)
+    if reading.markdown:
+        load_markdown()
     held = os.open("/proc/self/statm", os.O_RDONLY)
     _lock_up(int(parent), int(memory_bytes))
     _send(READY)
@@ -86,6 +92,9 @@ def _read(extractor: PageExtractor, kind: str, response: FetchResponse) -> Any:
         "noindex": found.noindex,
         "nofollow": found.nofollow,
         "needs_scripts": found.needs_scripts,
+        "main": found.main,
+        "markdown": found.markdown,
+        "about": None if found.about is None else asdict(found.about),
     }
 
 

@@ -273,6 +273,8 @@ CREATE TABLE document (
     language text NOT NULL,
     fetched_at_s double precision NOT NULL,
     signature bytea NOT NULL,
+    markdown text NOT NULL DEFAULT '',
+    about text, -- JSON: what the page says of itself
     words tsvector NOT NULL,
     stems tsvector NOT NULL
 );

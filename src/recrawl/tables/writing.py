@@ -1,4 +1,4 @@
-"""Plans as tables: the pages as they came, with a column crawl_rate."""
+"""Tables that are written: Parquet, CSV or JSON Lines by their ending, all of it or nothing."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -11,12 +11,9 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from recrawl.api.plan_solution import SolvedPlan, with_rates
-from recrawl.cli.plan.progress import track
 from recrawl.errors import InputError, StateError
-from recrawl.tables.reading import PageTable
 
-__all__ = ["SINKS", "check_out", "write_batch", "write_batches", "write_plan"]
+__all__ = ["SINKS", "check_out", "write_batch", "write_batches"]
 
 
 class _Sink(Protocol):
@@ -110,15 +107,3 @@ def write_batches(out: Path, first: pa.RecordBatch, others: Iterable[pa.RecordBa
         raise StateError(f"{out}: cannot be written: {os.strerror(error.errno or 5)}") from error
     finally:
         part.unlink(missing_ok=True)
-
-
-def write_plan(table: PageTable, solved: SolvedPlan, out: Path) -> None:
-    """Write the table again with crawl rates, in its unit of time; all of it or nothing.
-
-    Raises
-    ------
-    StateError
-        When the file cannot be written.
-    """
-    batches = with_rates(track(table, None, "writing"), solved)
-    write_batches(out, next(batches), batches)

@@ -1,0 +1,105 @@
+"""The main content of a page as Markdown, by html-to-markdown, which the extra ``markdown`` brings.
+
+Headings, lists, tables, code with its language and links are kept, the links absolute. What a
+host repeats on its pages is not known here; the index leaves it out
+(:mod:`recrawl.crawler.index.boilerplate`).
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib.util import find_spec
+from typing import Any, Final
+
+from selectolax.lexbor import LexborNode
+
+__all__ = ["is_available", "load", "markdown"]
+
+MAX_MARKDOWN: Final = 2_000_000  # characters
+# Links of a heading to itself, which are no content.
+_HEADLINKS: Final = "a.headerlink, a.anchor, a.anchor-link, a.header-anchor"
+_HEADMARKS: Final = " \t\n\f#\u00a7\u00b6\u200b\U0001f517"  # as texts of such links
+_LANGUAGE: Final = re.compile(
+    r"(?:^|\s)(?:language|lang|highlight(?:-source)?|brush:?)[-\s]+([a-z0-9+#_.-]{1,30})",
+    re.IGNORECASE,
+)
+_NO_LANGUAGE: Final = frozenset({"default", "none", "notranslate", "text", "plain", "plaintext"})
+_FENCE: Final = re.compile(r"\s{0,40}(?:[-*>]\s+)*(`{3,}|~{3,})")
+_NEEDLESS: Final = re.compile(r"(?<=\w)\\(?=-\w)|(?<=\(\w)\\(?=\))")
+_EMPTY_LINES: Final = re.compile(r"\n{3,}")
+
+
+def is_available() -> bool:
+    """Tell whether the library is installed."""
+    return find_spec("html_to_markdown") is not None
+
+
+def load() -> None:
+    """Load the library, as long as files can be opened."""
+    _options("http://localhost/")
+
+
+def markdown(roots: Iterable[LexborNode], base: str) -> str:
+    """Return what stands in some elements as CommonMark with tables. Changes the tree.
+
+    Parameters
+    ----------
+    roots : elements, in their order
+    base : address from which links are meant
+    """
+    parts = []
+    for root in roots:
+        for node in root.css(_HEADLINKS):
+            if not node.text().strip(_HEADMARKS):
+                node.decompose()
+        for node in root.css("pre"):
+            _name_language(node)
+        parts.append((root.html or "").replace("\f", ""))
+    convert, options = _options(base)
+    made = convert("".join(parts), options).content or ""
+    lines = _EMPTY_LINES.sub("\n\n", made[:MAX_MARKDOWN].replace("\x00", " ")).strip().split("\n")
+    return "\n".join(_readable(lines)) + "\n"
+
+
+def _readable(lines: list[str]) -> Iterator[str]:
+    """Yield lines without escapes that change nothing: hyphens in words, what closes a bracket."""
+    fence = ""
+    for line in lines:
+        mark = _FENCE.match(line)
+        if mark and (not fence or mark[1].startswith(fence)):
+            fence = "" if fence else mark[1]
+        yield line if fence or "`" in line or "\\" not in line else _NEEDLESS.sub("", line)
+
+
+def _name_language(pre: LexborNode) -> None:
+    """Write the language of code where the converter looks for it."""
+    node: LexborNode | None = pre
+    for _ in range(3):  # the element itself, and what highlighters put around it
+        if node is None:
+            return
+        found = _LANGUAGE.search(node.attributes.get("class") or "")
+        if found and found[1].lower() not in _NO_LANGUAGE:
+            pre.attrs["class"] = f"language-{found[1].lower()}"
+            return
+        node = node.parent
+
+
+@cache
+def _converter() -> Any:
+    import html_to_markdown  # with 22 MB loaded only by who keeps Markdown
+
+    return html_to_markdown
+
+
+def _options(base: str) -> tuple[Any, Any]:
+    library = _converter()
+    options = library.ConversionOptions(
+        base_url=base,
+        extract_metadata=False,
+        bullets="-",
+        escape_misc=True,
+        escape_asterisks=True,
+        compact_tables=True,
+        skip_images=False,
+    )
+    return library.convert, options

@@ -1,0 +1,64 @@
+"""What fetches, as a configuration says: over HTTP, and with a browser for some pages."""
+
+import contextlib
+
+from recrawl.crawler.fetch.browser import BrowserFetcher, RenderRule, browser_program
+from recrawl.crawler.fetch.http import FetchBounds, HttpFetcher
+from recrawl.crawler.ports import Fetcher
+from recrawl.crawler.settings import Settings
+from recrawl.crawler.wiring.access import host_headers, proxy
+from recrawl.errors import InvalidSettings
+
+__all__ = ["browser_fetcher", "http_fetcher"]
+
+
+def http_fetcher(settings: Settings, *, is_stranger: bool = False) -> HttpFetcher:
+    """Return what fetches over HTTP.
+
+    Parameters
+    ----------
+    is_stranger : it knows no secret, and reaches no private address
+
+    Raises
+    ------
+    InvalidSettings
+        A secret that the configuration names cannot be read.
+    """
+    return HttpFetcher(
+        user_agent=settings.user_agent,
+        contact=settings.contact,
+        bounds=FetchBounds(timeout_s=settings.timeout_s, max_bytes=settings.max_bytes),
+        allow_private=() if is_stranger else settings.allow_private,
+        keep_headers=settings.warc is not None,
+        besides=None if is_stranger else host_headers(settings),
+        proxy=proxy(settings),
+    )
+
+
+async def browser_fetcher(
+    stack: contextlib.AsyncExitStack, settings: Settings, inner: Fetcher
+) -> BrowserFetcher:
+    """Return what has some pages filled by a browser, and leaves the others to ``inner``.
+
+    Raises
+    ------
+    InvalidSettings
+        Chromium or the package that drives it is missing.
+    """
+    program = browser_program()
+    if program is None:
+        raise InvalidSettings(
+            "render: pages are to be filled by a browser: install recrawl[browser], and Chromium "
+            "(Debian: apt-get install chromium)"
+        )
+    strangers = await stack.enter_async_context(http_fetcher(settings, is_stranger=True))
+    return BrowserFetcher(
+        inner,
+        strangers,
+        rules=[RenderRule(rule.path, rule.wait_for, rule.settle_s) for rule in settings.render],
+        program=program,
+        agent=settings.name,
+        delay_s=settings.delay_s,
+        timeout_s=settings.timeout_s,
+        max_bytes=settings.max_bytes,
+    )

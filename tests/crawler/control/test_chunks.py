@@ -1,0 +1,71 @@
+"""Pages in pieces: all of it, within bounds, with names that last."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recrawl.crawler.control.chunks import chunks
+
+URL = "http://a.test/"
+PAGE = """Before.
+
+# Guide
+
+Text of the guide.
+
+## Install it
+
+Run this.
+
+```sh
+# no heading
+apt-get install it
+```
+
+## Use it
+
+One sentence. Another sentence that is longer.
+
+### Use it
+
+Twice the same name.
+"""
+PLACES = (("Guide", "guide"), ("Install it", "install"), ("Use it", "use"), ("Use it", "use-1"))
+
+
+def test_a_page_is_cut_at_its_headings() -> None:
+    """Code is no heading; each piece has its place, and the address that leads there."""
+    found = chunks(URL, PAGE, PLACES, 400)
+    assert [(one.headings, one.anchor) for one in found] == [
+        ((), ""),
+        (("Guide",), "guide"),
+        (("Guide", "Install it"), "install"),
+        (("Guide", "Use it"), "use"),
+        (("Guide", "Use it", "Use it"), "use-1"),
+    ]
+    assert "# no heading\napt-get" in found[2].text
+    assert found[0].text == "Before."
+
+
+def test_names_last() -> None:
+    """What is written elsewhere on a page changes no piece; what changes keeps its name."""
+    before = chunks(URL, PAGE, PLACES, 400)
+    after = chunks(URL, PAGE.replace("Run this.", "Run that, now."), PLACES, 400)
+    assert [one.id for one in before] == [one.id for one in after]
+    changed = [one.headings for one, other in zip(before, after, strict=True) if one != other]
+    assert changed == [("Guide", "Install it")]
+    assert len({one.id for one in before}) == len(before)
+    assert not {one.id for one in before} & {
+        one.id for one in chunks("http://b.test/", PAGE, (), 400)
+    }
+
+
+WORDS = st.text(alphabet="ab .\n#`-\u3002", max_size=400)
+
+
+@given(WORDS, st.integers(1, 60))
+def test_everything_is_in_one_piece(text: str, most: int) -> None:
+    """Once, in order, none longer than it may be."""
+    found = chunks(URL, text, (), most)
+    assert "".join("".join(one.text.split()) for one in found) == "".join(text.split())
+    assert all(len(one.text) <= most for one in found)
+    assert len({one.id for one in found}) == len(found)

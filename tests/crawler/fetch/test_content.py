@@ -1,0 +1,139 @@
+"""What of a page is content where people say so, as Markdown, and what pages say of themselves."""
+
+import asyncio
+
+import pytest
+
+from recrawl.crawler.fetch.extract import PageExtractor
+from recrawl.crawler.fetch.isolation.extractor import IsolatedExtractor
+from recrawl.crawler.fetch.isolation.reader import Limits
+from recrawl.crawler.fetch.markdown import is_available
+from recrawl.crawler.fetch.reading_rules import ContentRule, ReadingRules
+from recrawl.terms import Extract, FetchResponse
+
+URL = "https://a.test/docs/page.html"
+HTML = """<!doctype html><html lang="en"><head><title>Site | Page</title>
+<meta name="author" content="Ada  Lovelace"><meta name="robots" content="noai, max-snippet:20">
+<meta property="article:published_time" content="2026-01-02T03:04:05Z">
+<meta name="tdm-reservation" content="1"><link rel="license" href="/licence">
+<script type="application/ld+json">{"@graph": [{"dateModified": "2026-02-03"}]}</script></head>
+<body><aside class="menu"><a href="/a">Menu</a></aside>
+<main><h1 id="top">Page</h1><p>One <a href="../b?c=d#e">link</a> and <code>x*y</code>.</p>
+<section id="install"><h2>Install<a class="headerlink" href="#install">\u00b6</a></h2>
+<div class="highlight-sh notranslate"><pre>apt-get  install
+  it</pre></div><ul><li>one<ul><li>two</li></ul></li></ul>
+<table><tr><th>A</th><th>B</th></tr><tr><td>1</td><td>x|y</td></tr></table></section>
+<div class="share">Share it</div></main>
+<article><h1>Title of it</h1><p>In the article.</p></article>
+<footer>Made by</footer></body></html>"""
+
+
+def read(html: str, *rules: ContentRule, markdown: bool = False, url: str = URL) -> Extract:
+    """Read a page by rules."""
+    response = FetchResponse(url, 200, html.encode(), "text/html", "utf-8", usage="TDM-Policy: /p")
+    return PageExtractor("recrawl", ReadingRules(rules, markdown)).page(response)
+
+
+def test_people_say_what_is_content() -> None:
+    """By path; where a selector finds nothing, the page is read as without the rule."""
+    rule = ContentRule("/docs/*", "article", (), "article h1")
+    found = read(HTML, rule)
+    assert (found.title, found.text) == ("Title of it", "Title of it\nIn the article.")
+    assert found.main == "article"
+    assert "https://a.test/a" in found.links  # where links lead is another question
+    plain = read(HTML)
+    assert plain.main == "main"
+    assert read(HTML, rule, url="https://a.test/blog") == plain
+    assert read(HTML, ContentRule("/docs/*", ".nowhere")) == plain
+    assert "Share it" in plain.text
+    assert "Share it" not in read(HTML, ContentRule("*", drop=(".share", ".nowhere"))).text
+    assert read(HTML, ContentRule("*", "aside")).text == "Menu"  # also what is none elsewhere
+    several = read(HTML, ContentRule("*", "main, main h1, article"))
+    assert several.text.count("Page") == 1
+    assert several.text.endswith("In the article.")
+
+
+def test_the_first_rule_that_matches_counts() -> None:
+    """As everywhere in the configuration."""
+    rules = ReadingRules((ContentRule("/docs/a*", "a"), ContentRule("/docs/*", "b")))
+    assert rules.of("http://a.test/docs/all") == rules.content[0]
+    assert rules.of("http://a.test/docs/bll") == rules.content[1]
+    assert rules.of("http://a.test/") is None
+    assert ReadingRules.load(rules.dump()) == rules
+
+
+@pytest.mark.skipif(not is_available(), reason="html-to-markdown is not installed")
+def test_markdown_keeps_what_text_does_not() -> None:
+    """Headings, code with its language, lists, tables and links, which are absolute."""
+    told = read(HTML, markdown=True).markdown
+    assert "# Page\n\nOne [link](https://a.test/b?c=d#e) and `x*y`.\n\n## Install\n" in told
+    assert "```sh\napt-get  install\n  it\n```" in told
+    assert "- one\n  - two" in told
+    assert "| A | B |\n| --- | --- |\n| 1 | x\\|y |" in told
+    assert "Menu" not in told
+    assert "Made by" not in told
+    html = "<main><p>git-rebase(1) a*b*\n1) x<p>1) y<p>- z<pre>a\\-b (1\\)</pre><p>c\\-d `e"
+    told = read(html, markdown=True).markdown
+    assert told.startswith("git-rebase(1) a\\*b\\*")
+    assert "\n\n1\\) y\n\n\\- z\n" in told  # which would be lists
+    assert "\na\\-b (1\\)\n" in told
+    linked = "<main><h2><a class='anchor' href='#a'>All</a> <a class='anchor' href='#a'>#</a></h2>"
+    assert read(linked, markdown=True).markdown == f"## [All]({URL}#a)\n"
+    chosen = read(HTML, ContentRule("*", "article"), markdown=True)
+    assert chosen.markdown == "# Title of it\n\nIn the article.\n"
+
+
+@pytest.mark.skipif(not is_available(), reason="html-to-markdown is not installed")
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<main>" + "<blockquote>" * 3000 + "deep",
+        "<main>" + "<ul><li>" * 3000 + "deep",
+        "<main><table>" + "<tr><td>" * 2000 + "x",
+        "<main><pre>" + "`" * 5000,
+        "<main>" + "<a href='x'>" * 2000,
+        "<main>\x00\ufffe<p>&lt;script&gt;alert(1)&lt;/script&gt;",
+        "",
+    ],
+)
+def test_whatever_is_served_markdown_ends(html: str) -> None:
+    """And text that looks like markup is none."""
+    told = read(html, markdown=True).markdown
+    assert "<script" not in told.replace("\\<", "")
+    assert "\x00" not in told
+
+
+@pytest.mark.skipif(not is_available(), reason="html-to-markdown is not installed")
+def test_what_a_page_says_of_itself_is_recorded() -> None:
+    """As it is written: whoever reads it decides what to make of it."""
+    about = read(HTML, markdown=True).about
+    assert about is not None
+    assert about.published == "2026-01-02T03:04:05Z"
+    assert about.modified == "2026-02-03"
+    assert about.author == "Ada Lovelace"
+    assert about.licenses == ("https://a.test/licence",)
+    assert about.robots == "noai, max-snippet:20"
+    assert about.usage == "TDM-Policy: /p, tdm-reservation: 1"
+    assert about.places == (("Page", "top"), ("Install", "install"))
+    assert read(HTML).about is None
+    for wrong in ("[" * 100_000, '{"author": [[]]}', '{"@graph": 3}', "{", '"x"'):
+        html = f'<script type="application/ld+json">{wrong}</script><p>x'
+        assert read(html, markdown=True).about is not None
+
+
+@pytest.mark.skipif(not is_available(), reason="html-to-markdown is not installed")
+def test_a_reader_reads_by_the_same_rules() -> None:
+    """In its own process, within the memory that it has."""
+    rules = ReadingRules((ContentRule("/docs/*", "main", (".share",), "h1"),), markdown=True)
+    response = FetchResponse(URL, 200, HTML.encode(), "text/html", "utf-8", usage="TDM-Policy: /p")
+
+    async def main() -> Extract:
+        extractor = IsolatedExtractor("recrawl", Limits(2.0, 512 * 2**20), rules)
+        try:
+            return await extractor.page(response)
+        finally:
+            extractor.close()
+
+    found = asyncio.run(main())
+    assert found == PageExtractor("recrawl", rules).page(response)
+    assert found.markdown.startswith("# Page")
