@@ -72,6 +72,8 @@ RIGHT: dict[str, list[str]] = {
     "check": ["check", "--state", "state"],
     "backup": ["backup", "copy", "--state", "state"],
     "restore": ["restore", "copied", "--state", "anew"],
+    # Right but for its database, which nobody runs there.
+    "move": ["move", "state", "postgresql://nobody@127.0.0.1:1/none"],
     "plan": ["plan", "pages.csv", "--budget", "10/d"],
     "order": ["order", "plan.csv"],
     "probe": ["probe", "dbworld", "--probes", "3"],

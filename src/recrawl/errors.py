@@ -10,6 +10,9 @@
     │   └── MissingPart       a library that an extra brings is not installed (also an ImportError)
     ├── NotConverged          a solver stopped short of its tolerance
     ├── StateError            the state directory cannot be used as it is
+    │   ├── UnusableDatabase  a database that was named cannot be used (also an InputError)
+    │   │   └── DatabaseAway  it does not answer; it may later
+    │   └── OwnershipLost     another process has taken the place of this one
     ├── NothingIndexed        a crawl ended without a single page in its index
     ├── FetchError            one HTTP exchange failed; carries what happened
     ├── SinkError             a sink of changes takes nothing now; carries when it may again
@@ -23,6 +26,7 @@ import lacks, :func:`missing_part` turns into a MissingPart.
 from typing import Final
 
 __all__ = [
+    "DatabaseAway",
     "FetchError",
     "InputError",
     "InvalidModel",
@@ -31,11 +35,13 @@ __all__ = [
     "MissingPart",
     "NotConverged",
     "NothingIndexed",
+    "OwnershipLost",
     "PoisonPage",
     "ReadingCut",
     "RecrawlError",
     "SinkError",
     "StateError",
+    "UnusableDatabase",
     "missing_part",
 ]
 
@@ -112,6 +118,18 @@ class NotConverged(RecrawlError):
 
 class StateError(RecrawlError):
     """The state directory is in use, corrupt, full or written by a newer version."""
+
+
+class UnusableDatabase(StateError, InputError):
+    """A database that was named holds something else, is too old or new, or cannot be written."""
+
+
+class DatabaseAway(UnusableDatabase):
+    """A database does not answer, or has ended a transaction; it may answer later."""
+
+
+class OwnershipLost(StateError):
+    """A process was not heard of for too long: others own its shards, and it writes no more."""
 
 
 class NothingIndexed(RecrawlError):

@@ -22,6 +22,7 @@ __all__ = [
     "BufferedPage",
     "Change",
     "ChangeKind",
+    "Database",
     "Difference",
     "Discovery",
     "Document",
@@ -52,6 +53,25 @@ INDEXABLE: Final = frozenset(
     """text/html application/xhtml+xml text/plain text/markdown text/x-markdown text/xml
     application/xml application/pdf""".split()
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """A database that several processes keep the state of a crawl in; shown without a password.
+
+    Parameters
+    ----------
+    address : postgresql://user@host/name
+    """
+
+    address: str
+
+    def __str__(self) -> str:
+        """Return the address as it may be shown."""
+        scheme, _, rest = self.address.partition("://")
+        who, at, where = rest.rpartition("@")
+        name = who.partition(":")[0]
+        return f"{scheme}://{name}{at}{where}".partition("?")[0]
 
 
 class Kind(StrEnum):

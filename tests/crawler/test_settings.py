@@ -134,6 +134,9 @@ KEYS: list[tuple[str, Any, str]] = [
     ("deliver", (dataclasses.asdict(SINK),), '[[deliver]]\nto = "https://hooks.my.domain/in?a=b"\n'
      'name = "hook"\ncontent = "markdown"\nchunks = 800\npaths = ["/docs/*"]\nremovals = "mark"\n'
      'table = "pages"\nbatch = 9\nsecret_env = "KEY"\ntimeout = "5s"\nretry_for = "1h"'),
+    ("shards", 8, "[cluster]\nshards = 8"),
+    ("memory_bytes", 2**28, '[cluster]\nmemory = "256MiB"'),
+    ("lease_s", 20.0, '[cluster]\nlease = "20s"'),
     ("feed_keep_s", 7 * 86_400.0, '[feed]\nkeep = "7d"'),
     ("indexnow_key", "abc-12345", '[signals]\nindexnow_key = "abc-12345"'),
     ("callback", "https://c.my.domain:8443", '[signals]\ncallback = "https://C.my.domain:8443/"'),
@@ -323,6 +326,9 @@ def test_no_key_is_left_out_above() -> None:
         (["'a.ndjson' is there twice"],
          "[[deliver]]\nto = 'a.ndjson'\n[[deliver]]\nto = 'a.ndjson'"),
         (["'tos'", "did you mean 'to'"], "[[deliver]]\ntos = 'a.ndjson'"),
+        (["cluster.shards", "0"], "[cluster]\nshards = 0"),
+        (["cluster.memory", "'1kB'"], '[cluster]\nmemory = "1kB"'),
+        (["state", "mysql://", "postgresql://"], 'state = "mysql://a/b"'),
         (["feed.keep", "'0s'"], '[feed]\nkeep = "0s"'),
         (["'kept'", "[feed]", "keep"], '[feed]\nkept = "1d"'),
         (["signals.indexnow_key", "'short'", "8 to 128"], '[signals]\nindexnow_key = "short"'),

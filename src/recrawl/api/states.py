@@ -1,13 +1,13 @@
 """The state of a crawl, read beside it: `recrawl.open_state`."""
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from recrawl.crawler.control.urls import normalise
+from recrawl.crawler.ports import StatePlace
 from recrawl.crawler.reports.page import explain_page
 from recrawl.crawler.reports.status import status_report
-from recrawl.crawler.settings import Settings
+from recrawl.crawler.settings import Settings, place_of
 from recrawl.crawler.wiring.stores import open_frontier, open_index
 from recrawl.errors import InputError
 from recrawl.terms import Hit
@@ -21,7 +21,7 @@ __all__ = ["State", "open_state"]
 class State:
     """A state directory, opened for reading. Made by :func:`open_state`; use it as a context."""
 
-    def __init__(self, directory: Path, settings: Settings | None) -> None:
+    def __init__(self, directory: StatePlace, settings: Settings | None) -> None:
         self._directory = directory
         self._settings = settings
         self._frontier = open_frontier(directory, read_only=True)
@@ -70,12 +70,12 @@ class State:
         self._frontier.close()
 
 
-def open_state(directory: str | Path, *, settings: Settings | None = None) -> State:
+def open_state(directory: str | StatePlace, *, settings: Settings | None = None) -> State:
     """Open the state of a crawl for reading, whether the crawl runs or not.
 
     Parameters
     ----------
-    directory : of the state
+    directory : of the state; or the address of a database, as postgresql://user@host/crawl
     settings : of the crawl, for what :meth:`State.explain` says of addresses that it does not know
 
     Raises
@@ -91,7 +91,7 @@ def open_state(directory: str | Path, *, settings: Settings | None = None) -> St
             print(state.status()["pages"])
             print(state.pages().to_pandas())
     """
-    return State(Path(directory), settings)
+    return State(place_of(directory), settings)
 
 
 def _as_table(batches: Iterable[tuple[list[str], list[tuple[Any, ...]]]]) -> "pa.Table":

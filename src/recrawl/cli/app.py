@@ -53,6 +53,7 @@ VERBS: tuple[tuple[str, str, Group, str], ...] = (
     ("check", "crawler.upkeep:check", CRAWLER, "Tell whether state and index are whole."),
     ("backup", "crawler.upkeep:backup", CRAWLER, "Copy state and index, while the crawl goes on."),
     ("restore", "crawler.upkeep:restore", CRAWLER, "Go on from a backup."),
+    ("move", "crawler.move:move", CRAWLER, "Take a state to a database, or back."),
     ("plan", "plan.verb:main", DECISIONS, "How often to visit each page, from a table."),
     ("order", "order.verb:main", DECISIONS, "Which page comes next, from a plan."),
     ("probe", "probe.verb:main", DECISIONS, "Exactly when to probe a source, or many."),

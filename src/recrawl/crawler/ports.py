@@ -9,7 +9,8 @@ Longer than most modules because every port says there what it promises, method 
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ParamSpec, Protocol, TypeVar
+from pathlib import Path
+from typing import ParamSpec, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from recrawl.crawler.control.evidence import Evidence, PlannedPages
 from recrawl.terms import (
     Birth,
     Change,
+    Database,
     Difference,
     Discovery,
     Document,
@@ -53,11 +55,13 @@ __all__ = [
     "PageIndex",
     "Preparation",
     "Sink",
+    "StatePlace",
     "Subscriptions",
     "Worths",
 ]
 
 
+StatePlace: TypeAlias = Path | Database  # where the state of a crawl lies
 P = ParamSpec("P")
 T = TypeVar("T")
 

@@ -7,7 +7,6 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator
-from pathlib import Path
 from urllib.parse import parse_qs
 
 import msgspec
@@ -18,6 +17,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Scope
 
+from recrawl.crawler.ports import StatePlace
 from recrawl.crawler.reports.status import status_report
 from recrawl.crawler.settings import Settings
 from recrawl.errors import InputError, RecrawlError, StateError
@@ -61,7 +61,7 @@ class CrawlPages:
     """
 
     def __init__(
-        self, directory: Path, *, access: Access, settings: Settings | None, config: str
+        self, directory: StatePlace, *, access: Access, settings: Settings | None, config: str
     ) -> None:
         self._access = access
         self._settings = settings

@@ -7,11 +7,11 @@ import signal
 import socket
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 
 import uvicorn
 from starlette.types import ASGIApp
 
+from recrawl.crawler.ports import StatePlace
 from recrawl.crawler.settings import Settings
 from recrawl.web.app import CrawlPages, make_app
 from recrawl.web.guard import Access
@@ -24,7 +24,7 @@ _OF_ONE_CLIENT, _IN_ALL = 256, 800  # connections; each takes a file, of which m
 
 async def serve(
     listener: socket.socket,
-    directory: Path,
+    directory: StatePlace,
     *,
     access: Access,
     settings: Settings | None = None,

@@ -5,7 +5,7 @@ Each thread that asks has connections of its own, because a slow question must h
 
 from pathlib import Path
 
-from recrawl.crawler.ports import Frontier, PageIndex
+from recrawl.crawler.ports import Frontier, PageIndex, StatePlace
 from recrawl.crawler.wiring.stores import CrawlHistory, open_frontier, open_history, open_index
 from recrawl.errors import StateError
 
@@ -20,7 +20,7 @@ class CrawlSource:
     directory : of the state; it need not hold a crawl yet
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: StatePlace) -> None:
         self.directory = directory
         self._frontier: Frontier | None = None
         self._history: CrawlHistory | None = None
@@ -54,7 +54,7 @@ class CrawlSource:
         StateError
             There is none yet, or it is damaged.
         """
-        mark = _mark(self.directory / "index", self.directory / "index" / "language")
+        mark = _index_mark(self.directory)
         if self._index is None or mark != self._index_mark:
             if self._index is not None:
                 self._index.close()
@@ -71,18 +71,28 @@ class CrawlSource:
         self._frontier = self._history = self._index = None
 
     def _open_state(self) -> None:
-        mark = _mark(self.directory / "state.sqlite3")
+        mark = _state_mark(self.directory)
         if self._frontier is not None and mark == self._state_mark:
             return
         for part in (self._frontier, self._history):
             if part is not None:
                 part.close()
         self._frontier = self._history = None
-        if not self.directory.is_dir():
+        if isinstance(self.directory, Path) and not self.directory.is_dir():
             raise StateError(f"there is no directory {self.directory}")
         self._frontier = open_frontier(self.directory, read_only=True)
         self._history = open_history(self.directory)
         self._state_mark = mark
+
+
+def _state_mark(place: StatePlace) -> tuple[int, ...]:
+    return _mark(place / "state.sqlite3") if isinstance(place, Path) else ()
+
+
+def _index_mark(place: StatePlace) -> tuple[int, ...]:
+    if not isinstance(place, Path):
+        return ()
+    return _mark(place / "index", place / "index" / "language")
 
 
 def _mark(*paths: Path) -> tuple[int, ...]:

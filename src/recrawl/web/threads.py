@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
+from recrawl.crawler.ports import StatePlace
 from recrawl.web.source import CrawlSource
 
 __all__ = ["Reader"]
@@ -24,7 +24,7 @@ class Reader:
     name : of the thread
     """
 
-    def __init__(self, directory: Path, name: str) -> None:
+    def __init__(self, directory: StatePlace, name: str) -> None:
         self._source = CrawlSource(directory)
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
 

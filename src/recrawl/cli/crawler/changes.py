@@ -13,10 +13,10 @@ from typing import Annotated, Any, Final, Literal
 
 from cyclopts import Parameter
 
-from recrawl.cli.crawler.place import state_directory
+from recrawl.cli.crawler.place import state_place
 from recrawl.cli.output import note, printable, write
 from recrawl.crawler.control.scope import Weights
-from recrawl.crawler.ports import PageIndex
+from recrawl.crawler.ports import PageIndex, StatePlace
 from recrawl.crawler.reports.markdown import as_markdown
 from recrawl.crawler.runtime.feed_reader import FeedReader, Wanted
 from recrawl.crawler.wiring.stores import open_frontier, open_index
@@ -38,7 +38,7 @@ _COLUMNS: Final = (
 def changes(  # noqa: PLR0913 - its parameters are its options
     *,
     config: Path | None = None,
-    state: Path | None = None,
+    state: str | None = None,
     since: str = "0",
     follow: Annotated[bool, Parameter(negative="")] = False,
     format_: Annotated[Literal["ndjson", "csv", "parquet"], Parameter(name="--format")] = "ndjson",
@@ -101,7 +101,7 @@ def changes(  # noqa: PLR0913 - its parameters are its options
         )
     if any(not pattern for pattern in path):
         raise InputError("--path: a path pattern is empty; write one such as /docs/*")
-    directory = state_directory(config, state)
+    directory = state_place(config, state)
     patterns = Weights([(pattern, 1.0) for pattern in path], otherwise=0.0)
     wanted = Wanted(
         content=content,
@@ -125,7 +125,7 @@ def changes(  # noqa: PLR0913 - its parameters are its options
     return 0
 
 
-def _index_of(directory: Path, stack: contextlib.ExitStack) -> Callable[[], PageIndex | None]:
+def _index_of(directory: StatePlace, stack: contextlib.ExitStack) -> Callable[[], PageIndex | None]:
     """Return what opens the index once it is there."""
     opened: list[PageIndex] = []
 

@@ -64,7 +64,7 @@ def deliver(
         once=once,
         say=(lambda _: None) if quiet or json_ else note,
     )
-    if once and not settings.state.is_dir():
+    if once and isinstance(settings.state, Path) and not settings.state.is_dir():
         raise StateError(f"{settings.state} holds no crawl")
     with delivering(settings.state):
         threads.start()
@@ -123,7 +123,7 @@ def sync(
         there = f"there is {known}" if known else "there is none"
         raise InputError(f"{sink[:200]!r} is no sink of {config}; {there}")
     check_extras(chosen)
-    if not settings.state.is_dir():
+    if isinstance(settings.state, Path) and not settings.state.is_dir():
         raise StateError(f"{settings.state} holds no crawl")
     if verify:
         found = verified(settings.state, chosen[0], as_markdown)

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from recrawl.cli.crawler.place import DEFAULT_CONFIG, state_directory
+from recrawl.cli.crawler.place import DEFAULT_CONFIG, state_place
 from recrawl.cli.output import console, print_json, print_table
 from recrawl.crawler.control.urls import normalise
 from recrawl.crawler.reports.page import explain_page
@@ -23,7 +23,7 @@ def explain(
     url: str,
     *,
     config: Path | None = None,
-    state: Path | None = None,
+    state: str | None = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
     """Tell why a page is visited when it is: its rate, weight, price, host and last visits.
@@ -42,7 +42,7 @@ def explain(
     page_url = normalise(url)
     if page_url is None:
         raise InputError(f"{url!r} is no http or https address")
-    directory = state_directory(config, state)
+    directory = state_place(config, state)
     path = config or DEFAULT_CONFIG
     settings = load_settings(path) if state is None and path.exists() else None
     frontier = open_frontier(directory, read_only=True)

@@ -11,8 +11,9 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from recrawl.cli.crawler.place import state_directory
+from recrawl.cli.crawler.place import state_place
 from recrawl.cli.output import print_json, say
+from recrawl.crawler.ports import StatePlace
 from recrawl.crawler.reports.markdown import as_markdown
 from recrawl.crawler.wiring.stores import open_frontier, open_index
 from recrawl.errors import InputError, StateError
@@ -28,7 +29,7 @@ def export(
     *,
     out: Path,
     config: Path | None = None,
-    state: Path | None = None,
+    state: str | None = None,
     text: Annotated[bool, Parameter(negative="")] = False,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
@@ -64,7 +65,7 @@ def export(
         raise InputError(f"--out: {out} must end in {', '.join(writers)}")
     if text and what != "pages":
         raise InputError(f"--text: there is text of pages, not of {what}; leave it out")
-    directory = state_directory(config, state)
+    directory = state_place(config, state)
     frontier = open_frontier(directory, read_only=True)
     part = out.with_name(f"{out.name}.part")
     before = signal.signal(signal.SIGTERM, _interrupted)
@@ -92,7 +93,7 @@ def _interrupted(number: int, _: object) -> None:
     raise SystemExit(128 + number)
 
 
-def _with_text(table: Batches, directory: Path) -> Batches:
+def _with_text(table: Batches, directory: StatePlace) -> Batches:
     """Add what the index holds of each page."""
     with contextlib.closing(open_index(directory, read_only=True)) as index:
         for names, batch in table:

@@ -8,9 +8,10 @@ from typing import Annotated, Final
 import numpy as np
 from cyclopts import App, Parameter
 
-from recrawl.cli.crawler.place import DEFAULT_CONFIG, state_directory
+from recrawl.cli.crawler.place import DEFAULT_CONFIG, state_place
 from recrawl.cli.output import note, print_json, say
 from recrawl.crawler.control.urls import host_of, normalise
+from recrawl.crawler.ports import StatePlace
 from recrawl.crawler.settings import Settings, load_settings
 from recrawl.crawler.wiring.stores import open_frontier, open_tallies
 from recrawl.errors import InputError, InvalidTable
@@ -34,7 +35,7 @@ def from_log(
     *,
     host: str | None = None,
     config: Path | None = None,
-    state: Path | None = None,
+    state: str | None = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
     """Count the requests of people in the log of a web server, and have pages weigh by them.
@@ -57,7 +58,7 @@ def from_log(
     json_
         Print one JSON object and nothing else.
     """
-    directory, settings = state_directory(config, state), _settings(config, state)
+    directory, settings = state_place(config, state), _settings(config, state)
     with open_log(log) as lines:
         hosts = _hosts(directory)
         own = _checked_host(host) if host is not None else None
@@ -105,7 +106,7 @@ def from_table(
     address: str,
     count: str,
     config: Path | None = None,
-    state: Path | None = None,
+    state: str | None = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
     """Have pages weigh by counts in a table, as Search Console, Matomo and Plausible export them.
@@ -127,7 +128,7 @@ def from_table(
     json_
         Print one JSON object and nothing else.
     """
-    directory, settings = state_directory(config, state), _settings(config, state)
+    directory, settings = state_place(config, state), _settings(config, state)
     told = _read_counts(table, address, count)
     hosts = _hosts(directory)
     counts: dict[str, float] = {}
@@ -158,7 +159,7 @@ def from_table(
     return 0
 
 
-def _settings(config: Path | None, state: Path | None) -> Settings | None:
+def _settings(config: Path | None, state: str | None) -> Settings | None:
     path = config or DEFAULT_CONFIG
     return load_settings(path) if state is None and path.exists() else None
 
@@ -168,7 +169,7 @@ def _remind(settings: Settings | None, source: str) -> None:
         note(f"These counts have no say yet: give {source} a share under [importance].")
 
 
-def _hosts(directory: Path) -> list[str]:
+def _hosts(directory: StatePlace) -> list[str]:
     frontier = open_frontier(directory, read_only=True)
     try:
         return [record.host for record in frontier.hosts()]

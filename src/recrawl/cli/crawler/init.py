@@ -30,7 +30,8 @@ contact = "{contact}"
 # What you may spend, in requests: pages, redirects, robots.txt and sitemaps all count.
 budget = "{budget}"
 # robots = 8                     # at most so many fetches at a time, over all hosts
-# state = "recrawl-state"        # where the index and the history of visits lie
+# state = "recrawl-state"        # where the index and the history of visits lie; or, for several
+                                 # machines, "postgresql://user@host/database"
 
 [scope]
 # hosts = ["{name}"]             # default: the hosts of the seeds; "*.{name}" for all below one
@@ -182,6 +183,12 @@ first_pass = "polite"
                                  # keep so much of the index fresh, such as "0.001 points"
 # discovery_share = 0.5          # for pages never visited; left out: by what they are worth
 # typical_change = "14d"         # how often a page changes, as a first guess
+
+# Only where the state is a database, that several processes crawl into.
+# [cluster]
+# shards = 256                   # into which the hosts are divided; fixed when the state is made
+# memory = "1GiB"                # what one process may keep of its shards in memory
+# lease = "30s"                  # a process not heard of for so long, and a time-out, is replaced
 """
 
 

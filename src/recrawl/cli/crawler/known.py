@@ -29,6 +29,11 @@ def read_history(path: Path, settings: Settings) -> Iterator["SortedLooks"]:
     from recrawl.tables.captures.own_visits import WANTED, read_visits
     from recrawl.tables.captures.sorted_looks import SortedLooks
 
+    if not isinstance(settings.state, Path):
+        raise InputError(
+            f"--history: {settings.state} is a database; begin in a folder, and `recrawl move` the "
+            "state there"
+        )
     if (settings.state / "state.sqlite3").exists():
         raise InputError(
             f"--history: {settings.state} holds a crawl already; only a new one begins with a "

@@ -1,17 +1,18 @@
-"""Which crawl a verb means: a configuration file, or a state directory."""
+"""Which crawl a verb means: a configuration file, a state directory, or a shared database."""
 
 from pathlib import Path
 
-from recrawl.crawler.settings import load_settings
+from recrawl.crawler.ports import StatePlace
+from recrawl.crawler.settings import load_settings, place_of
 from recrawl.errors import InputError
 
-__all__ = ["DEFAULT_CONFIG", "state_directory"]
+__all__ = ["DEFAULT_CONFIG", "state_place"]
 
 DEFAULT_CONFIG = Path("recrawl.toml")
 
 
-def state_directory(config: Path | None, state: Path | None) -> Path:
-    """Return the state directory that is meant.
+def state_place(config: Path | None, state: str | None) -> StatePlace:
+    """Return the state directory or the database that is meant.
 
     Raises
     ------
@@ -21,9 +22,10 @@ def state_directory(config: Path | None, state: Path | None) -> Path:
     if config is not None and state is not None:
         raise InputError("give either --config or --state, not both")
     if state is not None:
-        if not state.is_dir():
+        place = place_of(state)
+        if isinstance(place, Path) and not place.is_dir():
             raise InputError(f"--state: {state} is no directory")
-        return state
+        return place
     path = config or DEFAULT_CONFIG
     if config is None and not path.exists():
         raise InputError(

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Literal, TextIO
@@ -17,6 +18,7 @@ from cyclopts import Parameter
 from recrawl.cli.crawler.place import DEFAULT_CONFIG
 from recrawl.cli.crawler.reload import ConfigWatch
 from recrawl.cli.output import note, print_json
+from recrawl.crawler.ports import StatePlace
 from recrawl.crawler.reports.nothing import why_nothing
 from recrawl.crawler.runtime.crawl import Crawl
 from recrawl.crawler.settings import Settings, load_settings
@@ -25,8 +27,10 @@ from recrawl.crawler.telemetry.counters import CountingSink
 from recrawl.crawler.telemetry.lines import JsonLinesSink, TextLinesSink
 from recrawl.crawler.wiring.crawls import OpenParts, open_parts
 from recrawl.crawler.wiring.deliveries import check_extras
-from recrawl.errors import InputError, NothingIndexed
+from recrawl.crawler.wiring.stores import check_state
+from recrawl.errors import DatabaseAway, InputError, NothingIndexed, OwnershipLost
 from recrawl.quantities import parse_duration_s, parse_rate_per_s, show_duration, show_rate
+from recrawl.terms import Database
 from recrawl.web.listening import PORT, bind
 
 __all__ = ["run"]
@@ -102,13 +106,16 @@ def run(  # noqa: PLR0913 - its parameters are its options
         stream: TextIO | None = None
         if log is not None:
             stream = stack.enter_context(_opened(log))
-        if settings.deliver:
-            check_extras(settings.deliver)
-            stack.enter_context(_delivered(config, quiet=quiet or json_))
+        together = isinstance(settings.state, Database)
+        if together and (once or config_reload):
+            option = "--once" if once else "--config-reload"
+            raise InputError(f"{option} is for a crawl of one machine; `--for` ends any")
+        stack.enter_context(_delivered(config, settings, quiet=quiet or json_))
         if serve:
             stack.enter_context(_served(config, settings, port, quiet=quiet or json_))
+        running = _run_together if together else _run
         counts = asyncio.run(
-            _run(
+            running(
                 settings,
                 limit_s=limit_s,
                 once=once,
@@ -162,8 +169,15 @@ def _opened(log: Path) -> Iterator[TextIO]:
 
 
 @contextlib.contextmanager
-def _delivered(config: Path, *, quiet: bool) -> Iterator[None]:
+def _delivered(config: Path, settings: Settings, *, quiet: bool) -> Iterator[None]:
     """Deliver changes from a process of its own, which a slow sink cannot make ours wait for."""
+    if settings.deliver:
+        check_extras(settings.deliver)
+    if not settings.deliver or isinstance(settings.state, Database):
+        if settings.deliver and not quiet:
+            note("Note: run `recrawl deliver` too, on one of the machines: nothing here delivers")
+        yield
+        return
     command = [sys.executable, "-m", "recrawl", "deliver", "--config", str(config)]
     command += ["--until-eof", *(["--quiet"] if quiet else [])]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as courier:
@@ -177,7 +191,8 @@ def _delivered(config: Path, *, quiet: bool) -> Iterator[None]:
 @contextlib.contextmanager
 def _served(config: Path, settings: Settings, port: int, *, quiet: bool) -> Iterator[None]:
     """Show the crawl from a process of its own, which cannot slow the crawl's event loop down."""
-    settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if isinstance(settings.state, Path):
+        settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
     bind("127.0.0.1", port).close()  # says so now if the port is taken
     command = [sys.executable, "-m", "recrawl", "serve", "--config", str(config)]
     command += ["--port", str(port), "--until-eof", *(["--quiet"] if quiet else [])]
@@ -200,7 +215,7 @@ class _Ears:
 
     @contextlib.contextmanager
     def listening(
-        self, counts: CountingSink, crawl: Callable[[], Crawl], state: Path
+        self, counts: CountingSink, crawl: Callable[[], Crawl], state: StatePlace
     ) -> Iterator[None]:
         """Have them hear, over all crawls that follow each other."""
         with contextlib.ExitStack() as stack:
@@ -212,11 +227,66 @@ class _Ears:
                 from recrawl.crawler.reports.gauges import StateGauges
                 from recrawl.crawler.telemetry.metrics import MetricsServer, MetricsSink
 
-                looked = StateGauges(state)
+                looked = StateGauges(state) if isinstance(state, Path) else dict[str, float]
                 measured = MetricsSink(lambda: crawl().gauges() | looked(), then=counts.then)
                 stack.enter_context(MetricsServer(measured, self.metrics))
                 counts.then = measured
             yield
+
+
+async def _run_together(
+    settings: Settings,
+    *,
+    limit_s: float | None,
+    once: bool,
+    quiet: bool,
+    ears: _Ears,
+    watch: ConfigWatch | None,
+) -> CountingSink:
+    """Crawl the shards of this process, and others when they are to be others, until stopped."""
+    assert not once, "for a crawl of one machine"
+    assert watch is None, "for a crawl of one machine"
+    check_state(settings.state)
+    from recrawl.crawler.wiring.cluster import open_cluster
+
+    counts, stop = CountingSink(), _stopped_by_signals()
+    if limit_s is not None:
+        asyncio.get_running_loop().call_later(limit_s, stop.set)
+    async with open_cluster(settings, events=counts) as cluster:
+        while not stop.is_set():
+            try:
+                async with cluster.shards(stop) as crawl:
+                    if crawl is None:
+                        break
+                    with ears.listening(counts, partial(_itself, crawl), settings.state):
+                        async with crawl.running(), _watch(crawl, counts, settings, quiet=quiet):
+                            await _either(stop, cluster.changed)
+            except* (DatabaseAway, OwnershipLost) as errors:
+                if not quiet:
+                    note(f"Note: {errors.exceptions[0]}; going on as soon as that is over")
+                await cluster.begin_anew(stop)
+    return counts
+
+
+def _itself(crawl: Crawl) -> Crawl:
+    return crawl
+
+
+async def _either(*events: asyncio.Event) -> None:
+    waits = [asyncio.ensure_future(event.wait()) for event in events]
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()
+
+
+def _stopped_by_signals() -> asyncio.Event:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, stop.set)
+    return stop
 
 
 async def _run(
@@ -229,10 +299,7 @@ async def _run(
     watch: ConfigWatch | None,
 ) -> CountingSink:
     counts = CountingSink()
-    ends = _Ends(asyncio.Event(), watch, limit_s, once)
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        loop.add_signal_handler(number, ends.stop.set)
+    ends = _Ends(_stopped_by_signals(), watch, limit_s, once)
     if watch is not None:
         watch.listen()
     async with open_parts(settings, events=counts) as opened:

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 from cyclopts import Parameter
 
-from recrawl.cli.crawler.place import state_directory
+from recrawl.cli.crawler.place import state_place
 from recrawl.cli.output import console, print_json, printable
 from recrawl.cli.sizes import check_whole
 from recrawl.crawler.wiring.stores import open_index
@@ -24,7 +24,7 @@ _OPTIONS: Final = ("--config", "--state", "--limit", "--offset", "--json")
 def search(
     *words: Annotated[str, Parameter(allow_leading_hyphen=True)],
     config: Path | None = None,
-    state: Path | None = None,
+    state: str | None = None,
     limit: Annotated[int, Parameter(name=["--limit", "-n"])] = 10,
     offset: int = 0,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
@@ -58,7 +58,7 @@ def search(
         raise InputError("search for what? Give at least one word")
     check_whole("--limit", limit, 1000)
     check_whole("--offset", offset, 1_000_000, least=0)
-    index = open_index(state_directory(config, state), read_only=True)
+    index = open_index(state_place(config, state), read_only=True)
     total, hits = index.search(query, limit=limit, offset=offset)
     notes = index.misread(query)
     if json_:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from cyclopts import Parameter
 
-from recrawl.cli.crawler.place import DEFAULT_CONFIG, state_directory
+from recrawl.cli.crawler.place import DEFAULT_CONFIG, state_place
 from recrawl.cli.output import note
 from recrawl.crawler.settings import load_settings
 from recrawl.errors import InputError
@@ -30,7 +30,7 @@ __all__ = ["serve"]
 def serve(  # noqa: PLR0913 - its parameters are its options
     *,
     config: Path | None = None,
-    state: Path | None = None,
+    state: str | None = None,
     port: int = PORT,
     listen: str = "127.0.0.1",
     token_file: Path | None = None,
@@ -75,7 +75,7 @@ def serve(  # noqa: PLR0913 - its parameters are its options
             f"--listen: {listen} is open to other machines, which needs a token: name a file with "
             "--token-file, or set RECRAWL_TOKEN"
         )
-    directory = state_directory(config, state)
+    directory = state_place(config, state)
     path = config or DEFAULT_CONFIG
     settings = load_settings(path) if state is None else None
     listener = bind(listen, port)

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from recrawl.cli.crawler.place import state_directory
+from recrawl.cli.crawler.place import state_place
 from recrawl.cli.output import console, print_json, print_table
 from recrawl.crawler.reports.deliveries import deliveries_report
 from recrawl.crawler.reports.status import MEASURE_WORDS, status_report
@@ -19,7 +19,7 @@ __all__ = ["status"]
 def status(
     *,
     config: Path | None = None,
-    state: Path | None = None,
+    state: str | None = None,
     model: Annotated[bool, Parameter(negative="")] = False,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
@@ -36,7 +36,7 @@ def status(
     json_
         Print one JSON object and nothing else.
     """
-    directory = state_directory(config, state)
+    directory = state_place(config, state)
     frontier = open_frontier(directory, read_only=True)
     try:
         report = status_report(frontier) | {"running": is_running(directory)}

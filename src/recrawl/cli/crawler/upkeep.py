@@ -5,9 +5,10 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from recrawl.cli.crawler.place import DEFAULT_CONFIG, state_directory
+from recrawl.cli.crawler.place import DEFAULT_CONFIG, state_place
 from recrawl.cli.output import note, print_json, say
-from recrawl.crawler.settings import load_settings
+from recrawl.crawler.ports import StatePlace
+from recrawl.crawler.settings import load_settings, place_of
 from recrawl.crawler.wiring.upkeep import back_up
 from recrawl.crawler.wiring.upkeep import check as look_through
 from recrawl.crawler.wiring.upkeep import repair as mend
@@ -20,7 +21,7 @@ __all__ = ["backup", "check", "restore"]
 def check(
     *,
     config: Path | None = None,
-    state: Path | None = None,
+    state: str | None = None,
     repair: Annotated[bool, Parameter(negative="")] = False,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
@@ -40,8 +41,8 @@ def check(
     json_
         Print one JSON object and nothing else.
     """
-    directory = state_directory(config, state)
-    done = mend(directory) if repair else []
+    directory = state_place(config, state)
+    done = mend(_folder("--repair", directory)) if repair else []
     faults = look_through(directory)
     if json_:
         told = [{"part": fault.part, "what": fault.what} for fault in faults]
@@ -63,7 +64,7 @@ def backup(
     target: Path,
     *,
     config: Path | None = None,
-    state: Path | None = None,
+    state: str | None = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
     """Copy state and index as they are, while the crawl may go on, and check the copy.
@@ -79,8 +80,8 @@ def backup(
     json_
         Print one JSON object about what was written.
     """
-    directory = state_directory(config, state)
-    n_bytes = back_up(directory, target)
+    directory = state_place(config, state)
+    n_bytes = back_up(_folder("backup", directory), target)
     if json_:
         print_json({"state": str(directory), "backup": str(target), "bytes": n_bytes})
     else:
@@ -92,7 +93,7 @@ def restore(
     source: Path,
     *,
     config: Path | None = None,
-    state: Path | None = None,
+    state: str | None = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
     """Make a state directory of a backup, which stays as it is, and check it.
@@ -110,10 +111,20 @@ def restore(
     """
     if config is not None and state is not None:
         raise InputError("give either --config or --state, not both")
-    directory = load_settings(config or DEFAULT_CONFIG).state if state is None else state
-    bring_back(source, directory)
+    directory = load_settings(config or DEFAULT_CONFIG).state if state is None else place_of(state)
+    bring_back(source, _folder("restore", directory))
     if json_:
         print_json({"state": str(directory), "backup": str(source)})
     else:
         say(f"Restored {source} to {directory}, checked; the next run goes on from there")
     return 0
+
+
+def _folder(what: str, place: StatePlace) -> Path:
+    """Return a state directory; a database has tools of its own."""
+    if isinstance(place, Path):
+        return place
+    raise InputError(
+        f"{what}: {place} is a database, which pg_dump copies and pg_restore brings back; `recrawl "
+        "move` copies the state to a folder"
+    )

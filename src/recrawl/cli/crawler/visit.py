@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 from cyclopts import Parameter
 
-from recrawl.cli.crawler.place import DEFAULT_CONFIG, state_directory
+from recrawl.cli.crawler.place import DEFAULT_CONFIG, state_place
 from recrawl.cli.output import note, parse_duration_s, print_json, print_table
 from recrawl.crawler.control.scope import Scope, why_outside
 from recrawl.crawler.control.urls import normalise
@@ -33,7 +33,7 @@ def visit(
     wait: Annotated[bool, Parameter(negative="")] = False,
     timeout: str = "5m",
     config: Path | None = None,
-    state: Path | None = None,
+    state: str | None = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
     """Have pages visited now: before all others, within politeness and budget.
@@ -60,7 +60,7 @@ def visit(
         Print one JSON object and nothing else.
     """
     timeout_s = parse_duration_s(timeout, name="--timeout")
-    directory = state_directory(config, state)
+    directory = state_place(config, state)
     scope = None if state is not None else _scope(config or DEFAULT_CONFIG)
     asked = list(dict.fromkeys(_checked(_given(urls, from_), scope)))
     if not asked:

@@ -1,8 +1,12 @@
 """The fetch budget as a token bucket: never more than the rate, plus a small burst."""
 
 from dataclasses import dataclass
+from typing import Final
 
-__all__ = ["FetchBudget"]
+__all__ = ["FetchBudget", "GrantedBudget"]
+
+_HELD_S: Final = 2.0  # seconds' worth of a part of a budget that is held ahead
+_LOOK_S: Final = 0.1
 
 
 @dataclass(slots=True)
@@ -41,3 +45,43 @@ class FetchBudget:
             self._tokens = min(self.burst, self._tokens + earned)
         if self._at_s is None or now_s > self._at_s:
             self._at_s = now_s
+
+
+@dataclass(slots=True)
+class GrantedBudget(FetchBudget):
+    """A part of a budget that others share: only what was granted ahead is spent.
+
+    What is granted is never more than what this part earns, and what is held is bounded by
+    ``burst``, and by two seconds' worth: a process that ends takes no more than that with it.
+    """
+
+    _tokens: float = 0.0
+    _entitled: float = 1.0
+    _drawn_s: float | None = None
+
+    def wanted(self, now_s: float) -> int:
+        """Return how many requests are to be drawn now.
+
+        Parameters
+        ----------
+        now_s : by any clock that goes on
+        """
+        most = max(1.0, min(_HELD_S * self.rate_per_s, self.burst))
+        if self._drawn_s is not None:
+            earned = max(now_s - self._drawn_s, 0.0) * self.rate_per_s
+            self._entitled = min(self._entitled + earned, most)
+        self._drawn_s = now_s
+        return max(int(min(self._entitled, most - self._tokens)), 0)
+
+    def grant(self, number: int) -> None:
+        """Take what was drawn."""
+        self._tokens += number
+        self._entitled -= number
+
+    def ready_s(self, now_s: float) -> float:
+        """Return now where a request is held; else when to look again."""
+        return now_s if self._tokens >= 1.0 else now_s + _LOOK_S
+
+    def spend(self, now_s: float) -> None:
+        """Count one request."""
+        self._tokens -= 1.0

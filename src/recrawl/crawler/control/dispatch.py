@@ -135,6 +135,12 @@ class Dispatcher:
                 mine.politeness.rest_after(queue.politeness)
                 self._changed(mine)
 
+    def observe_rest(self, host_id: int, asked_s: float) -> None:
+        """Learn that somebody else may have asked a host until an instant; it rests from then."""
+        queue = self._hosts[host_id]
+        queue.politeness.rest_from(asked_s)
+        self._changed(queue)
+
     def observe_due(self, host_id: int, due_s: float, ahead_from_s: float = inf) -> None:
         """Learn that a page of a known host is due at an instant.
 

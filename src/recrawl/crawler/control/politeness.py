@@ -82,6 +82,10 @@ class HostPoliteness:
         """A request to this host starts now."""
         self.in_flight = True
 
+    def rest_from(self, instant_s: float) -> None:
+        """Rest as if a request had ended at an instant."""
+        self._ended_s = max(self._ended_s, instant_s)
+
     def cancel(self) -> None:
         """The request that was to start was never sent."""
         self.in_flight = False

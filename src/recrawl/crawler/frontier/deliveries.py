@@ -38,9 +38,8 @@ class SqliteDeliveries(Door, Deliveries):
 
     def __init__(self, directory: Path, *, read_only: bool = False) -> None:
         if read_only:
-            self._path = directory / DATABASE
-            self._db = open_state(self._path, read_only=True)
-            self._q = queries()
+            path = directory / DATABASE
+            self._use(open_state(path, read_only=True), path, queries())
             return
         super().__init__(directory)
         with translated(self._path):

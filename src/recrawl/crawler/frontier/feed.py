@@ -2,7 +2,7 @@
 
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import islice
 from pathlib import Path
@@ -32,6 +32,7 @@ class SqliteFeed(Feed):
     ----------
     db, path : of the state
     writing : begins and ends a transaction
+    statements : by name; default: those of SQLite
     """
 
     def __init__(
@@ -39,11 +40,12 @@ class SqliteFeed(Feed):
         db: sqlite3.Connection,
         path: Path,
         writing: Callable[[], AbstractContextManager[None]],
+        statements: Mapping[str, str] | None = None,
     ) -> None:
         self._db = db
         self._path = path
         self._writing = writing
-        self._q = queries()
+        self._q = queries() if statements is None else statements
 
     def tell(self, updates: Sequence[PageUpdate], now_s: float | None) -> None:
         """Make entries for what visits changed; within the transaction that records them."""

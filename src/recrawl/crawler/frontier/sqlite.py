@@ -79,23 +79,11 @@ class SqliteFrontier(Frontier):
     """
 
     def __init__(self, directory: Path, *, read_only: bool = False) -> None:
-        self._path = directory / DATABASE
+        path = directory / DATABASE
         self._lock = None if read_only else StateLock(directory)
         try:
-            self._db = open_state(self._path, read_only=read_only)
-            self._q = queries()
-            self._worths = SqliteWorths(self._db, self._path, self._writing)
-            self._feed = SqliteFeed(self._db, self._path, self._writing)
-            self._token = 0
-            self._n_pages_of_host: dict[int, int] = {}
-            self._host_ids: dict[str, int] = {}
-            self._tiers: dict[int, set[int]] = {}
-            self._n_listings: dict[tuple[int, Kind], int] = {}
-            with translated(self._path):
-                self._n_pages, self._n_hosts = self._value("n_pages"), self._value("n_hosts")
-                self._asked = {page_id for (page_id,) in self._run("pages_asked")}
-                if not read_only:
-                    self._token = self._value("last_visit_number") + 1
+            self._begin(open_state(path, read_only=read_only), path)
+            self._learn(read_only=read_only)
             if not read_only:
                 with self._writing():
                     self._db.execute(self._q["release_all"])
@@ -103,6 +91,28 @@ class SqliteFrontier(Frontier):
         except BaseException:
             self.close()
             raise
+
+    def _begin(
+        self, db: sqlite3.Connection, path: Path, statements: Mapping[str, str] | None = None
+    ) -> None:
+        """Work on a connection, whatever it leads to, with its dialect of the statements."""
+        self._db, self._path = db, path
+        self._q = queries() if statements is None else statements
+        self._worths = SqliteWorths(db, path, self._writing, self._q)
+        self._feed = SqliteFeed(db, path, self._writing, self._q)
+        self._token = 0
+        self._n_pages_of_host: dict[int, int] = {}
+        self._host_ids: dict[str, int] = {}
+        self._tiers: dict[int, set[int]] = {}
+        self._n_listings: dict[tuple[int, Kind], int] = {}
+
+    def _learn(self, *, read_only: bool) -> None:
+        """Learn from the tables what is kept in memory beside them."""
+        with translated(self._path):
+            self._n_pages, self._n_hosts = self._value("n_pages"), self._value("n_hosts")
+            self._asked = {page_id for (page_id,) in self._run("pages_asked")}
+            if not read_only:
+                self._token = max(self._token, self._value("last_visit_number") + 1)
 
     # -- taking in --
 
@@ -163,6 +173,7 @@ class SqliteFrontier(Frontier):
         n_listings = 0 if found.kind is Kind.PAGE else self._listings_of(host_id, found.kind)
         self._run(
             "admit",
+            page_id=self._new_page_id(host_id),
             url=found.url,
             host_id=host_id,
             kind=found.kind.value,
@@ -209,11 +220,19 @@ class SqliteFrontier(Frontier):
         if host not in self._host_ids:
             row = self._row("known_host", host=host)
             if row is None:
-                row = self._one("add_host", host=host)
+                row = self._one("add_host", host_id=self._new_host_id(host), host=host)
                 self._n_hosts += 1
             self._host_ids[host] = row[0]
             self._n_pages_of_host[row[0]] = self._value("n_pages_of_host", host_id=row[0])
         return self._host_ids[host]
+
+    def _new_host_id(self, host: str) -> int | None:
+        """Return the number of a host that is added; None: the next one."""
+        return None
+
+    def _new_page_id(self, host_id: int) -> int | None:
+        """Return the number of a page that is added to a host; None: the next one."""
+        return None
 
     @override
     def reweigh(self, weight_of: Callable[[str], float]) -> int:

@@ -9,7 +9,7 @@ import fcntl
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
@@ -153,9 +153,12 @@ class Door:
     """
 
     def __init__(self, directory: Path) -> None:
-        self._path = directory / DATABASE
-        self._db = open_beside(self._path)
-        self._q = queries()
+        path = directory / DATABASE
+        self._use(open_beside(path), path, queries())
+
+    def _use(self, db: sqlite3.Connection, path: Path, statements: Mapping[str, str]) -> None:
+        """Go through this connection, with its dialect of the statements."""
+        self._db, self._path, self._q = db, path, statements
 
     def _writing(self) -> contextlib.AbstractContextManager[None]:
         return transaction(self._db, self._path)

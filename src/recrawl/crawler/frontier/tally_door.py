@@ -1,8 +1,11 @@
 """Adding what people asked for to a crawl's state, beside the crawl whether it runs or not."""
 
+import sqlite3
 import time
 from collections.abc import Mapping
 from pathlib import Path
+
+from typing_extensions import override
 
 from recrawl.crawler.frontier.store import Door, translated
 from recrawl.crawler.frontier.worths import SqliteWorths
@@ -13,9 +16,10 @@ __all__ = ["TallyDoor"]
 class TallyDoor(Door):
     """Adds counts of pages, and nothing else."""
 
-    def __init__(self, directory: Path) -> None:
-        super().__init__(directory)
-        self._worths = SqliteWorths(self._db, self._path, self._writing)
+    @override
+    def _use(self, db: sqlite3.Connection, path: Path, statements: Mapping[str, str]) -> None:
+        super()._use(db, path, statements)
+        self._worths = SqliteWorths(db, path, self._writing, statements)
 
     def read_until_s(self, log: str) -> float:
         """Return up to which instant the log of a host was read."""

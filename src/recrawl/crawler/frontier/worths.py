@@ -23,6 +23,7 @@ class SqliteWorths(Worths):
     ----------
     db, path : of the state
     writing : begins and ends a transaction
+    statements : by name; default: those of SQLite
     """
 
     def __init__(
@@ -30,11 +31,12 @@ class SqliteWorths(Worths):
         db: sqlite3.Connection,
         path: Path,
         writing: Callable[[], AbstractContextManager[None]],
+        statements: Mapping[str, str] | None = None,
     ) -> None:
         self._db = db
         self._path = path
         self._writing = writing
-        self._q = queries()
+        self._q = queries() if statements is None else statements
 
     @override
     def addresses(

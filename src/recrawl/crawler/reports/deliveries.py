@@ -1,8 +1,8 @@
 """How sinks are doing, for people."""
 
-from pathlib import Path
 from typing import Any, Final
 
+from recrawl.crawler.ports import StatePlace
 from recrawl.crawler.wiring.stores import open_deliveries, open_frontier
 from recrawl.errors import StateError
 
@@ -11,7 +11,7 @@ __all__ = ["deliveries_report"]
 _LETTERS: Final = 5
 
 
-def deliveries_report(state: Path) -> list[dict[str, Any]]:
+def deliveries_report(state: StatePlace) -> list[dict[str, Any]]:
     """Return, for each sink that was ever told something, how far and how well.
 
     ``behind`` counts numbers of the feed: overtaken changes among them are not delivered.

@@ -56,6 +56,7 @@ class CrawlPlan:
     burst_s : so many seconds' worth of the budget may be spent at once after a pause
     politeness : how hosts are treated
     revisit : the revisit policy, or the name of one; default: recrawl's own
+    budget : what requests are counted in, where others share it; default: one of its own
     policy : which robots run; default: as many as there are, while the buffer has room for what
         they will bring
     starvation_weight : makes the control follow measured rates: what an idle indexer costs, in lost
@@ -67,6 +68,7 @@ class CrawlPlan:
     politeness: PolitenessRules
     burst_s: float = 10.0
     revisit: RevisitPolicy | str = "recrawl"
+    budget: FetchBudget | None = None
     policy: ActivationPolicy | None = None
     starvation_weight: float | None = None
     seed: int = 0
@@ -125,6 +127,7 @@ class Crawl:
         self.mended: list[str] = []  # what the start found to mend, for people
         self._once = once
         self._delay_s = plan.politeness.delay_s
+        self._budget_per_s = plan.budget_per_s
         self.price = OnePrice(1.0 / rules.prior_rate_per_s)
         share = rules.discovery_share
         if share is None and rules.first_free:
@@ -132,7 +135,7 @@ class Crawl:
         burst = max(1.0, min(plan.budget_per_s * plan.burst_s, 1_000.0))
         self.dispatcher = Dispatcher(
             politeness=plan.politeness,
-            budget=FetchBudget(plan.budget_per_s, burst=burst),
+            budget=plan.budget or FetchBudget(plan.budget_per_s, burst=burst),
             random=np.random.default_rng(plan.seed),
             lease_s=rules.lease_s,
             horizon_s=self.started_s if once else inf,
@@ -303,7 +306,7 @@ class Crawl:
         rules = self.rules
         return {
             "now_s": self.started_s,
-            "budget_per_s": self.dispatcher.budget.rate_per_s,
+            "budget_per_s": self._budget_per_s,
             "delay_s": self._delay_s,
             "min_interval_s": rules.revisit.min_interval_s,
             "max_interval_s": rules.revisit.max_interval_s,

@@ -15,6 +15,7 @@ import msgspec
 from recrawl.crawler.settings.file import (
     Archive,
     Buffer,
+    Cluster,
     Deliver,
     Feed,
     Fetch,
@@ -32,9 +33,10 @@ from recrawl.crawler.settings.file import (
 from recrawl.crawler.settings.meaning import checked
 from recrawl.crawler.settings.toml import explain_mismatch, read_toml
 from recrawl.crawler.settings.values import Settings, SinkSettings, SourceSettings
+from recrawl.crawler.settings.whole import checked_state as place_of
 from recrawl.errors import InputError, InvalidSettings
 
-__all__ = ["Settings", "SinkSettings", "SourceSettings", "load_settings", "settings_of"]
+__all__ = ["Settings", "SinkSettings", "SourceSettings", "load_settings", "place_of", "settings_of"]
 
 _FROM_ENVIRONMENT = ("contact", "budget", "state")
 
@@ -86,6 +88,7 @@ def _explained(text: str) -> str:
         "scope": ScopeKeys, "politeness": Politeness, "fetch": Fetch,
         "reading": Reading, "revisit": Revisit, "buffer": Buffer, "index": Index, "plan": Plan,
         "archive": Archive, "feed": Feed, "deliver": Deliver,
+        "cluster": Cluster,
         "importance": ImportanceKeys, "": File, "sources": Source,
     }.get(where.partition("[")[0], Weight)  # fmt: skip
     known = [item.name for item in msgspec.structs.fields(section)]

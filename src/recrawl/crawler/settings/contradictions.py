@@ -1,5 +1,7 @@
 """Settings that get in each other's way: each is possible, but one of two has no effect."""
 
+from pathlib import Path
+
 from recrawl.crawler.settings.values import Settings
 from recrawl.quantities import show_duration, show_rate
 
@@ -32,6 +34,11 @@ def contradictions(settings: Settings) -> list[str]:
             f"budget = {show_rate(settings.budget_per_s)}, but with politeness.delay = "
             f"{show_duration(settings.delay_s)} the hosts of scope.hosts ({n_hosts}) "
             f"allow {show_rate(most_per_s)}: the rest is never used"
+        )
+    if isinstance(settings.state, Path) and settings.shards != plain.shards:
+        told.append(
+            f"cluster.shards = {settings.shards}, but state = {settings.state} is a folder, "
+            "that one machine has: there is nothing to share out"
         )
     if robots > capacity:
         told.append(

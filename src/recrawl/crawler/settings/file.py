@@ -179,6 +179,14 @@ class Signals(msgspec.Struct, forbid_unknown_fields=True):
     callback: str = ""
 
 
+class Cluster(msgspec.Struct, forbid_unknown_fields=True):
+    """Several processes that crawl into one database."""
+
+    shards: int = 256
+    memory: str = "1GiB"
+    lease: str = "30s"
+
+
 class Plan(msgspec.Struct, forbid_unknown_fields=True):
     """How often plans are made, from what, and what is worth a visit."""
 
@@ -218,3 +226,4 @@ class File(msgspec.Struct, forbid_unknown_fields=True):
     deliver: list[Deliver] = []
     signals: Signals = msgspec.field(default_factory=Signals)
     plan: Plan = msgspec.field(default_factory=Plan)
+    cluster: Cluster = msgspec.field(default_factory=Cluster)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from recrawl.crawler.control.urls import host_of, normalise
+from recrawl.crawler.ports import StatePlace
 from recrawl.crawler.settings.checks import at_least, duration, points, share, size
 from recrawl.crawler.settings.file import File, ImportanceKeys, Weight
 from recrawl.crawler.settings.pages import (
@@ -19,7 +20,12 @@ from recrawl.crawler.settings.pages import (
 from recrawl.crawler.settings.sinks import sink_settings
 from recrawl.crawler.settings.sources import check_sources, source_settings
 from recrawl.crawler.settings.values import DEFAULT_SHARES, Settings
-from recrawl.crawler.settings.whole import checked_contact, checked_name, checked_seeds
+from recrawl.crawler.settings.whole import (
+    checked_contact,
+    checked_name,
+    checked_seeds,
+    checked_state,
+)
 from recrawl.errors import InvalidSettings
 from recrawl.learning.importance import SOURCES
 from recrawl.quantities import parse_rate_per_s
@@ -37,10 +43,11 @@ def checked(file: File, folder: Path) -> Settings:
     InputError
         A value is wrong, alone or beside another.
     """
+    cluster = file.cluster
     settings = Settings(
         seeds=_seeds(file, folder),
         contact=checked_contact(file.contact),
-        state=folder / _folder("state", file.state),
+        state=_state(file.state, folder),
         name=checked_name(file.name),
         budget_per_s=_budget(file.budget),
         n_robots=at_least("robots", file.robots, 1, 10_000),
@@ -112,6 +119,9 @@ def checked(file: File, folder: Path) -> Settings:
         discovery_share=None
         if file.plan.discovery_share is None
         else share("plan.discovery_share", file.plan.discovery_share),
+        shards=at_least("cluster.shards", cluster.shards, 1, 32_768),
+        memory_bytes=size("cluster.memory", cluster.memory, 16 * 2**20, 2**44),
+        lease_s=duration("cluster.lease", cluster.lease, 1.0),
         prior_rate_per_s=1.0 / duration("plan.typical_change", file.plan.typical_change, 0.001),
     )
     check_sources(settings)
@@ -155,6 +165,11 @@ def _folder(key: str, text: str) -> str:
     if not text.strip() or "\0" in text:
         raise InvalidSettings(f"{key}: {text!r} names no folder; write one such as recrawl-state")
     return text
+
+
+def _state(text: str, folder: Path) -> StatePlace:
+    place = checked_state(_folder("state", text))
+    return folder / place if isinstance(place, Path) else place
 
 
 def _budget(text: str) -> float:

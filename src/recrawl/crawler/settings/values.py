@@ -6,6 +6,7 @@ from math import inf
 from pathlib import Path
 from typing import Final
 
+from recrawl.crawler.ports import StatePlace
 from recrawl.crawler.settings.whole import made_whole
 from recrawl.version import VERSION
 
@@ -131,7 +132,7 @@ class Settings:
     ----------
     seeds : addresses where it starts
     contact : mail address or page, for the owners of the sites
-    state : directory of the state
+    state : directory of the state, or database that several processes share
     budget_per_s : requests per second, over all hosts
     delay_s : between two requests to a host
     hosts : that belong to the crawl; default: those of the seeds
@@ -144,7 +145,7 @@ class Settings:
 
     seeds: Sequence[str]
     contact: str
-    state: Path = Path("recrawl-state")
+    state: StatePlace = Path("recrawl-state")
     name: str = "recrawl"
     budget_per_s: float = 1000 / 3600
     burst_s: float = 10.0
@@ -208,6 +209,9 @@ class Settings:
     warc: Path | None = None
     warc_max_bytes: int = 2**30
     policy: str = "recrawl"
+    shards: int = 256
+    memory_bytes: int = 2**30
+    lease_s: float = 30.0
 
     def __post_init__(self) -> None:
         for name, value in made_whole(self).items():

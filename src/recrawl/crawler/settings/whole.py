@@ -9,11 +9,13 @@ from typing import Any, Final
 from recrawl.crawler.control.policies import POLICIES
 from recrawl.crawler.control.scope import Scope
 from recrawl.crawler.control.urls import host_of, normalise
+from recrawl.crawler.ports import StatePlace
 from recrawl.errors import InvalidSettings
 from recrawl.learning.importance import SOURCES
 from recrawl.quantities import show_duration
+from recrawl.terms import Database
 
-__all__ = ["checked_contact", "checked_name", "checked_seeds", "made_whole"]
+__all__ = ["checked_contact", "checked_name", "checked_seeds", "checked_state", "made_whole"]
 
 _NOBODY: Final = re.compile(r"[@/.]example\.(org|com|net)\.?(?:[:/?#]|$)", re.IGNORECASE)
 _AGENT_LETTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-")
@@ -22,12 +24,12 @@ _ABOVE_NOTHING: Final = (
     "reading_cpu_s", "min_interval_s", "max_interval_s", "initial_interval_s", "listing_s",
     "buffer_deadline_s", "starvation_weight", "commit_s", "index_timeout_s", "replan_s",
     "prior_rate_per_s", "count_half_life_s", "importance_s", "warc_max_bytes", "max_bytes",
-    "reading_memory_bytes", "feed_keep_s",
+    "reading_memory_bytes", "feed_keep_s", "memory_bytes", "lease_s",
 )  # fmt: skip
 _NOT_NEGATIVE: Final = ("delay_s", "confirm_s", "least_worth")
 _AT_LEAST_ONE: Final = (
     "n_robots", "max_pages", "max_pages_per_host", "max_new_per_minute", "buffer_capacity",
-    "n_servers",
+    "n_servers", "shards",
 )  # fmt: skip
 
 
@@ -64,7 +66,7 @@ def made_whole(settings: Any) -> dict[str, Any]:
         "seeds": seeds,
         "contact": checked_contact(settings.contact),
         "name": checked_name(settings.name),
-        "state": Path(settings.state),
+        "state": checked_state(settings.state),
         "hosts": hosts,
         "include": _listed("include", settings.include),
         "exclude": _listed("exclude", settings.exclude),
@@ -153,6 +155,27 @@ def checked_seeds(given: Iterable[tuple[str, str]]) -> tuple[str, ...]:
             'seeds: give at least one address, as seeds = ["https://example.org/"]'
         )
     return tuple(dict.fromkeys(seeds))
+
+
+def checked_state(given: StatePlace | str) -> StatePlace:
+    """Return the directory or the database that is meant.
+
+    Raises
+    ------
+    InvalidSettings
+        It is an address of something else.
+    """
+    if isinstance(given, Database):
+        return given
+    text = str(given)
+    if text.startswith(("postgresql://", "postgres://")):
+        return Database(text)
+    if "://" in text:
+        raise InvalidSettings(
+            f"state: {text.partition('://')[0]}:// is no place for a state; write a folder, or "
+            "postgresql://user@host/database"
+        )
+    return Path(text)
 
 
 def checked_contact(text: str) -> str:

@@ -202,7 +202,9 @@ async def open_parts(
         )
         yield OpenParts(settings, parts, world, on_state, on_work, on_plan, tuple(mended))
         if parts.frontier is None:
-            drop_copies(settings.state)  # of the state before its migration: this version ran well
+            drop_copies(
+                _folder(settings)
+            )  # of the state before its migration: this version ran well
 
 
 def _opened(
@@ -212,7 +214,7 @@ def _opened(
     mended: list[str] = []
     frontier, index = parts.frontier, parts.index
     if frontier is None:
-        if index is None and is_lost(settings.state):
+        if index is None and is_lost(_folder(settings)):
             raise StateError(
                 f"{settings.state}: the database is gone or empty, though the index beside it "
                 "holds copies; `recrawl restore` brings a backup back, `recrawl check --repair` "
@@ -221,10 +223,26 @@ def _opened(
         frontier = open_frontier(settings.state)
         stack.callback(frontier.close)
     if index is None:
-        mended = [] if frontier.facts().get(ENDED_IN_ORDER) else mend_index(settings.state)
+        mended = [] if frontier.facts().get(ENDED_IN_ORDER) else mend_index(_folder(settings))
         index = open_index(settings.state, language=settings.language)
         stack.callback(index.close)
     return frontier, index, mended
+
+
+def _folder(settings: Settings) -> Path:
+    """Return the state directory of a crawl that one process has.
+
+    Raises
+    ------
+    InvalidSettings
+        The state is a database, that processes share.
+    """
+    if isinstance(settings.state, Path):
+        return settings.state
+    raise InvalidSettings(
+        f"state: {settings.state} is a database, which `recrawl run` crawls into; name a folder "
+        "for a crawl that is opened here"
+    )
 
 
 def _archiving(

@@ -15,7 +15,7 @@ from typing import Final
 
 from recrawl.crawler.control.scope import Weights
 from recrawl.crawler.frontier.store import StateLock
-from recrawl.crawler.ports import PageIndex, Sink
+from recrawl.crawler.ports import PageIndex, Sink, StatePlace
 from recrawl.crawler.runtime.delivering import Courier, CourierRules, Verified
 from recrawl.crawler.runtime.feed_reader import FeedReader, Wanted
 from recrawl.crawler.settings import SinkSettings
@@ -154,7 +154,7 @@ def _key(name: str, secret: bytes) -> bytes:
 
 
 @contextlib.contextmanager
-def delivering(state: Path) -> Iterator[None]:
+def delivering(state: StatePlace) -> Iterator[None]:
     """Be the one process that delivers the changes of a state.
 
     Raises
@@ -162,6 +162,9 @@ def delivering(state: Path) -> Iterator[None]:
     StateError
         Another one does.
     """
+    if not isinstance(state, Path):  # run from one machine: a database keeps no lock for a process
+        yield
+        return
     lock = StateLock(state, "deliver.lock", "it delivers the changes; one process does at a time")
     try:
         yield
@@ -171,7 +174,7 @@ def delivering(state: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def open_courier(
-    state: Path, settings: SinkSettings, markdown: Callable[[Document], str]
+    state: StatePlace, settings: SinkSettings, markdown: Callable[[Document], str]
 ) -> Iterator[Courier]:
     """Open everything that bringing changes to one sink needs; for one thread."""
     with contextlib.ExitStack() as stack:
@@ -209,7 +212,9 @@ def open_courier(
         )
 
 
-def verified(state: Path, settings: SinkSettings, markdown: Callable[[Document], str]) -> Verified:
+def verified(
+    state: StatePlace, settings: SinkSettings, markdown: Callable[[Document], str]
+) -> Verified:
     """Compare what a sink holds with the index, and mend it.
 
     Raises
@@ -241,7 +246,7 @@ class DeliveryThreads:
     say : is told what is wrong, in words for people
     """
 
-    state: Path
+    state: StatePlace
     sinks: tuple[SinkSettings, ...]
     markdown: Callable[[Document], str]
     once: bool = False

@@ -3,6 +3,7 @@
 import zlib
 from dataclasses import replace
 from math import inf
+from pathlib import Path
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from recrawl.crawler.settings.zones import find_zone
 from recrawl.crawler.wiring.zones import local_clock
 from recrawl.terms import Discovery, Kind
 
-__all__ = ["crawl_plan", "crawl_rules", "seeds_of"]
+__all__ = ["crawl_plan", "crawl_rules", "seeds_of", "settings_mark"]
 
 _ASKED_EVERY_S = 0.5
 _ZONE_FROM_S, _ZONE_TO_S = 1_577_836_800.0, 2_208_988_800.0  # the years 2020 to 2039
@@ -69,7 +70,7 @@ def crawl_rules(settings: Settings) -> Rules:
         lease_s=2.0 * settings.buffer_deadline_s + 20.0 * settings.timeout_s,
         discovery_share=settings.discovery_share,
         replan_s=settings.replan_s,
-        settings_mark=float(zlib.crc32(repr(settings).encode())),
+        settings_mark=settings_mark(settings),
         callback=settings.callback,
         asked_every_s=_ASKED_EVERY_S,
         first_free=settings.first_pass == "polite",
@@ -79,6 +80,12 @@ def crawl_rules(settings: Settings) -> Rules:
         commit_s=settings.commit_s,
         feed_keep_s=settings.feed_keep_s,
     )
+
+
+def settings_mark(settings: Settings) -> float:
+    """Return a number that no other configuration has, whichever machine reads it."""
+    anywhere = replace(settings, state=Path(), memory_bytes=2**30)
+    return float(zlib.crc32(repr(anywhere).encode()))
 
 
 def crawl_plan(settings: Settings) -> CrawlPlan:

@@ -1,6 +1,8 @@
 """The parts of a state directory, opened."""
 
+import importlib.util
 from pathlib import Path
+from types import ModuleType
 from typing import TypeAlias
 
 from recrawl.crawler.fetch.feeds import read_feed
@@ -13,11 +15,14 @@ from recrawl.crawler.frontier.subscriptions import SqliteSubscriptions
 from recrawl.crawler.frontier.tally_door import TallyDoor
 from recrawl.crawler.index.steps import CommandStep, Steps
 from recrawl.crawler.index.tantivy import TantivyIndex
-from recrawl.crawler.ports import Preparation
+from recrawl.crawler.ports import PageIndex, Preparation, StatePlace
 from recrawl.crawler.settings import Settings
+from recrawl.errors import InputError, InvalidSettings
+from recrawl.terms import Database
 
 __all__ = [
     "CrawlHistory",
+    "check_state",
     "feed_entries",
     "is_running",
     "open_deliveries",
@@ -34,29 +39,78 @@ __all__ = [
 CrawlHistory: TypeAlias = SqliteHistory
 
 
-def open_frontier(state: Path, *, read_only: bool = False) -> SqliteFrontier:
-    """Open the frontier of a state directory."""
-    return SqliteFrontier(state, read_only=read_only)
+def _reading(database: Database) -> ModuleType:
+    """Return the adapters over PostgreSQL; only who has such a state needs their library.
+
+    Raises
+    ------
+    InvalidSettings
+        It is not installed.
+    """
+    if importlib.util.find_spec("psycopg") is None:
+        raise InvalidSettings(
+            f"state: {database} needs one more package: install recrawl[postgresql]"
+        )
+    from recrawl.crawler.frontier.postgres import reading
+
+    return reading
 
 
-def open_door(state: Path) -> VisitDoor:
+def check_state(state: StatePlace) -> None:
+    """See that what a state needs is installed.
+
+    Raises
+    ------
+    InvalidSettings
+        It is not.
+    """
+    if isinstance(state, Database):
+        _reading(state)
+
+
+def open_frontier(state: StatePlace, *, read_only: bool = False) -> SqliteFrontier:
+    """Open the frontier of a state; of a database only for reading."""
+    if isinstance(state, Path):
+        return SqliteFrontier(state, read_only=read_only)
+    if not read_only:
+        raise InputError(
+            f"state: {state} is written by `recrawl run` only; make the state in a folder, and "
+            "`recrawl move` it there"
+        )
+    opened: SqliteFrontier = _reading(state).PostgresReader(state)
+    return opened
+
+
+def open_door(state: StatePlace) -> VisitDoor:
     """Open the door by which visits are asked for beside a running crawl."""
-    return VisitDoor(state)
+    if isinstance(state, Path):
+        return VisitDoor(state)
+    door: VisitDoor = _reading(state).PostgresDoor(state)
+    return door
 
 
-def open_tallies(state: Path) -> TallyDoor:
+def open_tallies(state: StatePlace) -> TallyDoor:
     """Open the door by which counts of pages are added beside a running crawl."""
-    return TallyDoor(state)
+    if isinstance(state, Path):
+        return TallyDoor(state)
+    door: TallyDoor = _reading(state).PostgresTallies(state)
+    return door
 
 
-def open_subscriptions(state: Path) -> SqliteSubscriptions:
+def open_subscriptions(state: StatePlace) -> SqliteSubscriptions:
     """Open what was asked of hubs, beside a crawl that runs or not."""
-    return SqliteSubscriptions(state)
+    if isinstance(state, Path):
+        return SqliteSubscriptions(state)
+    door: SqliteSubscriptions = _reading(state).PostgresSubscriptions(state)
+    return door
 
 
-def open_deliveries(state: Path, *, read_only: bool = False) -> SqliteDeliveries:
+def open_deliveries(state: StatePlace, *, read_only: bool = False) -> SqliteDeliveries:
     """Open how far sinks have been told, beside a crawl that runs or not."""
-    return SqliteDeliveries(state, read_only=read_only)
+    if isinstance(state, Path):
+        return SqliteDeliveries(state, read_only=read_only)
+    door: SqliteDeliveries = _reading(state).PostgresDeliveries(state)
+    return door
 
 
 def feed_entries(body: bytes, url: str) -> list[tuple[str, float | None]]:
@@ -64,19 +118,31 @@ def feed_entries(body: bytes, url: str) -> list[tuple[str, float | None]]:
     return read_feed(body, url)
 
 
-def is_running(state: Path) -> bool:
-    """Tell whether a crawl writes a state directory now."""
-    return holder(state) is not None
+def is_running(state: StatePlace) -> bool:
+    """Tell whether a crawl writes a state now."""
+    if isinstance(state, Path):
+        return holder(state) is not None
+    return bool(_reading(state).is_alive(state))
 
 
-def open_history(state: Path) -> CrawlHistory:
+def open_history(state: StatePlace) -> CrawlHistory:
     """Open what a crawl did, for reading."""
-    return SqliteHistory(state)
+    if isinstance(state, Path):
+        return SqliteHistory(state)
+    history: CrawlHistory = _reading(state).PostgresHistory(state)
+    return history
 
 
-def open_index(state: Path, *, language: str = "english", read_only: bool = False) -> TantivyIndex:
-    """Open the index of a state directory."""
-    return TantivyIndex(state / "index", language=language, read_only=read_only)
+def open_index(
+    state: StatePlace, *, language: str = "english", read_only: bool = False
+) -> PageIndex:
+    """Open the index of a state; of a database only for reading."""
+    if isinstance(state, Path):
+        return TantivyIndex(state / "index", language=language, read_only=read_only)
+    _reading(state)
+    from recrawl.crawler.index.postgres import PostgresIndex
+
+    return PostgresIndex(state)
 
 
 def open_steps(settings: Settings) -> Preparation | None:

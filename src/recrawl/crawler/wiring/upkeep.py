@@ -22,8 +22,11 @@ from recrawl.crawler.index.files import (
 )
 from recrawl.crawler.index.schema import index_exists
 from recrawl.crawler.index.tantivy import TantivyIndex
+from recrawl.crawler.ports import StatePlace
 from recrawl.crawler.runtime.agreement import ENDED_IN_ORDER, partings, recover
+from recrawl.crawler.wiring.stores import is_running, open_frontier, open_index
 from recrawl.errors import InputError, StateError
+from recrawl.terms import Database
 
 __all__ = ["Fault", "back_up", "check", "is_lost", "mend_index", "repair", "restore"]
 
@@ -51,7 +54,7 @@ def is_lost(state: Path) -> bool:
     return gone and has_copies(state / "index")
 
 
-def check(state: Path) -> list[Fault]:
+def check(state: StatePlace) -> list[Fault]:
     """Look through everything: the database, every byte of the index, and each page in both.
 
     Works beside a running crawl; nothing is changed.
@@ -61,6 +64,8 @@ def check(state: Path) -> list[Fault]:
     StateError
         There is no crawl, or one that an older or a newer version wrote.
     """
+    if not isinstance(state, Path):
+        return _database_page_faults(state)
     if is_lost(state):
         return [Fault("state", f"{DATABASE} is gone or empty, though the index holds copies")]
     path = state / DATABASE
@@ -113,6 +118,24 @@ def _page_faults(state: Path) -> list[Fault]:
     except ValueError as error:
         return [Fault("index", f"cannot be read: {error}")]
     finally:
+        frontier.close()
+    return _shortened(faults)
+
+
+def _database_page_faults(database: Database) -> list[Fault]:
+    """Compare page by page; a database looks after its bytes itself."""
+    frontier = open_frontier(database, read_only=True)
+    index = open_index(database, read_only=True)
+    try:
+        found = partings(frontier, index)
+        if found and is_running(database):  # only what stays so is wrong, not under way
+            again = set(partings(frontier, index))
+            found = [parting for parting in found if parting in again]
+        faults = [Fault("pages", f"{parting.url} {parting.words}") for parting in found]
+        if n := frontier.feed.n_untold():
+            faults.append(Fault("state", f"the feed does not tell how {n:,} pages are"))
+    finally:
+        index.close()
         frontier.close()
     return _shortened(faults)
 

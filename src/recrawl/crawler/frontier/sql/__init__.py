@@ -5,7 +5,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-__all__ = ["migrations", "queries"]
+__all__ = ["migrations", "named", "queries"]
 
 _NAME: Final = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 
@@ -13,7 +13,12 @@ _NAME: Final = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 @cache
 def queries() -> dict[str, str]:
     """Return every query of ``queries.sql`` by name."""
-    parts = _NAME.split((files(__name__) / "queries.sql").read_text(encoding="utf-8"))
+    return named((files(__name__) / "queries.sql").read_text(encoding="utf-8"))
+
+
+def named(text: str) -> dict[str, str]:
+    """Return the statements of a file by the names that stand before them."""
+    parts = _NAME.split(text)
     return {name: text.strip() for name, text in zip(parts[1::2], parts[2::2], strict=True)}
 
 

@@ -4,7 +4,7 @@
 SELECT id FROM host WHERE host = :host;
 
 -- name: add_host
-INSERT INTO host (host) VALUES (:host) RETURNING id;
+INSERT INTO host (id, host) VALUES (:host_id, :host) RETURNING id;
 
 -- name: hosts
 SELECT id, host, robots_status, robots_body, robots_until_s, failures, blocked_until_s, blocked_why
@@ -46,9 +46,9 @@ SELECT id FROM page WHERE url = :url;
 
 -- name: admit
 INSERT OR IGNORE INTO page
-    (url, host_id, kind, state, depth, hops, weight, variant_of, discovered_s, lastmod_s, due_s,
+    (id, url, host_id, kind, state, depth, hops, weight, variant_of, discovered_s, lastmod_s, due_s,
     importance, found_on)
-VALUES (:url, :host_id, :kind, 'discovered', :depth, :hops, :weight * coalesce(:importance, 1.0),
+VALUES (:page_id, :url, :host_id, :kind, 'discovered', :depth, :hops, :weight * coalesce(:importance, 1.0),
     :variant_of, :now_s, :lastmod_s, :now_s, :importance, :found_on);
 
 -- name: note_lastmod
@@ -372,7 +372,7 @@ WHERE page_id = :page_id AND outcome IS NULL AND asked_at_s <= :visited_at_s;
 SELECT count(*) FROM asked WHERE page_id = :page_id AND outcome IS NULL;
 
 -- name: answers
-SELECT id, url, outcome, note FROM asked WHERE id IN (SELECT value FROM json_each(:numbers));
+SELECT id, url, outcome, note FROM asked WHERE id IN (SELECT value FROM json_each(:numbers)) ORDER BY id;
 
 -- name: host_names
 SELECT host FROM host ORDER BY host LIMIT :limit;

@@ -1,0 +1,359 @@
+"""What several processes on one PostgreSQL do, and what each costs. Nothing here fails on a figure.
+
+    python bench/cluster.py                    all, some minutes
+    python bench/cluster.py --pages 1000000    with a larger table for the first two
+
+It starts a PostgreSQL of its own (Debian's package), on a socket in /tmp, with fsync off: compare
+figures of one run, and take none for that of a server with disks.
+"""
+
+import argparse
+import multiprocessing
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+import psycopg
+from tests.acceptance.farm import Farm
+from tests.databases import Server
+from tests.postgres import postgres
+
+from recrawl.crawler.database.membership import Membership
+from recrawl.crawler.frontier.postgres.owned import PostgresFrontier
+from recrawl.terms import Database, Outcome, PageState, PageUpdate, Visit
+
+SHARDS, BATCH = 16, 400
+SEEDS = "http://bench.test/"
+
+
+def fill(database: Database, pages: int) -> None:
+    """Make a table of pages on one host for each hundred, all due, as if each had been visited."""
+    member = Membership(database, shards=SHARDS)
+    member.close()
+    with psycopg.connect(database.address) as db:
+        db.execute(
+            "INSERT INTO host (shard, id, host) SELECT mod(n, %(s)s)::int, n, 'http://h' || n || "
+            "'.test' FROM generate_series(%(s)s::int, %(last)s::int) AS n",
+            {"s": SHARDS, "last": SHARDS + pages // 100},
+        )
+        db.execute(
+            """INSERT INTO page (shard, id, url, host_id, kind, state, depth, hops, weight,
+                discovered_s, due_s, tier, visits, last_visit_s, last_status, indexed_at_s, etag,
+                signature, raw_hash, title, due_why, crawl_rate_per_s, policy_memory)
+            SELECT mod(n, %(s)s::int)::int, n, 'http://h' || h || '.test/section/page-' || n, h,
+                'page', 'indexed', 3, 0, 1.0, 1e9, 1e9 + mod(n * 7919, 86400), 3, 1, 1e9, 200, 1e9,
+                '"' || n || '-1234567890"', sha256(n::text::bytea), sha256(n::text::bytea),
+                'The title of page ' || n, 'a day after visit 1', 1e-5, '\\x0011223344556677'
+            FROM (SELECT n, %(s)s::int + mod(n / %(s)s::int, %(h)s::int / %(s)s::int) * %(s)s::int
+                + mod(n, %(s)s::int) AS h
+                FROM generate_series(%(s)s::int, %(last)s::int) AS n) AS numbered""",
+            {"s": SHARDS, "h": pages // 100, "last": SHARDS + pages},
+        )
+        db.commit()
+        db.autocommit = True
+        db.execute("VACUUM ANALYZE")
+
+
+def owner(address: str, shards: int, seconds: float, told: "multiprocessing.Queue") -> None:
+    """Record visits of pages of one's own shards, as a crawl does, as fast as it goes."""
+    member = Membership(Database(address), shards=SHARDS, lease_s=600.0)
+    member.join(SEEDS)
+    member.take(shards)
+    begun = time.perf_counter()
+    frontier = PostgresFrontier(member)
+    loaded_s = time.perf_counter() - begun
+    hosts = [host.host_id for host in frontier.hosts()]
+    updates, done, number, spent_s = [], 0, 0, 0.0
+    cpu_s = -time.process_time()
+    until = time.perf_counter() + seconds
+    while time.perf_counter() < until:
+        host_id = hosts[number % len(hosts)]
+        number += 1
+        for lease in frontier.lease(host_id, limit=4, due_by_s=2e9, now_s=2e9, until_s=3e9):
+            visit = Visit(2e9 + done, Outcome.UNCHANGED, 200, changed=False, interval_s=1e5)
+            update = PageUpdate(
+                lease, visit, PageState.INDEXED, 3e9 + done, interval_s=1e5,
+                signature=lease.signature, raw_hash=lease.raw_hash, etag=lease.etag,
+            )  # fmt: skip
+            updates.append(update)
+        if len(updates) >= BATCH:
+            before = time.perf_counter()
+            frontier.complete(updates, 2e9)
+            spent_s += time.perf_counter() - before
+            done += len(updates)
+            updates = []
+    told.put((done, spent_s, cpu_s + time.process_time(), loaded_s, len(hosts)))
+    member.leave()
+
+
+def written(address: str, number: int, seconds: float, told: "multiprocessing.Queue") -> None:
+    """Do only what an owner's transaction does at the database, the rows being made already."""
+    from recrawl.crawler.frontier.postgres.copying import rows_as_json
+    from recrawl.crawler.frontier.postgres.tables import APPENDED, PAGE
+
+    columns = ", ".join(PAGE.columns)
+    changed = ", ".join(f"{name} = excluded.{name}" for name in PAGE.columns if name != "id")
+    upsert = (
+        f"INSERT INTO page (shard, {columns}) SELECT mod(id, {SHARDS})::int, {columns} "
+        "FROM json_populate_recordset(NULL::page, %s) "
+        f"ON CONFLICT (shard, id) DO UPDATE SET {changed}"
+    )
+    visits = ", ".join(APPENDED["visit"])
+    append = f"INSERT INTO visit ({visits}) SELECT {visits} "
+    append += "FROM json_populate_recordset(NULL::visit, %s)"
+    with psycopg.connect(address, autocommit=True, prepare_threshold=None) as db:
+        rows = db.execute(
+            f"SELECT {columns} FROM page WHERE shard = ANY(%s) ORDER BY md5(url) LIMIT 40000",
+            ([shard for shard in range(SHARDS) if shard % 4 == number],),
+        ).fetchall()
+        batches = []
+        for first in range(0, len(rows), BATCH):
+            batch = rows[first : first + BATCH]
+            seen = [
+                (row[0], 2e9, "unchanged", 200, 0, 1e5, 0.1, 900, None, 0, None) for row in batch
+            ]
+            batches.append((
+                rows_as_json(PAGE.columns, batch).decode(),
+                rows_as_json(APPENDED["visit"], seen).decode(),
+                len(batch),
+            ))  # fmt: skip
+        done, turn = 0, 0
+        until = time.perf_counter() + seconds
+        while time.perf_counter() < until:
+            pages, seen_, n = batches[turn % len(batches)]
+            turn += 1
+            with db.transaction():
+                db.execute("SELECT 1 FROM process WHERE id = 1 FOR KEY SHARE")
+                db.execute(upsert, (pages,))
+                db.execute(append, (seen_,))
+            done += n
+    told.put((done,))
+
+
+def queue(address: str, number: int, seconds: float, told: "multiprocessing.Queue") -> None:
+    """Take due rows that nobody has with SKIP LOCKED, and complete them, as shared queues do."""
+    done = 0
+    with psycopg.connect(address, autocommit=True, prepare_threshold=None) as db:
+        until = time.perf_counter() + seconds
+        while time.perf_counter() < until:
+            rows = db.execute(
+                """UPDATE queue SET leased_until_s = 3e9 WHERE id IN (
+                    SELECT id FROM queue WHERE due_s <= 2e9 AND leased_until_s < 2e9
+                    ORDER BY due_s LIMIT 150 FOR UPDATE SKIP LOCKED)
+                RETURNING id"""
+            ).fetchall()
+            ids = [row[0] for row in rows]
+            if not ids:
+                break
+            with db.transaction():
+                db.execute(
+                    "UPDATE queue SET due_s = 3e9, leased_until_s = 0, visits = visits + 1, "
+                    "last_visit_s = 2e9 WHERE id = ANY(%s)",
+                    (ids,),
+                )
+                db.execute(
+                    "INSERT INTO visit (page_id, visited_at_s, outcome, fetch_s, received_bytes) "
+                    "SELECT unnest(%s::bigint[]), 2e9, 'unchanged', 0.1, 900",
+                    (ids,),
+                )
+            done += len(ids)
+    told.put((done,))
+
+
+def together(work: object, arguments: list[tuple]) -> list[tuple]:
+    """Run several processes at once, and return what they told."""
+    context = multiprocessing.get_context("spawn")
+    told = context.Queue()
+    running = [context.Process(target=work, args=(*one, told)) for one in arguments]
+    for process in running:
+        process.start()
+    results = [told.get() for _ in running]
+    for process in running:
+        process.join()
+    return results
+
+
+def size(db: psycopg.Connection, like: str) -> int:
+    query = (
+        "SELECT coalesce(sum(pg_total_relation_size(oid)), 0) FROM pg_class "
+        "WHERE relkind = 'r' AND relname LIKE %s"
+    )
+    return int(db.execute(query, (like,)).fetchone()[0])
+
+
+def store(server: Server, pages: int, seconds: float) -> None:
+    """Rows a second: through the port, of an owner's statements alone, of a shared queue."""
+    database = server.database()
+    begun = time.perf_counter()
+    fill(database, pages)
+    print(f"{pages:,} pages made in {time.perf_counter() - begun:.0f} s")
+    with psycopg.connect(database.address, autocommit=True) as db:
+        before = size(db, "page\\_%")
+        print(f"  {before / pages:,.0f} bytes a page with its three indexes, no visits")
+        for n in (1, 4):
+            told = together(owner, [(database.address, SHARDS // n, seconds) for _ in range(n)])
+            done, spent_s, cpu_s, loaded_s, _ = (sum(column) for column in zip(*told, strict=True))
+            print(
+                f"owners, whole port, {n} processes: {done / seconds:,.0f} visits/s, "
+                f"{done / cpu_s:,.0f} per CPU second of theirs; "
+                f"{done / spent_s * n:,.0f}/s in complete; shards loaded in {loaded_s / n:.1f} s"
+            )
+            db.execute("UPDATE shard SET owner = NULL")
+        told = together(written, [(database.address, n, seconds) for n in range(4)])
+        statements = sum(row[0] for row in told) / seconds
+        print(f"owners' statements alone, 4 clients: {statements:,.0f} visits/s")
+        hot = db.execute(
+            "SELECT sum(n_tup_hot_upd) / greatest(sum(n_tup_upd), 1) FROM pg_stat_user_tables "
+            "WHERE relname LIKE 'page\\_%'"
+        ).fetchone()[0]
+        print(f"  in place (HOT): {float(hot):.0%}")
+        db.execute("CREATE TABLE queue (LIKE page INCLUDING DEFAULTS)")
+        db.execute("INSERT INTO queue SELECT * FROM page")
+        db.execute("UPDATE queue SET due_s = 1e9 + mod(id * 7919, 86400), leased_until_s = 0")
+        db.execute("ALTER TABLE queue ADD PRIMARY KEY (id)")
+        db.execute("CREATE INDEX ON queue (due_s)")
+        db.execute("VACUUM ANALYZE queue")
+        told = together(queue, [(database.address, n, seconds) for n in range(4)])
+        shared = sum(row[0] for row in told) / seconds
+        print(
+            f"SKIP LOCKED queue, 4 clients: {shared:,.0f} visits/s; ratio {statements / shared:.1f}"
+        )
+
+
+def growth(server: Server, pages: int) -> None:
+    """How much the pages' tables grow when every row is written ten times, in batches."""
+    database = server.database()
+    fill(database, pages)
+    with psycopg.connect(database.address, autocommit=True) as db:
+        before = size(db, "page\\_%")
+        for turn in range(10):
+            for first in range(pages // BATCH):  # each a few hundred pages from everywhere
+                ids = [SHARDS + first + place * (pages // BATCH) for place in range(BATCH)]
+                db.execute(
+                    "UPDATE page SET due_s = due_s + 1, visits = visits + 1, tier = %s, "
+                    "due_why = 'a day after visit 2' WHERE id = ANY(%s)",
+                    (turn % 5 + 1, ids),
+                )
+        after = size(db, "page\\_%")
+        print(f"ten rewrites of {pages:,} pages: {after / before - 1.0:+.1%} in size")
+
+
+def server_cpu_s(server: Server | None) -> float:
+    """Return the processor time that a server and all that it started have taken."""
+    if server is None:
+        return 0.0
+    leader = int((server.server.folder / "data" / "postmaster.pid").read_text().split()[0])
+    ticks = 0
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(path.parent.name) == leader:
+            ticks += sum(map(int, fields[11:15]))
+        elif int(fields[1]) == leader:
+            ticks += sum(map(int, fields[11:13]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def crawled(farm_of: tuple[int, int], server: Server | None, processes: int, seconds: float) -> str:
+    """Crawl loopback hosts; return pages a second and per CPU second of the crawlers."""
+    farm = Farm(*farm_of)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        database = None if server is None else server.database()
+        seeds = "[" + ", ".join(f'"http://{farm.name(n)}/"' for n in range(farm_of[0])) + "]"
+        config = farm.config(
+            folder, database, seeds=seeds, budget='"50000/s"', robots=str(128 // processes),
+            politeness__delay='"100ms"', buffer__capacity="256", buffer__control='"room"',
+        )  # fmt: skip
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        served_s = -server_cpu_s(server)
+        command = [
+            sys.executable,
+            "-m",
+            "recrawl",
+            "run",
+            str(config),
+            "--for",
+            f"{seconds}s",
+            "-q",
+        ]
+        running = [subprocess.Popen(command, cwd=folder) for _ in range(processes)]
+        assert [process.wait() for process in running] == [0] * processes
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        n = farm.n_requests() - 2 * len(farm.asked)  # robots.txt and sitemap apart
+        served_s += server_cpu_s(server)
+    farm.close()
+    return (
+        f"{n / seconds:,.0f} pages/s, {n / cpu_s:,.0f} per CPU second of the crawlers, "
+        f"{n / (cpu_s + served_s):,.0f} with the server's (start included)"
+    )
+
+
+def taken_over(server: Server, seconds: float = 40.0) -> None:
+    """How long shards of a process that was killed are without an owner."""
+    farm = Farm(50, 20)
+    database = server.database()
+    with tempfile.TemporaryDirectory() as name:
+        config = farm.config(Path(name), database)
+        command = [sys.executable, "-m", "recrawl", "run", str(config), "-q"]
+        running = [subprocess.Popen(command, cwd=name) for _ in range(2)]
+        query = "SELECT count(DISTINCT owner), count(owner) FROM shard"
+        with psycopg.connect(database.address, autocommit=True) as db:
+            until = time.perf_counter() + seconds
+            while db.execute("SELECT to_regclass('shard')").fetchone()[0] is None:
+                time.sleep(0.1)
+            while db.execute(query).fetchone() != (2, 16) and time.perf_counter() < until:
+                time.sleep(0.1)
+            running[0].kill()
+            killed = time.perf_counter()
+            while db.execute(query).fetchone() != (1, 16) and time.perf_counter() < until:
+                time.sleep(0.02)
+            print(
+                f"takeover: every shard owned again {time.perf_counter() - killed:.1f} s after a "
+                "kill, with a lease of 2 s and a time-out of 1 s"
+            )
+        running[1].send_signal(signal.SIGTERM)
+        for process in running:
+            process.wait()
+    farm.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pages", type=int, default=300_000)
+    parser.add_argument("--seconds", type=float, default=8.0)
+    parser.add_argument("--hosts", type=int, default=400)
+    parser.add_argument("only", nargs="*", help="of: store growth crawl takeover")
+    arguments = parser.parse_args()
+    wanted = arguments.only or ["store", "growth", "crawl", "takeover"]
+    print(f"{os.cpu_count()} CPU cores, load {os.getloadavg()[0]:.1f}")
+    with postgres() as started:
+        server = Server(started)
+        if "store" in wanted:
+            store(server, arguments.pages, arguments.seconds)
+        if "growth" in wanted:
+            growth(server, min(arguments.pages, 100_000))
+        if "crawl" in wanted:
+            farm = (arguments.hosts, 150)
+            for label, where, n in (
+                ("one process, SQLite", None, 1),
+                ("one process, PostgreSQL", server, 1),
+                ("four processes, PostgreSQL", server, 4),
+            ):
+                print(f"{label}: {crawled(farm, where, n, 3 * arguments.seconds)}")
+        if "takeover" in wanted:
+            taken_over(server)
+
+
+if __name__ == "__main__":
+    main()

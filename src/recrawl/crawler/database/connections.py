@@ -1,0 +1,212 @@
+"""Connections to the database, and what can be wrong with it.
+
+Nothing is kept on the server between two transactions (no prepared statement, no lock, no setting),
+so that a pooler may hand each transaction to another of its connections.
+"""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any, Final, TypeAlias
+
+import psycopg
+from psycopg.rows import TupleRow
+
+from recrawl.crawler.database.sql import migrations
+from recrawl.errors import DatabaseAway, StateError, UnusableDatabase
+from recrawl.terms import Database
+from recrawl.version import VERSION
+
+__all__ = [
+    "MONTH_S",
+    "Connection",
+    "check_schema",
+    "connect",
+    "is_empty",
+    "make_partitions",
+    "make_schema",
+    "n_shards",
+    "now_s",
+    "translated",
+]
+
+Connection: TypeAlias = psycopg.Connection[TupleRow]
+
+MONTH_S: Final = 30 * 86_400
+_OLDEST: Final = 150_000
+_SCHEMA: Final = "schema"
+_NOW: Final = "SELECT extract(epoch FROM clock_timestamp())::float8"
+_LOCK: Final = 7_239_451_817  # of whoever makes or migrates the schema, until its transaction ends
+
+
+@contextlib.contextmanager
+def translated(database: Database) -> Iterator[None]:
+    """Turn the database's errors into messages that say which it is and what to do."""
+    try:
+        yield
+    except psycopg.errors.ReadOnlySqlTransaction as error:
+        raise UnusableDatabase(
+            f"{database} can only be read (a standby, or read-only by its settings); name the "
+            "server that is written. Nothing was changed"
+        ) from error
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise UnusableDatabase(
+            f"{database}: {_line(error)}; grant it, or name another user"
+        ) from error
+    except psycopg.errors.UndefinedTable as error:
+        raise UnusableDatabase(
+            f"{database} is half made ({_line(error)}); restore a backup, or name an empty database"
+        ) from error
+    except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+        raise DatabaseAway(f"{database}: {_line(error)}") from error
+    except psycopg.Error as error:
+        raise StateError(f"{database}: {_line(error)}") from error
+
+
+def _line(error: psycopg.Error) -> str:
+    return " ".join(str(error).split())[:300] or type(error).__name__
+
+
+def connect(database: Database, *, name: str = "recrawl") -> Connection:
+    """Connect; every statement outside of a transaction stands for itself.
+
+    Raises
+    ------
+    UnusableDatabase
+        It does not answer, or its version is too old.
+    """
+    try:
+        connection = psycopg.connect(
+            database.address,
+            autocommit=True,
+            prepare_threshold=None,
+            connect_timeout=10,
+            application_name=name,
+        )
+    except psycopg.Error as error:
+        raise DatabaseAway(
+            f"{database} cannot be reached ({_line(error)}); see that it runs, and that state in "
+            "the configuration names it"
+        ) from error
+    if connection.info.server_version < _OLDEST:
+        version = connection.info.server_version // 10_000
+        connection.close()
+        raise UnusableDatabase(f"{database} is PostgreSQL {version}; version 15 or later is needed")
+    return connection
+
+
+def now_s(connection: Connection) -> float:
+    """Return the database's instant, in seconds since the epoch."""
+    return float(_value(connection, _NOW))
+
+
+def _value(connection: Connection, query: str) -> Any:
+    row = connection.execute(query.encode()).fetchone()
+    return None if row is None else row[0]
+
+
+def _version(connection: Connection) -> int:
+    """Return the schema's version; 0: there is no crawl."""
+    if _value(connection, "SELECT to_regclass('label')") is None:
+        return 0
+    return int(_value(connection, f"SELECT value FROM label WHERE name = '{_SCHEMA}'") or 0)
+
+
+def check_schema(connection: Connection, database: Database) -> None:
+    """See that there is a crawl of the version that this program writes.
+
+    Raises
+    ------
+    UnusableDatabase
+        There is none, it is another version's, or the tables are somebody else's.
+    """
+    with translated(database):
+        version, known = _version(connection), len(migrations())
+        if version == 0:
+            raise UnusableDatabase(f"{database} holds no crawl: `recrawl run` makes one")
+        if version > known:
+            raise UnusableDatabase(
+                f"{database} was written by a newer version of recrawl (schema {version}, this one "
+                f"knows {known}); upgrade recrawl, or name another database"
+            )
+        if version < known:
+            raise UnusableDatabase(
+                f"{database} was written by an older version; run the crawl once first"
+            )
+
+
+def make_schema(connection: Connection, database: Database, shards: int) -> None:
+    """Make or migrate the schema, all or nothing; processes that start together wait here.
+
+    Parameters
+    ----------
+    shards : number of shards, fixed when it is made
+
+    Raises
+    ------
+    UnusableDatabase
+        The tables are of another program, of a newer version, or have another number of shards.
+    """
+    scripts = migrations()
+    with translated(database), connection.transaction():
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+        version = _version(connection)
+        if version == 0 and _value(connection, "SELECT to_regclass('page')") is not None:
+            raise UnusableDatabase(
+                f"{database} has tables of another program (page); name a database of its own, "
+                "as made by `createdb crawl`"
+            )
+        if version > len(scripts):
+            check_schema(connection, database)
+        for number, script in enumerate(scripts[version:], start=version + 1):
+            connection.execute(script.encode())
+            _put_label(connection, _SCHEMA, str(number))
+        if version == 0:
+            _put_label(connection, "shards", str(shards))
+            connection.execute(
+                "INSERT INTO shard (id) SELECT * FROM generate_series(0, %s)", (shards - 1,)
+            )
+            connection.execute("INSERT INTO counter VALUES ('feed', 0)")
+            connection.execute(f"INSERT INTO budget VALUES (1, 1.0, ({_NOW}))".encode())
+        _put_label(connection, "version", VERSION)
+        held = n_shards(connection)
+    if held != shards:
+        raise UnusableDatabase(
+            f"{database} was made with {held} shards, and cluster.shards says {shards}; the number "
+            f"is fixed: write shards = {held}, or `recrawl move` the crawl to a new database"
+        )
+
+
+def make_partitions(connection: Connection, from_s: float, to_s: float) -> None:
+    """Have visits between two instants in a table of their own for each thirty days.
+
+    Within a transaction. A table is not made where such visits lie among the others already.
+    """
+    connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+    for month in range(int(from_s // MONTH_S), int(to_s // MONTH_S) + 1):
+        name, first, end = f"visit_{month}", month * MONTH_S, (month + 1) * MONTH_S
+        known = connection.execute(
+            "SELECT to_regclass(%s) IS NOT NULL OR EXISTS "
+            "(SELECT 1 FROM visit_other WHERE visited_at_s >= %s AND visited_at_s < %s)",
+            (name, first, end),
+        ).fetchone()
+        if known is not None and not known[0]:
+            bounds = f"FOR VALUES FROM ({first}) TO ({end})"
+            connection.execute(f"CREATE TABLE {name} PARTITION OF visit {bounds}".encode())
+
+
+def is_empty(connection: Connection) -> bool:
+    """Tell whether there is no table of this program or another in a database."""
+    tables = "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()"
+    return not _value(connection, tables)
+
+
+def n_shards(connection: Connection) -> int:
+    """Return the number of shards."""
+    return int(_value(connection, "SELECT value FROM label WHERE name = 'shards'"))
+
+
+def _put_label(connection: Connection, name: str, value: str) -> None:
+    connection.execute(
+        "INSERT INTO label VALUES (%s, %s) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        (name, value),
+    )

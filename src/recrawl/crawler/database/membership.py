@@ -1,0 +1,345 @@
+"""One process among those that crawl: what it owns, for how long, and how the others learn of it.
+
+A process has a number that is never given again: its fence. Whoever writes locks the row of that
+number first and sees that the process has not been ended; whoever ends it waits for that lock. So
+no transaction of a process is committed after another one has taken its shards.
+
+A request cannot be fenced. The lease is renewed at the database, by the database's clock, and
+counted here by a clock that nobody sets, from before the renewal was sent: this process stops
+making requests one time-out before the lease ends there, and the next owner rests another time-out.
+"""
+
+import os
+import platform
+import time
+from dataclasses import dataclass
+from typing import Final
+
+from recrawl.crawler.database.connections import (
+    MONTH_S,
+    Connection,
+    connect,
+    make_partitions,
+    make_schema,
+    now_s,
+    translated,
+)
+from recrawl.errors import OwnershipLost, UnusableDatabase
+from recrawl.terms import Database
+
+__all__ = ["Membership", "Standing", "fenced", "ideal_share", "monotonic_s"]
+
+_NOW: Final = "extract(epoch FROM clock_timestamp())::float8"
+_DAY_S: Final = 86_400.0
+
+
+def monotonic_s() -> float:
+    """Return seconds of a clock that nobody sets, and that runs while the machine sleeps."""
+    clock = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+    return time.clock_gettime(clock)
+
+
+def ideal_share(shards: int, rank: int, processes: int) -> int:
+    """Return how many shards the process of a rank, from 0, should own among so many."""
+    return shards // processes + (rank < shards % processes)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How shards and processes stand.
+
+    Parameters
+    ----------
+    ideal : shards that this process should own
+    owned : shards that it owns
+    free : shards that nobody owns
+    processes : that are alive
+    is_first : whether this one has the lowest number of them
+    """
+
+    ideal: int
+    owned: int
+    free: int
+    processes: int
+    is_first: bool
+
+    @property
+    def to_take(self) -> int:
+        """How many free shards are this process's to take."""
+        return max(min(self.ideal - self.owned, self.free), 0)
+
+    @property
+    def to_release(self) -> int:
+        """How many shards are others' to take."""
+        return max(self.owned - self.ideal, 0)
+
+
+class Membership:
+    """Takes part; one connection, one thread at a time.
+
+    Parameters
+    ----------
+    database : shared
+    shards : number of shards, fixed when the state is made
+    lease_s : this process is replaced when it was not heard of for so long and a time-out
+    timeout_s : the longest that one request may take
+    settings_mark : a number that another configuration does not have
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        shards: int,
+        lease_s: float = 30.0,
+        timeout_s: float = 30.0,
+        settings_mark: float = 0.0,
+    ) -> None:
+        self.database, self.shards = database, shards
+        self.timeout_s = timeout_s
+        self.number = 0
+        self.owned: dict[int, float] = {}  # shard: until when its owner before may have asked
+        self._lease_s, self._mark = lease_s, settings_mark
+        self._held_until_s = self._partitions_s = float("-inf")
+        self.is_first = True
+        self._connection = connect(database, name="recrawl membership")
+        try:
+            make_schema(self._connection, database, shards)
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def reconnect(self) -> None:
+        """Connect anew where the connection was lost."""
+        if self._connection.closed:
+            self._connection = connect(self.database, name="recrawl membership")
+
+    # -- the lease --
+
+    @property
+    def is_held(self) -> bool:
+        """Whether requests may be made now."""
+        return monotonic_s() < self._held_until_s
+
+    @property
+    def renew_every_s(self) -> float:
+        """Seconds between two renewals."""
+        return self._lease_s / 6.0
+
+    def join(self, seeds: str = "") -> None:
+        """Begin, under a new number.
+
+        Parameters
+        ----------
+        seeds : of the crawl, as a text
+
+        Raises
+        ------
+        UnusableDatabase
+            The database has another crawl, or a process that goes by another configuration.
+        """
+        with translated(self.database), self._connection.transaction():
+            sent_s = monotonic_s()
+            self._check_crawl(seeds)
+            row = self._connection.execute(
+                "INSERT INTO process (name, settings_mark, started_s, until_s) "
+                f"VALUES (%s, %s, {_NOW}, {_NOW} + %s) RETURNING id",
+                (f"{platform.node()}:{os.getpid()}", self._mark, self._lease_s + self.timeout_s),
+            ).fetchone()
+            assert row is not None
+        self._make_partitions()
+        self.number, self.owned = int(row[0]), {}
+        self._held_until_s = sent_s + self._lease_s
+
+    def _check_crawl(self, seeds: str) -> None:
+        label = "SELECT value FROM label WHERE name = 'seeds'"
+        row = self._connection.execute(label).fetchone()
+        if row is None:
+            add = "INSERT INTO label VALUES ('seeds', %s) ON CONFLICT DO NOTHING"
+            self._connection.execute(add, (seeds,))
+        elif not set(row[0].split()) & set(seeds.split()) and row[0] != seeds:
+            there, here = row[0].split()[0], seeds.split()[0]  # noqa: PLC0207
+            raise UnusableDatabase(
+                f"{self.database} holds another crawl (of {there}), and this configuration starts "
+                f"at {here}; name a database of its own. Nothing was changed"
+            )
+        other = self._connection.execute(
+            f"SELECT name FROM process WHERE NOT ended AND until_s >= {_NOW} "
+            "AND settings_mark <> %s LIMIT 1",
+            (self._mark,),
+        ).fetchone()
+        if other is not None:
+            raise UnusableDatabase(
+                f"{self.database}: process {other[0]} crawls with another configuration; give all "
+                "machines the same one, or stop that one first. Nothing was changed"
+            )
+
+    def _make_partitions(self) -> None:
+        """Have the visits of this month and the next in tables of their own."""
+        with translated(self.database), self._connection.transaction():
+            at_s = now_s(self._connection)
+            make_partitions(self._connection, at_s, at_s + MONTH_S)
+        self._partitions_s = monotonic_s()
+
+    def renew(self) -> Standing:
+        """Renew the lease, end processes whose lease has run out, and return how things stand.
+
+        Raises
+        ------
+        OwnershipLost
+            This process has been ended by another.
+        """
+        if monotonic_s() > self._partitions_s + _DAY_S:
+            self._make_partitions()
+        with translated(self.database), self._connection.transaction():
+            sent_s = monotonic_s()
+            kept = self._connection.execute(
+                f"UPDATE process SET until_s = {_NOW} + %s WHERE id = %s AND NOT ended "
+                "RETURNING id",
+                (self._lease_s + self.timeout_s, self.number),
+            ).fetchone()
+            if kept is not None:
+                self._end_expired()
+                rows = self._connection.execute(
+                    "SELECT id FROM process WHERE NOT ended ORDER BY id"
+                ).fetchall()
+                counts = self._connection.execute(
+                    "SELECT count(*) FILTER (WHERE owner = %s), "
+                    "count(*) FILTER (WHERE owner IS NULL) FROM shard",
+                    (self.number,),
+                ).fetchone()
+        if kept is None:
+            self._held_until_s = float("-inf")
+            raise OwnershipLost(f"{self.database}: another process has taken this one's place")
+        assert counts is not None
+        self._held_until_s = sent_s + self._lease_s
+        numbers = [row[0] for row in rows]
+        rank = numbers.index(self.number)
+        self.is_first = rank == 0
+        ideal = ideal_share(self.shards, rank, len(numbers))
+        return Standing(ideal, counts[0], counts[1], len(numbers), self.is_first)
+
+    def _end_expired(self) -> None:
+        rows = self._connection.execute(
+            f"SELECT id FROM process WHERE NOT ended AND until_s < {_NOW} FOR UPDATE SKIP LOCKED"
+        ).fetchall()
+        self._end([row[0] for row in rows], self.timeout_s)
+
+    def _end(self, numbers: list[int], rest_s: float) -> None:
+        if not numbers:
+            return
+        self._connection.execute("UPDATE process SET ended = true WHERE id = ANY(%s)", (numbers,))
+        self._connection.execute(
+            f"UPDATE shard SET owner = NULL, fence = fence + 1, rest_s = {_NOW} + %s "
+            "WHERE owner = ANY(%s)",
+            (rest_s, numbers),
+        )
+
+    # -- shards --
+
+    def take(self, most: int) -> dict[int, float]:
+        """Take free shards; return them, each with when its last owner made its last request."""
+        with translated(self.database), self._connection.transaction():
+            fenced(self._connection, self.database, self.number)
+            rows = self._connection.execute(
+                "UPDATE shard SET owner = %s, fence = fence + 1 WHERE id IN (SELECT id FROM shard "
+                "WHERE owner IS NULL ORDER BY id LIMIT %s FOR UPDATE SKIP LOCKED) "
+                "RETURNING id, rest_s",
+                (self.number, most),
+            ).fetchall()
+        taken = {row[0]: row[1] for row in rows}
+        self.owned |= taken
+        return taken
+
+    def release(self, shards: list[int]) -> None:
+        """Give shards back, to be taken at once by others."""
+        with translated(self.database), self._connection.transaction():
+            fenced(self._connection, self.database, self.number)
+            self._connection.execute(
+                f"UPDATE shard SET owner = NULL, fence = fence + 1, rest_s = {_NOW} "
+                "WHERE id = ANY(%s) AND owner = %s",
+                (shards, self.number),
+            )
+        for shard in shards:
+            self.owned.pop(shard, None)
+
+    def leave(self) -> None:
+        """End, and give everything back."""
+        with translated(self.database), self._connection.transaction():
+            rows = self._connection.execute(
+                "SELECT id FROM process WHERE id = %s AND NOT ended FOR UPDATE", (self.number,)
+            ).fetchall()
+            self._end([row[0] for row in rows], 0.0)
+        self.owned = {}
+        self._held_until_s = float("-inf")
+
+    # -- the budget --
+
+    def draw(self, wanted: int, *, rate_per_s: float, burst: float) -> int:
+        """Take requests out of the bucket that all draw from; return how many were granted.
+
+        Parameters
+        ----------
+        rate_per_s, burst : of the whole crawl
+        """
+        with translated(self.database):
+            row = self._connection.execute(
+                f"""WITH held AS (
+                    SELECT LEAST(%(burst)s, tokens + GREATEST({_NOW} - at_s, 0) * %(rate)s) AS n
+                    FROM budget WHERE id = 1 FOR UPDATE
+                ), taken AS (
+                    SELECT n, GREATEST(floor(LEAST(%(wanted)s, n)), 0) AS granted FROM held
+                )
+                UPDATE budget SET tokens = n - granted, at_s = GREATEST(at_s, {_NOW})
+                FROM taken WHERE id = 1 RETURNING granted""",
+                {"burst": burst, "rate": rate_per_s, "wanted": wanted},
+            ).fetchone()
+        return 0 if row is None else int(row[0])
+
+    def tell_demand(self, demand: list[float], pages: int, backlog: int) -> None:
+        """Tell the others what the shards of this process would take at each price.
+
+        Parameters
+        ----------
+        demand : visits per second, at each of the prices that all processes go by
+        pages, backlog : pages that are kept fresh, and that wait for their first visit
+        """
+        with translated(self.database):
+            self._connection.execute(
+                "UPDATE process SET demand = %s, pages = %s, backlog = %s WHERE id = %s",
+                (demand, pages, backlog, self.number),
+            )
+
+    def demands(self) -> dict[int, tuple[list[float] | None, int, int, int]]:
+        """Return demand, pages, backlog and shards of every process that is alive."""
+        with translated(self.database):
+            rows = self._connection.execute(
+                "SELECT id, demand, pages, backlog, "
+                "(SELECT count(*) FROM shard WHERE owner = process.id) "
+                "FROM process WHERE NOT ended ORDER BY id"
+            ).fetchall()
+        return {row[0]: (row[1], row[2], row[3], row[4]) for row in rows}
+
+    def now_s(self) -> float:
+        """Return the database's instant."""
+        with translated(self.database):
+            return now_s(self._connection)
+
+    def close(self) -> None:
+        """Close the connection; the lease stays until it ends by itself or by :meth:`leave`."""
+        self._connection.close()
+
+
+def fenced(connection: Connection, database: Database, number: int) -> None:
+    """See, within a transaction and until its end, that a process has not been ended.
+
+    Raises
+    ------
+    OwnershipLost
+        It has been; nothing of the transaction may be kept.
+    """
+    row = connection.execute(
+        "SELECT id FROM process WHERE id = %s AND NOT ended FOR KEY SHARE", (number,)
+    ).fetchone()
+    if row is None:
+        raise OwnershipLost(f"{database}: another process has taken this one's place")

@@ -1,0 +1,284 @@
+-- The state of a crawl that several processes share. Instants: seconds since the epoch, UTC, by this
+-- server's clock. The columns are those of the SQLite state, whose comments say what they mean; added
+-- is `shard`, the number of a page or host modulo the number of shards.
+
+CREATE TABLE label (
+    name text PRIMARY KEY,
+    value text NOT NULL
+);
+
+-- A process that crawls, or did. Its number is its fence: it is never given again, and a process that
+-- has ended writes nothing any more. Every writing transaction locks the row of its process.
+CREATE TABLE process (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name text NOT NULL,
+    settings_mark double precision NOT NULL,
+    started_s double precision NOT NULL,
+    until_s double precision NOT NULL,
+    ended boolean NOT NULL DEFAULT false,
+    pages bigint NOT NULL DEFAULT 0,
+    backlog bigint NOT NULL DEFAULT 0,
+    demand double precision[]
+) WITH (fillfactor = 50);
+
+CREATE TABLE shard (
+    id integer PRIMARY KEY,
+    owner bigint,
+    fence bigint NOT NULL DEFAULT 0,
+    rest_s double precision NOT NULL DEFAULT 0 -- until when the owner before may have made requests
+) WITH (fillfactor = 50);
+
+-- One bucket of requests that all processes draw from, ahead of the requests.
+CREATE TABLE budget (
+    id integer PRIMARY KEY CHECK (id = 1),
+    tokens double precision NOT NULL,
+    at_s double precision NOT NULL
+) WITH (fillfactor = 50);
+
+-- The last number of the feed: whoever adds to the feed holds this row until it commits, so that
+-- entries show in the order of their numbers.
+CREATE TABLE counter (
+    name text PRIMARY KEY,
+    value bigint NOT NULL
+) WITH (fillfactor = 50);
+
+CREATE TABLE host (
+    shard integer NOT NULL,
+    id bigint NOT NULL,
+    host text NOT NULL,
+    robots_status integer,
+    robots_body bytea,
+    robots_until_s double precision NOT NULL DEFAULT 0,
+    failures integer NOT NULL DEFAULT 0,
+    blocked_until_s double precision NOT NULL DEFAULT 0,
+    blocked_why text,
+    PRIMARY KEY (shard, id),
+    UNIQUE (host)
+) WITH (fillfactor = 85);
+
+CREATE INDEX host_by_id ON host (id);
+
+CREATE TABLE page (
+    shard integer NOT NULL,
+    id bigint NOT NULL,
+    url text NOT NULL,
+    host_id bigint NOT NULL,
+    kind text NOT NULL,
+    state text NOT NULL,
+    depth integer NOT NULL,
+    hops integer NOT NULL,
+    weight double precision NOT NULL,
+    variant_of bigint,
+    discovered_s double precision NOT NULL,
+    lastmod_s double precision,
+    due_s double precision NOT NULL,
+    tier integer NOT NULL DEFAULT 0,
+    visits integer NOT NULL DEFAULT 0,
+    changes integer NOT NULL DEFAULT 0,
+    failures integer NOT NULL DEFAULT 0,
+    last_visit_s double precision,
+    last_status integer,
+    indexed_at_s double precision,
+    etag text,
+    last_modified text,
+    signature bytea,
+    raw_hash bytea,
+    title text,
+    redirect_url text,
+    change_rate_per_s double precision,
+    change_rate_factor double precision,
+    crawl_rate_per_s double precision,
+    due_why text,
+    policy_memory bytea,
+    importance double precision,
+    importance_parts text,
+    found_on bigint,
+    -- Nobody leases in the database: an owner does in its memory.
+    leased_until_s double precision NOT NULL DEFAULT 0,
+    PRIMARY KEY (shard, id)
+) PARTITION BY HASH (shard);
+
+DO $$
+BEGIN
+    FOR part IN 0..15 LOOP
+        EXECUTE format('CREATE TABLE page_%s PARTITION OF page FOR VALUES WITH (MODULUS 16, REMAINDER %s)
+            WITH (fillfactor = 75)', part, part);
+    END LOOP;
+END $$;
+
+-- Nothing that changes is indexed, so every update is made in place.
+CREATE INDEX page_by_id ON page (id);
+CREATE UNIQUE INDEX page_by_url ON page ((md5(url)::uuid), shard);
+
+CREATE SEQUENCE visit_number;
+CREATE TABLE visit (
+    id bigint NOT NULL DEFAULT nextval('visit_number'),
+    page_id bigint NOT NULL,
+    visited_at_s double precision NOT NULL,
+    outcome text NOT NULL,
+    status integer,
+    changed integer,
+    interval_s double precision,
+    fetch_s double precision NOT NULL,
+    received_bytes bigint NOT NULL,
+    note text,
+    signalled integer,
+    modified_s double precision,
+    PRIMARY KEY (id, visited_at_s)
+) PARTITION BY RANGE (visited_at_s);
+CREATE TABLE visit_other PARTITION OF visit DEFAULT;
+CREATE INDEX visit_by_page ON visit (page_id, id);
+CREATE INDEX visit_by_time ON visit USING brin (visited_at_s);
+
+CREATE TABLE indexing (
+    page_id bigint PRIMARY KEY
+);
+
+CREATE TABLE plan (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    process bigint,
+    solved_at_s double precision NOT NULL,
+    n_pages bigint NOT NULL,
+    budget_per_s double precision NOT NULL,
+    price double precision NOT NULL,
+    freshness double precision NOT NULL,
+    n_never_visited bigint NOT NULL,
+    measure text NOT NULL
+);
+
+CREATE TABLE fact (
+    name text PRIMARY KEY,
+    value double precision NOT NULL
+) WITH (fillfactor = 50);
+
+CREATE TABLE asked (
+    id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+    shard integer NOT NULL,
+    url text NOT NULL,
+    asked_at_s double precision NOT NULL,
+    is_signal integer NOT NULL DEFAULT 0,
+    page_id bigint,
+    outcome text,
+    note text
+);
+CREATE INDEX asked_open ON asked (shard) WHERE outcome IS NULL;
+
+-- Addresses that were found in one shard and belong to another.
+CREATE TABLE inbox (
+    shard integer NOT NULL,
+    key uuid NOT NULL,
+    found json NOT NULL,
+    PRIMARY KEY (shard, key)
+);
+
+CREATE TABLE refusal (
+    host text NOT NULL,
+    why text NOT NULL,
+    n bigint NOT NULL,
+    PRIMARY KEY (host, why)
+) WITH (fillfactor = 50);
+
+CREATE TABLE difference (
+    id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+    page_id bigint NOT NULL,
+    found_at_s double precision NOT NULL,
+    text text NOT NULL
+);
+
+CREATE TABLE subscription (
+    id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+    topic text NOT NULL UNIQUE,
+    hub text NOT NULL,
+    callback text NOT NULL UNIQUE,
+    secret text NOT NULL,
+    due_s double precision NOT NULL,
+    asked_until_s double precision NOT NULL DEFAULT 0,
+    until_s double precision NOT NULL DEFAULT 0,
+    told_s double precision NOT NULL DEFAULT 0,
+    failures integer NOT NULL DEFAULT 0,
+    note text
+);
+
+CREATE TABLE link_list (
+    page_id bigint PRIMARY KEY,
+    targets bytea NOT NULL
+);
+
+CREATE TABLE tally (
+    page_id bigint NOT NULL,
+    source text NOT NULL,
+    n double precision NOT NULL,
+    at_s double precision NOT NULL,
+    PRIMARY KEY (page_id, source)
+);
+
+CREATE TABLE birth (
+    page_id bigint PRIMARY KEY,
+    n double precision NOT NULL DEFAULT 0,
+    exposure_s double precision NOT NULL DEFAULT 0,
+    again double precision NOT NULL DEFAULT 0,
+    lead_s double precision NOT NULL DEFAULT 0
+) WITH (fillfactor = 75);
+
+CREATE TABLE feed (
+    seq bigint PRIMARY KEY,
+    page_id bigint NOT NULL,
+    at_s double precision NOT NULL,
+    kind text NOT NULL,
+    version bigint NOT NULL,
+    signature bytea,
+    fetched_at_s double precision,
+    title text,
+    language text NOT NULL DEFAULT '',
+    canonical text,
+    content_type text NOT NULL DEFAULT '',
+    moved_to text,
+    why text,
+    edit bytea
+);
+CREATE INDEX feed_by_page ON feed (page_id, seq);
+
+CREATE TABLE delivery (
+    sink text PRIMARY KEY,
+    seq bigint NOT NULL DEFAULT 0,
+    sending bigint NOT NULL DEFAULT 0,
+    delivered bigint NOT NULL DEFAULT 0,
+    dead bigint NOT NULL DEFAULT 0,
+    failures integer NOT NULL DEFAULT 0,
+    failing_since_s double precision,
+    tried_at_s double precision,
+    next_s double precision,
+    trouble text
+);
+
+CREATE TABLE dead_letter (
+    id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+    sink text NOT NULL,
+    seq bigint NOT NULL,
+    url text NOT NULL,
+    at_s double precision NOT NULL,
+    why text NOT NULL
+);
+CREATE INDEX dead_letter_by_sink ON dead_letter (sink, id);
+
+-- The latest copy of each page, searched by words as they are and by their stems. A is the title, B
+-- the headings, D the text.
+CREATE TABLE document (
+    shard integer NOT NULL,
+    url text NOT NULL,
+    host text NOT NULL,
+    title text NOT NULL,
+    text text NOT NULL,
+    headings text[] NOT NULL,
+    language text NOT NULL,
+    fetched_at_s double precision NOT NULL,
+    signature bytea NOT NULL,
+    markdown text NOT NULL DEFAULT '',
+    about text, -- JSON: what the page says of itself
+    words tsvector NOT NULL,
+    stems tsvector NOT NULL
+);
+CREATE UNIQUE INDEX document_by_url ON document ((md5(url)::uuid));
+CREATE INDEX document_by_shard ON document (shard);
+CREATE INDEX document_by_words ON document USING gin (words);
+CREATE INDEX document_by_stems ON document USING gin (stems);

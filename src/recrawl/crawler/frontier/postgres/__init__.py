@@ -1,0 +1,1 @@
+"""The frontier over PostgreSQL: whoever owns shards writes them, whoever looks reads them."""

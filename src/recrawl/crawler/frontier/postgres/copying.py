@@ -1,0 +1,369 @@
+"""An owner's copy of its shards: made of the database, and every change of it written there first.
+
+The copy is a private SQLite file without a name, which is gone with the process. Triggers note
+which rows a transaction touches; :meth:`Copying.flush` writes these to the database, in one
+transaction that is fenced, before the transaction of the copy counts. So the copy never says what
+the database does not; the leases of pages alone are the copy's own, and what a plan moved is
+written with the page's next visit, or when the shard is given back.
+"""
+
+import os
+import re
+import sqlite3
+import tempfile
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import islice
+from math import inf
+from typing import Any, Final
+
+import msgspec
+import psycopg
+
+from recrawl.crawler.database.connections import Connection, translated
+from recrawl.crawler.database.membership import Membership, fenced
+from recrawl.crawler.frontier.postgres.tables import APPENDED, COPIED, KEPT, Table
+from recrawl.crawler.frontier.sql import migrations
+
+__all__ = ["LATEST_VISITS", "Copying", "private_copy", "rows_as_json"]
+
+LATEST_VISITS: Final = 100  # of a page, that a new owner begins with: evidence asks for no more
+_BATCH: Final = 5_000
+_NUL: Final = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
+_BY_NAME: Final = {table.name: table for table in KEPT}
+_INSTANTS: Final = frozenset({"due_s", "robots_until_s", "blocked_until_s"})
+
+
+def private_copy(memory_bytes: int) -> sqlite3.Connection:
+    """Return an empty state without a file name.
+
+    Parameters
+    ----------
+    memory_bytes : that it may keep in memory
+    """
+    # SQLite's own unnamed databases look through all that they hold at every commit.
+    handle, name = tempfile.mkstemp(prefix="recrawl-copy-")
+    os.close(handle)
+    db = sqlite3.connect(name, isolation_level=None, check_same_thread=False)
+    db.execute("PRAGMA journal_mode = MEMORY")
+    db.execute("PRAGMA locking_mode = EXCLUSIVE")
+    db.execute("PRAGMA synchronous = OFF")
+    for script in migrations():
+        db.executescript(f"BEGIN;\n{script}\nCOMMIT;")
+    db.execute(f"PRAGMA cache_size = -{max(memory_bytes // 1024, 1024)}")
+    os.unlink(name)  # it goes with the process, whatever ends that
+    db.execute("CREATE TABLE late_page (id INTEGER PRIMARY KEY)")
+    for table in KEPT:
+        db.execute(f"CREATE TABLE touched_{table.name} (id INTEGER PRIMARY KEY)")
+    _watch(db)
+    return db
+
+
+def _watch(db: sqlite3.Connection) -> None:
+    """Have rows noted that transactions touch."""
+    for table in KEPT:
+        key, noted = table.key[0], f"touched_{table.name}"
+        for when in ("INSERT", f"UPDATE OF {', '.join(table.columns)}", "DELETE"):
+            row = "OLD" if when == "DELETE" else "NEW"
+            # OR IGNORE would not do: within a trigger, the outer statement's clause counts.
+            db.execute(
+                f"CREATE TRIGGER {noted}_{when[:6]} AFTER {when} ON {table.name} BEGIN "
+                f"INSERT INTO {noted} SELECT {row}.{key} "
+                f"WHERE NOT EXISTS (SELECT 1 FROM {noted} WHERE id = {row}.{key}); END"
+            )
+
+
+def _look_away(db: sqlite3.Connection) -> None:
+    for table in KEPT:
+        for when in ("INSERT", "UPDATE", "DELETE"):
+            db.execute(f"DROP TRIGGER touched_{table.name}_{when}")
+
+
+def rows_as_json(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
+    r"""Return rows as an array of objects that PostgreSQL reads into a table's columns.
+
+    Bytes as ``\x...``, infinite instants as words; the sign that no text of PostgreSQL may hold is
+    left out.
+    """
+    endless = [place for place, name in enumerate(columns) if name in _INSTANTS]
+    told = []
+    for row in rows:
+        values = ["\\x" + value.hex() if type(value) is bytes else value for value in row]
+        for place in endless:
+            if values[place] == inf:
+                values[place] = "Infinity"
+        told.append(dict(zip(columns, values, strict=True)))
+    encoded = msgspec.json.encode(told)
+    return _NUL.sub(rb"\1", encoded) if b"\\u0000" in encoded else encoded
+
+
+class Copying:
+    """Carries rows between an owner's copy and the database.
+
+    Parameters
+    ----------
+    db : the copy
+    connection : to the database
+    membership : whose writes these are
+    """
+
+    def __init__(
+        self, db: sqlite3.Connection, connection: Connection, membership: Membership
+    ) -> None:
+        self._db, self._connection, self._membership = db, connection, membership
+        self._shards = membership.shards
+        self._marks = dict.fromkeys(APPENDED, 0)
+        self.outgoing: list[tuple[int, str, bytes]] = []  # for others: shard, address, discovery
+        self.taken: list[tuple[int, str]] = []  # of the inbox: shard, and key
+
+    # -- into the copy --
+
+    def load(self, shards: Collection[int]) -> None:
+        """Copy shards; only for their owner."""
+        wanted = list(shards)
+        with translated(self._membership.database), self._connection.transaction():
+            self._db.execute("BEGIN")
+            try:
+                _look_away(self._db)
+                for name in COPIED:
+                    self._load(_BY_NAME[name], wanted)
+                self._load_latest("visit", "id", LATEST_VISITS, wanted)
+                self._load_latest("feed", "seq", 1, wanted)
+                _watch(self._db)
+                self._db.execute("COMMIT")
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
+        self._mark()
+
+    def _load(self, table: Table, shards: list[int]) -> None:
+        columns = ", ".join(f"held.{name}" for name in table.columns)
+        if table.page == "id":
+            query = f"SELECT {columns} FROM {table.name} AS held WHERE shard = ANY(%s)"
+        else:
+            query = (
+                f"SELECT {columns} FROM {table.name} AS held JOIN page ON page.id = held.page_id "
+                "WHERE page.shard = ANY(%s)"
+            )
+            if table.name == "asked":
+                query += " AND held.outcome IS NULL"
+        self._insert(table.name, table.columns, self._streamed(query, (shards,)))
+
+    def _load_latest(self, name: str, number: str, most: int, shards: list[int]) -> None:
+        columns = ", ".join(f"latest.{column}" for column in APPENDED[name])
+        query = (
+            f"SELECT {columns} FROM page CROSS JOIN LATERAL (SELECT * FROM {name} AS told "
+            f"WHERE told.page_id = page.id ORDER BY {number} DESC LIMIT {most}) AS latest "
+            f"WHERE page.shard = ANY(%s) ORDER BY latest.{number}"
+        )
+        self._insert(name, APPENDED[name], self._streamed(query, (shards,)))
+
+    def _streamed(self, query: str, values: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+        with psycopg.ServerCursor(self._connection, "copying") as cursor:
+            cursor.itersize = _BATCH
+            yield from cursor.execute(query.encode(), values, binary=True)
+
+    def _insert(self, name: str, columns: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
+        places = ", ".join("?" * len(columns))
+        self._db.executemany(
+            f"INSERT OR REPLACE INTO {name} ({', '.join(columns)}) VALUES ({places})", rows
+        )
+
+    def drop(self, shards: Collection[int]) -> None:
+        """Forget shards that belong to others now."""
+        wanted = ", ".join(str(shard) for shard in shards)
+        self._db.execute("BEGIN")
+        _look_away(self._db)
+        for table, column in (
+            *((table.name, table.page) for table in KEPT),
+            *((name, "page_id") for name in APPENDED if name != "plan"),
+        ):
+            self._db.execute(f"DELETE FROM {table} WHERE {column} % {self._shards} IN ({wanted})")
+        _watch(self._db)
+        self._db.execute(f"DELETE FROM late_page WHERE id % {self._shards} IN ({wanted})")
+        self._db.execute("COMMIT")
+        self._mark()
+
+    def _mark(self) -> None:
+        """Take what is in the copy for known to the database."""
+        for name in APPENDED:
+            row = self._db.execute(f"SELECT coalesce(max(rowid), 0) FROM {name}").fetchone()
+            self._marks[name] = row[0]
+
+    # -- out of the copy --
+
+    def is_clean(self) -> bool:
+        """Tell whether this transaction has touched nothing that the database keeps."""
+        touched = " UNION ALL ".join(f"SELECT 1 FROM touched_{table.name}" for table in KEPT)
+        added = " UNION ALL ".join(
+            f"SELECT 1 FROM {name} WHERE rowid > {mark}" for name, mark in self._marks.items()
+        )
+        query = f"SELECT EXISTS ({touched} UNION ALL {added} UNION ALL SELECT 1 FROM refusal)"
+        row = self._db.execute(query).fetchone()
+        return not row[0] and not self.outgoing and not self.taken
+
+    def put_off_pages(self) -> None:
+        """Have the pages that were touched written later: a plan can be made again."""
+        self._db.execute("INSERT OR IGNORE INTO late_page SELECT id FROM touched_page")
+        self._db.execute("DELETE FROM touched_page")
+
+    def bring_late_pages(self) -> None:
+        """Have what plans moved written now."""
+        self._db.execute("INSERT OR IGNORE INTO touched_page SELECT id FROM late_page")
+
+    def flush(self, also: Callable[[Connection], None] | None = None) -> None:
+        """Write what this transaction of the copy has touched, all or none.
+
+        Parameters
+        ----------
+        also : more to be written in the same transaction
+
+        Raises
+        ------
+        OwnershipLost
+            This process has been ended; nothing was written.
+        StateError
+            The database does not answer.
+        """
+        if also is None and self.is_clean():
+            return
+        with translated(self._membership.database), self._connection.transaction():
+            fenced(self._connection, self._membership.database, self._membership.number)
+            for table in KEPT:
+                self._write(table)
+            for name in ("visit", "difference", "plan"):
+                self._append(name)
+            self._write_refusals()
+            self._write_inbox()
+            if also is not None:
+                also(self._connection)
+            self._append_feed()  # last: others wait for its numbers until this commits
+        self._settle()
+
+    def _write(self, table: Table) -> None:
+        key, columns = table.key[0], ", ".join(table.columns)
+        rows = self._db.execute(
+            f"SELECT {columns} FROM {table.name} WHERE {key} IN "
+            f"(SELECT id FROM touched_{table.name}) ORDER BY {key}"
+        ).fetchall()
+        if table.name == "indexing":
+            touched = self._db.execute("SELECT id FROM touched_indexing").fetchall()
+            gone = [row[0] for row in touched]
+            if gone:
+                self._connection.execute("DELETE FROM indexing WHERE page_id = ANY(%s)", (gone,))
+        if not rows:
+            return
+        of_shard = table.page == "id"
+        into = f"shard, {columns}" if of_shard else columns
+        said = f"mod(id, {self._shards})::int, {columns}" if of_shard else columns
+        if table.name == "asked":
+            query = (
+                "UPDATE asked SET page_id = told.page_id, outcome = told.outcome, note = told.note "
+                "FROM json_populate_recordset(NULL::asked, %s) AS told WHERE asked.id = told.id"
+            )
+        else:
+            known = ", ".join(("shard", *table.key) if of_shard else table.key)
+            changed = ", ".join(
+                f"{name} = excluded.{name}" for name in table.columns if name not in table.key
+            )
+            done = f"UPDATE SET {changed}" if changed else "NOTHING"
+            query = (
+                f"INSERT INTO {table.name} ({into}) SELECT {said} "
+                f"FROM json_populate_recordset(NULL::{table.name}, %s) "
+                f"ON CONFLICT ({known}) DO {done}"
+            )
+        for batch in _batches(rows):
+            self._connection.execute(query.encode(), (_json(table.columns, batch),))
+
+    def _new(self, name: str) -> list[tuple[Any, ...]]:
+        columns = ", ".join(APPENDED[name])
+        query = f"SELECT {columns} FROM {name} WHERE rowid > {self._marks[name]} ORDER BY rowid"
+        return self._db.execute(query).fetchall()
+
+    def _append(self, name: str) -> None:
+        columns = ", ".join(APPENDED[name])
+        is_plan = name == "plan"
+        into = f"process, {columns}" if is_plan else columns
+        said = f"{self._membership.number}, {columns}" if is_plan else columns
+        for batch in _batches(self._new(name)):
+            self._connection.execute(
+                f"INSERT INTO {name} ({into}) SELECT {said} "
+                f"FROM json_populate_recordset(NULL::{name}, %s)".encode(),
+                (_json(APPENDED[name], batch),),
+            )
+
+    def _append_feed(self) -> None:
+        rows = self._new("feed")
+        if not rows:
+            return
+        row = self._connection.execute(
+            "UPDATE counter SET value = value + %s WHERE name = 'feed' RETURNING value",
+            (len(rows),),
+        ).fetchone()
+        assert row is not None
+        first = row[0] - len(rows) + 1
+        numbered = [(first + place, *row) for place, row in enumerate(rows)]
+        columns = ("seq", *APPENDED["feed"])
+        said = ", ".join(
+            "greatest(at_s, (SELECT at_s FROM feed ORDER BY seq DESC LIMIT 1))"
+            if name == "at_s"
+            else name
+            for name in columns
+        )
+        for batch in _batches(numbered):
+            self._connection.execute(
+                f"INSERT INTO feed ({', '.join(columns)}) SELECT {said} "
+                "FROM json_populate_recordset(NULL::feed, %s)".encode(),
+                (_json(columns, batch),),
+            )
+
+    def _write_refusals(self) -> None:
+        rows = self._db.execute("SELECT host, why, n FROM refusal ORDER BY host, why").fetchall()
+        if rows:
+            self._connection.execute(
+                "INSERT INTO refusal (host, why, n) SELECT host, why, n "
+                "FROM json_populate_recordset(NULL::refusal, %s) "
+                "ON CONFLICT (host, why) DO UPDATE SET n = refusal.n + excluded.n",
+                (_json(("host", "why", "n"), rows),),
+            )
+
+    def _write_inbox(self) -> None:
+        if self.outgoing:
+            rows = sorted(set(self.outgoing))
+            self._connection.cursor().executemany(
+                "INSERT INTO inbox VALUES (%s, md5(%s)::uuid, %s::json) ON CONFLICT DO NOTHING",
+                [(shard, url, found.decode()) for shard, url, found in rows],
+            )
+        if self.taken:
+            shards, keys = zip(*self.taken, strict=True)
+            self._connection.execute(
+                "DELETE FROM inbox USING unnest(%s::int[], %s::uuid[]) AS done (shard, key) "
+                "WHERE inbox.shard = done.shard AND inbox.key = done.key",
+                (list(shards), list(keys)),
+            )
+
+    def _settle(self) -> None:
+        """Forget, in the copy, what the database knows now."""
+        self._db.execute("DELETE FROM late_page WHERE id IN (SELECT id FROM touched_page)")
+        for table in KEPT:
+            self._db.execute(f"DELETE FROM touched_{table.name}")
+        self._db.execute("DELETE FROM refusal")
+        self._db.execute("DELETE FROM difference")
+        # Of each page only the latest entry of the feed says anything to an owner.
+        self._db.execute(
+            "DELETE FROM feed WHERE seq IN (SELECT older.seq FROM feed AS newer "
+            "JOIN feed AS older ON older.page_id = newer.page_id AND older.seq < newer.seq "
+            f"WHERE newer.seq > {self._marks['feed']})"
+        )
+        self.outgoing.clear()
+        self.taken.clear()
+        self._mark()
+
+
+def _json(columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> str:
+    return rows_as_json(columns, rows).decode()
+
+
+def _batches(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
+    rest = iter(rows)
+    while batch := list(islice(rest, _BATCH)):
+        yield batch

@@ -1,0 +1,320 @@
+"""The frontier of one process among several: its shards, on a copy of its own.
+
+What a process does to pages that it owns is what one machine does to all pages: the code is the
+same, on a private copy of the rows. Each transaction is written to the database, fenced, before it
+counts; see :mod:`.copying`. What concerns everybody (the feed, facts, what was asked for and
+refused) is read from the database.
+"""
+
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from math import ceil
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+from typing_extensions import override
+
+from recrawl.crawler.database.connections import Connection, connect
+from recrawl.crawler.database.membership import Membership
+from recrawl.crawler.database.shards import shard_of
+from recrawl.crawler.frontier.feed import SqliteFeed
+from recrawl.crawler.frontier.postgres.asking import Asked, as_sqlite
+from recrawl.crawler.frontier.postgres.copying import Copying, private_copy
+from recrawl.crawler.frontier.postgres.dialect import statements
+from recrawl.crawler.frontier.postgres.reading import PostgresReader, asked_for, named
+from recrawl.crawler.frontier.sqlite import SqliteFrontier
+from recrawl.crawler.frontier.worths import SqliteWorths
+from recrawl.crawler.ports import AdmissionLimits
+from recrawl.terms import (
+    Difference,
+    Discovery,
+    Outcome,
+    PlanRecord,
+    VisitAnswer,
+)
+
+__all__ = ["PostgresFrontier"]
+
+_MOST_TAKEN: Final = 10_000  # of the inbox at once
+_ENDED_IN_ORDER: Final = "ended_in_order"
+
+
+class PostgresFrontier(SqliteFrontier):
+    """The pages of the shards that a process owns; of no use to two threads at once.
+
+    Parameters
+    ----------
+    membership : of the process, which has joined
+    memory_bytes : that the copy may keep in memory; the rest lies in an unnamed file
+    """
+
+    def __init__(self, membership: Membership, *, memory_bytes: int = 2**30) -> None:
+        self._lock = None
+        self._membership, self._memory_bytes = membership, memory_bytes
+        self._shards = membership.shards
+        self._last_page: dict[int, int] = {}
+        self._last_host: dict[int, int] = {}
+        self._connection: Connection = connect(membership.database, name="recrawl frontier")
+        try:
+            self._reader = PostgresReader(membership.database, self._connection)
+            self._begin(private_copy(memory_bytes), _place(membership))
+            self._owned: frozenset[int] = frozenset()
+            self._copying = Copying(self._db, self._connection, membership)
+            asked = as_sqlite(Asked(membership.database, self._connection))
+            path = named(membership.database)
+            self._shared = _SharedFeed(asked, path, self._reader.writing, self._feed)
+            self._counted = _SharedWorths(
+                self._db, self._path, self._writing, self._reader.worths, self._known
+            )
+            self.own(membership.owned)
+        except BaseException:
+            self.close()
+            raise
+
+    def own(self, shards: Mapping[int, float]) -> None:
+        """Have the copy hold just these shards."""
+        gone, new = self._owned - set(shards), set(shards) - self._owned
+        if gone:
+            self._copying.drop(gone)
+        if new:
+            self._copying.load(new)
+        self._owned = frozenset(shards)
+        for known in (self._host_ids, self._n_pages_of_host, self._n_listings, self._tiers):
+            known.clear()
+        self._last_page, self._last_host = self._lasts("page"), self._lasts("host")
+        self._learn(read_only=False)
+
+    def _lasts(self, table: str) -> dict[int, int]:
+        rows = self._db.execute(
+            f"SELECT id % {self._shards}, max(id) FROM {table} GROUP BY id % {self._shards}"
+        )
+        return dict(rows.fetchall())
+
+    def settle(self) -> None:
+        """Write what plans moved; before shards are given back."""
+        with self._writing():
+            self._copying.bring_late_pages()
+
+    # -- who owns what --
+
+    def _shard(self, host: str) -> int:
+        return shard_of(host, self._shards)
+
+    def _is_mine(self, host: str) -> bool:
+        return self._shard(host) in self._owned
+
+    def _known(self, page_id: int) -> bool:
+        return page_id % self._shards in self._owned
+
+    @override
+    def _new_host_id(self, host: str) -> int | None:
+        return self._next(self._last_host, self._shard(host))
+
+    @override
+    def _new_page_id(self, host_id: int) -> int | None:
+        return self._next(self._last_page, host_id % self._shards)
+
+    def _next(self, lasts: dict[int, int], shard: int) -> int:
+        """Return the next number of a shard; the shard is the number modulo their number."""
+        lasts[shard] = lasts.get(shard, shard or 0) + self._shards
+        return lasts[shard]
+
+    def _share_of(self, limits: AdmissionLimits) -> AdmissionLimits:
+        share = len(self._owned) / self._shards
+        return replace(limits, max_pages=ceil(limits.max_pages * share))
+
+    # -- taking in --
+
+    @override
+    def admit(
+        self, discoveries: Sequence[Discovery], now_s: float, limits: AdmissionLimits
+    ) -> list[int]:
+        mine = [found for found in discoveries if self._is_mine(found.host)]
+        with self._writing():
+            if len(mine) < len(discoveries):
+                self._copying.outgoing += [
+                    (self._shard(found.host), found.url, msgspec.json.encode(found))
+                    for found in discoveries
+                    if not self._is_mine(found.host)
+                ]
+            return super().admit(mine, now_s, self._share_of(limits))
+
+    @override
+    def take_asked(
+        self, read: Callable[[str], Discovery | str], now_s: float, limits: AdmissionLimits
+    ) -> list[int]:
+        """Take up what was asked for, and what others have found in these shards."""
+        touched = dict.fromkeys(self._take_inbox(now_s, limits))
+        owned = list(self._owned)
+        rows = self._reader.rows(
+            "SELECT id, url, asked_at_s, is_signal FROM asked WHERE outcome IS NULL "
+            "AND page_id IS NULL AND shard = ANY(%(owned)s) ORDER BY id LIMIT 10000",
+            owned=owned,
+        )
+        if rows:
+            with self._writing():
+                self._db.executemany(
+                    "INSERT OR IGNORE INTO asked (id, url, asked_at_s, is_signal) "
+                    "VALUES (?, ?, ?, ?)",
+                    rows,
+                )
+                touched |= dict.fromkeys(super().take_asked(read, now_s, self._share_of(limits)))
+        return list(touched)
+
+    def _take_inbox(self, now_s: float, limits: AdmissionLimits) -> list[int]:
+        rows = self._reader.rows(
+            "SELECT shard, key::text, found::text FROM inbox WHERE shard = ANY(%(owned)s) "
+            "LIMIT %(most)s",
+            owned=list(self._owned),
+            most=_MOST_TAKEN,
+        )
+        if not rows:
+            return []
+        found = [msgspec.json.decode(row[2], type=Discovery) for row in rows]
+        with self._writing():
+            self._copying.taken += [(shard, key) for shard, key, _ in rows]
+            return super().admit(found, now_s, self._share_of(limits))
+
+    # -- what everybody shares --
+
+    @property
+    @override
+    def feed(self) -> SqliteFeed:
+        return self._shared
+
+    @property
+    @override
+    def worths(self) -> SqliteWorths:
+        return self._counted
+
+    @override
+    def ask(self, urls: Sequence[str], now_s: float, *, is_signal: bool = False) -> list[int]:
+        asked = as_sqlite(Asked(self._membership.database, self._connection))
+        return asked_for(asked, statements(), urls, now_s, is_signal=is_signal)
+
+    @override
+    def answers(self, numbers: Sequence[int]) -> list[VisitAnswer]:
+        return self._reader.answers(numbers)
+
+    @override
+    def refused(self) -> list[tuple[str, str, int]]:
+        return self._reader.refused()
+
+    @override
+    def differences(self, *, limit: int, url: str | None = None) -> list[Difference]:
+        return self._reader.differences(limit=limit, url=url)
+
+    @override
+    def n_visits_by_outcome(self, *, since_s: float = 0.0) -> dict[Outcome, int]:
+        return self._reader.n_visits_by_outcome(since_s=since_s)
+
+    @override
+    def save_facts(self, facts: Mapping[str, float]) -> None:
+        self._reader.save_facts(facts)
+
+    @override
+    def facts(self) -> dict[str, float]:
+        # A database commits or does not: what was under way when a process ended is noted there.
+        return self._reader.facts() | {_ENDED_IN_ORDER: 1.0}
+
+    # -- plans, which can be made again, are no reason to write every page --
+
+    @override
+    def save_change_rates(
+        self,
+        page_ids: NDArray[np.int64],
+        rates_per_s: NDArray[np.float64],
+        factors: NDArray[np.float64],
+    ) -> None:
+        with self._writing():
+            super().save_change_rates(page_ids, rates_per_s, factors)
+            self._copying.put_off_pages()
+
+    @override
+    def save_plan(
+        self,
+        plan: PlanRecord,
+        page_ids: NDArray[np.int64],
+        crawl_rates_per_s: NDArray[np.float64],
+        due_s: NDArray[np.float64],
+        *,
+        why: str = "the plan",
+    ) -> None:
+        with self._writing():
+            super().save_plan(plan, page_ids, crawl_rates_per_s, due_s, why=why)
+            self._copying.put_off_pages()
+
+    @override
+    def close(self) -> None:
+        """Close the copy, which is gone with that; what was acknowledged is in the database."""
+        with suppress(AttributeError):
+            self._db.close()
+        self._connection.close()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        if self._db.in_transaction:
+            yield
+            return
+        try:
+            with super()._writing():
+                yield
+                self._copying.flush()
+        except BaseException:
+            self._copying.outgoing.clear()
+            self._copying.taken.clear()
+            raise
+
+
+def _place(membership: Membership) -> Path:
+    """Return what messages call the copy; its disk is where temporary files go."""
+    return Path(tempfile.gettempdir()) / f"copy-of-shards-{membership.number}"
+
+
+class _SharedFeed(SqliteFeed):
+    """The feed of everybody, to which owners add with their visits."""
+
+    def __init__(
+        self, asked: sqlite3.Connection, path: Path, writing: Any, own: SqliteFeed
+    ) -> None:
+        super().__init__(asked, path, writing, statements())
+        self._own = own
+
+    @override
+    def mend(self, now_s: float) -> int:
+        return self._own.mend(now_s)
+
+
+class _SharedWorths(SqliteWorths):
+    """What pages are worth: of the copy, but for the counts that others add to."""
+
+    def __init__(
+        self,
+        db: sqlite3.Connection,
+        path: Path,
+        writing: Any,
+        counted: SqliteWorths,
+        is_known: Callable[[int], bool],
+    ) -> None:
+        super().__init__(db, path, writing)
+        self._counted, self._is_known = counted, is_known
+
+    @override
+    def tallies(self) -> list[tuple[int, str, float, float]]:
+        return [row for row in self._counted.tallies() if self._is_known(row[0])]
+
+    @override
+    def count(
+        self, source: str, counts: Mapping[str, float], now_s: float, half_life_s: float
+    ) -> int:
+        return self._counted.count(source, counts, now_s, half_life_s)
+
+    @override
+    def forget(self, source: str) -> None:
+        self._counted.forget(source)

@@ -1,0 +1,72 @@
+"""Which tables of an owner's copy are the database's, with which columns, by which key."""
+
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = ["APPENDED", "COPIED", "KEPT", "PAGE", "Table"]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table that is in both.
+
+    Parameters
+    ----------
+    name : in both
+    columns : that are copied, in this order
+    key : columns by which a row is known; the first is the row's number in the owner's copy
+    page : column that names the page or host whose shard the row belongs to
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    key: tuple[str, ...]
+    page: str = "page_id"
+
+
+PAGE: Final = Table(
+    "page",
+    tuple(
+        """id url host_id kind state depth hops weight variant_of discovered_s lastmod_s due_s tier
+        visits changes failures last_visit_s last_status indexed_at_s etag last_modified signature
+        raw_hash title redirect_url change_rate_per_s change_rate_factor crawl_rate_per_s due_why
+        policy_memory importance importance_parts found_on""".split()
+    ),
+    ("id",),
+    "id",
+)
+_HOST: Final = Table(
+    "host",
+    tuple(
+        """id host robots_status robots_body robots_until_s failures blocked_until_s
+        blocked_why""".split()
+    ),
+    ("id",),
+    "id",
+)
+# Rows that change: an owner writes those that it touched.
+KEPT: Final = (
+    _HOST,
+    PAGE,
+    Table("link_list", ("page_id", "targets"), ("page_id",)),
+    Table("birth", ("page_id", "n", "exposure_s", "again", "lead_s"), ("page_id",)),
+    Table("indexing", ("page_id",), ("page_id",)),
+    Table("asked", ("id", "url", "asked_at_s", "is_signal", "page_id", "outcome", "note"), ("id",)),
+)
+# Rows that stay as they are: the database numbers them.
+APPENDED: Final = {
+    "visit": tuple(
+        """page_id visited_at_s outcome status changed interval_s fetch_s received_bytes note
+        signalled modified_s""".split()
+    ),
+    "difference": ("page_id", "found_at_s", "text"),
+    "plan": tuple(
+        "solved_at_s n_pages budget_per_s price freshness n_never_visited measure".split()
+    ),
+    "feed": tuple(
+        """page_id at_s kind version signature fetched_at_s title language canonical content_type
+        moved_to why edit""".split()
+    ),
+}
+# What a new owner begins with, in this order; of visits and of the feed only the latest.
+COPIED: Final = ("host", "page", "link_list", "birth", "indexing", "asked")

@@ -1,0 +1,362 @@
+"""One process of a crawl that several processes share: its shards, its part of the budget.
+
+While the shards of a process stay the same it crawls as one machine does. When shards are to be
+taken or given back, the crawl of these shards ends in order, and one of the new ones begins on the
+same copy: that takes seconds, and happens when a process comes or goes.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from math import ceil
+from typing import Final
+
+import numpy as np
+from typing_extensions import override
+
+from recrawl.crawler.control.budget import GrantedBudget
+from recrawl.crawler.control.demand import Told, demand_at_prices, parts_of_budget
+from recrawl.crawler.database.membership import Membership, Standing, monotonic_s
+from recrawl.crawler.fetch.http import HttpFetcher
+from recrawl.crawler.fetch.isolation.extractor import IsolatedExtractor
+from recrawl.crawler.fetch.isolation.reader import Limits
+from recrawl.crawler.frontier.postgres.owned import PostgresFrontier
+from recrawl.crawler.index.postgres import PostgresIndex
+from recrawl.crawler.ports import EventSink, Fetcher, Frontier
+from recrawl.crawler.runtime.clock import LoopClock
+from recrawl.crawler.runtime.crawl import Crawl
+from recrawl.crawler.runtime.parts import World
+from recrawl.crawler.settings import Settings
+from recrawl.crawler.wiring.crawls import OnThread
+from recrawl.crawler.wiring.fetchers import browser_fetcher, http_fetcher
+from recrawl.crawler.wiring.reading import reading_rules
+from recrawl.crawler.wiring.rules import crawl_plan, crawl_rules, seeds_of, settings_mark
+from recrawl.crawler.wiring.stores import open_steps, open_subscriptions
+from recrawl.errors import DatabaseAway, InvalidSettings, OwnershipLost, StateError
+from recrawl.terms import Database, FetchResponse, PageState
+
+__all__ = ["Cluster", "open_cluster"]
+
+_LOOK_S: Final = 0.25  # between two draws from the budget
+_TELL_S: Final = 20.0  # between two demands that are told: each looks at every page
+_AGAIN_S: Final = 1.0  # between two tries to reach a database that is away
+
+
+class _HeldFetcher(Fetcher):
+    """Makes requests only while the lease is held."""
+
+    def __init__(self, fetcher: Fetcher, member: Membership) -> None:
+        self._fetcher, self._member = fetcher, member
+
+    @override
+    async def fetch(
+        self,
+        url: str,
+        *,
+        etag: str | None = None,
+        last_modified: str | None = None,
+        max_bytes: int | None = None,
+        truncate: bool = False,
+        pages_only: bool = False,
+    ) -> FetchResponse:
+        # Until the lease is renewed, or the crawl ends. Nothing tells when it lapses.
+        while not self._member.is_held:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+        return await self._fetcher.fetch(
+            url,
+            etag=etag,
+            last_modified=last_modified,
+            max_bytes=max_bytes,
+            truncate=truncate,
+            pages_only=pages_only,
+        )
+
+
+class Cluster:
+    """The part of one process. Made by :func:`open_cluster`.
+
+    Parameters
+    ----------
+    settings : the same on every machine
+    member : of this process, which has joined
+    client : asks hubs
+    fetcher : makes all other requests
+    events : hears what happens
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        member: Membership,
+        client: HttpFetcher,
+        fetcher: Fetcher,
+        events: EventSink,
+    ) -> None:
+        self.settings = settings
+        self.changed = asyncio.Event()  # the shards of this process are to be others
+        self._member, self._client, self._fetcher, self._events = member, client, fetcher, events
+        self._on_member, self._on_state, self._on_work, self._on_plan = (
+            OnThread(name) for name in ("member", "state", "work", "plan")
+        )
+        self._frontier: PostgresFrontier | None = None
+        self._index: PostgresIndex | None = None
+        self._crawl: Crawl | None = None
+        self._budget = GrantedBudget(settings.budget_per_s)
+        # Of the requests that may follow each other at once half wait in the database, and half are
+        # held by processes.
+        self._half_burst = max(min(settings.budget_per_s * settings.burst_s, 1_000.0) / 2.0, 1.0)
+        self._told_s = float("-inf")
+        self._failed: BaseException | None = None
+        self._asked_s = float("-inf")  # when this process made its last request at the latest
+
+    # -- crawls of shards, one after the other --
+
+    @contextlib.asynccontextmanager
+    async def shards(self, stop: asyncio.Event) -> AsyncIterator[Crawl | None]:
+        """Own what is this process's to own, and crawl it; None: stopped before there was any.
+
+        Raises
+        ------
+        StateError
+            The database is away; or others own the shards by now.
+        """
+        await self._arrange(stop)
+        if not self._member.owned or stop.is_set():
+            yield None
+            return
+        crawl = await self._prepared()
+        self._crawl = crawl
+        try:
+            yield crawl
+        finally:
+            self._crawl = None
+            crawl.world.extractor.close()
+            self._asked_s = crawl.now_s
+
+    async def _arrange(self, stop: asyncio.Event) -> None:
+        """Take and give back shards, until this process has some."""
+        while not stop.is_set():
+            if self._failed is not None:
+                raise self._failed
+            self.changed.clear()
+            standing = await self._on_member(self._member.renew)
+            if standing.to_release:
+                await self._give_back(standing.to_release)
+            if standing.to_take:
+                await self._on_member(self._member.take, standing.to_take)
+            if self._member.owned:
+                break
+            await asyncio.sleep(_LOOK_S)
+        await self._share_budget()
+
+    async def _give_back(self, number: int) -> None:
+        given = sorted(self._member.owned)[-number:]
+        if self._frontier is not None:
+            await self._on_state(self._frontier.settle)
+        await self._on_member(self._member.release, given)
+
+    async def _prepared(self) -> Crawl:
+        settings, member = self.settings, self._member
+        if self._frontier is None:
+            memory = settings.memory_bytes
+            self._frontier = await self._on_state(
+                lambda: PostgresFrontier(member, memory_bytes=memory)
+            )
+            language = settings.language
+            self._index = await self._on_work(
+                lambda: PostgresIndex(member.database, member, language=language)
+            )
+        else:
+            await self._on_state(self._frontier.own, member.owned)
+        assert self._index is not None
+        limits = Limits(settings.reading_cpu_s, settings.reading_memory_bytes)
+        rules = crawl_rules(settings)
+        crawl = Crawl(
+            World(
+                clock=LoopClock(epoch_s=await self._on_member(member.now_s)),
+                frontier=self._frontier,
+                fetcher=_HeldFetcher(self._fetcher, member),
+                extractor=IsolatedExtractor(settings.name, limits, reading_rules(settings)),
+                index=self._index,
+                events=self._events,
+                on_state=self._on_state,
+                on_work=self._on_work,
+                prepare=open_steps(settings),
+                hubs=self._client,
+                subscriptions=open_subscriptions(settings.state) if settings.callback else None,
+            ),
+            rules,
+            replace(crawl_plan(settings), budget=self._budget),
+            seeds=seeds_of(settings, rules),
+            on_plan=self._on_plan,
+        )
+        found = await crawl.prepare()
+        crawl.mended = found.words
+        for queue in crawl.dispatcher.hosts():
+            before_s = member.owned[queue.host_id % member.shards]
+            crawl.dispatcher.observe_rest(queue.host_id, max(before_s, self._asked_s))
+        return crawl
+
+    # -- beside them --
+
+    async def look_after(self) -> None:
+        """Renew the lease, share the budget, and see whether shards are to move, until cancelled.
+
+        The crawl makes requests only while the lease is held, whatever happens here.
+        """
+        renewed_s = float("-inf")
+        while True:
+            try:
+                if monotonic_s() - renewed_s >= self._member.renew_every_s:
+                    renewed_s = monotonic_s()
+                    self._observe(await self._on_member(self._member.renew))
+                    await self._tell_demand()
+                    await self._share_budget()
+                await self._draw()
+            except OwnershipLost:
+                self.changed.set()
+            except StateError:
+                with contextlib.suppress(StateError):
+                    await self._on_member(self._member.reconnect)
+            await asyncio.sleep(_LOOK_S)
+
+    def unwatched(self, looking: asyncio.Task[None]) -> None:
+        """Crawl no more where nobody renews the lease: what ended that is raised."""
+        if not looking.cancelled():
+            self._failed = looking.exception()
+            self.changed.set()
+
+    def _observe(self, standing: Standing) -> None:
+        self._budget.burst = max(self._half_burst / standing.processes, 1.0)
+        if standing.to_take or standing.to_release:
+            self.changed.set()
+
+    async def _draw(self) -> None:
+        wanted = self._budget.wanted(monotonic_s())
+        if wanted:
+            settings = self.settings
+            granted = await self._on_member(
+                lambda: self._member.draw(
+                    wanted, rate_per_s=settings.budget_per_s, burst=self._half_burst
+                )
+            )
+            self._budget.grant(granted)
+
+    async def _tell_demand(self) -> None:
+        """Tell the others what the pages of this process would take at each price."""
+        if self._crawl is None or self._frontier is None:
+            return
+        if monotonic_s() < self._told_s + _TELL_S:
+            return
+        self._told_s = monotonic_s()
+        frontier: Frontier = self._frontier
+        pages = await self._on_state(frontier.planned_pages)
+        backlog = (await self._on_state(frontier.n_pages_by_state)).get(PageState.DISCOVERED, 0)
+        known = np.where(
+            np.isnan(pages.change_rates_per_s),
+            self.settings.prior_rate_per_s,
+            pages.change_rates_per_s,
+        )
+        useful = pages.weights > 0
+        demand = await self._on_plan(demand_at_prices, known[useful], pages.weights[useful])
+        await self._on_member(self._member.tell_demand, demand.tolist(), len(known), backlog)
+
+    async def _share_budget(self) -> None:
+        told = {
+            number: Told(None if demand is None else np.array(demand), pages, backlog, shards)
+            for number, (demand, pages, backlog, shards) in (
+                await self._on_member(self._member.demands)
+            ).items()
+        }
+        part = parts_of_budget(told, self.settings.budget_per_s).get(self._member.number, 0.0)
+        self._budget.rate_per_s = max(part, 1e-9)
+
+    # -- after trouble --
+
+    async def begin_anew(self, stop: asyncio.Event) -> None:
+        """Drop the copy, whose last transaction may or may not have been written, and go on.
+
+        Waits for the database to answer. Where this process was ended meanwhile it joins under
+        another number.
+        """
+        await self._close_copy()
+        while not stop.is_set():
+            with contextlib.suppress(DatabaseAway):
+                await self._on_member(self._rejoin)
+                return
+            await asyncio.sleep(_AGAIN_S)
+
+    def _rejoin(self) -> None:
+        self._member.reconnect()
+        try:
+            self._member.renew()
+        except OwnershipLost:
+            self._member.join(_seeds(self.settings))
+
+    async def _close_copy(self) -> None:
+        frontier, self._frontier = self._frontier, None
+        index, self._index = self._index, None
+        if frontier is not None:
+            await self._on_state(frontier.close)
+        if index is not None:
+            await self._on_work(index.close)
+
+    async def leave(self) -> None:
+        """Give everything back, if the database answers."""
+        with contextlib.suppress(StateError):
+            if self._frontier is not None:
+                await self._on_state(self._frontier.settle)
+            await self._on_member(self._member.leave)
+        await self._close_copy()
+        await self._on_member(self._member.close)
+        for thread in (self._on_member, self._on_state, self._on_work, self._on_plan):
+            thread.close()
+
+
+def _seeds(settings: Settings) -> str:
+    return " ".join(settings.seeds)
+
+
+@contextlib.asynccontextmanager
+async def open_cluster(settings: Settings, *, events: EventSink) -> AsyncIterator[Cluster]:
+    """Join the processes that crawl into a database, and leave them in order.
+
+    Raises
+    ------
+    StateError
+        The database cannot be used: the message says why.
+    """
+    database = settings.state
+    assert isinstance(database, Database)
+    if settings.warc is not None:
+        raise InvalidSettings("archive.warc: only a crawl of one machine writes an archive")
+    member = Membership(
+        database,
+        shards=settings.shards,
+        lease_s=settings.lease_s,
+        timeout_s=ceil(settings.timeout_s),
+        settings_mark=settings_mark(settings),
+    )
+    try:
+        member.join(_seeds(settings))
+    except BaseException:
+        member.close()
+        raise
+    async with contextlib.AsyncExitStack() as stack:
+        client = await stack.enter_async_context(http_fetcher(settings))
+        fetcher: Fetcher = client
+        if settings.render:
+            fetcher = await stack.enter_async_context(
+                await browser_fetcher(stack, settings, client)
+            )
+        cluster = Cluster(settings, member, client, fetcher, events)
+        looking = asyncio.create_task(cluster.look_after(), name="cluster")
+        looking.add_done_callback(cluster.unwatched)
+        try:
+            yield cluster
+        finally:
+            looking.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await looking
+            await cluster.leave()

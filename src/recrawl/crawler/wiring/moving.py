@@ -1,0 +1,113 @@
+"""A state moved from one machine's folder to a database that several share, and back."""
+
+import contextlib
+import os
+import shutil
+from pathlib import Path
+from typing import Final
+
+from recrawl.crawler.database.connections import (
+    check_schema,
+    connect,
+    is_empty,
+    make_schema,
+    translated,
+)
+from recrawl.crawler.frontier.postgres.moving import rows_from_database, rows_into_database
+from recrawl.crawler.frontier.postgres.reading import is_alive
+from recrawl.crawler.frontier.store import DATABASE, StateLock, open_state
+from recrawl.crawler.frontier.store import translated as told
+from recrawl.crawler.index.postgres import PostgresIndex
+from recrawl.crawler.index.schema import index_exists
+from recrawl.crawler.index.tantivy import TantivyIndex
+from recrawl.crawler.ports import PageIndex
+from recrawl.errors import InputError, StateError
+from recrawl.terms import Database
+
+__all__ = ["move_from_database", "move_into_database"]
+
+_COMMIT: Final = 500  # copies
+
+
+def move_into_database(state: Path, database: Database, shards: int) -> int:
+    """Copy a state directory into an empty database, all or nothing; return how many pages.
+
+    Raises
+    ------
+    InputError
+        The database holds something already.
+    StateError
+        There is no crawl, it runs, or the database cannot be used.
+    """
+    if not (state / DATABASE).exists():
+        raise InputError(f"{state} holds no crawl: {DATABASE} is not there")
+    with contextlib.ExitStack() as stack:
+        lock = StateLock(state)
+        stack.callback(lock.release)
+        db = stack.enter_context(contextlib.closing(open_state(state / DATABASE, read_only=True)))
+        connection = stack.enter_context(contextlib.closing(connect(database)))
+        with translated(database):
+            if not is_empty(connection):
+                raise InputError(f"{database} is not empty; make one with `createdb`, and name it")
+        with translated(database), told(state / DATABASE), connection.transaction():
+            make_schema(connection, database, shards)  # all or nothing, the tables included
+            n_pages = rows_into_database(db, connection, shards)
+            if index_exists(state / "index"):
+                source = TantivyIndex(state / "index", read_only=True)
+                stack.callback(source.close)
+                _copy_index(source, PostgresIndex(database, within=connection))
+    return n_pages
+
+
+def _copy_index(source: PageIndex, target: PageIndex) -> None:
+    for number, (url, _) in enumerate(list(source.urls()), start=1):
+        copy = source.copy(url)
+        if copy is not None:
+            target.replace(copy)
+        if number % _COMMIT == 0:
+            target.commit()
+    target.commit()
+
+
+def move_from_database(database: Database, state: Path) -> int:
+    """Copy a database into a new state directory, all or nothing; return how many pages.
+
+    Raises
+    ------
+    InputError
+        There is something at ``state``.
+    StateError
+        The database holds no crawl, or processes crawl into it.
+    """
+    if state.exists() and (not state.is_dir() or any(state.iterdir())):
+        raise InputError(f"{state} is not empty; move it away, or choose another directory")
+    with contextlib.closing(connect(database)) as connection:
+        check_schema(connection, database)
+        if is_alive(database):
+            raise StateError(f"processes crawl into {database}; stop them first")
+        part = state.with_name(f"{state.name}.part")
+        try:
+            shutil.rmtree(part, ignore_errors=True)
+            part.mkdir(mode=0o700, parents=True)
+            with (
+                contextlib.closing(open_state(part / DATABASE)) as db,
+                translated(database),
+                connection.transaction(),
+                told(part / DATABASE),
+            ):
+                db.execute("BEGIN IMMEDIATE")
+                n_pages = rows_from_database(connection, db)
+                db.execute("COMMIT")
+            with (
+                contextlib.closing(PostgresIndex(database)) as source,
+                contextlib.closing(TantivyIndex(part / "index")) as target,
+            ):
+                _copy_index(source, target)
+            if state.is_dir():
+                state.rmdir()
+            os.replace(part, state)
+        except OSError as error:
+            raise StateError(f"{state}: {error.strerror or error}; nothing was changed") from error
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+    return n_pages

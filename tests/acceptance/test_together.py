@@ -1,0 +1,203 @@
+"""Several processes on one PostgreSQL: what is killed, stopped or cut off does no harm."""
+
+import contextlib
+import json
+import random
+import signal
+import subprocess
+import time
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from tests.acceptance.command import answer, recrawl, start
+from tests.acceptance.farm import Farm
+from tests.databases import Server, databases
+from tests.pooler import pooled
+
+from recrawl.terms import Database
+
+__all__ = ["databases"]
+
+pytestmark = pytest.mark.acceptance
+
+DELAY_S, RATE_PER_S, BURST = 0.2, 40.0, 400.0
+
+
+@pytest.fixture
+def farm() -> Iterator[Farm]:
+    """Give forty hosts of ten pages."""
+    made = Farm(40, 10, answer_s=0.02)
+    yield made
+    made.close()
+
+
+def _config(farm: Farm, folder: Path, database: Database) -> Path:
+    return farm.config(
+        folder,
+        database,
+        budget='"40/s"',
+        revisit__min_interval='"1s"',
+        revisit__initial_interval='"3s"',
+        revisit__max_interval='"4s"',
+        index__commit_every='"200ms"',
+    )
+
+
+def _rows(database: Database, query: str) -> list[tuple[object, ...]]:
+    with psycopg.connect(database.address) as connection:
+        return connection.execute(query.encode()).fetchall()
+
+
+def _wait(of: Database, query: str, seconds: float) -> bool:
+    """Wait until a query finds something."""
+    until_s = time.monotonic() + seconds
+    while time.monotonic() < until_s:
+        with contextlib.suppress(psycopg.Error):  # not there yet, or away
+            if _rows(of, query):
+                return True
+        time.sleep(0.1)
+    return False
+
+
+def _joined(database: Database) -> int:
+    return len(_rows(database, "SELECT id FROM process"))
+
+
+def _end(processes: list["subprocess.Popen[str]"]) -> None:
+    for process in processes:
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+    for process in processes:
+        process.communicate(timeout=40)
+
+
+def _check(farm: Farm, database: Database, folder: Path) -> None:
+    """See that no host was hurried, the budget kept, each visit recorded once, the index right."""
+    assert not farm.overlaps
+    assert farm.least_gap_s() >= DELAY_S - 0.005
+    instants = farm.instants()
+    for place, at_s in enumerate(instants):  # in every window of any length, by its last request
+        for length_s in (0.5, 2.0, 8.0):
+            n = place + 1 - bisect_left(instants, at_s - length_s)
+            assert n <= RATE_PER_S * length_s + BURST
+    assert len(instants) <= RATE_PER_S * (instants[-1] - instants[0]) + BURST
+    visits = Counter(_rows(database, "SELECT page_id, visited_at_s FROM visit"))
+    assert set(visits.values()) == {1}
+    asked = Counter(f"http://{host}{one.path}" for host, log in farm.asked.items() for one in log)
+    counted = _rows(
+        database,
+        "SELECT url, count(*), max(visits) FROM page JOIN visit ON page_id = page.id GROUP BY url",
+    )
+    assert counted
+    for url, recorded, told in counted:
+        assert recorded == told
+        assert isinstance(recorded, int)
+        assert recorded <= asked[str(url)]
+    whole = recrawl("check", cwd=folder)
+    assert whole.returncode == 0, whole.stdout + whole.stderr
+
+
+@pytest.mark.slow
+def test_two_processes_share_the_hosts_and_one_takes_over(
+    farm: Farm, databases: Server, tmp_path: Path
+) -> None:
+    """Each has shards of its own; those of one that is killed are the other's within the lease."""
+    database = databases.database()
+    config = _config(farm, tmp_path, database)
+    both = "SELECT 1 FROM shard HAVING count(DISTINCT owner) = 2 AND count(owner) = 16"
+    alone = "SELECT 1 FROM shard HAVING count(DISTINCT owner) = 1 AND count(owner) = 16"
+    processes = [start("run", config, "--quiet", cwd=tmp_path) for _ in range(2)]
+    try:
+        assert _wait(database, both, 30)
+        assert _wait(database, "SELECT 1 FROM visit HAVING count(*) > 50", 30)
+        processes[0].kill()
+        assert _wait(database, alone, 15)
+        before = farm.n_requests()
+        assert _wait(
+            database, "SELECT 1 FROM page HAVING count(*) FILTER (WHERE visits > 0) > 400", 40
+        )
+        assert farm.n_requests() > before
+        told = answer("status", cwd=tmp_path)
+        assert told["running"]
+        assert told["budget"] == pytest.approx(RATE_PER_S)
+        page = f"http://{farm.name(3)}/1"
+        asked = answer("visit", page, "--wait", "--timeout", "30s", cwd=tmp_path)
+        assert [one["outcome"] for one in asked["visits"]] == ["unchanged"]
+    finally:
+        _end(processes)
+
+    _check(farm, database, tmp_path)
+    assert not answer("status", cwd=tmp_path)["running"]
+    assert answer("explain", page, cwd=tmp_path)["visits"] >= 2
+    changes = [json.loads(line) for line in recrawl("changes", cwd=tmp_path).stdout.splitlines()]
+    assert [one["seq"] for one in changes] == list(range(1, len(changes) + 1))
+    assert len({one["url"] for one in changes}) == len(changes) > 400
+    pages = recrawl("export", "pages", "--out", "pages.jsonl", cwd=tmp_path)
+    assert pages.returncode == 0, pages.stderr
+    found = answer("search", "title:page word3x1y2", cwd=tmp_path)
+    assert [one["url"] for one in found["hits"]] == [page]
+
+
+@pytest.mark.slow
+def test_a_pooler_may_stand_before_the_database(
+    farm: Farm, databases: Server, tmp_path: Path
+) -> None:
+    """No session of the server's is needed from one transaction to the next."""
+    database = databases.database()
+    with pooled(database) as address:
+        config = _config(farm, tmp_path, address)
+        processes = [start("run", config, "--quiet", cwd=tmp_path) for _ in range(2)]
+        try:
+            assert _wait(database, "SELECT 1 FROM visit HAVING count(*) > 200", 40)
+            assert _wait(database, "SELECT 1 FROM shard HAVING count(DISTINCT owner) = 2", 10)
+        finally:
+            _end(processes)
+        assert [one.returncode for one in processes] == [0, 0]
+
+        _check(farm, database, tmp_path)
+        assert "Page /" in recrawl("search", "page", cwd=tmp_path).stdout
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_faults_one_after_the_other_do_no_harm(
+    farm: Farm, databases: Server, tmp_path: Path
+) -> None:
+    """Kills, stops beyond the lease, and ends of the database, in an order by chance."""
+    database = databases.database()
+    config = _config(farm, tmp_path, database)
+    chance = random.Random(22)
+    processes = [start("run", config, "--quiet", cwd=tmp_path) for _ in range(3)]
+    try:
+        assert _wait(database, "SELECT 1 FROM visit HAVING count(*) > 50", 30)
+        for fault in chance.sample(["kill", "stop", "database"] * 3, 9):
+            victim = chance.choice([one for one in processes if one.poll() is None])
+            if fault == "kill":
+                victim.kill()
+                processes.append(start("run", config, "--quiet", cwd=tmp_path))
+                # A process that finds no database at its start says so, and ends.
+                joined = f"SELECT 1 FROM process HAVING count(*) > {_joined(database)}"
+                assert _wait(database, joined, 20)
+            elif fault == "stop":
+                victim.send_signal(signal.SIGSTOP)
+                time.sleep(chance.uniform(3.5, 6.0))  # the lease ends after three seconds
+                victim.send_signal(signal.SIGCONT)
+            else:
+                databases.server.stop("immediate")
+                time.sleep(chance.uniform(0.0, 3.0))
+                databases.server.start()
+            time.sleep(chance.uniform(0.5, 4.0))
+        for one in processes:
+            if one.poll() not in (None, -signal.SIGKILL):
+                raise AssertionError(one.communicate()[1])
+        assert sum(one.poll() is None for one in processes) == 3
+        assert _wait(database, "SELECT 1 FROM shard HAVING count(owner) = 16", 15)
+    finally:
+        _end(processes)
+
+    assert farm.n_requests() > 500
+    _check(farm, database, tmp_path)

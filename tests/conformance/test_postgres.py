@@ -1,0 +1,79 @@
+"""The adapters over PostgreSQL, through the same suites as all others, on a real server."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.databases import Server, databases
+
+from recrawl.crawler.database.membership import Membership
+from recrawl.crawler.frontier.postgres.copying import Copying, private_copy
+from recrawl.crawler.frontier.postgres.owned import PostgresFrontier
+from recrawl.crawler.frontier.postgres.tables import KEPT
+from recrawl.crawler.index.postgres import PostgresIndex
+from recrawl.crawler.ports import AdmissionLimits, Frontier, PageIndex
+from recrawl.terms import Discovery, Kind
+from recrawl.testing.conformance import FeedSuite, FrontierSuite, IndexSuite
+
+__all__ = ["databases"]
+
+HOST = "http://a.test"
+
+
+class OverPostgres:
+    """One process that owns every shard; afterwards the database says what its copy says."""
+
+    @pytest.fixture(autouse=True)
+    def _server(self, databases: Server) -> Iterator[None]:
+        self._databases = databases
+        yield
+        self._made.settle()
+        again = private_copy(2**20)
+        Copying(again, self._made._connection, self._membership).load(self._membership.owned)
+        for table in KEPT:
+            rows = f"SELECT {', '.join(table.columns)} FROM {table.name}"
+            if table.name == "asked":
+                rows += " WHERE outcome IS NULL AND page_id IS NOT NULL"
+            rows += " ORDER BY 1"
+            assert again.execute(rows).fetchall() == self._made._db.execute(rows).fetchall()
+        self._made.close()
+        self._membership.close()
+
+    def make(self, directory: Path) -> Frontier:
+        self._membership = Membership(self._databases.database(), shards=3)
+        self._membership.join("http://a.test/")
+        self._membership.take(3)
+        self._made = PostgresFrontier(self._membership)
+        return self._made
+
+
+class TestPostgresFrontier(OverPostgres, FrontierSuite):
+    @pytest.fixture
+    def frontier(self, tmp_path: Path) -> Frontier:
+        """Give an empty frontier, to be looked at once more before it is closed."""
+        return self.make(tmp_path)
+
+
+class TestPostgresFeed(OverPostgres, FeedSuite):
+    @pytest.fixture
+    def frontier(self, tmp_path: Path) -> Frontier:
+        """Give a frontier that knows some pages, to be looked at once more."""
+        made = self.make(tmp_path)
+        found = [Discovery(f"{HOST}/{name}", HOST) for name in "abc"]
+        found.append(Discovery(f"{HOST}/map.xml", HOST, Kind.SITEMAP))
+        made.admit(found, 0.0, AdmissionLimits())
+        return made
+
+
+class TestPostgresIndex(IndexSuite):
+    @pytest.fixture(autouse=True)
+    def _server(self, databases: Server) -> Iterator[None]:
+        self._databases = databases
+        yield
+        self._membership.close()
+
+    def make(self, directory: Path) -> PageIndex:
+        self._membership = Membership(self._databases.database(), shards=3)
+        self._membership.join("http://a.test/")
+        self._membership.take(3)
+        return PostgresIndex(self._membership.database, self._membership)

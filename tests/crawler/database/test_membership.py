@@ -1,0 +1,214 @@
+"""Who owns what: shards, leases, fences, and the budget that all draw from."""
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+from tests.databases import Server, databases
+
+from recrawl.crawler.database.connections import connect
+from recrawl.crawler.database.membership import Membership, fenced
+from recrawl.crawler.frontier.postgres.owned import PostgresFrontier
+from recrawl.crawler.ports import AdmissionLimits
+from recrawl.errors import OwnershipLost, UnusableDatabase
+from recrawl.terms import Database, Discovery, Outcome, PageState, PageUpdate, Visit
+
+__all__ = ["databases"]
+
+SEEDS = "http://a.test/"
+HOSTS = [f"http://h{number}.test" for number in range(12)]
+
+
+@pytest.fixture
+def database(databases: Server) -> Database:
+    """Give an empty database."""
+    return databases.database()
+
+
+@pytest.fixture
+def two(database: Database) -> Iterator[tuple[Membership, Membership]]:
+    """Give two processes that have joined, and own nothing."""
+    members = [Membership(database, shards=8) for _ in range(2)]
+    for member in members:
+        member.join(SEEDS)
+    yield members[0], members[1]
+    for member in members:
+        member.close()
+
+
+def _let_lapse(database: Database, member: Membership) -> None:
+    """Have a lease end now, as if its process had not been heard of."""
+    with psycopg.connect(database.address) as connection:
+        connection.execute("UPDATE process SET until_s = 0 WHERE id = %s", (member.number,))
+
+
+def test_shards_are_shared_out_evenly_and_each_has_one_owner(
+    two: tuple[Membership, Membership],
+) -> None:
+    """Who has more than its share is told to give back, who has less to take."""
+    first, second = two
+    assert len(first.take(8)) == 8
+    standing = first.renew()
+    assert (standing.to_release, standing.to_take, standing.processes) == (4, 0, 2)
+    assert second.renew().to_take == 0
+
+    first.release(sorted(first.owned)[:4])
+    assert second.renew().to_take == 4
+    taken = second.take(4)
+
+    assert not set(taken) & set(first.owned)
+    assert set(taken) | set(first.owned) == set(range(8))
+
+
+def test_a_process_whose_lease_ended_writes_nothing_more(
+    two: tuple[Membership, Membership], database: Database
+) -> None:
+    """Neither what it was about to, nor a renewal; its shards rest for a time-out first."""
+    first, second = two
+    first.take(8)
+    frontier = PostgresFrontier(first)
+    frontier.admit([Discovery(f"{HOSTS[0]}/", HOSTS[0])], 1.0, AdmissionLimits())
+    (lease,) = frontier.lease(
+        frontier.hosts()[0].host_id, limit=1, due_by_s=9.0, now_s=2.0, until_s=9.0
+    )
+    _let_lapse(database, first)
+    standing = second.renew()
+
+    assert (standing.free, standing.ideal) == (8, 8)
+    with pytest.raises(OwnershipLost):
+        frontier.complete([PageUpdate(lease, Visit(3.0, Outcome.NEW), PageState.INDEXED, 9.0)], 3.0)
+    with pytest.raises(OwnershipLost):
+        first.renew()
+    assert not first.is_held
+    rests = second.take(8).values()
+    assert min(rests) >= second.now_s() + second.timeout_s - 5.0
+    again = PostgresFrontier(second)
+    told = again.details(f"{HOSTS[0]}/")
+    assert told is not None
+    assert told.visits == 0
+    frontier.close()
+    again.close()
+
+
+def test_a_fence_holds_until_the_transaction_ends(
+    two: tuple[Membership, Membership], database: Database
+) -> None:
+    """While a process commits nobody ends it, however late its lease is."""
+    first, second = two
+    with connect(database) as connection, connection.transaction():
+        fenced(connection, database, first.number)
+        _let_lapse(database, first)
+        assert second.renew().processes == 2
+
+    assert second.renew().processes == 1
+
+
+def test_what_is_found_in_the_shards_of_others_comes_to_them(
+    two: tuple[Membership, Membership],
+) -> None:
+    """Once, and through the database; the page that led there is not forgotten."""
+    first, second = two
+    first.take(4)
+    second.take(4)
+    mine, theirs = PostgresFrontier(first), PostgresFrontier(second)
+    found = [Discovery(f"{host}/", host, found_on=77) for host in HOSTS]
+
+    for _ in range(2):
+        mine.admit(found, 1.0, AdmissionLimits())
+    touched = theirs.take_asked(lambda url: "no", 2.0, AdmissionLimits())
+
+    here, there = ({one.host for one in frontier.hosts()} for frontier in (mine, theirs))
+    assert here
+    assert there
+    assert not here & there
+    assert here | there == set(HOSTS)
+    assert len(touched) == len(there)
+    assert theirs.take_asked(lambda url: "no", 3.0, AdmissionLimits()) == []
+    mine.close()
+    theirs.close()
+
+
+def test_shards_that_were_given_back_are_their_next_owners_as_they_were(
+    two: tuple[Membership, Membership],
+) -> None:
+    """Visits, due times, and numbers of pages go on where the owner before was."""
+    first, second = two
+    first.take(8)
+    mine = PostgresFrontier(first)
+    mine.admit([Discovery(f"{host}/1", host) for host in HOSTS], 1.0, AdmissionLimits())
+    for host in mine.hosts():
+        (lease,) = mine.lease(host.host_id, limit=1, due_by_s=9.0, now_s=2.0, until_s=9.0)
+        visit = Visit(3.0, Outcome.NEW)
+        mine.complete([PageUpdate(lease, visit, PageState.INDEXED, 50.0, signature=b"s")], 3.0)
+    given = sorted(first.owned)[:4]
+    mine.settle()
+    first.release(given)
+    mine.own(first.owned)
+    second.take(8)
+    theirs = PostgresFrontier(second)
+
+    theirs.admit([Discovery(f"{host}/2", host) for host in HOSTS], 4.0, AdmissionLimits())
+    told = [theirs.details(f"{host}/1") for host in HOSTS]
+
+    moved = [one for one in told if one is not None]
+    assert 0 < len(moved) < len(HOSTS)
+    assert {(one.visits, one.due_s, one.recent[0].visited_at_s) for one in moved} == {
+        (1, 50.0, 3.0)
+    }
+    assert len(mine.hosts()) + len(theirs.hosts()) == len(HOSTS)
+    assert theirs.feed.last() == len(HOSTS)
+    mine.close()
+    theirs.close()
+
+
+def test_never_more_is_drawn_than_the_budget_and_its_burst(
+    two: tuple[Membership, Membership],
+) -> None:
+    """Whoever draws, and however much is wanted."""
+    begun_s = two[0].now_s()
+    drawn = sum(two[number % 2].draw(5, rate_per_s=50.0, burst=3.0) for number in range(200))
+    took_s = two[0].now_s() - begun_s
+
+    assert 1 <= drawn <= 50.0 * took_s + 4.0
+
+
+def test_a_database_that_cannot_be_meant_is_refused(database: Database) -> None:
+    """Another number of shards, another crawl, another configuration: one message each."""
+    member = Membership(database, shards=8, settings_mark=1.0)
+    member.join(SEEDS)
+
+    with pytest.raises(UnusableDatabase, match=r"made with 8 shards.*shards = 8"):
+        Membership(database, shards=9)
+    for seeds, mark, words in (
+        ("http://b.test/", 1.0, r"another crawl \(of http://a.test/\)"),
+        (SEEDS, 2.0, "crawls with another configuration"),
+    ):
+        other = Membership(database, shards=8, settings_mark=mark)
+        with pytest.raises(UnusableDatabase, match=words):
+            other.join(seeds)
+        other.close()
+    member.close()
+
+
+def test_tables_of_another_program_are_left_alone(database: Database) -> None:
+    """And so is a database that can only be read, or was written by a newer version."""
+    with psycopg.connect(database.address) as connection:
+        connection.execute("CREATE TABLE page (mine int)")
+    with pytest.raises(UnusableDatabase, match="tables of another program"):
+        Membership(database, shards=8)
+    with psycopg.connect(database.address, autocommit=True) as connection:
+        connection.execute("DROP TABLE page")
+        connection.execute("CREATE TABLE label (name text PRIMARY KEY, value text NOT NULL)")
+        connection.execute("INSERT INTO label VALUES ('schema', '99')")
+    with pytest.raises(UnusableDatabase, match="newer version"):
+        Membership(database, shards=8)
+
+
+def test_a_database_that_can_only_be_read_is_said_to_be(database: Database) -> None:
+    """Nothing is written there."""
+    name = database.address.split("/")[3].partition("?")[0]
+    with psycopg.connect(database.address, autocommit=True) as connection:
+        connection.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on".encode())
+
+    with pytest.raises(UnusableDatabase, match="can only be read"):
+        Membership(database, shards=8)
