@@ -3,33 +3,30 @@
 import asyncio
 import contextlib
 import gc
-import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Literal, TextIO
 
 from cyclopts import Parameter
 
+from recrawl.cli.crawler.attending import Ears, stopped_by_signals, watched
 from recrawl.cli.crawler.place import DEFAULT_CONFIG
 from recrawl.cli.crawler.reload import ConfigWatch
+from recrawl.cli.crawler.together import run_together
 from recrawl.cli.output import note, print_json
-from recrawl.crawler.ports import StatePlace
 from recrawl.crawler.reports.nothing import why_nothing
 from recrawl.crawler.runtime.crawl import Crawl
 from recrawl.crawler.settings import Settings, load_settings
 from recrawl.crawler.settings.contradictions import contradictions, first_pass_words
 from recrawl.crawler.telemetry.counters import CountingSink
-from recrawl.crawler.telemetry.lines import JsonLinesSink, TextLinesSink
 from recrawl.crawler.wiring.crawls import OpenParts, open_parts
 from recrawl.crawler.wiring.deliveries import check_extras
-from recrawl.crawler.wiring.stores import check_state
-from recrawl.errors import DatabaseAway, InputError, NothingIndexed, OwnershipLost
-from recrawl.quantities import parse_duration_s, parse_rate_per_s, show_duration, show_rate
+from recrawl.errors import InputError, NothingIndexed
+from recrawl.quantities import parse_duration_s, parse_rate_per_s, show_duration
 from recrawl.terms import Database
 from recrawl.web.listening import PORT, bind
 
@@ -113,14 +110,14 @@ def run(  # noqa: PLR0913 - its parameters are its options
         stack.enter_context(_delivered(config, settings, quiet=quiet or json_))
         if serve:
             stack.enter_context(_served(config, settings, port, quiet=quiet or json_))
-        running = _run_together if together else _run
+        running = run_together if together else _run
         counts = asyncio.run(
             running(
                 settings,
                 limit_s=limit_s,
                 once=once,
                 quiet=quiet or json_,
-                ears=_Ears(stream, log_format, log_level, metrics),
+                ears=Ears(stream, log_format, log_level, metrics),
                 watch=ConfigWatch(config, load) if config_reload else None,
             )
         )
@@ -204,102 +201,17 @@ def _served(config: Path, settings: Settings, port: int, *, quiet: bool) -> Iter
             server.stdin.close()
 
 
-@dataclass(frozen=True, slots=True)
-class _Ears:
-    """Who hears every event: a log, Prometheus, neither or both."""
-
-    stream: TextIO | None
-    log_format: str
-    log_level: str
-    metrics: int | None
-
-    @contextlib.contextmanager
-    def listening(
-        self, counts: CountingSink, crawl: Callable[[], Crawl], state: StatePlace
-    ) -> Iterator[None]:
-        """Have them hear, over all crawls that follow each other."""
-        with contextlib.ExitStack() as stack:
-            if self.stream is not None:
-                sink = JsonLinesSink if self.log_format == "json" else TextLinesSink
-                counts.then = sink(self.stream, lambda: crawl().now_s, self.log_level)
-            if self.metrics is not None:
-                # Its library takes a moment to import: only who asks for it pays.
-                from recrawl.crawler.reports.gauges import StateGauges
-                from recrawl.crawler.telemetry.metrics import MetricsServer, MetricsSink
-
-                looked = StateGauges(state) if isinstance(state, Path) else dict[str, float]
-                measured = MetricsSink(lambda: crawl().gauges() | looked(), then=counts.then)
-                stack.enter_context(MetricsServer(measured, self.metrics))
-                counts.then = measured
-            yield
-
-
-async def _run_together(
-    settings: Settings,
-    *,
-    limit_s: float | None,
-    once: bool,
-    quiet: bool,
-    ears: _Ears,
-    watch: ConfigWatch | None,
-) -> CountingSink:
-    """Crawl the shards of this process, and others when they are to be others, until stopped."""
-    assert not once, "for a crawl of one machine"
-    assert watch is None, "for a crawl of one machine"
-    check_state(settings.state)
-    from recrawl.crawler.wiring.cluster import open_cluster
-
-    counts, stop = CountingSink(), _stopped_by_signals()
-    if limit_s is not None:
-        asyncio.get_running_loop().call_later(limit_s, stop.set)
-    async with open_cluster(settings, events=counts) as cluster:
-        while not stop.is_set():
-            try:
-                async with cluster.shards(stop) as crawl:
-                    if crawl is None:
-                        break
-                    with ears.listening(counts, partial(_itself, crawl), settings.state):
-                        async with crawl.running(), _watch(crawl, counts, settings, quiet=quiet):
-                            await _either(stop, cluster.changed)
-            except* (DatabaseAway, OwnershipLost) as errors:
-                if not quiet:
-                    note(f"Note: {errors.exceptions[0]}; going on as soon as that is over")
-                await cluster.begin_anew(stop)
-    return counts
-
-
-def _itself(crawl: Crawl) -> Crawl:
-    return crawl
-
-
-async def _either(*events: asyncio.Event) -> None:
-    waits = [asyncio.ensure_future(event.wait()) for event in events]
-    try:
-        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for wait in waits:
-            wait.cancel()
-
-
-def _stopped_by_signals() -> asyncio.Event:
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        loop.add_signal_handler(number, stop.set)
-    return stop
-
-
 async def _run(
     settings: Settings,
     *,
     limit_s: float | None,
     once: bool,
     quiet: bool,
-    ears: _Ears,
+    ears: Ears,
     watch: ConfigWatch | None,
 ) -> CountingSink:
     counts = CountingSink()
-    ends = _Ends(_stopped_by_signals(), watch, limit_s, once)
+    ends = _Ends(stopped_by_signals(), watch, limit_s, once)
     if watch is not None:
         watch.listen()
     async with open_parts(settings, events=counts) as opened:
@@ -347,7 +259,7 @@ async def _crawled(
 ) -> Settings | None:
     """Crawl to the end, and return None; or until settings are to be taken up: those."""
     try:
-        async with crawl.running(), _watch(crawl, counts, settings, quiet=quiet):
+        async with crawl.running(), watched(crawl, counts, settings, quiet=quiet):
             after = await ends.reached(crawl, settings)
             if ends.once and not ends.stop.is_set():
                 await crawl.planner.replan()
@@ -360,17 +272,6 @@ async def _tell_nothing(crawl: Crawl, settings: Settings) -> None:
     nothing = await crawl.world.on_state(why_nothing, crawl.world.frontier, settings)
     if nothing is not None:
         raise NothingIndexed(f"nothing was indexed: {nothing}")
-
-
-def _watch(
-    crawl: Crawl, counts: CountingSink, settings: Settings, *, quiet: bool
-) -> contextlib.AbstractAsyncContextManager[object]:
-    if quiet:
-        return contextlib.nullcontext()
-    from recrawl.cli.crawler.watch import Watch  # only who looks pays for what draws
-
-    title = f"{', '.join(settings.hosts[:3])}: {show_rate(settings.budget_per_s)}"
-    return Watch(crawl, counts, budget_per_s=settings.budget_per_s, title=title, every_s=1.0)
 
 
 @dataclass(slots=True)
