@@ -8,7 +8,7 @@ import asyncio
 import re
 import ssl
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from types import TracebackType
@@ -97,6 +97,7 @@ class HttpFetcher(Fetcher, HubClient):
     besides : what all or some hosts are sent besides
     proxy : that is asked instead; hosts that may have private addresses are asked directly. It
         resolves names, so which addresses they have is for it to check
+    ready : awaited when a connection stands, right before a request is sent
     """
 
     def __init__(
@@ -109,6 +110,7 @@ class HttpFetcher(Fetcher, HubClient):
         keep_headers: bool = False,
         besides: HostHeaders | None = None,
         proxy: Proxy | None = None,
+        ready: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._bounds = bounds or FetchBounds()
         self._keep_headers = keep_headers
@@ -118,6 +120,7 @@ class HttpFetcher(Fetcher, HubClient):
             "Accept": _ACCEPT,
             "Accept-Encoding": ACCEPT_ENCODING,
         }
+        self._ready = ready
         self._besides = besides or HostHeaders()
         self._proxy: dict[str, Any] = {}
         if proxy is not None:
@@ -163,6 +166,7 @@ class HttpFetcher(Fetcher, HubClient):
             max_line_size=self._bounds.max_header_bytes,
             max_field_size=self._bounds.max_header_bytes,
             trust_env=False,
+            trace_configs=[] if self._ready is None else [_asking(self._ready)],
         )
 
     def _way_to(self, url: str) -> tuple[aiohttp.ClientSession, dict[str, Any]]:
@@ -249,6 +253,18 @@ class HttpFetcher(Fetcher, HubClient):
                 return _response(url, answer, _Body(), started)
         except (TimeoutError, aiohttp.ClientError, OSError, ssl.SSLError, ValueError) as error:
             raise _translated(error) from error
+
+
+def _asking(ready: Callable[[], Awaitable[None]]) -> aiohttp.TraceConfig:
+    """Have something awaited between a connection that stands and the request over it."""
+
+    async def ask(*_: object) -> None:
+        await ready()
+
+    trace = aiohttp.TraceConfig()
+    trace.on_connection_create_end.append(ask)
+    trace.on_connection_reuseconn.append(ask)
+    return trace
 
 
 def _name_of(url: str) -> str:

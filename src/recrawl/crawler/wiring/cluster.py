@@ -7,13 +7,12 @@ same copy: that takes seconds, and happens when a process comes or goes.
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from math import ceil
 from typing import Final
 
 import numpy as np
-from typing_extensions import override
 
 from recrawl.crawler.control.budget import GrantedBudget
 from recrawl.crawler.control.demand import Told, demand_at_prices, parts_of_budget
@@ -34,7 +33,7 @@ from recrawl.crawler.wiring.reading import reading_rules
 from recrawl.crawler.wiring.rules import crawl_plan, crawl_rules, seeds_of, settings_mark
 from recrawl.crawler.wiring.stores import open_steps, open_subscriptions
 from recrawl.errors import DatabaseAway, InvalidSettings, OwnershipLost, StateError
-from recrawl.terms import Database, FetchResponse, PageState
+from recrawl.terms import Database, PageState
 
 __all__ = ["Cluster", "open_cluster"]
 
@@ -43,34 +42,19 @@ _TELL_S: Final = 20.0  # between two demands that are told: each looks at every 
 _AGAIN_S: Final = 1.0  # between two tries to reach a database that is away
 
 
-class _HeldFetcher(Fetcher):
-    """Makes requests only while the lease is held."""
+def _held(member: Membership) -> Callable[[], Awaitable[None]]:
+    """Return what waits until the lease is held.
 
-    def __init__(self, fetcher: Fetcher, member: Membership) -> None:
-        self._fetcher, self._member = fetcher, member
+    It is asked right before a request is sent: a process may be stopped for as long as anybody
+    likes between the decision to ask a host and the request.
+    """
 
-    @override
-    async def fetch(
-        self,
-        url: str,
-        *,
-        etag: str | None = None,
-        last_modified: str | None = None,
-        max_bytes: int | None = None,
-        truncate: bool = False,
-        pages_only: bool = False,
-    ) -> FetchResponse:
+    async def wait() -> None:
         # Until the lease is renewed, or the crawl ends. Nothing tells when it lapses.
-        while not self._member.is_held:  # noqa: ASYNC110
+        while not member.is_held:  # noqa: ASYNC110
             await asyncio.sleep(0.05)
-        return await self._fetcher.fetch(
-            url,
-            etag=etag,
-            last_modified=last_modified,
-            max_bytes=max_bytes,
-            truncate=truncate,
-            pages_only=pages_only,
-        )
+
+    return wait
 
 
 class Cluster:
@@ -176,7 +160,7 @@ class Cluster:
             World(
                 clock=LoopClock(epoch_s=await self._on_member(member.now_s)),
                 frontier=self._frontier,
-                fetcher=_HeldFetcher(self._fetcher, member),
+                fetcher=self._fetcher,
                 extractor=IsolatedExtractor(settings.name, limits, reading_rules(settings)),
                 index=self._index,
                 events=self._events,
@@ -344,7 +328,7 @@ async def open_cluster(settings: Settings, *, events: EventSink) -> AsyncIterato
         member.close()
         raise
     async with contextlib.AsyncExitStack() as stack:
-        client = await stack.enter_async_context(http_fetcher(settings))
+        client = await stack.enter_async_context(http_fetcher(settings, ready=_held(member)))
         fetcher: Fetcher = client
         if settings.render:
             fetcher = await stack.enter_async_context(

@@ -1,6 +1,7 @@
 """What fetches, as a configuration says: over HTTP, and with a browser for some pages."""
 
 import contextlib
+from collections.abc import Awaitable, Callable
 
 from recrawl.crawler.fetch.browser import BrowserFetcher, RenderRule, browser_program
 from recrawl.crawler.fetch.http import FetchBounds, HttpFetcher
@@ -12,12 +13,18 @@ from recrawl.errors import InvalidSettings
 __all__ = ["browser_fetcher", "http_fetcher"]
 
 
-def http_fetcher(settings: Settings, *, is_stranger: bool = False) -> HttpFetcher:
+def http_fetcher(
+    settings: Settings,
+    *,
+    is_stranger: bool = False,
+    ready: Callable[[], Awaitable[None]] | None = None,
+) -> HttpFetcher:
     """Return what fetches over HTTP.
 
     Parameters
     ----------
     is_stranger : it knows no secret, and reaches no private address
+    ready : awaited right before each request is sent
 
     Raises
     ------
@@ -32,6 +39,7 @@ def http_fetcher(settings: Settings, *, is_stranger: bool = False) -> HttpFetche
         keep_headers=settings.warc is not None,
         besides=None if is_stranger else host_headers(settings),
         proxy=proxy(settings),
+        ready=ready,
     )
 
 
