@@ -4,7 +4,6 @@ It follows no redirect, keeps no cookie, answers no authentication prompt, and c
 addresses only, but for hosts that the configuration names.
 """
 
-import asyncio
 import re
 import ssl
 import time
@@ -21,6 +20,7 @@ from yarl import URL
 
 from recrawl.crawler.fetch.addresses import is_private_name, open_socket, public_socket
 from recrawl.crawler.fetch.decoding import ACCEPT_ENCODING, ERRORS, Decoder, decoder_for
+from recrawl.crawler.fetch.failures import translated
 from recrawl.crawler.fetch.host_headers import HostHeaders
 from recrawl.crawler.ports import Fetcher, HubClient
 from recrawl.errors import FetchError
@@ -236,7 +236,7 @@ class HttpFetcher(Fetcher, HubClient):
         except FetchError:
             raise
         except (TimeoutError, aiohttp.ClientError, OSError, ssl.SSLError, ValueError) as error:
-            raise _translated(error) from error
+            raise translated(error) from error
 
     @override
     async def post(self, url: str, form: Mapping[str, str]) -> FetchResponse:
@@ -252,7 +252,7 @@ class HttpFetcher(Fetcher, HubClient):
                 answer.close()  # its status is all that counts
                 return _response(url, answer, _Body(), started)
         except (TimeoutError, aiohttp.ClientError, OSError, ssl.SSLError, ValueError) as error:
-            raise _translated(error) from error
+            raise translated(error) from error
 
 
 def _asking(ready: Callable[[], Awaitable[None]]) -> aiohttp.TraceConfig:
@@ -385,25 +385,3 @@ def _header(value: str | None) -> str | None:
     if value is None or len(value) > 2_000:
         return None
     return value if value.isprintable() else None
-
-
-def _translated(error: BaseException) -> FetchError:
-    """Say in one word what went wrong."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, FetchError):
-            return cause
-        cause = cause.__cause__ or getattr(cause, "os_error", None)
-    text = str(error) or type(error).__name__
-    kinds: tuple[tuple[tuple[type[BaseException], ...], str], ...] = (
-        ((asyncio.TimeoutError,), "timeout"),
-        ((aiohttp.ClientConnectorDNSError,), "dns"),
-        ((aiohttp.ClientSSLError, ssl.SSLError), "tls"),
-        ((aiohttp.InvalidURL, ValueError), "url"),
-        ((aiohttp.ClientConnectorError, ConnectionRefusedError), "connect"),
-        ((aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, OSError), "disconnected"),
-    )
-    for types, kind in kinds:
-        if isinstance(error, types):
-            return FetchError(kind, text[:300])
-    return FetchError("protocol", text[:300])
