@@ -143,10 +143,12 @@ class FetchError(RecrawlError):
     ----------
     kind : one word for the tables: ``timeout``, ``dns``, ``connect``, ``refused-address``, ...
     detail : what happened, for people
+    n_requests : that were made
     """
 
-    def __init__(self, kind: str, detail: str) -> None:
+    def __init__(self, kind: str, detail: str, n_requests: int = 1) -> None:
         super().__init__(f"{kind}: {detail}")
+        self.n_requests = n_requests
         self.kind: Final = kind
         self.detail: Final = detail
 

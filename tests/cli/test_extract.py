@@ -55,6 +55,8 @@ def test_a_page_is_asked_for_as_the_crawl_would(
     async def answer(exchange: Exchange) -> None:
         seen.append((exchange.path, exchange.headers.get("authorization", "")))
         if exchange.path == "/robots.txt":
+            await exchange.reply(status=301, Location="/moved.txt")
+        elif exchange.path == "/moved.txt":
             await exchange.reply("User-agent: *\nDisallow: /no")
         elif exchange.path == "/old":
             await exchange.reply(status=301, Location="/docs/a")

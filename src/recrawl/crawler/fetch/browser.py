@@ -13,7 +13,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from types import TracebackType
@@ -21,9 +21,10 @@ from typing import Any, Final, Self
 
 from typing_extensions import override
 
-from recrawl.crawler.control.robots_txt import MAX_ROBOTS_BYTES, RobotsRules, robots_from_answer
+from recrawl.crawler.control.robots_txt import RobotsRules
 from recrawl.crawler.control.scope import Weights
 from recrawl.crawler.control.urls import host_of, join
+from recrawl.crawler.fetch.robots import REDIRECTS, robots_of
 from recrawl.crawler.ports import Fetcher
 from recrawl.errors import FetchError
 from recrawl.terms import FetchResponse
@@ -42,7 +43,6 @@ _END_S: Final = 5.0
 _LOOK_S: Final = 0.05
 _SHARE: Final = 0.8  # of the time for a page
 _MOST_REDIRECTS: Final = 3
-_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _SPACE: Final = re.compile(r"\s")
 _FLAGS: Final = (
     "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -169,16 +169,20 @@ class BrowserFetcher(Fetcher):
                 html = await self._html(visit, rule)
         except TimeoutError:
             await self._end()  # it may hang for good
-            raise FetchError("render", f"not filled within {self._timeout_s:g} s") from None
-        except FetchError:
+            why = f"not filled within {self._timeout_s:g} s"
+            raise FetchError("render", why, n_requests=1 + visit.n_requests) from None
+        except FetchError as error:
+            error.n_requests = 1 + visit.n_requests
             raise
         except Exception as error:  # playwright's own are no public names before it is loaded
             await self._end()
             said = _SPACE.sub(" ", str(error))[:200]
-            raise FetchError("render", f"the browser failed: {said}") from error
+            why = f"the browser failed: {said}"
+            raise FetchError("render", why, n_requests=1 + visit.n_requests) from error
         body = html.encode("utf-8", "replace")
         if len(body) > self._max_bytes:
-            raise FetchError("too-large", f"more than {self._max_bytes} bytes when it is filled")
+            why = f"more than {self._max_bytes} bytes when it is filled"
+            raise FetchError("too-large", why, n_requests=1 + visit.n_requests)
         self._filled += 1
         if self._filled % _MOST_PAGES == 0:
             await self._end()
@@ -250,39 +254,41 @@ class BrowserFetcher(Fetcher):
                     async with asyncio.timeout(_END_S):
                         await end()
 
-    async def asked(self, url: str, kind: str, *, is_own: bool) -> tuple[FetchResponse, bool]:
-        """Return what a page asks for, and whether it took a request."""
+    async def asked(
+        self, url: str, kind: str, count: Callable[[], None], *, is_own: bool
+    ) -> FetchResponse:
+        """Return what a page asks for.
+
+        Parameters
+        ----------
+        count : called for each request that it takes, whatever comes of it
+        """
         kept = self._scripts.get((url, is_own))
         if kept is not None and time.monotonic() < kept[0]:
-            return kept[1], False
+            return kept[1]
         fetcher = self._inner if is_own else self._strangers
         pace = self._pace(host_of(url))
-        async with pace.lock:
-            if pace.robots is None or time.monotonic() > pace.robots_until_s:
-                pace.robots = await self._robots(fetcher, host_of(url), pace)
-                pace.robots_until_s = time.monotonic() + _KEPT_S
-            if not pace.robots.allows(url):
-                raise FetchError("robots", "its robots.txt forbids it")
+
+        async def before(_: str) -> None:
             await pace.wait(self._delay_s)
+            pace.ended_s = time.monotonic()
+            count()
+
+        async with pace.lock:
             try:
+                if pace.robots is None or time.monotonic() > pace.robots_until_s:
+                    pace.robots = await robots_of(fetcher, host_of(url), self._agent, before)
+                    pace.robots_until_s = time.monotonic() + _KEPT_S
+                    pace.ended_s = time.monotonic()
+                if not pace.robots.allows(url):
+                    raise FetchError("robots", "its robots.txt forbids it")
+                await before(url)
                 response = await fetcher.fetch(url, max_bytes=self._max_bytes)
             finally:
                 pace.ended_s = time.monotonic()
         if kind == "script" and response.status == 200:
             self._keep((url, is_own), response)
-        return response, True
-
-    async def _robots(self, fetcher: Fetcher, host: str, pace: "_Pace") -> RobotsRules:
-        await pace.wait(self._delay_s)
-        try:
-            answer = await fetcher.fetch(
-                f"{host}/robots.txt", max_bytes=MAX_ROBOTS_BYTES, truncate=True
-            )
-        except FetchError:
-            return robots_from_answer(self._agent, None, b"")
-        finally:
-            pace.ended_s = time.monotonic()
-        return robots_from_answer(self._agent, answer.status, answer.body)
+        return response
 
     def _pace(self, host: str) -> "_Pace":
         if host not in self._paces:
@@ -352,7 +358,7 @@ class _Visit:
             self._is_shown = True
             await route.fulfill(
                 status=200,
-                headers={"content-type": f"text/html; charset={self.shell.charset or 'utf-8'}"},
+                headers={"content-type": _typed("text/html", self.shell.charset)},
                 body=self.shell.body,
             )
             return
@@ -361,16 +367,18 @@ class _Visit:
             await route.abort()
             return
         response = await self._fetched(url, kind)
-        charset = f"; charset={response.charset}" if response.charset else ""
         await route.fulfill(
             status=response.status,
             headers={
-                "content-type": (response.content_type or "text/plain") + charset,
+                "content-type": _typed(response.content_type or "text/plain", response.charset),
                 # Others' answers were fetched without anybody's rights.
                 "access-control-allow-origin": "*",
             },
             body=response.body,
         )
+
+    def _count(self) -> None:
+        self.n_requests += 1
 
     async def _fetched(self, url: str, kind: str) -> FetchResponse:
         for _ in range(_MOST_REDIRECTS + 1):
@@ -378,13 +386,17 @@ class _Visit:
             if "@" in host:
                 break
             is_own = host == host_of(self.shell.url)
-            response, was_asked = await self._fetcher.asked(url, kind, is_own=is_own)
-            self.n_requests += was_asked
-            self.n_bytes += response.received_bytes if was_asked else 0
-            if response.status not in _REDIRECTS:
+            response = await self._fetcher.asked(url, kind, self._count, is_own=is_own)
+            self.n_bytes += response.received_bytes
+            if response.status not in REDIRECTS:
                 return response
             url = join(url, response.location or "") or "http://@/"
         raise FetchError("url", "leads nowhere")
+
+
+def _typed(kind: str, charset: str | None) -> str:
+    """Return a header; without a charset, what the page itself says counts."""
+    return f"{kind}; charset={charset}" if charset else kind
 
 
 async def _closed(socket: Any) -> None:

@@ -85,14 +85,19 @@ class Visitor:
         blocked = self._dispatcher.answered(
             lease.host_id, clock.now_s(), response.status, response.retry_after, lease.page_id
         )
-        for _ in range(1, response.n_requests):  # that filling the page took
-            self._dispatcher.budget.spend(clock.now_s())
+        self._spend(response.n_requests)
         if blocked:
             await self._save_host(lease.host_id)
         return await self._answered(lease, response, started_s)
 
+    def _spend(self, n_requests: int) -> None:
+        """Count what filling a page took; the first was counted when it was handed out."""
+        for _ in range(1, n_requests):
+            self._dispatcher.budget.spend(self._world.clock.now_s())
+
     async def _failed(self, lease: Lease, error: FetchError, started_s: float) -> None:
         now_s = self._world.clock.now_s()
+        self._spend(error.n_requests)
         outcome = Outcome.FAILED
         if error.kind in _NOT_THE_HOST:
             self._dispatcher.answered(lease.host_id, now_s, 200, None, lease.page_id)

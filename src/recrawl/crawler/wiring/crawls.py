@@ -36,7 +36,7 @@ from recrawl.crawler.runtime.crawl import Crawl
 from recrawl.crawler.runtime.parts import World
 from recrawl.crawler.runtime.virtual import run_virtually
 from recrawl.crawler.settings import Settings
-from recrawl.crawler.wiring.fetchers import browser_fetcher, http_fetcher
+from recrawl.crawler.wiring.fetchers import browser_fetcher, check_browser, http_fetcher
 from recrawl.crawler.wiring.reading import reading_rules
 from recrawl.crawler.wiring.rules import crawl_plan, crawl_rules, seeds_of
 from recrawl.crawler.wiring.stores import open_frontier, open_index, open_steps, open_subscriptions
@@ -166,6 +166,9 @@ async def open_parts(
     parts = parts or Parts()
     if settings.warc is not None and importlib.util.find_spec("warcio") is None:
         raise InvalidSettings("archive.warc needs one more package: install recrawl[warc]")
+    # What the configuration names and is not there is said before anything is written.
+    reading, unopened = reading_rules(settings), http_fetcher(settings)
+    check_browser(settings)
     on_state, on_work, on_plan = (OnThread(name) for name in ("state", "work", "plan"))
     async with contextlib.AsyncExitStack() as stack:
         frontier, index, mended = _opened(stack, settings, parts)
@@ -175,7 +178,7 @@ async def open_parts(
         for thread in (on_state, on_work, on_plan):
             stack.callback(thread.close)  # first: they finish what they do with frontier and index
         clock = parts.clock or LoopClock()
-        client = await stack.enter_async_context(http_fetcher(settings))
+        client = await stack.enter_async_context(unopened)
         fetcher: Fetcher = parts.fetcher or client
         subscriptions = open_subscriptions(settings.state) if settings.callback else None
         if subscriptions is not None:
@@ -190,8 +193,7 @@ async def open_parts(
             clock=clock,
             frontier=frontier,
             fetcher=fetcher,
-            extractor=parts.extractor
-            or InPlaceExtractor(settings.name, rules=reading_rules(settings)),
+            extractor=parts.extractor or InPlaceExtractor(settings.name, rules=reading),
             index=index,
             events=events,
             on_state=on_state,

@@ -10,7 +10,7 @@ from recrawl.crawler.settings import Settings
 from recrawl.crawler.wiring.access import host_headers, proxy
 from recrawl.errors import InvalidSettings
 
-__all__ = ["browser_fetcher", "http_fetcher"]
+__all__ = ["browser_fetcher", "check_browser", "http_fetcher"]
 
 
 def http_fetcher(
@@ -43,6 +43,25 @@ def http_fetcher(
     )
 
 
+def check_browser(settings: Settings) -> str | None:
+    """Return the browser that pages are to be filled by; None: none are.
+
+    Raises
+    ------
+    InvalidSettings
+        Chromium or the package that drives it is missing.
+    """
+    if not settings.render:
+        return None
+    program = browser_program()
+    if program is None:
+        raise InvalidSettings(
+            "render: pages are to be filled by a browser: install recrawl[browser], and Chromium "
+            "(Debian: apt-get install chromium)"
+        )
+    return program
+
+
 async def browser_fetcher(
     stack: contextlib.AsyncExitStack, settings: Settings, inner: Fetcher
 ) -> BrowserFetcher:
@@ -53,12 +72,7 @@ async def browser_fetcher(
     InvalidSettings
         Chromium or the package that drives it is missing.
     """
-    program = browser_program()
-    if program is None:
-        raise InvalidSettings(
-            "render: pages are to be filled by a browser: install recrawl[browser], and Chromium "
-            "(Debian: apt-get install chromium)"
-        )
+    program = check_browser(settings) or ""
     strangers = await stack.enter_async_context(http_fetcher(settings, is_stranger=True))
     return BrowserFetcher(
         inner,

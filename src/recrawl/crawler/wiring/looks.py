@@ -4,12 +4,13 @@ import asyncio
 import contextlib
 from dataclasses import dataclass, replace
 
-from recrawl.crawler.control.robots_txt import MAX_ROBOTS_BYTES, robots_from_answer
+from recrawl.crawler.control.robots_txt import RobotsRules
 from recrawl.crawler.control.urls import host_of, join
 from recrawl.crawler.fetch.isolation.extractor import IsolatedExtractor
 from recrawl.crawler.fetch.isolation.reader import Limits
 from recrawl.crawler.fetch.markdown import is_available
 from recrawl.crawler.fetch.reading_rules import ContentRule
+from recrawl.crawler.fetch.robots import REDIRECTS, robots_of
 from recrawl.crawler.ports import Fetcher
 from recrawl.crawler.settings import Settings
 from recrawl.crawler.settings.values import ContentSettings
@@ -54,29 +55,35 @@ def look_at(settings: Settings, url: str) -> FetchResponse:
             if settings.render:
                 browser = await browser_fetcher(stack, settings, fetcher)
                 fetcher = await stack.enter_async_context(browser)
-            at = url
-            for _ in range(_MOST_REDIRECTS + 1):
-                await _permit(fetcher, settings.name, at)
-                response = await fetcher.fetch(at, pages_only=True)
-                following = join(at, response.location) if response.location else None
-                if not 300 <= response.status < 400 or following is None:
-                    return response
-                await asyncio.sleep(settings.delay_s)
-                at = following
-            raise FetchError("redirects", f"more than {_MOST_REDIRECTS} redirects")
+            return await _followed(fetcher, settings, url)
 
     return asyncio.run(fetched())
 
 
-async def _permit(fetcher: Fetcher, agent: str, url: str) -> None:
-    robots = await fetcher.fetch(
-        f"{host_of(url)}/robots.txt", max_bytes=MAX_ROBOTS_BYTES, truncate=True
-    )
-    rules = robots_from_answer(agent, robots.status, robots.body)
-    if not rules.reachable:
-        raise FetchError("robots", f"robots.txt answered {robots.status}: nothing may be asked for")
-    if not rules.allows(url):
-        raise FetchError("robots", "robots.txt forbids it")
+async def _followed(fetcher: Fetcher, settings: Settings, url: str) -> FetchResponse:
+    known: dict[str, RobotsRules] = {}
+    asked: set[str] = set()
+
+    async def before(at: str) -> None:
+        if host_of(at) in asked:
+            await asyncio.sleep(settings.delay_s)
+        asked.add(host_of(at))
+
+    for _ in range(_MOST_REDIRECTS + 1):
+        host = host_of(url)
+        if host not in known:
+            known[host] = await robots_of(fetcher, host, settings.name, before)
+        if not known[host].reachable:
+            raise FetchError("robots", f"{host}/robots.txt cannot be had: nothing may be asked for")
+        if not known[host].allows(url):
+            raise FetchError("robots", "robots.txt forbids it")
+        await before(url)
+        response = await fetcher.fetch(url, pages_only=True)
+        following = join(url, response.location) if response.location else None
+        if response.status not in REDIRECTS or following is None:
+            return response
+        url = following
+    raise FetchError("redirects", f"more than {_MOST_REDIRECTS} redirects")
 
 
 def read_as(
