@@ -482,6 +482,24 @@ def test_the_budget_is_never_exceeded() -> None:
             assert end - start <= 0.5 * (times[end] - times[start]) + 5.0 + 1e-6
 
 
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_page_that_takes_many_requests_leaves_fewer_for_others(*, fails: bool) -> None:
+    """What filling it took is paid back before the next request, whatever came of it."""
+
+    def script(web: ScriptedFetcher) -> None:
+        web.page(f"{A}/", "home", *[f"/{n}" for n in range(200)])
+        for n in range(200):
+            if fails:
+                web.reply(f"{A}/{n}", FetchError("render", "nothing there", n_requests=10))
+            else:
+                web.reply(f"{A}/{n}", text(f"{A}/{n}", f"page {n}", n_requests=10))
+
+    virtual = run(600, script, Setup(budget_per_s=0.5, politeness=PolitenessRules(delay_s=0.1)))
+
+    asked = sum(request.url[-1].isdigit() for request in virtual.web.requests)
+    assert 20 <= asked <= 0.5 * 600 / 10 + 3
+
+
 def test_a_full_buffer_loses_pages_back_to_the_frontier() -> None:
     """With more robots than the buffer has room for, losses are counted and made good."""
 
