@@ -11,6 +11,7 @@ from recrawl.crawler.telemetry.counters import CountingSink
 from recrawl.crawler.wiring import fetchers, reading
 from recrawl.crawler.wiring.crawls import open_parts
 from recrawl.errors import InvalidSettings
+from recrawl.terms import Database
 
 SECRET = {"access": (AccessSettings(("a.test",), secret_env="NOWHERE_SET"),)}
 RENDER = {"render": (RenderSettings("/*"),)}
@@ -36,3 +37,17 @@ def test_nothing_is_written(
     with pytest.raises(InvalidSettings, match=word):
         asyncio.run(main())
     assert not state.exists()
+
+
+def test_a_process_that_cannot_fetch_does_not_join() -> None:
+    """The database is not even connected to."""
+    database = Database("postgresql://nobody@127.0.0.1:9/nothing")
+    settings = Settings(["http://a.test/"], "mailto:me@a.test", database, **SECRET)
+    from recrawl.crawler.wiring.cluster import open_cluster  # as who crawls so does
+
+    async def main() -> None:
+        async with open_cluster(settings, events=CountingSink()):
+            raise AssertionError("it was opened")
+
+    with pytest.raises(InvalidSettings, match="NOWHERE_SET"):
+        asyncio.run(main())

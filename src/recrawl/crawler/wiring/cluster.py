@@ -28,7 +28,7 @@ from recrawl.crawler.runtime.crawl import Crawl
 from recrawl.crawler.runtime.parts import World
 from recrawl.crawler.settings import Settings
 from recrawl.crawler.wiring.crawls import OnThread
-from recrawl.crawler.wiring.fetchers import browser_fetcher, http_fetcher
+from recrawl.crawler.wiring.fetchers import browser_fetcher, check_browser, http_fetcher
 from recrawl.crawler.wiring.reading import reading_rules
 from recrawl.crawler.wiring.rules import crawl_plan, crawl_rules, seeds_of, settings_mark
 from recrawl.crawler.wiring.stores import open_steps, open_subscriptions
@@ -315,6 +315,10 @@ async def open_cluster(settings: Settings, *, events: EventSink) -> AsyncIterato
     assert isinstance(database, Database)
     if settings.warc is not None:
         raise InvalidSettings("archive.warc: only a crawl of one machine writes an archive")
+    # What the configuration names and is not there is said before this process joins.
+    http_fetcher(settings)
+    reading_rules(settings)
+    check_browser(settings)
     member = Membership(
         database,
         shards=settings.shards,
@@ -332,7 +336,7 @@ async def open_cluster(settings: Settings, *, events: EventSink) -> AsyncIterato
         fetcher: Fetcher = client
         if settings.render:
             fetcher = await stack.enter_async_context(
-                await browser_fetcher(stack, settings, client)
+                await browser_fetcher(stack, settings, client, ready=_held(member))
             )
         cluster = Cluster(settings, member, client, fetcher, events)
         looking = asyncio.create_task(cluster.look_after(), name="cluster")

@@ -63,9 +63,17 @@ def check_browser(settings: Settings) -> str | None:
 
 
 async def browser_fetcher(
-    stack: contextlib.AsyncExitStack, settings: Settings, inner: Fetcher
+    stack: contextlib.AsyncExitStack,
+    settings: Settings,
+    inner: Fetcher,
+    *,
+    ready: Callable[[], Awaitable[None]] | None = None,
 ) -> BrowserFetcher:
     """Return what has some pages filled by a browser, and leaves the others to ``inner``.
+
+    Parameters
+    ----------
+    ready : awaited right before each request to other hosts is sent
 
     Raises
     ------
@@ -73,7 +81,9 @@ async def browser_fetcher(
         Chromium or the package that drives it is missing.
     """
     program = check_browser(settings) or ""
-    strangers = await stack.enter_async_context(http_fetcher(settings, is_stranger=True))
+    strangers = await stack.enter_async_context(
+        http_fetcher(settings, is_stranger=True, ready=ready)
+    )
     return BrowserFetcher(
         inner,
         strangers,
