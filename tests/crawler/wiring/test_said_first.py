@@ -42,7 +42,7 @@ def test_nothing_is_written(
 def test_a_process_that_cannot_fetch_does_not_join() -> None:
     """The database is not even connected to."""
     database = Database("postgresql://nobody@127.0.0.1:9/nothing")
-    settings = Settings(["http://a.test/"], "mailto:me@a.test", database, **SECRET)
+    settings = Settings(["http://a.test/"], "mailto:me@a.test", database, **SECRET)  # type: ignore[arg-type]
     from recrawl.crawler.wiring.cluster import open_cluster  # as who crawls so does
 
     async def main() -> None:

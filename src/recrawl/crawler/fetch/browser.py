@@ -5,6 +5,8 @@ under their bounds and address rules: what the page's own host has as the crawl 
 what others have without any secret and from public addresses only; one request after the other at
 each host's pace, and none that robots.txt forbids. It is given no picture, font or style, no other
 page, no socket and no cookie, and a context of its own for each page.
+
+It is longer than most: what a page may ask for, its pace and bounds are decided at each request.
 """
 
 import asyncio
