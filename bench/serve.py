@@ -67,7 +67,8 @@ def write_state(directory: Path, n: int) -> None:
     rates = np.random.default_rng(1).gamma(0.6, 1.0, len(pages.page_ids)) / DAY_S + 1e-9
     frontier.save_change_rates(pages.page_ids, rates, np.full(len(rates), 1.6))
     plan = PlanRecord(now_s, len(rates), 0.5 * n / DAY_S, 1.0, 0.8, 0)
-    frontier.save_plan(plan, pages.page_ids, rates, pages.due_s)
+    frontier.save_plan(plan)
+    frontier.save_crawl_rates(plan, pages.page_ids, rates, pages.due_s)
     frontier.save_facts(
         {
             "now_s": now_s, "budget_per_s": 0.5 * n / DAY_S, "delay_s": 1.0, "robots": 8,

@@ -2,14 +2,19 @@
 
 import contextlib
 import json
+import os
 import random
 import signal
+import socket
 import subprocess
 import time
+import urllib.error
+import urllib.request
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import psycopg
 import pytest
@@ -140,6 +145,83 @@ def test_two_processes_share_the_hosts_and_one_takes_over(
     assert pages.returncode == 0, pages.stderr
     found = answer("search", "title:page word3x1y2", cwd=tmp_path)
     assert [one["url"] for one in found["hits"]] == [page]
+
+
+@pytest.mark.slow
+def test_changes_are_delivered_by_one_process_after_the_other(
+    farm: Farm, databases: Server, tmp_path: Path
+) -> None:
+    """Also where the one whose turn it is is killed; the sink holds what the index does."""
+    database, sink = databases.database(), databases.database()
+    config = _config(farm, tmp_path, database)
+    with config.open("a", encoding="utf-8") as file:
+        file.write(f'[[deliver]]\nto = "{sink.address}"\nname = "docs"\n')
+    taker = "SELECT holder FROM turn WHERE holder LIKE '%process {}, %'"
+    processes = [start("run", config, "--quiet", cwd=tmp_path) for _ in range(2)]
+    try:
+        assert _wait(sink, "SELECT 1 FROM documents HAVING count(*) > 50", 40)
+        (holder,) = _rows(database, "SELECT holder FROM turn")
+        courier = int(str(holder[0]).split("process ")[1].partition(",")[0])
+        os.kill(courier, signal.SIGKILL)
+        with psycopg.connect(database.address) as connection:  # a minute later
+            connection.execute("UPDATE turn SET until_s = 0")
+        assert _wait(database, "SELECT 1 FROM turn WHERE until_s > 0", 10)
+        assert not _rows(database, taker.format(courier))
+        assert _wait(sink, "SELECT 1 FROM documents HAVING count(*) > 400", 40)
+        busy = recrawl("sync", "docs", cwd=tmp_path)
+        assert busy.returncode == 1
+        assert "another process delivers the changes; one does at a time" in busy.stderr
+    finally:
+        _end(processes)
+
+    assert recrawl("deliver", "--once", cwd=tmp_path).returncode == 0
+    told = answer("sync", "docs", "--verify", cwd=tmp_path)
+    assert told["pages"] > 400
+    assert (told["missing"], told["older"], told["extra"], told["unknown"]) == (0, 0, 0, 0)
+
+
+@pytest.mark.slow
+def test_a_shared_crawl_is_shown_and_searched_from_anywhere(
+    farm: Farm, databases: Server, tmp_path: Path
+) -> None:
+    """`serve` reads the database as it reads a folder."""
+    database = databases.database()
+    config = _config(farm, tmp_path, database)
+    recrawl("run", config, "--for", "15s", "--quiet", cwd=tmp_path)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = start("serve", "--config", config, "--port", str(port), "--quiet", cwd=tmp_path)
+    try:
+        assert recrawl("status", "--json", cwd=tmp_path).returncode == 0
+        page = f"http://{farm.name(3)}/1"
+        for path, words in (
+            ("/?q=word3x1y2", page),
+            ("/api/search?q=word3x1y2", page),
+            ("/dashboard", "fresh"),
+            ("/page?url=" + quote(page, safe=""), "visits"),
+            ("/api/status", '"pages"'),
+            ("/what-if", "budget"),
+            ("/changes?since=0", '"seq":1,'),
+            ("/changes.atom", "<entry>"),
+        ):
+            assert words in _fetched(f"http://127.0.0.1:{port}{path}"), path
+    finally:
+        _end([server])
+    assert server.returncode == 0
+
+
+def _fetched(url: str) -> str:
+    until_s = time.monotonic() + 20.0
+    while True:
+        try:
+            with urllib.request.urlopen(url, timeout=10) as answered:
+                return str(answered.read().decode())
+        except urllib.error.HTTPError as error:
+            return f"{error.code}: {error.read().decode()[:1000]}"
+        except urllib.error.URLError:
+            assert time.monotonic() < until_s, "it is not served"
+            time.sleep(0.1)
 
 
 @pytest.mark.slow

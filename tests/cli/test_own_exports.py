@@ -52,7 +52,8 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     frontier.save_change_rates(ids, ids / 20 / HOUR_S, np.full(12, 1.3))
     rates = np.full(12, 1.0 / HOUR_S)
     plan = PlanRecord(START_S, 12, 12 / HOUR_S, 1.0, 0.9, 0)
-    frontier.save_plan(plan, ids, rates, np.full(12, START_S))
+    frontier.save_plan(plan)
+    frontier.save_crawl_rates(plan, ids, rates, np.full(12, START_S))
     frontier.close()
     return folder
 

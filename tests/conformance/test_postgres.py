@@ -48,6 +48,8 @@ class OverPostgres:
 
 
 class TestPostgresFrontier(OverPostgres, FrontierSuite):
+    forgets = False
+
     @pytest.fixture
     def frontier(self, tmp_path: Path) -> Frontier:
         """Give an empty frontier, to be looked at once more before it is closed."""

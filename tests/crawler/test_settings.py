@@ -68,6 +68,7 @@ def test_seeds_and_a_contact_are_enough(tmp_path: Path) -> None:
 
 
 KEYS: list[tuple[str, Any, str]] = [
+    ("keep_visits_s", 100 * 86_400.0, 'keep_visits = "100d"'),
     ("name", "bot", 'name = "bot"'),
     ("reading_cpu_s", 5.0, '[reading]\ncpu = "5s"'),
     ("reading_memory_bytes", 2**30, '[reading]\nmemory = "1GiB"'),

@@ -108,7 +108,8 @@ def write_state(
         rates = np.full(n, 0.5 / DAY_S)
         frontier.save_change_rates(known.page_ids, rates, np.full(n, 1.5))
         record_of_plan = PlanRecord(NOW_S - DAY_S, n, 90 / DAY_S, 1_000.0, 0.9, 0)
-        frontier.save_plan(
+        frontier.save_plan(record_of_plan)
+        frontier.save_crawl_rates(
             record_of_plan, known.page_ids, np.full(n, 1 / DAY_S), np.full(n, NOW_S + DAY_S)
         )
     frontier.close()

@@ -10,7 +10,7 @@ Longer than most modules because every port says there what it promises, method 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ParamSpec, Protocol, TypeAlias, TypeVar
+from typing import Final, ParamSpec, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,7 @@ from recrawl.terms import (
 )
 
 __all__ = [
+    "LATEST_VISITS",
     "AdmissionLimits",
     "Clock",
     "Deliveries",
@@ -62,6 +63,7 @@ __all__ = [
 
 
 StatePlace: TypeAlias = Path | Database  # where the state of a crawl lies
+LATEST_VISITS: Final = 100  # of a page, by which it is judged: of older ones nothing is asked
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -494,8 +496,20 @@ class Frontier(Protocol):
         """Pages due and not leased; with a bound, only those not visited since."""
         ...
 
-    def evidence(self, *, since_visit: int, limit_per_page: int = 100) -> tuple[Evidence, int]:
-        """Visits of the pages visited after visit number ``since_visit``, and the last number."""
+    def visited_since(self, since_visit: int) -> tuple[NDArray[np.int64], int]:
+        """Pages visited after visit number ``since_visit``, ascending, and the last number."""
+        ...
+
+    def evidence(self, page_ids: Sequence[int], *, limit_per_page: int = LATEST_VISITS) -> Evidence:
+        """The latest visits of these pages that tell something; some thousand pages at once."""
+        ...
+
+    def forget_visits(self, before_s: float, *, after: int, limit: int) -> int | None:
+        """Drop the visits before an instant, but for the latest ones of each page that tell all.
+
+        Of at most ``limit`` pages, those with the lowest numbers above ``after``; returns the last
+        one's number, or None: there are no more.
+        """
         ...
 
     def save_change_rates(
@@ -519,7 +533,11 @@ class Frontier(Protocol):
         """
         ...
 
-    def save_plan(
+    def save_plan(self, plan: PlanRecord) -> None:
+        """Keep a plan: it is in force until the next."""
+        ...
+
+    def save_crawl_rates(
         self,
         plan: PlanRecord,
         page_ids: NDArray[np.int64],
@@ -528,7 +546,10 @@ class Frontier(Protocol):
         *,
         why: str = "the plan",
     ) -> None:
-        """Keep a plan, and the rates and due times that it changed, with the reason of these."""
+        """Keep rates and due times that a plan changed, with the reason of these.
+
+        Pages in trouble, or visited since the plan was solved, are due when that said.
+        """
         ...
 
     def last_plan(self) -> PlanRecord | None:

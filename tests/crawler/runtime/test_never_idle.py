@@ -179,7 +179,8 @@ def test_a_budget_changed_at_a_restart_is_spent_from_the_first_minute(factor: fl
     )
     rates = np.full(n, factor / 60.0)
     plan = PlanRecord(EPOCH_S, n, 2.0 / factor, 1.0, 0.9, 0)
-    frontier.save_plan(plan, np.arange(1, n + 1), rates, EPOCH_S + 1.0 / rates)
+    frontier.save_plan(plan)
+    frontier.save_crawl_rates(plan, np.arange(1, n + 1), rates, EPOCH_S + 1.0 / rates)
 
     virtual = run_virtually(crawled(frontier, 2.0, 120.0))
 

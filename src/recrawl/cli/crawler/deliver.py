@@ -38,7 +38,8 @@ def deliver(
     """Bring changes to every sink of the configuration, until stopped.
 
     `recrawl run` does this beside the crawl; this is for a crawl inside another program, or after
-    one. Each sink goes on where it was. Exits with 1 if --once and a sink does not take them.
+    one. Each sink goes on where it was. Of several machines that share a state one delivers at a
+    time; the others wait for their turn. Exits with 1 if --once and a sink does not take them.
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ def deliver(
     )
     if once and isinstance(settings.state, Path) and not settings.state.is_dir():
         raise StateError(f"{settings.state} holds no crawl")
-    with delivering(settings.state):
+    with delivering(settings.state, at_once=once) as threads.turn:
         threads.start()
         if once:
             threads.join()
@@ -141,7 +142,7 @@ def sync(
             )
         return 0
     threads = DeliveryThreads(settings.state, chosen, as_markdown, once=True, say=note)
-    with delivering(settings.state):
+    with delivering(settings.state, at_once=True) as threads.turn:
         threads.start()
         threads.join()
     _tell(settings, chosen, json_=json_, quiet=False)

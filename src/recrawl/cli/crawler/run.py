@@ -168,13 +168,10 @@ def _opened(log: Path) -> Iterator[TextIO]:
 @contextlib.contextmanager
 def _delivered(config: Path, settings: Settings, *, quiet: bool) -> Iterator[None]:
     """Deliver changes from a process of its own, which a slow sink cannot make ours wait for."""
-    if settings.deliver:
-        check_extras(settings.deliver)
-    if not settings.deliver or isinstance(settings.state, Database):
-        if settings.deliver and not quiet:
-            note("Note: run `recrawl deliver` too, on one of the machines: nothing here delivers")
+    if not settings.deliver:
         yield
         return
+    check_extras(settings.deliver)
     command = [sys.executable, "-m", "recrawl", "deliver", "--config", str(config)]
     command += ["--until-eof", *(["--quiet"] if quiet else [])]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as courier:

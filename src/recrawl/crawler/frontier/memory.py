@@ -31,7 +31,7 @@ from recrawl.crawler.control.yields import LITTLE
 from recrawl.crawler.frontier.memory_feed import Copy, MemoryFeed
 from recrawl.crawler.frontier.memory_worths import KnownPage, MemoryWorths
 from recrawl.crawler.frontier.share import best_ahead, interleave, most_worth, split
-from recrawl.crawler.ports import AdmissionLimits, Frontier
+from recrawl.crawler.ports import LATEST_VISITS, AdmissionLimits, Frontier
 from recrawl.terms import (
     Difference,
     Discovery,
@@ -69,6 +69,7 @@ class _Page:
     failures: int = 0
     visits: list[Visit] = field(default_factory=list)
     signalled: list[float] = field(default_factory=list)
+    n_forgotten: int = 0  # visits before these
     lastmod_s: float | None = None
     last_visit_s: float | None = None
     last_status: int | None = None
@@ -186,7 +187,7 @@ class MemoryFrontier(Frontier):
                 page.weight,
                 page.importance,
                 page.found.found_on,
-                len(page.visits),
+                page.n_forgotten + len(page.visits),
                 page.last_visit_s,
                 page.tier == NEW,
                 page.found.depth,
@@ -506,8 +507,12 @@ class MemoryFrontier(Frontier):
         )
 
     @override
-    def evidence(self, *, since_visit: int, limit_per_page: int = 100) -> tuple[Evidence, int]:
-        page_ids = sorted(set(self._visited[since_visit:]))
+    def visited_since(self, since_visit: int) -> tuple[NDArray[np.int64], int]:
+        return np.unique(np.array(self._visited[since_visit:], np.int64)), len(self._visited)
+
+    @override
+    def evidence(self, page_ids: Sequence[int], *, limit_per_page: int = LATEST_VISITS) -> Evidence:
+        page_ids = sorted(map(int, page_ids))
         rows: list[tuple[int, float, bool, float, float]] = []
         for number, page_id in enumerate(page_ids):
             told = [
@@ -520,7 +525,7 @@ class MemoryFrontier(Frontier):
                 and visit.interval_s > 0
             ]
             rows.extend(told[-limit_per_page:])
-        evidence = Evidence(
+        return Evidence(
             np.array(page_ids, np.int64),
             np.array([row[0] for row in rows], np.int64),
             np.array([row[1] for row in rows], np.float64),
@@ -529,7 +534,17 @@ class MemoryFrontier(Frontier):
             np.array([row[4] for row in rows], np.float64),
             [self._pages[page_id].found.url for page_id in page_ids],
         )
-        return evidence, len(self._visited)
+
+    @override
+    def forget_visits(self, before_s: float, *, after: int, limit: int) -> int | None:
+        later = sorted(number for number in self._pages if number > after)
+        for number in later[:limit]:
+            page = self._pages[number]
+            old = [visit.visited_at_s < before_s for visit in page.visits[:-LATEST_VISITS]]
+            dropped = old.index(False) if False in old else len(old)
+            del page.visits[:dropped], page.signalled[:dropped]
+            page.n_forgotten += dropped
+        return later[limit - 1] if len(later) >= limit else None
 
     @override
     def save_change_rates(
@@ -577,7 +592,11 @@ class MemoryFrontier(Frontier):
         return [page_id for ids in groups for page_id in ids[1:]]
 
     @override
-    def save_plan(
+    def save_plan(self, plan: PlanRecord) -> None:
+        self._plans.append(plan)
+
+    @override
+    def save_crawl_rates(
         self,
         plan: PlanRecord,
         page_ids: NDArray[np.int64],
@@ -586,7 +605,6 @@ class MemoryFrontier(Frontier):
         *,
         why: str = "the plan",
     ) -> None:
-        self._plans.append(plan)
         columns = (page_ids.tolist(), crawl_rates_per_s.tolist(), due_s.tolist())
         for page_id, rate, due in zip(*columns, strict=True):
             page = self._pages[page_id]
@@ -675,7 +693,7 @@ class MemoryFrontier(Frontier):
             discovered_s=page.discovered_s,
             due_s=page.due_s,
             due_why=page.due_why,
-            visits=len(page.visits),
+            visits=page.n_forgotten + len(page.visits),
             changes=sum(bool(visit.changed) for visit in page.visits),
             failures=page.failures,
             last_visit_s=page.last_visit_s,

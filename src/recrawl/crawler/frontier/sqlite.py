@@ -37,7 +37,7 @@ from recrawl.crawler.frontier.share import best_ahead, interleave, most_worth, s
 from recrawl.crawler.frontier.sql import queries
 from recrawl.crawler.frontier.store import DATABASE, StateLock, open_state, transaction, translated
 from recrawl.crawler.frontier.worths import SqliteWorths
-from recrawl.crawler.ports import AdmissionLimits, Frontier
+from recrawl.crawler.ports import LATEST_VISITS, AdmissionLimits, Frontier
 from recrawl.terms import (
     Difference,
     Discovery,
@@ -553,17 +553,25 @@ class SqliteFrontier(Frontier):
     # -- planning --
 
     @override
-    def evidence(self, *, since_visit: int, limit_per_page: int = 100) -> tuple[Evidence, int]:
+    def visited_since(self, since_visit: int) -> tuple[NDArray[np.int64], int]:
         with translated(self._path):
             last = self._value("last_visit_number")
-            rows = self._db.execute(self._q["visited_since"], {"since": since_visit}).fetchall()
-            page_ids, urls = zip(*rows, strict=True) if rows else ((), ())
+            query = self._q["visited_since" if since_visit else "visited_ever"]
+            rows = self._db.execute(query, {"since": since_visit}).fetchall()
+        return np.array([row[0] for row in rows], np.int64), last
+
+    @override
+    def evidence(self, page_ids: Sequence[int], *, limit_per_page: int = LATEST_VISITS) -> Evidence:
+        with translated(self._path):
+            listed = {"page_ids": json.dumps(sorted(map(int, page_ids)))}
+            rows = self._db.execute(self._q["evidence_urls"], listed).fetchall()
+            known, urls = zip(*rows, strict=True) if rows else ((), ())
             page: list[int] = []
             intervals: list[float] = []
             changed: list[int] = []
             signalled: list[float | None] = []
             ages: list[float | None] = []
-            for number, page_id in enumerate(page_ids):
+            for number, page_id in enumerate(known):
                 told = self._db.execute(
                     self._q["evidence_of_page"], {"page_id": page_id, "limit": limit_per_page}
                 ).fetchall()[::-1]  # the query has the latest first
@@ -572,8 +580,8 @@ class SqliteFrontier(Frontier):
                 changed.extend(row[1] for row in told)
                 signalled.extend(row[2] for row in told)
                 ages.extend(row[3] for row in told)
-        evidence = Evidence(
-            np.array(page_ids, np.int64),
+        return Evidence(
+            np.array(known, np.int64),
             np.array(page, np.int64),
             np.array(intervals, np.float64),
             np.array(changed, np.bool_),
@@ -581,7 +589,15 @@ class SqliteFrontier(Frontier):
             np.array(ages, np.float64),
             urls,
         )
-        return evidence, last
+
+    @override
+    def forget_visits(self, before_s: float, *, after: int, limit: int) -> int | None:
+        with self._writing():
+            told = {"after": after, "kept": LATEST_VISITS, "limit": limit, "before_s": before_s}
+            pages = self._db.execute(self._q["much_visited"], told).fetchall()
+            for (page_id,) in pages:
+                self._db.execute(self._q["forget_visits"], told | {"page_id": page_id})
+        return pages[-1][0] if len(pages) == limit else None
 
     @override
     def save_change_rates(
@@ -616,16 +632,7 @@ class SqliteFrontier(Frontier):
         return [int(one) for first, ids in groups for one in ids.split(",") if int(one) != first]
 
     @override
-    def save_plan(
-        self,
-        plan: PlanRecord,
-        page_ids: NDArray[np.int64],
-        crawl_rates_per_s: NDArray[np.float64],
-        due_s: NDArray[np.float64],
-        *,
-        why: str = "the plan",
-    ) -> None:
-        columns = (page_ids.tolist(), crawl_rates_per_s.tolist(), due_s.tolist())
+    def save_plan(self, plan: PlanRecord) -> None:
         with self._writing():
             self._run(
                 "save_plan",
@@ -637,6 +644,19 @@ class SqliteFrontier(Frontier):
                 n_never_visited=plan.n_never_visited,
                 measure=plan.measure,
             )
+
+    @override
+    def save_crawl_rates(
+        self,
+        plan: PlanRecord,
+        page_ids: NDArray[np.int64],
+        crawl_rates_per_s: NDArray[np.float64],
+        due_s: NDArray[np.float64],
+        *,
+        why: str = "the plan",
+    ) -> None:
+        columns = (page_ids.tolist(), crawl_rates_per_s.tolist(), due_s.tolist())
+        with self._writing():
             for page_id, rate, due in zip(*columns, strict=True):
                 tier = tier_of(1.0 / max(rate, 1e-12))
                 row = self._row(

@@ -4,7 +4,7 @@ It runs beside the crawl, on a thread of its own; reading and writing the fronti
 frontier's thread in between.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from math import inf
 from typing import Final
@@ -17,7 +17,7 @@ from recrawl.crawler.control.births import lasting_share, learn_births
 from recrawl.crawler.control.capacity import Capacity
 from recrawl.crawler.control.dispatch import Dispatcher
 from recrawl.crawler.control.due_times import DueTimes
-from recrawl.crawler.control.evidence import Evidence, PlannedPages
+from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.crawler.control.revisit_policy import Replan
 from recrawl.crawler.control.timetables import learn_timetable
 from recrawl.crawler.ports import Offload
@@ -32,6 +32,7 @@ _LEAST_FOR_REVISITS: Final = 0.5  # of the budget, however many pages wait for t
 _DAY_S: Final = 86_400.0
 _RECENT_PROBES: Final = 2_000
 _MOST_COPIES: Final = 8  # pages that say the same; more of them have nothing to say yet
+_PART: Final = 5_000  # pages that are read or written at once
 _COPY: Final = 0.05  # of its weight, for a page that says what another one says
 
 
@@ -109,17 +110,16 @@ class Planner:
         world = self._world
         await self._learn_timetables()
         await self._importance.refresh()
-        evidence, last = await world.on_state(self._evidence)
-        rates = await self._on_plan(self._estimate, evidence)
-        pages, backlog = await world.on_state(self._keep_rates, evidence, rates)
+        await self._learn_visits()
+        pages, backlog = await world.on_state(self._pages)
         told = await world.on_state(self._brought)
         await self._on_plan(self._learn_births, *told, pages)
-        self._since_visit = last
         if not len(pages.page_ids):
             return None
         solved = await self._on_plan(self._solve, pages, backlog, world.clock.now_s())
         if solved is None:  # a policy that knows no plan: due times stay as its visits set them
             return None
+        await self._move_due(solved)
         hosts = await world.on_state(self._put_in_force, solved)
         for record in hosts:
             self._dispatcher.observe_host(record, None)
@@ -158,17 +158,21 @@ class Planner:
     def _details(self, url: str) -> PageDetails | None:
         return self._world.frontier.details(url, recent=_RECENT_PROBES)
 
-    def _evidence(self) -> tuple[Evidence, int]:
-        return self._world.frontier.evidence(since_visit=self._since_visit)
+    async def _learn_visits(self) -> None:
+        """Learn the pages anew that were visited since the plan before; at a start all of them.
 
-    def _estimate(self, evidence: Evidence) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        return self._believed.learn(evidence)
+        Part by part: in between the state answers the crawl.
+        """
+        frontier, on_state = self._world.frontier, self._world.on_state
+        visited, last = await on_state(frontier.visited_since, self._since_visit)
+        for part in _parts(visited.size):
+            evidence = await on_state(frontier.evidence, visited[part].tolist())
+            rates, errors = await self._on_plan(self._believed.learn, evidence)
+            await on_state(frontier.save_change_rates, evidence.page_ids, rates, np.exp(errors))
+        self._since_visit = last
 
-    def _keep_rates(
-        self, evidence: Evidence, rates: tuple[NDArray[np.float64], NDArray[np.float64]]
-    ) -> tuple[PlannedPages, int]:
+    def _pages(self) -> tuple[PlannedPages, int]:
         frontier = self._world.frontier
-        frontier.save_change_rates(evidence.page_ids, rates[0], np.exp(rates[1]))
         backlog = frontier.n_pages_by_state().get(PageState.DISCOVERED, 0)
         pages = frontier.planned_pages()
         self._copies = np.array(frontier.copies(_MOST_COPIES), np.int64)
@@ -278,11 +282,22 @@ class Planner:
         least = self._rules.least_worth
         return 0.0 if least == inf else least * _DAY_S * float(pages.weights.sum())
 
+    async def _move_due(self, solved: SolvedPlan) -> None:
+        """Write down what the plan moves, part by part as it was learned."""
+        frontier = self._world.frontier
+        for part in _parts(solved.page_ids.size):
+            await self._world.on_state(
+                frontier.save_crawl_rates,
+                solved.record,
+                solved.page_ids[part],
+                solved.crawl_rates_per_s[part],
+                solved.due_s[part],
+                why=solved.why,
+            )
+
     def _put_in_force(self, solved: SolvedPlan) -> list[HostRecord]:
         frontier = self._world.frontier
-        frontier.save_plan(
-            solved.record, solved.page_ids, solved.crawl_rates_per_s, solved.due_s, why=solved.why
-        )
+        frontier.save_plan(solved.record)
         capacity, budget = self._capacity, self._dispatcher.budget.rate_per_s
         by_robots = capacity.by_robots_per_s < min(budget, capacity.by_indexer_per_s)
         by_indexer = not by_robots and capacity.by_indexer_per_s < budget
@@ -308,6 +323,10 @@ class Planner:
             longest_s = self._rules.revisit.clamp(self._returns.interval_s(1.0))
             frontier.look_at_gone(now_s + longest_s)
         return frontier.hosts()
+
+
+def _parts(size: int) -> Iterator[slice]:
+    return (slice(begin, begin + _PART) for begin in range(0, size, _PART))
 
 
 def _without(pages: PlannedPages, page_ids: list[int]) -> PlannedPages:

@@ -21,6 +21,8 @@ __all__ = ["Recorder"]
 
 _LATEST: Final = 20_000  # pages that the kinds of address are learned from at a start
 _COMPACT_S: Final = 600.0
+_FORGET_S: Final = 86_400.0
+_FORGOTTEN: Final = 200  # pages whose visits are looked through at once
 
 
 class Recorder:
@@ -68,6 +70,7 @@ class Recorder:
         self.yields = AddressYields()
         self.expected = ExpectedImportance()
         self._finders = Finders()
+        self._forgot_s, self._forgot_to = -inf, 0  # when old visits were dropped; the page reached
         self._compacted_s = -inf  # when the feed held nothing more to be dropped
         self._welcome: list[tuple[int, int]] = []  # pages, with their hosts, to be brought forward
 
@@ -215,6 +218,18 @@ class Recorder:
         if not self._world.frontier.feed.compact(now_s - self._rules.feed_keep_s):
             self._compacted_s = now_s
 
+    def _forget(self) -> None:
+        """Drop old visits of some pages with every flush; once a day of all."""
+        now_s = self._world.clock.now_s()
+        if abs(now_s - self._forgot_s) < _FORGET_S or self._rules.keep_visits_s == inf:
+            return
+        before_s = now_s - self._rules.keep_visits_s
+        frontier, after = self._world.frontier, self._forgot_to
+        found = frontier.forget_visits(before_s, after=after, limit=_FORGOTTEN)
+        self._forgot_to = found or 0
+        if found is None:
+            self._forgot_s = now_s
+
     def _write(
         self, updates: list[PageUpdate], found: list[Discovery], now_s: float
     ) -> list[HostRecord]:
@@ -222,4 +237,5 @@ class Recorder:
         if updates:
             self._world.frontier.complete(updates, self._world.clock.now_s())
         self._compact()
+        self._forget()
         return [self._world.frontier.host(host_id, now_s=now_s) for host_id in touched]

@@ -208,6 +208,7 @@ class File(msgspec.Struct, forbid_unknown_fields=True):
     budget: str = "1000/h"
     robots: int = 8
     state: str = "recrawl-state"
+    keep_visits: str = "400d"
     scope: ScopeKeys = msgspec.field(default_factory=ScopeKeys)
     politeness: Politeness = msgspec.field(default_factory=Politeness)
     fetch: Fetch = msgspec.field(default_factory=Fetch)

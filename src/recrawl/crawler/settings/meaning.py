@@ -48,6 +48,7 @@ def checked(file: File, folder: Path) -> Settings:
         seeds=_seeds(file, folder),
         contact=checked_contact(file.contact),
         state=_state(file.state, folder),
+        keep_visits_s=duration("keep_visits", file.keep_visits, 1.0),
         name=checked_name(file.name),
         budget_per_s=_budget(file.budget),
         n_robots=at_least("robots", file.robots, 1, 10_000),

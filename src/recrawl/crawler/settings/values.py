@@ -198,6 +198,7 @@ class Settings:
     index_timeout_s: float = 10.0
     n_servers: int = 1
     feed_keep_s: float = 30 * 86_400.0
+    keep_visits_s: float = 400 * 86_400.0
     deliver: tuple[SinkSettings, ...] = ()
     indexnow_key: str = ""
     callback: str = ""

@@ -24,7 +24,7 @@ _ABOVE_NOTHING: Final = (
     "reading_cpu_s", "min_interval_s", "max_interval_s", "initial_interval_s", "listing_s",
     "buffer_deadline_s", "starvation_weight", "commit_s", "index_timeout_s", "replan_s",
     "prior_rate_per_s", "count_half_life_s", "importance_s", "warc_max_bytes", "max_bytes",
-    "reading_memory_bytes", "feed_keep_s", "memory_bytes", "lease_s",
+    "reading_memory_bytes", "feed_keep_s", "keep_visits_s", "memory_bytes", "lease_s",
 )  # fmt: skip
 _NOT_NEGATIVE: Final = ("delay_s", "confirm_s", "least_worth")
 _AT_LEAST_ONE: Final = (

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from recrawl.crawler.control.scope import Weights
 from recrawl.crawler.frontier.store import StateLock
@@ -19,9 +19,17 @@ from recrawl.crawler.ports import PageIndex, Sink, StatePlace
 from recrawl.crawler.runtime.delivering import Courier, CourierRules, Verified
 from recrawl.crawler.runtime.feed_reader import FeedReader, Wanted
 from recrawl.crawler.settings import SinkSettings
-from recrawl.crawler.wiring.stores import open_deliveries, open_frontier, open_index
+from recrawl.crawler.wiring.stores import (
+    database_turn,
+    open_deliveries,
+    open_frontier,
+    open_index,
+)
 from recrawl.errors import InputError, InvalidSettings, SinkError, StateError
 from recrawl.terms import Document
+
+if TYPE_CHECKING:
+    from recrawl.crawler.database.turns import DatabaseTurn
 
 __all__ = ["DeliveryThreads", "check_extras", "delivering", "open_courier", "open_sink", "verified"]
 
@@ -154,33 +162,49 @@ def _key(name: str, secret: bytes) -> bytes:
 
 
 @contextlib.contextmanager
-def delivering(state: StatePlace) -> Iterator[None]:
+def delivering(state: StatePlace, *, at_once: bool) -> Iterator["DatabaseTurn | None"]:
     """Be the one process that delivers the changes of a state.
+
+    Gives this process's turn at it where several machines share the state: they deliver one after
+    the other, and the next one goes on when one ends or is not heard of.
+
+    Parameters
+    ----------
+    at_once : where it is another's turn, do not wait for one's own
 
     Raises
     ------
     StateError
-        Another one does.
+        Another process delivers, and there is no waiting for it.
     """
-    if not isinstance(state, Path):  # run from one machine: a database keeps no lock for a process
-        yield
+    if isinstance(state, Path):
+        way_out = "it delivers the changes; one process does at a time"
+        lock = StateLock(state, "deliver.lock", way_out)
+        try:
+            yield None
+        finally:
+            lock.release()
         return
-    lock = StateLock(state, "deliver.lock", "it delivers the changes; one process does at a time")
+    turn = database_turn(state, "deliver")
+    turn.begin(at_once=at_once)
     try:
-        yield
+        yield turn
     finally:
-        lock.release()
+        turn.end()
 
 
 @contextlib.contextmanager
 def open_courier(
-    state: StatePlace, settings: SinkSettings, markdown: Callable[[Document], str]
+    state: StatePlace,
+    settings: SinkSettings,
+    markdown: Callable[[Document], str],
+    turn: "DatabaseTurn | None" = None,
 ) -> Iterator[Courier]:
     """Open everything that bringing changes to one sink needs; for one thread."""
     with contextlib.ExitStack() as stack:
         frontier = open_frontier(state, read_only=True)
         stack.callback(frontier.close)
-        deliveries = open_deliveries(state)
+        deliveries = open_deliveries(state, turn=turn)
         stack.callback(deliveries.close)
         opened: list[PageIndex] = []
 
@@ -242,6 +266,7 @@ class DeliveryThreads:
     state : directory of the state; it may come later
     sinks : that are told
     markdown : makes Markdown of a copy
+    turn : of this process, where several share the state; else None
     once : end a thread when its sink has been told everything, or fails
     say : is told what is wrong, in words for people
     """
@@ -249,6 +274,7 @@ class DeliveryThreads:
     state: StatePlace
     sinks: tuple[SinkSettings, ...]
     markdown: Callable[[Document], str]
+    turn: "DatabaseTurn | None" = None
     once: bool = False
     say: Callable[[str], None] = lambda _: None
     failed: set[str] = field(default_factory=set)
@@ -277,14 +303,22 @@ class DeliveryThreads:
         for thread in self._threads:
             thread.join(max(until_s - time.monotonic(), 0.0))
 
+    @property
+    def _is_our_turn(self) -> bool:
+        return self.turn is None or self.turn.is_held
+
     def _run(self, sink: SinkSettings) -> None:
         """Deliver; where state or sink cannot be used as they are, begin anew after a while."""
         told = ""
         while True:
             is_last = self.once or self._ending.is_set()
             try:
-                with open_courier(self.state, sink, self.markdown) as courier:
-                    self._deliver(courier, sink)
+                if self._is_our_turn:
+                    with open_courier(self.state, sink, self.markdown, self.turn) as courier:
+                        self._deliver(courier, sink)
+                elif not is_last:
+                    self._ending.wait(_LOOK_S)
+                    continue
             except StateError as error:  # not there yet, or being brought up to date
                 if is_last:
                     self._fail(sink, str(error))
@@ -301,6 +335,8 @@ class DeliveryThreads:
     def _deliver(self, courier: Courier, sink: SinkSettings) -> None:
         is_failing = False
         while True:
+            if not self._is_our_turn:
+                raise StateError("another process delivers the changes now")
             wait_s = courier.deliver()
             if wait_s:
                 if not is_failing:

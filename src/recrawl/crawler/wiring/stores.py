@@ -3,7 +3,7 @@
 import importlib.util
 from pathlib import Path
 from types import ModuleType
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from recrawl.crawler.fetch.feeds import read_feed
 from recrawl.crawler.frontier.deliveries import SqliteDeliveries
@@ -20,9 +20,13 @@ from recrawl.crawler.settings import Settings
 from recrawl.errors import InputError, InvalidSettings
 from recrawl.terms import Database
 
+if TYPE_CHECKING:
+    from recrawl.crawler.database.turns import DatabaseTurn
+
 __all__ = [
     "CrawlHistory",
     "check_state",
+    "database_turn",
     "feed_entries",
     "is_running",
     "open_deliveries",
@@ -105,12 +109,28 @@ def open_subscriptions(state: StatePlace) -> SqliteSubscriptions:
     return door
 
 
-def open_deliveries(state: StatePlace, *, read_only: bool = False) -> SqliteDeliveries:
-    """Open how far sinks have been told, beside a crawl that runs or not."""
+def open_deliveries(
+    state: StatePlace, *, turn: "DatabaseTurn | None" = None, read_only: bool = False
+) -> SqliteDeliveries:
+    """Open how far sinks have been told, beside a crawl that runs or not.
+
+    Parameters
+    ----------
+    turn : without which nothing is written into a database
+    read_only : only look
+    """
     if isinstance(state, Path):
         return SqliteDeliveries(state, read_only=read_only)
-    door: SqliteDeliveries = _reading(state).PostgresDeliveries(state)
+    door: SqliteDeliveries = _reading(state).PostgresDeliveries(state, turn)
     return door
+
+
+def database_turn(database: Database, name: str) -> "DatabaseTurn":
+    """Return a turn of this process at what only one does at a time."""
+    _reading(database)
+    from recrawl.crawler.database.turns import DatabaseTurn
+
+    return DatabaseTurn(database, name)
 
 
 def feed_entries(body: bytes, url: str) -> list[tuple[str, float | None]]:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from recrawl.crawler.control.yields import LITTLE
-from recrawl.crawler.ports import AdmissionLimits, Frontier
+from recrawl.crawler.ports import LATEST_VISITS, AdmissionLimits, Frontier
 from recrawl.terms import (
     Discovery,
     Kind,
@@ -53,6 +53,8 @@ def _update(
 
 class FrontierSuite:
     """What every frontier promises."""
+
+    forgets = True  # whether it drops old visits by itself
 
     def make(self, directory: Path) -> Frontier:
         """Return a new frontier; ``directory`` is empty and its own."""
@@ -276,11 +278,15 @@ class FrontierSuite:
         self._admitted(frontier, "/1", "/2")
         one, two = self._leased(frontier, 2)
         frontier.complete([_update(one, 10.0, due_s=20.0), _update(two, 10.0, due_s=500.0)])
-        nothing, seen = frontier.evidence(since_visit=0)
+        visited, seen = frontier.visited_since(0)
+        nothing = frontier.evidence(visited.tolist())
         (one,) = self._leased(frontier, 2, now_s=70.0)
         frontier.complete([_update(one, 75.0, Outcome.CHANGED)])
-        evidence, _ = frontier.evidence(since_visit=seen)
+        visited, last = frontier.visited_since(seen)
+        evidence = frontier.evidence(visited.tolist())
 
+        assert last > seen
+        assert frontier.visited_since(last)[0].tolist() == []
         assert len(nothing.intervals_s) == 0
         assert evidence.page_ids.tolist() == [one.page_id]
         assert evidence.intervals_s.tolist() == [65.0]
@@ -300,12 +306,44 @@ class FrontierSuite:
             told = replace(update.visit, modified_s=visited_s - 4.0 if visited_s > 50.0 else None)
             frontier.complete([replace(update, visit=told)])
 
-        evidence, _ = frontier.evidence(since_visit=0)
+        evidence = frontier.evidence(frontier.visited_since(0)[0].tolist())
 
         assert evidence.intervals_s.tolist() == [20.0, 40.0, 30.0]
         assert evidence.signalled.tolist() == [0.0, 1.0, 1.0]
         assert np.array_equal(evidence.ages_s, [np.nan, 4.0, 4.0], equal_nan=True)
         assert frontier.planned_pages().lastmod_s.tolist() == [90.0]
+
+    def test_old_visits_are_forgotten_but_for_those_that_are_asked_for(
+        self, frontier: Frontier
+    ) -> None:
+        """What is learned of pages does not change by it, and nothing else of them."""
+        self._admitted(frontier, "/1", "/2")
+        for at_s in range(10, 10 + 10 * (LATEST_VISITS + 6), 10):
+            leases = self._leased(frontier, 2, now_s=float(at_s))
+            frontier.complete(
+                [_update(one, float(at_s), Outcome.UNCHANGED, due_s=at_s + 1.0) for one in leases]
+            )
+        ids = frontier.visited_since(0)[0].tolist()
+        before = frontier.evidence(ids)
+        counted = [one.visits for url in before.urls if (one := frontier.details(url))]
+
+        after = frontier.forget_visits(45.0, after=0, limit=1)
+        while after is not None:
+            after = frontier.forget_visits(45.0, after=after, limit=1)
+
+        for url in before.urls:
+            told = frontier.details(url, recent=1_000)
+            assert told is not None
+            instants = sorted(visit.visited_at_s for visit in told.recent)
+            if not self.forgets:
+                continue
+            assert instants[0] == 50.0, "all before, and as many are left as are asked for"
+            assert len(instants) == LATEST_VISITS + 2
+        again = frontier.evidence(ids)
+        assert np.array_equal(again.intervals_s, before.intervals_s)
+        assert np.array_equal(again.page, before.page)
+        left = [one.visits for url in before.urls if (one := frontier.details(url))]
+        assert left == counted
 
     def test_pages_that_say_the_same_are_copies_of_the_first(self, frontier: Frontier) -> None:
         """Of one host, while they are indexed and say so; never of many that say nothing yet."""
@@ -333,7 +371,8 @@ class FrontierSuite:
         assert np.isnan(pages.crawl_rates_per_s).all()
         frontier.save_change_rates(pages.page_ids, np.array([0.5]), np.array([1.2]))
         plan = PlanRecord(13.0, 1, 0.1, 2.0, 0.9, 0)
-        frontier.save_plan(plan, pages.page_ids, np.array([0.25]), np.array([16.0]))
+        frontier.save_plan(plan)
+        frontier.save_crawl_rates(plan, pages.page_ids, np.array([0.25]), np.array([16.0]))
 
         assert frontier.last_plan() == plan
         again = frontier.planned_pages()
@@ -464,7 +503,8 @@ class FrontierSuite:
         ill, well = self._leased(frontier, 2)
         frontier.complete([_update(ill, 1.0, failures=1, due_s=700.0), _update(well, 1.0)])
         ids = np.array([ill.page_id, well.page_id])
-        frontier.save_plan(
+        frontier.save_plan(PlanRecord(2.0, 2, 1.0, 1.0, 0.5, 0))
+        frontier.save_crawl_rates(
             PlanRecord(2.0, 2, 1.0, 1.0, 0.5, 0), ids, np.full(2, 0.1), np.full(2, 11.0)
         )
 
@@ -481,7 +521,8 @@ class FrontierSuite:
         frontier.complete([_update(lease, 30.0, due_s=900.0)])
 
         plan, ids = PlanRecord(20.0, 1, 1.0, 1.0, 0.5, 0), np.array([lease.page_id])
-        frontier.save_plan(plan, ids, np.array([0.1]), np.array([25.0]))
+        frontier.save_plan(plan)
+        frontier.save_crawl_rates(plan, ids, np.array([0.1]), np.array([25.0]))
 
         told = frontier.details(lease.url)
         assert told is not None

@@ -23,10 +23,10 @@ from recrawl.crawler.database.connections import Connection, translated
 from recrawl.crawler.database.membership import Membership, fenced
 from recrawl.crawler.frontier.postgres.tables import APPENDED, COPIED, KEPT, Table
 from recrawl.crawler.frontier.sql import migrations
+from recrawl.crawler.ports import LATEST_VISITS
 
-__all__ = ["LATEST_VISITS", "Copying", "private_copy", "rows_as_json"]
+__all__ = ["Copying", "private_copy", "rows_as_json"]
 
-LATEST_VISITS: Final = 100  # of a page, that a new owner begins with: evidence asks for no more
 _BATCH: Final = 5_000
 _NUL: Final = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
 _BY_NAME: Final = {table.name: table for table in KEPT}

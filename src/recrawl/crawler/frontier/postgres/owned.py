@@ -223,6 +223,10 @@ class PostgresFrontier(SqliteFrontier):
         # A database commits or does not: what was under way when a process ended is noted there.
         return self._reader.facts() | {_ENDED_IN_ORDER: 1.0}
 
+    @override
+    def forget_visits(self, before_s: float, *, after: int, limit: int) -> int | None:
+        return None  # a database forgets by the month, at the word of who keeps it
+
     # -- plans, which can be made again, are no reason to write every page --
 
     @override
@@ -237,7 +241,13 @@ class PostgresFrontier(SqliteFrontier):
             self._copying.put_off_pages()
 
     @override
-    def save_plan(
+    def save_plan(self, plan: PlanRecord) -> None:
+        with self._writing():
+            super().save_plan(plan)
+            self._copying.put_off_pages()
+
+    @override
+    def save_crawl_rates(
         self,
         plan: PlanRecord,
         page_ids: NDArray[np.int64],
@@ -247,7 +257,7 @@ class PostgresFrontier(SqliteFrontier):
         why: str = "the plan",
     ) -> None:
         with self._writing():
-            super().save_plan(plan, page_ids, crawl_rates_per_s, due_s, why=why)
+            super().save_crawl_rates(plan, page_ids, crawl_rates_per_s, due_s, why=why)
             self._copying.put_off_pages()
 
     @override

@@ -99,4 +99,6 @@ WHERE seq > :after AND feed.signature IS NOT NULL
     AND seq = (SELECT max(seq) FROM feed AS newer WHERE newer.page_id = feed.page_id)
 ORDER BY seq LIMIT nullif(:limit, -1);
 
-
+-- Locked until the transaction ends: no other process begins its turn in between.
+-- name: hold_turn
+SELECT 1 FROM turn WHERE name = :name AND holder = :holder FOR UPDATE;

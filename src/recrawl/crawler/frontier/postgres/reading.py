@@ -12,6 +12,7 @@ from typing_extensions import override
 from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.database.connections import Connection
 from recrawl.crawler.database.shards import shard_of
+from recrawl.crawler.database.turns import DatabaseTurn
 from recrawl.crawler.frontier.deliveries import SqliteDeliveries
 from recrawl.crawler.frontier.door import VisitDoor
 from recrawl.crawler.frontier.history import SqliteHistory
@@ -21,6 +22,7 @@ from recrawl.crawler.frontier.sqlite import SqliteFrontier
 from recrawl.crawler.frontier.store import Door, transaction
 from recrawl.crawler.frontier.subscriptions import SqliteSubscriptions
 from recrawl.crawler.frontier.tally_door import TallyDoor
+from recrawl.errors import StateError
 from recrawl.terms import Database
 
 __all__ = [
@@ -118,7 +120,28 @@ class PostgresSubscriptions(_Reached, SqliteSubscriptions):
 
 
 class PostgresDeliveries(_Reached, SqliteDeliveries):
-    """How far sinks have been told."""
+    """How far sinks have been told.
+
+    Parameters
+    ----------
+    database : shared
+    turn : of this process to deliver; None: only look
+    """
+
+    def __init__(self, database: Database, turn: DatabaseTurn | None = None) -> None:
+        super().__init__(database)
+        self._turn = turn
+
+    @contextlib.contextmanager
+    @override
+    def _writing(self) -> Iterator[None]:
+        """Write, unless it has become another process's turn."""
+        with super()._writing():
+            if self._turn is not None:
+                asked = {"name": self._turn.name, "holder": self._turn.holder}
+                if self._db.execute(self._q["hold_turn"], asked).fetchone() is None:
+                    raise StateError(f"{self._path}: another process delivers the changes now")
+            yield
 
 
 def asked_for(

@@ -19,7 +19,10 @@ def queries() -> dict[str, str]:
 def named(text: str) -> dict[str, str]:
     """Return the statements of a file by the names that stand before them."""
     parts = _NAME.split(text)
-    return {name: text.strip() for name, text in zip(parts[1::2], parts[2::2], strict=True)}
+    found = {name: text.strip() for name, text in zip(parts[1::2], parts[2::2], strict=True)}
+    if len(found) < len(parts) // 2:
+        raise ValueError("two statements of one name")
+    return found
 
 
 def migrations() -> list[str]:

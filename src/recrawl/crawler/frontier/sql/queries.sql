@@ -151,7 +151,14 @@ WHERE due_s <= :now_s AND leased_until_s <= :now_s
     AND (:before_s IS NULL OR last_visit_s IS NULL OR last_visit_s < :before_s);
 
 -- name: visited_since
-SELECT id, url FROM page WHERE id IN (SELECT page_id FROM visit WHERE id > :since) ORDER BY id;
+SELECT DISTINCT page_id FROM visit WHERE id > :since ORDER BY page_id;
+
+-- All of the above, of a crawl that begins: of pages there are fewer than of visits.
+-- name: visited_ever
+SELECT id FROM page WHERE last_visit_s IS NOT NULL ORDER BY id;
+
+-- name: evidence_urls
+SELECT id, url FROM page WHERE id IN (SELECT value FROM json_each(:page_ids)) ORDER BY id;
 
 -- name: last_visit_number
 SELECT coalesce(max(id), 0) FROM visit;
@@ -160,6 +167,13 @@ SELECT coalesce(max(id), 0) FROM visit;
 SELECT interval_s, changed, signalled, visited_at_s - modified_s FROM visit
 WHERE page_id = :page_id AND changed IS NOT NULL AND interval_s > 0
 ORDER BY id DESC LIMIT :limit;
+
+-- name: much_visited
+SELECT id FROM page WHERE id > :after AND visits > :kept ORDER BY id LIMIT :limit;
+
+-- name: forget_visits
+DELETE FROM visit WHERE page_id = :page_id AND visited_at_s < :before_s
+    AND id <= (SELECT id FROM visit WHERE page_id = :page_id ORDER BY id DESC LIMIT 1 OFFSET :kept);
 
 -- name: save_change_rate
 UPDATE page SET change_rate_per_s = :rate, change_rate_factor = :factor WHERE id = :page_id;
