@@ -42,6 +42,7 @@ from recrawl.terms import Discovery, Document, Kind
 LIMIT_S = 40.0
 MEMORY = 8 << 30
 CONFIG = 'seeds = ["http://127.0.0.1:9/"]\ncontact = "me@site.test"\nstate = "state"\n'
+ALLOWED = '[politeness]\nallow_private = ["127.0.0.1"]\n'
 
 # One call of each verb in which everything is right.
 RIGHT: dict[str, list[str]] = {
@@ -154,8 +155,8 @@ def make_folder(folder: Path) -> None:
         "mark.toml": "\ufeff" + CONFIG + "\x01",
         "ragged.toml": EXAMPLE.replace("[[-10, 2], [0, -0.5]]", "[[-10, 2, 7], [0]]"),
         "model.toml": EXAMPLE,
-        "crawl.toml": CONFIG,
-        "deliver.toml": f'{CONFIG}[[deliver]]\nto = "out.ndjson"\nname = "out"\n',
+        "crawl.toml": CONFIG + ALLOWED,
+        "deliver.toml": f'{CONFIG}{ALLOWED}[[deliver]]\nto = "out.ndjson"\nname = "out"\n',
         "arrivals.csv": "arrived_at,robots\n"
         + "".join(f"{n * n % 97 + 97 * n},1\n" for n in range(60)),
         "events.csv": "at\n"

@@ -16,6 +16,7 @@ GOOD = """
 seeds = ["http://site.localhost:9/"]
 contact = "mailto:tester@site.test"
 """
+ALLOWED = '[politeness]\nallow_private = ["*.localhost"]\n'
 SOURCE = "[[sources]]\nurl = 'http://site.localhost:9/feed'\nprobes = 3\n"
 
 
@@ -56,6 +57,7 @@ def complaint(ended: subprocess.CompletedProcess[str], code: int = 2) -> str:
         (GOOD + SOURCE + "min_gap = '7d'", ["sources", "3 probes", "at most 1"]),
         ("seeds = [", ["not valid TOML"]),
         (GOOD + "name = 'my bot/2'", ["name", "my bot/2"]),
+        (GOOD, ["seeds", 'allow_private = ["site.localhost"]']),
     ],
 )
 def test_a_wrong_config_is_refused_with_the_key_and_the_value(
@@ -97,7 +99,7 @@ def test_a_bad_line_of_a_seed_file_is_named(tmp_path: Path) -> None:
 )
 def test_wrong_arguments_are_named(tmp_path: Path, arguments: list[str], words: list[str]) -> None:
     if arguments == ["run", "--for", "soon"]:
-        write_config(tmp_path, GOOD)
+        write_config(tmp_path, GOOD + ALLOWED)
 
     said = complaint(recrawl(*arguments, cwd=tmp_path))
 
@@ -107,7 +109,7 @@ def test_wrong_arguments_are_named(tmp_path: Path, arguments: list[str], words: 
 
 def test_a_state_directory_in_use_is_left_alone(tmp_path: Path) -> None:
     """The second crawl is told who holds it."""
-    write_config(tmp_path, GOOD)
+    write_config(tmp_path, GOOD + ALLOWED)
     held = SqliteFrontier(tmp_path / "recrawl-state")
     try:
         said = complaint(recrawl("run", cwd=tmp_path), code=1)
@@ -118,7 +120,7 @@ def test_a_state_directory_in_use_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_state_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
-    write_config(tmp_path, GOOD)
+    write_config(tmp_path, GOOD + ALLOWED)
     state = tmp_path / "recrawl-state"
     SqliteFrontier(state).close()
     with sqlite3.connect(state / "state.sqlite3") as database:
@@ -134,7 +136,7 @@ def test_a_state_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("damage", [b"not a database at all" * 100, b""])
 def test_a_damaged_state_is_left_alone(tmp_path: Path, damage: bytes) -> None:
-    write_config(tmp_path, GOOD)
+    write_config(tmp_path, GOOD + ALLOWED)
     state = tmp_path / "recrawl-state"
     SqliteFrontier(state).close()
     file = state / "state.sqlite3"
@@ -160,7 +162,7 @@ def test_a_full_disk_loses_nothing_and_is_said(tmp_path: Path) -> None:
     if mounted.returncode:
         pytest.skip("mounting a small file system needs root")
     try:
-        write_config(tmp_path, GOOD + 'state = "small/state"\n')
+        write_config(tmp_path, GOOD + 'state = "small/state"\n' + ALLOWED)
         SqliteFrontier(small / "state").close()
         filler = small / "filler"
         free = subprocess.run(

@@ -206,7 +206,11 @@ def test_init_asks_nothing_and_says_which_scheme_it_took(
             main(["init", given_address, "--force"])
         assert ended.value.code == 0
         assert taken in capsys.readouterr().out
-        assert f'seeds = ["{taken}"]' in Path("recrawl.toml").read_text()
+        text = Path("recrawl.toml").read_text()
+        assert f'seeds = ["{taken}"]' in text
+        name = given_address.partition(":")[0]
+        is_allowed = f'\nallow_private = ["{name}"]' in text
+        assert is_allowed == (name != "site.test"), "what is named by its owner may be private"
 
 
 @settings(max_examples=200)

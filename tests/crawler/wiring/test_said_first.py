@@ -1,6 +1,7 @@
 """What a configuration names and is not there is said before anything is written."""
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,26 @@ def test_nothing_is_written(
     with pytest.raises(InvalidSettings, match=word):
         asyncio.run(main())
     assert not state.exists()
+
+
+@pytest.mark.parametrize(
+    "seed", ["http://127.0.0.1:8090/", "http://docs.localhost/", "http://[::1]/"]
+)
+def test_seeds_that_no_crawl_may_ask_are_refused_at_once(tmp_path: Path, seed: str) -> None:
+    """With the line that allows them; not where one of them can be asked, or others fetch."""
+    name = seed.split("/")[2].removesuffix(":8090").strip("[]")
+    state = tmp_path / "state"
+
+    async def opened(*seeds: str, **more: object) -> None:
+        settings = Settings(seeds, "mailto:me@a.test", state, **more)  # type: ignore[arg-type]
+        async with open_parts(settings, events=CountingSink()):
+            pass
+
+    with pytest.raises(InvalidSettings, match=re.escape(f'allow_private = ["{name}"]')):
+        asyncio.run(opened(seed))
+    assert not state.exists()
+    asyncio.run(opened(seed, "http://a.test/"))
+    asyncio.run(opened(seed, allow_private=(name,)))
 
 
 def test_a_process_that_cannot_fetch_does_not_join() -> None:

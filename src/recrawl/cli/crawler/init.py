@@ -32,6 +32,7 @@ budget = "{budget}"
 # robots = 8                     # at most so many fetches at a time, over all hosts
 # state = "recrawl-state"        # where the index and the history of visits lie; or, for several
                                  # machines, "postgresql://user@host/database"
+# keep_visits = "400d"           # older visits are forgotten, but for the latest 100 of each page
 
 [scope]
 # hosts = ["{name}"]             # default: the hosts of the seeds; "*.{name}" for all below one
@@ -236,9 +237,10 @@ def init(
     host = host_of(seed)
     authority = host.partition("://")[2]
     name = authority.partition(":")[0] if not authority.startswith("[") else authority
+    is_near = _is_near(authority)
     private = (
         f'allow_private = ["{name}"]  # hosts that may have private addresses'
-        if allow_private
+        if allow_private or is_near
         else f'# allow_private = ["{name}"]  # hosts that may have private addresses'
     )
     text = TEMPLATE.format(
@@ -267,6 +269,8 @@ def init(
             f"No scheme was given, so the crawl starts at {seed}; write http:// or https:// to "
             "choose."
         )
+    if is_near and not allow_private:
+        say(f"{name} is on this machine or in a private network: allow_private names it.")
     missing = "" if contact else "Fill in `contact`, then "
     say(f"Wrote {out}. {missing or 'Now '}start with:  {called_as()} run {out}")
     return 0
@@ -274,9 +278,14 @@ def init(
 
 def _scheme_of(address: str) -> str:
     """Return http:// for what is on this machine or in a private network, https:// otherwise."""
-    name = address.partition("/")[0].rpartition(":")[0] or address.partition("/")[0]
+    authority = address.partition("/")[0]
+    return "http://" if _is_near(authority) or authority.endswith(":80") else "https://"
+
+
+def _is_near(authority: str) -> bool:
+    """Tell a name or an address, with its port or without, of this machine or a private network."""
+    name = authority.rpartition(":")[0] if ":" in authority.rpartition("]")[2] else authority
     try:
-        is_near = ipaddress.ip_address(name.strip("[]")).is_private
+        return ipaddress.ip_address(name.strip("[]")).is_private
     except ValueError:
-        is_near = name.lower() == "localhost" or name.lower().endswith(".localhost")
-    return "http://" if is_near or address.partition("/")[0].endswith(":80") else "https://"
+        return name.lower() == "localhost" or name.lower().endswith(".localhost")

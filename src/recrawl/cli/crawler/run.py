@@ -25,7 +25,8 @@ from recrawl.crawler.settings.contradictions import contradictions, first_pass_w
 from recrawl.crawler.telemetry.counters import CountingSink
 from recrawl.crawler.wiring.crawls import OpenParts, open_parts
 from recrawl.crawler.wiring.deliveries import check_extras
-from recrawl.errors import InputError, NothingIndexed
+from recrawl.crawler.wiring.fetchers import check_seeds
+from recrawl.errors import InputError, InvalidSettings, NothingIndexed
 from recrawl.quantities import parse_duration_s, parse_rate_per_s, show_duration
 from recrawl.terms import Database
 from recrawl.web.listening import PORT, bind
@@ -96,6 +97,10 @@ def run(  # noqa: PLR0913 - its parameters are its options
         return _with(load_settings(config), budget, delay, starvation_weight)
 
     settings = load()
+    try:
+        check_seeds(settings)
+    except InvalidSettings as error:
+        raise InvalidSettings(f"{config}: {error}") from error
     limit_s = None if for_ is None else parse_duration_s(for_, name="--for")
     if limit_s is not None and limit_s <= 0:
         raise InputError(f"--for: {for_!r} must be longer than nothing")

@@ -6,11 +6,18 @@ written as numbers, redirects and rebinding all meet the same guard.
 
 import ipaddress
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from recrawl.errors import FetchError
 
-__all__ = ["AddressInfo", "is_private_name", "is_public", "open_socket", "public_socket"]
+__all__ = [
+    "AddressInfo",
+    "is_named",
+    "is_private_name",
+    "is_public",
+    "open_socket",
+    "public_socket",
+]
 
 AddressInfo = tuple[int, int, int, str, tuple[str | int | bytes, ...]]
 SocketFactory = Callable[[AddressInfo], socket.socket]
@@ -49,6 +56,13 @@ def is_private_name(name: str) -> bool:
     except ValueError:
         return False
     return not is_public(bare)
+
+
+def is_named(name: str, allowed: Collection[str]) -> bool:
+    """Tell whether a host is among names; ``*.name`` stands for all below one."""
+    parts = name.split(".")
+    below = ("*." + ".".join(parts[start:]) for start in range(1, len(parts)))
+    return name in allowed or any(one in allowed for one in below)
 
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")

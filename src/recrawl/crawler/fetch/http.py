@@ -18,7 +18,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from typing_extensions import override
 from yarl import URL
 
-from recrawl.crawler.fetch.addresses import is_private_name, open_socket, public_socket
+from recrawl.crawler.fetch.addresses import is_named, is_private_name, open_socket, public_socket
 from recrawl.crawler.fetch.decoding import ACCEPT_ENCODING, ERRORS, Decoder, decoder_for
 from recrawl.crawler.fetch.failures import translated
 from recrawl.crawler.fetch.host_headers import HostHeaders
@@ -178,7 +178,7 @@ class HttpFetcher(Fetcher, HubClient):
             ``refused-address``: a private address that a proxy would be asked for.
         """
         name = _name_of(url)
-        is_trusted = self._is_trusted(name)
+        is_trusted = is_named(name, self._allowed)
         if not self._proxy or is_trusted:
             return self._sessions[is_trusted], {}
         if is_private_name(name):
@@ -187,14 +187,6 @@ class HttpFetcher(Fetcher, HubClient):
                 f"{name} is not a public address; list the host under allow_private to permit it",
             )
         return self._sessions[True], self._proxy
-
-    def _is_trusted(self, name: str) -> bool:
-        if name in self._allowed:
-            return True
-        parts = name.split(".")
-        return any(
-            "*." + ".".join(parts[start:]) in self._allowed for start in range(1, len(parts))
-        )
 
     @override
     async def fetch(

@@ -28,7 +28,12 @@ from recrawl.crawler.runtime.crawl import Crawl
 from recrawl.crawler.runtime.parts import World
 from recrawl.crawler.settings import Settings
 from recrawl.crawler.wiring.crawls import OnThread
-from recrawl.crawler.wiring.fetchers import browser_fetcher, check_browser, http_fetcher
+from recrawl.crawler.wiring.fetchers import (
+    browser_fetcher,
+    check_browser,
+    check_seeds,
+    http_fetcher,
+)
 from recrawl.crawler.wiring.reading import reading_rules
 from recrawl.crawler.wiring.rules import crawl_plan, crawl_rules, seeds_of, settings_mark
 from recrawl.crawler.wiring.stores import open_steps, open_subscriptions
@@ -317,6 +322,7 @@ async def open_cluster(settings: Settings, *, events: EventSink) -> AsyncIterato
         raise InvalidSettings("archive.warc: only a crawl of one machine writes an archive")
     # What the configuration names and is not there is said before this process joins.
     http_fetcher(settings)
+    check_seeds(settings)
     reading_rules(settings)
     check_browser(settings)
     member = Membership(

@@ -36,7 +36,12 @@ from recrawl.crawler.runtime.crawl import Crawl
 from recrawl.crawler.runtime.parts import World
 from recrawl.crawler.runtime.virtual import run_virtually
 from recrawl.crawler.settings import Settings
-from recrawl.crawler.wiring.fetchers import browser_fetcher, check_browser, http_fetcher
+from recrawl.crawler.wiring.fetchers import (
+    browser_fetcher,
+    check_browser,
+    check_seeds,
+    http_fetcher,
+)
 from recrawl.crawler.wiring.reading import reading_rules
 from recrawl.crawler.wiring.rules import crawl_plan, crawl_rules, seeds_of
 from recrawl.crawler.wiring.stores import open_frontier, open_index, open_steps, open_subscriptions
@@ -169,6 +174,8 @@ async def open_parts(
     # What the configuration names and is not there is said before anything is written.
     reading, unopened = reading_rules(settings), http_fetcher(settings)
     check_browser(settings)
+    if parts.fetcher is None:
+        check_seeds(settings)
     on_state, on_work, on_plan = (OnThread(name) for name in ("state", "work", "plan"))
     async with contextlib.AsyncExitStack() as stack:
         frontier, index, mended = _opened(stack, settings, parts)

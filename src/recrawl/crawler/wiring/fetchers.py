@@ -2,7 +2,9 @@
 
 import contextlib
 from collections.abc import Awaitable, Callable
+from urllib.parse import urlsplit
 
+from recrawl.crawler.fetch.addresses import is_named, is_private_name
 from recrawl.crawler.fetch.browser import BrowserFetcher, RenderRule, browser_program
 from recrawl.crawler.fetch.http import FetchBounds, HttpFetcher
 from recrawl.crawler.ports import Fetcher
@@ -10,7 +12,7 @@ from recrawl.crawler.settings import Settings
 from recrawl.crawler.wiring.access import host_headers, proxy
 from recrawl.errors import InvalidSettings
 
-__all__ = ["browser_fetcher", "check_browser", "http_fetcher"]
+__all__ = ["browser_fetcher", "check_browser", "check_seeds", "http_fetcher"]
 
 
 def http_fetcher(
@@ -41,6 +43,26 @@ def http_fetcher(
         proxy=proxy(settings),
         ready=ready,
     )
+
+
+def check_seeds(settings: Settings) -> None:
+    """See that not all seeds lie, by their names, where no crawl asks.
+
+    Raises
+    ------
+    InvalidSettings
+        They do: the message says what allows it.
+    """
+    names = [urlsplit(url).hostname or "" for url in settings.seeds]
+    allowed = {name.lower().rstrip(".") for name in settings.allow_private}
+    near = [name for name in names if is_private_name(name) and not is_named(name, allowed)]
+    if near and len(near) == len(names):
+        listed = ", ".join(f'"{name}"' for name in sorted(set(near))[:4])
+        raise InvalidSettings(
+            f"seeds: {settings.seeds[0]} lies on this machine or in a private network, which is "
+            f"asked only by name; if that is meant, write under [politeness]: "
+            f"allow_private = [{listed}]"
+        )
 
 
 def check_browser(settings: Settings) -> str | None:
