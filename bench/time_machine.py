@@ -14,6 +14,7 @@ from pathlib import Path
 
 from recrawl.cli.crawler.recorded import Replay, backtest_of, plan_of
 from recrawl.cli.crawler.stage import Played, play, play_virtually
+from recrawl.simulation.recorded.recording import Source
 
 HERE = Path(__file__).resolve().parent.parent
 POLICIES = ("recrawl", "uniform", "nutch")
@@ -42,7 +43,7 @@ def main() -> None:
         print(repo)
         print("budget policy          truth promised backtest requests    new missed imagined")
         for budget in BUDGETS:
-            plan = plan_of(Replay(git=repo, path=arguments.path, budget=budget), repo, 60.0)
+            plan = plan_of(Replay(path=arguments.path, budget=budget), Source(str(repo)), 60.0)
             arms = {name: play_virtually(name, plan) for name in POLICIES}
             told = backtest_of(plan, arms)
             for name, arm in arms.items():

@@ -84,7 +84,7 @@ async def serve(options: dict[str, Any]) -> None:
 
 def _site(options: dict[str, Any], port: int) -> ServedSite:
     if "recording" in options:
-        return Recording(**options["recording"]).site(port)
+        return Recording.told(options["recording"]).site(port)
     web = SyntheticWeb(WebShape(**options["shape"]), options["seed"])
     return Site(web, epoch_s=options["epoch_s"], port=port)
 

@@ -8,8 +8,9 @@ import pytest
 from tests.simulation.recorded.repository import DAY_S, START_S, made_repository
 
 from recrawl.errors import InputError
-from recrawl.simulation.recorded.git import FileHistory, GitLog, read_log
-from recrawl.simulation.recorded.recording import Recording
+from recrawl.simulation.recorded.git import read_log
+from recrawl.simulation.recorded.log import PageHistory, RecordedLog
+from recrawl.simulation.recorded.recording import Recording, Source
 from recrawl.simulation.recorded.render import render
 from recrawl.simulation.recorded.site import Habits, RecordedSite
 from recrawl.simulation.recorded.web import RecordedWeb, web_of_log
@@ -33,7 +34,9 @@ def site_of(repo: Path) -> Iterator[Make]:
 
     def make(**habits: object) -> RecordedSite:
         told = {"validators": "true", "sitemap": "true", "feed": "true", "errors": 0.0, **habits}
-        made.append(Recording(str(repo), "*", START_S + 0.5 * DAY_S, 9.0, habits=told).site(80))
+        made.append(
+            Recording(Source(str(repo)), "*", START_S + 0.5 * DAY_S, 9.0, habits=told).site(80)
+        )
         return made[-1]
 
     yield make
@@ -101,16 +104,18 @@ def test_directories_list_what_is_there(site_of: Make) -> None:
 def test_a_large_directory_comes_in_pages(tmp_path: Path) -> None:
     """Five hundred entries each, and a link to the next."""
     files = {f"f{n:04}.txt": read for n, read in enumerate([_file()] * 1200)}
-    web = web_of_log(GitLog(files, 1, START_S, 0), START_S, 5.0, max_pages=5000)
+    web = web_of_log(RecordedLog(files, 1, START_S, 0), START_S, 5.0, max_pages=5000)
     site = RecordedSite(web, _Nothing(), epoch_s=START_S)
     pages = [_at(site, f"/{query}", 1.0).body.decode() for query in ("", "?page=2", "?page=3")]
     assert [page.count(".txt</a>") for page in pages] == [500, 500, 200]
     assert ['rel="next"' in page for page in pages] == [True, True, False]
     with pytest.raises(InputError, match="narrow --path"):
-        web_of_log(GitLog(files, 1, START_S, 0), START_S, 5.0, max_pages=1000)
+        web_of_log(RecordedLog(files, 1, START_S, 0), START_S, 5.0, max_pages=1000)
 
 
 class _Nothing:
+    are_pages = False
+
     def read(self, blob: str) -> bytes | None:
         return None
 
@@ -118,8 +123,8 @@ class _Nothing:
         pass
 
 
-def _file() -> FileHistory:
-    return FileHistory([START_S], ["0" * 40], [1])
+def _file() -> PageHistory:
+    return PageHistory([START_S], ["0" * 40], [1])
 
 
 def test_the_truth_counts_freshness_delays_and_mistaken_signatures(site_of: Make) -> None:
@@ -141,7 +146,7 @@ def test_the_truth_counts_freshness_delays_and_mistaken_signatures(site_of: Make
 
 def test_a_history_for_backtests_holds_the_same_changes(repo: Path) -> None:
     """Each change once, in the span; lives as long as pages were there."""
-    web: RecordedWeb = Recording(str(repo), "docs/*", START_S, 10.0).web()
+    web: RecordedWeb = Recording(Source(str(repo)), "docs/*", START_S, 10.0).web()
     history = web.history()
     assert history.n_pages == len(web.pages) == 5  # b.md lives twice
     assert sorted(history.changed_at.tolist()) == [1.0, 2.0]
@@ -161,6 +166,6 @@ def test_only_what_git_reads_is_read(repo: Path) -> None:
     """The log that a pattern narrows has no other pages."""
     web = web_of_log(read_log(repo), START_S, 10.0, pattern="*.py", max_pages=10)
     assert [page.path for page in web.pages] == ["/code.py"]
-    with pytest.raises(InputError, match="no text file"):
+    with pytest.raises(InputError, match="no page that matches"):
         web_of_log(read_log(repo), START_S, 10.0, pattern="*.png", max_pages=10)
     assert Habits().errors == 0.0

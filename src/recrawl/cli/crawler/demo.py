@@ -9,8 +9,10 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from recrawl.cli.crawler.drawn import draw_courses
 from recrawl.cli.crawler.recorded import Replay, replay, stray
 from recrawl.cli.crawler.stage import Played, as_json, play, play_virtually
+from recrawl.cli.figures import check_picture
 from recrawl.cli.output import called_as, console, print_json, print_table
 from recrawl.cli.sizes import check_seed
 from recrawl.crawler.settings import Settings
@@ -35,6 +37,7 @@ class DemoPlan:
     budget_per_s: float
     epoch_s: float
     speed: float = SPEED
+    slow_s: float = 0.0
 
     @property
     def title(self) -> str:
@@ -99,6 +102,7 @@ def demo(
     hosts: int = 4,
     seed: int = 1,
     state: Path | None = None,
+    plot: Path | None = None,
     json_: Annotated[bool, Parameter(name="--json")] = False,
     recorded: Annotated[Replay | None, Parameter(name="*")] = None,
 ) -> int:
@@ -108,8 +112,8 @@ def demo(
     two seconds. recrawl learns its pages' change rates and keeps its index fresh within a budget;
     the same crawl with uniform and with proportional visits runs beside it in virtual time.
 
-    With --git the web is one that really changed: the files of a repository, served as they were
-    at each instant, crawled for real, and judged by the truth.
+    With --git or --warc the web is one that really changed: the files of a repository, or the pages
+    of web archives, served as they were at each instant, crawled for real, and judged by the truth.
 
     Parameters
     ----------
@@ -123,6 +127,8 @@ def demo(
         Of the web; the same seed is the same web.
     state
         Directory for the index and the state, emptied first.  [default: ./recrawl-demo]
+    plot
+        Draw how fresh the index was over time, by each policy (png, svg, pdf).
     json_
         Print one JSON object and nothing else.
     recorded
@@ -137,12 +143,17 @@ def demo(
     if pages < hosts:
         raise InputError(f"--pages: {pages} must be at least one for each of {hosts} hosts")
     check_seed(seed)
+    check_picture(plot)
     folder = state or Path("recrawl-demo")
-    if recorded is not None and recorded.git is not None:
-        return replay(recorded, recorded.git, seconds, lambda: _emptied(folder), json_=json_)
+    source = None if recorded is None else recorded.source
+    if recorded is not None and source is not None:
+        return replay(recorded, source, seconds, lambda: _emptied(folder), plot=plot, json_=json_)
     if recorded is not None:
-        raise InputError(f"--{stray(recorded)}: goes with --git")
+        raise InputError(f"--{stray(recorded)}: goes with --git or --warc")
     report = asyncio.run(_run(seconds, pages, hosts, seed, _emptied(folder), quiet=json_))
+    if plot is not None:
+        courses = {name: arm["course"] for name, arm in report["policies"].items()}
+        draw_courses(courses, WARM_UP, plot)
     if json_:
         print_json(report)
     else:

@@ -1,4 +1,4 @@
-"""`recrawl demo --git`: a history that really happened, served again, crawled, and judged."""
+"""`recrawl demo --git`, `--warc`: a history that really happened, served again and crawled."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,15 +8,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from recrawl.cli.crawler.drawn import draw_courses
 from recrawl.cli.crawler.stage import Played, as_json, play
 from recrawl.cli.output import called_as, console, note, print_json, print_table
 from recrawl.crawler.control.policies import POLICIES
 from recrawl.crawler.settings import Settings
 from recrawl.errors import InputError
-from recrawl.quantities import parse_rate_per_s, show_duration, show_rate
+from recrawl.quantities import parse_duration_s, parse_rate_per_s, show_duration, show_rate
 from recrawl.simulation.backtest import Backtest, run_policy
-from recrawl.simulation.recorded.git import read_log
-from recrawl.simulation.recorded.recording import Recording
+from recrawl.simulation.recorded.recording import Recording, Source
 from recrawl.simulation.recorded.site import Habits
 from recrawl.simulation.site import ServedSite
 from recrawl.simulation.web import DAY_S
@@ -28,6 +28,7 @@ _LEARNING: Final = 0.5  # of the time, before anything is measured; as in a back
 _MOST_REQUESTS: Final = 1_000_000
 _LONGEST_S: Final = 6 * 3600.0  # of our own time
 _PATIENCE_S: Final = 4.0  # of our own time, that a page may wait for the index
+_SLOWEST_S: Final = 5.0  # of our own time, that an answer may take
 _FASTEST: Final = 20.0  # requests in a second that a crawl of one host surely makes
 
 
@@ -39,10 +40,13 @@ class Replay:
     ----------
     git
         A git repository on this machine, whose files are served as they were.
+    warc
+        WARC files instead, whose pages are served as they were captured, each below its host; may
+        be given more than once.
     path
-        Only files that match, such as 'docs/*' or '*.md'.
+        Only pages that match, such as 'docs/*', '*.md' or 'www.site.test/*'.
     from_
-        When it begins, as 2024-01-01.  [default: so many days before its last commit]
+        When it begins, as 2024-01-01.  [default: so many days before its end]
     days
         How many days of it; default: as many as there are, 90 at most.
     speed
@@ -60,9 +64,12 @@ class Replay:
         Whether there is an Atom feed of changes.
     errors
         Share of requests that are answered by 503.
+    slowness
+        How long each answer takes, on our own clock, as 50ms.
     """
 
     git: Path | None = None
+    warc: tuple[Path, ...] = ()
     path: str = "*"
     from_: str | None = None
     days: float | None = None
@@ -73,27 +80,38 @@ class Replay:
     sitemap: Literal["true", "none", "lying"] = "true"
     feed: Literal["true", "none"] = "true"
     errors: float = 0.0
+    slowness: str = "0s"
+
+    @property
+    def source(self) -> Source | None:
+        """Where the history is; None: it was not said."""
+        if self.git is not None and self.warc:
+            raise InputError("--warc: a history is from --git or from --warc")
+        if self.git is not None:
+            return Source(str(self.git))
+        return Source(archives=tuple(map(str, self.warc))) if self.warc else None
 
 
 def stray(asked: Replay) -> str:
-    """Name of the first option that was given, and means nothing without --git."""
+    """Name of the first option that was given, and means nothing without a history."""
     given = (one.name for one in fields(Replay) if getattr(asked, one.name) != one.default)
     return next(given, "git").rstrip("_").replace("_", "-")
 
 
 @dataclass(frozen=True)
 class RecordedPlay:
-    """A span of a repository's history, and what every arm has in common."""
+    """A span of a recorded history, and what every arm has in common."""
 
     recording: Recording
     budget_per_s: float
     speed: float
+    slow_s: float = 0.0
 
     @property
     def title(self) -> str:
         """What is crawled, for people."""
         rate = show_duration(self.speed)
-        return f"{self.recording.repo}, {self.recording.days:.3g} days, {rate} in a second"
+        return f"{self.recording.source.name}, {self.recording.days:.3g} days, {rate} in a second"
 
     @property
     def epoch_s(self) -> float:
@@ -116,7 +134,12 @@ class RecordedPlay:
 
     def told(self) -> dict[str, Any]:
         """What the server has to be told to make the same."""
-        return {"recording": asdict(self.recording), "epoch_s": self.epoch_s, "speed": self.speed}
+        return {
+            "recording": asdict(self.recording),
+            "epoch_s": self.epoch_s,
+            "speed": self.speed,
+            "slow_s": self.slow_s,
+        }
 
     def settings(self, directory: Path, site: ServedSite, policy: str) -> Settings:
         """Settings of one arm, in the web's own time; those of a crawl, on the history's scale."""
@@ -149,23 +172,27 @@ class RecordedPlay:
 class _Question:
     """Options, checked, and what follows from them."""
 
-    def __init__(self, asked: Replay, repo: Path, seconds: float) -> None:
-        self.asked, self.repo, self.seconds = asked, repo, seconds
+    def __init__(self, asked: Replay, source: Source, seconds: float) -> None:
+        self.asked, self.source, self.seconds = asked, source, seconds
         if asked.days is not None and not 0.01 <= asked.days <= 36_500:
             raise InputError(f"--days: {asked.days:g} must be between 0.01 and 36500")
         if asked.speed is not None and not 1.0 <= asked.speed <= 1e7:
             raise InputError(f"--speed: {asked.speed:g} must be between 1 and 10000000")
         if not 0.0 <= asked.errors < 1.0:
             raise InputError(f"--errors: {asked.errors:g} must be a share in [0, 1)")
+        self.slow_s = parse_duration_s(asked.slowness, name="--slowness")
+        if self.slow_s > _SLOWEST_S:
+            raise InputError(f"--slowness: {asked.slowness} must be at most {_SLOWEST_S:g}s")
         _names(asked.policies)
         self.start_s = _instant(asked.from_) if asked.from_ is not None else None
 
     @cached_property
     def recording(self) -> Recording:
-        log = read_log(self.repo)
+        log, contents = self.source.read()
+        contents.close()
         firsts = [file.at_s[0] for file in log.files.values()]
         if not firsts:
-            raise InputError(f"--git: {self.repo} has no commit with files")
+            raise InputError(f"{self.source.name} records no page")
         begun = float(min(firsts))
         start_s = self.start_s
         if start_s is None:
@@ -178,7 +205,7 @@ class _Question:
         habits = Habits(
             self.asked.validators, self.asked.sitemap, self.asked.feed, self.asked.errors
         )
-        return Recording(str(self.repo), self.asked.path, start_s, days, habits=asdict(habits))
+        return Recording(self.source, self.asked.path, start_s, days, habits=asdict(habits))
 
     def plan(self) -> RecordedPlay:
         recording = self.recording
@@ -201,7 +228,8 @@ class _Question:
         speed = self.asked.speed
         if speed is None:
             first_pass = len(web.pages) + len(web.by_directory)
-            needed = max(budget * length_s, float(first_pass)) / _FASTEST
+            fastest = _FASTEST / (1.0 + _FASTEST * self.slow_s)
+            needed = max(budget * length_s, float(first_pass)) / fastest
             speed = max(length_s / max(self.seconds, needed), 1.0)
         if budget * length_s > _MOST_REQUESTS:
             raise InputError(
@@ -215,7 +243,7 @@ class _Question:
                 f"--speed: this would take {show_duration(length_s / speed)}; take fewer --days, a "
                 "greater --speed or a smaller --budget"
             )
-        return RecordedPlay(recording, budget, speed)
+        return RecordedPlay(recording, budget, speed, self.slow_s)
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -238,29 +266,35 @@ def _show(at_s: float) -> str:
     return datetime.fromtimestamp(at_s, UTC).date().isoformat()
 
 
-def plan_of(asked: Replay, repo: Path, seconds: float) -> RecordedPlay:
+def plan_of(asked: Replay, source: Source, seconds: float) -> RecordedPlay:
     """Return what a recorded history makes of options, checked.
 
     Raises
     ------
     InputError
-        An option that cannot be, or a repository that cannot be read.
+        An option that cannot be, or a history that cannot be read.
     """
-    return _Question(asked, repo, seconds).plan()
+    return _Question(asked, source, seconds).plan()
 
 
 def replay(
-    asked: Replay, repo: Path, seconds: float, make_directory: Callable[[], Path], *, json_: bool
+    asked: Replay,
+    source: Source,
+    seconds: float,
+    make_directory: Callable[[], Path],
+    *,
+    plot: Path | None,
+    json_: bool,
 ) -> int:
     """Serve a history, crawl it, and say what the truth, the plans and a backtest say."""
-    plan = plan_of(asked, repo, seconds)
+    plan = plan_of(asked, source, seconds)
     directory = make_directory()
     if not json_:
         took = plan.recording.days * DAY_S / plan.speed
         note(f"{plan.title}; this takes {show_duration(took)}")
     own, others = asyncio.run(play(plan, directory, _names(asked.policies), quiet=json_))
     report = {
-        "repository": str(repo),
+        "history": source.name,
         "pages": len(plan.recording.web().pages),
         "from": _show(plan.epoch_s),
         "days": plan.recording.days,
@@ -271,6 +305,10 @@ def replay(
         "backtest": backtest_of(plan, {"recrawl": own, **others}),
         "state": str(directory),
     }
+    if plot is not None:
+        draw_courses(
+            {"recrawl": own.course} | {n: a.course for n, a in others.items()}, _LEARNING, plot
+        )
     if json_:
         print_json(report)
     else:

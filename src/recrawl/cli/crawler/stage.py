@@ -66,6 +66,11 @@ class Stage(Protocol):
         """Seconds of the web in a second."""
         ...
 
+    @property
+    def slow_s(self) -> float:
+        """How long an answer takes by the server's own will, in seconds of our own clock."""
+        ...
+
     def site(self, port: int) -> ServedSite:
         """Make the web."""
         ...
@@ -160,10 +165,11 @@ def play_virtually(policy: str, stage: Stage) -> Played:
     truth = TruthMeter(site)
     promises = _Promises(truth)
     counts = CountingSink(promises)
+    access_s = (ACCESS_S + stage.slow_s) * stage.speed
     with tempfile.TemporaryDirectory() as directory:
         run_virtual_crawl(
             stage.settings(Path(directory), site, policy),
-            lambda clock: SiteFetcher(site, clock, access_s=ACCESS_S * stage.speed),
+            lambda clock: SiteFetcher(site, clock, access_s=access_s),
             events=counts,
             epoch_s=stage.epoch_s,
             until_s=stage.end_s,

@@ -9,15 +9,15 @@ import os
 import secrets
 import subprocess
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Lock
 from typing import IO, Final, NamedTuple
 
 from recrawl.errors import InputError, StateError
+from recrawl.simulation.recorded.log import PageHistory, RecordedLog
 
-__all__ = ["Blobs", "FileHistory", "GitLog", "read_log"]
+__all__ = ["Blobs", "read_log"]
 
 _OFF: Final = (
     *("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"),
@@ -31,24 +31,6 @@ _MOST_ENTRIES: Final = 3_000_000  # files touched by commits, over all of histor
 _PLAIN_MODES: Final = (b"100644", b"100755")
 
 
-@dataclass(slots=True)
-class FileHistory:
-    """One path over time.
-
-    Parameters
-    ----------
-    at_s : instants at which it changed, ascending, seconds since the epoch
-    blobs : what it held from then on; None: it was not there
-    with_others : how many files the commit touched at each of these instants
-    moved_to : where a file went at each instant at which it was no more, as far as git can tell
-    """
-
-    at_s: list[int] = field(default_factory=list)
-    blobs: list[str | None] = field(default_factory=list)
-    with_others: list[int] = field(default_factory=list)
-    moved_to: dict[int, str] = field(default_factory=dict)
-
-
 class _Entry(NamedTuple):
     """A file that a commit touched; ``before``: its name, where it was moved."""
 
@@ -59,25 +41,7 @@ class _Entry(NamedTuple):
     before: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class GitLog:
-    """The main line of a repository.
-
-    Parameters
-    ----------
-    files : by path
-    commits : that were read
-    end_s : instant of the last
-    n_left_out : entries that are no plain files, or have names that no address can have
-    """
-
-    files: dict[str, FileHistory]
-    commits: int
-    end_s: int
-    n_left_out: int
-
-
-def read_log(repo: Path, paths: Sequence[str] = (), *, renames: bool = False) -> GitLog:
+def read_log(repo: Path, paths: Sequence[str] = (), *, renames: bool = False) -> RecordedLog:
     """Read when files changed, along the main line.
 
     Parameters
@@ -104,7 +68,7 @@ def read_log(repo: Path, paths: Sequence[str] = (), *, renames: bool = False) ->
     arguments = ["log", "--reverse", "--first-parent", "--diff-merges=first-parent", *options]
     mark = secrets.token_hex(8)  # that no name of a file can hold
     arguments += ["--raw", "-z", "--no-abbrev", f"--format={mark}%ct", "--", *paths]
-    files: dict[str, FileHistory] = {}
+    files: dict[str, PageHistory] = {}
     now, commits, n_left_out, n_entries = 0, 0, 0, 0
     with TemporaryFile() as said, _git(repo, arguments, said=said) as process:
         assert process.stdout is not None
@@ -126,12 +90,12 @@ def read_log(repo: Path, paths: Sequence[str] = (), *, renames: bool = False) ->
                     _note(files[old], now, None, len(entries))
                     files[old].moved_to[now] = place
                 held = None if kind == b"D" else blob.decode("ascii", "replace")
-                _note(files.setdefault(place, FileHistory()), now, held, len(entries))
+                _note(files.setdefault(place, PageHistory()), now, held, len(entries))
         _finish(repo, process, said)
-    return GitLog(files, commits, now, n_left_out)
+    return RecordedLog(files, commits, now, n_left_out)
 
 
-def _note(file: FileHistory, at_s: int, blob: str | None, touched: int) -> None:
+def _note(file: PageHistory, at_s: int, blob: str | None, touched: int) -> None:
     before = file.blobs[-1] if file.blobs else None
     if blob == before:  # only its mode changed, or it had not been there
         return
@@ -243,6 +207,8 @@ class Blobs:
     repo : the repository
     max_bytes : of a file; larger ones are not read
     """
+
+    are_pages = False
 
     def __init__(self, repo: Path, max_bytes: int) -> None:
         self._repo, self._max_bytes = repo, max_bytes

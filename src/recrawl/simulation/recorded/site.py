@@ -11,9 +11,10 @@ from datetime import UTC, datetime
 from email.utils import formatdate
 from html import escape
 from math import inf
-from typing import Final, Protocol
+from typing import Final
 from urllib.parse import quote, unquote
 
+from recrawl.simulation.recorded.log import Contents
 from recrawl.simulation.recorded.render import is_page, render, title_of
 from recrawl.simulation.recorded.web import RecordedPage, RecordedWeb
 from recrawl.simulation.site import Answer
@@ -44,18 +45,6 @@ class Habits:
     sitemap: str = "true"
     feed: str = "true"
     errors: float = 0.0
-
-
-class Contents(Protocol):
-    """Where pages' contents come from."""
-
-    def read(self, blob: str) -> bytes | None:
-        """Return what a blob holds; None: it cannot be had."""
-        ...
-
-    def close(self) -> None:
-        """Let go of what they are read from."""
-        ...
 
 
 class RecordedSite:
@@ -183,7 +172,7 @@ class RecordedSite:
             self._made.move_to_end(key)
             return self._made[key]
         content = self._contents.read(blob)
-        if content is not None and is_page(path):
+        if content is not None and (self._contents.are_pages or is_page(path)):
             body = content
         else:
             shown = None if content is None else render(path, content)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from recrawl.errors import InputError
 from recrawl.simulation.history import ChangeHistory
-from recrawl.simulation.recorded.git import FileHistory, GitLog
+from recrawl.simulation.recorded.log import PageHistory, RecordedLog
 from recrawl.simulation.recorded.render import READABLE
 from recrawl.simulation.web import DAY_S, true_freshness
 
@@ -133,13 +133,13 @@ class RecordedWeb:
 
 
 def web_of_log(
-    log: GitLog, start_s: float, days: float, *, pattern: str = "*", max_pages: int
+    log: RecordedLog, start_s: float, days: float, *, pattern: str = "*", max_pages: int
 ) -> RecordedWeb:
-    """Return the files of a repository as pages of a site, over a span of time.
+    """Return what is recorded as pages of a site, over a span of time.
 
     Parameters
     ----------
-    log : of the repository
+    log : of a repository, or of archives
     start_s, days : the span, seconds since the epoch and its length
     pattern : only paths that match it, as docs/*
     max_pages : at most so many addresses
@@ -152,10 +152,10 @@ def web_of_log(
     chosen = {
         path: file
         for path, file in log.files.items()
-        if fnmatchcase(path, pattern) and _is_text(path)
+        if fnmatchcase(path, pattern) and (log.are_pages or _is_text(path))
     }
     if len(chosen) > max_pages:
-        raise InputError(f"{len(chosen):,} files match, more than {max_pages:,}; narrow --path")
+        raise InputError(f"{len(chosen):,} pages match, more than {max_pages:,}; narrow --path")
     pages: list[RecordedPage] = []
     for path in sorted(chosen):
         for life in _lives(chosen[path], start_s, days):
@@ -167,7 +167,7 @@ def web_of_log(
             )
             pages.append(page)
     if not pages:
-        raise InputError(f"no text file that matches {pattern!r} was there in that time")
+        raise InputError(f"no page that matches {pattern!r} was there in that time")
     return RecordedWeb(tuple(pages), days)
 
 
@@ -180,7 +180,7 @@ def _is_text(path: str) -> bool:
 Life = tuple[float, float, NDArray[np.float64], tuple[str, ...], str | None]
 
 
-def _lives(file: FileHistory, start_s: float, days: float) -> list[Life]:
+def _lives(file: PageHistory, start_s: float, days: float) -> list[Life]:
     """Spans within which a file was there, with what changed."""
     found: list[Life] = []
     born, changes, blobs = 0.0, list[float](), list[str]()
