@@ -571,6 +571,13 @@ class Frontier(Protocol):
         """
         ...
 
+    def look_again(self, now_s: float, host_ids: Sequence[int]) -> int:
+        """Have pages of hosts looked at now that went, and were listed with a later date since.
+
+        Returns how many that are.
+        """
+        ...
+
     def gone_s(self, now_s: float) -> float:
         """Seconds that all pages now gone have been away, since each was seen last."""
         ...

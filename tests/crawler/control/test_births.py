@@ -45,7 +45,7 @@ def test_the_interval_is_where_the_worth_reaches_the_price(
 ) -> None:
     new = NewPages(flow, shared, lead)
 
-    interval = birth_interval(new, price, 1e9)
+    interval = birth_interval([new], price, 1e9)
 
     assert birth_worth(new, interval) == pytest.approx(price, rel=1e-4)
 
@@ -222,7 +222,7 @@ def test_listings_are_read_when_what_they_bring_is_worth_it() -> None:
     price.observe_plan(50.0, 2_000.0)
     price.new_pages = {1: NewPages(0.01)}
 
-    assert price.listing_interval(1, 86_400.0, 1e6) == pytest.approx(100.0, rel=1e-3)
-    assert price.listing_interval(2, 86_400.0, 1e6) is None
+    assert price.listing_interval(1, 1, 86_400.0, 1e6) == pytest.approx(100.0, rel=1e-3)
+    assert price.listing_interval(2, 1, 86_400.0, 1e6) is None
     read = lease(due_s=100.0, tier=TIMED, last_visit_s=0.0, state=PageState.INDEXED)
     assert price.share(read, 200.0) == pytest.approx(4.0, rel=1e-3)

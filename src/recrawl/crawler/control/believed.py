@@ -1,6 +1,7 @@
 """What is believed of the pages of a running crawl, from its visits alone."""
 
 from collections.abc import Mapping
+from math import expm1
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -53,6 +54,7 @@ class Believed:
         self._signals = SignalSources()
         self._change_times = ChangeTimes()
         self._half_lives = half_lives
+        self._trust: dict[int, float] = {}
         self._names: tuple[dict[str, int], dict[str, int]] = ({}, {})
 
     def learn(self, evidence: Evidence) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -82,9 +84,19 @@ class Believed:
             evidence.changed,
         )
         for host, found in judged:
+            self._trust[host] = -expm1(-found.log_odds)
             of_host = np.flatnonzero(self.groups[0] == host)
             control.rely_on(of_host, found.log_odds, 1.0 - found.recall)
         return control.beliefs.rates(rows)
+
+    def trust_in_dates(self, page_ids: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return how far what announces changes of these pages is to be trusted, in [0, 1].
+
+        One minus what a signal leaves of the chance of being fresh; nan: it has not shown yet.
+        """
+        rows = [self._rows.get(page_id, -1) for page_id in page_ids.tolist()]
+        hosts = [int(self.groups[0, row]) if row >= 0 else -1 for row in rows]
+        return np.array([self._trust.get(host, np.nan) for host in hosts], np.float64)
 
     def expect_births(self, new_pages: Mapping[int, NewPages]) -> None:
         """Go by what visits of pages are learned to bring that is new."""

@@ -66,22 +66,28 @@ def birth_worth(new: NewPages, age_s: float) -> float:
     return new.flow_per_s * ((1.0 - new.shared) * alone + new.shared * with_others)
 
 
-def birth_interval(new: NewPages, price: float, longest_s: float) -> float:
+def birth_interval(found: Sequence[NewPages], price: float, longest_s: float) -> float:
     """Return the age at which a visit is worth the price for what it finds alone.
 
     Parameters
     ----------
+    found : the kinds of what it finds
     price : in weight times seconds, >= 0
     longest_s : returned where that comes later, or never
     """
-    if new.flow_per_s <= 0.0 or birth_worth(new, longest_s) <= price:
+
+    def worth(age_s: float) -> float:
+        return sum(birth_worth(one, age_s) for one in found)
+
+    flow = sum(one.flow_per_s for one in found)
+    if flow <= 0.0 or worth(longest_s) <= price:
         return longest_s
-    low, high = min(sqrt(2.0 * price / new.flow_per_s), longest_s), longest_s
+    low, high = min(sqrt(2.0 * price / flow), longest_s), longest_s
     for _ in range(_STEPS):
         if high - low <= 1e-6 * high:
             break
         middle = 0.5 * (low + high)
-        low, high = (low, middle) if birth_worth(new, middle) > price else (middle, high)
+        low, high = (low, middle) if worth(middle) > price else (middle, high)
     return high
 
 

@@ -13,7 +13,16 @@ from recrawl.crawler.control.revisit_policy import NextVisit, PageVisit, Revisit
 from recrawl.crawler.control.timetables import Timetables
 from recrawl.terms import Kind, Lease, Outcome, PageState
 
-__all__ = ["AGREED", "ASKED_FOR", "BROUGHT", "DISCOVERED", "FORGIVEN", "ONCE", "DueTimes"]
+__all__ = [
+    "AGREED",
+    "ASKED_FOR",
+    "BROUGHT",
+    "DISCOVERED",
+    "FORGIVEN",
+    "LISTED_AGAIN",
+    "ONCE",
+    "DueTimes",
+]
 
 # Why a page is due where no visit said so.
 DISCOVERED: Final = "never visited yet: due since it was discovered"
@@ -21,6 +30,7 @@ ASKED_FOR: Final = "somebody asked for it"
 AGREED: Final = "the index did not hold what the state said: fetched anew"
 BROUGHT: Final = "brought forward: no interval may be longer"
 ONCE: Final = "a single pass visits every page"
+LISTED_AGAIN: Final = "gone, but listed since with a later date: looked at again"
 FORGIVEN: Final = "the settings have changed: tried again"
 
 _CONTENT: Final = frozenset(
@@ -121,7 +131,9 @@ class DueTimes:
         before = lease.memory[0] if lease.memory else 0
         quiet = min(before + 1, _MOST_QUIET) if changed is False else 0
         usual_s = rules.clamp(rules.listing_s * 2**quiet)
-        priced_s = self.price.listing_interval(lease.page_id, usual_s, rules.max_interval_s)
+        priced_s = self.price.listing_interval(
+            lease.page_id, lease.host_id, usual_s, rules.max_interval_s, quiet=quiet
+        )
         if priced_s is not None:
             why = "what is new in it will be worth a visit by then"
             return NextVisit(at_s + rules.clamp(priced_s), why, memory=bytes([quiet]))

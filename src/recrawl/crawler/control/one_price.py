@@ -7,9 +7,11 @@ long as it has waited, so that none waits for ever. The unit is weight times sec
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from math import inf, sqrt
 from typing import Final
 
+from recrawl.crawler.control.announced import UNPROVED
 from recrawl.crawler.control.births import (
     NewPages,
     birth_interval,
@@ -37,6 +39,7 @@ class OnePrice:
         self.fresh_s = fresh_s
         self.lasting = 1.0  # of its weight, what a page is worth once it is known
         self.new_pages: Mapping[int, NewPages] = {}
+        self.announced: Mapping[int, NewPages] = {}
         self.leads: Mapping[tuple[int, int], float] = {}
 
     def observe_depths(
@@ -91,14 +94,25 @@ class OnePrice:
         root, new = root_urgency(lease), self.new_pages.get(lease.page_id)
         return root if root is None or new is None else sqrt(root * root + new.flow_per_s)
 
-    def listing_interval(self, page_id: int, usual_s: float, longest_s: float) -> float | None:
+    def listing_interval(
+        self, page_id: int, host_id: int, usual_s: float, longest_s: float, *, quiet: int = 0
+    ) -> float | None:
         """Return when a sitemap or feed is worth reading again; None: nothing is known of it.
 
         Parameters
         ----------
         usual_s, longest_s : what the rules say, and the most
+        quiet : how many times it has told nothing new of late: each halves what it is thought to
+            announce
         """
-        new = self.new_pages.get(page_id)
-        if new is None or self.price <= 0.0:
+        if self.price <= 0.0:
             return None
-        return birth_interval(new, self.price, max(longest_s, usual_s))
+        new, told = self.new_pages.get(page_id), self.announced.get(host_id)
+        if told is not None and told is not UNPROVED:
+            told = replace(told, flow_per_s=told.flow_per_s * 0.5**quiet)
+        found = [one for one in (new, told) if one is not None and one is not UNPROVED]
+        if not found:
+            return None
+        priced_s = birth_interval(found, self.price, max(longest_s, usual_s))
+        # Dates prove themselves only where they are read.
+        return min(priced_s, usual_s) if told is UNPROVED else priced_s

@@ -20,6 +20,7 @@ from recrawl.crawler.control.due_times import (
     BROUGHT,
     DISCOVERED,
     FORGIVEN,
+    LISTED_AGAIN,
     ONCE,
 )
 from recrawl.crawler.control.evidence import Evidence, PlannedPages
@@ -644,6 +645,23 @@ class MemoryFrontier(Frontier):
         for page in late:
             page.due_s = by_s
         return len(late)
+
+    @override
+    def look_again(self, now_s: float, host_ids: Sequence[int]) -> int:
+        hosts = set(host_ids)
+        listed = [
+            page
+            for page in self._pages.values()
+            if page.state is PageState.GONE
+            and page.found.kind is Kind.PAGE
+            and page.host_id in hosts
+            and page.due_s > now_s
+            and page.visits
+            and (page.lastmod_s or 0.0) > page.visits[-1].visited_at_s
+        ]
+        for page in listed:
+            page.due_s, page.due_why = now_s, LISTED_AGAIN
+        return len(listed)
 
     @override
     def gone_s(self, now_s: float) -> float:

@@ -18,7 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from recrawl.crawler.control.due_times import AGREED, ASKED_FOR, BROUGHT, DISCOVERED, FORGIVEN, ONCE
+from recrawl.crawler.control.due_times import (
+    AGREED,
+    ASKED_FOR,
+    BROUGHT,
+    DISCOVERED,
+    FORGIVEN,
+    LISTED_AGAIN,
+    ONCE,
+)
 from recrawl.crawler.control.evidence import Evidence, PlannedPages
 from recrawl.crawler.control.intake import has_room
 from recrawl.crawler.control.tiers import ASKED, FIRST_BY_WORTH, NEW, TIMED, tier_of
@@ -696,6 +704,12 @@ class SqliteFrontier(Frontier):
     def look_at_gone(self, by_s: float) -> int:
         with self._writing():
             return self._run("look_at_gone", by_s=by_s).rowcount
+
+    @override
+    def look_again(self, now_s: float, host_ids: Sequence[int]) -> int:
+        with self._writing():
+            hosts = json.dumps([int(host_id) for host_id in host_ids])
+            return self._run("look_again", now_s=now_s, numbers=hosts, why=LISTED_AGAIN).rowcount
 
     @override
     def gone_s(self, now_s: float) -> float:

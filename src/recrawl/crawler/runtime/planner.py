@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from recrawl.crawler.control.announced import UNPROVED, announced_changes
 from recrawl.crawler.control.believed import Believed
 from recrawl.crawler.control.births import lasting_share, learn_births
 from recrawl.crawler.control.capacity import Capacity
@@ -261,11 +262,14 @@ class Planner:
         depths: list[tuple[int, int, int, int]],
         pages: PlannedPages,
     ) -> None:
-        """Learn what visits bring that is new, at the price of the last plan."""
+        """Learn what visits bring that is new, or announce, at the price of the last plan."""
         price = self._due_times.price
         usual = float(pages.weights.mean()) if len(pages.weights) else 1.0
         price.new_pages = learn_births(births, max(usual, 1e-9), price.lasting)
         price.observe_depths(depths, usual)
+        trust = self._believed.trust_in_dates(pages.page_ids)
+        prior_per_s = self._rules.prior_rate_per_s
+        price.announced = announced_changes(pages, trust, births, prior_per_s)
         self._believed.expect_births(price.new_pages)
 
     def _weights(self, pages: PlannedPages) -> NDArray[np.float64]:
@@ -322,6 +326,9 @@ class Planner:
         if self._returns.away_s:
             longest_s = self._rules.revisit.clamp(self._returns.interval_s(1.0))
             frontier.look_at_gone(now_s + longest_s)
+        told = self._due_times.price.announced
+        if told:
+            frontier.look_again(now_s, [host for host in told if told[host] is not UNPROVED])
         return frontier.hosts()
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from recrawl.crawler.control.due_times import LISTED_AGAIN
 from recrawl.crawler.control.yields import LITTLE
 from recrawl.crawler.ports import LATEST_VISITS, AdmissionLimits, Frontier
 from recrawl.terms import (
@@ -312,6 +313,24 @@ class FrontierSuite:
         assert evidence.signalled.tolist() == [0.0, 1.0, 1.0]
         assert np.array_equal(evidence.ages_s, [np.nan, 4.0, 4.0], equal_nan=True)
         assert frontier.planned_pages().lastmod_s.tolist() == [90.0]
+
+    def test_what_went_and_is_listed_again_is_looked_at_again(self, frontier: Frontier) -> None:
+        """Where its host's dates are believed, and the date is later than the last visit."""
+        self._admitted(frontier, "/1", "/2", "/3")
+        for lease in self._leased(frontier, 3):
+            update = _update(lease, 10.0, Outcome.NOT_FOUND, state=PageState.GONE, due_s=900.0)
+            frontier.complete([update])
+        frontier.admit([replace(_found("/1"), lastmod_s=20.0)], 30.0, ANY)
+        frontier.admit([replace(_found("/2"), lastmod_s=5.0)], 30.0, ANY)
+        host_id = frontier.hosts()[0].host_id
+
+        assert frontier.look_again(40.0, [host_id + 1]) == 0
+        assert frontier.look_again(40.0, [host_id]) == 1
+        assert frontier.look_again(40.0, [host_id]) == 0
+        assert [lease.url for lease in self._leased(frontier, 3, now_s=40.0)] == [_found("/1").url]
+        told = frontier.details(_found("/1").url)
+        assert told is not None
+        assert told.due_why == LISTED_AGAIN
 
     def test_old_visits_are_forgotten_but_for_those_that_are_asked_for(
         self, frontier: Frontier

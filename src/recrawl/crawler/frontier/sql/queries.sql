@@ -312,6 +312,12 @@ SELECT outcome, count(*) FROM visit WHERE id > :after AND id <= :last GROUP BY o
 -- name: look_at_gone
 UPDATE page SET due_s = :by_s WHERE state = 'gone' AND kind = 'page' AND due_s > :by_s;
 
+-- name: look_again
+UPDATE page SET due_s = :now_s, due_why = :why
+WHERE state = 'gone' AND kind = 'page' AND due_s > :now_s
+    AND lastmod_s > (SELECT max(visited_at_s) FROM visit WHERE page_id = page.id)
+    AND host_id IN (SELECT value FROM json_each(:numbers));
+
 -- name: gone
 SELECT coalesce(sum(max(:now_s - last_visit_s, 0.0)), 0.0) FROM page
 WHERE state = 'gone' AND kind = 'page' AND last_visit_s IS NOT NULL;

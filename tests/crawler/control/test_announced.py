@@ -1,0 +1,92 @@
+"""What a look at a listing is worth for the changes that it announces."""
+
+from math import sqrt
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from recrawl.crawler.control.announced import UNPROVED, announced_changes
+from recrawl.crawler.control.births import NewPages
+from recrawl.crawler.control.evidence import PlannedPages
+from recrawl.crawler.control.one_price import OnePrice
+from recrawl.terms import Birth, Kind
+
+DAY_S = 86_400.0
+Vector = NDArray[np.float64]
+
+
+def pages(hosts: list[int], *, dated: bool = True, rates: float = 1.0 / DAY_S) -> PlannedPages:
+    n = len(hosts)
+
+    def every(value: float) -> Vector:
+        return np.full(n, value)
+
+    return PlannedPages(
+        np.arange(n),
+        np.array(hosts),
+        weights=every(2.0),
+        change_rates_per_s=every(rates),
+        change_rate_factors=every(1.5),
+        crawl_rates_per_s=every(0.25 / DAY_S),
+        last_visit_s=every(0.0),
+        due_s=every(1.0),
+        lastmod_s=every(5.0 if dated else np.nan),
+    )
+
+
+def listings(host: int, number: int) -> list[Birth]:
+    return [Birth(100 + n, host, Kind.SITEMAP, 0.0, DAY_S) for n in range(number)]
+
+
+def test_all_changes_of_a_host_wait_in_its_listings_by_what_they_have_proved() -> None:
+    """Ten pages of weight 2 that change daily and are visited every fourth day; two sitemaps."""
+    told = announced_changes(pages([1] * 10), np.full(10, 0.5), listings(1, 2), 1.0)
+
+    assert told[1].flow_per_s == pytest.approx(0.5 / 2 * 10 * 2.0 / DAY_S)
+    assert told[1].lead_s == pytest.approx(2.0 * DAY_S)
+    assert told[1].shared == 1.0
+
+
+def test_dates_that_lie_or_are_not_there_announce_nothing() -> None:
+    """And where it is not known, that is said; what nothing is known of has the prior's rate."""
+    trust = np.array([0.05, np.nan, 0.9, 0.9])
+    hosts = [1, 2, 3, 3]
+    told = announced_changes(pages(hosts), trust, [], 1.0)
+    bare = announced_changes(pages(hosts, dated=False), trust, [], 1.0)
+    unknown = announced_changes(pages(hosts, rates=np.nan), trust, [], 3.0 / DAY_S)
+
+    assert sorted(told) == [2, 3]
+    assert told[2] is UNPROVED
+    assert bare == {}
+    assert unknown[3].flow_per_s == pytest.approx(3.0 * told[3].flow_per_s)
+
+
+def price(told: NewPages | None, new: NewPages | None = None) -> OnePrice:
+    made = OnePrice(DAY_S)
+    made.observe_plan(4.0 * DAY_S, DAY_S)
+    made.announced = {} if told is None else {1: told}
+    made.new_pages = {} if new is None else {7: new}
+    return made
+
+
+def test_a_listing_is_read_when_what_waits_in_it_is_worth_a_visit() -> None:
+    """Soon after each other as for births; half as much for each time that it told nothing."""
+    flow = NewPages(20.0 / DAY_S, shared=1.0, lead_s=100.0 * DAY_S)
+    made = price(flow)
+
+    first = made.listing_interval(7, 1, DAY_S, 30.0 * DAY_S)
+    quiet = made.listing_interval(7, 1, DAY_S, 30.0 * DAY_S, quiet=2)
+    both = price(flow, NewPages(20.0 / DAY_S)).listing_interval(7, 1, DAY_S, 30.0 * DAY_S)
+
+    assert first == pytest.approx(sqrt(2.0 * 4.0 / 20.0) * DAY_S, rel=0.01)
+    assert quiet == pytest.approx(2.0 * first, rel=0.01)
+    assert both == pytest.approx(first / sqrt(2.0), rel=0.01)
+
+
+def test_dates_are_read_at_the_usual_interval_until_they_have_proved_themselves() -> None:
+    """What brings new pages seldom would else be read too seldom to show that it tells of changes."""
+    rare = NewPages(0.01 / DAY_S)
+    assert price(None, rare).listing_interval(7, 1, DAY_S, 60.0 * DAY_S) > 20.0 * DAY_S  # type: ignore[operator]
+    assert price(UNPROVED, rare).listing_interval(7, 1, DAY_S, 60.0 * DAY_S) == DAY_S
+    assert price(UNPROVED).listing_interval(7, 1, DAY_S, 60.0 * DAY_S) is None
