@@ -70,23 +70,27 @@ def price(told: NewPages | None, new: NewPages | None = None) -> OnePrice:
     return made
 
 
+def read(made: OnePrice, quiet: int = 0) -> float:
+    """When the listing is worth reading again."""
+    found = made.listing_interval(7, 1, DAY_S, 60.0 * DAY_S, quiet=quiet)
+    assert found is not None
+    return found
+
+
 def test_a_listing_is_read_when_what_waits_in_it_is_worth_a_visit() -> None:
     """Soon after each other as for births; half as much for each time that it told nothing."""
     flow = NewPages(20.0 / DAY_S, shared=1.0, lead_s=100.0 * DAY_S)
     made = price(flow)
 
-    first = made.listing_interval(7, 1, DAY_S, 30.0 * DAY_S)
-    quiet = made.listing_interval(7, 1, DAY_S, 30.0 * DAY_S, quiet=2)
-    both = price(flow, NewPages(20.0 / DAY_S)).listing_interval(7, 1, DAY_S, 30.0 * DAY_S)
-
-    assert first == pytest.approx(sqrt(2.0 * 4.0 / 20.0) * DAY_S, rel=0.01)
-    assert quiet == pytest.approx(2.0 * first, rel=0.01)
-    assert both == pytest.approx(first / sqrt(2.0), rel=0.01)
+    assert read(made) == pytest.approx(sqrt(2.0 * 4.0 / 20.0) * DAY_S, rel=0.01)
+    assert read(made, quiet=2) == pytest.approx(2.0 * read(made), rel=0.01)
+    both = price(flow, NewPages(20.0 / DAY_S))
+    assert read(both) == pytest.approx(read(made) / sqrt(2.0), rel=0.01)
 
 
 def test_dates_are_read_at_the_usual_interval_until_they_have_proved_themselves() -> None:
-    """What brings new pages seldom would else be read too seldom to show that it tells of changes."""
+    """What brings new pages seldom would else be read too seldom to show that it tells more."""
     rare = NewPages(0.01 / DAY_S)
-    assert price(None, rare).listing_interval(7, 1, DAY_S, 60.0 * DAY_S) > 20.0 * DAY_S  # type: ignore[operator]
-    assert price(UNPROVED, rare).listing_interval(7, 1, DAY_S, 60.0 * DAY_S) == DAY_S
+    assert read(price(None, rare)) > 20.0 * DAY_S
+    assert read(price(UNPROVED, rare)) == DAY_S
     assert price(UNPROVED).listing_interval(7, 1, DAY_S, 60.0 * DAY_S) is None

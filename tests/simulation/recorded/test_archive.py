@@ -1,13 +1,17 @@
 """Web archives as a recorded site: what was captured, by time, with links that lead on."""
 
 import gzip
+import random
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from hashlib import sha1
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
+from recrawl.cli.crawler.recorded import Replay, plan_of
+from recrawl.cli.crawler.stage import play_virtually
 from recrawl.errors import InputError
 from recrawl.simulation.recorded.archive import read_captures
 from recrawl.simulation.recorded.recording import Recording, Source
@@ -132,3 +136,29 @@ def test_what_is_no_archive_is_said(tmp_path: Path, content: bytes, words: str) 
     assert words in str(refused.value)
     with pytest.raises(InputError, match="No such file"):
         read_captures([tmp_path / "absent.warc"])
+
+
+@pytest.mark.slow
+def test_true_dates_of_a_sitemap_are_worth_points(tmp_path: Path) -> None:
+    """Pages change by chance, some are linked before they are there; one visit for each change."""
+    chance = random.Random(3)
+    records: list[Record] = []
+    for number in range(120):
+        rate, version = chance.expovariate(1 / 0.15), 0
+        day = 0.0 if number < 90 else chance.uniform(0.0, 20.0)
+        while day < 30.0:
+            links = "".join(f'<a href="/p/{chance.randrange(120)}.html">x</a>' for _ in range(5))
+            body = f"<main><h1>Page {number}</h1>{'words ' * 30}{version}{links}</main>".encode()
+            records.append((f"https://a.test/p/{number}.html", day, 200, HTML, body))
+            version, day = version + 1, day + chance.expovariate(rate)
+    links = "".join(f'<a href="/p/{number}.html">x</a>' for number in range(0, 120, 3))
+    records.append(("https://a.test/", 0.0, 200, HTML, f"<main>{links}</main>".encode()))
+    source = Source(archives=(str(_archive(tmp_path / "a.warc.gz", records)),))
+
+    def fresh(sitemap: Literal["true", "none", "lying"]) -> float:
+        asked = Replay(budget="1x", sitemap=sitemap, feed="none")
+        return play_virtually("recrawl", plan_of(asked, source, 60.0)).freshness
+
+    without = fresh("none")
+    assert fresh("true") > without + 0.05
+    assert fresh("lying") > without - 0.02
