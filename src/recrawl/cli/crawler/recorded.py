@@ -326,7 +326,8 @@ def backtest_of(plan: RecordedPlay, arms: dict[str, Played]) -> dict[str, float]
     for name, arm in arms.items():
         if name not in ("recrawl", "uniform"):
             continue
-        looks = sum(n for kind, n in arm.outcomes.items() if kind not in ("disallowed",))
+        # A backtest has each page's first copy for nothing.
+        looks = sum(n for kind, n in arm.outcomes.items() if kind not in ("disallowed", "new"))
         try:
             result = run_policy(Backtest(history, max(looks, 1) / plan.recording.days), name)
         except InputError:

@@ -96,7 +96,8 @@ class Played:
     delays : median, 90 % and 99 % of the time from a change to its visit, seconds
     n_changes, n_overtaken : changes in the measurement; those that a later one overtook
     missed, imagined : visits that took a changed page for unchanged, and the reverse
-    promised : freshness that the plans promised, on average; None: they promise none
+    promised : freshness that the plans promised of the addresses known, on average; None: they
+        promise none
     course : instants, and freshness about each
     requests : as the server counted them, by kind; empty where there was no server
     idle_s : longest time between two requests, as the server saw it, in the web's time
@@ -126,8 +127,12 @@ class _Promises(EventSink):
 
     @override
     def emit(self, event: str, fields: Mapping[str, object]) -> None:
-        if event == "plan" and isinstance(freshness := fields["freshness"], float):
-            self.heard.append(freshness)
+        if event == "plan":
+            pages, waiting, freshness = (
+                float(str(fields[name])) for name in ("pages", "waiting", "freshness")
+            )
+            # A plan speaks of the pages that it has: those not yet visited are stale.
+            self.heard.append(freshness * pages / max(pages + waiting, 1.0))
         self._then.emit(event, fields)
 
 
