@@ -29,7 +29,7 @@ from recrawl.terms import Birth, HostRecord, PageDetails, PageState, PlanRecord
 
 __all__ = ["Planner"]
 
-_LEAST_FOR_REVISITS: Final = 0.25  # of the budget, however many pages wait for their first visit
+_LEAST_FOR_REVISITS: Final = 0.35  # of the budget, however many pages wait for their first visit
 _DAY_S: Final = 86_400.0
 _RECENT_PROBES: Final = 2_000
 _MOST_COPIES: Final = 8  # pages that say the same; more of them have nothing to say yet
