@@ -1,5 +1,7 @@
 """Foresight in a running crawl: neighbours of what changed are due sooner, and people told why."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from recrawl.crawler.control.believed import Believed
@@ -61,6 +63,27 @@ def test_neighbours_of_what_changed_are_due_sooner_than_others() -> None:
     neighbours, others = np.arange(3, EACH), np.arange(EACH, N)
     assert np.median(moved[neighbours]) < np.median(moved[others]) - DAY_S
     assert abs(np.median(without[neighbours]) - np.median(without[others])) < 0.2 * DAY_S
+
+
+def test_what_is_brought_forward_is_put_in_force_and_is_not_late() -> None:
+    """Though its crawl rate stays. Late by its own interval only, or the next would be shorter."""
+    crawl = Crawl("foresight")
+    crawl.lived(True)
+    pages, n = crawl.last_s, FOLDERS * EACH
+    made = crawl.plan(NOW_S + 4.0 * DAY_S)
+    own_due = pages + 1.0 / made.crawl_rates
+    nothing, none = np.full(n, np.nan), np.zeros(n, np.int64)
+    columns = (np.ones(n), nothing, nothing, made.crawl_rates, pages, own_due, nothing)
+    known = PlannedPages(np.arange(1, n + 1), none, *columns)
+
+    sooner = made.due < own_due - 0.05 / made.crawl_rates
+
+    assert np.all(sooner[3:EACH])
+    assert np.all(made.due >= np.minimum(own_due, NOW_S + 4.0 * DAY_S))
+    np.testing.assert_array_equal(
+        made.moved(known), np.abs(made.due - own_due) > 0.05 / made.crawl_rates
+    )
+    assert not replace(made, foreseen=False).moved(known).any()
 
 
 def test_a_visit_is_told_once() -> None:
