@@ -66,7 +66,7 @@ def freshness(policy: str, seed: int) -> float:
 
 @pytest.mark.slow
 def test_a_crawl_that_foresees_is_fresher_where_directories_change_at_once() -> None:
-    """At one visit for each change; four points over three webs."""
+    """At one visit for each change; five points over three webs."""
     leads = [freshness("foresight", seed) - freshness("recrawl", seed) for seed in range(3)]
 
     assert np.mean(leads) > 0.02
