@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from recrawl.crawler.control.believed import Believed
 from recrawl.crawler.control.evidence import Evidence, PlannedPages
@@ -84,6 +85,21 @@ def test_what_is_brought_forward_is_put_in_force_and_is_not_late() -> None:
         made.moved(known), np.abs(made.due - own_due) > 0.05 / made.crawl_rates
     )
     assert not replace(made, foreseen=False).moved(known).any()
+
+
+def test_a_look_as_the_replay_takes_it_says_what_the_plan_of_a_crawl_says() -> None:
+    """By the same clocks at the same instant: the same price, and the same pages first."""
+    crawl, now_s = Crawl("foresight"), NOW_S + 4.0 * DAY_S
+    crawl.lived(True)
+    made = crawl.plan(now_s)
+    control, rows = crawl.believed.control_of(np.arange(1, N + 1))
+
+    due = control.look(now_s, 0.25 * N / control.budget, rows, np.ones(N))
+
+    assert control.price[0] == pytest.approx(made.price, rel=0.05)
+    shown = np.maximum(due, np.minimum(crawl.last_s + 1.0 / made.crawl_rates, now_s))
+    assert np.max(np.abs(shown - made.due) * made.crawl_rates) < 0.05
+    assert np.all(due[3:EACH] < crawl.last_s[3:EACH] + 0.9 / made.crawl_rates[3:EACH])
 
 
 def test_a_visit_is_told_once() -> None:
