@@ -11,7 +11,7 @@ from recrawl.learning.beliefs import RateBeliefs
 from recrawl.learning.companions import companions_of
 from recrawl.learning.group_clocks import GroupClocks
 
-PACE = 8.0  # bins of one
+PACE = 16.0  # bins of one
 
 
 def clocks(names: list[str], shrink: float = 0.5, born: np.ndarray | None = None) -> GroupClocks:
@@ -156,7 +156,7 @@ def test_clocks_are_relied_on_where_they_foretell_visits(together: bool) -> None
     page = np.tile(random.permutation(n), rounds)
     at = 1.0 + np.arange(page.size) * PACE / n
     since = np.maximum(at - PACE, 0.0)
-    burst = random.random((10 if together else n, 5_000)) < 0.005  # in each tenth of a bin
+    burst = random.random((10 if together else n, 10_000)) < 0.005  # in each tenth of a bin
     passed = np.cumsum(burst, axis=1)
     group = page // 10 if together else page
     changed = passed[group, (10 * at).astype(int)] > passed[group, (10 * since).astype(int)]

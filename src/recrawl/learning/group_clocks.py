@@ -22,8 +22,8 @@ __all__ = ["GroupClocks"]
 
 Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
-_BINS: Final = 24
-_BINS_A_PACE: Final = 8.0
+_BINS: Final = 48
+_BINS_A_PACE: Final = 16.0
 _SHRINKS: Final = (1.0, 0.3, 0.1)  # changes that count for the speed around: all, site, directory
 _CELLS: Final = 14
 _AGE_CHANGES: Final = 10.0  # that count for an age being like any other
@@ -35,7 +35,7 @@ class GroupClocks:
     Parameters
     ----------
     companions : the groups
-    pace : mean interval between visits of a page, which is eight bins, > 0
+    pace : mean interval between visits of a page, which is sixteen bins, > 0
     start : instant at which the first bin begins
     born : shape (n,), when each page was born; at the start or before: nobody knows
     shrinks : changes that the speed around counts for: for all pages together, about one; for a

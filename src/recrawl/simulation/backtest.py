@@ -43,7 +43,7 @@ _LEARNED, _GIVEN = 0, 1
 _KINDS: Final = {"steps": RULE_STEPS, "age": RULE_AGE, "count": RULE_COUNT}
 _EPOCHS: Final = 60
 _OURS: Final = ("recrawl", "foresight")
-_LOOKS: Final = 8  # at the clocks of groups, while each page is visited once
+_LOOKS: Final = 16  # at the clocks of groups, while each page is visited once
 
 
 _NO_CLOCKS: Final = GroupClocks(
@@ -231,11 +231,13 @@ class _Replay:
         for first, last in pairwise(edges.tolist()):
             ticks = all_ticks[first:last]
             until = history.end if last == all_ticks.size else all_ticks[last]
+            following = last if clocks is not None else plans.get(first, last)
+            ends = history.end if following == all_ticks.size else all_ticks[following]
+            span = float(ends - ticks[0])
             if first in plans:
-                following = plans[first]
-                ends = history.end if following == all_ticks.size else all_ticks[following]
-                self._decide(float(ticks[0]), float(ends - ticks[0]), following - first)
-            self._rank(float(ticks[0]), ticks.size)
+                self._decide(float(ticks[0]), span, following - first)
+            elif clocks is not None:
+                self._look(float(ticks[0]), span)
             replay(
                 self._rule,
                 self._numbers,
@@ -260,7 +262,7 @@ class _Replay:
                 arrays,
             )
             if last in plans or last == all_ticks.size:
-                self._look(float(until))
+                self._note(float(until))
             on_progress(last - first)
         # Pages found after the last visit have their first copies too.
         last, next_change, _ = self._copies
@@ -321,14 +323,18 @@ class _Replay:
             return
         heap, due, counters = self._queue
         waiting = heap[: counters[0]]
-        due[waiting] = last[waiting] + self._interval[waiting]
+        if self._control.clocks is None:
+            due[waiting] = last[waiting] + self._interval[waiting]
+        elif waiting.size:  # by the clocks some copies are older than they are
+            due[waiting] = decided.due[waiting]
 
-    def _rank(self, now: float, n_visits: int) -> None:
-        """Put pages in the order of what their visits are worth by the clocks of their groups."""
+    def _look(self, now: float, span: float) -> None:
+        """Let due times follow what the clocks of groups say."""
         heap, due, counters = self._queue
         waiting = heap[: counters[0]]
-        if self._control.clocks is not None and waiting.size:
-            due[waiting] = self._control.by_worth(waiting, now, n_visits)
+        if waiting.size:
+            dearer = self._limits[3][self._limits[0][waiting]]
+            due[waiting] = self._control.look(now, span, waiting, dearer)
 
     def _give(self, rows: Integers) -> None:
         """Give pages the intervals that follow from rates, known or learned."""
@@ -359,7 +365,7 @@ class _Replay:
             n, pages, times, found, prior_rate=1.0 / half, prior_shape=1e-9
         ).rates
 
-    def _look(self, now: float) -> None:
+    def _note(self, now: float) -> None:
         """Note how much is fresh at an instant."""
         start, changes, born, gone_at = self._facts
         last, seen, _ = self._copies

@@ -1,6 +1,9 @@
 """Foresight in a running crawl: neighbours of what changed are due sooner, and people told why."""
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 
 from recrawl.crawler.control.believed import Believed
 from recrawl.crawler.control.evidence import Evidence, PlannedPages
@@ -61,6 +64,42 @@ def test_neighbours_of_what_changed_are_due_sooner_than_others() -> None:
     neighbours, others = np.arange(3, EACH), np.arange(EACH, N)
     assert np.median(moved[neighbours]) < np.median(moved[others]) - DAY_S
     assert abs(np.median(without[neighbours]) - np.median(without[others])) < 0.2 * DAY_S
+
+
+def test_what_is_brought_forward_is_put_in_force_and_is_not_late() -> None:
+    """Though its crawl rate stays. Late by its own interval only, or the next would be shorter."""
+    crawl = Crawl("foresight")
+    crawl.lived(True)
+    pages, n = crawl.last_s, FOLDERS * EACH
+    made = crawl.plan(NOW_S + 4.0 * DAY_S)
+    own_due = pages + 1.0 / made.crawl_rates
+    nothing, none = np.full(n, np.nan), np.zeros(n, np.int64)
+    columns = (np.ones(n), nothing, nothing, made.crawl_rates, pages, own_due, nothing)
+    known = PlannedPages(np.arange(1, n + 1), none, *columns)
+
+    sooner = made.due < own_due - 0.05 / made.crawl_rates
+
+    assert np.all(sooner[3:EACH])
+    assert np.all(made.due >= np.minimum(own_due, NOW_S + 4.0 * DAY_S))
+    np.testing.assert_array_equal(
+        made.moved(known), np.abs(made.due - own_due) > 0.05 / made.crawl_rates
+    )
+    assert not replace(made, foreseen=False).moved(known).any()
+
+
+def test_a_look_as_the_replay_takes_it_says_what_the_plan_of_a_crawl_says() -> None:
+    """By the same clocks at the same instant: the same price, and the same pages first."""
+    crawl, now_s = Crawl("foresight"), NOW_S + 4.0 * DAY_S
+    crawl.lived(True)
+    made = crawl.plan(now_s)
+    control, rows = crawl.believed.control_of(np.arange(1, N + 1))
+
+    due = control.look(now_s, 0.25 * N / control.budget, rows, np.ones(N))
+
+    assert control.price[0] == pytest.approx(made.price, rel=0.05)
+    shown = np.maximum(due, np.minimum(crawl.last_s + 1.0 / made.crawl_rates, now_s))
+    assert np.max(np.abs(shown - made.due) * made.crawl_rates) < 0.05
+    assert np.all(due[3:EACH] < crawl.last_s[3:EACH] + 0.9 / made.crawl_rates[3:EACH])
 
 
 def test_a_visit_is_told_once() -> None:

@@ -243,3 +243,27 @@ def test_signals_at_the_ends_of_their_quality() -> None:
     assert nearly == pytest.approx(exact, rel=1e-4)
     with pytest.raises(InvalidModel, match="recall must lie"):
         signalled_crawl_value(1.0, 0.6, 1.0, 0.0, 1.0, 0)
+
+
+def test_looks_keep_to_the_price_that_is_decided() -> None:
+    """At once the same price and due times; from twice or half of it they come back to it.
+
+    Some of the 200 pages are visited several times within the span.
+    """
+    rates = np.random.default_rng(9).gamma(0.5, 1.0, 200) + 0.02
+    control = RevisitControl(np.ones(200), 100.0, half_lives=(np.inf,))
+    now, rows = told(control, rates, 60), np.arange(200)
+    decided = control.decide(now, 1.0)
+    price, due = decided.price, decided.due.copy()
+    assert np.sum(decided.intervals < 0.5) > 5
+
+    seen = control.look(now, 1.0, rows, np.ones(200))
+
+    assert control.price[0] == pytest.approx(price, rel=0.05)
+    assert np.median(np.abs(seen - due)) < 0.05
+    for factor in (0.5, 2.0):
+        control.price[0] = factor * price
+        control._fill(rows, control.price[0])
+        for _ in range(6):
+            control.look(now, 1.0, rows, np.ones(200))
+        assert control.price[0] == pytest.approx(price, rel=0.05)

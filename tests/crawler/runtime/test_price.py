@@ -3,6 +3,7 @@
 from recrawl.crawler.control.admission import Admission
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.scope import Scope, Weights
+from recrawl.crawler.runtime.crawl import CrawlPlan
 from recrawl.terms import FetchResponse
 from recrawl.testing import Setup, run_virtually, virtual_crawl
 from recrawl.testing.scripted import Request
@@ -25,7 +26,10 @@ def worth(budget_per_s: float, weight: float) -> float:
         admission = Admission(Scope(hosts=("*",)), Weights((("/*", weight),)))
         rules: dict[str, object] = {"replan_s": 2 * HOUR_S, "admission": admission}
         revisit = RevisitRules(600.0, 60 * HOUR_S, 6 * HOUR_S)
-        virtual = virtual_crawl(Setup(budget_per_s=budget_per_s, revisit=revisit, rules=rules))
+        setup = Setup(revisit=revisit, rules=rules)
+        # Each page by itself: what is found beside it makes the course of visits too chaotic.
+        plan = CrawlPlan(budget_per_s, setup.politeness, revisit="recrawl")
+        virtual = virtual_crawl(setup, plan=plan)
         virtual.web.page(f"{A}/", "home", *[f"/{n}" for n in range(30)])
         for number in range(30):
             virtual.web.reply(f"{A}/{number}", page(number))  # type: ignore[arg-type]

@@ -176,9 +176,9 @@ budget = "{budget}"
 # Pages never seen are fetched as fast as politeness allows; the budget is for keeping them fresh.
 # "budget": every request counts, from the first on.
 first_pass = "polite"
-# policy = "recrawl"           # when pages are due: recrawl, foresight (by what changed beside
-                                 # them), uniform, proportional, or as others do it: nutch,
-                                 # stormcrawler, news-crawl, miniflux
+# policy = "foresight"         # when pages are due: foresight (by what changed beside them too),
+                                 # recrawl (by their own changes alone), uniform, proportional, or
+                                 # as others do it: nutch, stormcrawler, news-crawl, miniflux
 # replan = "5m"                  # how often change rates and visits are planned anew
 # least_worth = "0 points"       # spend less than the budget where one visit a day would not
                                  # keep so much of the index fresh, such as "0.001 points"

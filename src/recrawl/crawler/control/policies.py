@@ -149,7 +149,10 @@ class ByForesight(ByWorth):
     def replan(self, question: Replan) -> Schedule:
         control, rows = self._believed.control_of(question.pages.page_ids)
         self._told.tell(control, rows, question)
-        return super().replan(question)
+        made = super().replan(question)
+        # What is brought forward is not late, or its next interval would be shortened for it.
+        planned = np.minimum(question.pages.last_visit_s + 1.0 / made.crawl_rates, question.now_s)
+        return replace(made, due=np.maximum(made.due, planned), foreseen=True)
 
 
 class FixedRates(_Planned, RevisitPolicy):

@@ -11,6 +11,7 @@ from recrawl.crawler.control.evidence import PlannedPages
 __all__ = ["NextVisit", "PageVisit", "Replan", "RevisitPolicy", "Schedule"]
 
 Vector = NDArray[np.float64]
+_NEWS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,7 @@ class Schedule:
     worth : what one more visit would be worth in the long run, in pages of average weight times
         time; the price also says what is due soon
     why : in words, what set these due times
+    foreseen : whether due times follow more than crawl rates, as what was found beside a page
     """
 
     crawl_rates: Vector
@@ -110,6 +112,19 @@ class Schedule:
     host_prices: Vector = field(default_factory=lambda: np.zeros(0))
     worth: float = 0.0
     why: str = "the plan"
+    foreseen: bool = False
+
+    def moved(self, pages: PlannedPages) -> NDArray[np.bool_]:
+        """Say for which pages this is news, by more than a twentieth of an interval.
+
+        Where due times follow from crawl rates alone, those of rates that are in force stay as
+        visits set them: a visit that was late shortens the next interval.
+        """
+        with np.errstate(invalid="ignore", divide="ignore"):
+            moved = ~(np.abs(self.crawl_rates / pages.crawl_rates_per_s - 1.0) <= _NEWS)
+            if self.foreseen:
+                moved |= ~(np.abs(self.due - pages.due_s) * self.crawl_rates <= _NEWS)
+        return np.asarray(moved)
 
 
 class RevisitPolicy(Protocol):

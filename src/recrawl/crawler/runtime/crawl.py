@@ -55,7 +55,7 @@ class CrawlPlan:
     budget_per_s : requests per second
     burst_s : so many seconds' worth of the budget may be spent at once after a pause
     politeness : how hosts are treated
-    revisit : the revisit policy, or the name of one; default: recrawl's own
+    revisit : the revisit policy, or the name of one
     budget : what requests are counted in, where others share it; default: one of its own
     policy : which robots run; default: as many as there are, while the buffer has room for what
         they will bring
@@ -67,7 +67,7 @@ class CrawlPlan:
     budget_per_s: float
     politeness: PolitenessRules
     burst_s: float = 10.0
-    revisit: RevisitPolicy | str = "recrawl"
+    revisit: RevisitPolicy | str = "foresight"
     budget: FetchBudget | None = None
     policy: ActivationPolicy | None = None
     starvation_weight: float | None = None

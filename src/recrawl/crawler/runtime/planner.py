@@ -211,8 +211,7 @@ class Planner:
         )
         if schedule is None:
             return None
-        with np.errstate(invalid="ignore", divide="ignore"):
-            moved = ~(np.abs(schedule.crawl_rates / pages.crawl_rates_per_s - 1.0) <= 0.05)
+        moved = schedule.moved(pages)
         record = PlanRecord(
             solved_at_s=now_s,
             n_pages=n,

@@ -190,7 +190,7 @@ class Cluster(msgspec.Struct, forbid_unknown_fields=True):
 class Plan(msgspec.Struct, forbid_unknown_fields=True):
     """How often plans are made, from what, and what is worth a visit."""
 
-    policy: str = "recrawl"
+    policy: str = "foresight"
     replan: str = "5m"
     least_worth: str = "0 points"
     first_pass: str = "budget"

@@ -209,7 +209,7 @@ class Settings:
     prior_rate_per_s: float = 1.0 / (14 * 86_400.0)
     warc: Path | None = None
     warc_max_bytes: int = 2**30
-    policy: str = "recrawl"
+    policy: str = "foresight"
     shards: int = 256
     memory_bytes: int = 2**30
     lease_s: float = 30.0

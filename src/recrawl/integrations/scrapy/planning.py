@@ -82,8 +82,7 @@ class RevisitPlanner:
         )
         if schedule is None:
             return None
-        with np.errstate(invalid="ignore", divide="ignore"):
-            moved = ~(np.abs(schedule.crawl_rates / pages.crawl_rates_per_s - 1.0) <= 0.05)
+        moved = schedule.moved(pages)
         columns = (pages.page_ids[moved], schedule.crawl_rates[moved], schedule.due[moved])
         store.save_plan(
             {
