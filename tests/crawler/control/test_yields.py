@@ -296,3 +296,67 @@ def test_a_page_that_is_put_off_again_waits_once() -> None:
     assert put_off > 10
     assert all(yields.due_s(one, NOW_S) > NOW_S for one in pages[-5:])
     assert yields.n_put_off == put_off
+
+
+def repository(n: int, order: list[str]) -> list[str]:
+    """Addresses of n files, each in several views, and what each folder looked like at a tag."""
+    files = [f"part{number % 7}/file{number}.txt" for number in range(n)]
+    return [f"/work/{view}/{file}" for file in files for view in order]
+
+
+def test_other_views_of_what_is_known_bring_nothing_whatever_they_say() -> None:
+    """History, differences and source of each file are left to a small share of the requests."""
+    paths = repository(100, ["tree", "log", "plain", "diff"])
+
+    seen = crawled(AddressYields(), paths, [f"text {number}" for number in range(len(paths))])
+
+    visited_paths = [paths[number] for number in seen]
+    assert sum("/tree/" in path for path in visited_paths) == 100
+    assert len(visited_paths) <= 115
+
+
+def test_a_part_of_a_site_that_is_called_like_a_view_is_visited_whole() -> None:
+    """Nothing that they could be views of is known; at the root the name is that of a part."""
+    paths = [f"/log/2024/post{number}" for number in range(100)]
+    paths += [f"/blog/history/post{number}" for number in range(100)]
+
+    seen = crawled(AddressYields(), paths, [f"text {number}" for number in range(200)])
+
+    assert len(seen) == 200
+
+
+def test_the_same_asked_for_of_many_paths_is_left_after_a_few() -> None:
+    """A tag of a repository or a way to show it; a page's number brings what is new."""
+    paths = [f"/tree/d{number}{query}" for query in ("", "?h=v1") for number in range(60)]
+    paths += [f"/tag/t{number}?page={page}" for number in range(30) for page in (2, 3)]
+    words = [f"{name}{number}" for number in range(60) for name in ("a", "b", "c", "d", "e", "f")]
+
+    yields, asked = AddressYields(), []
+    for number, path in enumerate(paths):
+        one = lease(number, path)
+        if yields.due_s(one, NOW_S) > NOW_S:
+            continue
+        asked.append(path)
+        place = int(path.split("?")[0].rsplit("d" if "tree" in path else "t")[-1])
+        text = " ".join(words[6 * place : 6 * place + 6] * 3)
+        text = f"{text} {path}" if "page=" in path else text
+        yields.observe(replace(visited(one, text), gist=gist(text, one.url)))
+
+    assert sum("h=v1" in path for path in asked) <= 4
+    assert sum("page=" in path for path in asked) == 60
+
+
+def test_a_variant_that_was_visited_first_is_still_the_variant() -> None:
+    """What came with a parameter and says the same brings nothing, in whatever order."""
+    yields, n_asked = AddressYields(), 0
+    for number in range(100):
+        for query in ("?layout=wide", ""):
+            one = lease(2 * number + (not query), f"/p/{number}{query}")
+            if yields.due_s(one, NOW_S) > NOW_S:
+                assert query
+                continue
+            n_asked += bool(query)
+            text = " ".join(f"word{number}-{place}" for place in range(20))
+            yields.observe(replace(visited(one, text), gist=gist(text, one.url)))
+
+    assert n_asked <= 8

@@ -15,8 +15,10 @@ __all__ = [
     "is_doubted",
     "less_specific",
     "page_of_version",
+    "parallels",
     "shape_of_doubt",
     "suffix_of",
+    "thing_of_view",
     "without_hashes",
 ]
 
@@ -24,7 +26,8 @@ _DOUBTS: Final = re.compile(
     r"""(?:^|[?&;])(?:
         (?:action|do|act|mode|view|op|cmd|task|a|what|printable|share|replytocom|diff|oldid|rev|revs
           |revision|rev1|rev2|sessionid|session|sid|phpsessid|jsessionid|token|redirect|redirect_to
-          |returnto|return|sort|order|orderby|dir|idx|media|tab|format|output|feed|veaction)=
+          |returnto|return|sort|order|orderby|dir|idx|media|tab|format|output|feed|veaction
+        |search|query|keywords?|filter)=
         (?:edit|submit|history|diff|recent|revisions|revert|login|logout|register|signup|index|media
           |mediamanager|export_\w+|backlink|draft|preview|print|printable|email|share|raw|info|delete
           |protect|watch|unwatch|purge|credits|blame|snapshot|patch|log|shortlog|rss|atom|subscribe
@@ -38,6 +41,12 @@ _PLACES: Final = re.compile(
         (?:special(?::|%3a)|(?:wp-)?(?:admin|login)(?:\.\w+)?(?:/|$)
           |(?:log|sign)[-_]?(?:in|up|out)(?:\.\w+)?(?:/|$)|register(?:\.\w+)?(?:/|$)
           |(?:lost-?password|cart|basket|checkout)(?:\.\w+)?(?:/|$))""",
+    re.VERBOSE | re.IGNORECASE,
+)
+# Another view of what a page shows: its history, its differences, its source, a form to change it.
+_VIEW: Final = re.compile(
+    r"""/(?:logs?|history|revisions?|diffs?|blame|annotate|raw|plain|commits?|changesets?|compare|refs
+        |patch|snapshots?|atom|edit|print|share|backlinks)(?=/|$)""",
     re.VERBOSE | re.IGNORECASE,
 )
 # Of a parameter that often only names a page, the value must speak against it.
@@ -62,7 +71,7 @@ _READ: Final = re.compile(r"text/|application/(?:pdf|xml|xhtml|rss|atom|json|.*\
 def is_doubted(url: str) -> bool:
     """Tell whether an address speaks against a page: edit, diff, login, sort, an archive ..."""
     path, _, query = path_of(url).partition("?")
-    if _PLACES.search(path):
+    if _PLACES.search(path) or _view(path) is not None:
         return True
     if not query:
         return bool(_HASH_SEGMENT.search(path)) or _is_file(path)
@@ -88,6 +97,34 @@ def page_of_version(url: str) -> str | None:
     if len(kept) == len(parts) or (not kept and path_of(base) == "/"):
         return None
     return f"{base}?{'&'.join(kept)}" if kept else base
+
+
+def _view(path: str) -> re.Match[str] | None:
+    """Return the folder by which a path names a view; one at the root names a part of the site."""
+    return _VIEW.search(path, path.find("/", 1)) if "/" in path[1:] else None
+
+
+def thing_of_view(url: str) -> str | None:
+    """Return what a view is one of, as :func:`parallels` names it; None: it is no view by its words.
+
+    ``/work/log/a.txt`` is a view of what ``/work/*/a.txt`` names.
+    """
+    path = path_of(url).partition("?")[0].rstrip("/")
+    found = _view(path)
+    if found is None or found.end() == len(path):
+        return None
+    return f"{path[: found.start()]}/*{path[found.end() :]}"
+
+
+def parallels(url: str) -> list[str]:
+    """Return an address's path with one of its folders left open, for each of them.
+
+    Two addresses that have one in common differ in one folder only: they may be two views of one
+    thing, or the same thing in two languages.
+    """
+    parts = path_of(url).partition("?")[0].rstrip("/").split("/")
+    places = range(1, min(len(parts) - 1, _MOST_PARTS))
+    return ["/".join([*parts[:place], "*", *parts[place + 1 :]]) for place in places]
 
 
 def less_specific(url: str) -> list[str]:
