@@ -9,9 +9,10 @@ import mimetypes
 import re
 from typing import Final
 
-from recrawl.crawler.control.urls import path_of
+from recrawl.crawler.control.urls import folder_of, path_of
 
 __all__ = [
+    "group_of",
     "is_doubted",
     "less_specific",
     "page_of_version",
@@ -143,6 +144,28 @@ def shape_of_doubt(name: str, value: str) -> str:
     if _HASH_VALUE.search(part):
         return f"{name[:100]}=#"
     return part if _speaks_against(part) else f"{name[:100]}=*"
+
+
+def group_of(url: str) -> str:
+    """Return the pages that change alike for all that an address says: a folder's of one shape.
+
+    Versions have a group of their own, whether by a hash, by a parameter or by another view, so that
+    it is soon learned that they never change, without a doubt of the pages beside them.
+    """
+    path, mark, query = path_of(url).partition("?")
+    view = _view(path)
+    shape = "" if view is None else view[0]
+    shape += "/#" if _HASH_SEGMENT.search(path) else ""
+    if mark:
+        shape += "?" + "&".join(
+            sorted({_name_of(part) for part in query.replace(";", "&").split("&")[:_MOST_PARTS]})
+        )
+    return f"{folder_of(url)}{shape}"
+
+
+def _name_of(part: str) -> str:
+    name = part.partition("=")[0][:100]
+    return f"{name}=#" if _HASH_VALUE.search(part) else name
 
 
 def suffix_of(url: str) -> str | None:

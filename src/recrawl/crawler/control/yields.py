@@ -47,7 +47,6 @@ _MODE_TRIES: Final = 3  # of what is asked for in the same way of many paths
 _LEAST_YIELD: Final = 0.15  # chance that one more brings something
 _PRIOR: Final = (1.0, 1.0)  # of bringing something, and nothing
 _DOUBTED_PRIOR: Final = (0.2, 1.8)
-_TWIN: Final = 2  # as many that bring nothing count one that says what it says without a parameter
 _MODE_PRIOR: Final = (0.7, 1.3)
 _PROVEN: Final = 0.4  # chance from which on a kind is no longer doubted
 _DOUBTED_SHARE: Final = 0.05  # of the pages that a host has brought may be tried of what is doubted
@@ -77,6 +76,7 @@ class _Kind:
     tries: int = 0  # visited, or handed out to be
     brought: int = 0
     nothing: int = 0
+    twins: int = 0  # of those, that say what they say without a parameter: they count twice
     next_s: float = 0.0  # when one more may be tried
     waiting: dict[int, int] = field(default_factory=dict)  # hosts of pages that are put off
 
@@ -85,7 +85,7 @@ class _Kind:
         """Chance that one more brings something: the mean of its beta posterior."""
         plain = _MODE_PRIOR if self.is_mode else _PRIOR
         good, bad = _DOUBTED_PRIOR if self.is_doubted else plain
-        return (self.brought + good) / (self.brought + self.nothing + good + bad)
+        return (self.brought + good) / (self.brought + self.nothing + self.twins + good + bad)
 
     @property
     def first(self) -> int:
@@ -99,7 +99,7 @@ class _Kind:
     @property
     def is_known(self) -> bool:
         """True when enough was seen of it to go by."""
-        return self.brought + self.nothing >= self.first
+        return self.brought + self.nothing + self.twins >= self.first
 
     @property
     def n_welcome(self) -> float:
@@ -177,7 +177,7 @@ class AddressYields:
             self._count(url, found, new, is_trouble=outcome in _TROUBLE, is_twin=is_twin)
         welcome = []
         for kind in (*found, self._doubted(host_of(url))):
-            free = int(min(kind.n_welcome, len(kind.waiting)))
+            free = int(max(min(kind.n_welcome, len(kind.waiting)), 0))
             following = list(islice(kind.waiting, free))
             welcome += [(page_id, kind.waiting.pop(page_id)) for page_id in following]
         return welcome
@@ -236,7 +236,8 @@ class AddressYields:
                 kind.tries = max(kind.tries - 1, 0)
                 continue
             kind.brought += is_new
-            kind.nothing += 0 if is_new else _TWIN if is_twin else 1
+            kind.nothing += not is_new
+            kind.twins += is_twin
         self._doubted(host_of(url)).brought += is_new
         if is_new and "?" in url:
             self._credited.add(url)
