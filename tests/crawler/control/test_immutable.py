@@ -15,7 +15,7 @@ N_OLD, N_FILES, KNOWN = 200, 40, 10
 
 
 def test_at_most_half_the_visits_go_to_versions_once_ten_were_visited_thrice() -> None:
-    """Five times as many as files of the same folder, of which one in four had changed each time."""
+    """Five times as many as files beside them, of which one in four had changed each time."""
     old = [f"http://a.test/work/commit/?id={number:040x}" for number in range(N_OLD)]
     files = [f"http://a.test/work/tree/file{number}" for number in range(N_FILES)]
     urls, n = [*old, *files], N_OLD + N_FILES

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from recrawl.crawler.control.doubts import is_doubted, page_of_version
-from recrawl.crawler.control.gists import gist, is_near
+from recrawl.crawler.control.gists import gist, is_list, is_near
 from recrawl.crawler.control.yields import AddressYields
 from recrawl.terms import Lease, Outcome, PageState, PageUpdate, Visit
 
@@ -360,3 +360,53 @@ def test_a_variant_that_was_visited_first_is_still_the_variant() -> None:
             yields.observe(replace(visited(one, text), gist=gist(text, one.url)))
 
     assert n_asked <= 8
+
+
+def test_lists_in_facets_that_lead_to_what_is_known_are_left_after_a_few() -> None:
+    """All combinations of four choices; the things that they list are visited."""
+    choices = {name: range(5) for name in ("state", "label", "assignee", "milestone")}
+    chosen = [{}]
+    for name, values in choices.items():
+        chosen += [{**one, name: value} for one in chosen for value in values]
+    lists = ["/things?" + "&".join(f"{k}={v}" for k, v in one.items()) for one in chosen[1:]]
+    paths = [f"/things/{number}" for number in range(100)] + lists
+    yields, asked = AddressYields(), []
+
+    for number, path in enumerate(paths):
+        one = lease(number, path)
+        if yields.due_s(one, NOW_S) > NOW_S:
+            continue
+        asked.append(path)
+        is_list = path in lists
+        text = " ".join(f"thing{(number * place) % 97}" for place in range(1, 12))
+        told = replace(visited(one, path), gist=gist(text if is_list else path, one.url))
+        yields.observe(replace(told, told_news=False if is_list else None))
+
+    assert len(lists) > 1_000
+    assert len(set(asked) & set(lists)) <= 50
+    assert len(set(asked) - set(lists)) == 100
+
+
+def test_pages_of_several_parameters_are_visited_whole_beside_those_that_bring_nothing() -> None:
+    """One script for all, as portals have it; ways to log in and to send were tried before."""
+    poor = [f"/index.php?option=user&view=window&from=p{number}" for number in range(100)]
+    good = [f"/index.php?option=content&view=article&id={number}" for number in range(100)]
+    paths = poor + good
+
+    seen = crawled(AddressYields(), paths, [None] * 100 + [f"text {n}" for n in range(100)])
+
+    assert set(range(100, 200)) <= set(seen)
+    assert len(seen) <= 120
+
+
+@pytest.mark.parametrize(
+    ("text", "anchors", "listed"),
+    [
+        ("Thing 1 Thing 2 Thing 3", ["Thing 1", "Thing 2", "Thing 3"], True),
+        ("the text of a page with one link", ["one link", "home"], False),
+        ("", [], True),
+    ],
+)
+def test_a_list_says_what_its_links_say(text: str, anchors: list[str], listed: bool) -> None:
+    """Most of its words are theirs."""
+    assert is_list(text, anchors) is listed

@@ -1,8 +1,8 @@
 """Errors that are called pages: what a host says, with status 200, of what does not exist.
 
-A page is suspect when it is called like an error, or is the third on its host that says the same but
-for its own name. Then, at most once a day for each host, an address is asked for that cannot exist;
-what says the same as that is no page. The address is a page to be visited like any other, in its
+A page is suspect when it is called like an error, or is the third on its host that says the same
+but for its own name. Then, at most once a day for each host, an address is asked for that cannot
+exist; what says the same as that is no page. The address is a page to be visited like any other, in its
 turn, and never indexed.
 """
 
@@ -83,7 +83,8 @@ class SoftErrors:
             self._asked_s.clear()
             self._read_again.clear()
         alike = self._alike.setdefault((host, mark), [])
-        if url not in alike and len(alike) < _ALIKE:
+        known = {one.partition("?")[0] for one in alike}  # a query sorts, or chooses: no suspicion
+        if url.partition("?")[0] not in known and len(alike) < _ALIKE:
             alike.append(url)
         if len(alike) < _ALIKE and not _CALLED.search(title):
             return Suspicion()
@@ -102,7 +103,7 @@ class SoftErrors:
 
 
 def _mark(url: str, title: str, text: str) -> int:
-    """Return what texts have in common that differ in the names of their addresses; 0: too short."""
+    """Return what texts have in common but for what their addresses name; 0: too short."""
     names = {name for name in _NAMES.split(path_of(url).casefold()) if len(name) >= _SHORTEST}
     words = set(f"{title} {text}"[:_MOST].casefold().split())
     kept = sorted(word for word in words if not any(name in word for name in names))

@@ -4,16 +4,17 @@ One script of a site can have an address for every page, and a hundred for each 
 sort or log in; a directory of archives has thousands that nobody can read. Addresses are of kinds:
 
 - with a query, by shape: path, names of parameters, and the values of those parameters that have
-  few; and by the same shape whatever the path, which speaks for a path of which nothing is known;
+  few; by the same shape whatever the path, which speaks for a path of which nothing is known; and
+  all of a path with several parameters, as where lists are chosen from;
 - without, by the ending of the file's name, and by the branch of the site that they lie in.
 
 The first of a kind are visited like any other page; what they bring (a page that was not known, or
 nothing) is a coin tossed, and while the chance that the next brings something is small, few more
 are tried. A copy brings nothing, whatever the order of its words; nor does a page that says nearly
-what it says without one of its parameters, nor a version or another view of a page that is known. What speaks
-against an address (:mod:`recrawl.crawler.control.doubts`) makes its kind prove itself sooner, and
-all that is doubted on a host together is held to a small share of what the host has brought:
-evidence overrides it.
+what it says without one of its parameters, nor a version or another view of a page that is known,
+nor a list by a query that leads to nothing but pages that are known. What speaks against an address
+(:mod:`recrawl.crawler.control.doubts`) makes its kind prove itself sooner, and all that is doubted
+on a host together is held to a small share of what the host has brought: evidence overrides it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -51,6 +52,7 @@ _MODE_PRIOR: Final = (0.7, 1.3)
 _PROVEN: Final = 0.4  # chance from which on a kind is no longer doubted
 _DOUBTED_SHARE: Final = 0.05  # of the pages that a host has brought may be tried of what is doubted
 _DOUBTED_FIRST: Final = 3  # and so many before it has brought any
+_WITH_SEVERAL: Final = 4  # kinds of an address with several parameters
 _TRICKLE_S: Final = 3 * 3_600.0  # between two tries of a kind that brings nothing
 _MOST_WAITING: Final = 20_000  # of a kind, that are told of when it proves worth it
 _NOT_SEEN: Final = frozenset(
@@ -168,11 +170,13 @@ class AddressYields:
             if lease.kind is Kind.FEED:
                 new = update.told_news is not False
             else:
-                new = update.state is PageState.INDEXED and (
+                says_more = (
                     self._is_new(url, update.signature)
                     if update.gist is None
                     else self._says_more(url, Gist(*update.gist))
                 )
+                new = update.state is PageState.INDEXED and says_more
+                new &= update.told_news is not False
             is_twin = not new and update.gist is not None and self._is_twin(url, update.gist[2])
             self._count(url, found, new, is_trouble=outcome in _TROUBLE, is_twin=is_twin)
         welcome = []
@@ -328,6 +332,8 @@ class AddressYields:
             ]
             names = "&".join(shape_of_doubt(name, value) for name, _, value in _parts(query))
             kinds.append(self._kind("names", host, f"{path}?{names}", doubted=doubted, broad=True))
+            if "&" in names and not doubted:
+                kinds.append(self._kind("several", host, f"{path}?*&*", broad=True))
             return kinds
         suffix, branch = suffix_of(url), _branch_of(path)
         if doubted:
@@ -358,7 +364,10 @@ def _against(found: list[_Kind], doubted: _Kind | None) -> _Kind | None:
         return doubted
     if not found[0].is_broad and found[0].is_known:  # what is known of it itself decides
         return found[0] if found[0].n_welcome <= 0 else None
-    return next((kind for kind in reversed(found) if kind.n_welcome <= 0), None)
+    first, *broader = found
+    if len(found) == _WITH_SEVERAL and found[2].tries == 0:  # no such names were combined before
+        broader.pop()
+    return next((kind for kind in reversed([first, *broader]) if kind.n_welcome <= 0), None)
 
 
 def _parts(query: str) -> list[tuple[str, str, str]]:

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
-from recrawl.crawler.control.gists import gist
+from recrawl.crawler.control.gists import gist, is_list
 from recrawl.crawler.control.soft_errors import NO_PAGE, PROBE, Suspicion, is_probe
 from recrawl.crawler.control.tiers import ASKED
 from recrawl.crawler.control.urls import host_of
@@ -182,12 +182,18 @@ class Indexer:
             self.served += 1
             self._no_page(page)
             return
-        self._recorder.add(found=self._found(page, extract))
+        found = self._found(page, extract)
+        told_news = None
+        if "?" in page.lease.url and is_list(extract.text, extract.anchors):
+            own = page.lease.url.partition("?")[0]
+            told_news = any(one.url.partition("?")[0] != own for one in found)
+        self._recorder.add(found=found)
         if thought.ask is not None:
             ask = self._rules.admission.of([thought.ask], depth=page.lease.depth + 1)
             self._recorder.add(found=ask)
         update, document = self._considered(page, extract)
-        update = replace(update, links=self._link_list(page.lease, extract))
+        links = self._link_list(page.lease, extract)
+        update = replace(update, links=links, told_news=told_news)
         if thought.is_suspect or extract.is_until:  # it is read again, whatever it says then
             update = replace(update, etag=None, last_modified=None, raw_hash=None)
         self.served += 1
