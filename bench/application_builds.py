@@ -131,9 +131,9 @@ def roundup(folder: Path, n_pages: int) -> Iterator[Site]:
     quiet([*admin, "install", "classic", "anydbm"])
     config = tracker / "config.ini"
     home = f"http://127.0.0.1:{port}/tracker/"
-    text = re.sub(r"^web = .*$", f"web = {home}", config.read_text(), flags=re.MULTILINE)
-    text = re.sub(r"^backend =.*$", "backend = sqlite", text, flags=re.MULTILINE)
-    text = re.sub(r"^domain =.*$", "domain = site.test", text, flags=re.MULTILINE)
+    text = re.sub(r"^#? *web *=.*$", f"web = {home}", config.read_text(), flags=re.MULTILINE)
+    text = re.sub(r"^#? *backend *=.*$", "backend = sqlite", text, flags=re.MULTILINE)
+    text = re.sub(r"^#? *domain *=.*$", "domain = site.test", text, flags=re.MULTILINE)
     text = re.sub(r"^#?admin_email =.*$", "admin_email = a@site.test", text, flags=re.MULTILINE)
     config.write_text(text)
     quiet([*admin, "initialise", "a-long-passphrase-9"])
@@ -160,6 +160,7 @@ def roundup(folder: Path, n_pages: int) -> Iterator[Site]:
         return f"/tracker/issue{number + 1}"
 
     page = re.compile(r"/tracker/issue\d+")
+    way = re.compile(r"/tracker/(issue(\?.*@startwith=\d+.*)?)?")
     command = ["roundup-server", "-p", str(port), "-n", "127.0.0.1"]
     if os.geteuid() == 0:  # which it refuses to run as
         subprocess.run(["chown", "-R", "www-data", str(folder)], check=True)

@@ -365,7 +365,7 @@ def test_a_variant_that_was_visited_first_is_still_the_variant() -> None:
 def test_lists_in_facets_that_lead_to_what_is_known_are_left_after_a_few() -> None:
     """All combinations of four choices; the things that they list are visited."""
     choices = {name: range(5) for name in ("state", "label", "assignee", "milestone")}
-    chosen = [{}]
+    chosen: list[dict[str, int]] = [{}]
     for name, values in choices.items():
         chosen += [{**one, name: value} for one in chosen for value in values]
     lists = ["/things?" + "&".join(f"{k}={v}" for k, v in one.items()) for one in chosen[1:]]

@@ -1,13 +1,13 @@
 """Errors that are called pages, forms to sign in, and pages that are to be found until a day."""
 
 import re
+import time
 from email.utils import formatdate
 
 import pytest
 
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.soft_errors import is_probe, leads_to_sign_in
-from recrawl.crawler.fetch import extract
 from recrawl.terms import FetchResponse, PageState
 from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
 from recrawl.testing.scripted import Request
@@ -83,7 +83,7 @@ def test_a_page_is_taken_out_after_its_day_though_it_says_the_same(
 
     async def main() -> VirtualCrawl:
         virtual = virtual_crawl(Setup(budget_per_s=0.001, revisit=REVISIT))
-        monkeypatch.setattr(extract.time, "time", virtual.clock.now_s)
+        monkeypatch.setattr(time, "time", virtual.clock.now_s)
         virtual.web.page(f"{A}/", "home", "/sale")
         virtual.web.reply(f"{A}/sale", lambda request: html(request, f"{said}<p>all must go"))
         await virtual.run_for(40 * HOUR_S)

@@ -149,8 +149,8 @@ def shape_of_doubt(name: str, value: str) -> str:
 def group_of(url: str) -> str:
     """Return the pages that change alike for all that an address says: a folder's of one shape.
 
-    Versions have a group of their own, whether by a hash, by a parameter or by another view, so that
-    it is soon learned that they never change, without a doubt of the pages beside them.
+    Versions have a group of their own, whether by a hash, by a parameter or by another view: it is
+    soon learned that they never change, without a doubt of the pages beside them.
     """
     path, mark, query = path_of(url).partition("?")
     view = _view(path)

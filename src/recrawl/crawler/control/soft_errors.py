@@ -2,8 +2,8 @@
 
 A page is suspect when it is called like an error, or is the third on its host that says the same
 but for its own name. Then, at most once a day for each host, an address is asked for that cannot
-exist; what says the same as that is no page. The address is a page to be visited like any other, in its
-turn, and never indexed.
+exist; what says the same as that is no page. The address is visited like any page, in its turn, and
+never indexed.
 """
 
 import re
