@@ -828,3 +828,21 @@ def test_a_page_that_came_back_is_found_again_before_the_longest_interval() -> N
     assert details is not None
     assert details.state is PageState.INDEXED
     assert virtual.frontier.facts()["returned"] == 1.0
+
+
+def test_pages_whose_titles_alone_differ_are_pages_of_their_own() -> None:
+    """As those of trackers, which show everybody a form: none is put off as a copy of another."""
+
+    async def main() -> VirtualCrawl:
+        virtual = virtual_crawl()
+        paths = [f"/issue{number}" for number in range(40)]
+        virtual.web.page("http://a.test/", "home", *paths)
+        for number, path in enumerate(paths):
+            body = f"<title>Broken thing no. {number}w</title><main>Created today by admin</main>"
+            answer = FetchResponse(f"http://a.test{path}", 200, body.encode(), "text/html")
+            virtual.web.reply(answer.url, answer)
+        await virtual.run_for(600.0)
+        return virtual
+
+    virtual = run_virtually(main())
+    assert all(virtual.web.asked(f"http://a.test/issue{number}") for number in range(40))

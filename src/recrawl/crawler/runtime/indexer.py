@@ -265,7 +265,7 @@ class Indexer:
             content_type=page.response.content_type,
         )
         if outcome is Outcome.NEW and not is_copy:
-            update = replace(update, gist=gist(extract.text, lease.url))
+            update = replace(update, gist=gist(f"{extract.title}\n{extract.text}", lease.url))
         if excluded or outcome is Outcome.UNCHANGED:
             return update, None
         return update, Document.of(lease.url, extract, page.fetched_at_s)
