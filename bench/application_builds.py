@@ -1,7 +1,7 @@
 """Sites that documentation builders, a tracker and small scripts make, on 127.0.0.1.
 
-As :mod:`application_sites`: each is a context manager that yields a ``Site``. What PyPI has is found
-on the path: ``pip install sphinx mkdocs roundup``.
+As :mod:`application_sites`: each is a context manager that yields a ``Site``. What PyPI has is
+found on the path: ``pip install sphinx mkdocs roundup``.
 """
 
 import contextlib

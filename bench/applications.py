@@ -3,8 +3,8 @@
     python bench/applications.py [NAME ...] [--pages 100] [--later 120]
 
 DokuWiki, MediaWiki on SQLite, WordPress on MariaDB, gitweb and cgit, listings of Apache and nginx,
-as Debian packages them; builds of Sphinx and MkDocs, Roundup, as PyPI has them; a blog and a list in
-facets by small scripts: filled, crawled once, then crawled on while pages are edited through the
+as Debian packages them; builds of Sphinx and MkDocs, Roundup, as PyPI has them; a blog and a list
+in facets by small scripts: filled, crawled once, then crawled on while pages are edited through the
 application. What is not installed is skipped.
 
 Bars: every content page is fetched and found; at most 15 % of the requests of the first pass go to

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from recrawl.crawler.control.doubts import is_doubted, page_of_version
+from recrawl.crawler.control.doubts import continues, is_doubted, page_of_version
 from recrawl.crawler.control.gists import gist, is_list, is_near
 from recrawl.crawler.control.yields import AddressYields
 from recrawl.terms import Lease, Outcome, PageState, PageUpdate, Visit
@@ -410,3 +410,19 @@ def test_pages_of_several_parameters_are_visited_whole_beside_those_that_bring_n
 def test_a_list_says_what_its_links_say(text: str, anchors: list[str], listed: bool) -> None:
     """Most of its words are theirs."""
     assert is_list(text, anchors) is listed
+
+
+@pytest.mark.parametrize(
+    ("query", "other", "on"),
+    [
+        ("page=9", "page=10", True),
+        ("page=2&state=open", "state=open&page=3", True),
+        ("page=2", "page=1", False),
+        ("page=2&state=open", "page=3&state=closed", False),
+        ("state=open", "state=closed", False),
+        ("page=2", "page=3&state=open", False),
+    ],
+)
+def test_a_list_goes_on_where_one_number_is_larger(query: str, other: str, on: bool) -> None:
+    """Then it has led to something, though all that it lists is known."""
+    assert continues(f"{A}/things?{query}", f"{A}/things?{other}") is on

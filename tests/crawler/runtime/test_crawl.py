@@ -835,14 +835,14 @@ def test_pages_whose_titles_alone_differ_are_pages_of_their_own() -> None:
 
     async def main() -> VirtualCrawl:
         virtual = virtual_crawl()
-        paths = [f"/issue{number}" for number in range(40)]
+        paths = [f"/issue{number}" for number in range(150)]
         virtual.web.page("http://a.test/", "home", *paths)
         for number, path in enumerate(paths):
             body = f"<title>Broken thing no. {number}w</title><main>Created today by admin</main>"
             answer = FetchResponse(f"http://a.test{path}", 200, body.encode(), "text/html")
             virtual.web.reply(answer.url, answer)
-        await virtual.run_for(600.0)
+        await virtual.run_for(900.0)
         return virtual
 
     virtual = run_virtually(main())
-    assert all(virtual.web.asked(f"http://a.test/issue{number}") for number in range(40))
+    assert all(virtual.web.asked(f"http://a.test/issue{number}") for number in range(150))

@@ -12,6 +12,7 @@ from typing import Final
 from recrawl.crawler.control.urls import folder_of, path_of
 
 __all__ = [
+    "continues",
     "group_of",
     "is_doubted",
     "less_specific",
@@ -100,13 +101,29 @@ def page_of_version(url: str) -> str | None:
     return f"{base}?{'&'.join(kept)}" if kept else base
 
 
+def continues(url: str, other: str) -> bool:
+    """Tell whether a list goes on at another address: one number in its query is larger there."""
+    (base, _, query), (other_base, _, other_query) = url.partition("?"), other.partition("?")
+    one, two = dict(part[::2] for part in _parts(query)), dict(p[::2] for p in _parts(other_query))
+    if base != other_base or one.keys() != two.keys():
+        return False
+    moved = [(one[name], two[name]) for name in one if one[name] != two[name]]
+    if len(moved) != 1 or not all(value.isdecimal() for value in moved[0]):
+        return False
+    return (len(moved[0][0]), moved[0][0]) < (len(moved[0][1]), moved[0][1])
+
+
+def _parts(query: str) -> list[tuple[str, str, str]]:
+    return [part.partition("=") for part in query.replace(";", "&").split("&")[:50]]
+
+
 def _view(path: str) -> re.Match[str] | None:
     """Return the folder by which a path names a view; one at the root names a part of the site."""
     return _VIEW.search(path, path.find("/", 1)) if "/" in path[1:] else None
 
 
 def thing_of_view(url: str) -> str | None:
-    """Return what a view is one of, as :func:`parallels` names it; None: it is no view by its words.
+    """Return what a view is one of, as :func:`parallels` names it; None: it is none by its words.
 
     ``/work/log/a.txt`` is a view of what ``/work/*/a.txt`` names.
     """
