@@ -38,6 +38,7 @@ class Site:
     word : that every content page has
     edit : changes the n-th page through the application; returns its address
     way : tells an address that leads to content, as the listing of a directory does
+    changes : tells an address whose page can change; default: what is content, or leads to it
     """
 
     home: str
@@ -47,6 +48,7 @@ class Site:
     word: str
     edit: Callable[[int], str] | None = None
     way: Callable[[str], bool] = lambda _: False
+    changes: Callable[[str], bool] | None = None
 
     def asked(self, after: int = 0) -> list[tuple[str, str, int]]:
         """Return the method, address and status of requests; from a byte of the log on."""
@@ -174,7 +176,7 @@ def mediawiki(folder: Path, n_pages: int) -> Iterator[Site]:
     (own / "LocalSettings.php").unlink(missing_ok=True)
     where = ["--dbtype", "sqlite", "--dbpath", folder, "--confpath", settings, "--scriptpath", ""]
     named = ["--server", home, "--pass", "a-long-passphrase-9", "Bench", "Admin"]
-    _quiet([*maintenance, own / "maintenance/install.php", "--with-extensions", *where, *named])
+    quiet([*maintenance, own / "maintenance/install.php", "--with-extensions", *where, *named])
     with (settings / "LocalSettings.php").open("a") as file:
         file.write("\n$wgJobRunRate = 1;\n$wgMainCacheType = CACHE_NONE;\n")
     environment = {"MW_CONFIG_FILE": str(settings / "LocalSettings.php")}
@@ -195,10 +197,10 @@ def mediawiki(folder: Path, n_pages: int) -> Iterator[Site]:
     )
     files = [*(texts / f"Page {number}.txt" for number in range(n_pages)), texts / "Main Page.txt"]
     own_import = [*maintenance, own / "maintenance/importTextFiles.php", "--overwrite"]
-    _quiet([*own_import, *files], **environment)
+    quiet([*own_import, *files], **environment)
     for number in range(n_pages):  # again, as the first ones named pages that were not there yet
         (texts / f"Page {number}.txt").write_text(text(number, "Now all are there."))
-    _quiet([*own_import, *files[:-1]], **environment)
+    quiet([*own_import, *files[:-1]], **environment)
 
     def edit(number: int) -> str:
         subprocess.run(
@@ -230,12 +232,12 @@ def wordpress(folder: Path, n_pages: int) -> Iterator[Site]:
     log, port, db_port = folder / "server.log", free_port(), free_port()
     root, data = folder / "wordpress", folder / "mysql"
     shutil.copytree(packaged, root, symlinks=False, ignore_dangling_symlinks=True)
-    _quiet(["mariadb-install-db", "--no-defaults", f"--datadir={data}", "--user=root",
+    quiet(["mariadb-install-db", "--no-defaults", f"--datadir={data}", "--user=root",
             "--auth-root-authentication-method=normal"])  # fmt: skip
     maria = ["mariadbd", "--no-defaults", f"--datadir={data}", f"--port={db_port}", "--user=root"]
     maria += ["--bind-address=127.0.0.1", f"--socket={folder}/m.sock", "--skip-grant-tables=0"]
     with server(maria, db_port, folder / "mariadb.log"):
-        _quiet(["mariadb", "--no-defaults", f"--socket={folder}/m.sock", "-uroot", "-e",
+        quiet(["mariadb", "--no-defaults", f"--socket={folder}/m.sock", "-uroot", "-e",
                 "create database wp; create user wp@'127.0.0.1' identified by 'wp';"
                 "grant all on wp.* to wp@'127.0.0.1'; flush privileges"])  # fmt: skip
         (root / "wp-config.php").write_text(
@@ -264,14 +266,14 @@ def wordpress(folder: Path, n_pages: int) -> Iterator[Site]:
             "'comment_content'=>\"A comment on $i.\",'comment_author'=>'x','comment_approved'=>1]);"
             'echo "$id "; }'
         )
-        ids = [int(one) for one in re.findall(r"\d+", _quiet(["php", fill]).splitlines()[-1])]
+        ids = [int(one) for one in re.findall(r"\d+", quiet(["php", fill]).splitlines()[-1])]
         ids = ids[-n_pages:]
 
         def edit(number: int) -> str:
             text = f"The manifold text of post {number}, edited at {time.time():.3f}."
             update = f"wp_update_post(['ID'=>{ids[number]}, 'post_content'=>'{text}']);"
             start = f"$_SERVER['HTTP_HOST']='x'; require '{root}/wp-load.php';"
-            _quiet(["php", "-r", start + update])
+            quiet(["php", "-r", start + update])
             return f"/?p={ids[number]}"
 
         posts = {f"/?p={one}" for one in ids}
@@ -289,7 +291,8 @@ def wordpress(folder: Path, n_pages: int) -> Iterator[Site]:
             )
 
 
-def _quiet(command: list[object], **environment: str) -> str:
+def quiet(command: list[object], **environment: str) -> str:
+    """Run a command; return what it prints, or raise with what it says."""
     done = subprocess.run(
         [str(one) for one in command],
         env={**os.environ, **environment},
@@ -309,16 +312,16 @@ def _repository(folder: Path, n_files: int, n_commits: int = 30) -> Path:
     repo = folder / "project.git" / "work"
     repo.mkdir(parents=True)
     git = ["git", "-C", str(repo), "-c", "user.name=a", "-c", "user.email=a@site.test"]
-    _quiet([*git, "init", "-q"])
+    quiet([*git, "init", "-q"])
     for number in range(n_files):
         place = repo / f"part{number % 7}"
         place.mkdir(exist_ok=True)
         (place / f"file{number}.txt").write_text(f"The manifold text of file {number}.\n")
-    _quiet([*git, "add", "-A"])
-    _quiet([*git, "commit", "-qm", "first"])
+    quiet([*git, "add", "-A"])
+    quiet([*git, "commit", "-qm", "first"])
     for number in range(n_commits):
         _change(repo, number % n_files, f"more {number}")
-    _quiet([*git, "tag", "v1"])
+    quiet([*git, "tag", "v1"])
     return repo
 
 
@@ -326,7 +329,7 @@ def _change(repo: Path, number: int, more: str) -> None:
     git = ["git", "-C", str(repo), "-c", "user.name=a", "-c", "user.email=a@site.test"]
     path = repo / f"part{number % 7}" / f"file{number}.txt"
     path.write_text(path.read_text() + f"{more}\n")
-    _quiet([*git, "commit", "-qam", f"file {number}: {more}"])
+    quiet([*git, "commit", "-qam", f"file {number}: {more}"])
 
 
 def _apache(folder: Path, port: int, more: str) -> list[str]:
@@ -426,6 +429,8 @@ def cgit(folder: Path, n_pages: int) -> Iterator[Site]:
             "manifold",
             edit,
             lambda url: way.fullmatch(url) is not None,
+            # Its summary, log and last commit change as well; what is named by a hash or tag not.
+            lambda url: re.search(r"[0-9a-f]{40}|h=v1|work-1|/tag/", url) is None,
         )
 
 

@@ -1,9 +1,10 @@
 """Stock applications crawled with what `recrawl init` would do; judged by their server's log.
 
-    python bench/applications.py [NAME ...] [--pages 100] [--later 90]
+    python bench/applications.py [NAME ...] [--pages 100] [--later 120]
 
 DokuWiki, MediaWiki on SQLite, WordPress on MariaDB, gitweb and cgit, listings of Apache and nginx,
-as Debian packages them; filled, crawled once, then crawled on while pages are edited through the
+as Debian packages them; builds of Sphinx and MkDocs, Roundup, as PyPI has them; a blog and a list
+in facets by small scripts: filled, crawled once, then crawled on while pages are edited through the
 application. What is not installed is skipped.
 
 Bars: every content page is fetched and found; at most 15 % of the requests of the first pass go to
@@ -22,8 +23,10 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from application_builds import BUILDS
 from application_sites import APPLICATIONS, Missing, Site
 
+SITES = {**APPLICATIONS, **BUILDS}
 RUN = [sys.executable, "-m", "recrawl"]
 WASTE, CHANGING = 0.15, 0.80
 
@@ -126,7 +129,8 @@ def go_on(site: Site, folder: Path, judged: Judged, seconds: float) -> None:
         running.terminate()
         running.wait()
     judged.later = len(seen)
-    judged.later_changing = sum(site.content(url) or site.way(url) for _, url in seen)
+    changes = site.changes or (lambda url: site.content(url) or site.way(url))
+    judged.later_changing = sum(changes(url) for _, url in seen)
     for url, at in edited.items():
         after = [when - at for when, asked in seen if asked == url and when > at]
         if after:
@@ -155,7 +159,7 @@ def tell(judged: Judged, *, verbose: bool) -> None:
 def main() -> None:
     """Crawl and count."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", default=list(APPLICATIONS))
+    parser.add_argument("names", nargs="*", default=list(SITES))
     parser.add_argument("--pages", type=int, default=100)
     parser.add_argument("--later", type=float, default=120.0, help="seconds; 0: first pass only")
     parser.add_argument("--verbose", action="store_true")
@@ -167,7 +171,7 @@ def main() -> None:
             folder = options.keep / name if options.keep else Path(made)
             folder.mkdir(parents=True, exist_ok=True)
             try:
-                with APPLICATIONS[name](folder, options.pages) as site:
+                with SITES[name](folder, options.pages) as site:
                     judged = Judged(name)
                     first_pass(site, folder, judged)
                     if options.later:

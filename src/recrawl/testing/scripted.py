@@ -36,7 +36,7 @@ class ScriptedFetcher(Fetcher):
     """Answers from a script, and remembers what it was asked.
 
     Each URL has a list of replies; the last one is repeated for ever. What is not in the script is
-    a 404.
+    answered by ``fallback``: a 404 unless another is set.
 
     Parameters
     ----------
@@ -48,6 +48,7 @@ class ScriptedFetcher(Fetcher):
         self.requests: list[Request] = []
         self.in_flight: Counter[str] = Counter()
         self.most_in_flight: Counter[str] = Counter()
+        self.fallback: Reply = lambda request: FetchResponse(url=request.url, status=404)
         self._clock = clock
         self._access_s = access_s
         self._replies: dict[str, deque[Reply]] = defaultdict(deque)
@@ -92,9 +93,7 @@ class ScriptedFetcher(Fetcher):
         return bounded(self._answer(request), max_bytes, truncate=truncate, pages_only=pages_only)
 
     def _answer(self, request: Request) -> FetchResponse:
-        replies = self._replies.get(request.url)
-        if not replies:
-            return FetchResponse(url=request.url, status=404)
+        replies = self._replies.get(request.url) or deque([self.fallback])
         reply = replies.popleft() if len(replies) > 1 else replies[0]
         if isinstance(reply, FetchError):
             raise reply

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from recrawl.crawler.control.doubts import is_doubted, page_of_version
-from recrawl.crawler.control.gists import gist, is_near
+from recrawl.crawler.control.doubts import continues, is_doubted, page_of_version
+from recrawl.crawler.control.gists import gist, is_list, is_near
 from recrawl.crawler.control.yields import AddressYields
 from recrawl.terms import Lease, Outcome, PageState, PageUpdate, Visit
 
@@ -296,3 +296,133 @@ def test_a_page_that_is_put_off_again_waits_once() -> None:
     assert put_off > 10
     assert all(yields.due_s(one, NOW_S) > NOW_S for one in pages[-5:])
     assert yields.n_put_off == put_off
+
+
+def repository(n: int, order: list[str]) -> list[str]:
+    """Addresses of n files, each in several views, and what each folder looked like at a tag."""
+    files = [f"part{number % 7}/file{number}.txt" for number in range(n)]
+    return [f"/work/{view}/{file}" for file in files for view in order]
+
+
+def test_other_views_of_what_is_known_bring_nothing_whatever_they_say() -> None:
+    """History, differences and source of each file are left to a small share of the requests."""
+    paths = repository(100, ["tree", "log", "plain", "diff"])
+
+    seen = crawled(AddressYields(), paths, [f"text {number}" for number in range(len(paths))])
+
+    visited_paths = [paths[number] for number in seen]
+    assert sum("/tree/" in path for path in visited_paths) == 100
+    assert len(visited_paths) <= 115
+
+
+def test_a_part_of_a_site_that_is_called_like_a_view_is_visited_whole() -> None:
+    """Nothing that they could be views of is known; at the root the name is that of a part."""
+    paths = [f"/log/2024/post{number}" for number in range(100)]
+    paths += [f"/blog/history/post{number}" for number in range(100)]
+
+    seen = crawled(AddressYields(), paths, [f"text {number}" for number in range(200)])
+
+    assert len(seen) == 200
+
+
+def test_the_same_asked_for_of_many_paths_is_left_after_a_few() -> None:
+    """A tag of a repository or a way to show it; a page's number brings what is new."""
+    paths = [f"/tree/d{number}{query}" for query in ("", "?h=v1") for number in range(60)]
+    paths += [f"/tag/t{number}?page={page}" for number in range(30) for page in (2, 3)]
+    words = [f"{name}{number}" for number in range(60) for name in ("a", "b", "c", "d", "e", "f")]
+
+    yields, asked = AddressYields(), []
+    for number, path in enumerate(paths):
+        one = lease(number, path)
+        if yields.due_s(one, NOW_S) > NOW_S:
+            continue
+        asked.append(path)
+        place = int(path.split("?")[0].rsplit("d" if "tree" in path else "t")[-1])
+        text = " ".join(words[6 * place : 6 * place + 6] * 3)
+        text = f"{text} {path}" if "page=" in path else text
+        yields.observe(replace(visited(one, text), gist=gist(text, one.url)))
+
+    assert sum("h=v1" in path for path in asked) <= 4
+    assert sum("page=" in path for path in asked) == 60
+
+
+def test_a_variant_that_was_visited_first_is_still_the_variant() -> None:
+    """What came with a parameter and says the same brings nothing, in whatever order."""
+    yields, n_asked = AddressYields(), 0
+    for number in range(100):
+        for query in ("?layout=wide", ""):
+            one = lease(2 * number + (not query), f"/p/{number}{query}")
+            if yields.due_s(one, NOW_S) > NOW_S:
+                assert query
+                continue
+            n_asked += bool(query)
+            text = " ".join(f"word{number}-{place}" for place in range(20))
+            yields.observe(replace(visited(one, text), gist=gist(text, one.url)))
+
+    assert n_asked <= 8
+
+
+def test_lists_in_facets_that_lead_to_what_is_known_are_left_after_a_few() -> None:
+    """All combinations of four choices; the things that they list are visited."""
+    choices = {name: range(5) for name in ("state", "label", "assignee", "milestone")}
+    chosen: list[dict[str, int]] = [{}]
+    for name, values in choices.items():
+        chosen += [{**one, name: value} for one in chosen for value in values]
+    lists = ["/things?" + "&".join(f"{k}={v}" for k, v in one.items()) for one in chosen[1:]]
+    paths = [f"/things/{number}" for number in range(100)] + lists
+    yields, asked = AddressYields(), []
+
+    for number, path in enumerate(paths):
+        one = lease(number, path)
+        if yields.due_s(one, NOW_S) > NOW_S:
+            continue
+        asked.append(path)
+        is_list = path in lists
+        text = " ".join(f"thing{(number * place) % 97}" for place in range(1, 12))
+        told = replace(visited(one, path), gist=gist(text if is_list else path, one.url))
+        yields.observe(replace(told, told_news=False if is_list else None))
+
+    assert len(lists) > 1_000
+    assert len(set(asked) & set(lists)) <= 50
+    assert len(set(asked) - set(lists)) == 100
+
+
+def test_pages_of_several_parameters_are_visited_whole_beside_those_that_bring_nothing() -> None:
+    """One script for all, as portals have it; ways to log in and to send were tried before."""
+    poor = [f"/index.php?option=user&view=window&from=p{number}" for number in range(100)]
+    good = [f"/index.php?option=content&view=article&id={number}" for number in range(100)]
+    paths = poor + good
+
+    seen = crawled(AddressYields(), paths, [None] * 100 + [f"text {n}" for n in range(100)])
+
+    assert set(range(100, 200)) <= set(seen)
+    assert len(seen) <= 120
+
+
+@pytest.mark.parametrize(
+    ("text", "anchors", "listed"),
+    [
+        ("Thing 1 Thing 2 Thing 3", ["Thing 1", "Thing 2", "Thing 3"], True),
+        ("the text of a page with one link", ["one link", "home"], False),
+        ("", [], True),
+    ],
+)
+def test_a_list_says_what_its_links_say(text: str, anchors: list[str], listed: bool) -> None:
+    """Most of its words are theirs."""
+    assert is_list(text, anchors) is listed
+
+
+@pytest.mark.parametrize(
+    ("query", "other", "on"),
+    [
+        ("page=9", "page=10", True),
+        ("page=2&state=open", "state=open&page=3", True),
+        ("page=2", "page=1", False),
+        ("page=2&state=open", "page=3&state=closed", False),
+        ("state=open", "state=closed", False),
+        ("page=2", "page=3&state=open", False),
+    ],
+)
+def test_a_list_goes_on_where_one_number_is_larger(query: str, other: str, on: bool) -> None:
+    """Then it has led to something, though all that it lists is known."""
+    assert continues(f"{A}/things?{query}", f"{A}/things?{other}") is on

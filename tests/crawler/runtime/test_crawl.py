@@ -828,3 +828,37 @@ def test_a_page_that_came_back_is_found_again_before_the_longest_interval() -> N
     assert details is not None
     assert details.state is PageState.INDEXED
     assert virtual.frontier.facts()["returned"] == 1.0
+
+
+def test_pages_whose_titles_alone_differ_are_pages_of_their_own() -> None:
+    """As those of trackers, which show everybody a form: none is put off as a copy of another."""
+
+    async def main() -> VirtualCrawl:
+        virtual = virtual_crawl()
+        paths = [f"/issue{number}" for number in range(150)]
+        virtual.web.page("http://a.test/", "home", *paths)
+        for number, path in enumerate(paths):
+            body = f"<title>Broken thing no. {number}w</title><main>Created today by admin</main>"
+            answer = FetchResponse(f"http://a.test{path}", 200, body.encode(), "text/html")
+            virtual.web.reply(answer.url, answer)
+        await virtual.run_for(900.0)
+        return virtual
+
+    virtual = run_virtually(main())
+    assert all(virtual.web.asked(f"http://a.test/issue{number}") for number in range(150))
+
+
+def test_a_list_is_followed_to_its_end_though_its_first_pages_list_what_is_known() -> None:
+    """What only the last page of it leads to is visited."""
+
+    async def main() -> VirtualCrawl:
+        virtual = virtual_crawl()
+        things = [f"/thing{number}" for number in range(14)]
+        virtual.web.page("http://a.test/", "home", "/list?page=1", *things)
+        for page, thing in enumerate(things, 1):
+            on = f"/list?page={page + 1}" if page < len(things) else "/hidden"
+            virtual.web.page(f"http://a.test/list?page={page}", f"x x x x part{page}w", thing, on)
+        await virtual.run_for(900.0)
+        return virtual
+
+    assert run_virtually(main()).web.asked("http://a.test/hidden")

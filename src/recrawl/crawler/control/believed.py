@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from recrawl.crawler.control.births import NewPages
 from recrawl.crawler.control.change_times import ChangeTimes
+from recrawl.crawler.control.doubts import group_of
 from recrawl.crawler.control.evidence import Evidence
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.scope import Weights
 from recrawl.crawler.control.signal_sources import SignalSources
-from recrawl.crawler.control.urls import folder_of, host_of
+from recrawl.crawler.control.urls import host_of
 
 if TYPE_CHECKING:
     from recrawl.crawler.control.revisits import RevisitControl
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Believed"]
 
+_PROVEN_PAGES: Final = 10  # of a kind of address, visited so often without a change: it has none
+_PROVEN_VISITS: Final = 3
 _OCTAVES: Final = (-11, 13)  # of a prior of once in two weeks: from once in 80 years to 5 minutes
 
 
@@ -44,7 +47,7 @@ class Believed:
         prior_shape: float,
         half_lives: Weights | None = None,
     ) -> None:
-        self.groups = np.zeros((2, 0), np.int64)  # host and folder of each row
+        self.groups = np.zeros((2, 0), np.int64)  # host and kind of address of each row
         self.told_clocks: ToldClocks | None = None  # of a policy that foresees
         self._rules = rules
         self._budget_per_s = budget_per_s
@@ -55,17 +58,22 @@ class Believed:
         self._change_times = ChangeTimes()
         self._half_lives = half_lives
         self._trust: dict[int, float] = {}
+        self._visits = np.zeros((2, 0), np.int64)  # of each row: intervals told, changes in them
         self._names: tuple[dict[str, int], dict[str, int]] = ({}, {})
 
     def learn(self, evidence: Evidence) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Learn pages anew; return their change rates, 1/s, and the errors of the logarithms."""
         control, rows = self.control_of(evidence.page_ids)
         for level, (names, name_of) in enumerate(
-            zip(self._names, (host_of, folder_of), strict=True)
+            zip(self._names, (host_of, group_of), strict=True)
         ):
             self.groups[level, rows] = [
                 names.setdefault(name_of(url), len(names)) for url in evidence.urls
             ]
+        n = rows.size
+        told_of = np.bincount(evidence.page, minlength=n)
+        moved = np.bincount(evidence.page, evidence.changed, minlength=n).astype(np.int64)
+        self._visits[:, rows] = np.maximum(self._visits[:, rows], [told_of, moved])
         if self._half_lives is not None:
             lives = [self._half_lives.of(url) for url in evidence.urls]
             control.fade(rows, np.array(lives, np.float64))
@@ -97,6 +105,17 @@ class Believed:
         rows = [self._rows.get(page_id, -1) for page_id in page_ids.tolist()]
         hosts = [int(self.groups[0, row]) if row >= 0 else -1 for row in rows]
         return np.array([self._trust.get(host, np.nan) for host in hosts], np.float64)
+
+    def never_change(self, page_ids: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Tell which pages are of a kind of address of which none was ever seen to change.
+
+        Once ten of them were visited three times: what a version is called by holds for good.
+        """
+        _, rows = self.control_of(page_ids)
+        group, n_groups = self.groups[1], int(self.groups[1].max(initial=-1)) + 1
+        known = np.bincount(group[self._visits[0] >= _PROVEN_VISITS - 1], minlength=n_groups)
+        moved = np.bincount(group, self._visits[1], minlength=n_groups)
+        return np.asarray(((known >= _PROVEN_PAGES) & (moved == 0))[group[rows]])
 
     def expect_births(self, new_pages: Mapping[int, NewPages]) -> None:
         """Go by what visits of pages are learned to bring that is new."""
@@ -130,4 +149,5 @@ class Believed:
         self._control.grow(np.append(kept, np.ones(len(known) - kept.size)))
         fresh = np.zeros((2, len(known) - self.groups.shape[1]), np.int64)
         self.groups = np.concatenate([self.groups, fresh], axis=1)
+        self._visits = np.concatenate([self._visits, fresh], axis=1)
         return self._control, np.array(rows, np.int64)

@@ -9,14 +9,18 @@ import mimetypes
 import re
 from typing import Final
 
-from recrawl.crawler.control.urls import path_of
+from recrawl.crawler.control.urls import folder_of, path_of
 
 __all__ = [
+    "continues",
+    "group_of",
     "is_doubted",
     "less_specific",
     "page_of_version",
+    "parallels",
     "shape_of_doubt",
     "suffix_of",
+    "thing_of_view",
     "without_hashes",
 ]
 
@@ -24,7 +28,8 @@ _DOUBTS: Final = re.compile(
     r"""(?:^|[?&;])(?:
         (?:action|do|act|mode|view|op|cmd|task|a|what|printable|share|replytocom|diff|oldid|rev|revs
           |revision|rev1|rev2|sessionid|session|sid|phpsessid|jsessionid|token|redirect|redirect_to
-          |returnto|return|sort|order|orderby|dir|idx|media|tab|format|output|feed|veaction)=
+          |returnto|return|sort|order|orderby|dir|idx|media|tab|format|output|feed|veaction
+        |search|query|keywords?|filter)=
         (?:edit|submit|history|diff|recent|revisions|revert|login|logout|register|signup|index|media
           |mediamanager|export_\w+|backlink|draft|preview|print|printable|email|share|raw|info|delete
           |protect|watch|unwatch|purge|credits|blame|snapshot|patch|log|shortlog|rss|atom|subscribe
@@ -38,6 +43,12 @@ _PLACES: Final = re.compile(
         (?:special(?::|%3a)|(?:wp-)?(?:admin|login)(?:\.\w+)?(?:/|$)
           |(?:log|sign)[-_]?(?:in|up|out)(?:\.\w+)?(?:/|$)|register(?:\.\w+)?(?:/|$)
           |(?:lost-?password|cart|basket|checkout)(?:\.\w+)?(?:/|$))""",
+    re.VERBOSE | re.IGNORECASE,
+)
+# Another view of what a page shows: its history, its differences, its source, a form to change it.
+_VIEW: Final = re.compile(
+    r"""/(?:logs?|history|revisions?|diffs?|blame|annotate|raw|plain|commits?|changesets?|compare|refs
+        |patch|snapshots?|atom|edit|print|share|backlinks)(?=/|$)""",
     re.VERBOSE | re.IGNORECASE,
 )
 # Of a parameter that often only names a page, the value must speak against it.
@@ -62,7 +73,7 @@ _READ: Final = re.compile(r"text/|application/(?:pdf|xml|xhtml|rss|atom|json|.*\
 def is_doubted(url: str) -> bool:
     """Tell whether an address speaks against a page: edit, diff, login, sort, an archive ..."""
     path, _, query = path_of(url).partition("?")
-    if _PLACES.search(path):
+    if _PLACES.search(path) or _view(path) is not None:
         return True
     if not query:
         return bool(_HASH_SEGMENT.search(path)) or _is_file(path)
@@ -90,6 +101,50 @@ def page_of_version(url: str) -> str | None:
     return f"{base}?{'&'.join(kept)}" if kept else base
 
 
+def continues(url: str, other: str) -> bool:
+    """Tell whether a list goes on at another address: one number in its query is larger there."""
+    (base, _, query), (other_base, _, other_query) = url.partition("?"), other.partition("?")
+    one, two = dict(part[::2] for part in _parts(query)), dict(p[::2] for p in _parts(other_query))
+    if base != other_base or one.keys() != two.keys():
+        return False
+    moved = [(one[name], two[name]) for name in one if one[name] != two[name]]
+    if len(moved) != 1 or not all(value.isdecimal() for value in moved[0]):
+        return False
+    return (len(moved[0][0]), moved[0][0]) < (len(moved[0][1]), moved[0][1])
+
+
+def _parts(query: str) -> list[tuple[str, str, str]]:
+    return [part.partition("=") for part in query.replace(";", "&").split("&")[:50]]
+
+
+def _view(path: str) -> re.Match[str] | None:
+    """Return the folder by which a path names a view; one at the root names a part of the site."""
+    return _VIEW.search(path, path.find("/", 1)) if "/" in path[1:] else None
+
+
+def thing_of_view(url: str) -> str | None:
+    """Return what a view is one of, as :func:`parallels` names it; None: it is none by its words.
+
+    ``/work/log/a.txt`` is a view of what ``/work/*/a.txt`` names.
+    """
+    path = path_of(url).partition("?")[0].rstrip("/")
+    found = _view(path)
+    if found is None or found.end() == len(path):
+        return None
+    return f"{path[: found.start()]}/*{path[found.end() :]}"
+
+
+def parallels(url: str) -> list[str]:
+    """Return an address's path with one of its folders left open, for each of them.
+
+    Two addresses that have one in common differ in one folder only: they may be two views of one
+    thing, or the same thing in two languages.
+    """
+    parts = path_of(url).partition("?")[0].rstrip("/").split("/")
+    places = range(1, min(len(parts) - 1, _MOST_PARTS))
+    return ["/".join([*parts[:place], "*", *parts[place + 1 :]]) for place in places]
+
+
 def less_specific(url: str) -> list[str]:
     """Return the addresses with one parameter less, and with none."""
     base, _, query = url.partition("?")
@@ -106,6 +161,28 @@ def shape_of_doubt(name: str, value: str) -> str:
     if _HASH_VALUE.search(part):
         return f"{name[:100]}=#"
     return part if _speaks_against(part) else f"{name[:100]}=*"
+
+
+def group_of(url: str) -> str:
+    """Return the pages that change alike for all that an address says: a folder's of one shape.
+
+    Versions have a group of their own, whether by a hash, by a parameter or by another view: it is
+    soon learned that they never change, without a doubt of the pages beside them.
+    """
+    path, mark, query = path_of(url).partition("?")
+    view = _view(path)
+    shape = "" if view is None else view[0]
+    shape += "/#" if _HASH_SEGMENT.search(path) else ""
+    if mark:
+        shape += "?" + "&".join(
+            sorted({_name_of(part) for part in query.replace(";", "&").split("&")[:_MOST_PARTS]})
+        )
+    return f"{folder_of(url)}{shape}"
+
+
+def _name_of(part: str) -> str:
+    name = part.partition("=")[0][:100]
+    return f"{name}=#" if _HASH_VALUE.search(part) else name
 
 
 def suffix_of(url: str) -> str | None:

@@ -2,12 +2,13 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 import numpy as np
 import xxhash
 
-__all__ = ["Gist", "content_hash", "gist", "is_near"]
+__all__ = ["Gist", "content_hash", "gist", "is_list", "is_near"]
 
 _FEW_WORDS: Final = 10  # texts of fewer are alike by chance
 _NAMES: Final = re.compile(r"[^\w]+|_")
@@ -16,6 +17,7 @@ _SHORT: Final = 3  # characters of a name: shorter ones are looked for as whole 
 _SIGNS: Final = ".,:;!?()[]'\""
 _MOST: Final = 50_000  # characters that count
 _VARIED: Final = 0.25  # of the words differ: below, their order is what a text says
+_LIST: Final = 0.7  # of the words of a list are in links
 _NEAR: Final = 12  # bits of 64 in which texts differ that share five words of six
 
 
@@ -70,6 +72,13 @@ def content_hash(text: str) -> int:
     if len(set(words)) >= _VARIED * len(words):
         words.sort()
     return xxhash.xxh3_64_intdigest(" ".join(words).encode("utf-8", "replace"))
+
+
+def is_list(text: str, anchors: Iterable[str]) -> bool:
+    """Tell whether a page says next to nothing but what its links say."""
+    linked = set(" ".join(anchors).casefold().split())
+    words = text[:_MOST].casefold().split()
+    return sum(word in linked for word in words) >= _LIST * len(words)
 
 
 def is_near(one: int, other: int) -> bool:

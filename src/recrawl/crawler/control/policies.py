@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 from typing_extensions import override
 
 from recrawl.crawler.control.believed import Believed
@@ -30,6 +31,7 @@ _LEAD: Final = 1.1
 _MORE: Final = 0.02  # of the visits, by which the worth of one more is found
 _LEAST_RATE_PER_S: Final = 1e-12  # once in thirty thousand years; less would overflow
 _MEASURES: Final[Mapping[str, str]] = {"uniform": "uniform", "proportional": "proportional"}
+_LEAST_SHARE: Final = 1e-3
 _FOLDERS: Final = 10_000  # whose latest changes are kept, for people
 _KEPT: Final = 20
 _RECENT_S: Final = 7 * 86_400.0
@@ -82,6 +84,8 @@ class ByWorth(_Planned, RevisitPolicy):
         control, rows = self._believed.control_of(pages.page_ids)
         weights = np.ones(len(control))
         weights[rows] = pages.weights if np.any(pages.weights > 0) else 1.0
+        wanted = weights[rows]
+        weights[rows] *= _worth_of_versions(self._believed.never_change(pages.page_ids))
         control.grow(weights)
         # A visit by a clock that was ahead counts as of now, or its page would wait till then.
         last_visits = np.minimum(pages.last_visit_s, now_s)
@@ -103,14 +107,14 @@ class ByWorth(_Planned, RevisitPolicy):
         )
         fresh = control.beliefs.freshness(rows, brought)
         more = control.beliefs.freshness(rows, (1.0 + _MORE) * brought)
-        gained = float(weights[rows] @ (more - fresh))
+        gained = float(wanted @ (more - fresh))
         return Schedule(
             crawl_rates,
             decision.due[rows],
             decision.price,
-            float(np.average(fresh, weights=weights[rows])),
+            float(np.average(fresh, weights=wanted)),
             int(np.sum(decision.intervals[rows] >= 0.999 * control.bounds[2])),
-            worth=gained / max(_MORE * float(brought.sum() * weights[rows].mean()), 1e-300),
+            worth=gained / max(_MORE * float(brought.sum() * wanted.mean()), 1e-300),
         )
 
 
@@ -153,6 +157,18 @@ class ByForesight(ByWorth):
         # What is brought forward is not late, or its next interval would be shortened for it.
         planned = np.minimum(question.pages.last_visit_s + 1.0 / made.crawl_rates, question.now_s)
         return replace(made, due=np.maximum(made.due, planned), foreseen=True)
+
+
+def _worth_of_versions(never: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return by what the weights of pages are multiplied that are of a kind that never changes.
+
+    What little is known of a page's changes leaves room for rates at which a visit would be worth
+    it, and there may be a hundred such pages for one that changes. An interval grows with the root
+    of what a page is worth less: so all of them together get at most half as many visits as others.
+    """
+    n_never = int(np.count_nonzero(never))
+    share = 0.5 * (never.size - n_never) / max(n_never, 1)
+    return np.where(never, min(max(share, _LEAST_SHARE), 1.0) ** 2, 1.0)
 
 
 class FixedRates(_Planned, RevisitPolicy):

@@ -234,7 +234,8 @@ class RevisitControl:
             return np.zeros(rows.size)
         passed, speeds = self.clocks.read(rows, self.last[rows], now)
         self._speeds[rows] = speeds
-        return np.asarray(passed / speeds - (now - self.last[rows]))
+        # What announces changes of these pages would have told of those that clocks only guess.
+        return np.asarray(self._silent[rows] * (passed / speeds - (now - self.last[rows])))
 
     def by_worth(self, rows: Integers, now: float, n_visits: int) -> Vector:
         """Set the price to what is worth so many visits now; return dues in the order of worth.

@@ -4,16 +4,17 @@ One script of a site can have an address for every page, and a hundred for each 
 sort or log in; a directory of archives has thousands that nobody can read. Addresses are of kinds:
 
 - with a query, by shape: path, names of parameters, and the values of those parameters that have
-  few; and by the same shape whatever the path, which speaks for a path of which nothing is known;
+  few; by the same shape whatever the path, which speaks for a path of which nothing is known; and
+  all of a path with several parameters, as where lists are chosen from;
 - without, by the ending of the file's name, and by the branch of the site that they lie in.
 
 The first of a kind are visited like any other page; what they bring (a page that was not known, or
 nothing) is a coin tossed, and while the chance that the next brings something is small, few more
 are tried. A copy brings nothing, whatever the order of its words; nor does a page that says nearly
-what it says without one of its parameters, nor a version of a page that is known. What speaks
-against an address (:mod:`recrawl.crawler.control.doubts`) makes its kind prove itself sooner, and
-all that is doubted on a host together is held to a small share of what the host has brought:
-evidence overrides it.
+what it says without one of its parameters, nor a version or another view of a page that is known,
+nor a list by a query that leads to nothing but pages that are known. What speaks against an address
+(:mod:`recrawl.crawler.control.doubts`) makes its kind prove itself sooner, and all that is doubted
+on a host together is held to a small share of what the host has brought: evidence overrides it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,8 +27,10 @@ from recrawl.crawler.control.doubts import (
     is_doubted,
     less_specific,
     page_of_version,
+    parallels,
     shape_of_doubt,
     suffix_of,
+    thing_of_view,
     without_hashes,
 )
 from recrawl.crawler.control.gists import Gist, is_near
@@ -38,15 +41,18 @@ __all__ = ["LITTLE", "AddressYields"]
 
 LITTLE: Final = "addresses of its kind have brought nothing new: only few of them are tried"
 _FEW: Final = 8  # values of a parameter that are told apart; one with more of them names pages
-_TRIES: Final = 6  # of a shape, before what it brings is looked at
+_TRIES: Final = 5  # of a shape, before what it brings is looked at
 _DOUBTED_TRIES: Final = 2
-_BROAD_TRIES: Final = 8  # of a branch, or of a shape whatever the path
+_BROAD_TRIES: Final = 8  # of a branch of the site, or an ending
+_MODE_TRIES: Final = 3  # of what is asked for in the same way of many paths
 _LEAST_YIELD: Final = 0.15  # chance that one more brings something
 _PRIOR: Final = (1.0, 1.0)  # of bringing something, and nothing
 _DOUBTED_PRIOR: Final = (0.2, 1.8)
+_MODE_PRIOR: Final = (0.7, 1.3)
 _PROVEN: Final = 0.4  # chance from which on a kind is no longer doubted
-_DOUBTED_SHARE: Final = 0.08  # of the pages that a host has brought may be tried of what is doubted
+_DOUBTED_SHARE: Final = 0.05  # of the pages that a host has brought may be tried of what is doubted
 _DOUBTED_FIRST: Final = 3  # and so many before it has brought any
+_WITH_SEVERAL: Final = 4  # kinds of an address with several parameters
 _TRICKLE_S: Final = 3 * 3_600.0  # between two tries of a kind that brings nothing
 _MOST_WAITING: Final = 20_000  # of a kind, that are told of when it proves worth it
 _NOT_SEEN: Final = frozenset(
@@ -58,6 +64,7 @@ _TROUBLE: Final = frozenset(
 )
 _MOST_KINDS: Final = 100_000
 _MOST_SIGNATURES: Final = 200_000
+_MOST_THINGS: Final = 500_000
 
 
 @dataclass(slots=True, eq=False)
@@ -67,35 +74,41 @@ class _Kind:
     name: str
     is_doubted: bool = False
     is_broad: bool = False  # holds back only what is known to bring little
+    is_mode: bool = False  # the same is asked for of many paths: likely another face of each
     tries: int = 0  # visited, or handed out to be
     brought: int = 0
     nothing: int = 0
+    twins: int = 0  # of those, that say what they say without a parameter: they count twice
     next_s: float = 0.0  # when one more may be tried
     waiting: dict[int, int] = field(default_factory=dict)  # hosts of pages that are put off
 
     @property
     def likely(self) -> float:
         """Chance that one more brings something: the mean of its beta posterior."""
-        good, bad = _DOUBTED_PRIOR if self.is_doubted else _PRIOR
-        return (self.brought + good) / (self.brought + self.nothing + good + bad)
+        plain = _MODE_PRIOR if self.is_mode else _PRIOR
+        good, bad = _DOUBTED_PRIOR if self.is_doubted else plain
+        return (self.brought + good) / (self.brought + self.nothing + self.twins + good + bad)
 
     @property
     def first(self) -> int:
         """Tries before what it brings is looked at."""
-        few = _DOUBTED_TRIES if self.is_doubted else _TRIES
-        return max(few, _BROAD_TRIES) if self.is_broad and not self.is_doubted else few
+        if self.is_doubted:
+            return _DOUBTED_TRIES
+        if self.is_mode:
+            return _MODE_TRIES
+        return _BROAD_TRIES if self.is_broad and "?" not in self.name else _TRIES
 
     @property
     def is_known(self) -> bool:
         """True when enough was seen of it to go by."""
-        return self.brought + self.nothing >= self.first
+        return self.brought + self.nothing + self.twins >= self.first
 
     @property
     def n_welcome(self) -> float:
         """How many more may be tried now."""
         if self.likely < _LEAST_YIELD and (self.is_doubted or self.is_known or not self.is_broad):
             return max(self.first - self.tries, 0)
-        if self.is_broad:
+        if self.is_broad and "?" not in self.name:
             return inf
         on_their_way = self.tries - self.brought - self.nothing
         return max(self.first, self.brought) - on_their_way
@@ -118,9 +131,11 @@ class AddressYields:
     def __init__(self) -> None:
         self._values: dict[tuple[str, str], set[str]] = {}
         self._kinds: dict[tuple[str, ...], _Kind] = {}
-        self._texts: set[int] = set()
+        self._texts: dict[int, str] = {}  # to the first address that says it, if it has a query
+        self._credited: set[str] = set()  # of those, that count as new
         self._near: dict[int, int] = {}  # by page
         self._visited: set[int] = set()
+        self._things: set[int] = set()  # what pages that are held may have other views of
 
     def recall(self, visited: Iterable[tuple[str, PageState, bytes | None]]) -> None:
         """Learn from pages that were visited before: address, state, signature."""
@@ -132,6 +147,7 @@ class AddressYields:
                 self._doubted(host_of(url)).tries += 1
             for kind in found:
                 kind.tries += 1
+            self._keep_things(url, state)
             self._count(url, found, state is PageState.INDEXED and self._is_new(url, signature))
 
     def observe(self, update: PageUpdate) -> list[tuple[int, int]]:
@@ -150,18 +166,22 @@ class AddressYields:
             if len(self._visited) > _MOST_SIGNATURES:
                 self._visited.clear()
             self._visited.add(hash(url))
+            self._keep_things(url, update.state)
             if lease.kind is Kind.FEED:
                 new = update.told_news is not False
             else:
-                new = update.state is PageState.INDEXED and (
+                says_more = (
                     self._is_new(url, update.signature)
                     if update.gist is None
                     else self._says_more(url, Gist(*update.gist))
                 )
-            self._count(url, found, new, is_trouble=outcome in _TROUBLE)
+                new = update.state is PageState.INDEXED and says_more
+                new &= update.told_news is not False
+            is_twin = not new and update.gist is not None and self._is_twin(url, update.gist[2])
+            self._count(url, found, new, is_trouble=outcome in _TROUBLE, is_twin=is_twin)
         welcome = []
         for kind in (*found, self._doubted(host_of(url))):
-            free = int(min(kind.n_welcome, len(kind.waiting)))
+            free = int(max(min(kind.n_welcome, len(kind.waiting)), 0))
             following = list(islice(kind.waiting, free))
             welcome += [(page_id, kind.waiting.pop(page_id)) for page_id in following]
         return welcome
@@ -204,17 +224,35 @@ class AddressYields:
         return sorted(poor, key=lambda row: -row[1])[:limit]
 
     def _count(
-        self, url: str, found: list[_Kind], is_new: bool, *, is_trouble: bool = False
+        self,
+        url: str,
+        found: list[_Kind],
+        is_new: bool,
+        *,
+        is_trouble: bool = False,
+        is_twin: bool = False,
     ) -> None:
-        page = page_of_version(url)
+        page, thing = page_of_version(url), thing_of_view(url)
         is_new = is_new and (page is None or hash(page) not in self._visited)
+        is_new = is_new and (thing is None or hash((host_of(url), thing)) not in self._things)
         for kind in found:
             if is_trouble and kind.is_broad:
                 kind.tries = max(kind.tries - 1, 0)
                 continue
             kind.brought += is_new
             kind.nothing += not is_new
+            kind.twins += is_twin
         self._doubted(host_of(url)).brought += is_new
+        if is_new and "?" in url:
+            self._credited.add(url)
+
+    def _keep_things(self, url: str, state: PageState) -> None:
+        if state is not PageState.INDEXED or is_doubted(url) or page_of_version(url) is not None:
+            return
+        if len(self._things) > _MOST_THINGS:
+            self._things.clear()
+        host = host_of(url)
+        self._things.update(hash((host, thing)) for thing in parallels(url))
 
     def _is_new(self, url: str, told: bytes | int | None) -> bool:
         """Tell whether no other page of the host says the same; remember that this one does."""
@@ -222,10 +260,24 @@ class AddressYields:
             return True
         if len(self._texts) > _MOST_SIGNATURES:
             self._texts.clear()
+            self._credited.clear()
         mark = hash((host_of(url), told))
-        known = mark in self._texts
-        self._texts.add(mark)
-        return not known
+        first = self._texts.get(mark)
+        if first and url in less_specific(first):  # the variant is what brings nothing
+            self._take_back(first)
+            first = None
+        if first is None:
+            self._texts[mark] = url if "?" in url else ""
+        return first is None
+
+    def _take_back(self, url: str) -> None:
+        """Count what was visited first as bringing nothing: it is a variant of what came later."""
+        if url not in self._credited:
+            return
+        self._credited.discard(url)
+        for kind in self._kinds_of(url):
+            kind.brought -= kind.brought > 0
+            kind.nothing += 1
 
     def _says_more(self, url: str, told: Gist) -> bool:
         """Tell whether a page says more than another, or than the one that it is a variant of."""
@@ -235,9 +287,11 @@ class AddressYields:
         is_new = self._is_new(url, told.same)
         if told.nameless != told.same:
             is_new &= self._is_new(url, told.nameless)
-        return is_new and not any(
-            is_near(self._near.get(hash(base), 0), told.near) for base in less_specific(url)
-        )
+        return is_new and not self._is_twin(url, told.near)
+
+    def _is_twin(self, url: str, near: int) -> bool:
+        """Tell whether a page says nearly what it says without one of its parameters."""
+        return any(is_near(self._near.get(hash(base), 0), near) for base in less_specific(url))
 
     def _is_in_doubt(self, url: str, found: list[_Kind]) -> bool:
         return is_doubted(url) and not any(
@@ -250,12 +304,14 @@ class AddressYields:
             self._kinds[key] = _Doubted(f"{host}: whatever speaks against itself")
         return self._kinds[key]
 
-    def _kind(self, *key: str, doubted: bool = False, broad: bool = False) -> _Kind:
+    def _kind(
+        self, *key: str, doubted: bool = False, broad: bool = False, mode: bool = False
+    ) -> _Kind:
         if len(self._kinds) > _MOST_KINDS:
             self._make_room()
         found = self._kinds.get(key)
         if found is None:
-            found = self._kinds[key] = _Kind("".join(key[1:]), doubted, broad)
+            found = self._kinds[key] = _Kind("".join(key[1:]), doubted, broad, mode)
         return found
 
     def _make_room(self) -> None:
@@ -272,10 +328,12 @@ class AddressYields:
             path, words = without_hashes(path), f"?{self._words(host, path, query)}"
             kinds = [
                 self._kind("shape", host, path, words, doubted=doubted),
-                self._kind("any path", host, "/*", words, doubted=doubted, broad=True),
+                self._kind("any path", host, "/*", words, doubted=doubted, broad=True, mode=True),
             ]
             names = "&".join(shape_of_doubt(name, value) for name, _, value in _parts(query))
             kinds.append(self._kind("names", host, f"{path}?{names}", doubted=doubted, broad=True))
+            if "&" in names and not doubted:
+                kinds.append(self._kind("several", host, f"{path}?*&*", broad=True))
             return kinds
         suffix, branch = suffix_of(url), _branch_of(path)
         if doubted:
@@ -306,7 +364,10 @@ def _against(found: list[_Kind], doubted: _Kind | None) -> _Kind | None:
         return doubted
     if not found[0].is_broad and found[0].is_known:  # what is known of it itself decides
         return found[0] if found[0].n_welcome <= 0 else None
-    return next((kind for kind in reversed(found) if kind.n_welcome <= 0), None)
+    first, *broader = found
+    if len(found) == _WITH_SEVERAL and found[2].tries == 0:  # no such names were combined before
+        broader.pop()
+    return next((kind for kind in reversed([first, *broader]) if kind.n_welcome <= 0), None)
 
 
 def _parts(query: str) -> list[tuple[str, str, str]]:

@@ -144,15 +144,18 @@ class PageExtractor:
             return self._pdf(response)
         text = decode_body(response.body, response.charset)
         noindex, nofollow = self._robots_tag(response.robots_tag)
+        is_until = _UNTIL.search(response.robots_tag) is not None
         if response.content_type in _PLAIN:
             is_marked = response.content_type in _MARKDOWN
             headings = _marked_headings(text) if is_marked else ()
             found = self._plain(text, headings, noindex=noindex, nofollow=nofollow)
+            found = replace(found, is_until=is_until)
             return replace(found, markdown=found.text) if is_marked else found
         if response.content_type in _XML:
             noindex |= bool(_LISTING.search(text, 0, 2048))
             text = text.replace("<", f"{BREAK}<")  # no element of XML is known to stand in a line
-        return self._html(text, response, noindex=noindex, nofollow=nofollow)
+        found = self._html(text, response, noindex=noindex, nofollow=nofollow)
+        return replace(found, is_until=True) if is_until else found
 
     def _pdf(self, response: FetchResponse) -> Extract:
         from recrawl.crawler.fetch.pdf import read_pdf  # only who reads some pays for it
@@ -182,7 +185,7 @@ class PageExtractor:
         tree = LexborHTMLParser(_with_breaks(cut_at_depth(html)))
         base = url = response.url
         rule = self._rules.of(url)
-        is_based = False
+        is_based = is_until = False
         canonical: str | None = None
         feeds: list[str] = []
         # Wherever the parser puts them: some pages have them end up in the body.
@@ -193,7 +196,9 @@ class PageExtractor:
                     base, is_based = join(url, attributes.get("href") or "") or base, True
             elif node.tag == "meta":
                 if (attributes.get("name") or "").lower() in ("robots", self._agent):
-                    asked = _directives(attributes.get("content") or "")
+                    told = attributes.get("content") or ""
+                    asked = _directives(told)
+                    is_until |= _UNTIL.search(told) is not None
                     noindex |= "noindex" in asked
                     nofollow |= "nofollow" in asked
             else:
@@ -226,6 +231,7 @@ class PageExtractor:
             language=language,
             noindex=noindex,
             nofollow=nofollow,
+            is_until=is_until,
             needs_scripts=is_app and len(text) < _LEAST_TEXT,
             main=selector,
             markdown=markdown(roots, base) if self._rules.markdown else "",  # last: it changes them

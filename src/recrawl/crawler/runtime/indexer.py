@@ -10,7 +10,9 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
-from recrawl.crawler.control.gists import gist
+from recrawl.crawler.control.doubts import continues
+from recrawl.crawler.control.gists import gist, is_list
+from recrawl.crawler.control.soft_errors import NO_PAGE, PROBE, Suspicion, is_probe
 from recrawl.crawler.control.tiers import ASKED
 from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.runtime.buffer import Buffer
@@ -156,10 +158,48 @@ class Indexer:
         call = self._world.extractor.page(page.response)
         await self._reading.read(page.lease, call, then, n_bytes=len(page.response.body))
 
+    def _suspicion(self, page: BufferedPage, extract: Extract) -> Suspicion:
+        """Return whether a page says what its host says of what does not exist."""
+        url = page.lease.url
+        # All addresses may lead to the start page, or to one that scripts fill.
+        is_start = page.lease.depth == 0 or extract.needs_scripts
+        if not is_probe(url) and (is_start or extract.noindex):
+            return Suspicion()
+        return self._recorder.errors.observe(url, extract.title, extract.text, page.fetched_at_s)
+
+    def _no_page(self, page: BufferedPage) -> None:
+        """Record a page that is none, as if its host had said so."""
+        url, at_s = page.lease.url, page.fetched_at_s
+        if is_probe(url):
+            finding = Finding(Outcome.NEW, page.response, state=PageState.EXCLUDED, note=PROBE)
+        else:
+            finding = Finding(Outcome.NOT_FOUND, page.response, note=NO_PAGE)
+        self._recorder.add([update_of(page.lease, finding, at_s, self._recorder.due_times)])
+        self._emit(page, finding.outcome)
+
     async def _take_in(self, page: BufferedPage, extract: Extract) -> None:
-        self._recorder.add(found=self._found(page, extract))
+        thought = self._suspicion(page, extract)
+        if thought.is_error:
+            self.served += 1
+            self._no_page(page)
+            return
+        found = self._found(page, extract)
+        told_news = None
+        if "?" in page.lease.url and is_list(extract.text, extract.anchors):
+            own = page.lease.url.partition("?")[0]
+            told_news = any(
+                one.url.partition("?")[0] != own or continues(page.lease.url, one.url)
+                for one in found
+            )
+        self._recorder.add(found=found)
+        if thought.ask is not None:
+            ask = self._rules.admission.of([thought.ask], depth=page.lease.depth + 1)
+            self._recorder.add(found=ask)
         update, document = self._considered(page, extract)
-        update = replace(update, links=self._link_list(page.lease, extract))
+        links = self._link_list(page.lease, extract)
+        update = replace(update, links=links, told_news=told_news)
+        if thought.is_suspect or extract.is_until:  # it is read again, whatever it says then
+            update = replace(update, etag=None, last_modified=None, raw_hash=None)
         self.served += 1
         if document is None:
             self._recorder.add([update])
@@ -171,7 +211,7 @@ class Indexer:
         elif update.visit.outcome is Outcome.CHANGED:
             held = replace(extract, signature=page.lease.signature or b"")
             if_same, _ = self._considered(page, held)
-            if_same = replace(if_same, links=update.links)
+            if_same = replace(if_same, links=update.links, raw_hash=update.raw_hash)
         canonical = self._canonical(page.lease.url, extract)
         if_copy = None
         if canonical is not None:
@@ -229,7 +269,7 @@ class Indexer:
             content_type=page.response.content_type,
         )
         if outcome is Outcome.NEW and not is_copy:
-            update = replace(update, gist=gist(extract.text, lease.url))
+            update = replace(update, gist=gist(f"{extract.title}\n{extract.text}", lease.url))
         if excluded or outcome is Outcome.UNCHANGED:
             return update, None
         return update, Document.of(lease.url, extract, page.fetched_at_s)

@@ -12,6 +12,7 @@ from recrawl.crawler.control.due_times import DueTimes
 from recrawl.crawler.control.finders import Finders
 from recrawl.crawler.control.importance import ExpectedImportance
 from recrawl.crawler.control.intake import HostIntake
+from recrawl.crawler.control.soft_errors import SoftErrors
 from recrawl.crawler.control.yields import AddressYields
 from recrawl.crawler.runtime.outcomes import removes
 from recrawl.crawler.runtime.parts import Rules, World
@@ -68,6 +69,7 @@ class Recorder:
         self._listeners: list[Callable[[], None]] = []
         self._remove: Callable[[PageUpdate], None] | None = None
         self.yields = AddressYields()
+        self.errors = SoftErrors()
         self.expected = ExpectedImportance()
         self._finders = Finders()
         self._forgot_s, self._forgot_to = -inf, 0  # when old visits were dropped; the page reached

@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 from recrawl.crawler.control.dispatch import Dispatcher
 from recrawl.crawler.control.lifecycle import outcome_of_status
 from recrawl.crawler.control.obsolescence import patience_s
+from recrawl.crawler.control.soft_errors import PROBE, is_probe, leads_to_sign_in
 from recrawl.crawler.control.urls import join
 from recrawl.crawler.runtime.buffer import Buffer
 from recrawl.crawler.runtime.outcomes import Finding, update_of
@@ -133,6 +134,10 @@ class Visitor:
             note = "redirects to itself" if target else "redirects nowhere"
             self._record(lease, Finding(Outcome.DENIED, response, note=note), started_s)
             return
+        if leads_to_sign_in(lease.url, target):  # the form is no page of the crawl either
+            note = f"leads to where people sign in: {target}"[:300]
+            self._record(lease, Finding(Outcome.DENIED, response, note=note), started_s)
+            return
         admission = self._rules.admission
         found = admission.of([target], kind=lease.kind, depth=lease.depth, hops=lease.hops + 1)
         self._record(lease, Finding(outcome, response, redirect_url=target), started_s)
@@ -197,7 +202,8 @@ class Visitor:
     def _deliver(self, lease: Lease, response: FetchResponse, started_s: float) -> bool:
         """Bring content to the buffer, unless it is byte for byte what the index has."""
         raw_hash = self._world.extractor.raw_hash(response.body)
-        if raw_hash == lease.raw_hash and lease.state is PageState.INDEXED:
+        is_same = raw_hash == lease.raw_hash and not self._recorder.errors.is_suspect(lease.url)
+        if is_same and lease.state is PageState.INDEXED:
             self._record(lease, Finding(Outcome.UNCHANGED, response, raw_hash=raw_hash), started_s)
             return False
         page = BufferedPage(lease, response, started_s, self._deadline_s(lease), raw_hash)
@@ -219,6 +225,8 @@ class Visitor:
     def _record(
         self, lease: Lease, finding: Finding, started_s: float, *, read_again: bool = False
     ) -> None:
+        if is_probe(lease.url):  # whatever became of it
+            finding = replace(finding, state=PageState.EXCLUDED, note=PROBE)
         update = update_of(lease, finding, started_s, self._recorder.due_times)
         if read_again:  # the rest of what it lists is taken in when its host may bring more
             due_s = min(update.due_s, started_s + _LISTING_AGAIN_S)

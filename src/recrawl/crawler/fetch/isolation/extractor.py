@@ -50,6 +50,7 @@ class _Page(msgspec.Struct):
     language: str
     noindex: bool
     nofollow: bool
+    is_until: bool
     needs_scripts: bool
     main: str
     markdown: str
@@ -106,6 +107,7 @@ class IsolatedExtractor(Extractor):
             language=found.language,
             noindex=found.noindex,
             nofollow=found.nofollow,
+            is_until=found.is_until,
             needs_scripts=found.needs_scripts,
             main=found.main,
             markdown=found.markdown,

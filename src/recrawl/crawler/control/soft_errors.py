@@ -1,0 +1,112 @@
+"""Errors that are called pages: what a host says, with status 200, of what does not exist.
+
+A page is suspect when it is called like an error, or is the third on its host that says the same
+but for its own name. Then, at most once a day for each host, an address is asked for that cannot
+exist; what says the same as that is no page. The address is visited like any page, in its turn, and
+never indexed.
+"""
+
+import re
+from typing import Final, NamedTuple
+
+import xxhash
+
+from recrawl.crawler.control.urls import host_of, path_of
+
+__all__ = ["NO_PAGE", "PROBE", "SoftErrors", "Suspicion", "is_probe", "leads_to_sign_in"]
+
+NO_PAGE: Final = "says what its host says of an address that does not exist"
+PROBE: Final = "asked for to learn what its host says of an address that does not exist"
+_DAY_S: Final = 86_400.0
+_PROBE: Final = re.compile(r"/zq[0-9a-f]{16}$")
+_CALLED: Final = re.compile(
+    r"\b(?:404|not found|no such (?:page|file)|does(?: not|n't) exist|(?:page|file) not found)\b",
+    re.IGNORECASE,
+)
+_SIGN_IN: Final = re.compile(
+    r"/(?:(?:log|sign)[-_]?in|wp-login|sso|authenticate)(?:\.\w{1,5})?(?:[/?]|$)", re.IGNORECASE
+)
+_NAMES: Final = re.compile(r"[\W_]+")
+_SHORTEST: Final = 3  # characters of a name in an address
+_FEW_WORDS: Final = 3  # texts of fewer say nothing
+_ALIKE: Final = 3  # pages that say the same, from which on they are suspect
+_MOST: Final = 20_000  # characters that count
+_MOST_TEXTS: Final = 100_000
+
+
+class Suspicion(NamedTuple):
+    """What is thought of a page."""
+
+    is_error: bool = False
+    is_suspect: bool = False  # to be read again at its next visit, whatever it says
+    ask: str | None = None  # an address that cannot exist, to be visited
+
+
+def is_probe(url: str) -> bool:
+    """Tell whether an address was made up to learn what a host says of what does not exist."""
+    return _PROBE.search(url) is not None
+
+
+def leads_to_sign_in(url: str, target: str) -> bool:
+    """Tell whether a redirect leads from a page to where people sign in."""
+    return not _SIGN_IN.search(path_of(url)) and _SIGN_IN.search(path_of(target)) is not None
+
+
+class SoftErrors:
+    """Learns what hosts say of what does not exist. In memory: asked anew after a start."""
+
+    def __init__(self) -> None:
+        self._says: dict[str, set[int]] = {}  # of hosts, what they say of made-up addresses
+        self._alike: dict[tuple[str, int], list[str]] = {}  # the first pages that say the same
+        self._read_again: set[str] = set()
+        self._asked_s: dict[str, float] = {}
+
+    def observe(self, url: str, title: str, text: str, now_s: float) -> Suspicion:
+        """Judge a page that answered with content.
+
+        Parameters
+        ----------
+        url, title, text : of the page
+        now_s : instant of the visit
+        """
+        host, mark = host_of(url), _mark(url, title, text)
+        if is_probe(url):
+            self._says.setdefault(host, set()).add(mark)
+            return Suspicion(is_error=True)
+        if not mark:
+            return Suspicion()
+        if mark in self._says.get(host, ()):
+            self._read_again.discard(url)
+            return Suspicion(is_error=True)
+        if len(self._alike) > _MOST_TEXTS:
+            self._alike.clear()
+            self._asked_s.clear()
+            self._read_again.clear()
+        alike = self._alike.setdefault((host, mark), [])
+        known = {one.partition("?")[0] for one in alike}  # a query sorts, or chooses: no suspicion
+        if url.partition("?")[0] not in known and len(alike) < _ALIKE:
+            alike.append(url)
+        if len(alike) < _ALIKE and not _CALLED.search(title):
+            return Suspicion()
+        self._read_again.update(alike)
+        asked_s = self._asked_s.get(host)
+        if asked_s is not None and now_s - asked_s < _DAY_S:
+            return Suspicion(is_suspect=True)
+        self._asked_s[host] = now_s
+        name = xxhash.xxh3_64_hexdigest(f"{host} {now_s // _DAY_S}".encode())
+        folder = url.partition("?")[0].rpartition("/")[0]
+        return Suspicion(is_suspect=True, ask=f"{folder}/zq{name}")
+
+    def is_suspect(self, url: str) -> bool:
+        """Tell whether a page is to be judged again, though it says what it said."""
+        return url in self._read_again
+
+
+def _mark(url: str, title: str, text: str) -> int:
+    """Return what texts have in common but for what their addresses name; 0: too short."""
+    names = {name for name in _NAMES.split(path_of(url).casefold()) if len(name) >= _SHORTEST}
+    words = set(f"{title} {text}"[:_MOST].casefold().split())
+    kept = sorted(word for word in words if not any(name in word for name in names))
+    if len(kept) < _FEW_WORDS:
+        return 0
+    return xxhash.xxh3_64_intdigest(" ".join(kept).encode("utf-8", "replace"))

@@ -1,0 +1,128 @@
+"""Errors that are called pages, forms to sign in, and pages that are to be found until a day."""
+
+import re
+import time
+from email.utils import formatdate
+
+import pytest
+
+from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.control.soft_errors import is_probe, leads_to_sign_in
+from recrawl.terms import FetchResponse, PageState
+from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
+from recrawl.testing.scripted import Request
+from recrawl.testing.worlds import EPOCH_S
+
+REVISIT = RevisitRules(600.0, 30 * 86_400.0, 6 * 3_600.0)
+A, HOUR_S = "http://a.test", 3_600.0
+GOOD, BAD = ([f"/{folder}{n}" for n in range(20)] for folder in ("good/thing", "bad/stuff"))
+ERROR = "<title>Oops</title><p>Sorry, {} is nowhere on our site. Try the search or the start page."
+
+
+def html(request: Request, text: str) -> FetchResponse:
+    return FetchResponse(request.url, 200, text.encode(), "text/html")
+
+
+def missing(request: Request) -> FetchResponse:
+    return html(request, ERROR.format(request.url.removeprefix(A)))
+
+
+def crawled(*, hours: float, answers_missing: bool = True) -> VirtualCrawl:
+    """Crawl a site that says with status 200 that twenty of its forty pages do not exist."""
+
+    async def main() -> VirtualCrawl:
+        virtual = virtual_crawl(Setup(budget_per_s=0.01, revisit=REVISIT))
+        web = virtual.web
+        web.page(f"{A}/", "home", *GOOD, *BAD)
+        for path in GOOD:
+            web.page(f"{A}{path}", f"this is about {path} and what it is good for")
+        for path in BAD:
+            web.reply(f"{A}{path}", missing)
+        if answers_missing:
+            web.fallback = missing
+        await virtual.run_for(hours * HOUR_S)
+        return virtual
+
+    return run_virtually(main())
+
+
+def indexed(virtual: VirtualCrawl, *paths: str) -> list[str]:
+    """Return which of these are held."""
+    found = [(path, virtual.frontier.details(f"{A}{path}")) for path in paths]
+    return [path for path, page in found if page and page.state is PageState.INDEXED]
+
+
+def test_what_says_what_a_made_up_address_says_is_no_page() -> None:
+    """Asked once; those read before it was known are found out at their next visit."""
+    virtual = crawled(hours=30.0)
+
+    probes = [one for one in virtual.web.requests if is_probe(one.url)]
+    assert 1 <= len(probes) <= 3  # at most once a day
+    probed = [one.url.removeprefix(A) for one in probes]
+    assert not indexed(virtual, *BAD, *probed)
+    assert len(indexed(virtual, *GOOD)) == 20
+
+
+def test_pages_alike_of_a_host_that_answers_404_are_pages() -> None:
+    """They say the same, but what does not exist is said to be missing."""
+    virtual = crawled(hours=8.0, answers_missing=False)
+
+    visited = [path for path in BAD if virtual.web.asked(f"{A}{path}")]
+    assert len(visited) >= 8  # copies of each other, of which not all are tried
+    assert indexed(virtual, *BAD) == visited
+    assert len([one for one in virtual.web.requests if is_probe(one.url)]) == 1
+
+
+@pytest.mark.parametrize(("until_h", "held"), [(20.0, False), (60.0, True)])
+def test_a_page_is_taken_out_after_its_day_though_it_says_the_same(
+    monkeypatch: pytest.MonkeyPatch, until_h: float, held: bool
+) -> None:
+    """Byte for byte the same."""
+    until = formatdate(EPOCH_S + until_h * HOUR_S, usegmt=True)
+    said = f'<meta name="robots" content="unavailable_after: {until}">'
+
+    async def main() -> VirtualCrawl:
+        virtual = virtual_crawl(Setup(budget_per_s=0.001, revisit=REVISIT))
+        monkeypatch.setattr(time, "time", virtual.clock.now_s)
+        virtual.web.page(f"{A}/", "home", "/sale")
+        virtual.web.reply(f"{A}/sale", lambda request: html(request, f"{said}<p>all must go"))
+        await virtual.run_for(40 * HOUR_S)
+        return virtual
+
+    assert indexed(run_virtually(main()), "/sale") == (["/sale"] if held else [])
+
+
+def test_what_leads_to_a_form_to_sign_in_is_no_page_that_moved() -> None:
+    """Nor is the form visited once for each page that asks for it."""
+
+    async def main() -> VirtualCrawl:
+        virtual = virtual_crawl(Setup(budget_per_s=1.0))
+        virtual.web.page(f"{A}/", "home", *[f"/private/{n}" for n in range(30)])
+        for n in range(30):
+            virtual.web.reply(
+                f"{A}/private/{n}",
+                lambda request: FetchResponse(
+                    request.url, 302, location=f"/login?next={request.url.removeprefix(A)}"
+                ),
+            )
+        await virtual.run_for(HOUR_S)
+        return virtual
+
+    virtual = run_virtually(main())
+    assert not [one for one in virtual.web.requests if re.search("login", one.url)]
+
+
+@pytest.mark.parametrize(
+    ("url", "target", "leads"),
+    [
+        ("/private", "/login?next=/private", True),
+        ("/private", "/accounts/sign-in/", True),
+        ("/wp-admin", "/wp-login.php?redirect_to=x", True),
+        ("/login", "/login/", False),
+        ("/a", "/logins", False),
+        ("/a", "/b?page=login", False),
+    ],
+)
+def test_a_form_to_sign_in_is_known_by_its_address(url: str, target: str, leads: bool) -> None:
+    """By its path, and not where the page itself is one."""
+    assert leads_to_sign_in(f"{A}{url}", f"{A}{target}") is leads
