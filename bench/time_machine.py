@@ -13,11 +13,11 @@ import tempfile
 from pathlib import Path
 
 from recrawl.cli.crawler.recorded import Replay, backtest_of, plan_of
-from recrawl.cli.crawler.stage import Played, play, play_virtually
+from recrawl.cli.crawler.stage import OWN, Played, play, play_virtually
 from recrawl.simulation.recorded.recording import Source
 
 HERE = Path(__file__).resolve().parent.parent
-POLICIES = ("recrawl", "uniform", "nutch")
+POLICIES = (OWN, "recrawl", "uniform", "nutch")
 BUDGETS = ("0.25x", "1x", "4x")
 
 

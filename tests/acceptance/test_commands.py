@@ -258,7 +258,7 @@ def test_a_history_is_crawled_for_real_and_judged_by_the_truth(tmp_path: Path) -
 
     own = told["recrawl"]
     assert told["pages"] == 7  # one of them twice: it went, and came back
-    assert 0.5 < own["freshness"] <= told["backtest"]["recrawl"] + 0.01
+    assert 0.5 < own["freshness"] <= told["backtest"]["foresight"] + 0.01
     assert set(told["others"]) == {"uniform"}
     assert sum(own["requests"].values()) <= told["budget_per_s"] * told["days"] * 86_400 * 1.1
     assert own["requests"]["robots.txt"] >= 1

@@ -11,7 +11,7 @@ from typing import Literal
 import pytest
 
 from recrawl.cli.crawler.recorded import Replay, plan_of
-from recrawl.cli.crawler.stage import play_virtually
+from recrawl.cli.crawler.stage import OWN, play_virtually
 from recrawl.errors import InputError
 from recrawl.simulation.recorded.archive import read_captures
 from recrawl.simulation.recorded.recording import Recording, Source
@@ -157,7 +157,7 @@ def test_true_dates_of_a_sitemap_are_worth_points(tmp_path: Path) -> None:
 
     def fresh(sitemap: Literal["true", "none", "lying"]) -> float:
         asked = Replay(budget="1x", sitemap=sitemap, feed="none")
-        return play_virtually("recrawl", plan_of(asked, source, 60.0)).freshness
+        return play_virtually(OWN, plan_of(asked, source, 60.0)).freshness
 
     without = fresh("none")
     assert fresh("true") > without + 0.05

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from recrawl.cli.crawler.drawn import draw_courses
 from recrawl.cli.crawler.recorded import Replay, replay, stray
-from recrawl.cli.crawler.stage import Played, as_json, play, play_virtually
+from recrawl.cli.crawler.stage import OWN, Played, as_json, play, play_virtually
 from recrawl.cli.figures import check_picture
 from recrawl.cli.output import called_as, console, print_json, print_table
 from recrawl.cli.sizes import check_seed
@@ -194,7 +194,7 @@ async def _run(
     plan = DemoPlan(shape, seed, seconds, budget_per_s, epoch_s)
     # All that a plan needs is met once before the web's clock starts: a second is half a day.
     few = replace(shape, n_pages=12, n_hosts=2)
-    await asyncio.to_thread(play_virtually, "recrawl", replace(plan, shape=few, seconds=6.0))
+    await asyncio.to_thread(play_virtually, OWN, replace(plan, shape=few, seconds=6.0))
     own, others = await play(plan, directory, ("uniform", "proportional"), quiet=quiet)
     arms: dict[str, Played] = {"optimal": own, **others}
     return {

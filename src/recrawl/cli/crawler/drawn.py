@@ -27,7 +27,7 @@ def draw_courses(
     for name, course in courses.items():
         begun = course[0][0]
         days = [(at_s - begun) / _DAY_S for at_s, _ in course]
-        is_ours = name in ("recrawl", "optimal")
+        is_ours = name in ("foresight", "optimal")
         shares = [100.0 * share for _, share in course]
         panel.plot(days, shares, label=name, linewidth=2.0 if is_ours else 1.2)
         panel.set_xlim(days[0], days[-1])

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from recrawl.cli.crawler.drawn import draw_courses
-from recrawl.cli.crawler.stage import Played, as_json, play
+from recrawl.cli.crawler.stage import OWN, Played, as_json, play
 from recrawl.cli.output import called_as, console, note, print_json, print_table
 from recrawl.crawler.control.policies import POLICIES
 from recrawl.crawler.settings import Settings
@@ -55,7 +55,7 @@ class Replay:
     budget
         Requests of all kinds: 1x is as many as pages changed, or 300/d.
     policies
-        Policies beside recrawl's own, in virtual time: uniform, proportional, nutch ...
+        Policies beside that of `recrawl run`, in virtual time: uniform, recrawl, nutch ...
     validators
         ETag and Last-Modified of pages.
     sitemap
@@ -300,15 +300,14 @@ def replay(
         "days": plan.recording.days,
         "budget_per_s": plan.budget_per_s,
         "speed": plan.speed,
+        "policy": OWN,
         "recrawl": as_json(own),
         "others": {name: as_json(arm) for name, arm in others.items()},
-        "backtest": backtest_of(plan, {"recrawl": own, **others}),
+        "backtest": backtest_of(plan, {OWN: own, **others}),
         "state": str(directory),
     }
     if plot is not None:
-        draw_courses(
-            {"recrawl": own.course} | {n: a.course for n, a in others.items()}, _LEARNING, plot
-        )
+        draw_courses({OWN: own.course} | {n: a.course for n, a in others.items()}, _LEARNING, plot)
     if json_:
         print_json(report)
     else:
@@ -324,7 +323,7 @@ def backtest_of(plan: RecordedPlay, arms: dict[str, Played]) -> dict[str, float]
         return {}
     found = {}
     for name, arm in arms.items():
-        if name not in ("recrawl", "uniform"):
+        if name not in (OWN, "recrawl", "uniform"):
             continue
         # A backtest has each page's first copy for nothing.
         looks = sum(n for kind, n in arm.outcomes.items() if kind not in ("disallowed", "new"))
@@ -341,7 +340,7 @@ def _tell(
     plan: RecordedPlay, own: Played, others: dict[str, Played], report: dict[str, Any]
 ) -> None:
     rows = []
-    for name, arm in {"recrawl": own, **others}.items():
+    for name, arm in {OWN: own, **others}.items():
         told = report["backtest"].get(name)
         rows.append(
             (

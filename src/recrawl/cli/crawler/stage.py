@@ -27,8 +27,9 @@ from recrawl.simulation.fetcher import SiteFetcher
 from recrawl.simulation.site import ServedSite
 from recrawl.simulation.truth import TruthMeter
 
-__all__ = ["ACCESS_S", "Played", "Stage", "play", "play_virtually"]
+__all__ = ["ACCESS_S", "OWN", "Played", "Stage", "play", "play_virtually"]
 
+OWN = "foresight"  # what `recrawl run` goes by
 ACCESS_S = 0.003  # what an exchange takes without a network, in seconds of the clock on the wall
 _POINTS = 60  # of each course
 
@@ -187,7 +188,7 @@ def play_virtually(policy: str, stage: Stage) -> Played:
 async def play(
     stage: Stage, directory: Path, others: tuple[str, ...], *, quiet: bool
 ) -> tuple[Played, dict[str, Played]]:
-    """Crawl over HTTP by recrawl's own policy, and by others beside it in virtual time."""
+    """Crawl over HTTP as `recrawl run` does, and by other policies beside it in virtual time."""
     server = subprocess.Popen(  # noqa: ASYNC220 - nothing else runs yet
         [sys.executable, "-m", "recrawl.simulation.server", json.dumps(stage.told())],
         stdin=subprocess.PIPE,
@@ -234,7 +235,7 @@ async def _crawl(
     quiet: bool,
 ) -> None:
     clock = LoopClock(epoch_s=stage.epoch_s, speed=stage.speed)
-    settings = stage.settings(directory, site, "recrawl")
+    settings = stage.settings(directory, site, OWN)
     async with open_crawl(settings, events=counts, clock=clock) as crawl:
         watch = Watch(
             crawl,
