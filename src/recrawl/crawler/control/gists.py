@@ -60,8 +60,10 @@ def gist(text: str, url: str) -> Gist:
     return Gist(same, hash(frozenset((word, counts[word]) for word in others)), _near(others))
 
 
-def content_hash(text: str) -> int:
+def content_hash(title: str, text: str) -> int:
     """Return what copies have in common for good, 0 for a text that is too short to tell.
+
+    Pages of other titles are no copies, though the rest of them is alike.
 
     A listing says the same however it is sorted; a table of ones and zeros does not: where fewer
     than a quarter of the words differ, their order counts.
@@ -71,7 +73,8 @@ def content_hash(text: str) -> int:
         return 0
     if len(set(words)) >= _VARIED * len(words):
         words.sort()
-    return xxhash.xxh3_64_intdigest(" ".join(words).encode("utf-8", "replace"))
+    said = f"{title.casefold()}\n{' '.join(words)}"
+    return xxhash.xxh3_64_intdigest(said.encode("utf-8", "replace"))
 
 
 def is_list(text: str, anchors: Iterable[str]) -> bool:

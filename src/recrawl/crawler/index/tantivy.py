@@ -115,7 +115,7 @@ class TantivyIndex(PageIndex):
         made.add_text("address", address_words(document.url))
         made.add_text("text", text)
         made.add_text("left_out", left_out)
-        made.add_unsigned("content", content_hash(f"{document.title}\n{text}"))
+        made.add_unsigned("content", content_hash(document.title, text))
         made.add_text("terms", " ".join(codes(f"{document.title}\n{headings}")))
         made.add_text("declared", document.language)
         self._add_stems(made, document, f"{document.title}\n{headings}\n{text}")
