@@ -7,7 +7,7 @@ from recrawl.crawler.control.believed import Believed
 from recrawl.crawler.control.doubts import group_of
 from recrawl.crawler.control.evidence import Evidence, PlannedPages
 from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.policies import revisit_policy
+from recrawl.crawler.control.policies import _worth_of_versions, revisit_policy
 from recrawl.crawler.control.revisit_policy import Replan
 
 DAY_S, NOW_S = 86_400.0, 1_800_000_000.0
@@ -68,3 +68,12 @@ def test_pages_lend_each_other_what_is_known_where_their_addresses_are_alike(
 ) -> None:
     """Versions and pages that lie in one folder do not."""
     assert (group_of(f"http://a.test{one}") == group_of(f"http://a.test{other}")) is alike
+
+
+def test_where_nothing_changes_all_weigh_what_they_weighed() -> None:
+    """The price of a visit, by which listings and pages that are gone go too, stays what it is."""
+    assert _worth_of_versions(np.ones(7, np.bool_)).tolist() == [1.0] * 7
+    assert _worth_of_versions(np.zeros(7, np.bool_)).tolist() == [1.0] * 7
+    few = _worth_of_versions(np.arange(1_000) > 0)
+    assert few[0] == 1.0
+    assert 1e-4 < few[1] < 1e-2

@@ -31,7 +31,7 @@ _LEAD: Final = 1.1
 _MORE: Final = 0.02  # of the visits, by which the worth of one more is found
 _LEAST_RATE_PER_S: Final = 1e-12  # once in thirty thousand years; less would overflow
 _MEASURES: Final[Mapping[str, str]] = {"uniform": "uniform", "proportional": "proportional"}
-_LEAST_SHARE: Final = 1e-3
+_LEAST_SHARE: Final = 0.03
 _FOLDERS: Final = 10_000  # whose latest changes are kept, for people
 _KEPT: Final = 20
 _RECENT_S: Final = 7 * 86_400.0
@@ -164,10 +164,13 @@ def _worth_of_versions(never: NDArray[np.bool_]) -> NDArray[np.float64]:
 
     What little is known of a page's changes leaves room for rates at which a visit would be worth
     it, and there may be a hundred such pages for one that changes. An interval grows with the root
-    of what a page is worth less: so all of them together get at most half as many visits as others.
+    of what a page is worth less: so all of them together get at most half as many visits as others,
+    but for a bound: the price of a visit may become theirs, and all else goes by it.
     """
     n_never = int(np.count_nonzero(never))
-    share = 0.5 * (never.size - n_never) / max(n_never, 1)
+    if n_never in (0, never.size):  # nothing else is there to be visited instead
+        return np.ones(never.size)
+    share = 0.5 * (never.size - n_never) / n_never
     return np.where(never, min(max(share, _LEAST_SHARE), 1.0) ** 2, 1.0)
 
 
