@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.group_clocks import fill_clocked
 from recrawl.kernels.revisits import tell_groups
 from recrawl.learning.beliefs import RateBeliefs
 from recrawl.learning.companions import companions_of
@@ -180,3 +181,22 @@ def test_what_is_no_clock_is_refused() -> None:
         GroupClocks(pages, 0.0, start=0.0, born=np.zeros(1))
     with pytest.raises(InvalidModel, match="shrinks must be > 0"):
         GroupClocks(pages, 1.0, start=0.0, born=np.zeros(1), shrinks=(1.0, 0.0))
+
+
+def test_vectors_say_what_the_loop_says() -> None:
+    """Time on the clocks of pages of one group and two, visited lately, long ago, or never."""
+    random = np.random.default_rng(5)
+    names = [f"http://a.test/{n % 3}/{n % 5}.html" for n in range(40)]
+    made = clocks(names)
+    for k in range(300):
+        now = 1.0 + 0.3 * k
+        made.tell(int(random.integers(40)), max(now - 9.0, 0.0), now, bool(k % 3), 0.05, 0.6)
+    rows = np.arange(40)
+    since = np.where(rows % 7 == 0, np.inf, random.uniform(-50.0, 91.0, 40))
+    for now in (91.0, 200.0, 5_000.0, 95.0):
+        at = np.minimum(since, np.where(np.isinf(since), np.inf, now))
+        passed, speeds = made.read(rows, at, now)
+        out = np.empty((2, 40))
+        fill_clocked(rows, at, now, made.arrays(), out)
+        np.testing.assert_allclose(passed, out[0], rtol=1e-12, atol=1e-12)
+        np.testing.assert_array_equal(speeds, out[1])

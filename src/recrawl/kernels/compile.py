@@ -20,6 +20,7 @@ __all__ = [
     "HAS_COMPILER",
     "MANY_STEPS",
     "Loop",
+    "interpreted",
     "kernel",
     "reordering_kernel",
     "require_compiler",
@@ -133,6 +134,11 @@ def _bind(function: Callable[..., Any], form: str) -> Callable[..., Any]:
     bound = types.FunctionType(own.__code__, seen, own.__name__, own.__defaults__, own.__closure__)
     bound.__qualname__, bound.__module__ = own.__qualname__, own.__module__
     return bound
+
+
+def interpreted(loop: Function) -> Function:
+    """Return a loop as it stands, for calls of few steps by who knows that they are few."""
+    return cast("Function", cast("Loop", loop).plain)
 
 
 def kernel(loop: Function) -> Function:

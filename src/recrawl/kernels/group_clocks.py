@@ -92,9 +92,9 @@ def turn(now: float, clocks: Clocks) -> None:
     current = int((now - scale[0]) / scale[1])
     for number in range(max(newest[0] + 1, current - bins + 1), current + 1):
         place = number % bins
-        for g in range(found.shape[0]):
-            found[g, place] = expected[g, place] = 0.0
-            speeds[g, place] = 1.0
+        found[:, place] = 0.0
+        expected[:, place] = 0.0
+        speeds[:, place] = 1.0
     newest[0] = max(newest[0], current)
 
 
@@ -108,12 +108,11 @@ def refresh_speeds(clocks: Clocks) -> None:
         clocks[4],
         clocks[5],
     )
-    for g in range(parents.size):
-        for place in range(found.shape[1]):
-            around = speeds[parents[g], place] if parents[g] >= 0 else 1.0
-            speeds[g, place] = (shrinks[g] * around + found[g, place]) / (
-                shrinks[g] + expected[g, place]
-            )
+    for g in range(parents.size):  # those around come first
+        if parents[g] >= 0:
+            speeds[g] = (shrinks[g] * speeds[parents[g]] + found[g]) / (shrinks[g] + expected[g])
+        else:
+            speeds[g] = (shrinks[g] + found[g]) / (shrinks[g] + expected[g])
 
 
 @reordering_kernel

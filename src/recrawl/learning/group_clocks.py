@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
+from recrawl.kernels.compile import interpreted
 from recrawl.kernels.group_clocks import Clocks, fill_clocked, refresh_speeds, tell_clocks, turn
 from recrawl.learning.companions import Companions
 
@@ -26,6 +27,7 @@ _BINS: Final = 48
 _BINS_A_PACE: Final = 16.0
 _SHRINKS: Final = (1.0, 0.3, 0.1)  # changes that count for the speed around: all, site, directory
 _CELLS: Final = 14
+_AT_ONCE: Final = 4_096  # pages
 _AGE_CHANGES: Final = 10.0  # that count for an age being like any other
 
 
@@ -147,11 +149,38 @@ class GroupClocks:
         Bursts are over sooner than the next visit comes, so from now on clocks run at speed one,
         and only the factor of age is told. O(k * bins).
         """
-        turn(now, self.arrays())
-        refresh_speeds(self.arrays())
+        interpreted(turn)(now, self.arrays())
+        interpreted(refresh_speeds)(self.arrays())
+        if not np.any(self._born > self._scale[2]):
+            return self._passed(rows, since, now), np.ones(rows.size)
         out = np.empty((2, rows.size))
         fill_clocked(rows, since, now, self.arrays(), out)
         return out[0], out[1]
+
+    def _passed(self, rows: Integers, since: Vector, now: float) -> Vector:
+        """Return time on the clocks where no page's age is known: the kernel's, by vectors."""
+        (start, width), newest = self._scale[:2], int(self._newest[0])
+        bins = self._speeds.shape[1]
+        last = min(int(np.floor((now - start) / width)), newest)
+        numbers = np.arange(max(newest - bins + 1, 0), last + 1)
+        begins = start + numbers * width
+        ends = np.append(begins[1:], now)[: numbers.size]
+        oldest = begins[0] if numbers.size else now
+        speeds = self._speeds[:, numbers % bins]
+        out = np.empty(rows.size)
+        for place in range(0, rows.size, _AT_ONCE):
+            some = slice(place, place + _AT_ONCE)
+            leaves, from_ = self.companions.leaves[rows[some]], since[some]
+            named = leaves[:, 1] >= 0
+            speed = speeds[leaves[:, 0]]
+            speed[named] = 0.5 * (speed[named] + speeds[leaves[named, 1]])
+            within = np.maximum(ends - np.maximum(begins, from_[:, None]), 0.0)
+            passed = np.maximum(oldest - from_, 0.0) + np.sum(within * speed, axis=1)
+            relied = self.relied
+            visited = np.isfinite(from_)
+            elapsed = np.where(visited, now - from_, 0.0)
+            out[some] = np.where(visited, relied * passed + (1.0 - relied) * elapsed, 0.0)
+        return out
 
     def tell(
         self, page: int, since: float, now: float, changed: bool, hazard: float, stays: float

@@ -17,6 +17,7 @@ __all__ = ["ToldClocks"]
 
 Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
+_FEW = 30_000  # visits of a third of a millisecond: ten seconds, beside the crawl, at its start
 _APART_S = 1.0  # of two visits of a page; closer ones are one, but for rounding
 
 
@@ -55,6 +56,7 @@ class ToldClocks:
         rows : of the plan's pages
         plan : says when pages were visited last
         """
+        from recrawl.kernels.compile import interpreted
         from recrawl.kernels.revisits import tell_groups
         from recrawl.learning.group_clocks import GroupClocks
 
@@ -86,7 +88,9 @@ class ToldClocks:
         order = np.flatnonzero(fresh)[np.argsort(at_s[fresh], kind="stable")]
         page, since_s, at_s, changed = (one[order] for one in (page, since_s, at_s, changed))
         belief, arrays = control.beliefs.arrays(), self.clocks.arrays()
-        tell_groups(page, since_s, at_s, changed, belief, arrays)
+        # Few are told without the compiler, which takes as long to load, and 170 MB.
+        tell = interpreted(tell_groups) if page.size <= _FEW else tell_groups
+        tell(page, since_s, at_s, changed, belief, arrays)
         np.maximum.at(self._told_s, page, at_s)
         control.clocks = self.clocks
 
