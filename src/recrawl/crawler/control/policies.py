@@ -155,8 +155,11 @@ class ByForesight(ByWorth):
         self._told.tell(control, rows, question)
         made = super().replan(question)
         # What is brought forward is not late, or its next interval would be shortened for it.
-        planned = np.minimum(question.pages.last_visit_s + 1.0 / made.crawl_rates, question.now_s)
-        return replace(made, due=np.maximum(made.due, planned), foreseen=True)
+        pages = question.pages
+        planned = np.minimum(pages.last_visit_s + 1.0 / made.crawl_rates, question.now_s)
+        is_told = pages.lastmod_s > pages.last_visit_s  # a change that was announced does wait
+        due = np.where(is_told, made.due, np.maximum(made.due, planned))
+        return replace(made, due=due, foreseen=True)
 
 
 def _worth_of_versions(never: NDArray[np.bool_]) -> NDArray[np.float64]:
