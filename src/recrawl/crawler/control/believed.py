@@ -102,9 +102,11 @@ class Believed:
 
         One minus what a signal leaves of the chance of being fresh; nan: it has not shown yet.
         """
-        rows = [self._rows.get(page_id, -1) for page_id in page_ids.tolist()]
-        hosts = [int(self.groups[0, row]) if row >= 0 else -1 for row in rows]
-        return np.array([self._trust.get(host, np.nan) for host in hosts], np.float64)
+        _, rows = self.control_of(page_ids)
+        trust = np.full(len(self._names[0]) + 1, np.nan)
+        for host, proved in self._trust.items():
+            trust[host] = proved
+        return np.asarray(trust[self.groups[0, rows]])
 
     def never_change(self, page_ids: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Tell which pages are of a kind of address of which none was ever seen to change.
