@@ -13,6 +13,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
 from typing_extensions import override
 
 from recrawl.cli.crawler.watch import Watch
@@ -119,35 +120,44 @@ class Played:
     idle_s: float = 0.0
 
 
-class _Promises(EventSink):
+class Promises(EventSink):
     """Hears what plans promise, and passes all on."""
 
     def __init__(self, then: EventSink) -> None:
-        self.heard: list[float] = []
+        self._at_s: list[float] = []
+        self._heard: list[float] = []
         self._then = then
 
     @override
     def emit(self, event: str, fields: Mapping[str, object]) -> None:
         if event == "plan":
-            pages, waiting, freshness = (
-                float(str(fields[name])) for name in ("pages", "waiting", "freshness")
+            at_s, pages, waiting, freshness = (
+                float(str(fields[name])) for name in ("at_s", "pages", "waiting", "freshness")
             )
             # A plan speaks of the pages that it has: those not yet visited are stale.
-            self.heard.append(freshness * pages / max(pages + waiting, 1.0))
+            self._at_s.append(at_s)
+            self._heard.append(freshness * pages / max(pages + waiting, 1.0))
         self._then.emit(event, fields)
+
+    def over(self, start_s: float, end_s: float) -> float | None:
+        """Return what was promised from one instant to another; None: nothing was.
+
+        Each plan counts for as long as it was in force: a slow machine makes few of them.
+        """
+        bounds = np.clip([*self._at_s, end_s], start_s, end_s)
+        in_force_s = np.diff(bounds)
+        return float(np.average(self._heard, weights=in_force_s)) if in_force_s.any() else None
 
 
 def _judge(
     stage: Stage,
     truth: TruthMeter,
-    promises: _Promises,
+    promises: Promises,
     counts: CountingSink,
     served: Mapping[str, Any],
 ) -> Played:
     measured = truth.over(stage.start_s, stage.end_s)
     delays = truth.delays(stage.start_s, stage.end_s)
-    learned = (stage.start_s - stage.epoch_s) / (stage.end_s - stage.epoch_s)
-    heard = promises.heard[int(learned * len(promises.heard)) :]
     return Played(
         freshness=measured.freshness,
         weighted_freshness=measured.weighted,
@@ -158,7 +168,7 @@ def _judge(
         n_overtaken=delays.n_overtaken,
         missed=truth.missed,
         imagined=truth.imagined,
-        promised=sum(heard) / len(heard) if heard else None,
+        promised=promises.over(stage.start_s, stage.end_s),
         course=truth.course(stage.epoch_s, stage.end_s, _POINTS).tolist(),
         requests=dict(served.get("requests", {})),
         idle_s=float(served.get("idle_s", 0.0)),
@@ -169,7 +179,7 @@ def play_virtually(policy: str, stage: Stage) -> Played:
     """Run the crawl by a policy in virtual time and without a network."""
     site = stage.site(80)
     truth = TruthMeter(site)
-    promises = _Promises(truth)
+    promises = Promises(truth)
     counts = CountingSink(promises)
     access_s = (ACCESS_S + stage.slow_s) * stage.speed
     with tempfile.TemporaryDirectory() as directory:
@@ -205,7 +215,7 @@ async def play(
             raise StateError("the web server of the demo did not start")
         site = await asyncio.to_thread(stage.site, port)
         truth = TruthMeter(site)
-        promises = _Promises(truth)
+        promises = Promises(truth)
         counts = CountingSink(promises)
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
             server.stdin.write(f"{time.time()}\n")

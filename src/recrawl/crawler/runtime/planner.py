@@ -130,6 +130,7 @@ class Planner:
         world.events.emit(
             "plan",
             {
+                "at_s": world.clock.now_s(),
                 "pages": solved.record.n_pages,
                 "freshness": solved.record.freshness,
                 "waiting": backlog,
