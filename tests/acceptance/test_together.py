@@ -283,3 +283,36 @@ def test_faults_one_after_the_other_do_no_harm(
 
     assert farm.n_requests() > 500
     _check(farm, database, tmp_path)
+
+
+@pytest.mark.slow
+def test_two_processes_make_one_pass_together_and_both_end(
+    farm: Farm, databases: Server, tmp_path: Path
+) -> None:
+    """Every page is visited once, though most are found by the other; a second pass visits anew."""
+    database = databases.database()
+    config = farm.config(tmp_path, database)
+    for passes in (1, 2):
+        processes = [start("run", config, "--once", cwd=tmp_path) for _ in range(2)]
+        try:
+            for process in processes:
+                told = process.communicate(timeout=60)
+                assert process.returncode == 0, told
+        finally:
+            _end(processes)
+        odd = f"""SELECT url, visits, due_s, due_why, array_agg(visited_at_s), array_agg(outcome)
+            FROM page JOIN visit ON page_id = page.id WHERE visits <> {passes} GROUP BY 1, 2, 3, 4"""
+        assert _rows(database, odd) == []
+        (pages,) = _rows(database, "SELECT count(*) FROM page")
+        assert pages == (40 * 12,)  # of each host: a front page, ten others, a sitemap
+    assert _rows(database, "SELECT 1 FROM inbox") == []
+    assert not farm.overlaps
+    assert farm.least_gap_s() >= DELAY_S - 0.005
+    other = start("run", config, "--quiet", cwd=tmp_path)
+    try:
+        assert _wait(database, "SELECT 1 FROM shard HAVING count(owner) = 16", 30)
+        refused = recrawl("run", config, "--once", cwd=tmp_path)
+    finally:
+        _end([other])
+    assert refused.returncode == 2
+    assert "--once" in refused.stderr

@@ -92,7 +92,7 @@ def test_verbs_that_a_database_has_no_use_for_say_so(databases: Server, tmp_path
 
     for arguments, words in (
         (("backup", "there", "--state", place), "pg_dump"),
-        (("run", config, "--once"), "--once is for a crawl of one machine"),
+        (("run", config, "--config-reload"), "--config-reload is for a crawl of one machine"),
         (("status", "--state", place), "holds no crawl"),
         (("status", "--state", "mysql://a/b"), "no place for a state"),
     ):

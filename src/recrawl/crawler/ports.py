@@ -488,12 +488,12 @@ class Frontier(Protocol):
         """
         ...
 
-    def make_due(self, now_s: float) -> int:
-        """Make every page due now; return how many there are."""
+    def make_due(self, now_s: float, *, visited_before_s: float | None = None) -> int:
+        """Make every page due now; with a bound, those not visited since; return how many are."""
         ...
 
-    def n_due(self, now_s: float, *, visited_before_s: float | None = None) -> int:
-        """Pages due and not leased; with a bound, only those not visited since."""
+    def n_due(self, now_s: float) -> int:
+        """Pages due and not leased."""
         ...
 
     def visited_since(self, since_visit: int) -> tuple[NDArray[np.int64], int]:

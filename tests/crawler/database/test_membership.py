@@ -8,6 +8,7 @@ from tests.databases import Server, databases
 
 from recrawl.crawler.database.connections import connect
 from recrawl.crawler.database.membership import Membership, fenced
+from recrawl.crawler.database.shards import shard_of
 from recrawl.crawler.frontier.postgres.owned import PostgresFrontier
 from recrawl.crawler.ports import AdmissionLimits
 from recrawl.errors import OwnershipLost, UnusableDatabase
@@ -212,3 +213,34 @@ def test_a_database_that_can_only_be_read_is_said_to_be(database: Database) -> N
 
     with pytest.raises(UnusableDatabase, match="can only be read"):
         Membership(database, shards=8)
+
+
+def test_a_pass_is_over_when_all_are_done_and_nothing_waits(
+    two: tuple[Membership, Membership], database: Database
+) -> None:
+    """Not while a shard is free, an address waits, or one that took one up has not said so anew."""
+    first, second = two
+    first.take(4)
+    first.tell_done()
+    second.tell_done()
+    assert not first.end_pass()  # nobody owns four shards
+    second.take(4)
+    first.tell_done()
+    assert not first.end_pass()  # what the second has taken may have pages
+    second.tell_done()
+    frontier = PostgresFrontier(first)
+    theirs = next(host for host in HOSTS if shard_of(host, 8) in second.owned)
+    frontier.admit([Discovery(f"{theirs}/", theirs)], 1.0, AdmissionLimits())
+    assert not first.end_pass()  # an address waits for the second
+    other = PostgresFrontier(second)
+    assert len(other.take_asked(str, 1.0, AdmissionLimits())) == 1
+    assert not first.end_pass()  # which has taken it up by now
+    second.tell_done()
+
+    assert first.end_pass()
+    assert second.renew().is_over
+    third = Membership(database, shards=8)
+    third.join(SEEDS)
+    assert not third.renew().is_over
+    for one in (frontier, other, third):
+        one.close()

@@ -1,5 +1,6 @@
 """The engine in virtual time, over a scripted web: one test per promise, no sleeping."""
 
+import asyncio
 import itertools
 from pathlib import Path
 from typing import Any
@@ -862,3 +863,35 @@ def test_a_list_is_followed_to_its_end_though_its_first_pages_list_what_is_known
         return virtual
 
     assert run_virtually(main()).web.asked("http://a.test/hidden")
+
+
+def test_what_is_being_leased_when_a_crawl_ends_is_given_back() -> None:
+    """Another crawl on the same frontier, with other shards or settings, finds it free."""
+
+    async def main() -> VirtualCrawl:
+        virtual, leased = virtual_crawl(), asyncio.Event()
+        virtual.web.page(f"{A}/", "home")
+        crawl = virtual.crawl
+        offload = crawl.world.on_state
+
+        async def slowly(work: Any, *args: object) -> Any:
+            answer = await offload(work, *args)
+            if work.__name__ == "_lease" and answer[0]:
+                leased.set()
+                await asyncio.sleep(1.0)  # the robots are cancelled meanwhile
+            return answer
+
+        object.__setattr__(crawl.world, "on_state", slowly)
+        await crawl.prepare()
+        async with crawl.running(grace_s=0.1):
+            await leased.wait()
+        return virtual
+
+    virtual = run_virtually(main())
+
+    (host,) = virtual.frontier.hosts()
+    now_s = virtual.crawl.now_s
+    again = virtual.frontier.lease(
+        host.host_id, limit=9, due_by_s=now_s, now_s=now_s, until_s=now_s + 9.0
+    )
+    assert f"{A}/" in {one.url for one in again}

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import gc
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,18 +15,17 @@ from cyclopts import Parameter
 from recrawl.cli.crawler.attending import Ears, stopped_by_signals, watched
 from recrawl.cli.crawler.place import DEFAULT_CONFIG
 from recrawl.cli.crawler.reload import ConfigWatch
+from recrawl.cli.crawler.telling import greet, tell_blocked, tell_nothing
 from recrawl.cli.crawler.together import run_together
 from recrawl.cli.output import note, print_json
-from recrawl.crawler.reports.nothing import why_nothing
 from recrawl.crawler.runtime.crawl import Crawl
 from recrawl.crawler.settings import Settings, load_settings
-from recrawl.crawler.settings.contradictions import contradictions, first_pass_words
 from recrawl.crawler.telemetry.counters import CountingSink
 from recrawl.crawler.wiring.crawls import OpenParts, open_parts
 from recrawl.crawler.wiring.deliveries import check_extras
 from recrawl.crawler.wiring.fetchers import check_seeds
-from recrawl.errors import InputError, InvalidSettings, NothingIndexed
-from recrawl.quantities import parse_duration_s, parse_rate_per_s, show_duration
+from recrawl.errors import InputError, InvalidSettings
+from recrawl.quantities import parse_duration_s, parse_rate_per_s
 from recrawl.terms import Database
 from recrawl.web.listening import PORT, bind
 
@@ -109,9 +107,11 @@ def run(  # noqa: PLR0913 - its parameters are its options
         if log is not None:
             stream = stack.enter_context(_opened(log))
         together = isinstance(settings.state, Database)
-        if together and (once or config_reload):
-            option = "--once" if once else "--config-reload"
-            raise InputError(f"{option} is for a crawl of one machine; `--for` ends any")
+        if together and config_reload:
+            raise InputError(
+                "--config-reload is for a crawl of one machine: several have one configuration, "
+                "and are started anew with another"
+            )
         stack.enter_context(_delivered(config, settings, quiet=quiet or json_))
         if serve:
             stack.enter_context(_served(config, settings, port, quiet=quiet or json_))
@@ -220,7 +220,7 @@ async def _run(
         crawl = await opened.prepared(once=once)
         current = [crawl]
         try:
-            await _greet(crawl, settings, quiet=quiet)
+            await greet(crawl, settings, quiet=quiet)
         except BaseException:
             crawl.world.extractor.close()
             raise
@@ -231,21 +231,9 @@ async def _run(
                 crawl = current[0] = await _followed(opened, settings, crawl)
                 after = await _crawled(crawl, counts, settings, ends, quiet=quiet)
         if once and not quiet:
-            _tell_blocked(crawl)
-        await _tell_nothing(crawl, settings)
+            tell_blocked(crawl)
+        await tell_nothing(crawl, settings)
     return counts
-
-
-async def _greet(crawl: Crawl, settings: Settings, *, quiet: bool) -> None:
-    """Say what is to be known of a crawl that begins."""
-    if not crawl.seeds:
-        await _tell_nothing(crawl, settings)
-    if not quiet:
-        for words in [*contradictions(settings), *first_pass_words(settings), *crawl.mended]:
-            note(f"Note: {words}")
-    # Pages come and go by the hundred; what stands by now is not looked through every time.
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 50)
 
 
 async def _followed(opened: OpenParts, settings: Settings, before: Crawl) -> Crawl:
@@ -268,12 +256,6 @@ async def _crawled(
             return after
     finally:
         crawl.world.extractor.close()
-
-
-async def _tell_nothing(crawl: Crawl, settings: Settings) -> None:
-    nothing = await crawl.world.on_state(why_nothing, crawl.world.frontier, settings)
-    if nothing is not None:
-        raise NothingIndexed(f"nothing was indexed: {nothing}")
 
 
 @dataclass(slots=True)
@@ -306,13 +288,3 @@ class _Ends:
             wait.result()
         ended = self.stop.is_set() or (self._limit is not None and self._limit.done())
         return None if ended or news is None else news.result().settings
-
-
-def _tell_blocked(crawl: Crawl) -> None:
-    for queue in crawl.dispatcher.hosts():
-        wait_s = queue.politeness.blocked_until_s - crawl.now_s
-        if wait_s > 0:
-            note(
-                f"{queue.host} was left out: {queue.politeness.blocked_why} "
-                f"(for another {show_duration(wait_s)})"
-            )

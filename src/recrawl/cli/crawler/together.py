@@ -1,16 +1,22 @@
 """`recrawl run` on a database: the crawl that several processes share."""
 
 import asyncio
+from collections.abc import Coroutine
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from recrawl.cli.crawler.attending import Ears, stopped_by_signals, watched
 from recrawl.cli.crawler.reload import ConfigWatch
+from recrawl.cli.crawler.telling import greet, tell_blocked, tell_nothing
 from recrawl.cli.output import note
 from recrawl.crawler.runtime.crawl import Crawl
 from recrawl.crawler.settings import Settings
 from recrawl.crawler.telemetry.counters import CountingSink
 from recrawl.crawler.wiring.stores import check_state
 from recrawl.errors import DatabaseAway, OwnershipLost
+
+if TYPE_CHECKING:
+    from recrawl.crawler.wiring.cluster import Cluster
 
 __all__ = ["run_together"]
 
@@ -25,23 +31,27 @@ async def run_together(
     watch: ConfigWatch | None,
 ) -> CountingSink:
     """Crawl the shards of this process, and others when they are to be others, until stopped."""
-    assert not once, "for a crawl of one machine"
     assert watch is None, "for a crawl of one machine"
     check_state(settings.state)
     from recrawl.crawler.wiring.cluster import open_cluster
 
-    counts, stop = CountingSink(), stopped_by_signals()
+    counts, stop, is_greeted = CountingSink(), stopped_by_signals(), False
     if limit_s is not None:
         asyncio.get_running_loop().call_later(limit_s, stop.set)
-    async with open_cluster(settings, events=counts) as cluster:
-        while not stop.is_set():
+    async with open_cluster(settings, events=counts, once=once) as cluster:
+        while not stop.is_set() and not cluster.is_over:
             try:
                 async with cluster.shards(stop) as crawl:
                     if crawl is None:
                         break
+                    if not is_greeted:
+                        await greet(crawl, settings, quiet=quiet)
+                        is_greeted = True
                     with ears.listening(counts, partial(_itself, crawl), settings.state):
                         async with crawl.running(), watched(crawl, counts, settings, quiet=quiet):
-                            await _either(stop, cluster.changed)
+                            over = [cluster.until_over()] if once else []
+                            await _first(stop.wait(), cluster.changed.wait(), *over)
+                    await _told(cluster, crawl, settings, ended=stop.is_set(), quiet=quiet)
             except* (DatabaseAway, OwnershipLost) as errors:
                 if not quiet:
                     note(f"Note: {errors.exceptions[0]}; going on as soon as that is over")
@@ -49,14 +59,27 @@ async def run_together(
     return counts
 
 
+async def _told(
+    cluster: "Cluster", crawl: Crawl, settings: Settings, *, ended: bool, quiet: bool
+) -> None:
+    """Say what is to be known at the end, if this is the end."""
+    if cluster.is_over and not quiet:
+        tell_blocked(crawl)
+    if cluster.is_alone and (ended or cluster.is_over):  # others know other hosts
+        await tell_nothing(crawl, settings)
+
+
 def _itself(crawl: Crawl) -> Crawl:
     return crawl
 
 
-async def _either(*events: asyncio.Event) -> None:
-    waits = [asyncio.ensure_future(event.wait()) for event in events]
+async def _first(*events: Coroutine[Any, Any, object]) -> None:
+    """Wait until one has come, and pass on what it raised."""
+    waits = [asyncio.ensure_future(event) for event in events]
     try:
-        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
     finally:
         for wait in waits:
             wait.cancel()
+    for wait in done:
+        wait.result()

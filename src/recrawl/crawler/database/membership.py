@@ -55,6 +55,7 @@ class Standing:
     free : shards that nobody owns
     processes : that are alive
     is_first : whether this one has the lowest number of them
+    is_over : whether the single pass that this process takes part in is over
     """
 
     ideal: int
@@ -62,6 +63,7 @@ class Standing:
     free: int
     processes: int
     is_first: bool
+    is_over: bool
 
     @property
     def to_take(self) -> int:
@@ -170,8 +172,9 @@ class Membership:
         ).fetchone()
         if other is not None:
             raise UnusableDatabase(
-                f"{self.database}: process {other[0]} crawls with another configuration; give all "
-                "machines the same one, or stop that one first. Nothing was changed"
+                f"{self.database}: process {other[0]} crawls with another configuration, or with "
+                "--once where this one does not; give all machines the same, or stop that one "
+                "first. Nothing was changed"
             )
 
     def _make_partitions(self) -> None:
@@ -195,7 +198,7 @@ class Membership:
             sent_s = monotonic_s()
             kept = self._connection.execute(
                 f"UPDATE process SET until_s = {_NOW} + %s WHERE id = %s AND NOT ended "
-                "RETURNING id",
+                "RETURNING is_over",
                 (self._lease_s + self.timeout_s, self.number),
             ).fetchone()
             if kept is not None:
@@ -217,7 +220,7 @@ class Membership:
         rank = numbers.index(self.number)
         self.is_first = rank == 0
         ideal = ideal_share(self.shards, rank, len(numbers))
-        return Standing(ideal, counts[0], counts[1], len(numbers), self.is_first)
+        return Standing(ideal, counts[0], counts[1], len(numbers), self.is_first, kept[0])
 
     def _end_expired(self) -> None:
         rows = self._connection.execute(
@@ -241,6 +244,9 @@ class Membership:
         """Take free shards; return them, each with when its last owner made its last request."""
         with translated(self.database), self._connection.transaction():
             fenced(self._connection, self.database, self.number)
+            self._connection.execute(
+                "UPDATE process SET is_done = false WHERE id = %s AND is_done", (self.number,)
+            )
             rows = self._connection.execute(
                 "UPDATE shard SET owner = %s, fence = fence + 1 WHERE id IN (SELECT id FROM shard "
                 "WHERE owner IS NULL ORDER BY id LIMIT %s FOR UPDATE SKIP LOCKED) "
@@ -272,6 +278,48 @@ class Membership:
             self._end([row[0] for row in rows], 0.0)
         self.owned = {}
         self._held_until_s = float("-inf")
+
+    # -- a single pass --
+
+    def pass_since_s(self) -> float:
+        """Return when the first of the processes began that are alive."""
+        with translated(self.database):
+            row = self._connection.execute(
+                "SELECT min(started_s) FROM process WHERE NOT ended"
+            ).fetchone()
+        assert row is not None
+        return float(row[0])
+
+    def tell_done(self) -> None:
+        """Tell the others that there is no page left in the shards of this process.
+
+        What it takes out of the inbox afterwards, or shards that it takes, take this back in the
+        same transaction.
+        """
+        with translated(self.database):
+            self._connection.execute(
+                "UPDATE process SET is_done = true WHERE id = %s", (self.number,)
+            )
+
+    def end_pass(self) -> bool:
+        """End the pass of all processes if every one is done; tell whether it is over.
+
+        All are done where no shard is free, no owner has anything left, and no address waits in
+        the inbox. Locking the processes has every transaction wait that could change that.
+        """
+        with translated(self.database), self._connection.transaction():
+            self._connection.execute(
+                "SELECT id FROM process WHERE NOT ended ORDER BY id FOR UPDATE"
+            )
+            self._connection.execute(
+                "UPDATE process SET is_over = true WHERE NOT ended "
+                "AND NOT EXISTS (SELECT 1 FROM inbox) AND NOT EXISTS (SELECT 1 FROM shard "
+                "LEFT JOIN process AS p ON p.id = owner WHERE p.is_done IS NOT TRUE)"
+            )
+            row = self._connection.execute(
+                "SELECT is_over FROM process WHERE id = %s", (self.number,)
+            ).fetchone()
+        return row is not None and bool(row[0])
 
     # -- the budget --
 

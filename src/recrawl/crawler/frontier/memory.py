@@ -488,23 +488,18 @@ class MemoryFrontier(Frontier):
         return brought
 
     @override
-    def make_due(self, now_s: float) -> int:
+    def make_due(self, now_s: float, *, visited_before_s: float | None = None) -> int:
+        before_s = inf if visited_before_s is None else visited_before_s
         for page in self._pages.values():
-            if page.due_s > now_s:
+            last_s = max((visit.visited_at_s for visit in page.visits), default=-inf)
+            if page.due_s > now_s and last_s < before_s:
                 page.due_s, page.due_why = now_s, ONCE
         return len(self._pages)
 
     @override
-    def n_due(self, now_s: float, *, visited_before_s: float | None = None) -> int:
+    def n_due(self, now_s: float) -> int:
         return sum(
-            page.due_s <= now_s
-            and page.leased_until_s <= now_s
-            and (
-                visited_before_s is None
-                or page.last_visit_s is None
-                or page.last_visit_s < visited_before_s
-            )
-            for page in self._pages.values()
+            page.due_s <= now_s and page.leased_until_s <= now_s for page in self._pages.values()
         )
 
     @override

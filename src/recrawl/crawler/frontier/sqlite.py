@@ -548,15 +548,15 @@ class SqliteFrontier(Frontier):
             return self._db.execute(self._q["make_due_by"], limits).rowcount
 
     @override
-    def make_due(self, now_s: float) -> int:
+    def make_due(self, now_s: float, *, visited_before_s: float | None = None) -> int:
         with self._writing():
-            self._run("make_due", now_s=now_s, why=ONCE)
+            self._run("make_due", now_s=now_s, before_s=visited_before_s, why=ONCE)
             return self._n_pages
 
     @override
-    def n_due(self, now_s: float, *, visited_before_s: float | None = None) -> int:
+    def n_due(self, now_s: float) -> int:
         with translated(self._path):
-            return int(self._value("n_due", now_s=now_s, before_s=visited_before_s))
+            return int(self._value("n_due", now_s=now_s))
 
     # -- planning --
 

@@ -36,6 +36,7 @@ class AskedVisits:
         self._dispatcher = dispatcher
         self._every_s = every_s
         self._on_news = on_news
+        self.is_looking = False  # pages may have been taken up that no robot knows of yet
 
     async def run(self) -> None:
         """Look until cancelled."""
@@ -46,10 +47,12 @@ class AskedVisits:
     async def look(self) -> None:
         """Take up what was asked for."""
         now_s = min(self._world.clock.now_s(), self._dispatcher.horizon_s)
+        self.is_looking = True
         hosts = await self._world.on_state(self._take, now_s)
         for record in hosts:
             self._dispatcher.observe_host(record, None)
             self._dispatcher.observe_asked(record.host_id)
+        self.is_looking = False
         if hosts:
             self._on_news()
 

@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import inf
 
 import numpy as np
@@ -108,6 +109,7 @@ class Crawl:
     seeds : where it starts, in normal form and in scope
     on_plan : runs the solver
     once : a single pass: every page once, and what is found on the way
+    since_s : when that pass began, if not now: what was visited since is not visited again
     """
 
     def __init__(
@@ -119,13 +121,14 @@ class Crawl:
         seeds: Sequence[Discovery],
         on_plan: Offload,
         once: bool = False,
+        since_s: float | None = None,
     ) -> None:
         self.world = world
         self.rules = rules
         self.started_s = world.clock.now_s()
         self.seeds = seeds
         self.mended: list[str] = []  # what the start found to mend, for people
-        self._once = once
+        self._once, self._since_s = once, since_s
         self._delay_s = plan.politeness.delay_s
         self._budget_per_s = plan.budget_per_s
         self.price = OnePrice(1.0 / rules.prior_rate_per_s)
@@ -138,7 +141,7 @@ class Crawl:
             budget=plan.budget or FetchBudget(plan.budget_per_s, burst=burst),
             random=np.random.default_rng(plan.seed),
             lease_s=rules.lease_s,
-            horizon_s=self.started_s if once else inf,
+            horizon_s=inf if not once else self.started_s if since_s is None else since_s,
             first_free=rules.first_free,
             discovery_share=share,
             least_share=inf if rules.least_worth == inf else 0.0,
@@ -269,7 +272,8 @@ class Crawl:
         world = self.world
         mended = await world.on_state(recover, world.frontier, world.index, self.started_s)
         if self._once:
-            await self.world.on_state(self.world.frontier.make_due, self.started_s)
+            make_due = partial(world.frontier.make_due, visited_before_s=self._since_s)
+            await world.on_state(make_due, self.dispatcher.horizon_s)
         frontier, limits = self.world.frontier, self.rules.limits
         before = await self.world.on_state(frontier.facts)
         self.returns.returned = before.get("returned", 0.0)
@@ -366,6 +370,7 @@ class Crawl:
         await wait_until(lambda: not self.tasks.in_flight, until_s - 0.6 * grace_s)
         aside = (tasks.control, tasks.asked, tasks.subscriber)
         await cancelled(*filter(None, (tasks.fleet, tasks.planner, *aside)))
+        await self.tasks.settled()
         await wait_until(
             lambda: not self.buffer.length or tasks.indexer.done(), until_s - 0.3 * grace_s
         )
@@ -393,13 +398,17 @@ class Crawl:
         while True:
             # Looking is cheap, and nothing hangs on noticing the end a moment later.
             await asyncio.sleep(0.2)
-            now_s = self.world.clock.now_s()
-            if self.tasks.in_flight or self.buffer.length or not self.recorder.is_empty:
-                continue
-            if not self.reading.is_idle:
-                continue
-            if self.dispatcher.next_ready_s(now_s) <= now_s + patience_s:
+            if not self.is_done(patience_s):
                 continue
             if not self.indexer.has_staged:
                 return
             await self.indexer.commit()  # there is nothing to wait for that could join it
+
+    def is_done(self, patience_s: float = 120.0) -> bool:
+        """Tell whether a single pass has no page left, on its way or to be visited soon."""
+        if self.tasks.in_flight or self.buffer.length or not self.recorder.is_empty:
+            return False
+        if not self.reading.is_idle or self.asked.is_looking:
+            return False
+        now_s = self.now_s
+        return self.dispatcher.next_ready_s(now_s) > now_s + patience_s

@@ -32,6 +32,7 @@ class TaskSource:
         self._turn = asyncio.Lock()
         self._wake = asyncio.Event()
         self._stopped = False
+        self._refilling: asyncio.Task[None] | None = None
         recorder.on_flush(self.wake)
 
     def stop(self) -> None:
@@ -54,7 +55,9 @@ class TaskSource:
                     self.in_flight += 1
                     return task
                 if isinstance(task, Refill):
-                    await self._refill(task)
+                    # What it leases must arrive, or be given back, whoever is cancelled meanwhile.
+                    self._refilling = asyncio.ensure_future(self._refill(task))
+                    await asyncio.shield(self._refilling)
                 else:
                     await self._wait(task.until_s)
 
@@ -62,6 +65,11 @@ class TaskSource:
         """A task handed out by :meth:`next` is over."""
         self.in_flight -= 1
         self.wake()
+
+    async def settled(self) -> None:
+        """Wait, after the robots were stopped, until what was being leased has arrived."""
+        if self._refilling is not None:
+            await asyncio.gather(self._refilling, return_exceptions=True)
 
     async def _refill(self, task: Refill) -> None:
         now_s = self._world.clock.now_s()

@@ -68,6 +68,7 @@ class Cluster:
     Parameters
     ----------
     settings : the same on every machine
+    once : a single pass, which all processes make together
     member : of this process, which has joined
     client : asks hubs
     fetcher : makes all other requests
@@ -81,9 +82,14 @@ class Cluster:
         client: HttpFetcher,
         fetcher: Fetcher,
         events: EventSink,
+        *,
+        once: bool = False,
     ) -> None:
         self.settings = settings
         self.changed = asyncio.Event()  # the shards of this process are to be others
+        self.is_over = False  # the single pass
+        self.is_alone = True  # no other process takes part
+        self._once, self._pass_s = once, float("-inf")
         self._member, self._client, self._fetcher, self._events = member, client, fetcher, events
         self._on_member, self._on_state, self._on_work, self._on_plan = (
             OnThread(name) for name in ("member", "state", "work", "plan")
@@ -103,7 +109,7 @@ class Cluster:
 
     @contextlib.asynccontextmanager
     async def shards(self, stop: asyncio.Event) -> AsyncIterator[Crawl | None]:
-        """Own what is this process's to own, and crawl it; None: stopped before there was any.
+        """Own what is this process's to own, and crawl it; None: it was stopped, or all is done.
 
         Raises
         ------
@@ -111,7 +117,7 @@ class Cluster:
             The database is away; or others own the shards by now.
         """
         await self._arrange(stop)
-        if not self._member.owned or stop.is_set():
+        if not self._member.owned or stop.is_set() or self.is_over:
             yield None
             return
         crawl = await self._prepared()
@@ -130,6 +136,9 @@ class Cluster:
                 raise self._failed
             self.changed.clear()
             standing = await self._on_member(self._member.renew)
+            self.is_over, self.is_alone = standing.is_over, standing.processes == 1
+            if standing.is_over:
+                return
             if standing.to_release:
                 await self._give_back(standing.to_release)
             if standing.to_take:
@@ -147,6 +156,8 @@ class Cluster:
 
     async def _prepared(self) -> Crawl:
         settings, member = self.settings, self._member
+        if self._once and self._pass_s < 0:
+            self._pass_s = await self._on_member(member.pass_since_s)
         if self._frontier is None:
             memory = settings.memory_bytes
             self._frontier = await self._on_state(
@@ -179,6 +190,8 @@ class Cluster:
             replace(crawl_plan(settings), budget=self._budget),
             seeds=seeds_of(settings, rules),
             on_plan=self._on_plan,
+            once=self._once,
+            since_s=self._pass_s if self._once else None,
         )
         found = await crawl.prepare()
         crawl.mended = found.words
@@ -186,6 +199,20 @@ class Cluster:
             before_s = member.owned[queue.host_id % member.shards]
             crawl.dispatcher.observe_rest(queue.host_id, max(before_s, self._asked_s))
         return crawl
+
+    async def until_over(self) -> None:
+        """Wait until every process has visited every page of the pass that it can."""
+        crawl = self._crawl
+        assert crawl is not None
+        while not self.is_over:
+            await crawl.until_done()
+            assert self._frontier is not None
+            await self._on_state(self._frontier.settle)
+            await self._on_member(self._member.tell_done)
+            if crawl.is_done():  # nothing was taken out of the inbox before the others were told
+                self.is_over = await self._on_member(self._member.end_pass)
+            if not self.is_over:
+                await asyncio.sleep(_LOOK_S)
 
     # -- beside them --
 
@@ -218,7 +245,8 @@ class Cluster:
 
     def _observe(self, standing: Standing) -> None:
         self._budget.burst = max(self._half_burst / standing.processes, 1.0)
-        if standing.to_take or standing.to_release:
+        self.is_over, self.is_alone = standing.is_over, standing.processes == 1
+        if standing.to_take or standing.to_release or standing.is_over:
             self.changed.set()
 
     async def _draw(self) -> None:
@@ -308,8 +336,16 @@ def _seeds(settings: Settings) -> str:
 
 
 @contextlib.asynccontextmanager
-async def open_cluster(settings: Settings, *, events: EventSink) -> AsyncIterator[Cluster]:
+async def open_cluster(
+    settings: Settings, *, events: EventSink, once: bool = False
+) -> AsyncIterator[Cluster]:
     """Join the processes that crawl into a database, and leave them in order.
+
+    Parameters
+    ----------
+    settings : the same on every machine
+    events : hears what happens
+    once : a single pass, of which all processes have their part
 
     Raises
     ------
@@ -330,7 +366,7 @@ async def open_cluster(settings: Settings, *, events: EventSink) -> AsyncIterato
         shards=settings.shards,
         lease_s=settings.lease_s,
         timeout_s=ceil(settings.timeout_s),
-        settings_mark=settings_mark(settings),
+        settings_mark=settings_mark(settings) + (0.5 if once else 0.0),
     )
     try:
         member.join(_seeds(settings))
@@ -344,7 +380,7 @@ async def open_cluster(settings: Settings, *, events: EventSink) -> AsyncIterato
             fetcher = await stack.enter_async_context(
                 await browser_fetcher(stack, settings, client, ready=_held(member))
             )
-        cluster = Cluster(settings, member, client, fetcher, events)
+        cluster = Cluster(settings, member, client, fetcher, events, once=once)
         looking = asyncio.create_task(cluster.look_after(), name="cluster")
         looking.add_done_callback(cluster.unwatched)
         try:

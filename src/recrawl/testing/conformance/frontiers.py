@@ -426,9 +426,12 @@ class FrontierSuite:
         frontier.complete([_update(lease, 12.0)])
 
         assert frontier.n_due(50.0) == 0
-        assert frontier.make_due(50.0) == 1
+        frontier.make_due(50.0, visited_before_s=12.0)  # this one was visited since
+        assert frontier.n_due(50.0) == 0
+        frontier.make_due(50.0, visited_before_s=12.5)
         assert frontier.n_due(50.0) == 1
-        assert frontier.n_due(50.0, visited_before_s=12.0) == 0
+        assert frontier.make_due(40.0) == 1
+        assert frontier.n_due(40.0) == 1
 
     def test_hosts_and_facts_are_kept(self, frontier: Frontier) -> None:
         """Robots.txt and back-off outlive the process."""

@@ -340,6 +340,10 @@ class Copying:
                 "WHERE inbox.shard = done.shard AND inbox.key = done.key",
                 (list(shards), list(keys)),
             )
+            self._connection.execute(
+                "UPDATE process SET is_done = false WHERE id = %s AND is_done",
+                (self._membership.number,),
+            )
 
     def _settle(self) -> None:
         """Forget, in the copy, what the database knows now."""

@@ -241,6 +241,13 @@ class PostgresFrontier(SqliteFrontier):
             self._copying.put_off_pages()
 
     @override
+    def make_due(self, now_s: float, *, visited_before_s: float | None = None) -> int:
+        with self._writing():
+            number = super().make_due(now_s, visited_before_s=visited_before_s)
+            self._copying.put_off_pages()
+            return number
+
+    @override
     def save_plan(self, plan: PlanRecord) -> None:
         with self._writing():
             super().save_plan(plan)

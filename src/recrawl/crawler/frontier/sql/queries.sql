@@ -143,12 +143,14 @@ UPDATE page SET due_s = :now_s + max(:longest_s, coalesce(1.0 / nullif(crawl_rat
 WHERE due_s > :now_s + max(:longest_s, coalesce(1.0 / nullif(crawl_rate_per_s, 0), 0));
 
 -- name: make_due
-UPDATE page SET due_s = :now_s, due_why = :why WHERE due_s > :now_s;
+UPDATE page SET due_s = :now_s, due_why = :why
+WHERE due_s > :now_s AND (:before_s IS NULL OR NOT EXISTS (
+    SELECT 1 FROM visit WHERE page_id = page.id AND visited_at_s >= :before_s
+));
 
 -- name: n_due
 SELECT count(*) FROM page
-WHERE due_s <= :now_s AND leased_until_s <= :now_s
-    AND (:before_s IS NULL OR last_visit_s IS NULL OR last_visit_s < :before_s);
+WHERE due_s <= :now_s AND leased_until_s <= :now_s;
 
 -- name: visited_since
 SELECT DISTINCT page_id FROM visit WHERE id > :since ORDER BY page_id;

@@ -1,0 +1,49 @@
+"""What `recrawl run` tells people when a crawl begins, and when it ends."""
+
+import gc
+
+from recrawl.cli.output import note
+from recrawl.crawler.reports.nothing import why_nothing
+from recrawl.crawler.runtime.crawl import Crawl
+from recrawl.crawler.settings import Settings
+from recrawl.crawler.settings.contradictions import contradictions, first_pass_words
+from recrawl.errors import NothingIndexed
+from recrawl.quantities import show_duration
+
+__all__ = ["greet", "tell_blocked", "tell_nothing"]
+
+
+async def greet(crawl: Crawl, settings: Settings, *, quiet: bool) -> None:
+    """Say what is to be known of a crawl that begins."""
+    if not crawl.seeds:
+        await tell_nothing(crawl, settings)
+    if not quiet:
+        for words in [*contradictions(settings), *first_pass_words(settings), *crawl.mended]:
+            note(f"Note: {words}")
+    # Pages come and go by the hundred; what stands by now is not looked through every time.
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+
+
+async def tell_nothing(crawl: Crawl, settings: Settings) -> None:
+    """Say why nothing was indexed, if nothing was.
+
+    Raises
+    ------
+    NothingIndexed
+        Nothing was: the message says what would change that.
+    """
+    nothing = await crawl.world.on_state(why_nothing, crawl.world.frontier, settings)
+    if nothing is not None:
+        raise NothingIndexed(f"nothing was indexed: {nothing}")
+
+
+def tell_blocked(crawl: Crawl) -> None:
+    """Say which hosts a single pass has left out, and why."""
+    for queue in crawl.dispatcher.hosts():
+        wait_s = queue.politeness.blocked_until_s - crawl.now_s
+        if wait_s > 0:
+            note(
+                f"{queue.host} was left out: {queue.politeness.blocked_why} "
+                f"(for another {show_duration(wait_s)})"
+            )
