@@ -103,7 +103,9 @@ class Cluster:
         self._half_burst = max(min(settings.budget_per_s * settings.burst_s, 1_000.0) / 2.0, 1.0)
         self._told_s = float("-inf")
         self._failed: BaseException | None = None
-        self._asked_s = float("-inf")  # when this process made its last request at the latest
+        # When this process made its last request at the latest, by the clock that nobody sets: each
+        # crawl's own is behind the database's by however long the answer took that it begins with.
+        self._asked_s = float("-inf")
 
     # -- crawls of shards, one after the other --
 
@@ -127,7 +129,7 @@ class Cluster:
         finally:
             self._crawl = None
             crawl.world.extractor.close()
-            self._asked_s = crawl.now_s
+            self._asked_s = monotonic_s()
 
     async def _arrange(self, stop: asyncio.Event) -> None:
         """Take and give back shards, until this process has some."""
@@ -195,9 +197,10 @@ class Cluster:
         )
         found = await crawl.prepare()
         crawl.mended = found.words
+        asked_s = crawl.now_s - (monotonic_s() - self._asked_s)
         for queue in crawl.dispatcher.hosts():
             before_s = member.owned[queue.host_id % member.shards]
-            crawl.dispatcher.observe_rest(queue.host_id, max(before_s, self._asked_s))
+            crawl.dispatcher.observe_rest(queue.host_id, max(before_s, asked_s))
         return crawl
 
     async def until_over(self) -> None:
