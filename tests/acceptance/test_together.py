@@ -291,7 +291,7 @@ def test_two_processes_make_one_pass_together_and_both_end(
 ) -> None:
     """Every page is visited once, though most are found by the other; a second pass visits anew."""
     database = databases.database()
-    config = farm.config(tmp_path, database)
+    config = farm.config(tmp_path, database, fetch__timeout='"20s"')  # none is to be tried again
     for passes in (1, 2):
         processes = [start("run", config, "--once", cwd=tmp_path) for _ in range(2)]
         try:
