@@ -49,14 +49,23 @@ async def run_together(
                         is_greeted = True
                     with ears.listening(counts, partial(_itself, crawl), settings.state):
                         async with crawl.running(), watched(crawl, counts, settings, quiet=quiet):
-                            over = [cluster.until_over()] if once else []
-                            await _first(stop.wait(), cluster.changed.wait(), *over)
+                            await _until_others(cluster, crawl, stop, once=once)
                     await _told(cluster, crawl, settings, ended=stop.is_set(), quiet=quiet)
             except* (DatabaseAway, OwnershipLost) as errors:
                 if not quiet:
                     note(f"Note: {errors.exceptions[0]}; going on as soon as that is over")
                 await cluster.begin_anew(stop)
     return counts
+
+
+async def _until_others(
+    cluster: "Cluster", crawl: Crawl, stop: asyncio.Event, *, once: bool
+) -> None:
+    """Crawl these shards until they are to be others, all is done, or the process is stopped."""
+    over = [cluster.until_over()] if once else []
+    await _first(stop.wait(), cluster.changed.wait(), *over)
+    if cluster.is_over and not stop.is_set():
+        await crawl.planner.replan()
 
 
 async def _told(
