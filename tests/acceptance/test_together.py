@@ -291,7 +291,9 @@ def test_two_processes_make_one_pass_together_and_both_end(
 ) -> None:
     """Every page is visited once, though most are found by the other; a second pass visits anew."""
     database = databases.database()
-    config = farm.config(tmp_path, database, fetch__timeout='"20s"')  # none is to be tried again
+    config = farm.config(
+        tmp_path, database, fetch__timeout='"20s"', archive__warc='"kept"'
+    )  # no request is to be tried again
     for passes in (1, 2):
         processes = [start("run", config, "--once", cwd=tmp_path) for _ in range(2)]
         try:
@@ -306,6 +308,8 @@ def test_two_processes_make_one_pass_together_and_both_end(
         (pages,) = _rows(database, "SELECT count(*) FROM page")
         assert pages == (40 * 12,)  # of each host: a front page, ten others, a sitemap
     assert _rows(database, "SELECT 1 FROM inbox") == []
+    assert len(list(tmp_path.glob("kept/*/*.warc.gz"))) >= 2
+    assert not list(tmp_path.glob("kept/*/*.open"))
     assert not farm.overlaps
     assert farm.least_gap_s() >= DELAY_S - 0.005
     other = start("run", config, "--quiet", cwd=tmp_path)

@@ -25,7 +25,7 @@ from recrawl.crawler.runtime.clock import LoopClock
 from recrawl.crawler.telemetry.counters import CountingSink
 from recrawl.crawler.telemetry.lines import JsonLinesSink
 from recrawl.crawler.telemetry.metrics import MetricsSink
-from recrawl.crawler.wiring.crawls import InPlace, OnThread
+from recrawl.crawler.wiring.threads import InPlace, OnThread
 from recrawl.simulation.fetcher import SiteFetcher
 from recrawl.simulation.site import Site
 from recrawl.simulation.truth import TruthMeter

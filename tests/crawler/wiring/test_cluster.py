@@ -1,6 +1,8 @@
 """One process of several: what holds from one crawl of its shards to the next."""
 
 import asyncio
+import gzip
+import platform
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ from tests.databases import Server, databases
 from recrawl.crawler.database.membership import Membership
 from recrawl.crawler.settings import load_settings
 from recrawl.crawler.telemetry.counters import CountingSink
+from recrawl.crawler.wiring.archives import folder_of
 from recrawl.crawler.wiring.cluster import open_cluster
 
 __all__ = ["databases"]
@@ -38,3 +41,28 @@ def test_a_host_rests_from_one_crawl_to_the_next_however_late_their_clocks_were_
                 return host.politeness.ready_s - second.now_s
 
     assert 15.0 < asyncio.run(main()) <= 20.0
+
+
+def test_what_a_killed_process_left_of_its_archive_is_mended_and_what_others_write_is_not(
+    databases: Server, tmp_path: Path
+) -> None:
+    """Folders are called by machine and process; the database knows who has ended."""
+    database = databases.database()
+    ended, living, own = (Membership(database, shards=2) for _ in range(3))
+    for member in (ended, living, own):
+        member.join("http://a.test/")
+        folder = tmp_path / f"{platform.node()}-{member.number}"
+        folder.mkdir()
+        (folder / "1.warc.gz.open").write_bytes(gzip.compress(b"a record") + b"the next, cut")
+    ended.leave()
+
+    assert folder_of(tmp_path, own) == folder
+    found = {path.relative_to(tmp_path).as_posix() for path in tmp_path.glob("*/*")}
+    prefix = f"{platform.node()}-"
+    assert found == {
+        f"{prefix}{ended.number}/1.warc.gz",
+        f"{prefix}{living.number}/1.warc.gz.open",
+        f"{prefix}{own.number}/1.warc.gz.open",
+    }
+    for member in (ended, living, own):
+        member.close()

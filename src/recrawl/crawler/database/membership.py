@@ -284,11 +284,9 @@ class Membership:
     def pass_since_s(self) -> float:
         """Return when the first of the processes began that are alive."""
         with translated(self.database):
-            row = self._connection.execute(
-                "SELECT min(started_s) FROM process WHERE NOT ended"
-            ).fetchone()
-        assert row is not None
-        return float(row[0])
+            query = "SELECT min(started_s) FROM process WHERE NOT ended"
+            (since_s,) = self._connection.execute(query).fetchone() or (0.0,)
+        return float(since_s)
 
     def tell_done(self) -> None:
         """Tell the others that there is no page left in the shards of this process.
@@ -367,6 +365,14 @@ class Membership:
                 "FROM process WHERE NOT ended ORDER BY id"
             ).fetchall()
         return {row[0]: (row[1], row[2], row[3], row[4]) for row in rows}
+
+    def ended(self, numbers: list[int]) -> list[int]:
+        """Return which of these processes have ended."""
+        with translated(self.database):
+            rows = self._connection.execute(
+                "SELECT id FROM process WHERE id = ANY(%s) AND ended ORDER BY id", (numbers,)
+            ).fetchall()
+        return [row[0] for row in rows]
 
     def now_s(self) -> float:
         """Return the database's instant."""

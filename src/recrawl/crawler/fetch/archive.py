@@ -14,7 +14,7 @@ from recrawl.crawler.ports import Fetcher, Offload
 from recrawl.errors import StateError
 from recrawl.terms import FetchResponse
 
-__all__ = ["ArchivingFetcher", "WarcArchive", "mend"]
+__all__ = ["ArchivingFetcher", "WarcArchive", "mend", "mend_all"]
 
 _OPEN: Final = ".open"
 _REMEMBERED: Final = 200_000  # URLs whose last copy can be referred to
@@ -50,8 +50,7 @@ class WarcArchive:
         self._number = 0
         with _told(folder):
             folder.mkdir(parents=True, exist_ok=True)
-            for left in sorted(folder.glob(f"*.warc.gz{_OPEN}")):
-                mend(left)
+        mend_all(folder)
 
     def write(self, response: FetchResponse, at_s: float) -> None:
         """Add one exchange: whole, or as a revisit where it brought nothing new.
@@ -180,6 +179,13 @@ class ArchivingFetcher(Fetcher):
         )
         await self._on_archive(self._archive.write, response, at_s)
         return response
+
+
+def mend_all(folder: Path) -> None:
+    """Mend every file that a killed process left open in a folder."""
+    with _told(folder):
+        for left in sorted(folder.glob(f"*.warc.gz{_OPEN}")):
+            mend(left)
 
 
 def mend(path: Path) -> None:

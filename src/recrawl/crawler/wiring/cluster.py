@@ -27,7 +27,7 @@ from recrawl.crawler.runtime.clock import LoopClock
 from recrawl.crawler.runtime.crawl import Crawl
 from recrawl.crawler.runtime.parts import World
 from recrawl.crawler.settings import Settings
-from recrawl.crawler.wiring.crawls import OnThread
+from recrawl.crawler.wiring.archives import archiving, check_archive, folder_of
 from recrawl.crawler.wiring.fetchers import (
     browser_fetcher,
     check_browser,
@@ -37,7 +37,8 @@ from recrawl.crawler.wiring.fetchers import (
 from recrawl.crawler.wiring.reading import reading_rules
 from recrawl.crawler.wiring.rules import crawl_plan, crawl_rules, seeds_of, settings_mark
 from recrawl.crawler.wiring.stores import open_steps, open_subscriptions
-from recrawl.errors import DatabaseAway, InvalidSettings, OwnershipLost, StateError
+from recrawl.crawler.wiring.threads import OnThread
+from recrawl.errors import DatabaseAway, OwnershipLost, StateError
 from recrawl.terms import Database, PageState
 
 __all__ = ["Cluster", "open_cluster"]
@@ -357,8 +358,7 @@ async def open_cluster(
     """
     database = settings.state
     assert isinstance(database, Database)
-    if settings.warc is not None:
-        raise InvalidSettings("archive.warc: only a crawl of one machine writes an archive")
+    check_archive(settings)
     # What the configuration names and is not there is said before this process joins.
     http_fetcher(settings)
     check_seeds(settings)
@@ -379,9 +379,12 @@ async def open_cluster(
     async with contextlib.AsyncExitStack() as stack:
         client = await stack.enter_async_context(http_fetcher(settings, ready=_held(member)))
         fetcher: Fetcher = client
+        if settings.warc is not None:
+            folder, clock = folder_of(settings.warc, member), LoopClock(epoch_s=member.now_s())
+            fetcher = archiving(stack, settings, folder, fetcher, clock)
         if settings.render:
             fetcher = await stack.enter_async_context(
-                await browser_fetcher(stack, settings, client, ready=_held(member))
+                await browser_fetcher(stack, settings, fetcher, ready=_held(member))
             )
         cluster = Cluster(settings, member, client, fetcher, events, once=once)
         looking = asyncio.create_task(cluster.look_after(), name="cluster")

@@ -1,20 +1,13 @@
 """A whole crawl, put together: on this machine, or in virtual time."""
 
-import asyncio
 import contextlib
-import importlib.util
 from collections.abc import AsyncIterator, Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from typing_extensions import override
-
 from recrawl.crawler.control.activation import ActivationPolicy
 from recrawl.crawler.control.revisit_policy import RevisitPolicy
-from recrawl.crawler.fetch.archive import ArchivingFetcher, WarcArchive
 from recrawl.crawler.fetch.in_place import InPlaceExtractor
 from recrawl.crawler.fetch.isolation.extractor import IsolatedExtractor
 from recrawl.crawler.fetch.isolation.reader import Limits
@@ -27,7 +20,6 @@ from recrawl.crawler.ports import (
     Extractor,
     Fetcher,
     Frontier,
-    Offload,
     PageIndex,
 )
 from recrawl.crawler.runtime.agreement import ENDED_IN_ORDER
@@ -36,6 +28,7 @@ from recrawl.crawler.runtime.crawl import Crawl
 from recrawl.crawler.runtime.parts import World
 from recrawl.crawler.runtime.virtual import run_virtually
 from recrawl.crawler.settings import Settings
+from recrawl.crawler.wiring.archives import archiving, check_archive
 from recrawl.crawler.wiring.fetchers import (
     browser_fetcher,
     check_browser,
@@ -45,6 +38,7 @@ from recrawl.crawler.wiring.fetchers import (
 from recrawl.crawler.wiring.reading import reading_rules
 from recrawl.crawler.wiring.rules import crawl_plan, crawl_rules, seeds_of
 from recrawl.crawler.wiring.stores import open_frontier, open_index, open_steps, open_subscriptions
+from recrawl.crawler.wiring.threads import InPlace, OnThread
 from recrawl.crawler.wiring.upkeep import is_lost, mend_index
 from recrawl.errors import InvalidSettings, StateError
 
@@ -60,35 +54,6 @@ __all__ = [
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-
-class OnThread(Offload):
-    """Runs calls one after the other on a thread of their own."""
-
-    def __init__(self, name: str) -> None:
-        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
-
-    @override
-    async def __call__(self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        loop = asyncio.get_running_loop()
-        work = partial(call, *args, **kwargs)
-        return await loop.run_in_executor(self._pool, work)
-
-    def now(self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a call there, and wait for it in place: only for what takes milliseconds."""
-        return self._pool.submit(call, *args, **kwargs).result()
-
-    def close(self) -> None:
-        """Finish what is under way."""
-        self._pool.shutdown()
-
-
-class InPlace(Offload):
-    """Runs calls where they are made: for virtual time, where nothing may happen unseen."""
-
-    @override
-    async def __call__(self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return call(*args, **kwargs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,8 +134,7 @@ async def open_parts(
 ) -> AsyncIterator[OpenParts]:
     """Open everything that crawls of a state need, and close it afterwards."""
     parts = parts or Parts()
-    if settings.warc is not None and importlib.util.find_spec("warcio") is None:
-        raise InvalidSettings("archive.warc needs one more package: install recrawl[warc]")
+    check_archive(settings)
     # What the configuration names and is not there is said before anything is written.
     reading, unopened = reading_rules(settings), http_fetcher(settings)
     check_browser(settings)
@@ -191,7 +155,7 @@ async def open_parts(
         if subscriptions is not None:
             stack.callback(subscriptions.close)
         if settings.warc is not None:
-            fetcher = _archiving(stack, settings, settings.warc, fetcher, clock)
+            fetcher = archiving(stack, settings, settings.warc, fetcher, clock)
         if settings.render:
             fetcher = await stack.enter_async_context(
                 await browser_fetcher(stack, settings, fetcher)
@@ -252,22 +216,6 @@ def _folder(settings: Settings) -> Path:
         f"state: {settings.state} is a database, which `recrawl run` crawls into; name a folder "
         "for a crawl that is opened here"
     )
-
-
-def _archiving(
-    stack: contextlib.AsyncExitStack,
-    settings: Settings,
-    folder: Path,
-    fetcher: Fetcher,
-    clock: Clock,
-) -> Fetcher:
-    """Have everything that is fetched written to an archive, on a thread of its own."""
-    software, max_bytes = settings.user_agent, settings.warc_max_bytes
-    archive = WarcArchive(folder, software=software, max_bytes=max_bytes)
-    stack.callback(archive.close)
-    thread = OnThread("archive")
-    stack.callback(thread.close)
-    return ArchivingFetcher(fetcher, archive, thread, clock.now_s)
 
 
 def run_virtual_crawl(
