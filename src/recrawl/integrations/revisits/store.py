@@ -9,7 +9,7 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any, Final
 
 import numpy as np
@@ -26,6 +26,7 @@ _SHARED: Final = "recrawl.integrations.revisits.sql"
 _VERSION: Final = 1
 _GATHERED: Final = 200  # writes that go to disk together at most
 _GATHERED_S: Final = 0.2
+_PART: Final = 2_000  # rows of a plan that are written together
 _PER_PAGE: Final = 100  # visits of a page that are learned from
 
 Row = dict[str, Any]
@@ -163,9 +164,13 @@ class VisitStore:
 
     def left(self, rate_per_s: float, now_s: float) -> float:
         """Return how many visits the budget has now."""
-        most = max(1.0, float(self._value("n_visited")))
+        most = max(1.0, float(self.n_visited()))
         earned = max(0.0, now_s - self._fact("budget_at_s", now_s)) * rate_per_s
         return min(most, self._fact("budget_left", 1.0) + earned)
+
+    def n_visited(self) -> int:
+        """Return how many pages were ever visited."""
+        return self._value("n_visited")
 
     def give_back(self, n: int) -> None:
         """Return visits that were granted and not made."""
@@ -189,21 +194,26 @@ class VisitStore:
 
     def save_rates(self, rows: list[Row]) -> None:
         """Keep what was learned of change rates."""
-        with self._writing():
-            self._db.executemany(self._q["save_change_rate"], rows)
+        self._in_parts("save_change_rate", rows)
 
     def save_plan(self, plan: Row, rows: list[Row]) -> None:
         """Keep a plan, with the crawl rates and due times that it changed."""
+        self._in_parts("save_crawl_rate", rows)
         with self._writing():
             self._db.execute(self._q["save_plan"], plan)
-            self._db.executemany(self._q["save_crawl_rate"], rows)
 
     def bring_forward(self, page_ids: list[int], now_s: float) -> None:
         """Make pages due now, as the budget would lie unused."""
-        if page_ids:
+        self._in_parts("bring_forward", [{"id": one, "now_s": now_s} for one in page_ids])
+
+    def _in_parts(self, query: str, rows: list[Row]) -> None:
+        """Write many rows, and leave as much time to others between as each part took."""
+        for start in range(0, len(rows), _PART):
+            since_s = monotonic()
             with self._writing():
-                rows = [{"id": page_id, "now_s": now_s} for page_id in page_ids]
-                self._db.executemany(self._q["bring_forward"], rows)
+                self._db.executemany(self._q[query], rows[start : start + _PART])
+            if start + _PART < len(rows):
+                sleep(monotonic() - since_s)
 
     # -- looking --
 

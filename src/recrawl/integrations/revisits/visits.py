@@ -3,6 +3,7 @@
 import contextlib
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from math import isfinite
 from typing import Any, Final
 
 from recrawl.crawler.control.due_times import DueTimes
@@ -111,7 +112,7 @@ def _lease_of(visit: Visit, now_s: float) -> Lease:
         visit.url,
         0,
         0,
-        row["due_s"],
+        row["due_s"] if isfinite(row["due_s"]) else now_s,  # it was not to be visited again
         state=PageState(row["state"]),
         failures=row["failures"],
         signature=row["signature"],

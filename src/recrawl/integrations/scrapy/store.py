@@ -3,15 +3,13 @@
 Who holds a spider's lock file is the only one that hands out its requests, so no lease is kept.
 """
 
-import fcntl
-import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 import xxhash
 
-from recrawl.errors import StateError
+from recrawl.integrations.revisits.lock import StateLock
 from recrawl.integrations.revisits.store import PageRow, VisitStore
 
 __all__ = ["STORE", "Found", "RequestStore", "SpiderLock"]
@@ -28,8 +26,8 @@ class Found:
     request: bytes
 
 
-class SpiderLock:
-    """The right to hand out the requests of a spider, held until :meth:`release` or the end.
+class SpiderLock(StateLock):
+    """The right to hand out the requests of a spider, held until ``release`` or the end.
 
     Raises
     ------
@@ -39,28 +37,13 @@ class SpiderLock:
 
     def __init__(self, directory: Path, spider: str) -> None:
         name = f"spider-{xxhash.xxh3_64_hexdigest(spider.encode())}.lock"
-        try:
-            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            number = os.open(directory / name, os.O_CREAT | os.O_RDWR, 0o600)
-        except OSError as error:
-            raise StateError(f"RECRAWL_STATE: {directory}: {error.strerror}") from None
-        self._file: IO[str] = os.fdopen(number, "r+", encoding="utf-8")
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            holder = self._file.read(80).strip() or "another process"
-            self._file.close()
-            raise StateError(
-                f"RECRAWL_STATE: {directory}: spider {spider} runs already, in {holder}; stop that "
-                "crawl first, or give this one a state of its own"
-            ) from None
-        self._file.truncate(0)
-        self._file.write(f"process {os.getpid()}")
-        self._file.flush()
-
-    def release(self) -> None:
-        """Let another process have it."""
-        self._file.close()
+        shown = spider.replace("{", "{{").replace("}", "}}")
+        super().__init__(
+            directory / name,
+            "RECRAWL_STATE",
+            f"spider {shown} runs already, in {{holder}}; stop that crawl first, or give this one "
+            "a state of its own",
+        )
 
 
 class RequestStore(VisitStore):

@@ -53,7 +53,7 @@ WHERE id = :id;
 
 -- name: bring_forward
 UPDATE page SET due_s = :now_s, due_why = 'ahead of its time: the budget would lie unused'
-WHERE id = :id AND last_visit_s < :now_s;
+WHERE id = :id AND last_visit_s < :now_s AND state IN ('indexed', 'missing');
 
 -- name: save_plan
 INSERT INTO plan (solved_at_s, n_pages, budget_per_s, price, freshness)
