@@ -43,11 +43,13 @@ def crawl_of(name: str) -> str:
 
 def key_of(url: str, key: str) -> str | None:
     """Return the queue of an address: as its client says, or its host; None: it has none."""
+    normal = normalise(url)
+    return None if normal is None else _key_of(normal, key)
+
+
+def _key_of(normal: str, key: str) -> str | None:
     if key:
         return key if len(key) <= _LONGEST_KEY else None
-    normal = normalise(url)
-    if normal is None:
-        return None
     host = host_of(normal).partition("://")[2]
     return host if host.startswith("[") else host.partition(":")[0]
 
@@ -176,11 +178,12 @@ class Frontier:
         """Return crawl, queue, number and normal form of an address, and complete what it says."""
         info = one.info
         url = normalise(info.url)
-        name = None if url is None else key_of(url, info.key)
+        name = None if url is None else _key_of(url, info.key)
         if url is None or name is None:
             return None
-        info.crawlID, info.key = crawl_of(info.crawlID), name
-        return info.crawlID, name, page_id_of(info.crawlID, name, info.url), url
+        crawl = crawl_of(info.crawlID)
+        info.crawlID, info.key = crawl, name
+        return crawl, name, page_id_of(crawl, name, info.url), url
 
     def _add(self, batch: _Batch, info: Any, at: tuple[str, str, int, str], due_s: float) -> None:
         crawl, name, page, url = at
