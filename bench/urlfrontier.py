@@ -8,11 +8,13 @@ in the state. The client is grpcio too, in a process of its own.
 """
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -60,10 +62,37 @@ def put_back(infos: list[Any]) -> Iterator[Any]:
         yield item
 
 
-def told(what: str, n: int, seconds: float) -> float:
-    """Print a rate."""
-    print(f"{what:58} {n:>9,} in {seconds:6.2f} s {n / seconds:10,.0f} a second", flush=True)
-    return n / seconds
+@dataclass
+class Watch:
+    """Measures steps: by the clock, and what of it the service worked.
+
+    Parameters
+    ----------
+    process : of the service
+    """
+
+    process: int
+    since_s: float = 0.0
+    worked_s: float = 0.0
+
+    def start(self) -> None:
+        """Begin a step."""
+        self.since_s, self.worked_s = time.perf_counter(), self._cpu_s()
+
+    def stop(self, what: str, n: int) -> float:
+        """Print a rate, and return it."""
+        took_s, worked_s = time.perf_counter() - self.since_s, self._cpu_s() - self.worked_s
+        per_s = n / max(worked_s, 0.01)
+        print(
+            f"{what:32} {n:>9,} in {took_s:6.2f} s {n / took_s:8,.0f} a second; "
+            f"{per_s:8,.0f} a second of the service's processor",
+            flush=True,
+        )
+        return n / took_s
+
+    def _cpu_s(self) -> float:
+        fields = Path(f"/proc/{self.process}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def idle_server(n: int) -> None:
@@ -90,14 +119,15 @@ def idle_server(n: int) -> None:
         assert server.stdout is not None
         client = Client(int(server.stdout.readline()))
         with client.channel:
-            since = time.perf_counter()
+            watch = Watch(server.pid)
+            watch.start()
             found = client.channel.unary_stream("/urlfrontier.URLFrontier/GetURLs")(b"x" * 80)
-            told("gRPC alone, one way", sum(1 for _ in found), time.perf_counter() - since)
-            since = time.perf_counter()
+            watch.stop("gRPC alone, one way", sum(1 for _ in found))
+            watch.start()
             found = client.channel.stream_stream("/urlfrontier.URLFrontier/PutURLs")(
                 b"x" * 80 for _ in range(n)
             )
-            told("gRPC alone, there and back", sum(1 for _ in found), time.perf_counter() - since)
+            watch.stop("gRPC alone, there and back", sum(1 for _ in found))
         server.kill()
 
 
@@ -111,42 +141,29 @@ def main() -> None:
     idle_server(each)
     with (
         tempfile.TemporaryDirectory() as state,
-        service(Path(state), "--budget", "1000000/h") as (client, _),
+        service(Path(state), "--budget", "1000000/h") as (client, process),
     ):
         client.call("SetDelay", delay_requestable=0)
-        rates = {}
-        since = time.perf_counter()
+        watch, rates = Watch(process.pid), {}
+        watch.start()
         acks = client.call("PutDiscovered", batches(0, n), timeout=900)
         assert sum(len(ack.statuses) for ack in acks) == n
-        rates["PutDiscovered"] = told("PutDiscovered, 50 a message", n, time.perf_counter() - since)
-        since = time.perf_counter()
+        rates["PutDiscovered"] = watch.stop("PutDiscovered, 50 a message", n)
+        watch.start()
         client.call("PutURLs", items(n, n + each))
-        rates["discovered"] = told("PutURLs, discovered", each, time.perf_counter() - since)
-        since = time.perf_counter()
+        rates["PutURLs"] = watch.stop("PutURLs, discovered", each)
+        asked = {"max_queues": 100, "max_urls_per_queue": 1_000, "delay_requestable": 3_600}
         infos: list[Any] = []
-        while len(infos) < each:
-            infos += client.call(
-                "GetURLs", max_queues=100, max_urls_per_queue=1_000, delay_requestable=3_600
-            )
-        rates["got"] = told("GetURLs, of 100 queues", len(infos), time.perf_counter() - since)
-        since = time.perf_counter()
-        calls = got = 0
-        while got < each:
-            calls += 1
-            got += len(
-                client.call(
-                    "GetURLs", max_queues=10, max_urls_per_queue=100_000, delay_requestable=3_600
-                )
-            )
-            if calls > each:
-                break
-        told(f"GetURLs, of 10 queues, {calls} calls", got, time.perf_counter() - since)
-        since = time.perf_counter()
+        watch.start()
+        while len(infos) < each and (found := client.call("GetURLs", **asked)):
+            infos += found
+        rates["GetURLs"] = watch.stop("GetURLs, of 100 queues a call", len(infos))
+        watch.start()
         client.call("PutURLs", put_back(infos[:each]))
-        rates["known"] = told("PutURLs, known, learned from", each, time.perf_counter() - since)
-        since = time.perf_counter()
+        rates["known"] = watch.stop("PutURLs, known, learned from", len(infos[:each]))
+        watch.start()
         stats = client.call("GetStats")
-        told("GetStats", 1, time.perf_counter() - since)
+        watch.stop("GetStats", 1)
         assert stats.size == n + each
     short = [name for name, rate in rates.items() if rate < BAR]
     sys.exit(f"below the bar of {BAR:,} a second: {', '.join(short)}" if short else 0)
