@@ -26,7 +26,7 @@ UV_VERSION = "0.13.8"
 TESTS = ("python", "-m", "pytest", "-m", "not slow", "-n", "auto", "--dist", "loadfile")
 EXTRAS = (
     "decisions", "plots", "warc", "markdown", "browser", "dask", "languages", "postgresql",
-    "scrapy", "build", "test", "lint", "docs",
+    "scrapy", "urlfrontier", "build", "test", "lint", "docs",
 )  # fmt: skip
 
 # Bytecode must be written, or every start compiles every import anew (0.45 s instead of 0.17 s).

@@ -47,6 +47,8 @@ __all__ = [
 
 _EXTRA_OF: Final = {
     "distributed": "dask",
+    "google": "urlfrontier",
+    "grpc": "urlfrontier",
     "html_to_markdown": "markdown",
     "matplotlib": "plots",
     "playwright": "browser",

@@ -354,3 +354,77 @@ def test_host_limits_need_hosts(run: Run, tmp_path: Path) -> None:
         "row 1, column url: '/about' names no host"
         in run(relative, "--budget", "5/d", "--host-limit", "1/d")[2]
     )
+
+
+UNIFORM = ["url,change_rate,weight", "http://a/,24,10", "http://b/,2,8", "http://c/,0.02,1"]
+
+
+def test_a_plan_is_explained_against_uniform_visits(run: Run, tmp_path: Path) -> None:
+    """Saved is what the trade-off says: a plan of that budget is as good as uniform."""
+    path = write_csv(tmp_path / "p.csv", *UNIFORM)
+    got = answer(run, path, "--budget", "10/d", "--unit", "d", "--explain", "--compare", "uniform")
+    told = got["explanation"]
+
+    assert told["present"] == "uniform"
+    assert told["spent"] == pytest.approx(10)
+    assert told["value"] == pytest.approx(got["compare"]["uniform"], rel=1e-9)
+    assert (told["more_often"] + told["less_often"] + told["no_more"]) == 3
+    assert told["budget_as_good_as_now"] < 10
+    enough = f"{told['budget_as_good_as_now']}/d"
+    assert answer(run, path, "--budget", enough)["value"] == pytest.approx(told["value"], abs=2e-3)
+    gained = 100 * (got["value"] - told["value"])
+    assert f"({gained:+.1f} points)" in told["text"]
+    assert "of the fetches saved" in told["text"]
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [("rate", [6, 3, 1]), ("interval", [1 / 6, 1 / 3, 1]), ("crawl_rate", [6, 3, 1])],
+)
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_the_present_policy_is_a_column_of_the_table(
+    run: Run, tmp_path: Path, name: str, values: list[float], form: str
+) -> None:
+    header, *rows = UNIFORM
+    lines = [f"{row},{value!r}" for row, value in zip(rows, values, strict=True)]
+    path = write_csv(tmp_path / "p.csv", f"{header},{name}", *lines)
+    if form == "parquet":
+        path = tmp_path / "p.parquet"
+        pq.write_table(pa.csv.read_csv(tmp_path / "p.csv"), path)
+    told = answer(run, path, "--budget", "10/d", "--unit", "d", "--explain")["explanation"]
+    present = np.array([6.0, 3.0, 1.0]) / [24, 2, 0.02]
+    fresh = present * -np.expm1(-1 / present) @ np.array([10, 8, 1]) / 19
+
+    assert told["present"] == name
+    assert told["spent"] == pytest.approx(10)
+    assert told["value"] == pytest.approx(fresh, rel=1e-6)
+    assert f"Instead of the column {name} (10/d)" in told["text"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (["change_rate,interval", "1,0"], "column interval: 0 must be > 0"),
+        (["change_rate,rate", "1,-1"], "column rate: -1 must be finite and >= 0"),
+        (["change_rate,rate", "1,"], "column rate: the value is missing"),
+    ],
+)
+def test_a_wrong_present_policy_is_refused(
+    run: Run, tmp_path: Path, lines: list[str], said: str
+) -> None:
+    path = write_csv(tmp_path / "p.csv", *lines)
+    code, _, err = run(path, "--budget", "1/d", "--explain")
+
+    assert code == 2
+    assert said in err
+
+
+@pytest.mark.parametrize(("rate", "said"), [("0.001", "less than"), ("9999", "more than")])
+def test_what_a_present_policy_is_worth_may_lie_beyond_the_trade_off(
+    run: Run, tmp_path: Path, rate: str, said: str
+) -> None:
+    path = write_csv(tmp_path / "p.csv", "change_rate,rate", f"24,{rate}", f"6,{rate}")
+    told = answer(run, path, "--budget", "5/d", "--explain")["explanation"]
+
+    assert said in told["text"]
+    assert told["budget_as_good_as_now"] is None

@@ -215,6 +215,43 @@ def test_a_wrong_setting_ends_in_one_message(tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.parametrize(
+    ("where", "given", "said", "reactor"),
+    [
+        ("command", "RECRAWL_BUDGET=fast", "RECRAWL_BUDGET: 'fast' is not a rate", "asyncio"),
+        ("command", "RECRAWL_BUDGET=fast", "RECRAWL_BUDGET: 'fast' is not a rate", "select"),
+        ("spider", "RECRAWL_BUDGT=1/h", "RECRAWL_BUDGT: there is no such setting", "asyncio"),
+    ],
+)
+def test_scrapys_command_line_ends_wrong_settings_in_one_message(
+    tmp_path: Path, where: str, given: str, said: str, reactor: str
+) -> None:
+    """With 2, as its own errors of usage; no traceback, and nothing is begun."""
+    project = tmp_path / "project"
+    shutil.copytree(ROOT / "examples" / "scrapy", project)
+    name, _, value = given.partition("=")
+    command = ["crawl", "quotes", "-s", given]
+    if where == "spider":
+        command = ["crawl", "quotes"]
+        (spider,) = project.glob("*/spiders/quotes.py")
+        text = spider.read_text()
+        line = f"    custom_settings = {{{name!r}: {value!r}}}\n    name = "
+        spider.write_text(text.replace("    name = ", line, 1))
+    if reactor == "select":
+        path = "twisted.internet.selectreactor.SelectReactor"
+        command += ["-s", f"TWISTED_REACTOR={path}"]
+    done = subprocess.run(
+        [sys.executable, "-m", "scrapy", *command, "-s", "LOG_LEVEL=ERROR"],
+        cwd=project, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stderr.startswith(f"scrapy: error: {said}")
+    assert done.stderr.count("\n") == 1
+    assert not (project / "recrawl-state").exists()
+
+
 def test_the_example_project_crawls_and_says_what_it_knows(tmp_path: Path) -> None:
     """As its guide has it; the second run brings nothing, as nothing is due."""
     project = tmp_path / "project"

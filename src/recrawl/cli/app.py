@@ -45,6 +45,12 @@ VERBS: tuple[tuple[str, str, Group, str], ...] = (
     ("importance", "crawler.importance:app", CRAWLER, "Count what people ask for."),
     ("search", "crawler.search:search", CRAWLER, "Search the index."),
     ("serve", "crawler.serve:serve", CRAWLER, "Search and a live view, in a browser."),
+    (
+        "frontier-service",
+        "crawler.frontier_service:frontier_service",
+        CRAWLER,
+        "Decide when other crawlers fetch.",
+    ),
     ("export", "crawler.export:export", CRAWLER, "Take pages and visits away as tables."),
     ("changes", "crawler.changes:changes", CRAWLER, "Tell what became of pages, in order."),
     ("extract", "crawler.extract:extract", CRAWLER, "Show what of a page is content."),

@@ -10,6 +10,13 @@ from recrawl.api.plan_solution import Answer, SolvedPlan
 from recrawl.cli.figures import check_picture
 from recrawl.cli.output import console, note, print_json, progress_console
 from recrawl.cli.plan.cluster import plan_with_dask
+from recrawl.cli.plan.explain import (
+    Change,
+    change_json,
+    explain_change,
+    explanation,
+    with_present,
+)
 from recrawl.cli.plan.fetch_lists import check_form, write_fetch_list
 from recrawl.cli.plan.pictures import draw_plan
 from recrawl.cli.plan.progress import track
@@ -35,6 +42,7 @@ def main(  # noqa: PLR0913 - the options of the verb
     max_interval: str | None = None,
     unit: str | None = None,
     compare: str | None = None,
+    explain: Annotated[bool, Parameter(negative="", show_default=False)] = False,
     trade_off: Annotated[bool, Parameter(negative="", show_default=False)] = False,
     out: Path | None = None,
     for_: Annotated[
@@ -77,6 +85,10 @@ def main(  # noqa: PLR0913 - the options of the verb
         [default: table per day, answer per second]
     compare
         Classic policies to put beside: uniform, proportional, or both with a comma.
+    explain
+        Say in two sentences what changes against the policy in force, and what that gains: by a
+        column crawl_rate or rate (visits per day) or interval (days) of the table, or else against
+        visiting every page alike.
     trade_off
         Show also what other budgets would buy, and what one more fetch is worth at each.
     out
@@ -115,8 +127,10 @@ def main(  # noqa: PLR0913 - the options of the verb
         raise InputError(f"--for: {for_} is a list of the pages of one table, made on one machine")
     check_picture(plot)
     if engine == "dask":
-        if plot is not None or trade_off:
-            raise InputError("--engine: pictures and the trade-off are made by the local engine")
+        if plot is not None or trade_off or explain:
+            raise InputError(
+                "--engine: pictures, the trade-off and explanations are made by the local engine"
+            )
         answer = plan_with_dask(paths, question, scheduler, out)
         _show(answer, unit, pages, out, json_=json_)
         return
@@ -132,12 +146,14 @@ def main(  # noqa: PLR0913 - the options of the verb
         elif out is not None:
             n_listed, n_left_out = write_fetch_list(table, solved, for_, out)
             note(f"{out}: {n_listed:,} pages; {n_left_out:,} that no visit pays for are left out")
-        curve = solved.trade_off() if plot is not None or trade_off else None
+        curve = solved.trade_off() if plot is not None or trade_off or explain else None
+        change = explain_change(with_present(table), solved, curve) if explain and curve else None
         if plot is not None and curve is not None:
             sample, unit_s = solved.sample(), question.unit_s
             draw_plan(plot, sample, solved.prices, solved.answer, curve, unit_s)
     shown = curve if trade_off else None
-    _show(solved.answer, unit, pages, out, plot=plot, curve=shown, json_=json_)
+    told = None if change is None or curve is None else (change, explanation(change, solved, curve))
+    _show(solved.answer, unit, pages, out, plot=plot, curve=shown, told=told, json_=json_)
 
 
 def _show(
@@ -148,12 +164,19 @@ def _show(
     *,
     plot: Path | None = None,
     curve: TradeOffCurve | None = None,
+    told: tuple[Change, str] | None = None,
     json_: bool,
 ) -> None:
     if json_:
-        shown = {"trade_off": curve_json(answer, curve, unit)} if curve else {}
+        shown: dict[str, object] = {}
+        if curve:
+            shown["trade_off"] = curve_json(answer, curve, unit)
+        if told:
+            shown["explanation"] = change_json(answer, *told, unit)
         print_json(answer_json(answer, unit) | shown)
         return
     print_answer(answer, console(), pages, out, plot)
+    if told is not None:
+        console().print(told[1], highlight=False)
     if curve is not None:
         print_curve(answer, curve)

@@ -1,11 +1,16 @@
 """The add-on: one line in the settings of a Scrapy project."""
 
+import asyncio
+import contextlib
+import sys
+from collections.abc import Iterator
 from typing import Final, Self
 
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings
 
+from recrawl.errors import InputError, InvalidSettings, RecrawlError
 from recrawl.integrations.scrapy.options import DEFAULTS, INNER, read_options
 from recrawl.integrations.scrapy.store import RequestStore, SpiderLock
 
@@ -35,6 +40,15 @@ class RecrawlAddon:
         """Make the one of a crawler."""
         return cls(str(getattr(crawler.spidercls, "name", None)))
 
+    @classmethod
+    def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
+        """Check the settings before anything runs, where Scrapy's command line asks.
+
+        Elsewhere :meth:`update_settings` does: a program may run spiders that have their own.
+        """
+        with contextlib.suppress(InvalidSettings), _told():
+            read_options(settings)
+
     def update_settings(self, settings: BaseSettings) -> None:
         """Wrap the scheduler of the project, and add the middlewares.
 
@@ -45,16 +59,47 @@ class RecrawlAddon:
         StateError
             The state cannot be used, or this spider runs already.
         """
-        options = read_options(settings)
+        with _told(in_a_task=True):
+            options = read_options(settings)
         if not settings.getbool("RECRAWL_ENABLED", DEFAULTS["RECRAWL_ENABLED"]):
             raise NotConfigured("RECRAWL_ENABLED is False")
         # What is wrong with the state is said now, in one message: once Scrapy's engine runs, it
         # would be said again by every part that cannot be closed as it was never opened.
-        SpiderLock(options.state, self._spider).release()
-        RequestStore(options.state).close()
+        with _told(in_a_task=True):
+            SpiderLock(options.state, self._spider).release()
+            RequestStore(options.state).close()
         # With the priority that it has: a scheduler that the project names is wrapped as well.
         priority = settings.getpriority("SCHEDULER") or 0
         settings.set(INNER, settings["SCHEDULER"], priority)
         settings.set("SCHEDULER", f"{_HERE}.scheduler.RecrawlScheduler", priority)
         for name, path in _MIDDLEWARES:
             settings[name][path] = _NEXT_TO_ENGINE
+
+
+@contextlib.contextmanager
+def _told(*, in_a_task: bool = False) -> Iterator[None]:
+    """End Scrapy's command line with one message, and 2 where the input is wrong.
+
+    Its own errors of usage end so, but are known to it only while a command reads its arguments:
+    what an add-on raises becomes a traceback. A program that runs crawls by itself gets the
+    exception.
+
+    Parameters
+    ----------
+    in_a_task : the crawl has begun: only from a task of asyncio the end of the process gets out,
+        Twisted's own loops note it as one more failure
+    """
+    try:
+        yield
+    except RecrawlError as error:
+        if "scrapy.cmdline" not in sys.modules or (in_a_task and not _is_task()):
+            raise
+        sys.stderr.write(f"scrapy: error: {error}\n")
+        raise SystemExit(2 if isinstance(error, InputError) else 1) from None
+
+
+def _is_task() -> bool:
+    try:
+        return asyncio.current_task() is not None
+    except RuntimeError:  # no loop runs
+        return False

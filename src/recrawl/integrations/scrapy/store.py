@@ -1,39 +1,20 @@
 """Requests and visits in SQLite: one file that the spiders of a project share.
 
-Writes are gathered and go to disk together, some times a second, what was found always before the
-visit that found it: a process that is killed repeats what it did last, and loses nothing. Who
-holds a spider's lock file is the only one that hands out its requests, so no lease is kept.
+Who holds a spider's lock file is the only one that hands out its requests, so no lease is kept.
 """
 
-import contextlib
-import fcntl
-import os
-import sqlite3
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic
-from typing import IO, Any, Final
+from typing import Final
 
-import numpy as np
 import xxhash
-from numpy.typing import NDArray
 
-from recrawl.crawler.control.evidence import Evidence, PlannedPages
-from recrawl.errors import StateError
-from recrawl.integrations.scrapy.columns import evidence_of, pages_of
-from recrawl.integrations.scrapy.sql import queries, schema
+from recrawl.integrations.revisits.lock import StateLock
+from recrawl.integrations.revisits.store import PageRow, VisitStore
 
-__all__ = ["STORE", "Found", "PageRow", "RequestStore", "SpiderLock"]
+__all__ = ["STORE", "Found", "RequestStore", "SpiderLock"]
 
 STORE: Final = "scrapy.sqlite3"
-_VERSION: Final = 1
-_GATHERED: Final = 200  # writes that go to disk together at most
-_GATHERED_S: Final = 0.2
-_PER_PAGE: Final = 100  # visits of a page that are learned from
-
-Row = dict[str, Any]
-PageRow = sqlite3.Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +26,8 @@ class Found:
     request: bytes
 
 
-class SpiderLock:
-    """The right to hand out the requests of a spider, held until :meth:`release` or the end.
+class SpiderLock(StateLock):
+    """The right to hand out the requests of a spider, held until ``release`` or the end.
 
     Raises
     ------
@@ -56,31 +37,16 @@ class SpiderLock:
 
     def __init__(self, directory: Path, spider: str) -> None:
         name = f"spider-{xxhash.xxh3_64_hexdigest(spider.encode())}.lock"
-        try:
-            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            number = os.open(directory / name, os.O_CREAT | os.O_RDWR, 0o600)
-        except OSError as error:
-            raise StateError(f"RECRAWL_STATE: {directory}: {error.strerror}") from None
-        self._file: IO[str] = os.fdopen(number, "r+", encoding="utf-8")
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            holder = self._file.read(80).strip() or "another process"
-            self._file.close()
-            raise StateError(
-                f"RECRAWL_STATE: {directory}: spider {spider} runs already, in {holder}; stop that "
-                "crawl first, or give this one a state of its own"
-            ) from None
-        self._file.truncate(0)
-        self._file.write(f"process {os.getpid()}")
-        self._file.flush()
-
-    def release(self) -> None:
-        """Let another process have it."""
-        self._file.close()
+        shown = spider.replace("{", "{{").replace("}", "}}")
+        super().__init__(
+            directory / name,
+            "RECRAWL_STATE",
+            f"spider {shown} runs already, in {{holder}}; stop that crawl first, or give this one "
+            "a state of its own",
+        )
 
 
-class RequestStore:
+class RequestStore(VisitStore):
     """The file of a state directory that holds what spiders ask for.
 
     Parameters
@@ -95,64 +61,9 @@ class RequestStore:
     """
 
     def __init__(self, directory: Path, *, read_only: bool = False) -> None:
-        self._path = directory / STORE
-        self._q = queries()
-        self._added: dict[int, Row] = {}
-        self._written: list[tuple[str, Row]] = []
-        self._since_s = 0.0
-        if read_only and not self._path.exists():
-            raise StateError(
-                f"RECRAWL_STATE: {directory} holds no state of Scrapy spiders: {STORE} is not there"
-            )
-        with self._translated():
-            self._db = self._opened(directory, read_only=read_only)
-            self._db.row_factory = sqlite3.Row
-            try:
-                self._check_version(read_only=read_only)
-            except BaseException:
-                self._db.close()
-                raise
-
-    def _opened(self, directory: Path, *, read_only: bool) -> sqlite3.Connection:
-        mode = "ro" if read_only else "rwc"
-        if not read_only:
-            try:
-                directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-                os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
-            except OSError as error:
-                raise StateError(f"RECRAWL_STATE: {self._path}: {error.strerror}") from None
-        name = self._path.resolve().as_posix()
-        for sign in "%?#":
-            name = name.replace(sign, f"%{ord(sign):02x}")
-        return sqlite3.connect(
-            f"file:{name}?mode={mode}",
-            uri=True,
-            isolation_level=None,
-            timeout=10.0,
-            check_same_thread=False,
-        )
-
-    def _check_version(self, *, read_only: bool) -> None:
-        version = self._db.execute("PRAGMA user_version").fetchone()[0]
-        if version > _VERSION:
-            raise StateError(
-                f"{self._path} was written by a newer version of recrawl (schema {version}, this "
-                f"one knows {_VERSION}); upgrade recrawl, or choose another RECRAWL_STATE"
-            )
-        if read_only:
-            self._db.execute("SELECT count(*) FROM plan").fetchone()
-            return
-        self._db.execute("PRAGMA journal_mode = WAL")
-        # A killed process loses nothing so; a machine without power its last moments, in order.
-        self._db.execute("PRAGMA synchronous = NORMAL")
-        if version < _VERSION:
-            with self._writing():  # two spiders may start at once
-                if not self._db.execute("PRAGMA user_version").fetchone()[0]:
-                    for statement in schema().split(";\n"):
-                        self._db.execute(statement)
-                    self._db.execute(f"PRAGMA user_version = {_VERSION}")
-
-    # -- requests --
+        sql = "recrawl.integrations.scrapy.sql"
+        whose = "Scrapy spiders"
+        super().__init__(directory / STORE, "RECRAWL_STATE", whose, sql, read_only=read_only)
 
     def find(self, page_id: int) -> Found | None:
         """Return what is known of a page; None: it is new."""
@@ -163,11 +74,6 @@ class RequestStore:
             row = self._db.execute(self._q["find"], {"id": page_id}).fetchone()
         return None if row is None else Found(*row)
 
-    def add(self, page: Row) -> None:
-        """Keep a request that is new; on disk with the next :meth:`flush`."""
-        self._added[page["id"]] = page
-        self._gather()
-
     def reword(self, page_id: int, request: bytes, priority: int) -> None:
         """Keep the request of a known page as its spider makes it now."""
         added = self._added.get(page_id)
@@ -176,139 +82,8 @@ class RequestStore:
             return
         self._write("reword", {"id": page_id, "request": request, "priority": priority})
 
-    def complete(self, page: Row, visit: Row) -> None:
-        """Keep what came of a visit, after all that it found."""
-        self._write("complete", page)
-        self._write("add_visit", visit)
-        self._gather()
-
     def due(self, spider: str, due_by_s: float, *, first: bool, limit: int) -> list[PageRow]:
         """Return pages that are due: never visited ones by priority, others as they are late."""
         self.flush()
         name = "first_visits" if first else "revisits"
         return self.rows(name, spider=spider, due_by_s=due_by_s, limit=limit)
-
-    def _write(self, query: str, values: Row) -> None:
-        self._written.append((query, values))
-
-    def _gather(self) -> None:
-        if not self._since_s:
-            self._since_s = monotonic()
-        if (
-            len(self._added) + len(self._written) >= _GATHERED
-            or monotonic() - self._since_s >= _GATHERED_S
-        ):
-            self.flush()
-
-    def flush(self) -> None:
-        """Put on disk what was gathered, all or none."""
-        self._since_s = 0.0
-        if not self._added and not self._written:
-            return
-        with self._writing():
-            self._db.executemany(self._q["add"], self._added.values())
-            for query, values in self._written:
-                self._db.execute(self._q[query], values)
-        self._added.clear()
-        self._written.clear()
-
-    # -- the budget --
-
-    def grant(self, wanted: int, rate_per_s: float, now_s: float) -> int:
-        """Take visits from the budget that all spiders share; return how many it has.
-
-        What was not spent is kept, up to one visit of every page.
-        """
-        with self._writing():
-            left, at_s = self.left(rate_per_s, now_s), self._fact("budget_at_s", now_s)
-            granted = max(0, min(wanted, int(left + 1e-9)))
-            self._save_fact("budget_left", left - granted)
-            self._save_fact("budget_at_s", max(now_s, at_s))
-        return granted
-
-    def left(self, rate_per_s: float, now_s: float) -> float:
-        """Return how many visits the budget has now."""
-        most = max(1.0, float(self._value("n_visited")))
-        earned = max(0.0, now_s - self._fact("budget_at_s", now_s)) * rate_per_s
-        return min(most, self._fact("budget_left", 1.0) + earned)
-
-    def give_back(self, n: int) -> None:
-        """Return visits that were granted and not made."""
-        if n > 0:
-            with self._writing():
-                self._save_fact("budget_left", self._fact("budget_left", 0.0) + n)
-
-    # -- plans --
-
-    def evidence(self, since: int) -> tuple[Evidence, int]:
-        """Return visits of the pages visited after a visit's number, and the last number."""
-        last = self._value("last_visit_number")
-        urls = self.rows("urls", since=since)
-        return evidence_of(urls, self.rows("evidence", since=since, limit=_PER_PAGE)), last
-
-    def planned_pages(
-        self, spider: str | None = None
-    ) -> tuple[PlannedPages, int, NDArray[np.bool_]]:
-        """Return the pages to be kept fresh, how many hosts they have, and which are a spider's."""
-        return pages_of(self.rows("planned", spider=spider))
-
-    def save_rates(self, rows: list[Row]) -> None:
-        """Keep what was learned of change rates."""
-        with self._writing():
-            self._db.executemany(self._q["save_change_rate"], rows)
-
-    def save_plan(self, plan: Row, rows: list[Row]) -> None:
-        """Keep a plan, with the crawl rates and due times that it changed."""
-        with self._writing():
-            self._db.execute(self._q["save_plan"], plan)
-            self._db.executemany(self._q["save_crawl_rate"], rows)
-
-    def bring_forward(self, page_ids: list[int], now_s: float) -> None:
-        """Make pages due now, as the budget would lie unused."""
-        if page_ids:
-            with self._writing():
-                rows = [{"id": page_id, "now_s": now_s} for page_id in page_ids]
-                self._db.executemany(self._q["bring_forward"], rows)
-
-    # -- looking --
-
-    def rows(self, query: str, **values: object) -> list[PageRow]:
-        """Return the rows of a query by its name."""
-        with self._translated():
-            return self._db.execute(self._q[query], values).fetchall()
-
-    def close(self) -> None:
-        """Put on disk what was gathered, and close the file."""
-        try:
-            self.flush()
-        finally:
-            self._db.close()
-
-    def _value(self, query: str) -> int:
-        return int(self.rows(query)[0][0])
-
-    def _fact(self, name: str, otherwise: float) -> float:
-        rows = self.rows("fact", name=name)
-        return float(rows[0][0]) if rows else otherwise
-
-    def _save_fact(self, name: str, value: float) -> None:
-        self._db.execute(self._q["save_fact"], {"name": name, "value": value})
-
-    @contextlib.contextmanager
-    def _writing(self) -> Iterator[None]:
-        with self._translated():
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self._db.execute("COMMIT")
-            except BaseException:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
-                raise
-
-    @contextlib.contextmanager
-    def _translated(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise StateError(f"RECRAWL_STATE: {self._path}: {error}") from None

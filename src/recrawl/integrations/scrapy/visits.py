@@ -16,21 +16,22 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 
 from recrawl.crawler.control.due_times import DISCOVERED
-from recrawl.crawler.control.lifecycle import next_state, outcome_of_status
+from recrawl.crawler.control.lifecycle import outcome_of_status
 from recrawl.crawler.control.urls import host_of
 from recrawl.errors import StateError
+from recrawl.integrations.revisits.planning import RevisitPlanner
+from recrawl.integrations.revisits.store import PageRow
+from recrawl.integrations.revisits.visits import concluded
 from recrawl.integrations.scrapy.options import Options, read_options
-from recrawl.integrations.scrapy.planning import RevisitPlanner
 from recrawl.integrations.scrapy.requests import META, decode_request, encode_request, page_id_of
 from recrawl.integrations.scrapy.signals import item_hash, items_signature, response_signature
-from recrawl.integrations.scrapy.store import PageRow, RequestStore, SpiderLock
-from recrawl.integrations.scrapy.underway import Underway, header_of, instant_of, lease_of
+from recrawl.integrations.scrapy.store import RequestStore, SpiderLock
+from recrawl.integrations.scrapy.underway import Underway, header_of
 from recrawl.terms import Outcome
 
 __all__ = ["SpiderVisits"]
 
 _WINDOW: Final = 100  # requests taken from the store at a time
-_LONGEST_NOTE: Final = 200
 _STUCK_S: Final = 3_600.0  # of a visit whose end nobody told, as other middlewares dropped it
 _TOLD_NOTHING: Final = frozenset(
     {Outcome.FAILED, Outcome.SERVER_ERROR, Outcome.THROTTLED, Outcome.POISON}
@@ -177,7 +178,9 @@ class SpiderVisits:
         self.count("new")
         if len(self.underway) >= self.options.n_waiting:
             return True
-        return self._set_out(request, Underway(page_id, url, weight, None, request.dont_filter))
+        return self._set_out(
+            request, Underway(page_id, url, weight, None, dont_filter=request.dont_filter)
+        )
 
     def _set_out(self, request: Request, visit: Underway) -> Underway:
         request.meta[META] = visit.page_id
@@ -219,7 +222,9 @@ class SpiderVisits:
                 request = self._read(row)
                 if request is None:
                     continue
-                visit = Underway(row["id"], row["url"], row["weight"], row, request.dont_filter)
+                visit = Underway(
+                    row["id"], row["url"], row["weight"], row, dont_filter=request.dont_filter
+                )
                 visit.is_granted = not first
                 self.count("first_visits" if first else "revisits")
                 yield request, self._set_out(request, visit)
@@ -321,51 +326,7 @@ class SpiderVisits:
     def _record(self, visit: Underway, outcome: Outcome, note: str | None = None) -> None:
         self.underway.pop(visit.page_id, None)
         at_s = self.now_s() if visit.asked_s is None else visit.asked_s
-        lease = lease_of(visit, at_s)
-        changed = {Outcome.CHANGED: True, Outcome.UNCHANGED: False, Outcome.NOT_MODIFIED: False}
-        told = outcome in changed or outcome is Outcome.NEW
-        after = next_state(lease.state, outcome)
-        failures = 0 if told or (visit.status is not None and not note) else lease.failures + 1
-        if outcome in (Outcome.SERVER_ERROR, Outcome.THROTTLED):
-            failures = lease.failures + 1
-        answer = self._planner.due_times.after_visit(
-            lease, outcome, after, at_s, failures=failures, changed=changed.get(outcome)
-        )
-        has_copy = outcome in (Outcome.NEW, Outcome.CHANGED, Outcome.UNCHANGED)
-        keeps = outcome is Outcome.NOT_MODIFIED
-        self.store.complete(
-            {
-                "page_id": visit.page_id,
-                "state": after.value,
-                "due_s": answer.due_s,
-                "due_why": answer.why,
-                "change": int(bool(changed.get(outcome))),
-                "failures": failures,
-                "told_s": at_s if told else None,
-                "status": visit.status,
-                "etag": visit.etag or visit.known("etag") if has_copy | keeps else None,
-                "last_modified": (visit.last_modified or visit.known("last_modified"))
-                if has_copy | keeps
-                else None,
-                "signature": visit.signature if has_copy else visit.known("signature"),
-                "memory": (answer.memory or lease.memory) or None,
-            },
-            {
-                "page_id": visit.page_id,
-                "visited_at_s": at_s,
-                "outcome": outcome.value,
-                "status": visit.status,
-                "changed": changed.get(outcome),
-                "interval_s": None
-                if lease.last_visit_s is None or not told
-                else at_s - lease.last_visit_s,
-                "fetch_s": visit.fetch_s,
-                "received_bytes": visit.received_bytes,
-                "n_items": visit.n_items,
-                "modified_s": instant_of(visit.last_modified),
-                "note": None if note is None else note[:_LONGEST_NOTE],
-            },
-        )
+        self.store.complete(*concluded(self._planner.due_times, visit, outcome, at_s, note))
         self.count(f"visits/{outcome.value}")
 
     # -- plans --

@@ -1,28 +1,8 @@
 -- name: find
 SELECT due_s, visits, request FROM page WHERE id = :id;
 
--- name: add
-INSERT INTO page (id, spider, url, host, request, priority, weight, state, discovered_s, due_s,
-    due_why)
-VALUES (:id, :spider, :url, :host, :request, :priority, :weight, 'discovered', :now_s, :now_s,
-    :why)
-ON CONFLICT (id) DO NOTHING;
-
 -- name: reword
 UPDATE page SET request = :request, priority = :priority WHERE id = :id;
-
--- name: complete
-UPDATE page SET state = :state, due_s = :due_s, due_why = :due_why, visits = visits + 1,
-    changes = changes + :change, failures = :failures,
-    last_visit_s = coalesce(:told_s, last_visit_s), last_status = :status, etag = :etag,
-    last_modified = :last_modified, signature = :signature, memory = :memory
-WHERE id = :page_id;
-
--- name: add_visit
-INSERT INTO visit (page_id, visited_at_s, outcome, status, changed, interval_s, fetch_s,
-    received_bytes, n_items, modified_s, note)
-VALUES (:page_id, :visited_at_s, :outcome, :status, :changed, :interval_s, :fetch_s,
-    :received_bytes, :n_items, :modified_s, :note);
 
 -- name: first_visits
 SELECT * FROM page WHERE spider = :spider AND due_s <= :due_by_s AND visits = 0
@@ -54,59 +34,3 @@ ORDER BY count(*) DESC;
 -- name: all_visits
 SELECT p.url, v.visited_at_s, v.outcome, v.status, v.changed FROM visit v
 JOIN page p ON p.id = v.page_id ORDER BY v.id;
-
--- name: last_visit_number
-SELECT coalesce(max(id), 0) FROM visit;
-
--- name: evidence
-SELECT page_id, interval_s, changed, age_s FROM (
-    SELECT id, page_id, interval_s, changed, visited_at_s - modified_s AS age_s,
-        row_number() OVER (PARTITION BY page_id ORDER BY id DESC) AS back
-    FROM visit
-    WHERE changed IS NOT NULL AND interval_s > 0
-        AND page_id IN (SELECT page_id FROM visit WHERE id > :since)
-)
-WHERE back <= :limit ORDER BY page_id, id;
-
--- name: urls
-SELECT id, url FROM page WHERE id IN (SELECT page_id FROM visit WHERE id > :since) ORDER BY id;
-
--- name: planned
-SELECT id, host, weight, change_rate_per_s, change_rate_factor, crawl_rate_per_s, last_visit_s,
-    due_s, :spider IS NULL OR spider = :spider AS own
-FROM page WHERE state IN ('indexed', 'missing') AND last_visit_s IS NOT NULL ORDER BY id;
-
--- name: save_change_rate
-UPDATE page SET change_rate_per_s = :rate, change_rate_factor = :factor WHERE id = :id;
-
--- A page in trouble is due when that says, and one visited since as that visit said.
--- name: save_crawl_rate
-UPDATE page SET crawl_rate_per_s = :rate,
-    due_s = iif(state = 'indexed' AND failures = 0 AND last_visit_s <= :solved_at_s, :due_s, due_s),
-    due_why = iif(state = 'indexed' AND failures = 0 AND last_visit_s <= :solved_at_s, :why,
-        due_why)
-WHERE id = :id;
-
--- name: bring_forward
-UPDATE page SET due_s = :now_s, due_why = 'ahead of its time: the budget would lie unused'
-WHERE id = :id AND last_visit_s < :now_s;
-
--- name: save_plan
-INSERT INTO plan (solved_at_s, n_pages, budget_per_s, price, freshness)
-VALUES (:solved_at_s, :n_pages, :budget_per_s, :price, :freshness);
-
--- name: last_plan
-SELECT solved_at_s, n_pages, budget_per_s, price, freshness FROM plan ORDER BY id DESC LIMIT 1;
-
--- name: n_visited
-SELECT count(*) FROM page WHERE visits > 0;
-
--- name: n_due
-SELECT count(*) FROM page WHERE spider = :spider AND due_s <= :now_s AND visits > 0;
-
--- name: fact
-SELECT value FROM fact WHERE name = :name;
-
--- name: save_fact
-INSERT INTO fact (name, value) VALUES (:name, :value)
-ON CONFLICT (name) DO UPDATE SET value = excluded.value;

@@ -1,10 +1,10 @@
-"""When pages are due: recrawl's revisit policies, fed from the store of a Scrapy project.
+"""When pages are due: recrawl's revisit policies, fed from a store of visits.
 
 Nothing here decides: estimates, the price of a visit and due times come from the objects that the
 crawler and its backtests use.
 """
 
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +12,48 @@ from numpy.typing import NDArray
 from recrawl.crawler.control.believed import Believed
 from recrawl.crawler.control.due_times import DueTimes
 from recrawl.crawler.control.evidence import PlannedPages
+from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.policies import ByWorth, revisit_policy
 from recrawl.crawler.control.revisit_policy import Replan
-from recrawl.integrations.scrapy.options import Options
-from recrawl.integrations.scrapy.store import RequestStore
+from recrawl.integrations.revisits.store import VisitStore
 
-__all__ = ["RevisitPlanner"]
+__all__ = ["RevisitOptions", "RevisitPlanner"]
 
 _PRIOR_SHAPE: Final = 0.5  # of change rates, as recrawl's own crawls have it
+
+
+class RevisitOptions(Protocol):
+    """What is to be known for a plan. Seconds, and visits per second."""
+
+    @property
+    def rules(self) -> RevisitRules:
+        """Bounds on intervals."""
+        ...
+
+    @property
+    def budget_per_s(self) -> float:
+        """Visits of known pages."""
+        ...
+
+    @property
+    def replan_s(self) -> float:
+        """Between two plans."""
+        ...
+
+    @property
+    def policy(self) -> str:
+        """A name in ``recrawl.crawler.control.policies.POLICIES``."""
+        ...
+
+    @property
+    def host_cap_per_s(self) -> float:
+        """What a host may have; inf: any."""
+        ...
+
+    @property
+    def prior_rate_per_s(self) -> float:
+        """Change rate of a page of which nothing is known."""
+        ...
 
 
 class RevisitPlanner:
@@ -30,7 +64,7 @@ class RevisitPlanner:
     options : budget, policy, and bounds on intervals
     """
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: RevisitOptions) -> None:
         self._options = options
         self._believed = Believed(
             options.rules,
@@ -43,7 +77,7 @@ class RevisitPlanner:
         )
         self._since_visit = 0
 
-    def replan(self, store: RequestStore, now_s: float, spider: str) -> float | None:
+    def replan(self, store: VisitStore, now_s: float, spider: str | None) -> float | None:
         """Learn, plan, and put the plan in force; return the freshness that it promises.
 
         None where there is nothing to plan yet, or the policy makes no plans.
@@ -52,7 +86,7 @@ class RevisitPlanner:
         ----------
         store : of all spiders
         now_s : instant
-        spider : the one that runs: its pages use what the budget has left
+        spider : the one that runs: its pages use what the budget has left; None: all do
         """
         evidence, self._since_visit = store.evidence(self._since_visit)
         rates, errors = self._believed.learn(evidence)

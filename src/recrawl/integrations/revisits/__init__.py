@@ -1,0 +1,1 @@
+"""What the integrations share: visits kept in SQLite, and due times by recrawl's own policies."""

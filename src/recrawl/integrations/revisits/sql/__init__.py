@@ -1,0 +1,22 @@
+"""The schema of the store, and its queries by name; integrations have files of their own."""
+
+import re
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+__all__ = ["queries", "schema"]
+
+_NAME: Final = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
+
+
+@cache
+def queries(package: str) -> dict[str, str]:
+    """Return every query of a package's ``queries.sql`` by name."""
+    parts = _NAME.split((files(package) / "queries.sql").read_text(encoding="utf-8"))
+    return {name: text.strip() for name, text in zip(parts[1::2], parts[2::2], strict=True)}
+
+
+def schema(package: str) -> str:
+    """Return the statements of a package's ``schema.sql``."""
+    return (files(package) / "schema.sql").read_text(encoding="utf-8")

@@ -1,0 +1,259 @@
+"""Pages and visits in SQLite, with plans and the budget: one file, which several may write.
+
+Writes are gathered and go to disk together, some times a second, what was found always before the
+visit that found it: a process that is killed repeats what it did last, and loses nothing.
+"""
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recrawl.crawler.control.evidence import Evidence, PlannedPages
+from recrawl.errors import StateError
+from recrawl.integrations.revisits.columns import evidence_of, pages_of
+from recrawl.integrations.revisits.sql import queries, schema
+
+__all__ = ["PageRow", "Row", "VisitStore"]
+
+_SHARED: Final = "recrawl.integrations.revisits.sql"
+_VERSION: Final = 1
+_GATHERED: Final = 200  # writes that go to disk together at most
+_GATHERED_S: Final = 0.2
+_PART: Final = 2_000  # rows of a plan that are written together
+_PER_PAGE: Final = 100  # visits of a page that are learned from
+
+Row = dict[str, Any]
+PageRow = sqlite3.Row
+
+
+class VisitStore:
+    """A file that holds pages, what came of their visits, and plans.
+
+    Parameters
+    ----------
+    path : of the file; its directory is made if it is missing
+    place : what messages call the place that people gave, as ``RECRAWL_STATE``
+    whose : whose state it is, in words
+    sql : a package with ``schema.sql`` and ``queries.sql`` beyond those that are shared
+    read_only : only look
+
+    Raises
+    ------
+    StateError
+        Not there (read only), damaged, of another version, or on a full disk.
+    """
+
+    def __init__(
+        self, path: Path, place: str, whose: str, sql: str, *, read_only: bool = False
+    ) -> None:
+        self._path, self._place, self._sql = path, place, sql
+        self._q = queries(_SHARED) | queries(sql)
+        self._added: dict[int, Row] = {}
+        self._written: list[tuple[str, Row]] = []
+        self._since_s = 0.0
+        if read_only and not self._path.exists():
+            raise StateError(
+                f"{place}: {path.parent} holds no state of {whose}: {path.name} is not there"
+            )
+        with self._translated():
+            self._db = self._opened(read_only=read_only)
+            self._db.row_factory = sqlite3.Row
+            try:
+                self._check_version(read_only=read_only)
+            except BaseException:
+                self._db.close()
+                raise
+
+    def _opened(self, *, read_only: bool) -> sqlite3.Connection:
+        mode = "ro" if read_only else "rwc"
+        if not read_only:
+            try:
+                self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
+            except OSError as error:
+                raise StateError(f"{self._place}: {self._path}: {error.strerror}") from None
+        name = self._path.resolve().as_posix()
+        for sign in "%?#":
+            name = name.replace(sign, f"%{ord(sign):02x}")
+        return sqlite3.connect(
+            f"file:{name}?mode={mode}",
+            uri=True,
+            isolation_level=None,
+            timeout=10.0,
+            check_same_thread=False,
+        )
+
+    def _check_version(self, *, read_only: bool) -> None:
+        version = self._db.execute("PRAGMA user_version").fetchone()[0]
+        if version > _VERSION:
+            raise StateError(
+                f"{self._path} was written by a newer version of recrawl (schema {version}, this "
+                f"one knows {_VERSION}); upgrade recrawl, or choose another {self._place}"
+            )
+        if read_only:
+            self._db.execute("SELECT count(*) FROM plan").fetchone()
+            return
+        self._db.execute("PRAGMA journal_mode = WAL")
+        # A killed process loses nothing so; a machine without power its last moments, in order.
+        self._db.execute("PRAGMA synchronous = NORMAL")
+        if version < _VERSION:
+            with self._writing():  # two spiders may start at once
+                if not self._db.execute("PRAGMA user_version").fetchone()[0]:
+                    for sql in (_SHARED, self._sql):
+                        for statement in schema(sql).split(";\n"):
+                            self._db.execute(statement)
+                    self._db.execute(f"PRAGMA user_version = {_VERSION}")
+
+    # -- pages and visits --
+
+    def add(self, page: Row) -> None:
+        """Keep a page that is new; on disk with the next :meth:`flush`."""
+        self._added[page["id"]] = page
+        self._gather()
+
+    def complete(self, page: Row, visit: Row) -> None:
+        """Keep what came of a visit, after all that it found."""
+        self._write("complete", page)
+        self._write("add_visit", visit)
+        self._gather()
+
+    def _write(self, query: str, values: Row) -> None:
+        self._written.append((query, values))
+
+    def _gather(self) -> None:
+        if not self._since_s:
+            self._since_s = monotonic()
+        if (
+            len(self._added) + len(self._written) >= _GATHERED
+            or monotonic() - self._since_s >= _GATHERED_S
+        ):
+            self.flush()
+
+    def flush(self) -> None:
+        """Put on disk what was gathered, all or none."""
+        self._since_s = 0.0
+        if not self._added and not self._written:
+            return
+        with self._writing():
+            self._db.executemany(self._q["add"], self._added.values())
+            for query, values in self._written:
+                self._db.execute(self._q[query], values)
+        self._added.clear()
+        self._written.clear()
+
+    # -- the budget --
+
+    def grant(self, wanted: int, rate_per_s: float, now_s: float) -> int:
+        """Take visits from the budget that all spiders share; return how many it has.
+
+        What was not spent is kept, up to one visit of every page.
+        """
+        with self._writing():
+            left, at_s = self.left(rate_per_s, now_s), self._fact("budget_at_s", now_s)
+            granted = max(0, min(wanted, int(left + 1e-9)))
+            self._save_fact("budget_left", left - granted)
+            self._save_fact("budget_at_s", max(now_s, at_s))
+        return granted
+
+    def left(self, rate_per_s: float, now_s: float) -> float:
+        """Return how many visits the budget has now."""
+        most = max(1.0, float(self.n_visited()))
+        earned = max(0.0, now_s - self._fact("budget_at_s", now_s)) * rate_per_s
+        return min(most, self._fact("budget_left", 1.0) + earned)
+
+    def n_visited(self) -> int:
+        """Return how many pages were ever visited."""
+        return self._value("n_visited")
+
+    def give_back(self, n: int) -> None:
+        """Return visits that were granted and not made."""
+        if n > 0:
+            with self._writing():
+                self._save_fact("budget_left", self._fact("budget_left", 0.0) + n)
+
+    # -- plans --
+
+    def evidence(self, since: int) -> tuple[Evidence, int]:
+        """Return visits of the pages visited after a visit's number, and the last number."""
+        last = self._value("last_visit_number")
+        urls = self.rows("urls", since=since)
+        return evidence_of(urls, self.rows("evidence", since=since, limit=_PER_PAGE)), last
+
+    def planned_pages(
+        self, spider: str | None = None
+    ) -> tuple[PlannedPages, int, NDArray[np.bool_]]:
+        """Return the pages to be kept fresh, how many hosts they have, and which are a spider's."""
+        return pages_of(self.rows("planned", spider=spider))
+
+    def save_rates(self, rows: list[Row]) -> None:
+        """Keep what was learned of change rates."""
+        self._in_parts("save_change_rate", rows)
+
+    def save_plan(self, plan: Row, rows: list[Row]) -> None:
+        """Keep a plan, with the crawl rates and due times that it changed."""
+        self._in_parts("save_crawl_rate", rows)
+        with self._writing():
+            self._db.execute(self._q["save_plan"], plan)
+
+    def bring_forward(self, page_ids: list[int], now_s: float) -> None:
+        """Make pages due now, as the budget would lie unused."""
+        self._in_parts("bring_forward", [{"id": one, "now_s": now_s} for one in page_ids])
+
+    def _in_parts(self, query: str, rows: list[Row]) -> None:
+        """Write many rows, and leave as much time to others between as each part took."""
+        for start in range(0, len(rows), _PART):
+            since_s = monotonic()
+            with self._writing():
+                self._db.executemany(self._q[query], rows[start : start + _PART])
+            if start + _PART < len(rows):
+                sleep(monotonic() - since_s)
+
+    # -- looking --
+
+    def rows(self, query: str, **values: object) -> list[PageRow]:
+        """Return the rows of a query by its name."""
+        with self._translated():
+            return self._db.execute(self._q[query], values).fetchall()
+
+    def close(self) -> None:
+        """Put on disk what was gathered, and close the file."""
+        try:
+            self.flush()
+        finally:
+            self._db.close()
+
+    def _value(self, query: str) -> int:
+        return int(self.rows(query)[0][0])
+
+    def _fact(self, name: str, otherwise: float) -> float:
+        rows = self.rows("fact", name=name)
+        return float(rows[0][0]) if rows else otherwise
+
+    def _save_fact(self, name: str, value: float) -> None:
+        self._db.execute(self._q["save_fact"], {"name": name, "value": value})
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        with self._translated():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+
+    @contextlib.contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise StateError(f"{self._place}: {self._path}: {error}") from None

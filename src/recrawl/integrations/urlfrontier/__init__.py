@@ -1,0 +1,1 @@
+"""URLFrontier's interface over gRPC: crawlers that speak it get their schedule from recrawl."""

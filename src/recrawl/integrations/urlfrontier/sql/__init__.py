@@ -1,0 +1,1 @@
+"""What the service asks the store."""
