@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+from scipy import optimize
 
 from recrawl.cli import main
 from recrawl.freshness import Pages, solve_even_freshness
@@ -155,6 +156,59 @@ def test_intervals_bound_the_rates(run: Run, table: Path, tmp_path: Path) -> Non
     assert rates.max() == pytest.approx(2.0)
 
 
+def test_content_that_fades_beside_content_that_changes(run: Run, tmp_path: Path) -> None:
+    """News and pages under one price: no other rates bring in more weight times time."""
+    news = ("6,2,0.25", "20,1,0.05", "1,1,3")
+    rows = ("change_rate,weight,half_life", *news, "0.5,3,", "4,2,")
+    path, out = write_csv(tmp_path / "p.csv", *rows), tmp_path / "out.csv"
+
+    said = answer(run, path, "--budget", "8/d", "--unit", "d", "--out", out, "--compare", "uniform")
+
+    rates = pa.csv.read_csv(out)["crawl_rate"].to_numpy()
+    items, weights = np.array([6.0, 20.0, 1.0]), np.array([2.0, 1.0, 1.0, 3.0, 2.0])
+    decay = np.log(2.0) / np.array([0.25, 0.05, 3.0])
+
+    def had(visits: np.ndarray) -> float:
+        """Worth of items and of fresh pages a day, each from its own definition."""
+        v = np.maximum(visits, 1e-9)
+        of_items = weights[:3] * items / decay * v[:3] / decay * -np.expm1(-decay / v[:3])
+        changes = np.array([0.5, 4.0])
+        return float(of_items.sum() + weights[3:] @ (v[3:] / changes * -np.expm1(-changes / v[3:])))
+
+    most = float((weights[:3] * items / decay).sum() + weights[3:].sum())
+    found = optimize.minimize(
+        lambda v: -had(v),
+        np.full(5, 1.6),
+        bounds=[(1e-9, 8.0)] * 5,
+        constraints={"type": "eq", "fun": lambda v: v.sum() - 8.0},
+        options={"ftol": 1e-14, "maxiter": 1000},
+    )
+    assert said["fading"] == 3
+    assert said["kkt_residual"] < 1e-9
+    assert said["value"] == pytest.approx(had(rates) / most, rel=1e-9)
+    assert had(rates) == pytest.approx(-found.fun, rel=1e-7)
+    assert had(rates) >= -found.fun * (1 - 1e-12)
+    assert said["compare"]["uniform"] == pytest.approx(had(np.full(5, 1.6)) / most, rel=1e-9)
+    told = run(path, "--budget", "8/d", "--plot", tmp_path / "p.svg")[1]
+    assert "content that fades" in told
+    assert "3 pages" in told
+
+
+def test_a_half_life_for_all_pages_without_one(run: Run, tmp_path: Path) -> None:
+    """As an option, in any unit; the column has precedence."""
+    bare = write_csv(tmp_path / "bare.csv", "change_rate", "1", "2", "30")
+    full = write_csv(tmp_path / "full.csv", "change_rate,half_life", "1,6", "2,6", "30,6")
+    part = write_csv(tmp_path / "part.csv", "change_rate,half_life", "1,", "2,6", "30,")
+    budget = ("--budget", "5/h", "--unit", "h")
+
+    said = answer(run, full, *budget)
+
+    assert answer(run, bare, *budget, "--half-life", "6h") == said
+    assert answer(run, part, *budget, "--half-life", "360min") == said
+    stale = answer(run, full, *budget, "--measure", "staleness")
+    assert stale["value"] == pytest.approx(1 - said["value"])
+
+
 def test_accesses_are_counted_beside_costs(run: Run, tmp_path: Path) -> None:
     """Robots make accesses; the budget counts what they cost."""
     path = write_csv(tmp_path / "p.csv", "change_rate,fetch_cost", "1,2", "1,2")
@@ -246,6 +300,8 @@ BAD_TABLES = [
     (["change_rate,weight", "1,1", "1,"], "row 2, column weight: the value is missing"),
     (["change_rate,weight", "1,1", "1,x"], "row 2, column weight: 'x' is no number"),
     (["change_rate,weight", "1,0", "1,0"], "column weight: all are 0"),
+    (["change_rate,half_life", "1,0"], "row 1, column half_life: 0 must be finite and > 0"),
+    (["change_rate,half_life", "0,1"], "what fades is worth its weight times its change_rate"),
     (["change_rate,fetch_cost", "1,0"], "row 1, column fetch_cost: 0 must be finite and > 0"),
     (["change_rate,weight", "1,1", "2"], "row 2: 2 columns are expected"),
     (["rate", "1"], "column change_rate is missing; the columns are rate"),
@@ -281,6 +337,16 @@ BAD_OPTIONS = [
     (
         ("--budget", "5/d", "--min-interval", "3d", "--max-interval", "1d"),
         "--min-interval: 3d is above --max-interval, 1d",
+    ),
+    (("--budget", "5/d", "--half-life", "0h"), "--half-life: 0h must be > 0"),
+    (("--budget", "5/d", "--half-life", "soon"), "--half-life: 'soon' is not a duration"),
+    (
+        ("--budget", "5/d", "--half-life", "6h", "--measure", "age"),
+        "--half-life: content that fades is planned for freshness, not for age",
+    ),
+    (
+        ("--budget", "5/d", "--half-life", "6h", "--compare", "proportional"),
+        "--compare: proportional is to change rates, of which content that fades has none",
     ),
     (("--budget", "5/d", "--host-limit", "0/d"), "--host-limit: 0/d must be > 0"),
     (("--budget", "5/d", "--host-limit", "x.org=1/d"), "--host-limit: no page is on host x.org"),

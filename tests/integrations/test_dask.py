@@ -13,9 +13,10 @@ import pytest
 from tests.tables.test_many import rates, run, written
 
 from recrawl.api.plan_question import PlanQuestion
+from recrawl.api.plan_solution import SolvedPlan
 from recrawl.errors import InputError, InvalidTable
 from recrawl.integrations.dask import plans
-from recrawl.tables.many import table_paths
+from recrawl.tables.many import open_page_tables, table_paths
 
 distributed: Any = pytest.importorskip("distributed", reason="recrawl[dask] is not installed")
 
@@ -47,6 +48,20 @@ def test_the_plan_is_that_of_one_machine(tmp_path: Path, client: Any) -> None:
         assert made.answer.n_pages == 210
         assert made.answer.kkt_residual < 1e-9
         assert made.answer.spent == pytest.approx(70 / 86_400, rel=1e-9)
+
+
+def test_content_that_fades(tmp_path: Path, client: Any) -> None:
+    """Of all pages by option, or of some by their column; the rates of one machine."""
+    path = tmp_path / "p-1.csv"
+    path.write_text("change_rate,half_life\n1,\n2,0.5\n")
+    other = tmp_path / "p-2.csv"
+    other.write_text("change_rate,half_life\n3,\n4,\n")
+    for life, n_fading in ((None, 1), ("6h", 4)):
+        question = PlanQuestion(budget="3/d", half_life=life)
+        made = plans.plan_on(client, [path, other], question)
+        with SolvedPlan.of(open_page_tables(tmp_path), question) as solved:
+            assert made.answer.n_fading == solved.answer.n_fading == n_fading
+            assert made.answer.value == pytest.approx(solved.answer.value, rel=1e-12)
 
 
 def test_what_is_wrong_is_said_by_whoever_finds_it(tmp_path: Path, client: Any) -> None:

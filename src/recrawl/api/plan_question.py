@@ -8,7 +8,7 @@ import numpy as np
 
 from recrawl.errors import InputError
 from recrawl.quantities import UNIT_S, parse_duration_s, parse_rate_per_s
-from recrawl.tables.spool import Bounds
+from recrawl.tables.spool import Common
 
 __all__ = ["ARMS", "MEASURES", "PlanQuestion"]
 
@@ -28,6 +28,7 @@ class PlanQuestion:
     host_limits : greatest rates, as ``6/min`` for every host or ``https://example.com=1/s`` for one
     site_limit : greatest rate for every registrable domain
     min_interval, max_interval : between visits of any page, as ``1h``
+    half_life : in which what is new on a page loses half of its worth, as ``6h``
     unit : of the table's rates and intervals: s, min, h, d, w; None: per day
     arms : classic policies to evaluate beside, of ``ARMS``
     called : what a message calls a parameter
@@ -40,6 +41,7 @@ class PlanQuestion:
     site_limit: str | None = None
     min_interval: str | None = None
     max_interval: str | None = None
+    half_life: str | None = None
     unit: str | None = None
     arms: Sequence[str] = ()
     called: Callable[[str], str] = str
@@ -62,6 +64,11 @@ class PlanQuestion:
                     raise InputError(
                         f"{self.called(name)}: {word!r} is unknown; choose from {', '.join(known)}"
                     )
+        if self.half_life is not None and self.measure not in ("freshness", "staleness"):
+            raise InputError(
+                f"{self.called('half_life')}: content that fades is planned for freshness, not for "
+                f"{self.measure}; leave one of them out"
+            )
         if self.unit is not None and self.unit not in UNIT_S:
             raise InputError(
                 f"{self.called('unit')}: {self.unit!r} is no unit of time; choose from "
@@ -80,8 +87,8 @@ class PlanQuestion:
             raise InputError(f"{self.called(name)}: {text} must be > 0")
         return rate
 
-    def bounds(self) -> Bounds:
-        """Return the bounds on intervals, in order."""
+    def common(self) -> Common:
+        """Return what holds for every page; bounds on intervals are in order."""
         low, high = (
             self._interval_s(name, text)
             for name, text in (
@@ -94,7 +101,8 @@ class PlanQuestion:
                 f"{self.called('min_interval')}: {self.min_interval} is above "
                 f"{self.called('max_interval')}, {self.max_interval}"
             )
-        return Bounds(low, high)
+        life = self._interval_s("half_life", self.half_life)
+        return Common(low, high, life, self.measure)
 
     def _interval_s(self, name: str, text: str | None) -> float | None:
         if text is None:

@@ -54,7 +54,8 @@ class Answer:
     Rates are shown per ``shown_unit``, the unit in which the budget was given. ``price`` is the
     worth of one more fetch per second in summed weight times measure, ``slope`` the same in the
     average, ``value_of_more`` the measure with a fifth more budget. ``spent`` counts fetch costs,
-    ``accesses`` the fetches themselves, which is what robots must be able to make.
+    ``accesses`` the fetches themselves, which is what robots must be able to make. Of ``n_fading``
+    pages the worth of what is new fades; their freshness is the share of it that is had.
     """
 
     n_pages: int
@@ -76,6 +77,7 @@ class Answer:
     passes: int
     compare: Mapping[str, float]
     shown_unit: str = "s"
+    n_fading: int = 0
 
     def show_rate(self, per_second: float) -> str:
         """Write a rate in the unit of the budget."""
@@ -161,12 +163,13 @@ class SolvedPlan:
         -----
         O(n) time for each of some tens of passes; beyond 100 MB the numbers lie in a file.
         """
-        bounds = question.bounds()
+        common_terms = question.common()
         budget = question.rate_per_s("budget", question.budget)
         common, own = question.limits_of_hosts()
         limited = bool(question.host_limits) or question.site_limit is not None
-        spool = fill_spool(table, question.unit_s, bounds, with_hosts=limited, track=track)
+        spool = fill_spool(table, question.unit_s, common_terms, with_hosts=limited, track=track)
         try:
+            _check_arms(spool, question)
             limits, sites = _site_limits(spool, question)
             measure = "freshness" if question.measure == "staleness" else question.measure
             problem = _Problem(
@@ -275,6 +278,7 @@ def _answer(problem: _Problem, prices: PriceList, measure: str, arms: tuple[str,
         duality_gap=proof.duality_gap,
         passes=prices.passes,
         shown_unit=problem.shown_unit,
+        n_fading=spool.n_fading,
         compare={arm: 1 - value if flip else value for arm, value in values.items()},
     )
 
@@ -334,6 +338,14 @@ def _trace(problem: _Problem) -> TradeOffCurve:
 def unit_of(rate: str) -> str:
     """Return the unit of time in which a rate was written."""
     return rate.replace("per", "/").rpartition("/")[2].strip().lower()
+
+
+def _check_arms(spool: PageSpool, question: PlanQuestion) -> None:
+    if spool.n_fading and "proportional" in question.arms:
+        raise InputError(
+            f"{question.called('compare')}: proportional is to change rates, of which content that "
+            "fades has none; compare with uniform"
+        )
 
 
 def _host_caps(

@@ -62,6 +62,7 @@ def plan(  # noqa: PLR0913 - what can be asked
     site_limit: str | None = None,
     min_interval: str | None = None,
     max_interval: str | None = None,
+    half_life: str | None = None,
     unit: str = "d",
     compare: Sequence[str] = (),
 ) -> Plan:
@@ -70,8 +71,9 @@ def plan(  # noqa: PLR0913 - what can be asked
     Parameters
     ----------
     table : with a column ``change_rate`` (changes per ``unit``) and, if you like, ``weight``,
-        ``fetch_cost``, ``url``, ``host``, ``min_interval``, ``max_interval``: a mapping of columns,
-        anything with the Arrow stream interface (pandas, polars, pyarrow, duckdb), or a path
+        ``fetch_cost``, ``url``, ``host``, ``min_interval``, ``max_interval``, ``half_life``: a
+        mapping of columns, anything with the Arrow stream interface (pandas, polars, pyarrow,
+        duckdb), or a path
     budget : fetches that may be made, as ``"300/d"``; a page of fetch_cost 2 counts twice
     measure : ``freshness`` (share of time current), ``staleness`` (its complement), ``age`` (time
         since the copy went out of date) or ``harmonic`` (later missed changes count less)
@@ -80,6 +82,9 @@ def plan(  # noqa: PLR0913 - what can be asked
         ``"https://example.com=1/s"``; one or several
     site_limit : greatest rate for every registrable domain
     min_interval, max_interval : between visits to any page, as ``"1h"``
+    half_life : for content whose worth fades, such as news: what is new is worth half after this
+        time, as ``"6h"``; change_rate is then how many new items come. A column of this name says
+        it page by page, and is empty where a page does not fade
     unit : of time of the table and of the answer: s, min, h, d, w
     compare : classic policies to put beside: ``uniform``, ``proportional``
 
@@ -117,6 +122,7 @@ def plan(  # noqa: PLR0913 - what can be asked
         site_limit=site_limit,
         min_interval=min_interval,
         max_interval=max_interval,
+        half_life=half_life,
         unit=unit,
         arms=tuple(compare),
     )

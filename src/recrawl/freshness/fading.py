@@ -20,7 +20,7 @@ from recrawl.freshness.allocation import Plan, solve_even_freshness, solve_rando
 from recrawl.freshness.limits import Limit
 from recrawl.freshness.pages import Pages
 
-__all__ = ["fading_index", "fading_interval", "fading_pages", "solve_fading"]
+__all__ = ["as_changes", "fading_index", "fading_interval", "fading_pages", "solve_fading"]
 
 Vector: TypeAlias = NDArray[np.float64]
 
@@ -56,9 +56,27 @@ def fading_pages(
     if not np.all(np.isfinite(lives) & (lives > 0)):
         page = int(np.argmin(np.isfinite(lives) & (lives > 0)))
         raise InvalidModel(f"half_lives of page {page} must be finite and > 0: {lives[page]:g}")
-    decay = math.log(2.0) / lives
-    worth = np.ones(items.shape) if weights is None else np.asarray(weights, dtype=np.float64)
-    return Pages(decay, worth * items / decay, fetch_costs, min_rates, max_rates, hosts)
+    worth = None if weights is None else np.asarray(weights, dtype=np.float64)
+    return Pages(*as_changes(items, lives, worth), fetch_costs, min_rates, max_rates, hosts)
+
+
+def as_changes(rates: Vector, half_lives: Vector, weights: Vector | None) -> tuple[Vector, Vector]:
+    r"""Return change rates and weights under which freshness is the worth of what fades.
+
+    Parameters
+    ----------
+    rates : shape (n,), 1/time, >= 0; new items where a page fades, changes where it does not
+    half_lives : shape (n,), time, > 0; nan where a page does not fade, which stays as it is
+    weights : shape (n,), >= 0; None: 1 for all
+
+    Notes
+    -----
+    Both are in weight times time: an item had at once is worth :math:`w / \delta` in all, a page
+    that is fresh for a time t is worth :math:`w t`. So one price holds for pages of either kind.
+    """
+    worth = np.ones(rates.shape) if weights is None else weights
+    fades, decay = np.isfinite(half_lives), math.log(2.0) / half_lives
+    return np.where(fades, decay, rates), np.where(fades, worth * rates / decay, worth)
 
 
 def solve_fading(

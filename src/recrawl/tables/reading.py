@@ -2,8 +2,8 @@
 
 A format is recognised by what the file holds, not by its name. No two columns have one name, and
 text is as :mod:`recrawl.tables.text_bytes` says. Columns of a table of pages, by name:
-``change_rate`` (needed), ``weight``, ``fetch_cost``, ``min_interval``, ``max_interval``, ``host``,
-``url``.
+``change_rate`` (needed), ``weight``, ``fetch_cost``, ``min_interval``, ``max_interval``,
+``half_life`` (empty where a page does not fade), ``host``, ``url``.
 """
 
 import codecs
@@ -46,9 +46,11 @@ NUMBERS: Final[tuple[str, ...]] = (
     "fetch_cost",
     "min_interval",
     "max_interval",
+    "half_life",
 )
 _TEXTS: Final[tuple[str, ...]] = ("host", "url")
-_POSITIVE: Final[tuple[str, ...]] = ("fetch_cost", "min_interval", "max_interval")
+_POSITIVE: Final[tuple[str, ...]] = ("fetch_cost", "min_interval", "max_interval", "half_life")
+_MAY_LACK: Final = ("half_life",)  # a value that is missing says something, and is read as nan
 Format: TypeAlias = Literal["parquet", "csv", "jsonl"]
 _MARK: Final = codecs.BOM_UTF8
 _LARGEST: Final = 1e30  # sums of many, and their squares, stay finite
@@ -141,8 +143,9 @@ class PageTable:
         column = batch.column(name)
         if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
             raise InvalidTable(f"{self.path}: column {name} holds {column.type}, must be numbers")
-        if column.null_count:
-            row = first_row + int(np.flatnonzero(column.is_null().to_numpy(False))[0])
+        missing = column.is_null().to_numpy(False) if column.null_count else np.False_
+        if column.null_count and name not in _MAY_LACK:
+            row = first_row + int(np.flatnonzero(missing)[0])
             raise InvalidTable(f"{self.path}, row {row}, column {name}: the value is missing")
         values = np.ascontiguousarray(column.to_numpy(False), dtype=np.float64)
         vast = np.flatnonzero(values > _LARGEST)
@@ -152,7 +155,7 @@ class PageTable:
                 f"is too large to be computed with; at most {_LARGEST:g}"
             )
         positive = name in _POSITIVE
-        good = np.isfinite(values) & ((values > 0) if positive else (values >= 0))
+        good = missing | (np.isfinite(values) & ((values > 0) if positive else (values >= 0)))
         if not np.all(good):
             at = int(np.argmin(good))
             wanted = "> 0" if positive else ">= 0"

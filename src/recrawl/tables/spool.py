@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from recrawl.errors import InvalidTable
 from recrawl.freshness import Pages
+from recrawl.freshness.fading import as_changes
 from recrawl.tables.reading import NUMBERS, Addresses, PageTable
 
-__all__ = ["Bounds", "PageSpool", "Track", "fill_spool", "untracked"]
+__all__ = ["Common", "PageSpool", "Track", "fill_spool", "untracked"]
 
 # Yields the batches of a table, of the named columns or of all, and may tell how far it is.
 Track: TypeAlias = Callable[[PageTable, Sequence[str] | None, str], Iterator[pa.RecordBatch]]
@@ -27,11 +28,20 @@ _IN_MEMORY = 100 << 20  # bytes kept before the file is used
 
 
 @dataclass(frozen=True)
-class Bounds:
-    """Bounds on the interval between visits that hold for every page, in seconds."""
+class Common:
+    """What holds for every page of a table, in seconds.
+
+    Parameters
+    ----------
+    min_interval_s, max_interval_s : bounds on the interval between visits; the tighter holds
+    half_life_s : in which what is new loses half of its worth, where the table does not say it
+    measure : what is planned for; only under freshness can content fade
+    """
 
     min_interval_s: float | None = None
     max_interval_s: float | None = None
+    half_life_s: float | None = None
+    measure: str = "freshness"
 
 
 @dataclass(eq=False)
@@ -47,6 +57,7 @@ class PageSpool:
     total_cost: float = 0.0
     total_change: float = 0.0
     total_weight: float = 0.0
+    n_fading: int = 0
     _parts: list[Pages] = field(default_factory=list)
     _file: IO[bytes] | None = None
     _shapes: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)
@@ -114,7 +125,7 @@ def untracked(table: PageTable, columns: Sequence[str] | None, _: str) -> Iterat
 def fill_spool(
     table: PageTable,
     unit_s: float,
-    bounds: Bounds,
+    common: Common,
     *,
     with_hosts: bool,
     track: Track = untracked,
@@ -125,7 +136,7 @@ def fill_spool(
     ----------
     table : the table
     unit_s : length of its unit of time in seconds
-    bounds : bounds on intervals that hold for all pages
+    common : what holds for all pages
     with_hosts : whether hosts are needed
     track : how the batches are read
 
@@ -152,7 +163,8 @@ def fill_spool(
             continue
         values = {name: table.numbers(batch, name, row) for name in names if name in NUMBERS}
         hosts = numbering.number(table.hosts(batch, row)) if with_hosts else None
-        spool.add(_make_pages(table, values, hosts, unit_s, bounds, row))
+        spool.n_fading += _fade(table, values, unit_s, common)
+        spool.add(_make_pages(table, values, hosts, unit_s, common, row))
         if "url" in names:
             addresses.add(batch.column("url").to_pylist())
         row += batch.num_rows
@@ -164,7 +176,10 @@ def fill_spool(
     if spool.n_pages == 0:
         raise InvalidTable(f"{table.path}: 0 pages, at least 1 is needed")
     if spool.total_weight <= 0:
-        raise InvalidTable(f"{table.path}: column weight: all are 0, at least one must be > 0")
+        fading = "; what fades is worth its weight times its change_rate" if spool.n_fading else ""
+        raise InvalidTable(
+            f"{table.path}: column weight: all are 0, at least one must be > 0{fading}"
+        )
     return spool
 
 
@@ -186,17 +201,43 @@ class _Numbering:
         return np.asarray(found[texts.indices.to_numpy(False)])
 
 
+def _fade(
+    table: PageTable, values: dict[str, NDArray[np.float64]], unit_s: float, common: Common
+) -> int:
+    """Put the change rates and weights in place under which freshness is the worth of what fades.
+
+    Returns how many pages fade.
+    """
+    lives, rates = values.get("half_life"), values["change_rate"]
+    if lives is None:
+        if common.half_life_s is None:
+            return 0
+        lives = np.full(rates.size, np.nan)
+    if common.half_life_s is not None:
+        lives = np.where(np.isnan(lives), common.half_life_s / unit_s, lives)
+    n_fading = int(np.count_nonzero(~np.isnan(lives)))
+    if n_fading and common.measure not in ("freshness", "staleness"):
+        raise InvalidTable(
+            f"{table.path}, column half_life: content that fades is planned for freshness, not for "
+            f"{common.measure}; leave the measure or the half-life out"
+        )
+    if n_fading:
+        changes, weights = as_changes(rates, lives, values.get("weight"))
+        values |= {"change_rate": changes, "weight": weights}
+    return n_fading
+
+
 def _make_pages(
     table: PageTable,
     values: dict[str, NDArray[np.float64]],
     hosts: NDArray[np.int64] | None,
     unit_s: float,
-    bounds: Bounds,
+    common: Common,
     row: int,
 ) -> Pages:
     n = values["change_rate"].size
-    shortest = _bound(values.get("min_interval"), bounds.min_interval_s, unit_s, np.maximum, n)
-    longest = _bound(values.get("max_interval"), bounds.max_interval_s, unit_s, np.minimum, n)
+    shortest = _bound(values.get("min_interval"), common.min_interval_s, unit_s, np.maximum, n)
+    longest = _bound(values.get("max_interval"), common.max_interval_s, unit_s, np.minimum, n)
     if shortest is not None and longest is not None and np.any(shortest > longest):
         at = int(np.argmax(shortest > longest))
         raise InvalidTable(

@@ -64,6 +64,8 @@ def draw_plan(
             1, 2, figsize=(10.4, 4.3), width_ratios=(1.25, 1), layout="constrained"
         )
         _draw_rates(figure, left, sample, prices, unit_s)
+        if answer.n_fading:
+            left.set_xlabel(f"changes per {_unit_name(unit_s)}; of what fades, the rate of fading")
         _draw_curve(right, answer, curve)
         try:
             figure.savefig(

@@ -37,6 +37,7 @@ def answer_json(answer: Answer, unit: str | None) -> dict[str, object]:
         "accesses": answer.accesses * scale,
         "value_with_20_percent_more": answer.value_of_more * time,
         "never_visited": answer.n_never_visited,
+        "fading": answer.n_fading,
         "hosts": answer.n_hosts,
         "hosts_at_cap": answer.n_hosts_at_cap,
         "capped_hosts": [
@@ -102,6 +103,7 @@ def print_answer(
     console.print()
     console.print(Text.assemble((f"{answer.n_pages:,} pages{on}", "bold"), f" from {pages}"))
     gain = answer.value_of_more - answer.value
+    fading = _show_share(answer.n_fading, answer.n_pages)
     rows = [
         ("budget", answer.show_rate(answer.budget)),
         ("spent", answer.show_rate(answer.spent)),
@@ -110,6 +112,7 @@ def print_answer(
         ("with 20 % more budget", _show_gain(answer, gain)),
         ("price of a fetch", _show_price(answer, answer.slope)),
         ("never visited", _show_share(answer.n_never_visited, answer.n_pages)),
+        *([("content that fades", fading)] if answer.n_fading else []),
         (
             "distance from the optimum",
             f"{answer.duality_gap:.1e} (KKT residual {answer.kkt_residual:.1e})",

@@ -40,6 +40,7 @@ def main(  # noqa: PLR0913 - the options of the verb
     site_limit: str | None = None,
     min_interval: str | None = None,
     max_interval: str | None = None,
+    half_life: str | None = None,
     unit: str | None = None,
     compare: str | None = None,
     explain: Annotated[bool, Parameter(negative="", show_default=False)] = False,
@@ -57,7 +58,7 @@ def main(  # noqa: PLR0913 - the options of the verb
     """Decide how often to visit each page, for the freshest index that a budget can buy.
 
     The table has a column change_rate (changes per day) and, if you like, weight, fetch_cost, url,
-    host, min_interval and max_interval (days); Parquet, CSV or JSON Lines, of any size.
+    host, min_interval, max_interval and half_life (days); Parquet, CSV or JSON Lines, of any size.
 
     Parameters
     ----------
@@ -80,6 +81,10 @@ def main(  # noqa: PLR0913 - the options of the verb
         Shortest time between visits to any page, as 1h.
     max_interval
         Longest time between visits to any page, as 30d.
+    half_life
+        Content whose worth fades, such as news: what is new is worth half after this time, as 6h.
+        Then change_rate is how many new items come, and freshness the share of their worth that is
+        had. The column half_life says it page by page; where it is empty a page does not fade.
     unit
         Unit of time of the table and of the answer: s, min, h, d, w.
         [default: table per day, answer per second]
@@ -115,6 +120,7 @@ def main(  # noqa: PLR0913 - the options of the verb
         site_limit=site_limit,
         min_interval=min_interval,
         max_interval=max_interval,
+        half_life=half_life,
         unit=unit,
         arms=() if compare is None else tuple(name.strip() for name in compare.split(",")),
         called=lambda name: f"--{name.replace('_', '-')}",

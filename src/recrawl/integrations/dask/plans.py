@@ -21,7 +21,7 @@ from recrawl.freshness import OBJECTIVES, Pages, PriceList, solve_prices
 from recrawl.freshness.certificate import Certificate, Judge
 from recrawl.freshness.threads import Elsewhere
 from recrawl.tables.reading import open_page_table
-from recrawl.tables.spool import Bounds, fill_spool, untracked
+from recrawl.tables.spool import Common, fill_spool, untracked
 from recrawl.tables.writing import write_batches
 
 __all__ = ["DaskPlan", "plan_on"]
@@ -34,6 +34,7 @@ class _Totals(NamedTuple):
 
     n_pages: int
     weight: float
+    n_fading: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,11 +99,11 @@ def plan_on(client: Any, paths: Sequence[Path], question: PlanQuestion) -> DaskP
             "limits of hosts and sites, and policies to compare, are for one machine: leave them "
             "out, or plan there"
         )
-    bounds, budget = question.bounds(), question.rate_per_s("budget", question.budget)
+    common, budget = question.common(), question.rate_per_s("budget", question.budget)
     measure = "freshness" if question.measure == "staleness" else question.measure
     objective = OBJECTIVES[measure, question.spacing]  # type: ignore[index]
-    parts = _WorkerParts(client, paths, question.unit_s, bounds)
-    totals = list(parts.mapped(_totals))
+    parts = _WorkerParts(client, paths, question.unit_s, common)
+    totals = parts.mapped_with(partial(_totals, common), paths)
     unit = unit_of(question.budget)
     solve = partial(solve_prices, objective, parts, show_rate=partial(show_rate, unit=unit))
     prices = solve(budget=budget)
@@ -129,6 +130,7 @@ def plan_on(client: Any, paths: Sequence[Path], question: PlanQuestion) -> DaskP
         passes=prices.passes,
         shown_unit=unit,
         compare={},
+        n_fading=sum(one.n_fading for one in totals),
     )
     return DaskPlan(answer, prices, parts, paths, question)
 
@@ -136,9 +138,9 @@ def plan_on(client: Any, paths: Sequence[Path], question: PlanQuestion) -> DaskP
 class _WorkerParts(Elsewhere[Pages]):
     """Files whose numbers the workers hold; those that are lost are read again."""
 
-    def __init__(self, client: Any, paths: Sequence[Path], unit_s: float, bounds: Bounds) -> None:
+    def __init__(self, client: Any, paths: Sequence[Path], unit_s: float, common: Common) -> None:
         self._client = client
-        self._held = client.map(partial(_load, unit_s, bounds), paths, pure=False)
+        self._held = client.map(partial(_load, unit_s, common), paths, pure=False)
 
     @override
     def mapped(self, function: Callable[[Pages], Result]) -> Iterator[Result]:
@@ -169,16 +171,22 @@ class _WorkerParts(Elsewhere[Pages]):
                 raise StateError(f"the cluster could not do it: {said}") from error
 
 
-def _load(unit_s: float, bounds: Bounds, path: Path) -> Pages:
-    spool = fill_spool(open_page_table(path), unit_s, bounds, with_hosts=False)
+def _load(unit_s: float, common: Common, path: Path) -> Pages:
+    spool = fill_spool(open_page_table(path), unit_s, common, with_hosts=False)
     try:
         return Pages.join(list(spool))
     finally:
         spool.close()
 
 
-def _totals(pages: Pages) -> _Totals:
-    return _Totals(len(pages), pages.total_weight())
+def _totals(common: Common, pages: Pages, path: Path) -> _Totals:
+    table, n_fading = open_page_table(path), 0
+    if common.half_life_s is not None:
+        n_fading = len(pages)
+    elif "half_life" in table.columns:
+        columns = (batch.column("half_life") for _, batch in table.batches(["half_life"]))
+        n_fading = sum(len(column) - column.null_count for column in columns)
+    return _Totals(len(pages), pages.total_weight(), n_fading)
 
 
 def _judge(prices: PriceList, pages: Pages) -> tuple[Judge, float]:
