@@ -26,6 +26,7 @@ from recrawl.crawler.control.activation import ActivationPolicy, FixedRobots
 from recrawl.crawler.control.regularity import Regularity, plan_robots
 from recrawl.crawler.runtime.crawl import robots_with_room
 from recrawl.fleet import ControlledBuffer, evaluate_irregular
+from recrawl.processes.intervals import student_975
 from recrawl.testing import run_virtually
 from recrawl.testing.restless import costs_of, restless_crawl
 
@@ -123,7 +124,7 @@ def tell(name: str, results: Sequence[list[float]]) -> None:
     print(f"\n{name}: {case.words}")
     print(f"{'':40}{'predicted':>10}{'measured':>10}{'± 95 %':>9}{'apart':>8}")
     for (words, _, predicted), found in zip(arms(case), results, strict=True):
-        half = 1.96 * np.std(found, ddof=1) / np.sqrt(len(found))
+        half = student_975(len(found) - 1) * np.std(found, ddof=1) / np.sqrt(len(found))
         mean = float(np.mean(found))
         print(f"{words:40}{predicted:10.4f}{mean:10.4f}{half:9.4f}{mean / predicted - 1:8.0%}")
 

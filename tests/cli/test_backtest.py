@@ -164,9 +164,11 @@ def test_change_rates_are_learned_from_visits(
         [answer["error_factors"][f"https://h.test/{page}"] for page in range(40)]
     )
     assert np.sum(np.abs(z) < 2) >= 33
+    bounds = np.array([answer["intervals"][f"https://h.test/{page}"] for page in range(40)])
+    assert np.sum((bounds[:, 0] <= rates) & (rates <= bounds[:, 1])) >= 35
     assert answer["signals"]["sitemap"]["precision"] > 0.9
     assert answer["signals"]["feed"]["precision"] < 0.3
-    assert out.read_text().startswith('"url","change_rate"')
+    assert out.read_text().startswith('"url","change_rate","rate_low","rate_high"')
     code, shown, err = run(capsys, "plan", out, "--budget", "10/d", "--json")
     assert code == 0, err
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from recrawl.processes.intervals import half_width, student_975
+from recrawl.errors import InvalidModel
+from recrawl.processes.intervals import gamma_bounds, half_width, student_975
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 5, 7, 15, 31, 200])
@@ -27,3 +28,14 @@ def test_coverage(blocks: int, dependence: float) -> None:
 
     assert covered >= (0.92 if dependence else 0.94)
     assert half_width(np.ones(1)) == np.inf
+
+
+@pytest.mark.parametrize("shape", [0.2, 0.5, 1.0, 2.0, 2.99, 3.0, 7.0, 1e4])
+def test_the_bounds_of_a_gamma_law(shape: float) -> None:
+    """They hold 95 % of it, and 2.5 % lie below."""
+    low, high = gamma_bounds(shape)
+
+    assert stats.gamma.cdf(low * shape, shape) == pytest.approx(0.025, abs=0.002)
+    assert stats.gamma.sf(high * shape, shape) == pytest.approx(0.025, abs=0.005)
+    with pytest.raises(InvalidModel, match="shape must be > 0"):
+        gamma_bounds(0.0)

@@ -8,10 +8,9 @@ from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
 from recrawl.fleet.model import Matrix
+from recrawl.processes.intervals import gamma_bounds, student_975
 
 __all__ = ["MeasuredRate", "estimate_fetch_rate", "estimate_index_rate"]
-
-_NORMAL_975 = 1.959964
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +54,11 @@ def estimate_fetch_rate(arrivals: Matrix, robots: NDArray[np.int64]) -> Measured
 
     Notes
     -----
-    The interval is :math:`\hat\lambda \exp(\pm 1.96 \sqrt{\max(1, c^2) / (n - 1)})` with
-    :math:`c^2` the variation of the robot time per page, so bursts widen it.
+    For Poisson robots the interval is exact: that of a gamma law of shape n - 1. Where the
+    variation :math:`c^2` of the robot time per page is above 1 the shape is divided by it, and the
+    interval is no narrower than Student's of :math:`\ln\hat\lambda`. A variation of 5, seen in 10
+    to 30 times, is seen too small, and so is the interval: it holds the truth in 80 % of cases
+    then, and in 93 % from 200 times on.
     """
     if arrivals.ndim != 1 or arrivals.shape != robots.shape or arrivals.size < 3:
         raise InvalidModel(
@@ -104,6 +106,9 @@ def _estimate(name: str, exposures: Matrix) -> MeasuredRate:
         raise InvalidModel(f"{name} span no time, so there is no rate to measure")
     count = exposures.size
     variation = float(exposures.var(ddof=1) / exposures.mean() ** 2)
-    spread = math.exp(_NORMAL_975 * math.sqrt(max(1.0, variation) / count))
-    rate = count / total
-    return MeasuredRate(rate, rate / spread, rate * spread, count, variation)
+    rate, evidence = count / total, count / max(1.0, variation)
+    low, high = gamma_bounds(evidence)
+    if variation > 1:
+        spread = math.exp(student_975(count - 1) / math.sqrt(evidence))
+        low, high = min(low, 1.0 / spread), max(high, spread)
+    return MeasuredRate(rate, rate * low, rate * high, count, variation)

@@ -1,15 +1,18 @@
 """Change rates from visits: each tells only whether a page changed since the last one."""
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel, NotConverged
 
-__all__ = ["ChangeRates", "estimate_change_rates", "maximise_likelihood"]
+__all__ = ["ChangeRates", "bound_change_rates", "estimate_change_rates", "maximise_likelihood"]
 
 Vector = NDArray[np.float64]
+_POINTS: Final = 193  # of the posterior, from far left to far right of its top
+_AT_ONCE: Final = 20_000  # visits whose likelihood is computed at one time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -19,9 +22,8 @@ class ChangeRates:
     Parameters
     ----------
     rates : shape (n,), 1/time, > 0
-    log_errors : shape (n,), standard errors of the logarithms, by the curvature of the likelihood:
-        68 % of true rates lie within a factor exp(log_error) of the estimate where there are many
-        visits, 61 to 65 % where there are few
+    log_errors : shape (n,), standard errors of the logarithms, by the curvature of the likelihood;
+        for intervals, which are not symmetric where visits are few, see :func:`bound_change_rates`
     iterations, residual : of the Newton iteration; the residual is the largest gradient left,
         relative to the information
     """
@@ -91,6 +93,75 @@ def estimate_change_rates(
     shapes, means = np.atleast_1d(prior_shape), np.atleast_1d(prior_rate)
     times = np.atleast_1d(np.asarray(shapes / means, np.float64))
     return _maximise(n_pages, page, intervals, changed, shapes.astype(np.float64), times)
+
+
+def bound_change_rates(
+    found: ChangeRates,
+    page: NDArray[np.int64],
+    intervals: Vector,
+    changed: NDArray[np.bool_],
+    *,
+    prior_rate: float | Vector,
+    prior_shape: float | Vector,
+    level: float = 0.95,
+) -> tuple[Vector, Vector]:
+    r"""Return what each change rate lies between, by all that is known of it.
+
+    Parameters
+    ----------
+    found, page, intervals, changed, prior_rate, prior_shape : the estimate, and what it was of
+    level : share of the posterior law between the bounds, as much to each side, in (0, 1)
+
+    Returns
+    -------
+    (low, high), shape (n,) each, 1/time
+
+    Notes
+    -----
+    Quantiles of the posterior law itself, on 193 points of :math:`\ln\Delta`. They hold the truth
+    as often as they say whatever the number of visits, if rates are spread as the prior says; where
+    it was learned from the same pages a little less often. O(193 (n + v)) time.
+    """
+    if not 0 < level < 1:
+        raise InvalidModel(f"level must lie in (0, 1), got {level:g}")
+    n = found.rates.size
+    shapes = np.broadcast_to(np.asarray(prior_shape, np.float64), n)
+    means = np.broadcast_to(np.asarray(prior_rate, np.float64), n)
+    quiet = shapes / means + np.bincount(page[~changed], intervals[~changed], n)
+    hits = np.bincount(page[changed], minlength=n)
+    order = np.argsort(page[changed], kind="stable")
+    of, lengths = page[changed][order], intervals[changed][order]
+    first = np.searchsorted(of, np.arange(n + 1))
+    reach = 8.0 * found.log_errors + 8.0 / (shapes + hits)
+    low, high = np.empty(n), np.empty(n)
+    start = 0
+    while start < n:  # as many pages at a time as have so many visits, and one at least
+        stop = int(np.searchsorted(first, first[start] + _AT_ONCE, side="right")) - 1
+        stop = min(max(stop, start + 1), start + _AT_ONCE, n)
+        some = slice(start, stop)
+        spans = np.linspace(-reach[some], 8.0 * found.log_errors[some], _POINTS, axis=1)
+        rates = found.rates[some, None] * np.exp(spans)
+        weight = shapes[some, None] * spans - quiet[some, None] * rates
+        for row in range(first[start], first[stop], _AT_ONCE):
+            rows = slice(row, min(row + _AT_ONCE, first[stop]))
+            mine = of[rows] - start
+            np.add.at(weight, mine, np.log(-np.expm1(-rates[mine] * lengths[rows, None])))
+        law = np.exp(weight - weight.max(axis=1, keepdims=True))
+        steps = np.cumsum(0.5 * (law[:, 1:] + law[:, :-1]), axis=1)  # steps are alike
+        steps /= steps[:, -1:]
+        for bounds, share in ((low, (1 - level) / 2), (high, (1 + level) / 2)):
+            bounds[some] = found.rates[some] * np.exp(_cross(steps, spans, share))
+        start = stop
+    return low, high
+
+
+def _cross(steps: Vector, spans: Vector, share: float) -> Vector:
+    """Return where each distribution reaches a share, between the points by a straight line."""
+    rows, at = np.arange(steps.shape[0]), np.argmax(steps >= share, axis=1)
+    after = steps[rows, at]
+    before = np.where(at > 0, steps[rows, np.maximum(at - 1, 0)], 0.0)
+    part = (share - before) / np.maximum(after - before, 1e-300)
+    return np.asarray(spans[rows, at] + part * (spans[rows, at + 1] - spans[rows, at]))
 
 
 def maximise_likelihood(

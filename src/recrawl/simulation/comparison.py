@@ -6,12 +6,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from recrawl.processes.intervals import student_975
 from recrawl.simulation.backtest import Backtest, Replayed
 from recrawl.simulation.history import ChangeHistory
 
 __all__ = ["Score", "resample_pages", "score_policy"]
 
 Vector = NDArray[np.float64]
+_NORMAL: Final = 1.959963984540054
 _FEWEST_GROUPS: Final = 20  # fewer would say little of how much another draw would differ
 
 
@@ -28,6 +30,7 @@ class Score:
     wasted : share of these that brought nothing
     seen : share of changes in the evaluation of which a copy was taken before the next one
     resampled : shape (k,), freshness of each resample
+    stretch : by which intervals of resamples are too narrow, for what little was drawn from
     """
 
     freshness: float
@@ -39,11 +42,12 @@ class Score:
     wasted: float
     seen: float
     resampled: Vector
+    stretch: float
 
     def ahead_of(self, other: "Score") -> tuple[float, float, float]:
         """How much fresher this is than another, with a 95 % interval over paired resamples."""
-        low, high = np.quantile(self.resampled - other.resampled, (0.025, 0.975))
-        return self.freshness - other.freshness, float(low), float(high)
+        ahead = self.freshness - other.freshness
+        return ahead, *_stretched(self.resampled - other.resampled, ahead, self.stretch)
 
 
 def resample_pages(history: ChangeHistory, resamples: int, seed: int) -> Vector:
@@ -54,11 +58,7 @@ def resample_pages(history: ChangeHistory, resamples: int, seed: int) -> Vector:
     is itself random; the same seed pairs the resamples of all policies.
     """
     random = np.random.default_rng(seed)
-    groups = np.arange(history.n_pages)
-    if history.companions is not None:
-        _, directories = np.unique(history.companions.directories, return_inverse=True)
-        if int(directories.max()) + 1 >= _FEWEST_GROUPS:
-            groups = directories
+    groups = _groups(history)
     counts = random.poisson(1.0, (resamples, int(groups.max()) + 1)).astype(np.float32)
     return np.ascontiguousarray(counts[:, groups])
 
@@ -79,16 +79,53 @@ def score_policy(test: Backtest, result: Replayed, counts: Vector) -> Score:
     with np.errstate(invalid="ignore"):
         resampled = (counts @ fresh) / (counts @ whole)
     resampled = np.nan_to_num(resampled, nan=float(fresh.sum()) / total)
-    low, high = np.quantile(resampled, (0.025, 0.975))
+    freshness = float(fresh.sum()) / total
+    stretch = _stretch(np.bincount(_groups(history), whole))
+    low, high = _stretched(resampled, freshness, stretch)
     changes = int(np.sum(history.changed_at >= test.since))
     return Score(
-        freshness=float(fresh.sum()) / total,
-        low=float(low),
-        high=float(high),
+        freshness=freshness,
+        low=max(low, 0.0),
+        high=min(high, 1.0),
         mean_age=float(weights @ result.age) / total,
         penalty=float(weights @ result.penalty) / total,
         fetches=result.fetches,
         wasted=result.wasted / max(result.fetches, 1),
         seen=float(result.seen.sum()) / max(changes, 1),
         resampled=resampled,
+        stretch=stretch,
     )
+
+
+def _groups(history: ChangeHistory) -> NDArray[np.int64]:
+    """Return what each page is drawn with: its directory, or itself where those are few."""
+    if history.companions is not None:
+        _, directories = np.unique(history.companions.directories, return_inverse=True)
+        if int(directories.max()) + 1 >= _FEWEST_GROUPS:
+            return directories
+    return np.arange(history.n_pages)
+
+
+def _stretch(weights: Vector) -> float:
+    r"""Return by how much the quantiles of resamples of n groups lie too close to the average.
+
+    Notes
+    -----
+    Resamples vary by :math:`\sqrt{(n-1)/n}` too little, and their quantiles are those of a normal
+    law where Student's is due, here with the degrees of freedom of
+    :math:`(\sum w)^2 / \sum w^2` groups.
+    """
+    used = weights[weights > 0]
+    if used.size < 2:
+        return np.inf
+    alike = float(used.sum() ** 2 / (used**2).sum())
+    point = student_975(max(round(alike) - 1, 1))
+    return point / _NORMAL * float(np.sqrt(used.size / (used.size - 1)))
+
+
+def _stretched(resampled: Vector, value: float, stretch: float) -> tuple[float, float]:
+    """Return the 95 % interval of resamples, stretched about the value."""
+    if not np.isfinite(stretch):
+        return -1.0, 1.0  # one page tells nothing of others
+    low, high = np.quantile(resampled, (0.025, 0.975))
+    return float(value + stretch * (low - value)), float(value + stretch * (high - value))

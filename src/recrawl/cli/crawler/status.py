@@ -135,9 +135,10 @@ def _show(report: dict[str, Any]) -> None:
             f"{first_pass['to_come']:,} to come"
         )
     elif report["freshness"] is not None:
-        half = (report["freshness_high"] - report["freshness_low"]) / 2
         out.print(
-            f"Estimated freshness: {report['freshness']:.1%} ± {half:.1%} of the index, by weight"
+            f"Estimated freshness: {report['freshness']:.1%} "
+            f"({report['freshness_low']:.1%} to {report['freshness_high']:.1%}) of the index, "
+            "by weight"
         )
     if report["budget"]:
         used = min(report["budget_used"], 1.0)

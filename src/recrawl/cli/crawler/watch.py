@@ -170,8 +170,11 @@ class Watch:
             ),
         ]
         if self._estimate is not None and first_pass is None:
-            half = 50.0 * (self._estimate.high - self._estimate.low)
-            rows.append(("fresh, estimated", f"{100 * self._estimate.value:.1f} % ± {half:.1f}"))
+            seen, low, high = (
+                100.0 * share
+                for share in (self._estimate.value, self._estimate.low, self._estimate.high)
+            )
+            rows.append(("fresh, estimated", f"{seen:.1f} % ({low:.1f} to {high:.1f})"))
         if self._truth is not None:
             rows.append(("fresh, in truth", f"{100 * self._truth():.1f} %"))
         return rows

@@ -14,7 +14,11 @@ from numpy.typing import NDArray
 from recrawl.cli.output import UNIT_S, console, print_json, print_table, show_duration
 from recrawl.errors import InputError, InvalidModel, InvalidTable
 from recrawl.learning.beliefs import RateBeliefs
-from recrawl.learning.change_rates import estimate_change_rates, maximise_likelihood
+from recrawl.learning.change_rates import (
+    bound_change_rates,
+    estimate_change_rates,
+    maximise_likelihood,
+)
 from recrawl.learning.gamma_priors import digamma, learn_gamma_priors
 from recrawl.learning.signals import SignalQuality, learn_signal_quality
 from recrawl.learning.visits import VisitIntervals, intervals_between
@@ -28,6 +32,7 @@ __all__ = ["main"]
 _SEEN = {"changed": True, "new": True, "unchanged": False, "not-modified": False}
 
 
+_LISTED_PAGES = 10_000  # in the JSON object
 _JUDGED_PAGES = 50_000  # by which half-lives are judged, where there are more
 
 
@@ -63,8 +68,8 @@ def main(
     unit
         Unit of time of the rates: s, min, h, d, w, y.
     out
-        Write url, change_rate, error_factor and the numbers of visits: .parquet, .csv or .jsonl,
-        as recrawl plan reads it.
+        Write url, change_rate, its 95 % interval (rate_low, rate_high), error_factor and the
+        numbers of visits: .parquet, .csv or .jsonl, as recrawl plan reads it.
     json
         Print one JSON object instead of tables.
     """
@@ -91,17 +96,23 @@ def main(
         shapes, means = learn_gamma_priors(found.rates, log_means, read.groups)
     plain = maximise_likelihood(n, told.page, elapsed, told.changed)
     drift = _half_lives(n, told, elapsed, mean)
-    columns = {
-        "url": pa.array(read.names),
-        "change_rate": pa.array(found.rates),
-        "error_factor": pa.array(np.exp(found.log_errors)),
-        "likelihood_rate": pa.array(plain.rates, mask=~np.isfinite(plain.rates)),
-        "visits": pa.array(np.bincount(told.page, minlength=n)),
-        "changes": pa.array(np.bincount(told.page[told.changed], minlength=n)),
-    }
+    is_listed = n <= _LISTED_PAGES
+    if out is not None or is_listed:
+        low, high = bound_change_rates(
+            found, told.page, elapsed, told.changed, prior_rate=means, prior_shape=shapes
+        )
     if out is not None:
-        batch = pa.RecordBatch.from_pydict(columns)
-        write_batch(out, batch)
+        columns = {
+            "url": pa.array(read.names),
+            "change_rate": pa.array(found.rates),
+            "rate_low": pa.array(low),
+            "rate_high": pa.array(high),
+            "error_factor": pa.array(np.exp(found.log_errors)),
+            "likelihood_rate": pa.array(plain.rates, mask=~np.isfinite(plain.rates)),
+            "visits": pa.array(np.bincount(told.page, minlength=n)),
+            "changes": pa.array(np.bincount(told.page[told.changed], minlength=n)),
+        }
+        write_batch(out, pa.RecordBatch.from_pydict(columns))
     answer = {
         "pages": n,
         "visits": read.n_rows,
@@ -113,10 +124,13 @@ def main(
         "held_out": drift[1],
         "signals": {name: _quality(one) for name, one in _signals(read, elapsed).items()},
     }
-    if n <= 10_000:
+    if is_listed:
         answer["rates"] = dict(zip(read.names, found.rates.tolist(), strict=True))
         answer["error_factors"] = dict(
             zip(read.names, np.exp(found.log_errors).tolist(), strict=True)
+        )
+        answer["intervals"] = dict(
+            zip(read.names, np.column_stack((low, high)).tolist(), strict=True)
         )
     if json:
         print_json(answer)

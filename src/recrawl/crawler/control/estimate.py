@@ -1,13 +1,19 @@
-"""How fresh the index is believed to be now, with an interval."""
+"""How fresh the index is believed to be now, and what a change rate may be, with intervals."""
 
+import math
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FreshnessEstimate", "estimate_freshness"]
+from recrawl.processes.intervals import gamma_bounds
+
+__all__ = ["FreshnessEstimate", "estimate_freshness", "rate_bounds"]
 
 Vector = NDArray[np.float64]
+_HEAVY: Final = 256  # pages drawn one by one; beyond, their sum is normal
+_DRAWS: Final = 4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +41,8 @@ def estimate_freshness(
     Returns
     -------
     FreshnessEstimate
-        Normal interval. Holds for many pages with independent Poisson changes; elsewhere it has
-        been found to hold the truth in 84 to 90 % of cases only.
+        With the 2.5 and 97.5 % points of the sum over pages, which are fresh or not independently
+        of each other. Pages that change together make the truth vary more.
 
     Notes
     -----
@@ -46,8 +52,10 @@ def estimate_freshness(
 
     .. math:: p = E\, e^{-\lambda t} = (1 + c \Delta t)^{-1/c},
 
-    which is more than :math:`e^{-\Delta t}`; whether it is fresh has variance :math:`p (1 - p)`,
-    the doubt about its rate included. O(n).
+    which is more than :math:`e^{-\Delta t}`, the doubt about its rate included. The pages that the
+    sum depends on most are drawn, always from the same numbers; the rest of it is taken as normal.
+    (A normal interval for all holds 78 to 90 % where ten pages or thirty are nearly all fresh.)
+    O(n).
     """
     total = float(weights.sum())
     if total <= 0.0:
@@ -56,5 +64,33 @@ def estimate_freshness(
     doubt = np.maximum(np.expm1(log_errors**2), 1e-9)  # below, the rate is as good as known
     fresh = np.exp(-np.log1p(doubt * expected) / doubt)
     value = float(weights @ fresh) / total
-    spread = 1.96 * float(np.sqrt((weights**2) @ (fresh * (1.0 - fresh)))) / total
-    return FreshnessEstimate(value, max(0.0, value - spread), min(1.0, value + spread))
+    low, high = _points(weights / total, fresh, value)
+    return FreshnessEstimate(value, max(0.0, min(low, value)), min(1.0, max(high, value)))
+
+
+def rate_bounds(factor: float | None) -> tuple[float, float]:
+    """Return by what to multiply a change rate for the ends of its 95 % interval.
+
+    Parameters
+    ----------
+    factor : by which one standard error of the logarithm multiplies or divides; None: not known
+
+    Notes
+    -----
+    Those of the gamma law in :func:`estimate_freshness`.
+    """
+    doubt = 0.0 if factor is None else math.expm1(math.log(factor) ** 2)
+    return gamma_bounds(1.0 / doubt) if doubt > 1e-9 else (1.0, 1.0)
+
+
+def _points(shares: Vector, fresh: Vector, value: float) -> tuple[float, float]:
+    """Return the 2.5 and 97.5 % points of a sum of shares of pages that are fresh or not."""
+    spread = shares**2 * fresh * (1.0 - fresh)
+    heavy = np.argsort(-spread, kind="stable")[:_HEAVY]
+    rest = max(0.0, float(spread.sum() - spread[heavy].sum()))
+    random = np.random.default_rng(0)
+    drawn = (random.random((_DRAWS, heavy.size)) < fresh[heavy]) @ shares[heavy]
+    sums = value - fresh[heavy] @ shares[heavy] + drawn
+    sums += np.sqrt(rest) * random.standard_normal(_DRAWS)
+    low, high = np.quantile(sums, (0.025, 0.975), method="inverted_cdf")
+    return float(low), float(high)

@@ -8,6 +8,7 @@ from math import isnan
 from typing import Any
 
 from recrawl.crawler.control.births import birth_worth, learn_births
+from recrawl.crawler.control.estimate import rate_bounds
 from recrawl.crawler.control.intake import REFUSALS
 from recrawl.crawler.control.scope import why_outside
 from recrawl.crawler.control.tiers import visit_gain
@@ -80,14 +81,15 @@ def page_report(
     differences : what it said anew, the latest first
     """
     rate, factor = details.change_rate_per_s, details.change_rate_factor
+    low, high = rate_bounds(factor)
     report = asdict(details)
     report.update(
         at=now_s,
         price=price,
         price_words=None if price is None else price_words(price),
         differences=[change_lines(one) for one in differences],
-        change_rate_low_per_s=rate / factor**2 if rate and factor else None,
-        change_rate_high_per_s=rate * factor**2 if rate and factor else None,
+        change_rate_low_per_s=rate * low if rate and factor else None,
+        change_rate_high_per_s=rate * high if rate and factor else None,
         host_blocked_until_s=host.blocked_until_s if host.blocked_until_s > now_s else None,
         host_blocked_why=host.blocked_why if host.blocked_until_s > now_s else None,
         next_visit_s=max(details.due_s, host.blocked_until_s),

@@ -18,7 +18,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from typing_extensions import override
 
-from recrawl.crawler.control.estimate import estimate_freshness
+from recrawl.crawler.control.estimate import estimate_freshness, rate_bounds
 from recrawl.errors import RecrawlError
 from recrawl.integrations.scrapy.options import DEFAULTS
 from recrawl.integrations.scrapy.store import RequestStore
@@ -178,9 +178,10 @@ def _explain_lines(report: dict[str, Any]) -> list[str]:
         )
         rate, factor = page["change_rate_per_s"], page["change_rate_factor"]
         if rate:
+            low, high = rate_bounds(factor)
             lines.append(
-                f"changes {show_rate(rate)} ({show_rate(rate / factor**2)} to "
-                f"{show_rate(rate * factor**2)}), by {page['visits']} visits that found "
+                f"changes {show_rate(rate)} ({show_rate(rate * low)} to "
+                f"{show_rate(rate * high)}), by {page['visits']} visits that found "
                 f"{page['changes']} changes"
             )
         if page["crawl_rate_per_s"]:
