@@ -4,13 +4,16 @@ import contextlib
 import importlib.util
 import platform
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from recrawl.crawler.database.membership import Membership
 from recrawl.crawler.fetch.archive import ArchivingFetcher, WarcArchive, mend_all
 from recrawl.crawler.ports import Clock, Fetcher
 from recrawl.crawler.settings import Settings
 from recrawl.crawler.wiring.threads import OnThread
 from recrawl.errors import InvalidSettings
+
+if TYPE_CHECKING:  # its library is there only where there is a database
+    from recrawl.crawler.database.membership import Membership
 
 __all__ = ["archiving", "check_archive", "folder_of"]
 
@@ -37,7 +40,7 @@ def archiving(
     return ArchivingFetcher(fetcher, archive, thread, clock.now_s)
 
 
-def folder_of(folder: Path, member: Membership) -> Path:
+def folder_of(folder: Path, member: "Membership") -> Path:
     """Return where a process of several keeps what it fetches, and see to what others have left.
 
     Each has a folder of its own, called by its machine and its number; the last file of one that
