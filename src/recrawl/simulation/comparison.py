@@ -80,7 +80,7 @@ def score_policy(test: Backtest, result: Replayed, counts: Vector) -> Score:
         resampled = (counts @ fresh) / (counts @ whole)
     resampled = np.nan_to_num(resampled, nan=float(fresh.sum()) / total)
     freshness = float(fresh.sum()) / total
-    stretch = _stretch(np.bincount(_groups(history), whole))
+    stretch = _stretch(np.bincount(_groups(history), whole).astype(np.float64))
     low, high = _stretched(resampled, freshness, stretch)
     changes = int(np.sum(history.changed_at >= test.since))
     return Score(

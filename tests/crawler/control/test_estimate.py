@@ -64,7 +64,7 @@ def test_few_pages_have_an_interval_that_holds_the_truth(n: int, longest: float)
     """At least 93 % of 500; a normal one holds 78 to 90 % where nearly all are fresh."""
     random, held = np.random.default_rng(1), 0
     for _ in range(500):
-        shape = 0.7 + random.poisson(3.0 * random.gamma(0.7, 1.0, n))
+        shape = (0.7 + random.poisson(3.0 * random.gamma(0.7, 1.0, n))).astype(np.float64)
         rates = random.gamma(shape, 0.25)
         weights, visits = random.pareto(20.0, n) + 1.0, 1.0 - longest * random.random(n)
         changed = random.random(n) < -np.expm1(-rates * (1.0 - visits))
