@@ -34,6 +34,7 @@ from recrawl.fleet.phased import (
 )
 from recrawl.fleet.phased_static import PhasedStatic, solve_phased_static
 from recrawl.fleet.policy import RobotPolicy, SwitchingCurves
+from recrawl.fleet.response import ResponseOptimum, solve_response
 from recrawl.fleet.static import (
     StaticOptimum,
     balanced_weight,
@@ -54,6 +55,7 @@ __all__ = [
     "PhasedOptimum",
     "PhasedPolicy",
     "PhasedStatic",
+    "ResponseOptimum",
     "RobotClass",
     "RobotOptimum",
     "RobotPolicy",
@@ -73,6 +75,7 @@ __all__ = [
     "solve_irregular",
     "solve_phased",
     "solve_phased_static",
+    "solve_response",
     "solve_robots",
     "solve_robots_generally",
     "solve_robots_unrestricted",
