@@ -24,7 +24,7 @@ from recrawl.probing.grid import (
     solve_exactly,
     solve_layered,
 )
-from recrawl.probing.improvement import ImprovedSchedule, improve_schedule
+from recrawl.probing.improvement import ImprovedSchedule, improve_blocks, improve_schedule
 from recrawl.probing.model import ProbedSource
 from recrawl.probing.policies import (
     schedule_first_arrival,
@@ -67,6 +67,7 @@ __all__ = [
     "cost_matrix",
     "evaluate_events",
     "evaluate_schedule",
+    "improve_blocks",
     "improve_schedule",
     "plan_trips",
     "schedule_batches",
