@@ -15,6 +15,7 @@ from recrawl.probing import (
     schedule_uniform,
     work_hours,
 )
+from recrawl.probing.bounds import bound_interval, bound_shift
 
 EVEN = ProbedSource(Profile.constant(2.0, 10.0), Profile.constant(3.0, 10.0))
 
@@ -172,3 +173,33 @@ def test_refusals_say_what_would_be_right(make, said: str) -> None:
     """Each names the argument, the bound and the value."""
     with pytest.raises(InvalidModel, match=said):
         make()
+
+
+@given(
+    sources(linear=True),
+    st.lists(st.floats(0, 1), min_size=2, max_size=2),
+    st.lists(st.floats(-1, 1), min_size=2, max_size=2),
+    st.floats(1e-3, 0.2),
+)
+def test_lemmas_6_and_7(drawn, shares: list[float], moves: list[float], largest: float) -> None:
+    """What an interval costs at most, and by how much it changes as its ends move."""
+    source, times = drawn
+    start, end = sorted(share * times[-1] for share in shares)
+    shift = largest * times[-1]
+    other, later = sorted(
+        np.clip(at + move * shift, 0, times[-1])
+        for at, move in zip((start, end), moves, strict=True)
+    )
+    cost, length = source.interval_cost(start, end), end - start
+
+    assert 0 <= cost <= bound_interval(source, length) * (1 + 1e-9) + 1e-12
+    change = abs(source.interval_cost(other, later) - cost)
+    assert change <= bound_shift(source, length, shift) * (1 + 1e-9) + 1e-12
+
+
+def test_lemmas_6_and_7_are_attained() -> None:
+    """By constant functions, where both ends move apart."""
+    wide = EVEN.interval_cost(1.5, 7.5)
+
+    assert EVEN.interval_cost(2.0, 7.0) == pytest.approx(bound_interval(EVEN, 5.0), rel=1e-14)
+    assert wide - EVEN.interval_cost(2.0, 7.0) == pytest.approx(bound_shift(EVEN, 5.0, 0.5))

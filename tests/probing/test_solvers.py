@@ -16,6 +16,7 @@ from recrawl.probing import (
     Profile,
     cost_by_count,
     cost_matrix,
+    improve_blocks,
     improve_schedule,
     schedule_first_arrival,
     schedule_threshold,
@@ -163,6 +164,30 @@ def test_improvement_only_improves_and_keeps_the_gap(drawn, n: int) -> None:
     assert found.cost <= source.cost(start) + 1e-12
     assert np.all(np.diff(found.probes, prepend=0.0) >= source.gap - 1e-9)
     assert found.probes[-1] == source.period
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_blocks_that_the_gap_holds_together_move(seed: int) -> None:
+    """From a schedule as tight as may be: never dearer than single moves, which jam."""
+    random = np.random.default_rng(seed)
+    hours = np.arange(11.0)
+    source = ProbedSource(
+        Profile.steps(hours, random.gamma(0.5, 1.0, 10)),
+        Profile.steps(hours, random.uniform(0.1, 1.0, 10)),
+        gap=1.0,
+    )
+    start = np.append(random.uniform(0.0, 4.0) + np.arange(1.0, 6.0), 10.0)
+
+    single, blocks = improve_schedule(source, start), improve_blocks(source, start)
+
+    assert blocks.cost <= single.cost
+    assert blocks.cost == pytest.approx(source.cost(blocks.probes), rel=1e-12)
+    assert np.all(np.diff(blocks.probes, prepend=0.0) >= 1.0 - 1e-9)
+    assert blocks.probes[-1] == source.period
+    if seed == 3:
+        assert blocks.cost < 0.95 * single.cost
+    free = source.with_gap(0.0)
+    assert improve_blocks(free, start).cost == improve_schedule(free, start).cost
 
 
 def test_with_a_gap_the_distance_to_the_best_is_bounded() -> None:

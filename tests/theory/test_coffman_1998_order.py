@@ -140,3 +140,18 @@ def test_from_which_load_the_printed_bound_holds() -> None:
     load = GOLDEN["golden_q_where_worst_limit_ratio_is_1.05"]
 
     assert golden_ratio(load, np.linspace(1, PHI, 20_001)).max() == pytest.approx(1.05, abs=1e-8)
+
+
+def test_as_pages_hardly_change_every_cycle_is_as_good_as_the_best() -> None:
+    """Section 5: C - C* is of the second order in the total rate, for any cycle of all pages."""
+    random = np.random.default_rng(4)
+    cycle = np.concatenate([np.arange(4), random.integers(4, size=9)])
+    excess = []
+    for scale in (1e-1, 1e-2, 1e-3, 1e-4):
+        costs = AgeingCosts.obsolescence(
+            scale * RATES, scale * RATES, LAWS["ex_hyper_.9/.5_.1/5.5"]
+        )
+        excess.append(evaluate_cycle(costs, cycle).cost - bound_even_gaps(costs).cost)
+
+    assert np.all(np.array(excess) > 0)
+    np.testing.assert_allclose(np.diff(np.log10(excess[1:])), -2.0, atol=0.02)

@@ -10,16 +10,21 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
+from scipy.sparse import csgraph
 
 from recrawl.cli.reproductions import talim
 from recrawl.fleet import (
     ControlledBuffer,
+    RobotPolicy,
+    evaluate_policy,
     iterate_as_published,
     solve_robots,
     solve_robots_unrestricted,
     solve_static,
     solve_static_unrestricted,
 )
+from recrawl.fleet.events import from_buffer
 
 DATA = json.loads((Path(__file__).parent / "data" / "talim-2001.json").read_text())
 
@@ -201,3 +206,33 @@ def test_a_static_policy_is_never_better() -> None:
 
     assert np.min(gains) > 0.04
     assert np.max(gains) == pytest.approx(1.03, abs=0.01)
+
+
+@pytest.mark.parametrize("robots", [1, 2, 3, 7, 16])
+@pytest.mark.parametrize("buffer", [1, 2, 5, 12])
+def test_lemma_1_from_every_state_some_policy_leads_to_every_other(
+    robots: int, buffer: int
+) -> None:
+    """The process is communicating; and multichain, by the paper's example, from two robots on."""
+    model = from_buffer(ControlledBuffer(robots, buffer, 0.3, 1.0, 1.4))
+    n = model.event_start.size - 1
+    state = np.repeat(np.arange(n), np.diff(model.event_start))
+    options = np.diff(model.option_start)[model.event_decision]
+    first = model.option_start[model.event_decision]
+    edges = [
+        (state[options > k], model.option_state[(first + k)[options > k]])
+        for k in range(int(options.max()))
+    ]
+    rows, columns = (np.concatenate(ends) for ends in zip(*edges, strict=True))
+    graph = sparse.coo_matrix((np.ones(rows.size), (rows, columns)), shape=(n, n))
+
+    parts, _ = csgraph.connected_components(graph, directed=True, connection="strong")
+
+    assert n == (buffer + 1) * (robots + 1) - 1
+    assert parts == 1
+    if robots > 1:
+        tables = np.zeros((2, buffer + 1, robots + 1), np.bool_)
+        tables[0, :, 1:] = True  # whatever has stopped is started again, and nothing else
+        tables[1, 1, 0] = True
+        policy = RobotPolicy(arrival=tables[0], departure=tables[1])
+        assert len(evaluate_policy(ControlledBuffer(robots, buffer, 0.3, 1.0, 1.4), policy)) > 1

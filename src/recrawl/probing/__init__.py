@@ -24,7 +24,7 @@ from recrawl.probing.grid import (
     solve_exactly,
     solve_layered,
 )
-from recrawl.probing.improvement import ImprovedSchedule, improve_schedule
+from recrawl.probing.improvement import ImprovedSchedule, improve_blocks, improve_schedule
 from recrawl.probing.model import ProbedSource
 from recrawl.probing.policies import (
     schedule_first_arrival,
@@ -42,6 +42,7 @@ from recrawl.probing.schedule import (
 from recrawl.probing.source_batch import SourceBatch
 from recrawl.probing.source_passes import ManySchedules
 from recrawl.probing.sources import ProbeAllocation, allocate_probes, schedule_batches
+from recrawl.probing.trips import TripPlan, plan_trips
 from recrawl.probing.weekly import DBWORLD, MICRONET, work_hours
 
 __all__ = [
@@ -58,6 +59,7 @@ __all__ = [
     "ProbedSource",
     "Profile",
     "SourceBatch",
+    "TripPlan",
     "allocate_probes",
     "bound_as_published",
     "bound_within_pieces",
@@ -65,7 +67,9 @@ __all__ = [
     "cost_matrix",
     "evaluate_events",
     "evaluate_schedule",
+    "improve_blocks",
     "improve_schedule",
+    "plan_trips",
     "schedule_batches",
     "schedule_first_arrival",
     "schedule_threshold",

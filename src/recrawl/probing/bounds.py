@@ -1,11 +1,43 @@
-"""How far a grid's optimum may be from the optimum in continuous time."""
+"""What an interval may cost, and how far a grid's optimum may be from that in continuous time."""
 
 import numpy as np
 
 from recrawl.probing.model import ProbedSource
 from recrawl.probing.profile import Vector
 
-__all__ = ["bound_as_published", "bound_within_pieces"]
+__all__ = ["bound_as_published", "bound_interval", "bound_shift", "bound_within_pieces"]
+
+
+def bound_interval(source: ProbedSource, length: float) -> float:
+    r"""Lemma 6: an interval costs at most :math:`\tfrac12\bar a\bar\lambda\,(f - s)^2`.
+
+    References
+    ----------
+    J. Eckstein, A. Gal and S. Reiner, RUTCOR Research Report 16-2005, Lemma 6.
+    """
+    return 0.5 * source.importance.maximum * source.intensity.maximum * length**2
+
+
+def bound_shift(source: ProbedSource, length: float, shift: float) -> float:
+    r"""Lemma 7: it changes by at most :math:`2\bar a\bar\lambda\,(\epsilon^2 + |f - s|\epsilon)`.
+
+    Parameters
+    ----------
+    source : the model
+    length : of the interval, >= 0
+    shift : by which either end moves at most, either way, >= 0
+
+    Notes
+    -----
+    Attained by constant functions where both ends move apart, so it cannot be sharpened without
+    more knowledge of them: :func:`bound_within_pieces` has it.
+
+    References
+    ----------
+    J. Eckstein, A. Gal and S. Reiner, RUTCOR Research Report 16-2005, Lemma 7.
+    """
+    peak = source.importance.maximum * source.intensity.maximum
+    return 2.0 * peak * (shift**2 + length * shift)
 
 
 def bound_as_published(source: ProbedSource, times: Vector, n: int) -> float:

@@ -10,7 +10,7 @@ from recrawl.errors import InvalidModel, NotConverged
 from recrawl.kernels.probe_continuous import solve_in_continuous_time
 from recrawl.probing.bounds import bound_as_published
 from recrawl.probing.grid import solve_exactly
-from recrawl.probing.improvement import improve_schedule
+from recrawl.probing.improvement import improve_blocks
 from recrawl.probing.model import ProbedSource
 from recrawl.probing.profile import Vector
 
@@ -118,7 +118,7 @@ def solve_continuous_with_gap(
     source.check_count(n)
     step = _common_step(source, cells)
     found = solve_exactly(source, n, step)
-    better = improve_schedule(source, found.probes)
+    better = improve_blocks(source, found.probes)
     lower = found.cost - bound_as_published(source, found.grid, n)
     if source.intensity.is_steps and source.importance.is_steps:
         lower = max(lower, solve_continuous(source.with_gap(0.0), n).lower_bound)

@@ -51,6 +51,12 @@ from recrawl.sequencing.queue import golden_phases
 from recrawl.sequencing.randomised import RandomStream, random_cycle
 from recrawl.sequencing.regular import RegularStream, regular_cycle
 from recrawl.sequencing.rings import RingStream
+from recrawl.sequencing.several import (
+    SharedCost,
+    bound_shared_list,
+    complete_shared_list,
+    shared_costs,
+)
 from recrawl.sequencing.streams import AccessStream
 from recrawl.sequencing.two import (
     TwoServerOptimum,
@@ -83,6 +89,7 @@ __all__ = [
     "RandomStream",
     "RegularStream",
     "RingStream",
+    "SharedCost",
     "TabulatedCosts",
     "TwoServerOptimum",
     "WhittleStream",
@@ -90,6 +97,7 @@ __all__ = [
     "best_bound",
     "bound_even_gaps",
     "bound_frequencies",
+    "bound_shared_list",
     "bound_table_gaps",
     "bound_whole_gaps",
     "check_conditions",
@@ -97,6 +105,7 @@ __all__ = [
     "check_sequence",
     "choose_policy",
     "close_cycle",
+    "complete_shared_list",
     "cut_cycle",
     "deadline_phases",
     "density_cost",
@@ -122,6 +131,7 @@ __all__ = [
     "restore_stream",
     "round_to_cycle",
     "search_word",
+    "shared_costs",
     "solve_cycle",
     "solve_horizon",
     "solve_two",

@@ -24,7 +24,7 @@ from recrawl.probing import (
     ProbedSource,
     Profile,
     evaluate_schedule,
-    improve_schedule,
+    improve_blocks,
     schedule_first_arrival,
     schedule_threshold,
     schedule_uniform,
@@ -248,7 +248,7 @@ def _solve(
     bounds = (found.published_bound, found.sharper_bound)
     above = min(bounds)
     if grid is None and not at_most:
-        better = improve_schedule(model, found.probes)
+        better = improve_blocks(model, found.probes)
         return _Found(model, better.probes, better.cost, above, "1min grid, improved", bounds)
     return _Found(
         model, found.probes, found.cost, above if math.isfinite(above) else None,
