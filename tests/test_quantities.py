@@ -147,3 +147,15 @@ def test_durations_read_well(expected: str, seconds: float) -> None:
 def test_sizes_read_well(expected: str, size: float) -> None:
     """Up to gibibytes."""
     assert show_bytes(size) == expected
+
+
+@pytest.mark.parametrize("written", ["200/d", "1000/h", "6/min", "50000/d", "3/s", "2500/d"])
+def test_a_rate_is_shown_as_it_was_written(written: str) -> None:
+    """In the unit in which it is a whole number."""
+    assert show_rate(parse_rate_per_s(written, name="budget")) == written
+
+
+def test_a_rate_that_is_whole_in_no_unit_is_shown_in_one_in_which_it_can_be_read() -> None:
+    """With four digits."""
+    assert show_rate(1 / 7) == "8.571/min"
+    assert show_rate(1e-9) == "0.03156/y"

@@ -28,6 +28,7 @@ UNIT_S: Mapping[str, float] = {
     "y": 31_557_600.0,
 }
 _LEAST, _MOST = 1e-15, 1e15  # seconds, or times a second: thirty million years either way
+_MOST_SHOWN: Final = 10**6  # a whole number of more digits is read by nobody
 _DURATION: Final = re.compile(r"\s*([0-9.]+(?:e[+-]?[0-9]+)?)\s*([a-z]+)\s*", re.IGNORECASE)
 _RATE: Final = re.compile(r"\s*([0-9.]+(?:e[+-]?[0-9]+)?)\s*(?:/|per)\s*([a-z]+)\s*", re.IGNORECASE)
 
@@ -95,11 +96,18 @@ def show_duration(seconds: float) -> str:
 
 
 def show_rate(per_second: float) -> str:
-    """Write a rate in the unit in which it is a number above one, if there is one."""
-    for unit in ("s", "min", "h", "d"):
-        if per_second * UNIT_S[unit] >= 1:
-            return f"{per_second * UNIT_S[unit]:.4g}/{unit}"
-    return f"{per_second * UNIT_S['y']:.4g}/y"
+    """Write a rate as people do: ``200/d`` rather than ``8.333/h``.
+
+    In the shortest unit in which it is a whole number; where there is none, in the shortest in
+    which it is above one.
+    """
+    units = [unit for unit in ("s", "min", "h", "d") if per_second * UNIT_S[unit] >= 1]
+    for unit in units:
+        number = per_second * UNIT_S[unit]
+        if round(number) < _MOST_SHOWN and math.isclose(number, round(number), rel_tol=1e-9):
+            return f"{round(number)}/{unit}"
+    unit = units[0] if units else "y"
+    return f"{per_second * UNIT_S[unit]:.4g}/{unit}"
 
 
 _BYTES: Final[Mapping[str, int]] = {

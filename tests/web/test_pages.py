@@ -230,7 +230,7 @@ async def test_more_budget_promises_more(crawl: Path) -> None:
 
     assert now["command"] == "recrawl run recrawl.toml"
     assert more["command"] == (
-        "recrawl run recrawl.toml --budget 8.333/h --delay 2s --starvation-weight 3"
+        "recrawl run recrawl.toml --budget 200/d --delay 2s --starvation-weight 3"
     )
     assert more["freshness"] > now["freshness"]
     assert more["price"] < now["price"]

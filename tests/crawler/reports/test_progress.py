@@ -39,6 +39,15 @@ def test_a_crawl_that_fetches_needs_no_excuse() -> None:
     assert why_idle(NOW_S, NOW_S - 30.0, [host("a")], FACTS) is None
 
 
+def test_why_nothing_is_fetched_is_said_soon_where_no_host_can_be_asked() -> None:
+    """One host that can be asked is waited for, as a visit may be due in a moment."""
+    resting = host("a", blocked_until_s=NOW_S + 240, blocked_why="answered 503", failures=1)
+
+    assert why_idle(NOW_S, NOW_S - 4.0, [resting], FACTS) is None
+    assert "answered 503" in (why_idle(NOW_S, NOW_S - 6.0, [resting, host("b", inf)], FACTS) or "")
+    assert why_idle(NOW_S, NOW_S - 6.0, [resting, host("b")], FACTS) is None
+
+
 @pytest.mark.parametrize(
     ("words", "hosts", "facts"),
     [

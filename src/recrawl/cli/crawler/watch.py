@@ -154,7 +154,9 @@ class Watch:
             ("indexed", f"{self._pages.get(PageState.INDEXED, 0):,}"),
         ]
         if first_pass is not None:
-            left = show_duration(first_pass["to_come"] / speed) if speed else "unknown"
+            # What came of the last minutes tells nothing of when a host can be asked again.
+            known_speed = speed and self._idle() is None
+            left = show_duration(first_pass["to_come"] / speed) if known_speed else "unknown"
             rows.append(("to come", f"{first_pass['to_come']:,}, in about {left}"))
         rows += [
             ("new", f"{outcomes['new']:,}"),

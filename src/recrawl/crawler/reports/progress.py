@@ -10,6 +10,7 @@ from recrawl.terms import HostRecord, PageState, PlanRecord
 __all__ = ["fetch_price", "fetches_words", "first_pass_of", "price_words", "why_idle"]
 
 _QUIET_S: Final = 60.0
+_HELD_UP_S: Final = 5.0  # the same where no host can be asked
 _NAMED: Final = 4
 _DONE: Final = 0.01  # of the pages known may be yet to come when the first pass is over
 
@@ -72,6 +73,8 @@ def why_idle(
 ) -> str | None:
     """Say why nothing is fetched; None while something is, or was a moment ago.
 
+    Where all hosts with pages rest it is said after seconds: that does not pass by itself.
+
     Parameters
     ----------
     now_s, last_fetch_s : instants; None: nothing was fetched yet
@@ -80,9 +83,14 @@ def why_idle(
     """
     budget = facts.get("budget_per_s") or 1.0
     since_s = now_s - (facts.get("now_s", now_s) if last_fetch_s is None else last_fetch_s)
-    if since_s < max(_QUIET_S, 5.0 / budget):
+    if since_s < (_HELD_UP_S if _all_rest(hosts, now_s) else max(_QUIET_S, 5.0 / budget)):
         return None
     return f"Nothing fetched for {show_duration(since_s)}: {_reasons(now_s, hosts, facts)}"
+
+
+def _all_rest(hosts: Sequence[HostRecord], now_s: float) -> bool:
+    waiting = [host for host in hosts if host.next_due_s < float("inf")]
+    return bool(waiting) and all(host.blocked_until_s > now_s for host in waiting)
 
 
 def _reasons(now_s: float, hosts: Sequence[HostRecord], facts: Mapping[str, float]) -> str:

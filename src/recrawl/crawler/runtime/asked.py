@@ -48,11 +48,13 @@ class AskedVisits:
         """Take up what was asked for."""
         now_s = min(self._world.clock.now_s(), self._dispatcher.horizon_s)
         self.is_looking = True
-        hosts = await self._world.on_state(self._take, now_s)
-        for record in hosts:
-            self._dispatcher.observe_host(record, None)
-            self._dispatcher.observe_asked(record.host_id)
-        self.is_looking = False
+        try:
+            hosts = await self._world.on_state(self._take, now_s)
+            for record in hosts:
+                self._dispatcher.observe_host(record, None)
+                self._dispatcher.observe_asked(record.host_id)
+        finally:
+            self.is_looking = False
         if hosts:
             self._on_news()
 
