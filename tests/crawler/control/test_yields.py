@@ -179,6 +179,9 @@ def test_a_start_learns_what_was_known() -> None:
         (False, "p=12"),
         (False, "action=view&id=3"),
         (False, "q=edit"),
+        (True, "q="),
+        (True, "page=2&q="),
+        (False, "wiki"),
     ],
 )
 def test_words_that_speak_against_a_page(doubted: bool, query: str) -> None:

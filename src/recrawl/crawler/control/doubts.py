@@ -34,7 +34,9 @@ _DOUBTS: Final = re.compile(
           |mediamanager|export_\w+|backlink|draft|preview|print|printable|email|share|raw|info|delete
           |protect|watch|unwatch|purge|credits|blame|snapshot|patch|log|shortlog|rss|atom|subscribe
           |1|yes|true|asc|desc|[\w%/.:+-]*)
-        |C=[NMSD]|O=[AD])(?:$|[&;])""",
+        |C=[NMSD]|O=[AD]
+        |[^=&;]{1,40}=)(?:$|[&;])  # a parameter without a value asks for what is there without it
+    """,
     re.VERBOSE | re.IGNORECASE,
 )
 # Where people sign in, buy or search, and the pages that wikis make about their pages.
