@@ -1,12 +1,14 @@
 """Sites that documentation builders, a tracker and small scripts make, on 127.0.0.1.
 
 As :mod:`application_sites`: each is a context manager that yields a ``Site``. What PyPI has is
-found on the path: ``pip install sphinx mkdocs roundup``.
+found on the path: ``pip install sphinx mkdocs roundup``; so is Docusaurus, in ``node_modules/.bin``
+of wherever ``npm install @docusaurus/core @docusaurus/preset-classic react react-dom`` was said.
 """
 
 import contextlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -116,6 +118,59 @@ def mkdocs(folder: Path, n_pages: int) -> Iterator[Site]:
             "manifold",
             edit,
             lambda url: url in ("/", "/sitemap.xml", "/sitemap.xml.gz"),
+        )
+
+
+_DOCUSAURUS = """export default {
+  title: 'Manifold', url: 'HOME', baseUrl: '/', trailingSlash: true, onBrokenLinks: 'ignore',
+  presets: [['classic', {blog: false, docs: {routeBasePath: '/', sidebarPath: undefined}}]],
+};
+"""
+
+
+@contextlib.contextmanager
+def docusaurus(folder: Path, n_pages: int) -> Iterator[Site]:
+    """A build of Docusaurus: pages whose menu, search and next page scripts take over."""
+    needs("docusaurus")
+    modules = Path(shutil.which("docusaurus") or "").parents[1]
+    source = folder / "docs"
+    source.mkdir()
+    (folder / "node_modules").symlink_to(modules)
+
+    def write(number: int, more: str) -> None:
+        see = f"[see](page{(31 * number + 7) % n_pages}.md)"
+        (source / f"page{number}.md").write_text(
+            f"# Page {number}\n\n{_paragraph(number, more)}\n\n{see}\n"
+        )
+
+    for number in range(n_pages):
+        write(number, "")
+    (source / "index.md").write_text("# Manifold\n\nWelcome, all.\n")
+
+    def build(home: str) -> None:
+        (folder / "docusaurus.config.js").write_text(_DOCUSAURUS.replace("HOME", home.rstrip("/")))
+        (folder / "package.json").write_text('{"name": "manifold", "private": true}')
+        quiet(["docusaurus", "build", folder, "--out-dir", folder / "next"])
+        shutil.copytree(folder / "next", folder / "site", dirs_exist_ok=True)
+
+    (folder / "site").mkdir()
+    with _served(folder / "site", folder / "server.log") as home:
+        build(home)
+
+        def edit(number: int) -> str:
+            write(number, f"Edited at {time.time():.3f}.")
+            build(home)
+            return f"/page{number}/"
+
+        page = re.compile(r"/page\d+/")
+        yield Site(
+            home,
+            folder / "server.log",
+            lambda url: page.fullmatch(url) is not None,
+            n_pages,
+            "manifold",
+            edit,
+            lambda url: url in ("/", "/sitemap.xml"),
         )
 
 
@@ -324,4 +379,4 @@ def _answering(answer: Callable[[str], tuple[int, str]], log: Path) -> Iterator[
             running.shutdown()
 
 
-BUILDS = {one.__name__: one for one in (sphinx, mkdocs, roundup, blog, facets)}
+BUILDS = {one.__name__: one for one in (sphinx, mkdocs, docusaurus, roundup, blog, facets)}

@@ -3,9 +3,9 @@
     python bench/applications.py [NAME ...] [--pages 100] [--later 120]
 
 DokuWiki, MediaWiki on SQLite, WordPress on MariaDB, gitweb and cgit, listings of Apache and nginx,
-as Debian packages them; builds of Sphinx and MkDocs, Roundup, as PyPI has them; a blog and a list
-in facets by small scripts: filled, crawled once, then crawled on while pages are edited through the
-application. What is not installed is skipped.
+as Debian packages them; builds of Sphinx, MkDocs and Docusaurus, Roundup, as PyPI and npm have
+them; a blog and a list in facets by small scripts: filled, crawled once, then crawled on while
+pages are edited through the application. What is not installed is skipped.
 
 Bars: every content page is fetched and found; at most 15 % of the requests of the first pass go to
 anything else; no page that is found says what another says; of later visits at least 80 % go to
@@ -89,17 +89,27 @@ def first_pass(site: Site, folder: Path, judged: Judged) -> None:
     judged.content, judged.fetched, judged.requests = site.n_content, len(content), len(asked)
     judged.wasted = len(asked) - len(content | way)
     judged.other = [url for _, url in asked if url not in content | way]
-    said = subprocess.run(
-        [*RUN, "search", "--json", "-n", "1000", site.word],
-        cwd=folder,
-        capture_output=True,
-        check=True,
-    )
-    hits = json.loads(said.stdout)["hits"]
+    hits = found(folder, site.word)
     paths = [re.sub(r"^https?://[^/]+", "", hit["url"]) for hit in hits]
     judged.found = len({path for path in paths if site.content(path) or path == "/"})
     texts = [(hit.get("title"), hit.get("snippet") or hit.get("text")) for hit in hits]
     judged.copies = len(texts) - len(set(texts))
+
+
+def found(folder: Path, word: str) -> list[dict[str, str]]:
+    """Search for a word, through to the end of the results."""
+    hits: list[dict[str, str]] = []
+    while True:
+        said = subprocess.run(
+            [*RUN, "search", "--json", "-n", "1000", "--offset", str(len(hits)), word],
+            cwd=folder,
+            capture_output=True,
+            check=True,
+        )
+        more = json.loads(said.stdout)["hits"]
+        hits += more
+        if len(more) < 1000:
+            return hits
 
 
 def go_on(site: Site, folder: Path, judged: Judged, seconds: float) -> None:
