@@ -150,7 +150,7 @@ def docusaurus(folder: Path, n_pages: int) -> Iterator[Site]:
     def build(home: str) -> None:
         (folder / "docusaurus.config.js").write_text(_DOCUSAURUS.replace("HOME", home.rstrip("/")))
         (folder / "package.json").write_text('{"name": "manifold", "private": true}')
-        quiet(["docusaurus", "build", folder, "--out-dir", folder / "next"])
+        quiet(["docusaurus", "build", "--out-dir", folder / "next"], folder)
         shutil.copytree(folder / "next", folder / "site", dirs_exist_ok=True)
 
     (folder / "site").mkdir()

@@ -291,10 +291,11 @@ def wordpress(folder: Path, n_pages: int) -> Iterator[Site]:
             )
 
 
-def quiet(command: list[object], **environment: str) -> str:
+def quiet(command: list[object], folder: Path | None = None, **environment: str) -> str:
     """Run a command; return what it prints, or raise with what it says."""
     done = subprocess.run(
         [str(one) for one in command],
+        cwd=folder,
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
