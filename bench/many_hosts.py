@@ -61,6 +61,7 @@ class ManyHosts(Fetcher):
         last_modified: str | None = None,
         max_bytes: int | None = None,
         truncate: bool = False,
+        pages_only: bool = False,
     ) -> FetchResponse:
         """Answer after a tenth of a second."""
         await asyncio.sleep(0.1)

@@ -611,7 +611,7 @@ def test_a_page_that_waited_too_long_in_the_buffer_is_fetched_again() -> None:
 @pytest.mark.parametrize(
     ("setup", "expected", "words"),
     [
-        ({"budget_per_s": 0.02}, 0.02, "the budget of 1.2/min"),
+        ({"budget_per_s": 0.02}, 0.02, "the budget of 72/h"),
         (
             {"access_s": 40.0, "rules": {"n_robots": 2}},
             0.05,

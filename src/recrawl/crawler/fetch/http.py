@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from types import TracebackType
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, Self
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
@@ -19,20 +19,19 @@ from typing_extensions import override
 from yarl import URL
 
 from recrawl.crawler.fetch.addresses import is_named, is_private_name, open_socket, public_socket
-from recrawl.crawler.fetch.decoding import ACCEPT_ENCODING, ERRORS, Decoder, decoder_for
+from recrawl.crawler.fetch.bodies import Body, read_body
+from recrawl.crawler.fetch.decoding import ACCEPT_ENCODING
 from recrawl.crawler.fetch.failures import translated
+from recrawl.crawler.fetch.heads import Heads
 from recrawl.crawler.fetch.host_headers import HostHeaders
 from recrawl.crawler.ports import Fetcher, HubClient
 from recrawl.errors import FetchError
 from recrawl.terms import INDEXABLE, FetchResponse
 
-__all__ = ["FetchBounds", "HttpFetcher", "Proxy", "is_binary"]
+__all__ = ["FetchBounds", "HttpFetcher", "Proxy"]
 
 _NORMAL: Final = re.compile(r"https?://[!-~]+")
 _MOST_LINK: Final = 4_000  # characters of Link headers
-_HEAD: Final = 1_445  # bytes that tell whether a body is text
-_MARKS: Final = (b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe")  # byte orders of text
-_NO_TEXT: Final = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 _USAGE: Final = ("Content-Usage", "TDM-Reservation", "TDM-Policy")
 _CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f]+")
 _ACCEPT: Final = (
@@ -121,6 +120,7 @@ class HttpFetcher(Fetcher, HubClient):
             "Accept-Encoding": ACCEPT_ENCODING,
         }
         self._ready = ready
+        self._heads = Heads()
         self._besides = besides or HostHeaders()
         self._proxy: dict[str, Any] = {}
         if proxy is not None:
@@ -210,25 +210,53 @@ class HttpFetcher(Fetcher, HubClient):
         if proxy and url.startswith("http://"):  # else it is said when the tunnel is asked for
             headers |= proxy.get("proxy_headers", {})
         limit = self._bounds.max_bytes if max_bytes is None else max_bytes
+        headers_only = pages_only and self._heads.may_ask(url)
         started = time.perf_counter()
         try:
             # Taking one apart to quote it anew would change nothing.
             address = URL(url, encoded=True)
-            async with session.get(
-                address, headers=headers, allow_redirects=False, **proxy
+            async with session.request(
+                "HEAD" if headers_only else "GET",
+                address,
+                headers=headers,
+                allow_redirects=False,
+                **proxy,
             ) as answer:
                 _check_status(answer.status)
-                body = _Body()
-                if _has_useful_body(answer.status) and not (pages_only and _is_no_page(answer)):
-                    body = await _read(answer, limit, truncate=truncate, text_only=pages_only)
+                body = Body()
+                if headers_only:
+                    self._heads.check(url, answer.status, answer.content_type)
                 else:
-                    answer.close()  # not worth reading, nor keeping the connection clean for
+                    body = await self._read(
+                        url, answer, limit, truncate=truncate, pages_only=pages_only
+                    )
                 response = _response(url, answer, body, started)
                 return replace(response, headers=_all(answer)) if self._keep_headers else response
         except FetchError:
             raise
         except (TimeoutError, aiohttp.ClientError, OSError, ssl.SSLError, ValueError) as error:
+            if headers_only:
+                self._heads.fail(url)
             raise translated(error) from error
+
+    async def _read(
+        self,
+        url: str,
+        answer: aiohttp.ClientResponse,
+        limit: int,
+        *,
+        truncate: bool,
+        pages_only: bool,
+    ) -> Body:
+        """Read the body where it may be wanted, and note where it is none of a page."""
+        is_useful = _has_useful_body(answer.status)
+        is_no_page = pages_only and is_useful and _is_no_page(answer)
+        if pages_only and answer.status != HTTPStatus.NOT_MODIFIED:
+            self._heads.note_whole(url, answer.content_type if is_no_page else None)
+        if is_useful and not is_no_page:
+            return await read_body(answer, limit, truncate=truncate, text_only=pages_only)
+        answer.close()  # not worth reading, nor keeping the connection clean for
+        return Body()
 
     @override
     async def post(self, url: str, form: Mapping[str, str]) -> FetchResponse:
@@ -242,7 +270,7 @@ class HttpFetcher(Fetcher, HubClient):
                 address, data=dict(form), allow_redirects=False, **proxy
             ) as answer:
                 answer.close()  # its status is all that counts
-                return _response(url, answer, _Body(), started)
+                return _response(url, answer, Body(), started)
         except (TimeoutError, aiohttp.ClientError, OSError, ssl.SSLError, ValueError) as error:
             raise translated(error) from error
 
@@ -281,64 +309,10 @@ def _has_useful_body(status: int) -> bool:
     return 200 <= status < 300
 
 
-class _Body(NamedTuple):
-    """A decoded body; a binary one that was called text is not read further."""
-
-    content: bytes = b""
-    received: int = 0
-    is_cut: bool = False
-    is_binary: bool = False
-
-
-def is_binary(head: bytes) -> bool:
-    """Tell whether what is called plain text begins as no text does (WHATWG MIME Sniffing, 7.2)."""
-    return not head.startswith(_MARKS) and _NO_TEXT.search(head, 0, _HEAD) is not None
-
-
-async def _read(
-    answer: aiohttp.ClientResponse, limit: int, *, truncate: bool, text_only: bool
-) -> _Body:
-    """Read and decode a body, up to the limit.
-
-    Servers call what they do not know plain text: archives, disks. With ``text_only`` those are not
-    read to their end.
-    """
-    suspect = text_only and answer.content_type == "text/plain"
-    decoder = decoder_for(answer.headers.get("Content-Encoding", ""))
-    declared = answer.content_length
-    if declared is not None and declared > limit and not truncate:
-        raise FetchError("too-large", f"{declared} bytes declared, {limit} allowed")
-    received = 0
-    size = 0
-    pieces: list[bytes] = []
-    async for piece in answer.content.iter_any():
-        received += len(piece)
-        decoded = piece if decoder is None else _decode(decoder, piece, limit - size + 1)
-        size += len(decoded)
-        pieces.append(decoded)
-        if suspect and size > 0:
-            if is_binary(b"".join(pieces)[:_HEAD]):
-                answer.close()
-                return _Body(received=received, is_binary=True)
-            suspect = size < _HEAD
-        if max(size, received) > limit:
-            if not truncate:
-                raise FetchError("too-large", f"more than {limit} bytes")
-            return _Body(b"".join(pieces)[:limit], received, is_cut=True)
-    return _Body(pieces[0] if len(pieces) == 1 else b"".join(pieces), received)
-
-
-def _decode(decoder: Decoder, piece: bytes, limit: int) -> bytes:
-    try:
-        return decoder.decode(piece, limit)
-    except ERRORS as error:
-        raise FetchError("encoding", f"broken content encoding: {error}") from error
-
-
 def _response(
     url: str,
     answer: aiohttp.ClientResponse,
-    body: _Body,
+    body: Body,
     started: float,
 ) -> FetchResponse:
     headers = answer.headers

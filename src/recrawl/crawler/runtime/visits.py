@@ -34,7 +34,9 @@ _Dated: TypeAlias = list[tuple[str, float | None]]
 _MAX_LISTING_BYTES: Final = 50 * 1024 * 1024
 _LISTING_AGAIN_S: Final = 300.0
 # Errors for which a host is not to blame: it is this answer that is not wanted, or may not be.
-_NOT_THE_HOST: Final = ("too-large", "encoding", "refused-address", "url", "unencrypted", "render")
+_NOT_THE_HOST: Final = (
+    "too-large", "encoding", "refused-address", "url", "unencrypted", "render", "head"
+)  # fmt: skip
 _MAX_LISTING_DEPTH: Final = 3  # sitemap indexes within indexes
 
 
