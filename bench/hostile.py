@@ -163,7 +163,7 @@ class Web:
 
     def good(self, path: str) -> tuple[int, str, bytes]:
         """Return pages without end, each with a link to the next two."""
-        if path in ("/robots.txt", "/sitemap.xml"):
+        if path[1:] and not path[1:].isdecimal():
             return 404, "text/html", b""
         self.good_s.append(time.monotonic())
         number = int(path[1:] or 0)

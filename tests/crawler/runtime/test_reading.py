@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable
 
-from recrawl.crawler.runtime.reading import MAX_ASIDE_BYTES, SlowReading
+from recrawl.crawler.runtime.reading import MAX_ASIDE_BYTES, MAX_OF_HOST, SlowReading
 from recrawl.errors import PoisonPage
 from recrawl.terms import Discovery, Lease
 from recrawl.testing import run_virtually, virtual_crawl
@@ -92,5 +92,38 @@ def test_what_finds_no_room_waits_for_it_until_there_is_poison_about() -> None:
             await reading.read(pages[4], filling, read.then, n_bytes=MAX_ASIDE_BYTES)
             assert read.told == [refused, "0", "poison", refused]
         assert read.told[4:] == ["2"]
+
+    run_virtually(main())
+
+
+def test_a_host_whose_pages_take_long_holds_up_no_other() -> None:
+    """It has its share of the room; beyond that its pages are lost, unless nobody else waits."""
+
+    async def main() -> None:
+        crawl, read = virtual_crawl(), Read()
+        slow = leased(crawl, HOSTS[0], MAX_OF_HOST + 2)
+        (other,) = leased(crawl, HOSTS[1], 1)
+        lost: list[str] = []
+
+        def lose() -> bool:
+            lost.append("lost")
+            return True
+
+        loop = asyncio.get_running_loop()
+        async with asyncio.TaskGroup() as group:
+            reading = await reading_of(crawl, group)
+            began_s = loop.time()
+            for number, lease in enumerate(slow[:-1]):
+                page = read.page(str(number), 60.0 + number)
+                await reading.read(lease, page, read.then, n_bytes=1, lose=lose)
+            await reading.read(other, read.page("other", 0.01), read.then, n_bytes=1, lose=lose)
+            assert (lost, read.told) == (["lost"], ["other"])
+            assert loop.time() - began_s < 2.0
+            page = read.page("last", 1.0)
+            await reading.read(slow[-1], page, read.then, n_bytes=1, lose=lambda: False)
+            assert loop.time() - began_s < 2.0 + 1.5
+            assert read.told == ["other", "last"]
+            await reading.ended()
+        assert len(read.told) == 2 + MAX_OF_HOST
 
     run_virtually(main())

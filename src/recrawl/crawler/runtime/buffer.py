@@ -57,6 +57,10 @@ class Buffer:
         """How long pages wait before they are served, or turn out to be obsolete, these days."""
         return 1.0 / self._waits.rate if self._waits.rate else 0.0
 
+    def has_others(self, host_id: int) -> bool:
+        """Tell whether a page of another host waits. O(pages that wait)."""
+        return any(page.lease.host_id != host_id for _, page in self._waiting)
+
     def offer(self, page: BufferedPage) -> bool:
         """Bring a page; False if it is lost because the buffer is full."""
         self.account()

@@ -2,8 +2,9 @@
 
 Whoever reads waits a moment; what is not read by then is noted, so that not even a kill brings it
 back at once, and finished in the background. Where that has no more room, honest pages hold up
-those who bring them; but while there is poison about, what finds no room is refused. A page that
-cannot be read is recorded as poison by whoever asked.
+those who bring them; but while there is poison about, what finds no room is refused, and a host
+that has its share of the room holds up nobody else: its page is lost. A page that cannot be read is
+recorded as poison by whoever asked.
 """
 
 import asyncio
@@ -24,11 +25,13 @@ T = TypeVar("T")
 _BRIEF_S: Final = 0.02  # a moment, while others are read in the background
 _ALERT_S: Final = 60.0
 MAX_ASIDE: Final = 32
+MAX_OF_HOST: Final = 8
 MAX_ASIDE_BYTES: Final = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Held:
+    host_id: int
     n_bytes: int
 
 
@@ -66,6 +69,7 @@ class SlowReading:
         *,
         n_bytes: int,
         may_wait: bool = True,
+        lose: Callable[[], bool] = lambda: False,
     ) -> None:
         """Have ``then`` called with what is read; now, or later if that takes long.
 
@@ -76,6 +80,8 @@ class SlowReading:
         then : awaits what was read, or what went wrong
         n_bytes : of the page, which are held so long
         may_wait : until there is room, as long as no page was poison lately
+        lose : asked while there is none because of other pages of the host; gives the page up and
+            returns True, if pages of other hosts wait
         """
         reading = asyncio.ensure_future(call)
         try:
@@ -83,7 +89,10 @@ class SlowReading:
                 await then(reading)
                 return
             await asyncio.wait((reading,), timeout=_BRIEF_S if self._held else self._patience_s)
-            while not reading.done() and not self._has_room(n_bytes):
+            while not reading.done() and not self._has_room(lease.host_id, n_bytes):
+                if self._has_share(lease.host_id) and lose():
+                    reading.cancel()
+                    return
                 if not may_wait or self._is_poisoned():
                     reading.cancel()
                     await then(_refused())
@@ -92,7 +101,7 @@ class SlowReading:
             if reading.done():
                 await self._finish(lease, reading, then)
                 return
-            held = _Held(n_bytes)
+            held = _Held(lease.host_id, n_bytes)
             self._held.add(held)
             finish = self._finish(lease, reading, then)
             task = self._group.create_task(finish, name="slow-reading")
@@ -121,9 +130,18 @@ class SlowReading:
     def _is_poisoned(self) -> bool:
         return asyncio.get_running_loop().time() < self._poisoned_until_s
 
-    def _has_room(self, n_bytes: int) -> bool:
+    def _has_room(self, host_id: int, n_bytes: int) -> bool:
         held = sum(one.n_bytes for one in self._held)
-        return not held or (len(self._held) < MAX_ASIDE and held + n_bytes <= MAX_ASIDE_BYTES)
+        return not held or (
+            len(self._held) < MAX_ASIDE
+            and held + n_bytes <= MAX_ASIDE_BYTES
+            and not self._has_share(host_id)
+        )
+
+    def _has_share(self, host_id: int) -> bool:
+        """Tell whether a host has as much of the room as any may have."""
+        of_host = [one.n_bytes for one in self._held if one.host_id == host_id]
+        return len(of_host) >= MAX_OF_HOST or sum(of_host) >= MAX_ASIDE_BYTES // 4
 
     async def ended(self) -> None:
         """Return when nothing is read in the background."""
