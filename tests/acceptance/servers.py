@@ -18,6 +18,7 @@ class Exchange:
         self.path = path
         self.headers = headers
         self.writer = writer
+        self.method = "GET"
         self.body = b""
 
     @property
@@ -90,6 +91,7 @@ class LocalServer:
                         self.requests[headers.get("host", "") + path] += 1
                         self._asked.notify_all()
                     exchange = Exchange(path, headers, writer)
+                    exchange.method = head[0].split(" ")[0]
                     exchange.body = await reader.readexactly(int(headers.get("content-length", 0)))
                     await self._handler(exchange)
                     if writer.is_closing():

@@ -11,10 +11,12 @@ import pyarrow.parquet as pq
 import pytest
 from tests.acceptance.servers import Exchange, LocalServer, serving
 from tests.crawler.delivery.engine import Engine
+from tests.crawler.delivery.engines import Meilisearch, ScriptedEngine, Solr, Typesense
 from tests.postgres import Postgres, postgres
 
 from recrawl.crawler.delivery.bulk import BulkSink
 from recrawl.crawler.delivery.command import CommandSink
+from recrawl.crawler.delivery.engines import MeilisearchSink, SolrSink, TypesenseSink
 from recrawl.crawler.delivery.files import LineFiles, TableFiles
 from recrawl.crawler.delivery.postgresql import PostgresSink
 from recrawl.crawler.delivery.webhook import WebhookSink
@@ -163,6 +165,37 @@ class TestBulk(SinkSuite):
 
     def away(self, directory: Path, *, is_away: bool) -> None:
         self.behind.is_away = is_away
+
+
+class TestMeilisearch(SinkSuite):
+    engine: type[ScriptedEngine] = Meilisearch
+    kind: type[MeilisearchSink | SolrSink | TypesenseSink] = MeilisearchSink
+    path = "docs"
+
+    @pytest.fixture(autouse=True)
+    def running(self) -> Iterator[None]:
+        self.behind = self.engine()
+        with serving(self.behind) as server:
+            self.server: LocalServer = server
+            yield
+
+    def make(self, directory: Path) -> Sink:
+        url = f"http://127.0.0.1:{self.server.port}/{self.path}"
+        return self.kind(url, secret=None, timeout_s=10.0)
+
+    def held(self, directory: Path) -> dict[str, int]:
+        return self.behind.versions()
+
+    def away(self, directory: Path, *, is_away: bool) -> None:
+        self.behind.is_away = is_away
+
+
+class TestTypesense(TestMeilisearch):
+    engine, kind = Typesense, TypesenseSink
+
+
+class TestSolr(TestMeilisearch):
+    engine, kind, path = Solr, SolrSink, "solr/docs"
 
 
 @pytest.fixture(scope="module")

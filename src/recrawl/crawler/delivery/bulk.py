@@ -14,8 +14,9 @@ from recrawl.crawler.ports import Sink
 from recrawl.errors import SinkError
 from recrawl.terms import Item, Taken, Verdict
 
-__all__ = ["BulkSink"]
+__all__ = ["BulkSink", "document_of", "reason"]
 
+_LEFT_OUT: Final = ("seq", "kind", "overtaken", "diff", "diff_html")
 _LONGEST_ID: Final = 512  # bytes, by both engines
 _SCANNED: Final = 1_000
 _MOST_SCANNED: Final = 10_000_000
@@ -89,7 +90,7 @@ class BulkSink(Sink):
         shown = self._exchanges.shown
         if answer.status != 200:
             raise SinkError(
-                f"{shown} answered {answer.status}: {_reason(answer.body)}",
+                f"{shown} answered {answer.status}: {reason(answer.body)}",
                 retry_after_s=answer.retry_after_s,
             )
         try:
@@ -111,9 +112,12 @@ def _lines(item: Item) -> bytes:
     head = {"_id": _id(change.url), "version": change.version, "version_type": "external"}
     if change.is_removal:
         return json.dumps({"delete": head}).encode() + b"\n"
-    left_out = ("seq", "kind", "overtaken", "diff", "diff_html")
-    document = {name: value for name, value in item.record.items() if name not in left_out}
-    return (json.dumps({"index": head}) + "\n" + json.dumps(document) + "\n").encode()
+    return (json.dumps({"index": head}) + "\n" + json.dumps(document_of(item)) + "\n").encode()
+
+
+def document_of(item: Item) -> dict[str, object]:
+    """Return what an engine holds of a page."""
+    return {name: value for name, value in item.record.items() if name not in _LEFT_OUT}
 
 
 def _taken(result: Any) -> Taken:
@@ -126,7 +130,7 @@ def _taken(result: Any) -> Taken:
         return Taken(Verdict.OK)
     if status == 409:
         return Taken(Verdict.STALE)
-    why = f"{status}: {_reason(json.dumps(told.get('error', '')).encode())}"
+    why = f"{status}: {reason(json.dumps(told.get('error', '')).encode())}"
     is_passing = status == 429 or status >= 500
     return Taken(Verdict.RETRY if is_passing else Verdict.REJECT, why)
 
@@ -139,7 +143,7 @@ def _hits(told: dict[str, Any]) -> list[tuple[str, int]]:
         raise SinkError("an answer to a search without addresses and versions") from error
 
 
-def _reason(body: bytes) -> str:
+def reason(body: bytes) -> str:
     """Return what an error says, in a line."""
     text = body[:2_000].decode("utf-8", "replace")
     return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())[:200]

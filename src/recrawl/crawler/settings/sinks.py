@@ -14,17 +14,25 @@ from recrawl.errors import InvalidSettings
 
 __all__ = ["sink_settings"]
 
-_BULK: Final = ("opensearch", "elasticsearch")
+_ENGINES: Final = {
+    "opensearch": ("bulk", "https://host:9200/index"),
+    "elasticsearch": ("bulk", "https://host:9200/index"),
+    "meilisearch": ("meilisearch", "https://host:7700/index"),
+    "typesense": ("typesense", "https://host:8108/collection"),
+    "solr": ("solr", "https://host:8983/solr/core"),
+}
 _FILES: Final = {".ndjson": "lines", ".zst": "lines", ".parquet": "tables"}
 _TABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}(\.[A-Za-z_][A-Za-z0-9_]{0,62})?")
 _OBJECT: Final = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LONGEST_NAME: Final = 200
-_WHOLE_RECORDS: Final = ("webhook", "command", "python", "bulk", "lines")
+_WHOLE_RECORDS: Final = (
+    "webhook", "command", "python", "bulk", "meilisearch", "typesense", "solr", "lines"
+)  # fmt: skip
 _KNOWN: Final = (
     "postgresql://user@host/database, https://host/path (a webhook), "
-    "opensearch+https://host:9200/index, elasticsearch+https://host:9200/index, or a file ending "
-    "in .ndjson, .ndjson.zst or .parquet"
+    "opensearch+https://host:9200/index (elasticsearch, meilisearch, typesense and solr likewise), "
+    "or a file ending in .ndjson, .ndjson.zst or .parquet"
 )
 
 
@@ -123,16 +131,17 @@ def _web(to: str, parts: SplitResult) -> tuple[str, str, str]:
     if parts.scheme in ("http", "https"):
         return "webhook", to.partition("#")[0], name
     scheme, _, inner = parts.scheme.partition("+")
-    if scheme not in _BULK or inner not in ("http", "https"):
+    if scheme not in _ENGINES or inner not in ("http", "https"):
         raise InvalidSettings(
             f"deliver.to: nothing is known of {parts.scheme!r} ({_shown(to)!r}); write {_KNOWN}"
         )
-    if not parts.path.strip("/") or "/" in parts.path.strip("/"):
+    kind, example = _ENGINES[scheme]
+    names = parts.path.strip("/").split("/")
+    if not all(names) or len(names) != example.count("/") - 2:
         raise InvalidSettings(
-            f"deliver.to: {_shown(to)!r} must end with the name of an index, as "
-            f"{scheme}+https://host:9200/index"
+            f"deliver.to: {_shown(to)!r} must end with the name of an index, as {scheme}+{example}"
         )
-    return "bulk", to.partition("+")[2].partition("?")[0], name
+    return kind, to.partition("+")[2].partition("?")[0], name
 
 
 def _check_secrets(to: str, parts: SplitResult) -> None:

@@ -79,6 +79,10 @@ def open_sink(settings: SinkSettings) -> Sink:
             from recrawl.crawler.delivery.bulk import BulkSink
 
             return BulkSink(settings.to, secret=secret, timeout_s=settings.timeout_s)
+        case "meilisearch" | "typesense" | "solr":
+            from recrawl.crawler.delivery.engines import ENGINES
+
+            return ENGINES[settings.kind](settings.to, secret=secret, timeout_s=settings.timeout_s)
         case "command":
             from recrawl.crawler.delivery.command import CommandSink
 
