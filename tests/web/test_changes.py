@@ -75,6 +75,14 @@ async def test_a_reader_gets_what_it_asks_for(fed: Fed) -> None:
     assert [row["url"] for row in gone] == [f"{HOST}/docs/b"]
 
 
+async def test_pages_come_in_pieces_and_as_html(fed: Fed) -> None:
+    """As on the command line."""
+    (told,) = rows(await get(fed, "/changes?content=html&chunks=50&path=/c&since=3"))
+
+    assert told["html"].endswith("<p>second of /c</p>\n")
+    assert "second of /c" in told["chunks"][-1]["text"]
+
+
 async def test_what_one_has_is_not_sent_again(fed: Fed) -> None:
     """By its tag; a page that says more has another."""
     one = await get(fed, "/changes?since=3")
@@ -162,7 +170,10 @@ async def test_people_follow_it_in_their_readers(fed: Fed) -> None:
         ("since=99", 410, "ahead of this crawl, whose last change is number 5"),
         ("limit=0", 400, "limit: '0' must be a whole number, 1 to 1000"),
         ("limit=1001", 400, "limit: '1001'"),
-        ("content=html", 400, "content: 'html' is none of none, text, markdown"),
+        ("content=pdf", 400, "content: 'pdf' is none of none, text, markdown, html"),
+        ("chunks=800", 400, "chunks: pieces come with content"),
+        ("chunks=7&content=text", 400, "chunks: '7' must be 50 to 100000"),
+        ("chunks=x&content=text", 400, "chunks: 'x' must be"),
         ("diff=yes", 400, "diff: 'yes' must be 0 or 1"),
         ("wait=soon", 400, "wait: 'soon' is not a duration"),
         ("wait=2h", 400, "wait: '2h' must be between 0s and 60s"),

@@ -18,8 +18,15 @@ from starlette.routing import Route
 
 from recrawl.crawler.control.scope import Weights
 from recrawl.crawler.ports import PageIndex
-from recrawl.crawler.reports.markdown import as_markdown
-from recrawl.crawler.runtime.feed_reader import CONTENT, FeedReader, Wanted, shown_instant
+from recrawl.crawler.reports.content import content_as
+from recrawl.crawler.runtime.feed_reader import (
+    CONTENT,
+    LEAST_CHUNK,
+    MOST_CHUNK,
+    FeedReader,
+    Wanted,
+    shown_instant,
+)
 from recrawl.errors import InputError, StateError
 from recrawl.quantities import parse_duration_s
 from recrawl.terms import Change, ChangeKind, Item
@@ -181,6 +188,7 @@ def _asked(given: QueryParams, last_event: str | None) -> _Asked:
         raise InputError(f"content: {content[:200]!r} is none of {', '.join(CONTENT)}")
     if diff not in ("0", "1"):
         raise InputError(f"diff: {diff[:200]!r} must be 0 or 1")
+    chunk = _chunk(given.get("chunks"), content)
     wait_s = parse_duration_s(given.get("wait", "0s"), name="wait")
     if not 0.0 <= wait_s <= _LONGEST_WAIT_S:
         raise InputError(f"wait: {given['wait'][:200]!r} must be between 0s and 60s")
@@ -198,9 +206,22 @@ def _asked(given: QueryParams, last_event: str | None) -> _Asked:
         matches=(lambda url: patterns.of(url) > 0) if paths else None,
         kinds=frozenset(map(ChangeKind, kinds)) or frozenset(ChangeKind),
         edits=diff == "1",
+        chunk=chunk,
     )
     rest = tuple(pair for pair in given.multi_items() if pair[0] != "since")
     return _Asked(int(since), int(limit), wait_s, wanted, rest)
+
+
+def _chunk(given: str | None, content: str) -> int:
+    if given is None:
+        return 0
+    if not (given.isascii() and given.isdigit() and LEAST_CHUNK <= int(given[:20]) <= MOST_CHUNK):
+        raise InputError(
+            f"chunks: {given[:200]!r} must be {LEAST_CHUNK} to {MOST_CHUNK} characters"
+        )
+    if content == "none":
+        raise InputError("chunks: pieces come with content; add content=markdown")
+    return int(given)
 
 
 def _last(source: CrawlSource) -> int:
@@ -214,7 +235,7 @@ def _read(source: CrawlSource, asked: _Asked, after: int) -> tuple[list[Item], i
         except StateError:
             return None
 
-    reader = FeedReader(source.frontier().feed, index, asked.wanted, as_markdown)
+    reader = FeedReader(source.frontier().feed, index, asked.wanted, content_as)
     return reader.read(after, asked.limit, most=_MOST_CHARACTERS)
 
 

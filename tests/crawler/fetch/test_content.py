@@ -138,3 +138,18 @@ def test_a_reader_reads_by_the_same_rules() -> None:
     found = asyncio.run(main())
     assert found == PageExtractor("recrawl", rules).page(response)
     assert found.markdown.startswith("# Page")
+
+
+@pytest.mark.skipif(not is_available(), reason="html-to-markdown is not installed")
+def test_links_of_markdown_lead_somewhere_or_nowhere() -> None:
+    """What acts when it is followed, and pictures written into the page, are left out."""
+    html = (
+        "<main><h1>A</h1><p><a href='javascript:alert(1)'>one</a> <a href=' java\tscript:x'>two"
+        "</a> <a href='data:text/html,x'>three</a> <a href='/b'>four</a> <a href='mailto:a@b.test'>"
+        "five</a> <img src='data:image/png;base64,AA' alt='six'> <img src='/c.png' alt='seven'></p>"
+    )
+    told = read(html, markdown=True).markdown
+
+    assert "one two three [four](https://a.test/b) [five](mailto:a@b.test)" in told
+    assert not any(word in told for word in ("script:", "data:"))
+    assert "![seven](https://a.test/c.png)" in told

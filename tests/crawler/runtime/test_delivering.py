@@ -9,7 +9,7 @@ from tests.fed import HOST, Fed
 from typing_extensions import override
 
 from recrawl.crawler.ports import PageIndex, Sink
-from recrawl.crawler.reports.markdown import as_markdown
+from recrawl.crawler.reports.content import content_as
 from recrawl.crawler.runtime.delivering import Courier, CourierRules
 from recrawl.crawler.runtime.feed_reader import FeedReader, Wanted
 from recrawl.crawler.wiring.stores import open_deliveries
@@ -68,7 +68,7 @@ class World:
         """A new one each time, as after a start."""
         index: Callable[[], PageIndex | None] = lambda: self.fed.index  # noqa: E731
         reader = FeedReader(
-            self.fed.frontier.feed, index, Wanted(content="text", latest=True), as_markdown
+            self.fed.frontier.feed, index, Wanted(content="text", latest=True), content_as
         )
         return Courier(
             "table", self.sink, reader, self.deliveries, rules=self.rules, now_s=lambda: self.now_s

@@ -17,8 +17,8 @@ from recrawl.cli.crawler.place import state_place
 from recrawl.cli.output import note, printable, write
 from recrawl.crawler.control.scope import Weights
 from recrawl.crawler.ports import PageIndex, StatePlace
-from recrawl.crawler.reports.markdown import as_markdown
-from recrawl.crawler.runtime.feed_reader import FeedReader, Wanted
+from recrawl.crawler.reports.content import content_as
+from recrawl.crawler.runtime.feed_reader import LEAST_CHUNK, MOST_CHUNK, FeedReader, Wanted
 from recrawl.crawler.wiring.stores import open_frontier, open_index
 from recrawl.errors import InputError, StateError
 from recrawl.terms import ChangeKind, Item
@@ -28,7 +28,6 @@ __all__ = ["changes"]
 Kinds = Literal["new", "changed", "moved", "removed"]
 _PIECE: Final = 200
 _LOOK_S: Final = 0.5
-_LEAST_CHUNK, _MOST_CHUNK = 50, 100_000
 _COLUMNS: Final = (
     "seq", "at", "kind", "url", "version", "title", "fetched_at", "signature", "canonical",
     "language", "content_type", "moved_to", "why", "overtaken",
@@ -43,7 +42,7 @@ def changes(  # noqa: PLR0913 - its parameters are its options
     follow: Annotated[bool, Parameter(negative="")] = False,
     format_: Annotated[Literal["ndjson", "csv", "parquet"], Parameter(name="--format")] = "ndjson",
     out: Path | None = None,
-    content: Literal["none", "text", "markdown"] = "none",
+    content: Literal["none", "text", "markdown", "html"] = "none",
     chunks: int | None = None,
     diff: Annotated[bool, Parameter(negative="")] = False,
     path: Annotated[tuple[str, ...], Parameter(negative="")] = (),
@@ -70,8 +69,9 @@ def changes(  # noqa: PLR0913 - its parameters are its options
     out
         File to write; it is there in full or not at all.  [default: standard output]
     content
-        What comes with each page: the text that the index holds, or Markdown; with lists, tables
-        and code where the configuration keeps them (keep = "markdown" under [index]).
+        What comes with each page: the text that the index holds, Markdown, or HTML made of that,
+        in which nothing acts; with lists, tables and code where the configuration keeps them
+        (keep = "markdown" under [index]).
     chunks
         Each page in pieces besides, of at most so many characters, cut at its headings; with names
         that last, and the anchors that lead there.
@@ -92,8 +92,8 @@ def changes(  # noqa: PLR0913 - its parameters are its options
         raise InputError("--follow: goes on until stopped; leave out --out and --limit")
     if limit is not None and limit < 1:
         raise InputError(f"--limit: {limit} must be at least 1")
-    if chunks is not None and not _LEAST_CHUNK <= chunks <= _MOST_CHUNK:
-        raise InputError(f"--chunks: {chunks} must be {_LEAST_CHUNK} to {_MOST_CHUNK} characters")
+    if chunks is not None and not LEAST_CHUNK <= chunks <= MOST_CHUNK:
+        raise InputError(f"--chunks: {chunks} must be {LEAST_CHUNK} to {MOST_CHUNK} characters")
     if chunks is not None and (content == "none" or format_ != "ndjson"):
         raise InputError(
             "--chunks: pieces come with content, in JSON lines; add --content markdown, and leave "
@@ -113,7 +113,7 @@ def changes(  # noqa: PLR0913 - its parameters are its options
     with contextlib.ExitStack() as stack:
         frontier = open_frontier(directory, read_only=True)
         stack.callback(frontier.close)
-        reader = FeedReader(frontier.feed, _index_of(directory, stack), wanted, as_markdown)
+        reader = FeedReader(frontier.feed, _index_of(directory, stack), wanted, content_as)
         after = _since(since, reader)
         columns = [*_COLUMNS, *([content] if content != "none" else [])]
         columns += ["diff", "diff_html"] if diff else []

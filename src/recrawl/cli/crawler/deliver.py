@@ -11,8 +11,8 @@ from cyclopts import Parameter
 
 from recrawl.cli.crawler.place import DEFAULT_CONFIG
 from recrawl.cli.output import note, print_json, say
+from recrawl.crawler.reports.content import content_as
 from recrawl.crawler.reports.deliveries import deliveries_report
-from recrawl.crawler.reports.markdown import as_markdown
 from recrawl.crawler.settings import Settings, SinkSettings, load_settings
 from recrawl.crawler.wiring.deliveries import (
     DeliveryThreads,
@@ -61,7 +61,7 @@ def deliver(
     threads = DeliveryThreads(
         settings.state,
         settings.deliver,
-        as_markdown,
+        content_as,
         once=once,
         say=(lambda _: None) if quiet or json_ else note,
     )
@@ -127,7 +127,7 @@ def sync(
     if isinstance(settings.state, Path) and not settings.state.is_dir():
         raise StateError(f"{settings.state} holds no crawl")
     if verify:
-        found = verified(settings.state, chosen[0], as_markdown)
+        found = verified(settings.state, chosen[0], content_as)
         if json_:
             print_json({"sink": chosen[0].name} | asdict(found))
             return 0
@@ -141,7 +141,7 @@ def sync(
                 "of this crawl: something else writes there"
             )
         return 0
-    threads = DeliveryThreads(settings.state, chosen, as_markdown, once=True, say=note)
+    threads = DeliveryThreads(settings.state, chosen, content_as, once=True, say=note)
     with delivering(settings.state, at_once=True) as threads.turn:
         threads.start()
         threads.join()

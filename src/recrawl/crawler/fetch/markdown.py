@@ -28,6 +28,9 @@ _LANGUAGE: Final = re.compile(
 _NO_LANGUAGE: Final = frozenset({"default", "none", "notranslate", "text", "plain", "plaintext"})
 _FENCE: Final = re.compile(r"\s{0,40}(?:[-*>]\s+)*(`{3,}|~{3,})")
 _NEEDLESS: Final = re.compile(r"(?<=\w)\\(?=-\w)|(?<=\(\w)\\(?=\))")
+_SCHEME: Final = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
+_IGNORED: Final = re.compile(r"[\x00-\x20]")  # browsers overlook them in a scheme
+_PLACES: Final = frozenset({"http", "https", "ftp", "mailto", "tel"})
 _EMPTY_LINES: Final = re.compile(r"\n{3,}")
 
 
@@ -58,6 +61,7 @@ def markdown(roots: Iterable[LexborNode], base: str) -> str:
                 node.decompose()
         for node in root.css("pre"):
             _name_language(node)
+        _disarm(root)
         parts.append((root.html or "").replace("\f", ""))
     convert, options = _options(base)
     try:
@@ -89,6 +93,22 @@ def _name_language(pre: LexborNode) -> None:
             pre.attrs["class"] = f"language-{found[1].lower()}"
             return
         node = node.parent
+
+
+def _disarm(root: LexborNode) -> None:
+    """Take away what acts when it is followed, and pictures that are written into the page."""
+    for node in root.css("a[href]"):
+        if not _is_place(node.attributes.get("href") or ""):
+            del node.attrs["href"]
+    for node in root.css("img[src]"):
+        if not _is_place(node.attributes.get("src") or ""):
+            node.decompose()
+
+
+def _is_place(target: str) -> bool:
+    """Tell whether a target is an address, or meant from the page's own; not ``javascript:``."""
+    found = _SCHEME.match(_IGNORED.sub("", target))
+    return found is None or found[1].lower() in _PLACES
 
 
 @cache

@@ -10,9 +10,19 @@ from recrawl.crawler.control.word_differences import marked_words
 from recrawl.crawler.ports import Feed, PageIndex
 from recrawl.terms import Change, ChangeKind, Document, Item
 
-__all__ = ["CONTENT", "FeedReader", "Wanted", "about_of", "record_of", "shown_instant"]
+__all__ = [
+    "CONTENT",
+    "LEAST_CHUNK",
+    "MOST_CHUNK",
+    "FeedReader",
+    "Wanted",
+    "about_of",
+    "record_of",
+    "shown_instant",
+]
 
-CONTENT: Final = ("none", "text", "markdown")
+CONTENT: Final = ("none", "text", "markdown", "html")
+LEAST_CHUNK, MOST_CHUNK = 50, 100_000  # characters of a piece
 _SAID: Final = ("published", "modified", "author", "licenses", "robots", "usage")
 _AT_ONCE: Final = 500  # entries that are read from the state at a time
 _MOST_LOOKS: Final = 40  # for one answer, however few of what it sees are wanted
@@ -57,7 +67,7 @@ class FeedReader:
     feed : of the crawl's state
     index : returns the index of the latest commit; None while there is none
     wanted : what is read
-    markdown : makes Markdown of a copy
+    content_as : returns the content of a copy in a form of ``CONTENT``
     """
 
     def __init__(
@@ -65,12 +75,12 @@ class FeedReader:
         feed: Feed,
         index: Callable[[], PageIndex | None],
         wanted: Wanted,
-        markdown: Callable[[Document], str],
+        content_as: Callable[[Document, str], str],
     ) -> None:
         self.feed = feed
         self._index = index
         self._wanted = wanted
-        self._markdown = markdown
+        self._content_as = content_as
 
     def read(
         self, after: int, limit: int, until: int | None = None, most: int = _MOST_CHARACTERS
@@ -130,7 +140,7 @@ class FeedReader:
             if copy is not None and copy.signature == change.signature:
                 change = _completed(change, copy)
                 if wanted != "none":
-                    content = copy.text if wanted == "text" else self._markdown(copy)
+                    content = self._content_as(copy, wanted)
             elif wanted != "none" and self._wanted.latest:
                 return None
         record = record_of(change, wanted, content)
@@ -142,7 +152,7 @@ class FeedReader:
 
     def _chunks(self, copy: Document) -> list[dict[str, object]]:
         places = copy.about.places if copy.about is not None else ()
-        found = chunks(copy.url, self._markdown(copy), places, self._wanted.chunk)
+        found = chunks(copy.url, self._content_as(copy, "markdown"), places, self._wanted.chunk)
         return [one._asdict() | {"headings": list(one.headings)} for one in found]
 
 

@@ -80,7 +80,7 @@ def _sink(given: Deliver, folder: Path) -> SinkSettings:
         kind=kind,
         to=to,
         command=tuple(given.command),
-        content=_one_of(f"{where}: content", given.content, ("none", "text", "markdown")),
+        content=_one_of(f"{where}: content", given.content, ("none", "text", "markdown", "html")),
         chunk=_chunk(where, given, kind),
         paths=_paths(where, given.paths),
         keeps_removed=_one_of(f"{where}: removals", given.removals, ("delete", "mark")) == "mark",

@@ -201,7 +201,7 @@ def delivering(state: StatePlace, *, at_once: bool) -> Iterator["DatabaseTurn | 
 def open_courier(
     state: StatePlace,
     settings: SinkSettings,
-    markdown: Callable[[Document], str],
+    content_as: Callable[[Document, str], str],
     turn: "DatabaseTurn | None" = None,
 ) -> Iterator[Courier]:
     """Open everything that bringing changes to one sink needs; for one thread."""
@@ -229,7 +229,7 @@ def open_courier(
         yield Courier(
             settings.name,
             sink,
-            FeedReader(frontier.feed, index, wanted, markdown),
+            FeedReader(frontier.feed, index, wanted, content_as),
             deliveries,
             rules=CourierRules(
                 batch=settings.batch,
@@ -241,7 +241,7 @@ def open_courier(
 
 
 def verified(
-    state: StatePlace, settings: SinkSettings, markdown: Callable[[Document], str]
+    state: StatePlace, settings: SinkSettings, content_as: Callable[[Document, str], str]
 ) -> Verified:
     """Compare what a sink holds with the index, and mend it.
 
@@ -252,7 +252,7 @@ def verified(
     SinkError
         It does not answer, or not so that it makes sense.
     """
-    with open_courier(state, settings, markdown) as courier:
+    with open_courier(state, settings, content_as) as courier:
         found = courier.verify()
     if found is None:
         raise InputError(
@@ -269,7 +269,7 @@ class DeliveryThreads:
     ----------
     state : directory of the state; it may come later
     sinks : that are told
-    markdown : makes Markdown of a copy
+    content_as : returns the content of a copy as text, Markdown or HTML
     turn : of this process, where several share the state; else None
     once : end a thread when its sink has been told everything, or fails
     say : is told what is wrong, in words for people
@@ -277,7 +277,7 @@ class DeliveryThreads:
 
     state: StatePlace
     sinks: tuple[SinkSettings, ...]
-    markdown: Callable[[Document], str]
+    content_as: Callable[[Document, str], str]
     turn: "DatabaseTurn | None" = None
     once: bool = False
     say: Callable[[str], None] = lambda _: None
@@ -318,7 +318,7 @@ class DeliveryThreads:
             is_last = self.once or self._ending.is_set()
             try:
                 if self._is_our_turn:
-                    with open_courier(self.state, sink, self.markdown, self.turn) as courier:
+                    with open_courier(self.state, sink, self.content_as, self.turn) as courier:
                         self._deliver(courier, sink)
                 elif not is_last:
                     self._ending.wait(_LOOK_S)
