@@ -88,6 +88,8 @@ def test_the_dashboard_fills_itself(browser: Browser, origin: str) -> None:
         expect(page.locator("#first-pass")).to_be_hidden()
         page.locator("#changes a").first.click()
         expect(page.get_by_role("heading", name="What it said anew")).to_be_visible()
+        expect(page.locator(".edited del").first).to_have_text("was")
+        expect(page.locator(".edited ins").first).to_have_text("is")
 
 
 def test_a_first_pass_and_troubles_are_told(browser: Browser, tmp_path: Path) -> None:

@@ -1,10 +1,12 @@
 """One page, explained: its visits on a time line, its rates, and what set its next visit."""
 
 import math
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from recrawl.crawler.control.word_differences import word_steps
 from recrawl.quantities import show_bytes
 from recrawl.web.markup import Child, Markup, element, link
 from recrawl.web.pages.layout import ago, brief, counted, document, facts_list, spoken
@@ -70,16 +72,29 @@ def _changes(changes: Sequence[dict[str, Any]], now_s: float) -> list[Markup]:
     told = [element("h2", "What it said anew")]
     for change in changes:
         told.append(element("p", ago(change["found_at"], now_s), class_="quiet"))
-        lines = [
-            element("li", element("ins" if sign == "+" else "del", line))
-            for sign, line in change["lines"]
-        ]
+        lines = list(_lines(change["lines"]))
         told.append(
             element("ul", lines, class_="difference")
             if lines
             else element("p", "The same lines, in another order.")
         )
     return told
+
+
+def _lines(lines: Sequence[tuple[str, str]]) -> Iterator[Markup]:
+    """Yield lines that came and went; of one in another's place, the words that did are marked."""
+    rest = deque(lines)
+    while rest:
+        sign, line = rest.popleft()
+        if sign == "-" and rest and rest[0][0] == "+":
+            after = rest.popleft()[1]
+            parts = [
+                element({"-": "del", "+": "ins"}[mark], text) if mark != " " else text
+                for mark, text in word_steps(line, after)
+            ]
+            yield element("li", parts, class_="edited")
+        else:
+            yield element("li", element("ins" if sign == "+" else "del", line))
 
 
 def _rows(report: dict[str, Any], now_s: float) -> list[tuple[str, Child]]:
