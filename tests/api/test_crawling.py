@@ -1,6 +1,7 @@
 """A crawl inside another program, against a real server."""
 
 import asyncio
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -119,3 +120,35 @@ def test_an_index_of_ones_own(tmp_path: Path) -> None:
         settings = replace(settings_for(server.port, tmp_path / "state"), sitemaps=False)
         assert asyncio.run(program(settings)) == 2
     assert not (tmp_path / "state" / "index").exists()
+
+
+def test_changes_are_delivered_meanwhile(tmp_path: Path) -> None:
+    """As by `recrawl run`; where another process delivers, that is said and left to it."""
+    from recrawl.crawler.settings.values import SinkSettings
+    from recrawl.crawler.wiring.deliveries import delivering
+
+    said: list[str] = []
+
+    class Told(recrawl.EventSink):
+        def emit(self, event: str, fields: Mapping[str, object]) -> None:
+            if event == "delivery":
+                said.append(str(fields["said"]))
+
+    async def program(settings: recrawl.Settings) -> None:
+        async with recrawl.open_crawl(settings, events=Told()) as crawl:
+            await crawl.run(once=True)
+            await asyncio.sleep(0)
+
+    told = tmp_path / "changes.ndjson"
+    sinks = (SinkSettings(name="file", kind="lines", to=str(told)),)
+    with serving(site) as server:
+        settings = replace(settings_for(server.port, tmp_path / "state"), deliver=sinks)
+        asyncio.run(program(settings))
+        lines = told.read_text().splitlines()
+        told.unlink()
+        with delivering(tmp_path / "state", at_once=True):
+            asyncio.run(program(settings))
+
+    assert sorted(json.loads(line)["title"] for line in lines) == ["Home", "Tasks"]
+    assert not told.exists()
+    assert ["one process does at a time" in words for words in said] == [True]

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from typing_extensions import override
 
@@ -12,15 +12,20 @@ from recrawl.crawler.control.revisit_policy import RevisitPolicy
 from recrawl.crawler.control.scope import why_outside
 from recrawl.crawler.control.urls import normalise
 from recrawl.crawler.ports import Clock, EventSink, Extractor, Fetcher, Frontier, PageIndex
+from recrawl.crawler.reports.content import content_as
 from recrawl.crawler.reports.status import status_report
 from recrawl.crawler.runtime.crawl import Crawl
 from recrawl.crawler.settings import Settings
 from recrawl.crawler.wiring.crawls import OpenParts, Parts, open_parts
+from recrawl.crawler.wiring.deliveries import DeliveryThreads, check_extras, delivering
 from recrawl.crawler.wiring.rules import crawl_rules
 from recrawl.errors import InputError, StateError
 from recrawl.terms import Hit, VisitAnswer
 
 __all__ = ["OpenCrawl", "open_crawl"]
+
+
+_DELIVERED_WITHIN_S: Final = 5.0  # what is still to be told when a crawl is closed
 
 
 class _Silence(EventSink):
@@ -167,6 +172,9 @@ async def open_crawl(  # noqa: PLR0913 - each part can be one's own
 ) -> AsyncIterator[OpenCrawl]:
     """Open a crawl: its state, its index and all that it needs; close it afterwards.
 
+    Its changes are delivered to the sinks of the settings meanwhile, where state and index are
+    recrawl's own and no other process delivers them.
+
     Parameters
     ----------
     settings : what is crawled, and how
@@ -200,5 +208,33 @@ async def open_crawl(  # noqa: PLR0913 - each part can be one's own
         revisit=revisit,
         activation=activation,
     )
-    async with open_parts(settings, events=events or _Silence(), parts=parts) as opened:
-        yield OpenCrawl(opened)
+    heard = events or _Silence()
+    async with open_parts(settings, events=heard, parts=parts) as opened:
+        is_ours = frontier is None and index is None
+        async with _delivering(settings, heard) if is_ours else contextlib.nullcontext():
+            yield OpenCrawl(opened)
+
+
+@contextlib.asynccontextmanager
+async def _delivering(settings: Settings, events: EventSink) -> AsyncIterator[None]:
+    """Bring changes to the sinks of the settings meanwhile, unless another process does."""
+    check_extras(settings.deliver)
+    loop = asyncio.get_running_loop()
+
+    def say(words: str) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(events.emit, "delivery", {"said": words})
+
+    threads = DeliveryThreads(settings.state, settings.deliver, content_as, say=say)
+    with contextlib.ExitStack() as turn:
+        if settings.deliver:
+            try:
+                threads.turn = turn.enter_context(delivering(settings.state, at_once=True))
+            except StateError as error:
+                say(str(error))
+            else:
+                threads.start()
+        try:
+            yield
+        finally:
+            await asyncio.to_thread(threads.end, _DELIVERED_WITHIN_S)

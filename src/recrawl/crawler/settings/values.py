@@ -92,10 +92,10 @@ class SinkSettings:
     Parameters
     ----------
     name : by which the state knows it; holds no secret
-    kind : lines, tables, command, python, webhook, postgresql or bulk
+    kind : lines, tables, command, python, webhook, postgresql, bulk, meilisearch, typesense, solr
     to : address, path, or what makes a sink in Python; empty for a command
     command : program and arguments
-    content : what comes with each page: none, text or markdown
+    content : what comes with each page: none, text, markdown or html
     chunk : characters of the pieces in which a page comes besides; 0: in none
     paths : patterns of the pages that are delivered; empty: all
     keeps_removed : whether removed rows are marked instead of deleted
