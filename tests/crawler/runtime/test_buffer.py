@@ -4,14 +4,14 @@ import asyncio
 
 import pytest
 
-from recrawl.crawler.runtime.buffer import Buffer
+from recrawl.crawler.runtime.buffer import MOST_BYTES, Buffer
 from recrawl.terms import BufferedPage, FetchResponse, Lease
 
 
-def buffered(number: int, deadline_s: float) -> BufferedPage:
+def buffered(number: int, deadline_s: float, body: bytes = b"") -> BufferedPage:
     """A page that waits for the indexer."""
     lease = Lease(number, f"http://a.test/{number}", 1, 1, 0.0)
-    return BufferedPage(lease, FetchResponse(lease.url, 200), 0.0, deadline_s, b"")
+    return BufferedPage(lease, FetchResponse(lease.url, 200, body), 0.0, deadline_s, b"")
 
 
 def test_an_obsolete_copy_makes_room_in_a_full_buffer() -> None:
@@ -74,5 +74,29 @@ def test_nobody_waits_longer_than_asked() -> None:
         assert buffer.length == 1
         buffer.finish()
         assert buffer.length == 0
+
+    asyncio.run(main())
+
+
+def test_large_pages_fill_it_before_it_has_so_many() -> None:
+    """Robots go by that; what they are bringing already is taken all the same."""
+
+    async def main() -> None:
+        now_s: list[float] = [0.0]
+        buffer, body = Buffer(100, lambda: now_s[0]), bytes(MOST_BYTES // 4)
+        buffer.on_obsolete(lambda _: None)
+        fills = []
+        for number in range(5):
+            assert buffer.offer(buffered(number, 9.0, body))
+            fills.append(buffer.fill)
+        assert fills == [1, 2, 3, 100, 100]
+        assert buffer.length == 5
+        for _ in range(2):
+            await buffer.take()
+            buffer.finish()
+        assert buffer.fill == buffer.length == 3
+        buffer.drain()
+        assert buffer.offer(buffered(9, 9.0, body))
+        assert buffer.fill == 1
 
     asyncio.run(main())

@@ -1,7 +1,8 @@
 """The finite buffer between the robots and the indexer, in the papers' sense.
 
 It holds at most ``capacity`` pages, those being indexed included. A page that finds it full is
-lost. It measures what the models predict: starvation, mean length, arrivals, losses.
+lost. It measures what the models predict: starvation, mean length, arrivals, losses. Large pages
+fill it before it has so many: robots then hold back as if it were full.
 """
 
 import asyncio
@@ -13,8 +14,9 @@ from typing import Final
 from recrawl.crawler.control.forgetting_rate import ForgettingRate
 from recrawl.terms import BufferedPage
 
-__all__ = ["Buffer"]
+__all__ = ["MOST_BYTES", "Buffer"]
 
+MOST_BYTES: Final = 64 * 1024 * 1024  # of bodies that wait, until robots hold back
 _MEMORY: Final = 200.0  # pages whose waits count
 
 
@@ -39,6 +41,7 @@ class Buffer:
         self._since_s = now_s()
         self._waiting: deque[tuple[float, BufferedPage]] = deque()  # with when it came
         self._waits = ForgettingRate(_MEMORY)
+        self._bytes = 0  # of bodies that wait
         self._in_service = 0
         self._takers: deque[asyncio.Future[None]] = deque()
         self._drop: Callable[[BufferedPage], None] | None = None
@@ -51,6 +54,11 @@ class Buffer:
     def length(self) -> int:
         """Pages in the buffer, those being indexed included."""
         return len(self._waiting) + self._in_service
+
+    @property
+    def fill(self) -> int:
+        """The length as robots go by it: the capacity where large pages fill it."""
+        return self.length if self._bytes < MOST_BYTES else self.capacity
 
     @property
     def usual_wait_s(self) -> float:
@@ -71,6 +79,7 @@ class Buffer:
             self.lost += 1
             return False
         self._waiting.append((self._since_s, page))
+        self._bytes += len(page.response.body)
         if self._takers:
             _wake(self._takers.popleft())
         return True
@@ -83,6 +92,7 @@ class Buffer:
         for came_s, page in waiting:
             if page.deadline_s < now_s:
                 self._waits.observe(now_s - came_s)
+                self._bytes -= len(page.response.body)
                 self._drop(page)
             else:
                 self._waiting.append((came_s, page))
@@ -108,6 +118,7 @@ class Buffer:
         self.account()
         self._in_service += 1
         came_s, page = self._waiting.popleft()
+        self._bytes -= len(page.response.body)
         self._waits.observe(self._since_s - came_s)
         return page
 
@@ -126,6 +137,7 @@ class Buffer:
         self.account()
         waiting = [page for _, page in self._waiting]
         self._waiting.clear()
+        self._bytes = 0
         return waiting
 
     def account(self) -> None:

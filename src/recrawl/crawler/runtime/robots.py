@@ -67,7 +67,7 @@ class RobotFleet:
     def departure(self) -> None:
         """The indexer has finished a page."""
         if self.active < self.n_robots and self._policy.activate_on_departure(
-            self._buffer.length, self.active
+            self._buffer.fill, self.active
         ):
             self._activate()
         if not self.active and not self._buffer.length:
@@ -75,7 +75,7 @@ class RobotFleet:
 
     def _start_more(self) -> None:
         while self.active < self.n_robots and self._policy.activate_on_departure(
-            self._buffer.length, self.active
+            self._buffer.fill, self.active
         ):
             self._activate()
         if not self.active:
@@ -105,7 +105,7 @@ class RobotFleet:
 
     def _arrived(self) -> None:
         self._count(-1)
-        if self._policy.activate_on_arrival(self._buffer.length, self.active):
+        if self._policy.activate_on_arrival(self._buffer.fill, self.active):
             self._activate()
 
     def _count(self, step: int) -> None:
