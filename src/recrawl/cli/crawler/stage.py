@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from multiprocessing import get_context
@@ -18,7 +18,7 @@ from typing_extensions import override
 
 from recrawl.cli.crawler.watch import Watch
 from recrawl.cli.output import note
-from recrawl.crawler.ports import EventSink
+from recrawl.crawler.ports import Clock, EventSink, Fetcher
 from recrawl.crawler.runtime.clock import LoopClock
 from recrawl.crawler.settings import Settings
 from recrawl.crawler.telemetry.counters import CountingSink
@@ -175,17 +175,31 @@ def _judge(
     )
 
 
-def play_virtually(policy: str, stage: Stage) -> Played:
-    """Run the crawl by a policy in virtual time and without a network."""
+def play_virtually(
+    policy: str, stage: Stage, faults: Callable[[Fetcher, Clock], Fetcher] | None = None
+) -> Played:
+    """Run the crawl by a policy in virtual time and without a network.
+
+    Parameters
+    ----------
+    policy : by which pages are visited again
+    stage : what is crawled
+    faults : puts something between crawl and web, as bad weather
+    """
     site = stage.site(80)
     truth = TruthMeter(site)
     promises = Promises(truth)
     counts = CountingSink(promises)
     access_s = (ACCESS_S + stage.slow_s) * stage.speed
+
+    def fetcher_at(clock: Clock) -> Fetcher:
+        fetcher = SiteFetcher(site, clock, access_s=access_s)
+        return fetcher if faults is None else faults(fetcher, clock)
+
     with tempfile.TemporaryDirectory() as directory:
         run_virtual_crawl(
             stage.settings(Path(directory), site, policy),
-            lambda clock: SiteFetcher(site, clock, access_s=access_s),
+            fetcher_at,
             events=counts,
             epoch_s=stage.epoch_s,
             until_s=stage.end_s,

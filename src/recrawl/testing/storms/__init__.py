@@ -6,9 +6,11 @@ clocks that jump between two lives. The same seed is the same storm, event by ev
 
     from recrawl.testing.storms import run_storm
     print(run_storm(4711))
+
+The weather alone can be put over any fetcher: :func:`in_weather`.
 """
 
 from recrawl.testing.storms.storm import Storm, StormReport, run_storm
-from recrawl.testing.storms.web import Broken
+from recrawl.testing.storms.weather import Broken, Manners, in_weather
 
-__all__ = ["Broken", "Storm", "StormReport", "run_storm"]
+__all__ = ["Broken", "Manners", "Storm", "StormReport", "in_weather", "run_storm"]

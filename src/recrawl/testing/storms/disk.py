@@ -12,7 +12,7 @@ from recrawl.crawler.ports import Frontier, Offload, PageIndex, Preparation
 from recrawl.crawler.runtime.virtual import VirtualLoop
 from recrawl.errors import StateError
 from recrawl.terms import Document, Lease, PageUpdate
-from recrawl.testing.storms.web import Broken
+from recrawl.testing.storms.weather import Broken
 
 __all__ = ["Killed", "KilledLoop", "Leases", "StormyDisk", "StormyPreparation", "handle"]
 

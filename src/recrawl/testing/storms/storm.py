@@ -32,7 +32,8 @@ from recrawl.testing.storms.disk import (
     StormyPreparation,
     handle,
 )
-from recrawl.testing.storms.web import Broken, StormyFetcher, StormyWeb
+from recrawl.testing.storms.weather import Broken
+from recrawl.testing.storms.web import StormyFetcher, StormyWeb
 
 __all__ = ["Storm", "StormReport", "run_storm"]
 
@@ -171,7 +172,7 @@ class _Weather:
             frontier.close()
         self.passed_s += ended_s
         for host in self.web.hosts:  # whatever was in flight broke off
-            self.web.end(host, self.passed_s)
+            self.web.ended_s[host] = self.passed_s
         self.endings.append(ending)
         self._check(stopped=ending == "stopped")
 
