@@ -129,7 +129,7 @@ class _Weather:
         for life in range(self.storm.lives):
             self.is_fair = life == self.storm.lives - 1
             if self.is_fair:
-                self.web.length_s = self.passed_s
+                self.web.weather.fair_s = self.passed_s
             self._live()
             # The host's rest is kept in memory only: a start takes longer than that.
             self.passed_s += self.politeness.delay_s + float(self.random.exponential(60.0))
