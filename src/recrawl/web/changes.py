@@ -42,6 +42,7 @@ _LOOK_S: Final = 0.5
 _KEEP_ALIVE_S: Final = 15.0
 _WAITING: Final = 100  # who may wait at a time
 _MOST_CHARACTERS: Final = 4_000_000
+_MOST_HTML: Final = 500_000  # which takes longer to make than to send
 _FOR_PEOPLE: Final = 50
 _LOOKED_THROUGH: Final = 2_000
 _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -236,7 +237,8 @@ def _read(source: CrawlSource, asked: _Asked, after: int) -> tuple[list[Item], i
             return None
 
     reader = FeedReader(source.frontier().feed, index, asked.wanted, content_as)
-    return reader.read(after, asked.limit, most=_MOST_CHARACTERS)
+    most = _MOST_HTML if asked.wanted.content == "html" else _MOST_CHARACTERS
+    return reader.read(after, asked.limit, most=most)
 
 
 def _latest(source: CrawlSource, wanted: Wanted) -> list[Change]:

@@ -1,5 +1,6 @@
 """Pages in pieces: all of it, within bounds, with names that last."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -59,7 +60,46 @@ def test_names_last() -> None:
     }
 
 
-WORDS = st.text(alphabet="ab .\n#`-\u3002", max_size=400)
+CODE = "```sh\n# no heading\n\napt-get install it\n```"
+TABLE = "| Name | Said |\n| --- | --: |\n" + "\n".join(f"| n{row} | {row} |" for row in range(5))
+
+
+@pytest.mark.parametrize("whole", [CODE, CODE.replace("`", "~"), TABLE])
+@pytest.mark.parametrize("place", ["- {}\n{}\n{}", "{}\n{}\n{}", "{}\n\n{}\n\n{}"])
+def test_code_and_tables_are_whole_where_they_fit(whole: str, place: str) -> None:
+    """Whatever stands right before and after them, and however little else fits beside them."""
+    page = place.format("Words before it. " * 5, whole, "Words after it. " * 5)
+    for most in range(len(whole), len(page)):
+        assert sum(whole in one.text for one in chunks(URL, page, (), most)) == 1
+
+
+@pytest.mark.parametrize("mark", ["- ", "1. ", "> ", "  * "])
+def test_code_of_lists_and_quotations_is_whole(mark: str) -> None:
+    """It begins after their marks, and blank lines do not end it."""
+    beside = mark if ">" in mark else " " * len(mark)
+    code = CODE.replace("\n", f"\n{beside}")
+    page = f"Words. {'More words. ' * 9}\n{mark}{code}\n\n# Next\n\nWords.\n"
+    found = chunks(URL, page, (), len(mark + code) + 8)
+
+    assert sum(mark + code in one.text for one in found) == 1
+    assert found[-1].headings == ("Next",)
+
+
+def test_code_that_stands_in_a_line_begins_none() -> None:
+    """What follows is no code: its headings are headings."""
+    found = chunks(URL, "```x``` is code.\n\n# Next\n\nWords.\n", (), 400)
+    assert [one.headings for one in found] == [(), ("Next",)]
+
+
+def test_what_is_too_long_is_cut_between_lines() -> None:
+    """Rows and lines of code stay whole."""
+    for whole in (CODE, TABLE):
+        found = chunks(URL, whole, (), 40)
+        assert "\n".join(one.text for one in found) == whole
+        assert len(found) > 1
+
+
+WORDS = st.text(alphabet="ab .\n#`-|~>\u3002", max_size=400)
 
 
 @given(WORDS, st.integers(1, 60))

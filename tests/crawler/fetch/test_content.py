@@ -150,6 +150,36 @@ def test_links_of_markdown_lead_somewhere_or_nowhere() -> None:
     )
     told = read(html, markdown=True).markdown
 
-    assert "one two three [four](https://a.test/b) [five](mailto:a@b.test)" in told
+    assert "one two three [four](https://a.test/b) [five](mailto:a@b.test) six" in told
     assert not any(word in told for word in ("script:", "data:"))
     assert "![seven](https://a.test/c.png)" in told
+
+
+@pytest.mark.skipif(not is_available(), reason="html-to-markdown is not installed")
+@pytest.mark.parametrize(
+    "written",
+    [
+        "<video src='{}'>a</video>",
+        "<audio src='{}'></audio>",
+        "<blockquote cite='{}'>a</blockquote>",
+        "<a href='{}'>a</a>",
+        "<img src='{}' alt='a'>",
+        "<a href='{0}'><img src='{0}' alt='a'></a>",
+        "<iframe src='{}'></iframe>",
+    ],
+)
+@pytest.mark.parametrize(
+    "target",
+    [
+        "javascript:alert(1)", "vbscript:alert(1)", "data:text/html,alert(1)",
+        "\u200ejavascript:alert(1)", "\x01javascript:alert(1)", "\x85javascript:alert(1)",
+        "java&#10;script:alert(1)",
+        "JaVaScRiPt&colon;alert(1)", "view-source:alert(1)", "blob:alert(1)",
+    ],
+)  # fmt: skip
+def test_no_element_brings_a_link_that_acts(written: str, target: str) -> None:
+    """Films, sounds and quotations have addresses too; disguises do not help."""
+    told = read(f"<main><p>words {written.format(target)}</main>", markdown=True).markdown
+
+    assert told.startswith("words")
+    assert "alert" not in told

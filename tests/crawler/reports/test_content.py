@@ -73,6 +73,13 @@ def test_a_copy_is_what_is_asked_for() -> None:
         '[a](http://b.test/" onclick="x)',
         '```x" onclick="y\ncode\n```',
         "[a](file:///etc/passwd)",
+        "[a](#b)",
+        "[a](\u200bjavascript:x)",
+        "[a](java\\script:x)",
+        "[a](javascript&colon;x)",
+        "[![a](data:,x)](vbscript:x)",
+        "| [a](javascript:x) |\n| --- |",
+        "[a](https:/c.test)",
     ],
 )
 def test_nothing_acts(markdown: str) -> None:

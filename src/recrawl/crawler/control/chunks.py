@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Final, NamedTuple
 
 import xxhash
@@ -10,7 +11,12 @@ import xxhash
 __all__ = ["Chunk", "chunks"]
 
 _HEADING: Final = re.compile(r"(#{1,6})[ \t]+([^\n]*?)[ \t#]*$")
-_FENCE: Final = re.compile(r"\s{0,12}(`{3,}|~{3,})")
+# Code begins after marks of lists and quotations too; it ends on a line of its own.
+_FENCE: Final = re.compile(
+    r"[ \t]{0,40}(?:(?:[-*+]|\d{1,9}[.)])[ \t]+|>[ \t]*)*(`{3,}(?=[^`]*$)|~{3,})"
+)
+_END: Final = re.compile(r"[ \t>]*(`{3,}|~{3,})[ \t]*$")
+_RULE: Final = frozenset(" \t|:->")  # what stands below the heads of a table's columns
 _SENTENCE: Final = re.compile(r"(?<=[.!?\u3002\uff01\uff1f])\s+")
 _LINK: Final = re.compile(r"\]\([^()\s]*(?:\s+\"[^\"]*\")?\)")
 _NO_WORD: Final = re.compile(r"[\W_]+")
@@ -38,8 +44,8 @@ class Chunk(NamedTuple):
 def chunks(url: str, markdown: str, places: Sequence[tuple[str, str]], most: int) -> list[Chunk]:
     """Cut Markdown at its headings, and where a section is longer at blocks, sentences, words.
 
-    All of it is in one chunk, once and in order; code is cut between lines only, as long as a line
-    is not longer than a chunk.
+    All of it is in one chunk, once and in order. Code between fences, and a table, is in one chunk
+    where it fits; else it is cut between lines, as long as a line is not longer than a chunk.
 
     Parameters
     ----------
@@ -88,25 +94,52 @@ def _sections(markdown: str) -> Iterator[tuple[tuple[str, ...], list[str]]]:
 def _blocks(markdown: str) -> Iterator[str]:
     """Yield headings, and what stands between empty lines; code is one block in any case."""
     lines: list[str] = []
-    fence = ""
-    for line in markdown.split("\n"):
-        mark = _FENCE.match(line)
-        if fence:
-            if mark and mark[1].startswith(fence) and not line.strip(" `~"):
-                fence = ""
-            lines.append(line)
-            continue
-        is_heading = _HEADING.match(line) is not None
-        if lines and (is_heading or not line.strip()):
+    for line, code in _coded(markdown.split("\n")):
+        is_heading = not code and _HEADING.match(line) is not None
+        if lines and not code and (is_heading or not line.strip()):
             yield "\n".join(lines)
             lines = []
         if is_heading:
             yield line
-        elif line.strip():
+        elif code or line.strip():
             lines.append(line)
-            fence = mark[1] if mark else ""
     if lines:
         yield "\n".join(lines)
+
+
+def _coded(lines: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Yield each line with the number of the code that it belongs to, fences included; or 0."""
+    fence, number = "", 0
+    for line in lines:
+        if fence:
+            end = _END.match(line)
+            is_end = end is not None and end[1].startswith(fence)
+            fence = "" if is_end else fence
+            yield line, number
+            continue
+        begin = _FENCE.match(line)
+        if begin is not None:
+            fence, number = begin[1], number + 1
+        yield line, number if fence else 0
+
+
+def _units(block: str) -> list[str]:
+    """Return the lines of a block; those of code, and those of a table, together."""
+    rows = list(_coded(block.split("\n")))
+    names: list[tuple[str, int]] = []
+    for place, (line, code) in enumerate(rows):
+        below = rows[place + 1][0] if place + 1 < len(rows) else ""
+        is_head = "|" in below and "-" in below and _RULE.issuperset(below)
+        if code:
+            names.append(("code", code))
+        elif "|" in line and names and names[-1][0] == "table":
+            names.append(names[-1])
+        else:
+            names.append(("table" if "|" in line and is_head else "line", place))
+    return [
+        "\n".join(line for _, (line, _) in one)
+        for _, one in groupby(zip(names, rows, strict=True), key=lambda named: named[0])
+    ]
 
 
 def _packed(blocks: Sequence[str], most: int) -> Iterator[str]:
@@ -125,7 +158,20 @@ def _packed(blocks: Sequence[str], most: int) -> Iterator[str]:
 
 
 def _cut(block: str, most: int) -> list[str]:
-    """Cut a block that is too long: at lines, at sentences, at words, anywhere."""
+    """Cut a block that is too long, but neither code nor a table in it that is short enough."""
+    if len(block) <= most:
+        return [block]
+    parts: list[str] = []
+    for unit in _units(block):
+        if parts and len(parts[-1]) + 1 + len(unit) <= most:
+            parts[-1] += "\n" + unit
+        else:
+            parts += _broken(unit, most)
+    return parts
+
+
+def _broken(block: str, most: int) -> list[str]:
+    """Cut text that is too long: at lines, at sentences, at words, anywhere."""
     for pattern, joint in ((re.compile("\n"), "\n"), (_SENTENCE, " "), (re.compile(r"\s+"), " ")):
         if len(block) <= most:
             return [block]
@@ -138,7 +184,7 @@ def _cut(block: str, most: int) -> list[str]:
         if all(len(part) <= most for part in parts):
             return parts
         if len(parts) > 1:
-            return [one for part in parts for one in _cut(part, most)]
+            return [one for part in parts for one in _broken(part, most)]
     return [block[first : first + most] for first in range(0, len(block), most)]
 
 

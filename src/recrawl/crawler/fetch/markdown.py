@@ -29,8 +29,8 @@ _NO_LANGUAGE: Final = frozenset({"default", "none", "notranslate", "text", "plai
 _FENCE: Final = re.compile(r"\s{0,40}(?:[-*>]\s+)*(`{3,}|~{3,})")
 _NEEDLESS: Final = re.compile(r"(?<=\w)\\(?=-\w)|(?<=\(\w)\\(?=\))")
 _SCHEME: Final = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
-_IGNORED: Final = re.compile(r"[\x00-\x20]")  # browsers overlook them in a scheme
 _PLACES: Final = frozenset({"http", "https", "ftp", "mailto", "tel"})
+_ADDRESSES: Final = ("href", "src", "cite")  # attributes of which the converter makes links
 _EMPTY_LINES: Final = re.compile(r"\n{3,}")
 
 
@@ -97,17 +97,18 @@ def _name_language(pre: LexborNode) -> None:
 
 def _disarm(root: LexborNode) -> None:
     """Take away what acts when it is followed, and pictures that are written into the page."""
-    for node in root.css("a[href]"):
-        if not _is_place(node.attributes.get("href") or ""):
-            del node.attrs["href"]
-    for node in root.css("img[src]"):
-        if not _is_place(node.attributes.get("src") or ""):
-            node.decompose()
+    for name in _ADDRESSES:
+        for node in root.css(f"[{name}]"):
+            if not _is_place(node.attributes.get(name) or ""):
+                del node.attrs[name]
+    for node in root.css("img:not([src])"):
+        node.replace_with(node.attributes.get("alt") or "")
 
 
 def _is_place(target: str) -> bool:
     """Tell whether a target is an address, or meant from the page's own; not ``javascript:``."""
-    found = _SCHEME.match(_IGNORED.sub("", target))
+    # Browsers overlook blanks before and in a scheme; what is not printable becomes one.
+    found = _SCHEME.match("".join(printable(target).split()))
     return found is None or found[1].lower() in _PLACES
 
 

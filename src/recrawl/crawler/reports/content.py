@@ -10,7 +10,7 @@ from recrawl.terms import Document
 __all__ = ["as_html", "content_as"]
 
 _MOST: Final = 300_000  # characters of Markdown that are rendered; tables of many columns grow
-_LEADS: Final = ("http://", "https://", "mailto:", "#")
+_LEADS: Final = ("http://", "https://", "mailto:")
 
 
 def content_as(document: Document, form: str) -> str:
