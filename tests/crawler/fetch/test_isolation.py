@@ -105,6 +105,26 @@ async def test_closing_ends_what_is_being_read_at_once() -> None:
             await call
 
 
+async def test_hosts_take_turns_where_reading_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sitemap waits for one of another host, not for all that this one has brought before."""
+    order: list[str] = []
+
+    def ask(_reader: Reader, _kind: str, response: FetchResponse) -> bytes:
+        order.append(response.url)
+        return b"[[], []]"
+
+    monkeypatch.setattr(Reader, "ask", ask)
+    extractor = IsolatedExtractor("recrawl", PLENTY)
+    try:
+        brought = [page(b"", host=host) for host in ("many", "many", "many", "other")]
+        await asyncio.gather(*map(extractor.sitemap, brought))
+    finally:
+        extractor.close()
+
+    many = "http://many.test/"
+    assert order == [many, "http://other.test/", many, many]
+
+
 async def test_a_host_of_poison_has_one_page_read_at_a_time() -> None:
     """The others are quarantined without a look; other hosts are not."""
     extractor = IsolatedExtractor("recrawl", Limits(0.2, 512 * 2**20))

@@ -3,8 +3,9 @@
 There are two lanes, each with a reader of its own. Pages pass the quick one, whose limits are a
 fraction of those allowed; what exceeds them, and large pages, are read in the slow one within all
 of them. So pages of well-meant hosts wait an eighth of a second for a page that kills its reader,
-not seconds. A host whose page had to leave the quick lane is not let in there for an hour; one that
-sent poison has at most one page waiting in the slow lane.
+not seconds. A host whose page had to leave the quick lane is not let in there for an hour. In the
+slow lane hosts take turns: a page waits for one page of each other host at most, however many it
+has there. One that sent poison has at most one page waiting.
 """
 
 import asyncio
@@ -84,6 +85,7 @@ class IsolatedExtractor(Extractor):
         self._slow_hosts = _Recent()
         self._poisoned_hosts = _Recent()
         self._waiting: Counter[str] = Counter()  # for the slow lane, by host
+        self._turns: dict[str, asyncio.Lock] = {}  # held by the page that is in it
 
     @override
     def at_once(self, response: FetchResponse) -> Extract | None:
@@ -143,14 +145,15 @@ class IsolatedExtractor(Extractor):
             raise PoisonPage("another page of its host is read slowly, and some were poison before")
         self._waiting[host] += 1
         try:
-            return await self._slow.read(kind, response)
+            async with self._turns.setdefault(host, asyncio.Lock()):
+                return await self._slow.read(kind, response)
         except PoisonPage:
             self._poisoned_hosts.add(host)
             raise
         finally:
             self._waiting[host] -= 1
             if not self._waiting[host]:
-                del self._waiting[host]
+                del self._waiting[host], self._turns[host]
 
 
 class _Lane:
