@@ -180,6 +180,7 @@ class FetchResponse:
     retry_after: str | None = None
     link: str = ""  # of all Link headers
     robots_tag: str = ""
+    cache_control: str = ""
     usage: str = ""  # of the headers that say what models may be made of it
     received_bytes: int = 0
     elapsed_s: float = 0.0
@@ -238,6 +239,7 @@ class PageUpdate:
     links: bytes | None = None  # as `learning.link_lists` has them; None: as before
     gist: tuple[int, int, int] | None = None  # of new content; see `crawler.control.gists`
     told_news: bool | None = None  # whether a feed listed pages that were not known
+    lasting: bool | None = None  # whether its server says that it holds for good; None: as before
 
 
 class ChangeKind(StrEnum):

@@ -51,6 +51,26 @@ def test_at_most_half_the_visits_go_to_versions_once_ten_were_visited_thrice() -
     assert plan.crawl_rates[:N_OLD].sum() <= 0.5 * plan.crawl_rates.sum()
 
 
+@pytest.mark.parametrize("visits", [1, 2])
+@pytest.mark.parametrize("n_changed", [0, 1])
+def test_three_visited_twice_are_enough_where_their_server_says_so(
+    visits: int, n_changed: int
+) -> None:
+    """For those of which it says so, not for those beside them; one that changed disproves it."""
+    believed = Believed(RevisitRules(), budget_per_s=1e-4, prior_rate_per_s=1e-6, prior_shape=0.5)
+    urls = [f"http://a.test/docs/{number}" for number in range(8)]
+    page = np.repeat(np.arange(8), visits - 1)
+    nothing = np.full(page.size, np.nan)
+    changed = page < n_changed
+    intervals_s = np.full(page.size, DAY_S)
+    told = (page, intervals_s, changed, nothing, nothing, urls, [True] * 4 + [False] * 4)
+    believed.learn(Evidence(np.arange(1, 9), *told))
+
+    expected = visits == 2 and not n_changed
+
+    assert believed.never_change(np.arange(1, 9)).tolist() == [expected] * 4 + [False] * 4
+
+
 @pytest.mark.parametrize(
     ("one", "other", "alike"),
     [

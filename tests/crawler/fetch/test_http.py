@@ -56,6 +56,24 @@ def test_what_is_no_normal_form_is_not_asked_for(url: str) -> None:
     assert told.value.kind == "url"
 
 
+def test_what_is_said_to_caches_is_kept() -> None:
+    """Of several such headers all, in order."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        said = b"Cache-Control: public\r\ncache-control: max-age=31536000, immutable\r\n"
+        writer.write(b"HTTP/1.1 200 OK\r\n" + said + b"Content-Length: 0\r\n\r\n")
+        writer.close()
+
+    async def main() -> FetchResponse:
+        server = await asyncio.start_server(answer, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        async with server, HttpFetcher(user_agent="test", allow_private=["127.0.0.1"]) as fetcher:
+            return await fetcher.fetch(f"http://127.0.0.1:{port}/")
+
+    assert asyncio.run(main()).cache_control == "public, max-age=31536000, immutable"
+
+
 def test_a_name_that_moves_inside_is_not_followed_there(monkeypatch: pytest.MonkeyPatch) -> None:
     """DNS rebinding: a public address first, a private one beside it, and then only that.
 

@@ -24,6 +24,9 @@ __all__ = ["Believed"]
 
 _PROVEN_PAGES: Final = 10  # of a kind of address, visited so often without a change: it has none
 _PROVEN_VISITS: Final = 3
+_PROMISED_PAGES: Final = 3  # as many where their servers say that they hold for good
+_PROMISED_VISITS: Final = 2
+_LASTING: Final = "!"  # before a kind of address: no address begins so
 _OCTAVES: Final = (-11, 13)  # of a prior of once in two weeks: from once in 80 years to 5 minutes
 
 
@@ -59,17 +62,22 @@ class Believed:
         self._half_lives = half_lives
         self._trust: dict[int, float] = {}
         self._visits = np.zeros((2, 0), np.int64)  # of each row: intervals told, changes in them
+        self._promised = np.zeros(
+            0, np.bool_
+        )  # of each row: its server says that it holds for good
         self._names: tuple[dict[str, int], dict[str, int]] = ({}, {})
 
     def learn(self, evidence: Evidence) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Learn pages anew; return their change rates, 1/s, and the errors of the logarithms."""
         control, rows = self.control_of(evidence.page_ids)
-        for level, (names, name_of) in enumerate(
-            zip(self._names, (host_of, group_of), strict=True)
-        ):
-            self.groups[level, rows] = [
-                names.setdefault(name_of(url), len(names)) for url in evidence.urls
-            ]
+        named, kinds = self._names
+        self.groups[0, rows] = [named.setdefault(host_of(url), len(named)) for url in evidence.urls]
+        lasting = evidence.lasting or [False] * rows.size
+        self.groups[1, rows] = [
+            kinds.setdefault(_LASTING * bool(lasts) + group_of(url), len(kinds))
+            for url, lasts in zip(evidence.urls, lasting, strict=True)
+        ]
+        self._promised[rows] = lasting
         n = rows.size
         told_of = np.bincount(evidence.page, minlength=n)
         moved = np.bincount(evidence.page, evidence.changed, minlength=n).astype(np.int64)
@@ -111,13 +119,17 @@ class Believed:
     def never_change(self, page_ids: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Tell which pages are of a kind of address of which none was ever seen to change.
 
-        Once ten of them were visited three times: what a version is called by holds for good.
+        Once ten of them were visited three times: what a version is called by holds for good. Pages
+        whose server says so are a kind of their own, of which three visited twice are enough.
         """
         _, rows = self.control_of(page_ids)
         group, n_groups = self.groups[1], int(self.groups[1].max(initial=-1)) + 1
-        known = np.bincount(group[self._visits[0] >= _PROVEN_VISITS - 1], minlength=n_groups)
-        moved = np.bincount(group, self._visits[1], minlength=n_groups)
-        return np.asarray(((known >= _PROVEN_PAGES) & (moved == 0))[group[rows]])
+        told, changes = self._visits
+        known = np.bincount(group[told >= _PROVEN_VISITS - 1], minlength=n_groups) >= _PROVEN_PAGES
+        promised = self._promised & (told >= _PROMISED_VISITS - 1)
+        known |= np.bincount(group[promised], minlength=n_groups) >= _PROMISED_PAGES
+        moved = np.bincount(group, changes, minlength=n_groups)
+        return np.asarray((known & (moved == 0))[group[rows]])
 
     def expect_births(self, new_pages: Mapping[int, NewPages]) -> None:
         """Go by what visits of pages are learned to bring that is new."""
@@ -152,4 +164,5 @@ class Believed:
         fresh = np.zeros((2, len(known) - self.groups.shape[1]), np.int64)
         self.groups = np.concatenate([self.groups, fresh], axis=1)
         self._visits = np.concatenate([self._visits, fresh], axis=1)
+        self._promised = np.append(self._promised, np.zeros(fresh.shape[1], np.bool_))
         return self._control, np.array(rows, np.int64)

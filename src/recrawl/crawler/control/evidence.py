@@ -20,6 +20,7 @@ class Evidence:
     signalled: NDArray[np.float64]  # (n_visits,) 1: a change was announced; nan: nothing ever is
     ages_s: NDArray[np.float64]  # (n_visits,) since the last change, as the server says; nan: not
     urls: Sequence[str]  # (n_pages,)
+    lasting: Sequence[bool] = ()  # (n_pages,) its server says that it holds for good; (): unknown
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -328,6 +328,7 @@ def _response(
         retry_after=_header(headers.get("Retry-After")),
         link=", ".join(headers.getall("Link", []))[:_MOST_LINK],
         robots_tag=", ".join(headers.getall("X-Robots-Tag", []))[:1000],
+        cache_control=", ".join(headers.getall("Cache-Control", []))[:1000],
         usage=_usage(headers),
         received_bytes=body.received,
         elapsed_s=time.perf_counter() - started,

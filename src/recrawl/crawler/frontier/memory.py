@@ -84,6 +84,7 @@ class _Page:
     crawl_rate: float | None = None
     importance: float | None = None
     importance_parts: str | None = None
+    is_lasting: bool = False
 
 
 @dataclass(slots=True)
@@ -458,6 +459,8 @@ class MemoryFrontier(Frontier):
             self._answer(page, visit)
             page.failures = update.failures
             page.etag, page.last_modified = update.etag, update.last_modified
+            if update.lasting is not None:
+                page.is_lasting = update.lasting
             page.signature, page.raw_hash = update.signature, update.raw_hash
             if visit.changed is not None or visit.outcome in (Outcome.NEW, Outcome.LISTING):
                 page.last_visit_s = visit.visited_at_s
@@ -529,6 +532,7 @@ class MemoryFrontier(Frontier):
             np.array([row[3] for row in rows], np.float64),
             np.array([row[4] for row in rows], np.float64),
             [self._pages[page_id].found.url for page_id in page_ids],
+            [self._pages[page_id].is_lasting for page_id in page_ids],
         )
 
     @override

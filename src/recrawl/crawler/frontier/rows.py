@@ -73,4 +73,5 @@ def page_row(update: PageUpdate) -> dict[str, Any]:
         "raw_hash": update.raw_hash,
         "title": update.title,
         "redirect_url": update.redirect_url,
+        "lasting": None if update.lasting is None else int(update.lasting),
     }

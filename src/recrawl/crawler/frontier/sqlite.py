@@ -573,7 +573,7 @@ class SqliteFrontier(Frontier):
         with translated(self._path):
             listed = {"page_ids": json.dumps(sorted(map(int, page_ids)))}
             rows = self._db.execute(self._q["evidence_urls"], listed).fetchall()
-            known, urls = zip(*rows, strict=True) if rows else ((), ())
+            known, urls, lasting = zip(*rows, strict=True) if rows else ((), (), ())
             page: list[int] = []
             intervals: list[float] = []
             changed: list[int] = []
@@ -596,6 +596,7 @@ class SqliteFrontier(Frontier):
             np.array(signalled, np.float64),
             np.array(ages, np.float64),
             urls,
+            lasting,
         )
 
     @override

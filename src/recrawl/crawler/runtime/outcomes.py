@@ -6,6 +6,7 @@ from http import HTTPStatus
 
 from recrawl.crawler.control.due_times import DueTimes
 from recrawl.crawler.control.lifecycle import is_removed, next_state
+from recrawl.crawler.control.promises import promise_of
 from recrawl.terms import FetchResponse, Lease, Outcome, PageState, PageUpdate, Visit
 
 __all__ = ["Finding", "disallowed", "removes", "update_of"]
@@ -88,6 +89,7 @@ def update_of(lease: Lease, finding: Finding, at_s: float, due_times: DueTimes) 
         title=finding.title,
         redirect_url=finding.redirect_url,
         told_news=finding.told_news,
+        lasting=None if response is None else promise_of(response),
     )
 
 

@@ -295,6 +295,21 @@ class FrontierSuite:
         assert list(evidence.urls) == [one.url]
         assert np.isnan(evidence.signalled).all(), "no sitemap says anything of it"
 
+    def test_what_a_server_promises_of_a_page_is_evidence(self, frontier: Frontier) -> None:
+        """Until it says something else; an answer that says nothing leaves it as it was."""
+        self._admitted(frontier, "/1")
+        for visited_s, said, expected in (
+            (10.0, None, False),
+            (30.0, True, True),
+            (50.0, None, True),
+            (70.0, False, False),
+        ):
+            (lease,) = self._leased(frontier, now_s=visited_s)
+            update = _update(lease, visited_s, Outcome.UNCHANGED, due_s=visited_s + 1)
+            frontier.complete([replace(update, lasting=said)])
+            evidence = frontier.evidence([lease.page_id])
+            assert [bool(lasts) for lasts in evidence.lasting] == [expected]
+
     def test_evidence_is_in_order_of_time(self, frontier: Frontier) -> None:
         """What forgets must know what came last; and it tells what a sitemap had announced."""
         self._admitted(frontier, "/1")

@@ -133,7 +133,8 @@ UPDATE page SET lease_token = NULL, leased_until_s = 0, tier = :tier, visits = v
     last_visit_s = coalesce(:told_s, last_visit_s), last_status = coalesce(:status, last_status),
     indexed_at_s = CASE WHEN :copied THEN :visited_at_s ELSE indexed_at_s END,
     etag = :etag, last_modified = :last_modified, signature = :signature, raw_hash = :raw_hash,
-    title = coalesce(:title, title), redirect_url = :redirect_url
+    title = coalesce(:title, title), redirect_url = :redirect_url,
+    is_lasting = coalesce(:lasting, is_lasting)
 WHERE id = :page_id AND lease_token = :token;
 
 -- A crawl rate of 0 has no interval of its own.
@@ -160,7 +161,7 @@ SELECT DISTINCT page_id FROM visit WHERE id > :since ORDER BY page_id;
 SELECT id FROM page WHERE last_visit_s IS NOT NULL ORDER BY id;
 
 -- name: evidence_urls
-SELECT id, url FROM page WHERE id IN (SELECT value FROM json_each(:page_ids)) ORDER BY id;
+SELECT id, url, is_lasting FROM page WHERE id IN (SELECT value FROM json_each(:page_ids)) ORDER BY id;
 
 -- name: last_visit_number
 SELECT coalesce(max(id), 0) FROM visit;

@@ -47,7 +47,8 @@ CREATE TABLE page (
     policy_memory BLOB, -- what the revisit policy keeps of the page
     importance REAL, -- by the evidence, of mean 1; the weight is this times that of its pattern
     importance_parts TEXT, -- JSON: what each source says of it; NULL: expected, not computed yet
-    found_on INTEGER -- the page whose visit found it first; NULL: none did, or nobody knows
+    found_on INTEGER, -- the page whose visit found it first; NULL: none did, or nobody knows
+    is_lasting INTEGER NOT NULL DEFAULT 0 -- 1: its server says that it holds for good
 ) STRICT;
 
 CREATE INDEX page_by_due ON page (host_id, tier, due_s);
