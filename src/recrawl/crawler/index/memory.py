@@ -3,9 +3,12 @@
 import re
 from collections import Counter
 from collections.abc import Iterable
+from operator import attrgetter
 
 from typing_extensions import override
 
+from recrawl.crawler.control.gists import content_hash
+from recrawl.crawler.index.copies import Found, Group, without_copies
 from recrawl.crawler.index.differences import difference, edit
 from recrawl.crawler.index.spelling import respelled
 from recrawl.crawler.ports import PageIndex
@@ -88,8 +91,16 @@ class MemoryIndex(PageIndex):
             if wanted and all(counts):
                 scored.append((sum(counts) / len(words), document))
         scored.sort(key=lambda pair: (-pair[0], pair[1].url))
-        page = scored[offset : offset + limit]
-        return len(scored), [_hit(document, score, wanted) for score, document in page]
+
+        def look(most: int) -> tuple[int, list[Found]]:
+            found = [
+                Found(score, content_hash(held.title, held.text), held)
+                for score, held in scored[:most]
+            ]
+            return len(scored), found
+
+        n, groups = without_copies(look, attrgetter("url", "text"), offset + limit)
+        return n, [_hit(group, wanted) for group in groups[offset:]]
 
     @override
     def misread(self, query: str) -> list[str]:
@@ -130,7 +141,8 @@ class _Words:
         return word
 
 
-def _hit(document: Document, score: float, wanted: list[str]) -> Hit:
+def _hit(group: Group, wanted: list[str]) -> Hit:
+    document, *others = sorted(group.held, key=lambda held: (len(held.url), held.url))
     lowered = document.text.lower()
     first = min((lowered.find(word) for word in wanted if word in lowered), default=0)
     start = max(0, first - 60)
@@ -141,6 +153,7 @@ def _hit(document: Document, score: float, wanted: list[str]) -> Hit:
         title=document.title,
         snippet=snippet,
         highlights=tuple(match.span() for match in found),
-        score=score,
+        score=group.score,
         fetched_at_s=document.fetched_at_s,
+        copies=tuple(held.url for held in others),
     )

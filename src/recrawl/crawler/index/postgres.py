@@ -7,12 +7,14 @@ An owner of shards writes and compares theirs; whoever searches sees all.
 import re
 from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
+from operator import itemgetter
 from typing import Any, Final
 
 import msgspec
 import psycopg
 from typing_extensions import override
 
+from recrawl.crawler.control.gists import content_hash
 from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.database.connections import (
     Connection,
@@ -23,6 +25,7 @@ from recrawl.crawler.database.connections import (
 )
 from recrawl.crawler.database.membership import Membership, fenced
 from recrawl.crawler.database.shards import shard_of
+from recrawl.crawler.index.copies import Found, Group, without_copies
 from recrawl.crawler.index.differences import difference, edit
 from recrawl.crawler.index.passages import best_passage
 from recrawl.crawler.index.queries import ReadQuery, Wanted, read_query
@@ -228,9 +231,7 @@ class PostgresIndex(PageIndex):
         read = read_query(query.replace("\0", " "))
         if not read.groups:
             return 0, []
-        values: dict[str, object] = {
-            "host": host, "since": fetched_since_s, "limit": limit, "offset": min(offset, 2**62),
-        }  # fmt: skip
+        values: dict[str, object] = {"host": host, "since": fetched_since_s}
         where = self._condition(read, values)
         if host is not None:
             where += " AND host = %(host)s"
@@ -243,11 +244,16 @@ class PostgresIndex(PageIndex):
             ranked = (
                 f"SELECT url, title, text, fetched_at_s, ts_rank('{_WEIGHTS}', words, {_ANY}, 1) + "
                 f"ts_rank('{_WEIGHTS}', stems, {self._any_stem()}, 1) AS score FROM document "
-                f"WHERE {where} ORDER BY score DESC, url LIMIT %(limit)s OFFSET %(offset)s"
+                f"WHERE {where} ORDER BY score DESC, url LIMIT %(limit)s"
             )
-            rows = self._db.execute(ranked.encode(), values).fetchall() if total else []
+
+            def look(most: int) -> tuple[int, list[Found]]:
+                rows = self._db.execute(ranked.encode(), values | {"limit": most}).fetchall()
+                return total, [Found(row[4], content_hash(row[1], row[2]), row) for row in rows]
+
+            n, found = without_copies(look, itemgetter(0, 2), min(offset, total) + limit)
         looked_for = _words_of(read)
-        return total, [_hit(row, looked_for) for row in rows]
+        return n, [_hit(group, looked_for) for group in found[min(offset, total) :]]
 
     def _any_stem(self) -> str:
         return f"plainto_tsquery('{self._stems}', %(all)s)"
@@ -355,9 +361,13 @@ def _words_of(read: ReadQuery) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _hit(row: tuple[Any, ...], looked_for: list[str]) -> Hit:
-    url, title, text, fetched_at_s, score = row
+def _hit(group: Group, looked_for: list[str]) -> Hit:
+    """Return the copy with the shortest address, with the addresses of the others."""
+    first, *others = sorted(group.held, key=lambda row: (len(row[0]), row[0]))
+    url, title, text, fetched_at_s, _ = first
     snippet = best_passage(text, looked_for)
     pattern = "|".join(rf"\b{re.escape(word[: max(len(word) - 2, 3)])}\w*" for word in looked_for)
     marks = re.finditer(pattern, snippet, re.IGNORECASE) if pattern else ()
-    return Hit(url, title, snippet, tuple(mark.span() for mark in marks), score, fetched_at_s)
+    highlights = tuple(mark.span() for mark in marks)
+    copies = tuple(str(row[0]) for row in others)
+    return Hit(url, title, snippet, highlights, group.score, fetched_at_s, copies)

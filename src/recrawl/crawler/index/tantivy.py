@@ -17,7 +17,7 @@ from typing_extensions import override
 from recrawl.crawler.control.gists import content_hash
 from recrawl.crawler.index.anchors import Anchors
 from recrawl.crawler.index.boilerplate import Boilerplate, without_lines
-from recrawl.crawler.index.copies import Group, without_copies
+from recrawl.crawler.index.copies import Found, Group, without_copies
 from recrawl.crawler.index.differences import difference, edit
 from recrawl.crawler.index.files import collect, mend_list, orphans, write_whole
 from recrawl.crawler.index.languages import AUTO, language_of
@@ -234,14 +234,26 @@ class TantivyIndex(PageIndex):
         host: str | None = None,
         fetched_since_s: float | None = None,
     ) -> tuple[int, list[Hit]]:
-        searcher = self._searcher()
+        searcher: Any = self._searcher()
         offset = min(offset, int(searcher.num_docs))
         question = self._ranking(searcher).read(read_query(query))
         if question is None:
             return 0, []
         narrowed = self._narrowed(question.ranked, host, fetched_since_s)
+
+        def look(most: int) -> tuple[int, list[Found]]:
+            answer = searcher.search(narrowed, limit=most, count=True)
+            held = [address for _, address in answer.hits]
+            contents = searcher.fast_field_values("content", held) if held else []
+            scores = (float(score) for score, _ in answer.hits)
+            return answer.count or 0, list(map(Found, scores, contents, held))
+
+        def read(address: Any) -> tuple[str, str]:
+            held = searcher.doc(address)
+            return str(held["url"][0]), str(held["text"][0])
+
         try:
-            n, found = without_copies(searcher, narrowed, offset + limit)
+            n, found = without_copies(look, read, offset + limit)
         except ValueError as error:  # of an index that was made without the age
             raise StateError(
                 f"index {self._directory} cannot be searched so ({error}); it was written by "
@@ -364,7 +376,7 @@ def _mark(path: Path) -> tuple[int, ...]:
 
 def _hit(searcher: tantivy.Searcher, group: Group, show: Snippets) -> Hit:
     """Return the copy with the shortest address, with the addresses of the others."""
-    documents = [searcher.doc(address) for address in group.addresses]
+    documents = [searcher.doc(address) for address in group.held]
     documents.sort(key=lambda held: (len(held["url"][0]), held["url"][0]))
     document = documents[0]
     snippet, highlights = show.of(str(document["text"][0]))

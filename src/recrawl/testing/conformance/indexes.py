@@ -136,6 +136,58 @@ class IndexSuite:
         assert index.search("story", fetched_since_s=7.0)[0] == 2
         assert index.search("story", host="a.test", fetched_since_s=7.0)[0] == 0
 
+    def test_one_page_at_several_addresses_is_one_result(self, index: PageIndex) -> None:
+        """The shortest address stands for all that say the same, on every page of results."""
+        text = " ".join(f"manifold word{number}" for number in range(60))
+        for path in ("/long/copy", "/copy", "/longer/copy"):
+            index.replace(Document(HOST + path, "Copies", text, 1.0, b"s"))
+        index.replace(Document(f"{HOST}/other", "Other", f"{text} else", 1.0, b"s"))
+        index.commit()
+
+        total, hits = index.search("manifold")
+        copies = {hit.url: hit.copies for hit in hits}
+        walked = [index.search("manifold", limit=1, offset=n)[1] for n in range(3)]
+
+        assert total == len(hits)
+        assert copies == {
+            f"{HOST}/copy": (f"{HOST}/long/copy", f"{HOST}/longer/copy"),
+            f"{HOST}/other": (),
+        }
+        assert [[hit.url for hit in page] for page in walked] == [[hit.url] for hit in hits] + [[]]
+
+    @pytest.mark.parametrize(
+        ("is_one", "path"),
+        [
+            (True, "/page?print=1"),
+            (True, "/page?x=1&sid=2"),
+            (False, "/other"),
+            (False, "/other?print=1"),
+        ],
+    )
+    def test_nearly_the_same_under_one_parameter_more_is_one_result(
+        self, index: PageIndex, is_one: bool, path: str
+    ) -> None:
+        """Elsewhere it may be another page that is like it."""
+        text = " ".join(f"manifold word{number}" for number in range(60))
+        index.replace(Document(f"{HOST}/page", "The page", text, 1.0, b"s"))
+        printed = f"{text} printed today"
+        index.replace(Document(HOST + path, "The page", printed, 1.0, b"s"))
+        index.commit()
+
+        total, hits = index.search("manifold")
+
+        assert total == len(hits) == (1 if is_one else 2)
+        assert not is_one or (hits[0].url, hits[0].copies) == (f"{HOST}/page", (HOST + path,))
+
+    def test_a_parameter_may_name_a_page(self, index: PageIndex) -> None:
+        """What says something else is a result of its own."""
+        for path, word in (("/page", "word"), ("/page?id=7", "thing")):
+            text = " ".join(f"manifold {word}{number}" for number in range(60))
+            index.replace(Document(HOST + path, "The page", text, 1.0, b"s"))
+        index.commit()
+
+        assert index.search("manifold")[0] == 2
+
     def test_a_misspelt_word_is_respelt(self, index: PageIndex) -> None:
         """Words that the index knows stay; what is like none of them finds no suggestion."""
         self._filled(index)
