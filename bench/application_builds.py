@@ -1,15 +1,13 @@
-"""Sites that documentation builders, a tracker and small scripts make, on 127.0.0.1.
+"""Sites that documentation builders and small scripts make, on 127.0.0.1.
 
 As :mod:`application_sites`: each is a context manager that yields a ``Site``. What PyPI has is
-found on the path: ``pip install sphinx mkdocs roundup``; so is Docusaurus, in ``node_modules/.bin``
+found on the path: ``pip install sphinx mkdocs``; so is Docusaurus, in ``node_modules/.bin``
 of wherever ``npm install @docusaurus/core @docusaurus/preset-classic react react-dom`` was said.
 """
 
 import contextlib
-import os
 import re
 import shutil
-import subprocess
 import sys
 import threading
 import time
@@ -18,14 +16,16 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from application_sites import Missing, Site, free_port, needs, open_folders, quiet, server
+from application_sites import (
+    Site,
+    free_port,
+    needs,
+    paragraph,
+    quiet,
+    server,
+)
 
 PER_PAGE = 10
-
-
-def _paragraph(number: int, more: str) -> str:
-    words = " ".join(f"word{number * 7919 + place}" for place in range(12))
-    return f"The manifold text of page {number}, about {words}. {more}"
 
 
 @contextlib.contextmanager
@@ -50,7 +50,7 @@ def sphinx(folder: Path, n_pages: int) -> Iterator[Site]:
     def write(number: int, more: str) -> None:
         title = f"Page {number}"
         (source / f"page{number}.rst").write_text(
-            f"{title}\n{'=' * len(title)}\n\n{_paragraph(number, more)}\n\n"
+            f"{title}\n{'=' * len(title)}\n\n{paragraph(number, more)}\n\n"
             f".. index:: thing{number}\n\nSee :doc:`page{(31 * number + 7) % n_pages}`.\n"
         )
 
@@ -89,7 +89,7 @@ def mkdocs(folder: Path, n_pages: int) -> Iterator[Site]:
     def write(number: int, more: str) -> None:
         see = f"[see](page{(31 * number + 7) % n_pages}.md)"
         (source / f"page{number}.md").write_text(
-            f"# Page {number}\n\n{_paragraph(number, more)}\n\n{see}\n"
+            f"# Page {number}\n\n{paragraph(number, more)}\n\n{see}\n"
         )
 
     for number in range(n_pages):
@@ -140,7 +140,7 @@ def docusaurus(folder: Path, n_pages: int) -> Iterator[Site]:
     def write(number: int, more: str) -> None:
         see = f"[see](page{(31 * number + 7) % n_pages}.md)"
         (source / f"page{number}.md").write_text(
-            f"# Page {number}\n\n{_paragraph(number, more)}\n\n{see}\n"
+            f"# Page {number}\n\n{paragraph(number, more)}\n\n{see}\n"
         )
 
     for number in range(n_pages):
@@ -177,63 +177,6 @@ def docusaurus(folder: Path, n_pages: int) -> Iterator[Site]:
 # -- a tracker --
 
 
-@contextlib.contextmanager
-def roundup(folder: Path, n_pages: int) -> Iterator[Site]:
-    """Roundup on SQLite: issues, each with a message and a history."""
-    needs("roundup-admin", "roundup-server")
-    tracker, port, log = folder / "tracker", free_port(), folder / "server.log"
-    admin = ["roundup-admin", "-i", tracker]
-    quiet([*admin, "install", "classic", "anydbm"])
-    config = tracker / "config.ini"
-    home = f"http://127.0.0.1:{port}/tracker/"
-    text = re.sub(r"^#? *web *=.*$", f"web = {home}", config.read_text(), flags=re.MULTILINE)
-    text = re.sub(r"^#? *backend *=.*$", "backend = sqlite", text, flags=re.MULTILINE)
-    text = re.sub(r"^#? *domain *=.*$", "domain = site.test", text, flags=re.MULTILINE)
-    text = re.sub(r"^#?admin_email =.*$", "admin_email = a@site.test", text, flags=re.MULTILINE)
-    config.write_text(text)
-    quiet([*admin, "initialise", "a-long-passphrase-9"])
-
-    def tell(number: int, more: str) -> str:
-        return f"title='Manifold issue {number}, {_paragraph(number, more)[:120]}'"
-
-    made = "".join(f"create issue {tell(number, '')}\n" for number in range(n_pages)) + "commit\n"
-    done = subprocess.run(
-        [str(one) for one in admin], input=made, text=True, capture_output=True, check=False
-    )
-    if done.returncode:
-        raise Missing(f"roundup-admin: {done.stderr[-300:]}")
-
-    def edit(number: int) -> str:
-        title = f"title='Manifold issue {number}, edited at {time.time():.3f}'"
-        subprocess.run(
-            [str(one) for one in admin],
-            input=f"set issue{number + 1} {title}\ncommit\n",
-            text=True,
-            capture_output=True,
-            check=True,
-        )
-        return f"/tracker/issue{number + 1}"
-
-    page = re.compile(r"/tracker/issue\d+")
-    way = re.compile(r"/tracker/(issue(\?.*@startwith=\d+.*)?)?")
-    command = ["roundup-server", "-p", str(port), "-n", "127.0.0.1"]
-    if os.geteuid() == 0:  # which it refuses to run as
-        subprocess.run(["chown", "-R", "www-data", str(folder)], check=True)
-        open_folders(folder)
-        command += ["-u", "www-data"]
-    command.append(f"tracker={tracker}")
-    with server(command, port, log):
-        yield Site(
-            home,
-            log,
-            lambda url: page.fullmatch(url) is not None,
-            n_pages,
-            "manifold",
-            edit,
-            lambda url: way.fullmatch(url) is not None,
-        )
-
-
 # -- by small scripts --
 
 
@@ -256,7 +199,7 @@ def blog(folder: Path, n_pages: int) -> Iterator[Site]:
         )
 
     def post(number: int, more: str) -> None:
-        put(path(number), f"Post {number}", f"<h1>Post {number}</h1><p>{_paragraph(number, more)}")
+        put(path(number), f"Post {number}", f"<h1>Post {number}</h1><p>{paragraph(number, more)}")
 
     def listed(base: str, numbers: list[int]) -> None:
         for first in range(0, len(numbers), PER_PAGE):
@@ -323,7 +266,7 @@ def facets(folder: Path, n_pages: int) -> Iterator[Site]:
         found = re.fullmatch(r"/things/(\d+)", parts.path)
         if found and int(found[1]) in texts:
             number = int(found[1])
-            body = _paragraph(number, texts[number])
+            body = paragraph(number, texts[number])
             return 200, f"<title>Thing {number}</title><main><h1>{number}</h1><p>{body}</main>"
         return 404, "none"
 
@@ -379,4 +322,4 @@ def _answering(answer: Callable[[str], tuple[int, str]], log: Path) -> Iterator[
             running.shutdown()
 
 
-BUILDS = {one.__name__: one for one in (sphinx, mkdocs, docusaurus, roundup, blog, facets)}
+BUILDS = {one.__name__: one for one in (sphinx, mkdocs, docusaurus, blog, facets)}

@@ -106,6 +106,12 @@ def php(
     return server(command, port, log, PHP_CLI_SERVER_WORKERS="2", **environment)
 
 
+def paragraph(number: int, more: str) -> str:
+    """Return text that only one page has."""
+    words = " ".join(f"word{number * 7919 + place}" for place in range(12))
+    return f"The manifold text of page {number}, about {words}. {more}"
+
+
 def _linked(number: int, n_pages: int) -> list[int]:
     return [(31 * number + 7) % n_pages, (number + 1) % n_pages]
 

@@ -3,8 +3,8 @@
     python bench/applications.py [NAME ...] [--pages 100] [--later 120]
 
 DokuWiki, MediaWiki on SQLite, WordPress on MariaDB, gitweb and cgit, listings of Apache and nginx,
-as Debian packages them; builds of Sphinx, MkDocs and Docusaurus, Roundup, as PyPI and npm have
-them; a blog and a list in facets by small scripts: filled, crawled once, then crawled on while
+as Debian packages them; builds of Sphinx, MkDocs and Docusaurus, Roundup and Trac, as PyPI and npm
+have them; a blog and a list in facets by small scripts: filled, crawled once, crawled on while
 pages are edited through the application. What is not installed is skipped.
 
 Bars: every content page is fetched and found; at most 15 % of the requests of the first pass go to
@@ -25,8 +25,9 @@ from pathlib import Path
 
 from application_builds import BUILDS
 from application_sites import APPLICATIONS, Missing, Site
+from application_trackers import TRACKERS
 
-SITES = {**APPLICATIONS, **BUILDS}
+SITES = {**APPLICATIONS, **BUILDS, **TRACKERS}
 RUN = [sys.executable, "-m", "recrawl"]
 WASTE, CHANGING = 0.15, 0.80
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from recrawl.crawler.control.doubts import continues, is_doubted, page_of_version
-from recrawl.crawler.control.gists import gist, is_list, is_near
+from recrawl.crawler.control.gists import gist, is_list, is_near, nearly_same
 from recrawl.crawler.control.yields import AddressYields
 from recrawl.terms import Lease, Outcome, PageState, PageUpdate, Visit
 
@@ -256,6 +256,10 @@ def test_a_variant_that_says_nearly_the_same_brings_nothing() -> None:
         (True, "/wp-login.php"),
         (True, "/account/sign-in"),
         (True, "/pool/a.tar.gz"),
+        (True, "/trac/prefs/advanced"),
+        (True, "/wiki/Start?version=7"),
+        (False, "/docs/install?version=7.2"),
+        (False, "/docs/prefsets"),
         (True, f"/commit/{'0a' * 20}"),
         (False, "/wiki/Specialities"),
         (False, "/docs/login-and-logout"),
@@ -429,3 +433,14 @@ def test_a_list_says_what_its_links_say(text: str, anchors: list[str], listed: b
 def test_a_list_goes_on_where_one_number_is_larger(query: str, other: str, on: bool) -> None:
     """Then it has led to something, though all that it lists is known."""
     assert continues(f"{A}/things?{query}", f"{A}/things?{other}") is on
+
+
+def test_texts_at_hand_are_compared_word_by_word() -> None:
+    """But for what stands in the address, and for how long ago something was."""
+    words, name = [f"word{number}" for number in range(12)], "0a1b2c3d" * 5
+    text = " ".join(words)
+    url = f"{A}/commit/?id={name}"
+    assert nearly_same(text, f"{name} tree={name} {text}", url)
+    assert nearly_same(f"{text} 5 minutes ago", f"an hour ago {text.upper()} more", url)
+    assert not nearly_same(text, f"{text} with some more words", url)
+    assert not nearly_same("too short", "too short", url)

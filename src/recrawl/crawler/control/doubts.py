@@ -34,7 +34,7 @@ _DOUBTS: Final = re.compile(
           |mediamanager|export_\w+|backlink|draft|preview|print|printable|email|share|raw|info|delete
           |protect|watch|unwatch|purge|credits|blame|snapshot|patch|log|shortlog|rss|atom|subscribe
           |1|yes|true|asc|desc|[\w%/.:+-]*)
-        |C=[NMSD]|O=[AD]
+        |C=[NMSD]|O=[AD]|version=\d+
         |[^=&;]{1,40}=)(?:$|[&;])  # a parameter without a value asks for what is there without it
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -44,7 +44,7 @@ _PLACES: Final = re.compile(
     r"""(?:/|[?&;][\w-]{1,40}=)
         (?:special(?::|%3a)|(?:wp-)?(?:admin|login)(?:\.\w+)?(?:/|$)
           |(?:log|sign)[-_]?(?:in|up|out)(?:\.\w+)?(?:/|$)|register(?:\.\w+)?(?:/|$)
-          |(?:lost-?password|cart|basket|checkout)(?:\.\w+)?(?:/|$))""",
+          |(?:lost-?password|pref(?:erence)?s|cart|basket|checkout)(?:\.\w+)?(?:/|$))""",
     re.VERBOSE | re.IGNORECASE,
 )
 # Another view of what a page shows: its history, its differences, its source, a form to change it.

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import xxhash
 
-__all__ = ["Gist", "content_hash", "gist", "is_list", "is_near"]
+__all__ = ["Gist", "content_hash", "gist", "is_list", "is_near", "nearly_same"]
 
 _FEW_WORDS: Final = 10  # texts of fewer are alike by chance
 _NAMES: Final = re.compile(r"[^\w]+|_")
@@ -18,6 +18,10 @@ _SIGNS: Final = ".,:;!?()[]'\""
 _MOST: Final = 50_000  # characters that count
 _VARIED: Final = 0.25  # of the words differ: below, their order is what a text says
 _LIST: Final = 0.7  # of the words of a list are in links
+_AGE: Final = re.compile(
+    r"\b(?:\d{1,4}|an?|one) (?:second|sec|minute|min|hour|hr|day|week|month|year)s? ago\b"
+)
+_SHARED: Final = 5 / 6
 _NEAR: Final = 12  # bits of 64 in which texts differ that share five words of six
 
 
@@ -43,17 +47,12 @@ def gist(text: str, url: str) -> Gist:
     A page that says its own name and else what another says ("no changes of NAME", "log in to edit
     NAME") is a copy, unless few other words remain. O(n log n) in the words.
     """
-    words = text[:_MOST].casefold().split()
+    words = _words(text)
     counts = Counter(words)
     if len(counts) < _VARIED * len(words):  # few words, again and again: their order counts
         mark = hash(tuple(words))
         return Gist(mark, mark)
-    names = _NAMES.split(url.casefold())
-    short = {name for name in names if 0 < len(name) < _SHORT}
-    long = dict.fromkeys(name for name in names if len(name) >= _SHORT)
-    others = [word for word in counts if word.strip(_SIGNS) not in short]
-    for name in list(long)[-_MOST_NAMES:]:
-        others = [word for word in others if name not in word]
+    others = _nameless(counts, url)
     same = hash(frozenset(counts.items()))
     if len(others) < _FEW_WORDS:
         return Gist(same, same, _near(list(counts)) if len(counts) >= _FEW_WORDS else 0)
@@ -68,13 +67,19 @@ def content_hash(title: str, text: str) -> int:
     A listing says the same however it is sorted; a table of ones and zeros does not: where fewer
     than a quarter of the words differ, their order counts.
     """
-    words = text[:_MOST].casefold().split()
+    words = _words(text)
     if len(words) < _FEW_WORDS:
         return 0
     if len(set(words)) >= _VARIED * len(words):
         words.sort()
     said = f"{title.casefold()}\n{' '.join(words)}"
     return xxhash.xxh3_64_intdigest(said.encode("utf-8", "replace"))
+
+
+def _words(text: str) -> list[str]:
+    """Return the words but how long ago something was: a copy that was fetched later says more."""
+    said = text[:_MOST].casefold()
+    return (_AGE.sub(" ", said) if " ago" in said else said).split()
 
 
 def is_list(text: str, anchors: Iterable[str]) -> bool:
@@ -87,6 +92,26 @@ def is_list(text: str, anchors: Iterable[str]) -> bool:
 def is_near(one: int, other: int) -> bool:
     """Tell whether two texts nearly say the same, by :attr:`Gist.near`."""
     return one != 0 and other != 0 and (one ^ other).bit_count() <= _NEAR
+
+
+def nearly_same(one: str, other: str, url: str) -> bool:
+    """Tell whether two texts share five words of six, but those that stand in an address.
+
+    For two texts that are at hand; many are compared by :attr:`Gist.near`.
+    """
+    some, more = (set(_nameless(dict.fromkeys(_words(text)), url)) for text in (one, other))
+    return len(some & more) >= max(_SHARED * len(some | more), _FEW_WORDS)
+
+
+def _nameless(words: Iterable[str], url: str) -> list[str]:
+    """Return the words but those that stand in an address."""
+    names = _NAMES.split(url.casefold())
+    short = {name for name in names if 0 < len(name) < _SHORT}
+    long = dict.fromkeys(name for name in names if len(name) >= _SHORT)
+    others = [word for word in words if word.strip(_SIGNS) not in short]
+    for name in list(long)[-_MOST_NAMES:]:
+        others = [word for word in others if name not in word]
+    return others
 
 
 def _near(words: list[str]) -> int:

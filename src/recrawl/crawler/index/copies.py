@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from recrawl.crawler.control.doubts import less_specific
-from recrawl.crawler.control.gists import gist, is_near
+from recrawl.crawler.control.gists import nearly_same
 
 __all__ = ["Found", "Group", "without_copies"]
 
@@ -76,9 +76,9 @@ def _with_variants(read: _Read, groups: list[Group]) -> list[Group]:
     for url, place in places.items():
         for base in less_specific(url) if "?" in url else ():
             first, later = sorted((place, places.get(base, place)))
-            if first < later and first in leads and later in leads:
-                near = [gist(text, url).near for url, text in (pages[first], pages[later])]
-                if is_near(*near):
-                    groups[first].held += groups[later].held
-                    del leads[later]
+            is_open = first < later and first in leads and later in leads
+            # What stands in the longer address is its name: the other one may show it too.
+            if is_open and nearly_same(pages[first][1], pages[later][1], url):
+                groups[first].held += groups[later].held
+                del leads[later]
     return [groups[place] for place in leads]

@@ -139,8 +139,9 @@ class IndexSuite:
     def test_one_page_at_several_addresses_is_one_result(self, index: PageIndex) -> None:
         """The shortest address stands for all that say the same, on every page of results."""
         text = " ".join(f"manifold word{number}" for number in range(60))
-        for path in ("/long/copy", "/copy", "/longer/copy"):
-            index.replace(Document(HOST + path, "Copies", text, 1.0, b"s"))
+        for n, path in enumerate(("/long/copy", "/copy", "/longer/copy")):
+            written = f"{text} Written {n} minutes ago."
+            index.replace(Document(HOST + path, "Copies", written, float(n), b"s"))
         index.replace(Document(f"{HOST}/other", "Other", f"{text} else", 1.0, b"s"))
         index.commit()
 
@@ -178,6 +179,16 @@ class IndexSuite:
 
         assert total == len(hits) == (1 if is_one else 2)
         assert not is_one or (hits[0].url, hits[0].copies) == (f"{HOST}/page", (HOST + path,))
+
+    def test_a_version_and_the_page_that_shows_it_are_one_result(self, index: PageIndex) -> None:
+        """Both say which it is; in its address alone that is its name."""
+        name, text = "0a1b2c3d" * 5, " ".join(f"manifold word{number}" for number in range(8))
+        said = f"commit {name} tree {name} {text}"
+        for path, more in (("/commit/", "Latest"), (f"/commit/?id={name}", "Chosen")):
+            index.replace(Document(HOST + path, "The commit", f"{said} {more}", 1.0, b"s"))
+        index.commit()
+
+        assert [hit.url for hit in index.search("manifold")[1]] == [f"{HOST}/commit/"]
 
     def test_a_parameter_may_name_a_page(self, index: PageIndex) -> None:
         """What says something else is a result of its own."""
