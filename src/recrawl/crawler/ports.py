@@ -370,9 +370,9 @@ class Frontier(Protocol):
     ) -> list[Lease]:
         """Hand out up to ``limit`` pages of a host due by ``due_by_s``, earliest due first.
 
-        Pages that somebody asked for come before all others. While both wait, ``discovery_share``
-        of the rest are pages never visited; where that is None, those come first whose visit now is
-        worth most by ``worth``, and of pages never visited those of greatest weight. The leases
+        Pages that somebody asked for come before all others, and of pages never visited those of
+        greatest weight. While both wait, ``discovery_share`` of the rest are pages never visited;
+        where that is None, those come first whose visit now is worth most by ``worth``. The leases
         lapse at ``until_s``; a lease that lapsed before ``now_s`` binds no more.
         """
         ...

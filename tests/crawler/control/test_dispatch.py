@@ -198,7 +198,7 @@ def test_the_budget_makes_everybody_wait() -> None:
     assert isinstance(made.pick(NOW_S), Fetch)
     assert made.pick(NOW_S) == Wait(NOW_S + 0.5)
     known(made, 9, NOW_S - 99.0)
-    assert made.pick(NOW_S) == Refill(9, 64)
+    assert made.pick(NOW_S) == Refill(9, 4)
     assert isinstance(made.pick(NOW_S + 0.5), Fetch)
 
 
@@ -295,14 +295,24 @@ def test_a_single_pass_leaves_later_pages_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expected", "delay_s", "rate", "lease_s"),
-    [(64, 0.0, 1e4, 600.0), (30, 10.0, 1e4, 600.0), (30, 0.0, 0.1, 600.0), (1, 1e4, 1e4, 600.0)],
+    ("expected", "delay_s", "rate", "lease_s", "hosts"),
+    [
+        (64, 0.0, 1e4, 600.0, 1),
+        (8, 0.5, 1e4, 600.0, 1),
+        (50, 0.5, 1e4, 600.0, 100),
+        (1, 0.0, 0.1, 600.0, 1),
+        (30, 10.0, 1e4, 600.0, 4_000),
+        (30, 0.0, 0.1, 600.0, 4_000),
+        (1, 1e4, 1e4, 600.0, 4_000),
+    ],
 )
-def test_no_more_is_leased_ahead_than_half_a_lease_can_fetch(
-    expected: int, delay_s: float, rate: float, lease_s: float
+def test_little_is_leased_at_once_where_hosts_are_few_and_never_more_than_half_a_lease_can_fetch(
+    expected: int, delay_s: float, rate: float, lease_s: float, hosts: int
 ) -> None:
-    """By the slower of host and budget, and never nothing."""
+    """What is found meanwhile may be worth more; by the slower of host and budget."""
     made = dispatcher(rate=rate, delay_s=delay_s, lease_s=lease_s)
+    for number in range(2, hosts + 1):
+        known(made, number, NOW_S + 1.0)
     known(made, 1)
 
     assert made.pick(NOW_S) == Refill(1, expected)
@@ -451,13 +461,13 @@ def test_a_lease_that_lapsed_while_its_host_waited_for_the_budget_is_not_used() 
     known(made, 1, due_s=NOW_S + 900.0)
     early = replace(lease(1, 1, due_s=NOW_S + 500.0), last_visit_s=NOW_S - 10.0, tier=9)
     made.budget.spend(NOW_S)
-    assert made.pick(NOW_S) == Refill(1, 3, is_ahead=True)
+    assert made.pick(NOW_S) == Refill(1, 1, is_ahead=True)
     made.stock_ahead(1, [early], until_s=NOW_S + 50.0, from_s=inf)
     assert isinstance(made.pick(NOW_S), Wait)
 
     later = made.pick(NOW_S + 100.0)
 
-    assert later == Refill(1, 3, is_ahead=True)
+    assert later == Refill(1, 1, is_ahead=True)
     made.stock_ahead(1, [], until_s=NOW_S + 150.0, from_s=inf)
     assert made.pick(NOW_S + 101.0) == Wait(NOW_S + 500.0)
 

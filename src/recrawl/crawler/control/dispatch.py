@@ -38,6 +38,9 @@ __all__ = ["AskRobots", "Dispatcher", "Fetch", "Refill", "Task", "Wait"]
 
 
 _DAY_S: Final = 86_400.0
+_STOCK: Final = 64  # pages of a host that are leased at once, at most
+_STOCK_S: Final = 4.0  # for so long, where hosts are few
+_REFILLS_PER_S: Final = 4.0  # of all hosts
 _AHEAD: Final = (
     16  # pages that are leased ahead of their time at once: while they wait, worth moves
 )
@@ -375,8 +378,14 @@ class Dispatcher:
     # -- inside --
 
     def _stock_limit(self, queue: HostQueue) -> int:
+        """Return how many pages of a host are leased at once.
+
+        What is leased is chosen: a page found meanwhile, of however much more worth, comes after.
+        So few are where hosts are few, and refills cost next to nothing.
+        """
         pace_s = max(queue.politeness.delay_s, 1.0 / self.budget.rate_per_s, 0.01)
-        return int(min(max(0.5 * self.lease_s / pace_s, 1), 64))
+        span_s = min(max(_STOCK_S, len(self._hosts) / _REFILLS_PER_S), 0.5 * self.lease_s)
+        return int(min(max(span_s / pace_s, 1), _STOCK))
 
     def _changed(self, queue: HostQueue) -> None:
         queue.version += 1

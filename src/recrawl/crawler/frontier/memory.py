@@ -266,8 +266,8 @@ class MemoryFrontier(Frontier):
         asked = [page for page in due if page.tier == ASKED][:limit]
         new = [page for page in due if page.tier == NEW]
         old = [page for page in due if page.tier > NEW]
+        new.sort(key=lambda page: (-page.weight, page.due_s))
         if discovery_share is None and worth is not None:
-            new.sort(key=lambda page: (-page.weight, page.due_s))
             # As many of each as a durable frontier looks at.
             first = new[:limit]
             known = {page.page_id for page in first}

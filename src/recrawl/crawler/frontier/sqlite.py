@@ -315,7 +315,7 @@ class SqliteFrontier(Frontier):
             due = [
                 row
                 for tier in sorted(self._tiers_of(host_id))
-                for row in self._due_of(tier, bounds, by_weight=discovery_share is None)
+                for row in self._due_of(tier, bounds, by_worth=discovery_share is None)
             ]
             asked = [row for row in due if row[_TIER] == ASKED][:limit]
             new = [row for row in due if row[_TIER] == NEW]
@@ -335,12 +335,16 @@ class SqliteFrontier(Frontier):
             return self._take(rows, host_id, until_s)
 
     def _due_of(
-        self, tier: int, bounds: dict[str, Any], *, by_weight: bool
+        self, tier: int, bounds: dict[str, Any], *, by_worth: bool
     ) -> Iterator[tuple[Any, ...]]:
-        """Yield the first pages of a queue that are due, those of most weight as well."""
-        if tier == NEW and by_weight:
+        """Yield the first pages of a queue that are due; of those never visited by their weight.
+
+        What a first visit is worth grows while it waits, so by worth the first due are as well.
+        """
+        if tier == NEW:
             yield from self._db.execute(self._q["due_new"], bounds)
-        yield from self._db.execute(self._q["due"], bounds | {"tier": tier})
+        if tier != NEW or by_worth:
+            yield from self._db.execute(self._q["due"], bounds | {"tier": tier})
 
     @override
     def lease_ahead(

@@ -1,13 +1,14 @@
 """Keeps the importance of pages: rarely computed, beside the crawl, from what its state holds."""
 
 import json
+from dataclasses import replace
 from math import inf, nan
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.crawler.control.importance import ExpectedImportance
+from recrawl.crawler.control.importance import ExpectedImportance, share_before_visit
 from recrawl.crawler.control.urls import folder_of, host_of
 from recrawl.crawler.ports import Offload
 from recrawl.crawler.runtime.parts import Rules, World
@@ -32,7 +33,7 @@ class _Known:
 
     def __init__(self) -> None:
         self.urls: list[str] = []
-        self._pieces: list[tuple[list[int], list[bool], list[bool], list[float]]] = []
+        self._pieces: list[tuple[list[int], list[bool], list[bool], list[float], list[float]]] = []
         self._hosts: dict[str, int] = {}
         self._folders: dict[str, int] = {}
         self._places: list[tuple[int, int]] = []
@@ -46,6 +47,10 @@ class _Known:
                 [state in _ALIVE for *_, state, _ in rows],
                 [state is PageState.INDEXED for *_, state, _ in rows],
                 [nan if before is None else before for *_, before in rows],
+                [
+                    share_before_visit(url) if state is PageState.DISCOVERED else 1.0
+                    for _, _, url, state, _ in rows
+                ],
             )
         )
         hosts, folders = self._hosts, self._folders
@@ -59,11 +64,12 @@ class _Known:
 
     def close(self) -> None:
         """Put the rows together."""
-        ids, alive, indexed, before = zip(*self._pieces, strict=True)
+        ids, alive, indexed, before, share = zip(*self._pieces, strict=True)
         self.ids = np.concatenate([np.array(one, np.int64) for one in ids])
         self.alive = np.concatenate([np.array(one, np.bool_) for one in alive])
         self.indexed = np.concatenate([np.array(one, np.bool_) for one in indexed])
         self.before = np.concatenate([np.array(one, np.float64) for one in before])
+        self.share = np.concatenate([np.array(one, np.float64) for one in share])
         self.hosts, self.folders = np.array(self._places, np.int64).reshape(-1, 2).T
         self._pieces, self._places = [], []
 
@@ -185,7 +191,9 @@ class ImportanceKeeper:
 
     async def _write(self, known: _Known, found: Importance) -> None:
         self._expected.learn(*await self._on_plan(known.means, found.worths))
-        moved = np.flatnonzero(~(np.abs(found.worths - known.before) <= _MOVED * known.before))
+        worths = found.worths * known.share
+        moved = np.flatnonzero(~(np.abs(worths - known.before) <= _MOVED * known.before))
+        found = replace(found, worths=worths)
         for first in range(0, moved.size, _BATCH):
             rows = moved[first : first + _BATCH]
             told = await self._on_plan(self._told, known, found, rows)

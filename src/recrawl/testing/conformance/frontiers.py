@@ -775,6 +775,27 @@ class FrontierSuite:
 
         assert [lease.url[-2:] for lease in leases] == ["/b", "ld", "/a"]
 
+    @pytest.mark.parametrize("share", [0.5, 1.0, None])
+    def test_of_pages_never_visited_those_of_most_weight_come_first(
+        self, frontier: Frontier, share: float | None
+    ) -> None:
+        """Then those that were found first, whatever share of the visits is theirs."""
+        paths = {"/a": 1.0, "/b": 0.25, "/c": 5.0, "/d": 1.0}
+        frontier.admit([_found(path, weight=weight) for path, weight in paths.items()], 1.0, ANY)
+        frontier.admit([_found("/e", weight=1.0)], 2.0, ANY)
+
+        leases = frontier.lease(
+            frontier.hosts()[0].host_id,
+            limit=4,
+            due_by_s=30.0,
+            now_s=30.0,
+            until_s=99.0,
+            discovery_share=share,
+            worth=lambda lease, _: lease.weight,
+        )
+
+        assert [lease.url[-2:] for lease in leases] == ["/c", "/a", "/d", "/e"]
+
     def test_depths_are_counted_by_host(self, frontier: Frontier) -> None:
         """With how many of the pages there were visited."""
         frontier.admit([_found("/"), _found("/a", depth=1), _found("/b", depth=1)], 0.0, ANY)
