@@ -8,6 +8,7 @@ import contextlib
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -83,7 +84,11 @@ def server(command: list[str], port: int, log: Path, **environment: str) -> Iter
     """Run a server until the block ends."""
     with log.open("ab") as out:
         running = subprocess.Popen(
-            command, stdout=out, stderr=out, env={**os.environ, **environment}
+            command,
+            stdout=out,
+            stderr=out,
+            env={**os.environ, **environment},
+            start_new_session=True,
         )
         try:
             for _ in range(200):
@@ -94,7 +99,8 @@ def server(command: list[str], port: int, log: Path, **environment: str) -> Iter
                 time.sleep(0.1)
             yield
         finally:
-            running.terminate()
+            with contextlib.suppress(ProcessLookupError):  # its workers as well
+                os.killpg(running.pid, signal.SIGTERM)
             running.wait()
 
 
