@@ -247,6 +247,7 @@ class ChangeKind(StrEnum):
     CHANGED = "changed"
     MOVED = "moved"  # it is gone, and another address has taken its place
     REMOVED = "removed"
+    IMPORTANCE = "importance"  # the copy is as it was; its page is worth more or less
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +257,9 @@ class Change:
     ``seq`` grows from entry to entry, ``version`` from entry to entry of one page. ``title`` and
     ``fetched_at_s`` are None where a copy was only found again after an unplanned end. ``why`` is
     the state of a page that is removed; ``edit`` a unified diff to the copy before, cut where it is
-    long. Entries that are not ``is_latest`` were overtaken by a later one of their page.
+    long. Entries that are not ``is_latest`` were overtaken by a later one of their page; what only
+    says a new importance overtakes nothing but its like. ``importance`` is the page's weight, 1 on
+    average; None where the feed was not asked to say it.
     """
 
     seq: int
@@ -274,6 +277,7 @@ class Change:
     why: str | None = None
     edit: str | None = None
     is_latest: bool = True
+    importance: float | None = None
 
     @property
     def is_removal(self) -> bool:

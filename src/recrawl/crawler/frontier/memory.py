@@ -756,7 +756,7 @@ def _copy(page: _Page) -> Copy:
     is_held = page.found.kind is Kind.PAGE and page.state in KEEPS
     moved_to = page.last.redirect_url if page.last else None
     held = page.signature if is_held else None
-    return Copy(page.page_id, page.found.url, page.state, held, moved_to)
+    return Copy(page.page_id, page.found.url, page.state, held, moved_to, page.weight)
 
 
 def _lease(page: _Page) -> Lease:

@@ -270,6 +270,8 @@ class Crawl:
     async def prepare(self) -> Mended:
         """Make index and state agree, learn the hosts, admit the seeds; return what was mended."""
         world = self.world
+        if self.rules.feed_importance:
+            world.frontier.feed.say_importance()
         mended = await world.on_state(recover, world.frontier, world.index, self.started_s)
         if self._once:
             make_due = partial(world.frontier.make_due, visited_before_s=self._since_s)

@@ -109,6 +109,7 @@ class Rules:
         loop, pages, or characters of text
     patience_s : what is not read within so many seconds of the loop is read beside the rest
     feed_keep_s : for so long the feed keeps every entry; of what is older the latest of each page
+    feed_importance : whether the feed tells what pages are worth, and when that has changed
     keep_visits_s : visits that are older are forgotten, but for the latest 100 of each page
     flush_s : longest wait of a visit before it is written, in seconds of the loop
     """
@@ -139,6 +140,7 @@ class Rules:
     commit_pages: int = 1024
     commit_characters: int = 32 * 1024 * 1024
     feed_keep_s: float = 30 * 86_400.0
+    feed_importance: bool = False
     keep_visits_s: float = inf
     flush_s: float = 0.25
     patience_s: float = 0.3

@@ -79,6 +79,7 @@ def crawl_rules(settings: Settings) -> Rules:
         half_lives=Weights(settings.half_lives, otherwise=inf) if settings.half_lives else None,
         commit_s=settings.commit_s,
         feed_keep_s=settings.feed_keep_s,
+        feed_importance=settings.feed_importance,
         keep_visits_s=settings.keep_visits_s,
     )
 

@@ -307,6 +307,18 @@ class _SharedFeed(SqliteFeed):
     def mend(self, now_s: float) -> int:
         return self._own.mend(now_s)
 
+    @override
+    def say_importance(self) -> None:
+        self._own.say_importance()
+
+    @override
+    def importances(self, *, after: int, limit: int) -> list[tuple[int, float, float | None]]:
+        return self._own.importances(after=after, limit=limit)
+
+    @override
+    def tell_importance(self, page_ids: Sequence[int], now_s: float) -> int:
+        return self._own.tell_importance(page_ids, now_s)
+
 
 class _SharedWorths(SqliteWorths):
     """What pages are worth: of the copy, but for the counts that others add to."""

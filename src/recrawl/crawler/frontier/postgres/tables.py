@@ -65,7 +65,7 @@ APPENDED: Final = {
     ),
     "feed": tuple(
         """page_id at_s kind version signature fetched_at_s title language canonical content_type
-        moved_to why edit""".split()
+        moved_to why edit importance""".split()
     ),
 }
 # What a new owner begins with, in this order; of visits and of the feed only the latest.

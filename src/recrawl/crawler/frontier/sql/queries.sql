@@ -526,14 +526,15 @@ GROUP BY host_id, depth ORDER BY host_id, depth;
 
 -- An entry for a page, unless its latest one says what is so already.
 -- name: tell
-INSERT INTO feed (page_id, at_s, kind, version, signature, fetched_at_s, title, language, canonical, content_type, moved_to, why, edit)
+INSERT INTO feed (page_id, at_s, kind, version, signature, fetched_at_s, title, language, canonical, content_type, moved_to, why, edit, importance)
 SELECT id, at_s,
     CASE WHEN held IS NULL THEN iif(state = 'moved', 'moved', 'removed') WHEN told IS NULL THEN 'new' ELSE 'changed' END,
     max(before + 1, CAST(1000 * at_s AS INTEGER)), held, :fetched_at_s,
     iif(held IS NULL, said, :title), iif(held IS NULL, '', :language), iif(held IS NULL, NULL, :canonical), iif(held IS NULL, '', :content_type),
-    iif(held IS NULL, redirect_url, NULL), iif(held IS NULL, state, NULL), iif(held IS NULL, NULL, :edit)
+    iif(held IS NULL, redirect_url, NULL), iif(held IS NULL, state, NULL), iif(held IS NULL, NULL, :edit),
+    iif(held IS NOT NULL AND :says_importance, weight, NULL)
 FROM (
-    SELECT page.id, page.state, page.redirect_url,
+    SELECT page.id, page.state, page.redirect_url, page.weight,
         iif(page.kind = 'page' AND page.state IN ('indexed', 'missing', 'discovered'), page.signature, NULL) AS held,
         told.signature AS told, told.title AS said, coalesce(told.version, 0) AS before,
         max(:now_s, coalesce((SELECT at_s FROM feed ORDER BY seq DESC LIMIT 1), :now_s)) AS at_s
@@ -542,6 +543,25 @@ FROM (
 )
 WHERE held IS NOT told;
 
+-- Pages of which there is a copy: what they are worth, and what was told of that.
+-- name: importances
+SELECT page.id, page.weight, told.importance
+FROM page JOIN feed AS told ON told.seq = (SELECT max(seq) FROM feed WHERE page_id = page.id)
+WHERE page.id > :after AND told.signature IS NOT NULL ORDER BY page.id LIMIT :limit;
+
+-- An entry that says of the copy what the latest one says, and what its page is worth now.
+-- name: tell_importance
+INSERT INTO feed (page_id, at_s, kind, version, signature, fetched_at_s, title, language, canonical, content_type, importance)
+SELECT id, at_s, 'importance', max(before + 1, CAST(1000 * at_s AS INTEGER)), signature, fetched_at_s, title, language, canonical,
+    content_type, weight
+FROM (
+    SELECT page.id, page.weight, told.version AS before, told.signature, told.fetched_at_s, told.title, told.language, told.canonical,
+        told.content_type, max(:now_s, coalesce((SELECT at_s FROM feed ORDER BY seq DESC LIMIT 1), :now_s)) AS at_s
+    FROM page JOIN feed AS told ON told.seq = (SELECT max(seq) FROM feed WHERE page_id = page.id)
+    WHERE page.id = :page_id
+)
+WHERE signature IS NOT NULL;
+
 -- Pages of which the latest entry does not say what the state says.
 -- name: untold
 SELECT page.id FROM page
@@ -549,35 +569,41 @@ WHERE iif(kind = 'page' AND state IN ('indexed', 'missing', 'discovered'), signa
     (SELECT feed.signature FROM feed WHERE feed.page_id = page.id ORDER BY seq DESC LIMIT 1)
 ORDER BY page.id;
 
+-- A new importance overtakes no entry that tells of the copy itself, only its like.
 -- name: changes
 SELECT seq, at_s, feed.kind, url, version, feed.signature, fetched_at_s, feed.title, language, canonical, content_type, moved_to, why,
-    iif(:edits, edit, NULL), seq = (SELECT max(seq) FROM feed AS newer WHERE newer.page_id = feed.page_id)
+    iif(:edits, edit, NULL), seq = (SELECT max(seq) FROM feed AS newer WHERE newer.page_id = feed.page_id
+        AND (feed.kind = 'importance' OR newer.kind <> 'importance')), feed.importance
 FROM feed JOIN page ON page.id = feed.page_id WHERE seq > :after ORDER BY seq LIMIT :limit;
 
 -- name: changes_latest
 SELECT seq, at_s, feed.kind, url, version, feed.signature, fetched_at_s, feed.title, language, canonical, content_type, moved_to, why,
-    iif(:edits, edit, NULL), 1
+    iif(:edits, edit, NULL), 1, feed.importance
 FROM feed JOIN page ON page.id = feed.page_id
-WHERE seq > :after AND seq = (SELECT max(seq) FROM feed AS newer WHERE newer.page_id = feed.page_id)
+WHERE seq > :after AND seq = (SELECT max(seq) FROM feed AS newer WHERE newer.page_id = feed.page_id
+    AND (feed.kind = 'importance' OR newer.kind <> 'importance'))
 ORDER BY seq LIMIT :limit;
 
 -- name: recent
 SELECT seq, at_s, feed.kind, url, version, feed.signature, fetched_at_s, feed.title, language, canonical, content_type, moved_to, why,
-    NULL, seq = (SELECT max(seq) FROM feed AS newer WHERE newer.page_id = feed.page_id)
-FROM feed JOIN page ON page.id = feed.page_id ORDER BY seq DESC LIMIT :limit;
+    NULL, seq = (SELECT max(seq) FROM feed AS newer WHERE newer.page_id = feed.page_id
+        AND (feed.kind = 'importance' OR newer.kind <> 'importance')), feed.importance
+FROM feed JOIN page ON page.id = feed.page_id
+WHERE :importance OR feed.kind <> 'importance' ORDER BY seq DESC LIMIT :limit;
 
 -- name: live
 SELECT seq, at_s, feed.kind, url, version, feed.signature, fetched_at_s, feed.title, language, canonical, content_type, moved_to, why,
-    NULL, 1
+    NULL, 1, feed.importance
 FROM feed JOIN page ON page.id = feed.page_id
 WHERE seq > :after AND feed.signature IS NOT NULL
-    AND seq = (SELECT max(seq) FROM feed AS newer WHERE newer.page_id = feed.page_id)
+    AND seq = (SELECT max(seq) FROM feed AS newer WHERE newer.page_id = feed.page_id AND (:importance OR newer.kind <> 'importance'))
 ORDER BY seq LIMIT :limit;
 
 -- name: latest_of
 SELECT seq, at_s, feed.kind, url, version, feed.signature, fetched_at_s, feed.title, language, canonical, content_type, moved_to, why,
-    NULL, 1
-FROM page JOIN feed ON feed.page_id = page.id WHERE url = :url ORDER BY seq DESC LIMIT 1;
+    NULL, 1, feed.importance
+FROM page JOIN feed ON feed.page_id = page.id
+WHERE url = :url AND (:importance OR feed.kind <> 'importance') ORDER BY seq DESC LIMIT 1;
 
 -- name: last_change
 SELECT coalesce(max(seq), 0) FROM feed;
@@ -592,11 +618,13 @@ SELECT name, value FROM fact WHERE name IN ('feed_seen_to', 'feed_old_to');
 DELETE FROM feed WHERE seq <= :old_to AND seq IN (
     SELECT older.seq FROM feed AS newer JOIN feed AS older
     ON older.page_id = newer.page_id AND older.seq < newer.seq AND older.seq <= :old_to
+        AND (older.kind = 'importance' OR newer.kind <> 'importance')
     WHERE newer.seq > :seen_to AND newer.seq <= :seen);
 
 -- name: drop_aged
 DELETE FROM feed WHERE seq > :old_to AND seq <= :aged
-    AND EXISTS (SELECT 1 FROM feed AS newer WHERE newer.page_id = feed.page_id AND newer.seq > feed.seq);
+    AND EXISTS (SELECT 1 FROM feed AS newer WHERE newer.page_id = feed.page_id AND newer.seq > feed.seq
+        AND (feed.kind = 'importance' OR newer.kind <> 'importance'));
 
 -- name: drop_edits
 UPDATE feed SET edit = NULL WHERE seq > :old_to AND seq <= :aged AND edit IS NOT NULL;

@@ -177,7 +177,7 @@ CREATE TABLE feed (
     seq INTEGER PRIMARY KEY, -- the last entry is the latest of its page, so no number comes again
     page_id INTEGER NOT NULL REFERENCES page (id),
     at_s REAL NOT NULL, -- when it was recorded; never before the one before
-    kind TEXT NOT NULL, -- new, changed, moved, removed
+    kind TEXT NOT NULL, -- new, changed, moved, removed; importance: the copy is as it was
     version INTEGER NOT NULL, -- grows with every entry of the page
     signature BLOB, -- of the copy; NULL: there is none any more
     fetched_at_s REAL, -- NULL, as the title: the copy was only found again
@@ -187,7 +187,8 @@ CREATE TABLE feed (
     content_type TEXT NOT NULL DEFAULT '',
     moved_to TEXT,
     why TEXT, -- state of the page that is removed
-    edit BLOB -- unified diff to the copy before, compressed
+    edit BLOB, -- unified diff to the copy before, compressed
+    importance REAL -- weight of the page; NULL: not asked for
 ) STRICT;
 
 CREATE INDEX feed_by_page ON feed (page_id, seq);

@@ -1,0 +1,2 @@
+-- What the page of a copy is worth, where the feed is to say so.
+ALTER TABLE feed ADD COLUMN importance double precision;
