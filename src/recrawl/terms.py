@@ -163,6 +163,7 @@ class Lease:
     change_rate_per_s: float | None = None  # None: not estimated yet
     memory: bytes = b""  # what the revisit policy keeps of it
     tier: int = 0  # the queue of its host that it waited in; see `recrawl.crawler.control.tiers`
+    read_as: int = 0  # mark of the rules by which its copy was read; 0: there were none
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +239,7 @@ class PageUpdate:
     links: bytes | None = None  # as `learning.link_lists` has them; None: as before
     gist: tuple[int, int, int] | None = None  # of new content; see `crawler.control.gists`
     told_news: bool | None = None  # whether a feed listed pages that were not known
+    read_as: int | None = None  # mark of the rules by which it was read; None: it was not
 
 
 class ChangeKind(StrEnum):

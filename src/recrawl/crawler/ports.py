@@ -531,6 +531,18 @@ class Frontier(Protocol):
         """Make every page due now; with a bound, those not visited since; return how many are."""
         ...
 
+    def read_again(self, mark_of: Callable[[str], int], now_s: float, per_s: float) -> int:
+        """Make pages due whose copy was read by other rules than now; return how many there are.
+
+        One after the other, those of most weight first; a plan makes none of them due later.
+
+        Parameters
+        ----------
+        mark_of : tells by the address by which rules a page is read
+        per_s : that are due in a second, > 0
+        """
+        ...
+
     def n_due(self, now_s: float) -> int:
         """Pages due and not leased."""
         ...

@@ -248,6 +248,13 @@ class PostgresFrontier(SqliteFrontier):
             return number
 
     @override
+    def read_again(self, mark_of: Callable[[str], int], now_s: float, per_s: float) -> int:
+        with self._writing():
+            number = super().read_again(mark_of, now_s, per_s)
+            self._copying.put_off_pages()
+            return number
+
+    @override
     def save_plan(self, plan: PlanRecord) -> None:
         with self._writing():
             super().save_plan(plan)

@@ -30,7 +30,7 @@ PAGE: Final = Table(
         """id url host_id kind state depth hops weight variant_of discovered_s lastmod_s due_s tier
         visits changes failures last_visit_s last_status indexed_at_s etag last_modified signature
         raw_hash title redirect_url change_rate_per_s change_rate_factor crawl_rate_per_s due_why
-        policy_memory importance importance_parts found_on""".split()
+        policy_memory importance importance_parts found_on read_as""".split()
     ),
     ("id",),
     "id",

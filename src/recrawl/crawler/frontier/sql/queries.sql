@@ -57,7 +57,7 @@ UPDATE page SET lastmod_s = :lastmod_s WHERE url = :url AND :lastmod_s IS NOT NU
 -- The first of a queue, earliest due first. Leased pages keep their due time, so the few of them are stepped over.
 -- name: due
 SELECT id, url, due_s, kind, state, depth, hops, failures, etag, last_modified, signature,
-    raw_hash, last_visit_s, crawl_rate_per_s, weight, change_rate_per_s, policy_memory, tier
+    raw_hash, last_visit_s, crawl_rate_per_s, weight, change_rate_per_s, policy_memory, tier, coalesce(read_as, 0)
 FROM page
 WHERE host_id = :host_id AND tier = :tier AND due_s <= :due_by_s
     AND leased_until_s <= :now_s
@@ -66,7 +66,7 @@ ORDER BY due_s LIMIT :limit;
 -- Pages never visited, those of most weight first.
 -- name: due_new
 SELECT id, url, due_s, kind, state, depth, hops, failures, etag, last_modified, signature,
-    raw_hash, last_visit_s, crawl_rate_per_s, weight, change_rate_per_s, policy_memory, tier
+    raw_hash, last_visit_s, crawl_rate_per_s, weight, change_rate_per_s, policy_memory, tier, coalesce(read_as, 0)
 FROM page INDEXED BY page_new
 WHERE host_id = :host_id AND tier = 0 AND due_s <= :due_by_s AND leased_until_s <= :now_s
 ORDER BY weight DESC, due_s LIMIT :limit;
@@ -133,8 +133,17 @@ UPDATE page SET lease_token = NULL, leased_until_s = 0, tier = :tier, visits = v
     last_visit_s = coalesce(:told_s, last_visit_s), last_status = coalesce(:status, last_status),
     indexed_at_s = CASE WHEN :copied THEN :visited_at_s ELSE indexed_at_s END,
     etag = :etag, last_modified = :last_modified, signature = :signature, raw_hash = :raw_hash,
-    title = coalesce(:title, title), redirect_url = :redirect_url
+    title = coalesce(:title, title), redirect_url = :redirect_url, read_as = coalesce(:read_as, read_as)
 WHERE id = :page_id AND lease_token = :token;
+
+-- Pages with a copy, and by which rules that was read; those of most weight first.
+-- name: read_as
+SELECT id, url, coalesce(read_as, 0) FROM page
+WHERE kind = 'page' AND state IN ('indexed', 'missing') AND signature IS NOT NULL
+ORDER BY weight DESC, id;
+
+-- name: make_read_again
+UPDATE page SET due_s = :due_s, due_why = :why WHERE id = :page_id AND due_s > :due_s;
 
 -- A crawl rate of 0 has no interval of its own.
 -- name: make_due_by
@@ -193,13 +202,15 @@ WHERE kind = 'page' AND state = 'indexed' AND signature IS NOT NULL
 GROUP BY host_id, signature HAVING count(*) BETWEEN 2 AND :most;
 
 -- A page in trouble, or to be confirmed, is due when that says; one visited since, as that visit said.
+-- A page that is to be read again is no later due for a plan.
 -- name: save_crawl_rate
 UPDATE page SET crawl_rate_per_s = :rate,
     due_s = iif(moves, :due_s, due_s), due_why = iif(moves, :why, due_why),
     tier = iif(moves, :tier, tier)
 FROM (
     SELECT tier >= 1 AND state = 'indexed' AND failures = 0
-        AND coalesce(last_visit_s, 0) <= :solved_at_s AS moves
+        AND coalesce(last_visit_s, 0) <= :solved_at_s
+        AND (due_why IS NOT :kept OR due_s > :due_s) AS moves
     FROM page WHERE id = :page_id
 )
 WHERE id = :page_id RETURNING host_id;

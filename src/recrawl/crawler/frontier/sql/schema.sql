@@ -47,7 +47,8 @@ CREATE TABLE page (
     policy_memory BLOB, -- what the revisit policy keeps of the page
     importance REAL, -- by the evidence, of mean 1; the weight is this times that of its pattern
     importance_parts TEXT, -- JSON: what each source says of it; NULL: expected, not computed yet
-    found_on INTEGER -- the page whose visit found it first; NULL: none did, or nobody knows
+    found_on INTEGER, -- the page whose visit found it first; NULL: none did, or nobody knows
+    read_as INTEGER -- mark of the rules by which its copy was read; NULL or 0: there were none
 ) STRICT;
 
 CREATE INDEX page_by_due ON page (host_id, tier, due_s);
