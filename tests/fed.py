@@ -6,7 +6,15 @@ from typing import Any
 from recrawl.crawler.frontier.sqlite import SqliteFrontier
 from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.crawler.ports import AdmissionLimits
-from recrawl.terms import Discovery, Document, Outcome, PageState, PageUpdate, Visit
+from recrawl.terms import (
+    Discovery,
+    Document,
+    Outcome,
+    PageState,
+    PageUpdate,
+    PageWorth,
+    Visit,
+)
 
 HOST = "http://a.test"
 NOW_S = 1_800_000_000.0
@@ -45,6 +53,14 @@ class Fed:
         self.index.remove(f"{HOST}{path}")
         self.index.commit()
         self.frontier.complete([update], self.now_s)
+
+    def weigh(self, path: str, weight: float) -> None:
+        """Have a page be worth this, and the feed tell it."""
+        self.now_s += 1.0
+        details = self.frontier.details(f"{HOST}{path}")
+        assert details is not None
+        self.frontier.worths.save([PageWorth(details.page_id, weight, weight, "{}")])
+        self.frontier.feed.tell_importance([details.page_id], self.now_s)
 
     def _update(
         self, url: str, signature: bytes | None, state: PageState, **said: Any

@@ -163,6 +163,7 @@ class Lease:
     change_rate_per_s: float | None = None  # None: not estimated yet
     memory: bytes = b""  # what the revisit policy keeps of it
     tier: int = 0  # the queue of its host that it waited in; see `recrawl.crawler.control.tiers`
+    read_as: int = 0  # mark of the rules by which its copy was read; 0: there were none
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +241,7 @@ class PageUpdate:
     gist: tuple[int, int, int] | None = None  # of new content; see `crawler.control.gists`
     told_news: bool | None = None  # whether a feed listed pages that were not known
     lasting: bool | None = None  # whether its server says that it holds for good; None: as before
+    read_as: int | None = None  # mark of the rules by which it was read; None: it was not
 
 
 class ChangeKind(StrEnum):
@@ -249,6 +251,7 @@ class ChangeKind(StrEnum):
     CHANGED = "changed"
     MOVED = "moved"  # it is gone, and another address has taken its place
     REMOVED = "removed"
+    IMPORTANCE = "importance"  # the copy is as it was; its page is worth more or less
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +261,9 @@ class Change:
     ``seq`` grows from entry to entry, ``version`` from entry to entry of one page. ``title`` and
     ``fetched_at_s`` are None where a copy was only found again after an unplanned end. ``why`` is
     the state of a page that is removed; ``edit`` a unified diff to the copy before, cut where it is
-    long. Entries that are not ``is_latest`` were overtaken by a later one of their page.
+    long. Entries that are not ``is_latest`` were overtaken by a later one of their page; what only
+    says a new importance overtakes nothing but its like. ``importance`` is the page's weight, 1 on
+    average; None where the feed was not asked to say it.
     """
 
     seq: int
@@ -276,6 +281,7 @@ class Change:
     why: str | None = None
     edit: str | None = None
     is_latest: bool = True
+    importance: float | None = None
 
     @property
     def is_removal(self) -> bool:

@@ -158,6 +158,24 @@ def test_a_signal_stops_it_in_order_within_five_seconds(
     assert answer("status", cwd=tmp_path)["pages"] == {"indexed": 3}
 
 
+def test_a_new_rule_of_content_reaches_pages_that_stay_the_same(
+    tmp_path: Path, server: LocalServer
+) -> None:
+    """It is said how many there are, and the feed tells what became of their copies."""
+    text = CONFIG.format(port=server.port)
+    write_config(tmp_path, text)
+    assert recrawl("run", "--once", "-q", cwd=tmp_path).returncode == 0
+    write_config(tmp_path, text + '[[content]]\npath = "/birds"\ndrop = "a"\n')
+    ended = recrawl("run", "--once", cwd=tmp_path)
+    again = recrawl("run", "--once", cwd=tmp_path)
+
+    assert "Note: 1 pages are read again, as other rules" in ended.stderr
+    assert "read again" not in again.stderr
+    told = recrawl("changes", "--since", "3", "--content", "text", cwd=tmp_path).stdout
+    (change,) = map(json.loads, told.splitlines())
+    assert (change["kind"], change["text"]) == ("changed", "an owl")
+
+
 def test_a_configuration_is_taken_up_while_the_crawl_runs(
     tmp_path: Path, server: LocalServer
 ) -> None:

@@ -31,6 +31,12 @@ max_interval = "2s"
 commit_every = "50ms"
 [plan]
 replan = "1s"
+[importance]
+links = 0.9
+even = 0.1
+every = "1s"
+[feed]
+importance = true
 """
 N_PAGES = 200
 
@@ -86,9 +92,11 @@ def assert_whole(state: Path) -> None:
     frontier, index = open_frontier(state, read_only=True), open_index(state, read_only=True)
     expected = dict(frontier.urls_indexed())
     unfinished = {url for _, url, _ in frontier.in_indexing()}
-    told = {change.url: change.signature for change in frontier.feed.live()}
+    for importance in (True, False):
+        live = frontier.feed.live(importance=importance)
+        told = {change.url: change.signature for change in live}
+        assert told == expected, "the feed tells of other copies than the state"
     frontier.close()
-    assert told == expected, "the feed tells of other copies than the state"
     held = dict(index.urls())
     for url in set(expected) | set(held):
         if url not in unfinished:  # the next start follows these up

@@ -164,3 +164,24 @@ def test_words_are_marked_and_text_stays_text() -> None:
         "<p><del>went</del></p><p><ins>came</ins></p>"
     )
     assert marked_words("-" + "x " * 9_000 + "\n+" + "y " * 9_000).count("<del>") == 1
+
+
+def test_importance_comes_where_it_was_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Beside what is told of the copy, which it hides from nobody; in tables as a number."""
+    fed = Fed(tmp_path / "state")
+    fed.put("/a", "/b")
+    fed.weigh("/a", 2.5)
+    fed.close()
+    rows = told(capsys, tmp_path / "state", "--content", "text")
+
+    assert [(row["kind"], row.get("importance"), row["text"]) for row in rows] == [
+        ("new", None, "words of /a"), ("new", None, "words of /b"),
+        ("importance", 2.5, "words of /a"),
+    ]  # fmt: skip
+    assert [row["seq"] for row in told(capsys, tmp_path / "state", "--kind", "importance")] == [3]
+    assert len(told(capsys, tmp_path / "state", "--kind", "new")) == 2
+    out = tmp_path / "changes.parquet"
+    told(capsys, tmp_path / "state", "--format", "parquet", "--out", str(out))
+    assert pq.read_table(out)["importance"].to_pylist() == [None, None, 2.5]

@@ -194,3 +194,19 @@ async def test_the_feed_needs_the_token_too(fed: Fed) -> None:
     async with serving(fed.directory, TOKEN) as (app, _):
         assert (await ask(app, "/changes")).status == 401
         assert (await ask(app, "/changes", authorization=f"Bearer {TOKEN}")).status == 200
+
+
+async def test_feeds_for_people_leave_mere_numbers_out(fed: Fed) -> None:
+    """Unless somebody asks for just those; programs get them as all else."""
+    fed.weigh("/c", 3.0)
+    fed.weigh("/docs/a", 0.5)
+    lines = rows(await get(fed, "/changes?kind=importance"))
+    assert [(row["url"][len(HOST) :], row["importance"]) for row in lines] == [
+        ("/c", 3.0), ("/docs/a", 0.5),
+    ]  # fmt: skip
+
+    titles = [item["title"] for item in json.loads((await get(fed, "/changes.json")).text)["items"]]
+    assert len(titles) == 5
+    assert not any(title.startswith("Importance") for title in titles)
+    asked = json.loads((await get(fed, "/changes.json?kind=importance")).text)["items"]
+    assert [item["title"] for item in asked] == ["Importance changed: Title"] * 2

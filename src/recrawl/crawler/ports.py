@@ -267,6 +267,9 @@ class Feed(Protocol):
     ) -> list[Change]:
         """Return entries with numbers above ``after``, ascending.
 
+        An entry of kind ``importance`` overtakes those of its kind only: the entry that tells of
+        the copy itself is there beside it.
+
         Parameters
         ----------
         latest : leave out what a later entry of the same page has overtaken
@@ -274,8 +277,13 @@ class Feed(Protocol):
         """
         ...
 
-    def recent(self, limit: int) -> list[Change]:
-        """Return the last entries, the latest first."""
+    def recent(self, limit: int, *, importance: bool = True) -> list[Change]:
+        """Return the last entries, the latest first.
+
+        Parameters
+        ----------
+        importance : with those that say no more than a new importance
+        """
         ...
 
     def last(self) -> int:
@@ -286,12 +294,42 @@ class Feed(Protocol):
         """Return the number of the last entry that was made before an instant; 0: none was."""
         ...
 
-    def live(self, *, after: int = 0, limit: int | None = None) -> Iterable[Change]:
-        """Return the latest entry of every page of which there is a copy, by number."""
+    def live(
+        self, *, after: int = 0, limit: int | None = None, importance: bool = True
+    ) -> Iterable[Change]:
+        """Return the latest entry of every page of which there is a copy, by number.
+
+        Parameters
+        ----------
+        importance : whether that may be one that says no more than a new importance
+        """
         ...
 
-    def latest(self, urls: Sequence[str]) -> list[Change]:
-        """Return the latest entry of each of these pages that ever had a copy."""
+    def latest(self, urls: Sequence[str], *, importance: bool = True) -> list[Change]:
+        """Return the latest entry of each of these pages that ever had a copy.
+
+        Parameters
+        ----------
+        importance : whether that may be one that says no more than a new importance
+        """
+        ...
+
+    def say_importance(self) -> None:
+        """Have every entry of a copy say from now on what its page is worth."""
+        ...
+
+    def importances(self, *, after: int, limit: int) -> list[tuple[int, float, float | None]]:
+        """Return id, weight and the importance told last, of pages with a copy, by ascending id.
+
+        Only ids above ``after``; None where no importance was told.
+        """
+        ...
+
+    def tell_importance(self, page_ids: Sequence[int], now_s: float) -> int:
+        """Make entries of kind ``importance`` for pages that have a copy; return how many.
+
+        Such an entry says of the copy what the one before said.
+        """
         ...
 
     def mend(self, now_s: float) -> int:
@@ -301,7 +339,8 @@ class Feed(Protocol):
     def compact(self, before_s: float, *, limit: int = 1_000) -> int:
         """Drop overtaken entries made before an instant; return how many are still to be looked at.
 
-        Each page keeps its latest one, without its diff. Looks at no more than ``limit`` entries
+        Each page keeps its latest one of a copy, without its diff, and a later one that says a new
+        importance. Looks at no more than ``limit`` entries
         that are new, and as many that have become old.
         """
         ...
@@ -490,6 +529,18 @@ class Frontier(Protocol):
 
     def make_due(self, now_s: float, *, visited_before_s: float | None = None) -> int:
         """Make every page due now; with a bound, those not visited since; return how many are."""
+        ...
+
+    def read_again(self, mark_of: Callable[[str], int], now_s: float, per_s: float) -> int:
+        """Make pages due whose copy was read by other rules than now; return how many there are.
+
+        One after the other, those of most weight first; a plan makes none of them due later.
+
+        Parameters
+        ----------
+        mark_of : tells by the address by which rules a page is read
+        per_s : that are due in a second, > 0
+        """
         ...
 
     def n_due(self, now_s: float) -> int:

@@ -12,6 +12,7 @@ from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.politeness import PolitenessRules
 from recrawl.crawler.control.scope import Scope
 from recrawl.crawler.fetch.in_place import InPlaceExtractor
+from recrawl.crawler.fetch.reading_rules import ReadingRules
 from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.index.memory import MemoryIndex
 from recrawl.crawler.ports import (
@@ -110,6 +111,7 @@ class Setup:
     prepare_s: Duration = 0.0
     least_worth: float = inf  # pages are visited when they are due, not before
     epoch_s: float = EPOCH_S
+    reading: ReadingRules | None = None
     rules: dict[str, object] = field(default_factory=dict)
 
 
@@ -135,7 +137,10 @@ def virtual_crawl(
         fetcher=web,
         # Where indexing takes time, every page takes its service time.
         extractor=InPlaceExtractor(
-            "recrawl", on_work, at_once_bytes=-1 if setup.service_s else 16 * 1024
+            "recrawl",
+            on_work,
+            at_once_bytes=-1 if setup.service_s else 16 * 1024,
+            rules=setup.reading,
         ),
         index=index or MemoryIndex(),
         events=counts,

@@ -48,7 +48,7 @@ _LOOKED_THROUGH: Final = 2_000
 _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _VERBS: Final = {
     ChangeKind.NEW: "New", ChangeKind.CHANGED: "Changed", ChangeKind.MOVED: "Moved",
-    ChangeKind.REMOVED: "Removed",
+    ChangeKind.REMOVED: "Removed", ChangeKind.IMPORTANCE: "Importance changed",
 }  # fmt: skip
 
 
@@ -242,7 +242,9 @@ def _read(source: CrawlSource, asked: _Asked, after: int) -> tuple[list[Item], i
 
 
 def _latest(source: CrawlSource, wanted: Wanted) -> list[Change]:
-    changes = source.frontier().feed.recent(_LOOKED_THROUGH)
+    # Nobody reads that a number has moved, unless that is just what was asked for.
+    asked = wanted.kinds == {ChangeKind.IMPORTANCE}
+    changes = source.frontier().feed.recent(_LOOKED_THROUGH, importance=asked)
     return [change for change in changes if wanted.takes(change)][:_FOR_PEOPLE]
 
 

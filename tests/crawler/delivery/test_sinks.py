@@ -21,6 +21,7 @@ from recrawl.crawler.delivery.files import LineFiles, TableFiles
 from recrawl.crawler.delivery.postgresql import PostgresSink
 from recrawl.crawler.delivery.webhook import WebhookSink
 from recrawl.crawler.ports import Sink
+from recrawl.errors import SinkError
 from recrawl.testing.conformance import SinkSuite
 from recrawl.testing.conformance.sinks import replayed
 
@@ -207,6 +208,7 @@ def server() -> Iterator[Postgres]:
 
 class TestPostgres(SinkSuite):
     keeps_removed = False
+    importance = False
 
     @pytest.fixture(autouse=True)
     def table(self, server: Postgres) -> Iterator[None]:
@@ -219,8 +221,8 @@ class TestPostgres(SinkSuite):
 
     def make(self, directory: Path) -> Sink:
         return PostgresSink(
-            self.server.address, table="documents", keeps_removed=self.keeps_removed, secret=None,
-            timeout_s=10.0,
+            self.server.address, table="documents", keeps_removed=self.keeps_removed,
+            importance=self.importance, secret=None, timeout_s=10.0,
         )  # fmt: skip
 
     def held(self, directory: Path) -> dict[str, int]:
@@ -242,3 +244,39 @@ class TestPostgres(SinkSuite):
 
 class TestPostgresThatMarks(TestPostgres):
     keeps_removed = True
+
+
+class TestPostgresWithImportance(TestPostgres):
+    importance = True
+
+    def test_a_row_says_what_its_page_is_worth(self, sink: Sink, tmp_path: Path) -> None:
+        """As the latest change of the page does, with all else that it says."""
+        import psycopg
+
+        self._apply(sink, 1, "na", "nb")
+        self._apply(sink, 3, "ib")
+        with psycopg.connect(self.server.address) as connection:
+            query = "SELECT url, version, importance, text FROM documents ORDER BY url"
+            rows = connection.execute(query).fetchall()
+
+        assert [(url[-1], *rest) for url, *rest in rows] == [
+            ("a", 1, None, "words"), ("b", 3, 2.5, "words"),
+        ]  # fmt: skip
+
+    def test_a_table_from_before_needs_the_column(self, sink: Sink, tmp_path: Path) -> None:
+        """It is said how to make it; then all goes on."""
+        import psycopg
+
+        before = PostgresSink(
+            self.server.address, table="documents", keeps_removed=False, secret=None, timeout_s=10.0
+        )
+        self._apply(before, 1, "na")
+        before.close()
+        with pytest.raises(SinkError, match="ALTER TABLE documents ADD COLUMN importance") as said:
+            self._apply(sink, 2, "ia")
+        wanted = str(said.value).partition("ALTER")[2].partition(" makes")[0]
+        with psycopg.connect(self.server.address, autocommit=True) as connection:
+            connection.execute(f"ALTER{wanted}".encode())
+        self._apply(sink, 2, "ia")
+
+        assert self.held(tmp_path) == {"a": 2}

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.fed import HOST, Fed
@@ -14,7 +15,7 @@ from recrawl.crawler.runtime.delivering import Courier, CourierRules
 from recrawl.crawler.runtime.feed_reader import FeedReader, Wanted
 from recrawl.crawler.wiring.stores import open_deliveries
 from recrawl.errors import SinkError
-from recrawl.terms import Item, Taken, Verdict
+from recrawl.terms import Change, Item, Taken, Verdict
 
 OK = Taken(Verdict.OK)
 
@@ -25,6 +26,7 @@ class Table(Sink):
     def __init__(self) -> None:
         self.held: dict[str, tuple[int, str | None]] = {}
         self.batches: list[tuple[str, list[str]]] = []
+        self.told: list[tuple[str, str, object]] = []
         self.verdicts: dict[str, Taken] = {}
         self.fails: Callable[[], None] = lambda: None
 
@@ -42,6 +44,7 @@ class Table(Sink):
             self.held.pop(path, None)
         else:
             self.held[path] = (item.change.version, item.content)
+            self.told.append((item.change.kind.value, path, item.record.get("importance")))
         return OK
 
     @override
@@ -62,14 +65,13 @@ class World:
         self.now_s = 1_000.0
         self.deliveries = open_deliveries(folder)
         self.rules = CourierRules(batch=10)
+        self.wanted = Wanted(content="text", latest=True)
 
     @property
     def courier(self) -> Courier:
         """A new one each time, as after a start."""
         index: Callable[[], PageIndex | None] = lambda: self.fed.index  # noqa: E731
-        reader = FeedReader(
-            self.fed.frontier.feed, index, Wanted(content="text", latest=True), content_as
-        )
+        reader = FeedReader(self.fed.frontier.feed, index, self.wanted, content_as)
         return Courier(
             "table", self.sink, reader, self.deliveries, rules=self.rules, now_s=lambda: self.now_s
         )
@@ -300,3 +302,74 @@ def test_a_sink_that_fails_for_ever_is_never_given_up(world: World) -> None:
     assert world.rules.retry_for_s == inf
     assert world.deliveries.of("table").dead == 0
     assert world.deliveries.of("table").seq == 0
+
+
+def test_a_new_importance_comes_with_the_whole_page(world: World) -> None:
+    """In one batch with a change of the copy both are one change, of that one's kind."""
+    world.fed.put("/a", "/b")
+    world.fed.weigh("/a", 2.00004)
+    world.deliver()
+    world.fed.weigh("/a", 4.0)
+    world.fed.weigh("/b", 8.0)
+    world.fed.put("/b", text="two")
+    world.deliver()
+
+    assert world.sink.told == [
+        ("new", "/b", None), ("new", "/a", 2.0), ("importance", "/a", 4.0), ("changed", "/b", None),
+    ]  # fmt: skip
+    assert texts(world) == {"/a": "words of /a", "/b": "two of /b"}
+    found = world.courier.verify()
+    assert found is not None
+    assert (found.pages, found.n_apart, found.newer) == (2, 0, 0)
+
+
+def test_a_sink_that_wants_no_importance_knows_nothing_of_it(world: World) -> None:
+    """Neither changes nor numbers; and a comparison does not miss them."""
+    world.wanted = Wanted(content="text", latest=True, importance=False)
+    world.fed.frontier.feed.say_importance()
+    world.fed.put("/a", "/b")
+    world.fed.weigh("/a", 2.0)
+    world.deliver()
+    world.fed.weigh("/b", 2.0)
+    world.deliver()
+
+    assert world.sink.told == [("new", "/a", None), ("new", "/b", None)]
+    assert world.deliveries.of("table").seq == world.fed.frontier.feed.last()
+    found = world.courier.verify()
+    assert found is not None
+    assert (found.n_apart, found.newer) == (0, 0)
+
+
+def test_what_is_mended_is_no_mere_importance(world: World) -> None:
+    """The sink has lost the page: it must be told so that it takes the whole of it."""
+    world.fed.put("/a")
+    world.fed.weigh("/a", 2.0)
+    world.deliver()
+    world.sink.held.clear()
+    found = world.courier.verify()
+
+    assert found is not None
+    assert (found.missing, found.mended) == (1, 1)
+    assert world.sink.told[-1] == ("changed", "/a", 2.0)
+    assert texts(world) == {"/a": "words of /a"}
+
+
+def test_a_page_that_went_while_a_batch_was_read_is_gone(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two words on a page that one batch has, the later one counts."""
+    world.fed.put("/a")
+    feed = world.fed.frontier.feed
+    read = feed.changes
+
+    def changes(**asked: Any) -> list[Change]:
+        found = read(**asked)
+        if asked["after"] == 0:
+            world.fed.drop("/a")
+        return found
+
+    monkeypatch.setattr(feed, "changes", changes)
+    world.deliver()
+
+    assert world.sink.batches == [("0-2", ["/a"])]
+    assert texts(world) == {}

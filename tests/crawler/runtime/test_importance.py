@@ -1,6 +1,7 @@
 """What links and counts say of pages reaches their weights while a crawl runs."""
 
 import json
+from itertools import pairwise
 
 import pytest
 
@@ -121,3 +122,46 @@ def test_the_first_finder_has_only_the_lead() -> None:
 
     assert finders.take() == {1: (1, 30.0)}
     assert finders.take() == {}
+
+
+def told(virtual: VirtualCrawl) -> dict[str, list[tuple[str, float | None]]]:
+    """Return what the feed said of each page: kind and importance."""
+    said: dict[str, list[tuple[str, float | None]]] = {}
+    for change in virtual.frontier.feed.changes(after=0, limit=99):
+        said.setdefault(change.url.removeprefix("http://a.test"), []).append(
+            (change.kind.value, change.importance)
+        )
+    return said
+
+
+def test_the_feed_tells_an_importance_that_has_changed_much() -> None:
+    virtual = crawled({"links": 0.5, "even": 0.5}, feed_importance=True)
+
+    said, popular = told(virtual), details_of(virtual, "/popular")
+    first, *later = said["/popular"]
+
+    assert first[0] == "new"
+    assert [kind for kind, _ in later] == ["importance"] * len(later)
+    assert later
+    assert later[-1][1] == pytest.approx(popular.weight, rel=0.5)
+    numbers = [first[1], *(number for _, number in later)]
+    pairs = pairwise(numbers)
+    assert all(max(a / b, b / a) >= 1.5 for a, b in pairs if a and b)
+
+
+def test_the_feed_says_no_importance_unasked() -> None:
+    virtual = crawled({"links": 0.5, "even": 0.5})
+
+    assert {number for entries in told(virtual).values() for _, number in entries} == {None}
+    assert {len(entries) for entries in told(virtual).values()} == {1}
+
+
+def test_an_importance_by_patterns_alone_is_told_too() -> None:
+    admission = Admission(Scope(hosts=("*",)), Weights([("/popular", 3.0), ("/1", 0.0)]))
+    virtual = crawled({"even": 1.0}, admission=admission, feed_importance=True)
+
+    said = told(virtual)
+
+    assert said["/popular"] == [("new", 3.0)]
+    assert said["/1"] == [("new", 0.0)]
+    assert said["/2"] == [("new", 1.0)]

@@ -25,12 +25,12 @@ from recrawl.terms import ChangeKind, Item
 
 __all__ = ["changes"]
 
-Kinds = Literal["new", "changed", "moved", "removed"]
+Kinds = Literal["new", "changed", "moved", "removed", "importance"]
 _PIECE: Final = 200
 _LOOK_S: Final = 0.5
 _COLUMNS: Final = (
     "seq", "at", "kind", "url", "version", "title", "fetched_at", "signature", "canonical",
-    "language", "content_type", "moved_to", "why", "overtaken",
+    "language", "content_type", "moved_to", "why", "importance", "overtaken",
 )  # fmt: skip
 
 
@@ -80,7 +80,8 @@ def changes(  # noqa: PLR0913 - its parameters are its options
     path
         Only pages that match, such as /docs/*; may be given more than once.
     kind
-        Only changes of this kind; may be given more than once.
+        Only changes of this kind; may be given more than once. Those of importance come where the
+        configuration asks for them (importance = true under [feed]).
     limit
         At most so many.
     """
@@ -222,7 +223,8 @@ def _write_parquet(path: Path, columns: list[str], pieces: Iterator[list[Item]])
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    kinds: dict[str, Any] = {"seq": pa.int64(), "version": pa.int64(), "overtaken": pa.bool_()}
+    kinds: dict[str, Any] = dict.fromkeys(("seq", "version"), pa.int64())
+    kinds |= {"importance": pa.float64(), "overtaken": pa.bool_()}
     schema = pa.schema([(name, kinds.get(name, pa.string())) for name in columns])
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         for items in pieces:

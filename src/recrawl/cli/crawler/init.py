@@ -149,6 +149,8 @@ budget = "{budget}"
 [feed]
 # keep = "30d"                   # every change of the index is told for so long (recrawl changes);
                                  # of what is older the latest of each page
+# importance = false             # true: it also tells what pages are worth ([importance] times
+                                 # [[weights]]), and when that has changed by half or more
 
 # Where changes are delivered to, beside the crawl; as many as you like, each by itself.
 # [[deliver]]
@@ -161,6 +163,7 @@ budget = "{budget}"
 # content = "text"               # or "markdown", "none"
 # chunks = 800                   # each page in pieces of at most so many characters besides
 # paths = ["/docs/*"]            # only these pages
+# importance = true              # where [feed] tells it; false: not this sink
 # removals = "delete"            # of a table; "mark" keeps the row, with removed_at
 # table = "documents"
 # batch = 500                    # changes at a time

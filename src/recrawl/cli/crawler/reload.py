@@ -17,7 +17,7 @@ __all__ = ["NEXT_START", "ConfigWatch", "Taken", "take_up"]
 NEXT_START: Final = frozenset(
     "state name contact timeout_s max_bytes allow_private language warc warc_max_bytes "
     "index_command index_timeout_s n_servers callback indexnow_key deliver "
-    "accept_language proxy proxy_login_env access render keep_markdown".split()
+    "accept_language proxy proxy_login_env access render keep_markdown feed_importance".split()
 )
 _LOOK_EVERY_S: Final = 1.0
 _UNITS: Final = ("_per_s", "_s", "_bytes")

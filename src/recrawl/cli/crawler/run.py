@@ -229,6 +229,8 @@ async def _run(
             while after is not None:
                 settings = after
                 crawl = current[0] = await _followed(opened, settings, crawl)
+                for words in [] if quiet else crawl.mended:
+                    note(f"Note: {words}")
                 after = await _crawled(crawl, counts, settings, ends, quiet=quiet)
         if once and not quiet:
             tell_blocked(crawl)

@@ -21,6 +21,7 @@ __all__ = [
     "FORGIVEN",
     "LISTED_AGAIN",
     "ONCE",
+    "READ_AGAIN",
     "DueTimes",
 ]
 
@@ -31,6 +32,7 @@ AGREED: Final = "the index did not hold what the state said: fetched anew"
 BROUGHT: Final = "brought forward: no interval may be longer"
 ONCE: Final = "a single pass visits every page"
 LISTED_AGAIN: Final = "gone, but listed since with a later date: looked at again"
+READ_AGAIN: Final = "its copy was read by other rules than those in force: read again"
 FORGIVEN: Final = "the settings have changed: tried again"
 
 _CONTENT: Final = frozenset(

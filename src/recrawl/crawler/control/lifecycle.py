@@ -10,11 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from recrawl.terms import Outcome, PageState
+from recrawl.terms import Outcome, PageState, PageUpdate
 
 __all__ = [
     "KEEPS",
     "RevisitRules",
+    "is_copied",
+    "is_known_anew",
     "is_removed",
     "next_state",
     "outcome_of_status",
@@ -134,3 +136,10 @@ class RevisitRules:
 def is_copied(outcome: Outcome, after: PageState) -> bool:
     """Tell whether a visit put the page's content into the index."""
     return after is Is.INDEXED and outcome in (Was.NEW, Was.CHANGED)
+
+
+def is_known_anew(update: PageUpdate) -> bool:
+    """Tell whether a visit found out how the page is, so that the next one compares with that."""
+    outcome = update.visit.outcome
+    is_read = update.read_as is not None and outcome in (Was.CHANGED, Was.UNCHANGED)
+    return update.visit.changed is not None or outcome in (Was.NEW, Was.LISTING) or is_read

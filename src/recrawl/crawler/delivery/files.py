@@ -123,11 +123,13 @@ class TableFiles(Sink):
     ----------
     pattern : path with ``{seq}`` where those numbers stand
     content : name of the column with the content; "none": there is none
+    importance : whether there is a column for what pages are worth
     """
 
-    def __init__(self, pattern: Path, content: str) -> None:
+    def __init__(self, pattern: Path, content: str, *, importance: bool = False) -> None:
         self._pattern = pattern
         self._content = content
+        self._importance = importance
         self._last: int | None = None
 
     @override
@@ -160,6 +162,8 @@ class TableFiles(Sink):
         )
         columns: dict[str, Any] = {"seq": pa.int64(), "version": pa.int64()}
         columns |= dict.fromkeys(names.split(), pa.string())
+        if self._importance:
+            columns["importance"] = pa.float64()
         if self._content != "none":
             columns[self._content] = pa.string()
         rows = [{name: item.record.get(name) for name in columns} for item in items]

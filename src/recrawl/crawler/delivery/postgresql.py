@@ -21,17 +21,19 @@ _COLUMNS: Final = {  # name and type, as the catalogue calls it
     "fetched_at": "timestamp with time zone", "changed_at": "timestamp with time zone",
     "removed_at": "timestamp with time zone",
 }  # fmt: skip
-_WIDER: Final = {"text": ("text", "character varying")}
+_IMPORTANCE: Final = {"importance": "double precision"}  # where it is told
+_WIDER: Final = {
+    "text": ("text", "character varying"), "double precision": ("double precision", "real"),
+}  # fmt: skip
 _CREATE: Final = """
 CREATE TABLE IF NOT EXISTS {table} (
     url text PRIMARY KEY, version bigint NOT NULL, title text, text text, language text,
     canonical text, content_type text, signature bytea, fetched_at timestamptz,
-    changed_at timestamptz NOT NULL, removed_at timestamptz
+    changed_at timestamptz NOT NULL, removed_at timestamptz{more}
 )"""
 _UPSERT: Final = """
 INSERT INTO {table} AS held ({names})
-SELECT * FROM unnest(%s::text[], %s::bigint[], %s::text[], %s::text[], %s::text[], %s::text[],
-    %s::text[], %s::bytea[], %s::timestamptz[], %s::timestamptz[], %s::timestamptz[])
+SELECT * FROM unnest({values})
 ON CONFLICT (url) DO UPDATE SET {replaced} WHERE excluded.version > held.version
 RETURNING url"""
 _DELETE: Final = """
@@ -60,6 +62,7 @@ class PostgresSink(Sink):
     address : postgresql://..., without a password
     table : its name, with a schema before a full stop where that matters
     keeps_removed : whether removed pages stay, emptied, with ``removed_at``; else they are deleted
+    importance : whether there is a column for what pages are worth
     secret : returns the password; None: libpq finds it, or none is needed
     timeout_s : for one statement
     """
@@ -70,6 +73,7 @@ class PostgresSink(Sink):
         *,
         table: str,
         keeps_removed: bool,
+        importance: bool = False,
         secret: Callable[[], bytes] | None,
         timeout_s: float,
     ) -> None:
@@ -80,12 +84,15 @@ class PostgresSink(Sink):
         self._secret = secret
         self._timeout_s = timeout_s
         self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
+        self._added = _IMPORTANCE if importance else {}
+        self._columns = _COLUMNS | self._added
         self._upsert = self._statement(
             _UPSERT,
-            names=sql.SQL(", ").join(map(sql.Identifier, _COLUMNS)),
+            names=sql.SQL(", ").join(map(sql.Identifier, self._columns)),
+            values=sql.SQL(", ").join(sql.SQL(f"%s::{kind}[]") for kind in self._columns.values()),
             replaced=sql.SQL(", ").join(
                 sql.SQL("{0} = excluded.{0}").format(sql.Identifier(name))
-                for name in _COLUMNS
+                for name in self._columns
                 if name != "url"
             ),
         )
@@ -123,10 +130,14 @@ class PostgresSink(Sink):
         kept = [one for one in items if self._keeps_removed or not one.change.is_removal]
         written: set[str] = {item.change.url for item in removed}
         if kept:
-            columns = [list(column) for column in zip(*map(_row, kept), strict=True)]
+            columns = [list(column) for column in zip(*map(self._row, kept), strict=True)]
             written |= {row[0] for row in connection.execute(self._upsert, columns)}
         ok, stale = Taken(Verdict.OK), Taken(Verdict.STALE)
         return [ok if item.change.url in written else stale for item in items]
+
+    def _row(self, item: Item) -> tuple[Any, ...]:
+        row = _row(item)
+        return (*row, item.change.importance) if self._added else row
 
     def _connected(self) -> psycopg.Connection[tuple[Any, ...]]:
         if self._connection is None or self._connection.closed:
@@ -153,16 +164,23 @@ class PostgresSink(Sink):
         name = self._table.as_string(connection)
         row = connection.execute("SELECT to_regclass(%s)", (name,)).fetchone()
         if row is None or row[0] is None:
-            connection.execute(self._statement(_CREATE))
+            more = "".join(f", {column} {kind}" for column, kind in self._added.items())
+            connection.execute(self._statement(_CREATE, more=sql.SQL(more)))
         found = dict(connection.execute(_SHAPE, (name,)).fetchall())
-        for column, kind in _COLUMNS.items():
+        for column, kind in self._columns.items():
             if found.get(column) not in _WIDER.get(kind, (kind,)):
                 said = found.get(column)
                 self.close()
                 raise SinkError(
                     f"table {self._named} has "
                     + (f"no column {column}" if said is None else f"{column} of type {said}")
-                    + f"; it must be of type {kind}. Name another table, or let it be made"
+                    + f"; it must be of type {kind}. "
+                    + (
+                        f"ALTER TABLE {self._named} ADD COLUMN {column} {kind} makes it, or write "
+                        "importance = false for this sink"
+                        if column in _IMPORTANCE and said is None
+                        else "Name another table, or let it be made"
+                    )
                 )
         key = connection.execute(_KEY, (name,)).fetchone()
         if key is None or not key[0]:
@@ -194,6 +212,7 @@ class PostgresSink(Sink):
 
 
 def _row(item: Item) -> tuple[Any, ...]:
+    """Return the values of ``_COLUMNS``."""
     change = item.change
     at = datetime.fromtimestamp(change.at_s, UTC)
     fetched = None

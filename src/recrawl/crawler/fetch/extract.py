@@ -83,6 +83,7 @@ _VALUED_DIRECTIVES: Final = frozenset(
 _ROOTS: Final = (
     "#root, #app, #__next, #__nuxt, #___gatsby, #svelte, app-root, [ng-app], [data-reactroot]"
 )
+_WITH_MARKDOWN: Final = "\nwith Markdown"
 _LEAST_TEXT: Final = 40  # characters
 _FEED_TYPES: Final = ("application/rss+xml", "application/atom+xml", "application/feed+json")
 _UNFOLLOWED_SCHEMES: Final = ("#", "javascript:", "mailto:", "tel:", "data:", "about:", "blob:")
@@ -213,7 +214,8 @@ class PageExtractor:
         is_app = _is_app(tree)
         language = (tree.root.attributes.get("lang") or "")[:_LONGEST_TAG] if tree.root else ""
         found = {} if nofollow else _links(tree, base)
-        said = self._about(tree, base, response) if self._rules.markdown else None
+        is_marked = self._rules.markdown
+        said = self._about(tree, base, response) if is_marked else None
         selector, roots = main_content(tree, rule)
         text = text_of(roots)
         headings = headings_of(roots)
@@ -222,7 +224,8 @@ class PageExtractor:
         return Extract(
             title=title,
             text=text,
-            signature=signature(f"{title}\n{text}"),
+            # A copy with Markdown is another copy than one without.
+            signature=signature(f"{title}\n{text}{_WITH_MARKDOWN if is_marked else ''}"),
             headings=headings,
             links=tuple(found),
             anchors=tuple(found.values()),
@@ -234,7 +237,7 @@ class PageExtractor:
             is_until=is_until,
             needs_scripts=is_app and len(text) < _LEAST_TEXT,
             main=selector,
-            markdown=markdown(roots, base) if self._rules.markdown else "",  # last: it changes them
+            markdown=markdown(roots, base) if is_marked else "",  # last: it changes them
             about=said,
         )
 

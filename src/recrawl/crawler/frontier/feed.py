@@ -46,6 +46,7 @@ class SqliteFeed(Feed):
         self._path = path
         self._writing = writing
         self._q = queries() if statements is None else statements
+        self._says_importance = False
 
     def tell(self, updates: Sequence[PageUpdate], now_s: float | None) -> None:
         """Make entries for what visits changed; within the transaction that records them."""
@@ -54,12 +55,32 @@ class SqliteFeed(Feed):
             return
         if now_s is None:
             now_s = max(update.visit.visited_at_s for update in updates)
-        self._db.executemany(self._q["tell"], [_told(update, now_s) for update in changed])
+        self._tell([_told(update, now_s) for update in changed])
 
     def tell_found(self, page_ids: Iterable[int], now_s: float) -> None:
         """Make entries for what was found to be so; within the transaction that says it."""
         rows = [_NOTHING | {"page_id": page_id, "now_s": now_s} for page_id in page_ids]
-        self._db.executemany(self._q["tell"], rows)
+        self._tell(rows)
+
+    def _tell(self, rows: Iterable[dict[str, Any]]) -> None:
+        said = {"says_importance": self._says_importance}
+        self._db.executemany(self._q["tell"], [row | said for row in rows])
+
+    @override
+    def say_importance(self) -> None:
+        self._says_importance = True
+
+    @override
+    def importances(self, *, after: int, limit: int) -> list[tuple[int, float, float | None]]:
+        with translated(self._path):
+            asked = {"after": after, "limit": limit}
+            return self._db.execute(self._q["importances"], asked).fetchall()
+
+    @override
+    def tell_importance(self, page_ids: Sequence[int], now_s: float) -> int:
+        rows = [{"page_id": page_id, "now_s": now_s} for page_id in page_ids]
+        with self._writing():
+            return self._db.executemany(self._q["tell_importance"], rows).rowcount
 
     @override
     def changes(
@@ -71,9 +92,10 @@ class SqliteFeed(Feed):
             return [_change(row) for row in rows]
 
     @override
-    def recent(self, limit: int) -> list[Change]:
+    def recent(self, limit: int, *, importance: bool = True) -> list[Change]:
+        asked = {"limit": limit, "importance": importance}
         with translated(self._path):
-            return [_change(row) for row in self._db.execute(self._q["recent"], {"limit": limit})]
+            return [_change(row) for row in self._db.execute(self._q["recent"], asked)]
 
     @override
     def last(self) -> int:
@@ -95,16 +117,20 @@ class SqliteFeed(Feed):
         return 0 if row is None else int(row[0])
 
     @override
-    def live(self, *, after: int = 0, limit: int | None = None) -> Iterable[Change]:
-        asked = {"after": after, "limit": -1 if limit is None else limit}
+    def live(
+        self, *, after: int = 0, limit: int | None = None, importance: bool = True
+    ) -> Iterable[Change]:
+        most = -1 if limit is None else limit
+        asked = {"after": after, "limit": most, "importance": importance}
         with translated(self._path):
             for row in self._db.execute(self._q["live"], asked):
                 yield _change(row)
 
     @override
-    def latest(self, urls: Sequence[str]) -> list[Change]:
+    def latest(self, urls: Sequence[str], *, importance: bool = True) -> list[Change]:
+        asked = ({"url": url, "importance": importance} for url in urls)
         with translated(self._path):
-            rows = (self._db.execute(self._q["latest_of"], {"url": url}).fetchone() for url in urls)
+            rows = (self._db.execute(self._q["latest_of"], one).fetchone() for one in asked)
             return [_change(row) for row in rows if row is not None]
 
     def n_untold(self) -> int:
@@ -175,5 +201,5 @@ def _change(row: tuple[Any, ...]) -> Change:
             edit = zlib.decompressobj().decompress(row[13], _MOST_EDITED).decode("utf-8", "replace")
         except zlib.error as error:
             raise ValueError(f"a diff in the feed: {error}") from error
-    told = [*row[:2], ChangeKind(row[2]), *row[3:13], edit, bool(row[14])]
+    told = [*row[:2], ChangeKind(row[2]), *row[3:13], edit, bool(row[14]), row[15]]
     return Change(*told)

@@ -22,10 +22,11 @@ from recrawl.crawler.control.due_times import (
     FORGIVEN,
     LISTED_AGAIN,
     ONCE,
+    READ_AGAIN,
 )
 from recrawl.crawler.control.evidence import Evidence, PlannedPages
 from recrawl.crawler.control.intake import has_room
-from recrawl.crawler.control.lifecycle import KEEPS, is_copied
+from recrawl.crawler.control.lifecycle import KEEPS, is_copied, is_known_anew
 from recrawl.crawler.control.tiers import ASKED, FIRST_BY_WORTH, NEW, TIMED, tier_of
 from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.control.yields import LITTLE
@@ -85,6 +86,7 @@ class _Page:
     importance: float | None = None
     importance_parts: str | None = None
     is_lasting: bool = False
+    read_as: int = 0
 
 
 @dataclass(slots=True)
@@ -462,7 +464,8 @@ class MemoryFrontier(Frontier):
             if update.lasting is not None:
                 page.is_lasting = update.lasting
             page.signature, page.raw_hash = update.signature, update.raw_hash
-            if visit.changed is not None or visit.outcome in (Outcome.NEW, Outcome.LISTING):
+            page.read_as = page.read_as if update.read_as is None else update.read_as
+            if is_known_anew(update):
                 page.last_visit_s = visit.visited_at_s
             if visit.status is not None:
                 page.last_status = visit.status
@@ -498,6 +501,22 @@ class MemoryFrontier(Frontier):
             if page.due_s > now_s and last_s < before_s:
                 page.due_s, page.due_why = now_s, ONCE
         return len(self._pages)
+
+    @override
+    def read_again(self, mark_of: Callable[[str], int], now_s: float, per_s: float) -> int:
+        held = (page for page in self._pages.values() if page.found.kind is Kind.PAGE)
+        otherwise = [
+            page
+            for page in held
+            if page.state in (PageState.INDEXED, PageState.MISSING)
+            and page.signature is not None
+            and page.read_as != mark_of(page.found.url)
+        ]
+        for place, page in enumerate(sorted(otherwise, key=lambda page: -page.weight)):
+            due_s = now_s + place / per_s
+            if page.due_s > due_s:
+                page.due_s, page.due_why = due_s, READ_AGAIN
+        return len(otherwise)
 
     @override
     def n_due(self, now_s: float) -> int:
@@ -611,7 +630,8 @@ class MemoryFrontier(Frontier):
             page.crawl_rate = rate
             is_late = page.last_visit_s is not None and page.last_visit_s > plan.solved_at_s
             is_well = page.state is PageState.INDEXED and not page.failures
-            if page.tier > NEW and is_well and not is_late:
+            is_kept = page.due_why == READ_AGAIN and page.due_s <= due
+            if page.tier > NEW and is_well and not is_late and not is_kept:
                 page.due_s, page.tier, page.due_why = due, tier_of(1.0 / max(rate, 1e-12)), why
 
     @override
@@ -760,7 +780,7 @@ def _copy(page: _Page) -> Copy:
     is_held = page.found.kind is Kind.PAGE and page.state in KEEPS
     moved_to = page.last.redirect_url if page.last else None
     held = page.signature if is_held else None
-    return Copy(page.page_id, page.found.url, page.state, held, moved_to)
+    return Copy(page.page_id, page.found.url, page.state, held, moved_to, page.weight)
 
 
 def _lease(page: _Page) -> Lease:
@@ -785,6 +805,7 @@ def _lease(page: _Page) -> Lease:
         change_rate_per_s=page.change_rate,
         memory=page.memory,
         tier=page.tier,
+        read_as=page.read_as,
     )
 
 

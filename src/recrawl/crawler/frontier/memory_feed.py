@@ -8,20 +8,21 @@ from typing_extensions import override
 
 from recrawl.crawler.control.telling import kind_of, version_of
 from recrawl.crawler.ports import Feed
-from recrawl.terms import Change, PageState, PageUpdate
+from recrawl.terms import Change, ChangeKind, PageState, PageUpdate
 
 __all__ = ["Copy", "MemoryFeed"]
 
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """What the index should hold of a page; a signature of None: nothing."""
+    """What the index should hold of a page; a signature of None: nothing. Its weight besides."""
 
     page_id: int
     url: str
     state: PageState
     signature: bytes | None
     moved_to: str | None = None
+    weight: float = 1.0
 
 
 class MemoryFeed(Feed):
@@ -29,14 +30,16 @@ class MemoryFeed(Feed):
 
     Parameters
     ----------
-    copies : tells of all pages
+    copies : tells of all pages, by ascending id
     """
 
     def __init__(self, copies: Callable[[], Iterable[Copy]]) -> None:
         self._copies = copies
         self._entries: dict[int, Change] = {}
         self._latest: dict[str, Change] = {}
+        self._latest_copy: dict[str, Change] = {}  # but for what only says an importance
         self._last = 0
+        self._says_importance = False
 
     def tell(self, copy: Copy, now_s: float, update: PageUpdate | None = None) -> None:
         """Make an entry, unless the latest one of the page says the same."""
@@ -44,17 +47,9 @@ class MemoryFeed(Feed):
         kind = kind_of(before.signature if before else None, copy.signature, copy.state)
         if kind is None:
             return
-        if self._last:
-            now_s = max(now_s, self._entries[self._last].at_s)
-        self._last += 1
-        told = Change(
-            self._last,
-            now_s,
-            kind,
-            copy.url,
-            version_of(before.version if before else 0, now_s),
-            copy.signature,
-        )
+        told = self._next(copy, kind, now_s)
+        if self._says_importance:
+            told = replace(told, importance=copy.weight)
         if update is not None:
             told = replace(
                 told,
@@ -68,12 +63,58 @@ class MemoryFeed(Feed):
         if told.is_removal:
             title = before.title if before else None
             told = replace(
-                told, title=title, moved_to=copy.moved_to, why=copy.state.value, edit=None
+                told,
+                title=title,
+                moved_to=copy.moved_to,
+                why=copy.state.value,
+                edit=None,
+                importance=None,
             )
-        self._entries[told.seq] = self._latest[copy.url] = told
+        self._keep(told)
+
+    def _next(self, copy: Copy, kind: ChangeKind, now_s: float) -> Change:
+        if self._last:
+            now_s = max(now_s, self._entries[self._last].at_s)
+        before = self._latest.get(copy.url)
+        version = version_of(before.version if before else 0, now_s)
+        return Change(self._last + 1, now_s, kind, copy.url, version, copy.signature)
+
+    def _keep(self, told: Change) -> None:
+        self._last = told.seq
+        self._entries[told.seq] = self._latest[told.url] = told
+        if told.kind is not ChangeKind.IMPORTANCE:
+            self._latest_copy[told.url] = told
+
+    @override
+    def say_importance(self) -> None:
+        self._says_importance = True
+
+    def _held(self) -> Iterable[Copy]:
+        told = (copy for copy in self._copies() if copy.url in self._latest)
+        return (copy for copy in told if not self._latest[copy.url].is_removal)
+
+    @override
+    def importances(self, *, after: int, limit: int) -> list[tuple[int, float, float | None]]:
+        later = (copy for copy in self._held() if copy.page_id > after)
+        return [
+            (copy.page_id, copy.weight, self._latest[copy.url].importance)
+            for copy in islice(later, limit)
+        ]
+
+    @override
+    def tell_importance(self, page_ids: Sequence[int], now_s: float) -> int:
+        held = {copy.page_id: copy for copy in self._held()}
+        chosen = [held[page_id] for page_id in page_ids if page_id in held]
+        for copy in chosen:
+            new = self._next(copy, ChangeKind.IMPORTANCE, now_s)
+            said = {"seq": new.seq, "at_s": new.at_s, "kind": new.kind, "version": new.version}
+            before = replace(self._latest[copy.url], edit=None)
+            self._keep(replace(before, **said, importance=copy.weight))  # type: ignore[arg-type]
+        return len(chosen)
 
     def _is_latest(self, entry: Change) -> bool:
-        return self._latest[entry.url].seq == entry.seq
+        among = self._latest if entry.kind is ChangeKind.IMPORTANCE else self._latest_copy
+        return among[entry.url].seq == entry.seq
 
     @override
     def changes(
@@ -91,8 +132,11 @@ class MemoryFeed(Feed):
         return list(islice(found, limit))
 
     @override
-    def recent(self, limit: int) -> list[Change]:
-        return self.changes(after=0, limit=2**62)[: -limit - 1 : -1]
+    def recent(self, limit: int, *, importance: bool = True) -> list[Change]:
+        every = self.changes(after=0, limit=2**62)
+        if not importance:
+            every = [entry for entry in every if entry.kind is not ChangeKind.IMPORTANCE]
+        return every[: -limit - 1 : -1]
 
     @override
     def last(self) -> int:
@@ -104,13 +148,18 @@ class MemoryFeed(Feed):
         return max(earlier, default=0)
 
     @override
-    def live(self, *, after: int = 0, limit: int | None = None) -> Iterable[Change]:
+    def live(
+        self, *, after: int = 0, limit: int | None = None, importance: bool = True
+    ) -> Iterable[Change]:
+        among = self._latest if importance else self._latest_copy
+        numbers = {entry.seq for entry in among.values()}
         every = self.changes(after=after, limit=2**62, latest=True)
-        return [entry for entry in every if not entry.is_removal][:limit]
+        return [one for one in every if one.seq in numbers and not one.is_removal][:limit]
 
     @override
-    def latest(self, urls: Sequence[str]) -> list[Change]:
-        return [replace(self._latest[url], edit=None) for url in urls if url in self._latest]
+    def latest(self, urls: Sequence[str], *, importance: bool = True) -> list[Change]:
+        among = self._latest if importance else self._latest_copy
+        return [replace(among[url], edit=None) for url in urls if url in among]
 
     @override
     def mend(self, now_s: float) -> int:
@@ -128,7 +177,10 @@ class MemoryFeed(Feed):
         ]
         for entry in old[:limit]:
             if self._is_latest(entry):
-                self._entries[entry.seq] = self._latest[entry.url] = replace(entry, edit=None)
+                self._entries[entry.seq] = replace(entry, edit=None)
+                for among in (self._latest, self._latest_copy):
+                    if among[entry.url].seq == entry.seq:
+                        among[entry.url] = self._entries[entry.seq]
             else:
                 del self._entries[entry.seq]
         return len(old[limit:])

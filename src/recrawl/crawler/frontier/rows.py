@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from recrawl.crawler.control.lifecycle import is_copied
+from recrawl.crawler.control.lifecycle import is_copied, is_known_anew
 from recrawl.crawler.control.tiers import tier_of
 from recrawl.terms import HostRecord, Kind, Lease, Outcome, PageState, PageUpdate, Visit
 
@@ -22,7 +22,7 @@ def record_of(row: tuple[Any, ...], due_s: float) -> HostRecord:
 
 def lease_of(row: tuple[Any, ...], host_id: int, token: int) -> Lease:
     """Return the lease of a page from a row of the query ``due``."""
-    rest = (*row[5:16], row[16] or b"", row[17])
+    rest = (*row[5:16], row[16] or b"", *row[17:19])
     return Lease(row[0], row[1], host_id, token, row[2], Kind(row[3]), PageState(row[4]), *rest)
 
 
@@ -52,7 +52,6 @@ def visit_row(update: PageUpdate) -> dict[str, object]:
 def page_row(update: PageUpdate) -> dict[str, Any]:
     """Return the parameters of the query ``complete``."""
     visit = update.visit
-    told = visit.changed is not None or visit.outcome in (Outcome.NEW, Outcome.LISTING)
     return {
         "page_id": update.lease.page_id,
         "token": update.lease.token,
@@ -63,7 +62,7 @@ def page_row(update: PageUpdate) -> dict[str, Any]:
         "tier": tier_of(update.interval_s),
         "due_why": update.due_why,
         "memory": update.memory or None,
-        "told_s": visit.visited_at_s if told else None,
+        "told_s": visit.visited_at_s if is_known_anew(update) else None,
         "status": visit.status,
         "copied": is_copied(visit.outcome, update.state),
         "visited_at_s": visit.visited_at_s,
@@ -74,4 +73,5 @@ def page_row(update: PageUpdate) -> dict[str, Any]:
         "title": update.title,
         "redirect_url": update.redirect_url,
         "lasting": None if update.lasting is None else int(update.lasting),
+        "read_as": update.read_as,
     }

@@ -26,6 +26,7 @@ from recrawl.crawler.control.due_times import (
     FORGIVEN,
     LISTED_AGAIN,
     ONCE,
+    READ_AGAIN,
 )
 from recrawl.crawler.control.evidence import Evidence, PlannedPages
 from recrawl.crawler.control.intake import has_room
@@ -558,6 +559,21 @@ class SqliteFrontier(Frontier):
             return self._n_pages
 
     @override
+    def read_again(self, mark_of: Callable[[str], int], now_s: float, per_s: float) -> int:
+        with self._writing():
+            otherwise = [
+                page_id for page_id, url, mark in self._run("read_as") if mark != mark_of(url)
+            ]
+            self._db.executemany(
+                self._q["make_read_again"],
+                [
+                    {"page_id": page_id, "due_s": now_s + place / per_s, "why": READ_AGAIN}
+                    for place, page_id in enumerate(otherwise)
+                ],
+            )
+        return len(otherwise)
+
+    @override
     def n_due(self, now_s: float) -> int:
         with translated(self._path):
             return int(self._value("n_due", now_s=now_s))
@@ -679,6 +695,7 @@ class SqliteFrontier(Frontier):
                     due_s=due,
                     tier=tier,
                     why=why,
+                    kept=READ_AGAIN,
                     solved_at_s=plan.solved_at_s,
                 )
                 if row is not None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from recrawl.crawler.ports import Frontier, PageIndex
+from recrawl.quantities import show_duration
 
 __all__ = ["ENDED_IN_ORDER", "Mended", "Parting", "make_agree", "partings", "recover", "seem_one"]
 
@@ -54,11 +55,15 @@ class Mended:
     followed_up : whose copy was being written when a process ended
     missing : whose copy the index had lost
     other : whose copy is not the one on record
+    read_again : whose copy was read by other rules than those in force
+    read_again_s : seconds in which those are read again
     """
 
     followed_up: int = 0
     missing: int = 0
     other: int = 0
+    read_again: int = 0
+    read_again_s: float = 0.0
 
     @property
     def words(self) -> list[str]:
@@ -67,6 +72,8 @@ class Mended:
             "pages were followed up whose copy was being written": self.followed_up,
             "pages without a copy are fetched again": self.missing,
             "pages with another copy than on record are fetched again": self.other,
+            "pages are read again, as other rules say now what of them is content; within "
+            f"{show_duration(self.read_again_s)}": self.read_again,
         }
         return [f"{n:,} {words}" for words, n in told.items() if n]
 

@@ -46,6 +46,8 @@ from recrawl.terms import Discovery
 
 __all__ = ["Crawl", "CrawlPlan"]
 
+_READ_AGAIN_SHARE = 0.5  # of the budget, for pages that other rules read now
+
 
 @dataclass(frozen=True, slots=True)
 class CrawlPlan:
@@ -270,6 +272,8 @@ class Crawl:
     async def prepare(self) -> Mended:
         """Make index and state agree, learn the hosts, admit the seeds; return what was mended."""
         world = self.world
+        if self.rules.feed_importance:
+            world.frontier.feed.say_importance()
         mended = await world.on_state(recover, world.frontier, world.index, self.started_s)
         if self._once:
             make_due = partial(world.frontier.make_due, visited_before_s=self._since_s)
@@ -285,6 +289,7 @@ class Crawl:
         longest_s = self.rules.revisit.max_interval_s
         await self.world.on_state(frontier.make_due_by, self.started_s, longest_s)
         await self.world.on_state(frontier.reweigh, self.rules.admission.weights.of)
+        mended = await self._read_again(mended)
         await self.world.on_state(frontier.admit, self.seeds, self.started_s, limits)
         await self.recorder.recall()
         blocked_by_s = self.started_s + self.dispatcher.longest_block_s
@@ -304,6 +309,13 @@ class Crawl:
             robots = rules if rules is not None and rules.reachable else None
             self.dispatcher.observe_host(record, robots)
         return mended
+
+    async def _read_again(self, mended: Mended) -> Mended:
+        """Have pages visited soon that were read by other rules than those in force."""
+        per_s = _READ_AGAIN_SHARE * max(self.dispatcher.budget.rate_per_s, 1e-6)
+        again = self.world.frontier.read_again
+        n = await self.world.on_state(again, self.rules.mark_of, self.started_s, per_s)
+        return replace(mended, read_again=n, read_again_s=n / per_s)
 
     def facts(self) -> dict[str, float]:
         """What this crawl goes by, for whoever reads its state."""

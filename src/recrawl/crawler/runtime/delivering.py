@@ -224,7 +224,7 @@ class Courier:
                 wrong.append(change.url)
             counts[kind] += 1
         for urls in _pieces(list(held)):
-            latest = {change.url: change for change in self._reader.feed.latest(urls)}
+            latest = {change.url: change for change in self._reader.latest(urls)}
             gone = [url for url in urls if url in latest and latest[url].is_removal]
             counts["extra"] += len(gone)
             counts["unknown"] += sum(url not in latest for url in urls)
@@ -234,7 +234,7 @@ class Courier:
     def _mended(self, urls: Sequence[str]) -> int:
         mended = 0
         for piece in _pieces(urls):
-            items = self._reader.of(self._reader.feed.latest(piece))
+            items = self._reader.whole(self._reader.latest(piece))
             if items:
                 last = max(item.change.seq for item in items)
                 taken = self._sink.apply(items, f"verify-{last}-{len(items)}")

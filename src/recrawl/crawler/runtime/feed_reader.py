@@ -41,6 +41,7 @@ class Wanted:
     edits : whether the diff comes with it
     latest : whether what was overtaken is left out
     chunk : characters of the pieces in which a page comes besides; 0: in none
+    importance : whether what pages are worth is told, and when only that has changed
     """
 
     content: str = "none"
@@ -49,6 +50,7 @@ class Wanted:
     edits: bool = False
     latest: bool = False
     chunk: int = 0
+    importance: bool = True
 
     def matches_url(self, url: str) -> bool:
         """Tell whether a page is wanted."""
@@ -56,6 +58,8 @@ class Wanted:
 
     def takes(self, change: Change) -> bool:
         """Tell whether a change is wanted."""
+        if change.kind is ChangeKind.IMPORTANCE and not self.importance:
+            return False
         return change.kind in self.kinds and self.matches_url(change.url)
 
 
@@ -93,12 +97,15 @@ class FeedReader:
         entry, which is written with or soon after what replaced it; it is left out where content
         is wanted of every page.
 
+        Where only what was not overtaken is wanted, each page comes once in an answer: a change of
+        its copy and of its importance after that are one change, of the kind of the first.
+
         Parameters
         ----------
         until : the last number that may be read
         most : characters of content, after which the answer ends
         """
-        wanted, items, characters, at = self._wanted, list[Item](), 0, after
+        wanted, items, characters, at = self._wanted, dict[object, Item](), 0, after
         for _ in range(_MOST_LOOKS):
             changes = self.feed.changes(
                 after=at,
@@ -107,32 +114,49 @@ class FeedReader:
                 edits=wanted.edits,
             )
             if not changes:
-                return items, at
+                return list(items.values()), at
             for change in changes:
                 if until is not None and change.seq > until:
-                    return items, at
+                    return list(items.values()), at
                 item = self._item(change) if wanted.takes(change) else None
                 if item is not None:
                     characters += len(item.content or "")
                     if items and characters > most:
-                        return items, at
-                    items.append(item)
+                        return list(items.values()), at
+                    key = change.url if wanted.latest else change.seq
+                    before = items.pop(key, None)
+                    if before is not None and change.kind is ChangeKind.IMPORTANCE:
+                        item = _as_kind(item, before.change.kind)
+                    items[key] = item
                 at = change.seq
                 if len(items) >= limit:
-                    return items, at
-        return items, at
+                    return list(items.values()), at
+        return list(items.values()), at
 
     def live(self) -> Iterator[Change]:
         """Yield the latest change of every page that is wanted and has a copy."""
-        return (change for change in self.feed.live() if self._wanted.matches_url(change.url))
+        live = self.feed.live(importance=self._wanted.importance)
+        return (change for change in live if self._wanted.matches_url(change.url))
 
-    def of(self, changes: Sequence[Change]) -> list[Item]:
-        """Return these changes as they are handed out, but for those that are not wanted."""
-        made = (self._item(change) for change in changes if self._wanted.takes(change))
-        return [item for item in made if item is not None]
+    def latest(self, urls: Sequence[str]) -> list[Change]:
+        """Return the latest change of each of these pages that ever had a copy."""
+        return self.feed.latest(urls, importance=self._wanted.importance)
+
+    def whole(self, changes: Sequence[Change]) -> list[Item]:
+        """Return the latest changes of pages for one who may lack the copies, if wanted."""
+        items = [self._item(change) for change in changes if self._wanted.takes(change)]
+        return [
+            _as_kind(item, ChangeKind.CHANGED)
+            if item.change.kind is ChangeKind.IMPORTANCE
+            else item
+            for item in items
+            if item is not None
+        ]
 
     def _item(self, change: Change) -> Item | None:
         wanted, content, copy = self._wanted.content, None, None
+        if not self._wanted.importance:
+            change = replace(change, importance=None)
         has_copy = not change.is_removal and change.is_latest
         if has_copy and (wanted != "none" or change.title is None):
             index = self._index()
@@ -154,6 +178,11 @@ class FeedReader:
         places = copy.about.places if copy.about is not None else ()
         found = chunks(copy.url, self._content_as(copy, "markdown"), places, self._wanted.chunk)
         return [one._asdict() | {"headings": list(one.headings)} for one in found]
+
+
+def _as_kind(item: Item, kind: ChangeKind) -> Item:
+    record = {**item.record, "kind": kind.value}
+    return replace(item, change=replace(item.change, kind=kind), record=record)
 
 
 def _completed(change: Change, copy: Document) -> Change:
@@ -201,6 +230,8 @@ def record_of(change: Change, wanted: str, content: str | None) -> dict[str, obj
     }
     if change.is_removal:
         record |= {"moved_to": change.moved_to, "why": change.why}
+    if change.importance is not None:
+        record["importance"] = float(f"{change.importance:.4g}")
     if not change.is_latest:
         record["overtaken"] = True
     if content is not None:

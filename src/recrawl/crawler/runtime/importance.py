@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.crawler.control.importance import ExpectedImportance, share_before_visit
+from recrawl.crawler.control.telling import worth_telling
 from recrawl.crawler.control.urls import folder_of, host_of
 from recrawl.crawler.ports import Offload
 from recrawl.crawler.runtime.parts import Rules, World
@@ -25,6 +26,9 @@ _MORE_PAGES: Final = 1.1  # before it is worth computing anew
 _DAY_S: Final = 86_400.0
 _SPENT: Final = 50.0  # times as long as computing took, it is left alone
 _MOVED: Final = 0.02  # by less than this share nothing is written
+_TOLD_SHARE: Final = 0.05  # of the pages, that the feed is told of at a time
+_TOLD_LEAST: Final = 1_000  # of which it is told anyway
+_TOLD_AT_ONCE: Final = 2_000
 _ALIVE: Final = frozenset({PageState.DISCOVERED, PageState.INDEXED, PageState.MISSING})
 
 
@@ -111,6 +115,7 @@ class ImportanceKeeper:
         self._on_plan = on_plan
         self._next_s = -inf
         self._latest_s = -inf
+        self._tell_s = -inf
         self._n_pages = 0
         self._ranks: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None
 
@@ -138,6 +143,30 @@ class ImportanceKeeper:
         self._latest_s = max(self._next_s, clock.now_s() + _DAY_S)
         self._world.events.emit("importance", {"pages": n, "took_s": spent_s})
         return True
+
+    async def tell(self) -> int:
+        """Tell the feed of pages whose importance has changed, if that is asked and it is time.
+
+        No more than one page in twenty, or a thousand, at a time: those that moved most; the others
+        follow. Returns how many.
+        """
+        clock, on_state = self._world.clock, self._world.on_state
+        started_s = clock.now_s()
+        if not self._rules.feed_importance or started_s < self._tell_s:
+            return 0
+        feed, after = self._world.frontier.feed, 0
+        rows: list[tuple[int, float, float | None]] = []
+        while part := await on_state(feed.importances, after=after, limit=_BATCH):
+            rows += part
+            after = part[-1][0]
+        page_ids = await self._on_plan(_to_tell, rows)
+        n_told = 0
+        for first in range(0, len(page_ids), _TOLD_AT_ONCE):
+            chosen = page_ids[first : first + _TOLD_AT_ONCE]
+            n_told += await on_state(feed.tell_importance, chosen, started_s)
+        spent_s = clock.now_s() - started_s
+        self._tell_s = clock.now_s() + max(self._rules.importance.least_s, _SPENT * spent_s)
+        return n_told
 
     async def _read(self) -> tuple[_Known | None, GraphBuilder | None]:
         worths, on_state = self._world.frontier.worths, self._world.on_state
@@ -214,6 +243,17 @@ class ImportanceKeeper:
             )
             for place, row in enumerate(rows.tolist())
         ]
+
+
+def _to_tell(rows: list[tuple[int, float, float | None]]) -> list[int]:
+    """Return the pages that the feed is told of, of those with their weight and what was told."""
+    if not rows:
+        return []
+    ids, weights, told = zip(*rows, strict=True)
+    said = np.array([nan if one is None else one for one in told], np.float64)
+    most = max(_TOLD_LEAST, int(_TOLD_SHARE * len(ids)))
+    chosen = worth_telling(np.array(weights, np.float64), said, most)
+    return [ids[row] for row in chosen.tolist()]
 
 
 def _parts(columns: list[tuple[str, float, list[float]]], place: int) -> str:

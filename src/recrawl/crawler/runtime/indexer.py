@@ -221,7 +221,7 @@ class Indexer:
         if_same = None
         if self._world.prepare is not None:  # what it makes of a page tells nothing of its host
             document = await self._world.prepare(document)
-        elif update.visit.outcome is Outcome.CHANGED:
+        elif update.visit.outcome is Outcome.CHANGED and update.visit.changed is not None:
             held = replace(extract, signature=page.lease.signature or b"")
             if_same, _ = self._considered(page, held)
             if_same = replace(if_same, links=update.links, raw_hash=update.raw_hash)
@@ -273,6 +273,8 @@ class Indexer:
             signature=extract.signature,
             raw_hash=page.raw_hash,
             title=extract.title,
+            read_as=self._rules.mark_of(lease.url),
+            is_read_otherwise=self._rules.is_read_otherwise(lease),
             note=_note_of(extract, is_copy=is_copy),
         )
         update = replace(
@@ -370,7 +372,7 @@ class Indexer:
             return entry.if_same
         else:
             if update.visit.outcome is Outcome.CHANGED:
-                told = index.difference(document)
+                told = None if update.visit.changed is None else index.difference(document)
                 update = replace(update, difference=told, edit=index.edit(document))
             index.replace(document)
         return update

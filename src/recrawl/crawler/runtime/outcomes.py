@@ -28,6 +28,9 @@ class Finding:
     state : the state that follows, where content decides it; default: the life cycle's
     signature, raw_hash : of the content, where it was read; default: as before
     changed : whether a listing lists something else than before; default: as the outcome says
+    read_as : mark of the rules by which the content was read; None: it was not
+    is_read_otherwise : whether those of the copy before were others: what differs from it is then
+        no change of the page
     told_news : whether a feed listed pages that were not known
     title, redirect_url, note : for people
     """
@@ -38,6 +41,8 @@ class Finding:
     signature: bytes | None = None
     raw_hash: bytes | None = None
     changed: bool | None = None
+    read_as: int | None = None
+    is_read_otherwise: bool = False
     told_news: bool | None = None
     title: str | None = None
     redirect_url: str | None = None
@@ -49,6 +54,8 @@ def update_of(lease: Lease, finding: Finding, at_s: float, due_times: DueTimes) 
     outcome, response = finding.outcome, finding.response
     after = finding.state or next_state(lease.state, outcome)
     changed = _TELLS.get(outcome) if finding.changed is None else finding.changed
+    if finding.is_read_otherwise and outcome is Outcome.CHANGED:
+        changed = None
     if changed is not None and lease.last_visit_s is None:
         changed = None  # nothing to compare with: the first copy was lost
     failures = lease.failures + 1 if outcome in _TROUBLE else 0
@@ -90,6 +97,7 @@ def update_of(lease: Lease, finding: Finding, at_s: float, due_times: DueTimes) 
         redirect_url=finding.redirect_url,
         told_news=finding.told_news,
         lasting=None if response is None else promise_of(response),
+        read_as=finding.read_as,
     )
 
 

@@ -1,6 +1,6 @@
 """What the parts of a running crawl share: the adapters, and the rules in force."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import inf
 
@@ -22,6 +22,7 @@ from recrawl.crawler.ports import (
     Subscriptions,
 )
 from recrawl.learning.importance import EVEN
+from recrawl.terms import Lease
 
 __all__ = ["ImportanceRules", "Rules", "World"]
 
@@ -75,6 +76,10 @@ class World:
     subscriptions: Subscriptions | None = None
 
 
+def _unmarked(_: str) -> int:
+    return 0
+
+
 @dataclass(frozen=True, slots=True)
 class Rules:
     """The rules of one crawl that the runtime itself obeys.
@@ -108,7 +113,9 @@ class Rules:
     commit_s, commit_pages, commit_characters : an index commit happens after so many seconds of the
         loop, pages, or characters of text
     patience_s : what is not read within so many seconds of the loop is read beside the rest
+    mark_of : tells by the address by which rules a page is read: their mark; 0 where there are none
     feed_keep_s : for so long the feed keeps every entry; of what is older the latest of each page
+    feed_importance : whether the feed tells what pages are worth, and when that has changed
     keep_visits_s : visits that are older are forgotten, but for the latest 100 of each page
     flush_s : longest wait of a visit before it is written, in seconds of the loop
     """
@@ -138,7 +145,13 @@ class Rules:
     commit_s: float = 2.0
     commit_pages: int = 1024
     commit_characters: int = 32 * 1024 * 1024
+    mark_of: Callable[[str], int] = _unmarked
     feed_keep_s: float = 30 * 86_400.0
+    feed_importance: bool = False
     keep_visits_s: float = inf
     flush_s: float = 0.25
     patience_s: float = 0.3
+
+    def is_read_otherwise(self, lease: Lease) -> bool:
+        """Tell whether the copy of a page was read by other rules than those in force."""
+        return lease.signature is not None and lease.read_as != self.mark_of(lease.url)

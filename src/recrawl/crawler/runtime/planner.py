@@ -111,6 +111,7 @@ class Planner:
         world = self._world
         await self._learn_timetables()
         await self._importance.refresh()
+        await self._importance.tell()
         await self._learn_visits()
         pages, backlog = await world.on_state(self._pages)
         told = await world.on_state(self._brought)

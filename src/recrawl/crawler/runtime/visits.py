@@ -70,11 +70,12 @@ class Visitor:
         """
         clock = self._world.clock
         started_s = clock.now_s()
+        is_known = not self._rules.is_read_otherwise(lease)
         try:
             response = await self._world.fetcher.fetch(
                 lease.url,
-                etag=lease.etag,
-                last_modified=lease.last_modified,
+                etag=lease.etag if is_known else None,
+                last_modified=lease.last_modified if is_known else None,
                 max_bytes=None if lease.kind is Kind.PAGE else _MAX_LISTING_BYTES,
                 pages_only=lease.kind is Kind.PAGE,
             )
@@ -205,6 +206,7 @@ class Visitor:
         """Bring content to the buffer, unless it is byte for byte what the index has."""
         raw_hash = self._world.extractor.raw_hash(response.body)
         is_same = raw_hash == lease.raw_hash and not self._recorder.errors.is_suspect(lease.url)
+        is_same &= not self._rules.is_read_otherwise(lease)
         if is_same and lease.state is PageState.INDEXED:
             self._record(lease, Finding(Outcome.UNCHANGED, response, raw_hash=raw_hash), started_s)
             return False

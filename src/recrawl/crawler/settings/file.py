@@ -151,6 +151,7 @@ class Feed(msgspec.Struct, forbid_unknown_fields=True):
     """What is kept of what became of the copies in the index."""
 
     keep: str = "30d"
+    importance: bool = False
 
 
 class Deliver(msgspec.Struct, forbid_unknown_fields=True):
@@ -166,6 +167,7 @@ class Deliver(msgspec.Struct, forbid_unknown_fields=True):
     removals: str = "delete"
     table: str = "documents"
     batch: int = 500
+    importance: bool | None = None
     secret_file: str | None = None
     secret_env: str | None = None
     timeout: str = "30s"

@@ -36,8 +36,16 @@ _KNOWN: Final = (
 )
 
 
-def sink_settings(given: Sequence[Deliver], folder: Path) -> tuple[SinkSettings, ...]:
+def sink_settings(
+    given: Sequence[Deliver], folder: Path, *, importance: bool
+) -> tuple[SinkSettings, ...]:
     """Return what the ``[[deliver]]`` tables mean.
+
+    Parameters
+    ----------
+    given : the tables
+    folder : from which paths are meant
+    importance : whether the feed tells what pages are worth
 
     Raises
     ------
@@ -46,7 +54,7 @@ def sink_settings(given: Sequence[Deliver], folder: Path) -> tuple[SinkSettings,
     """
     sinks: dict[str, SinkSettings] = {}
     for one in given:
-        sink = _sink(one, folder)
+        sink = _sink(one, folder, importance=importance)
         if sink.name in sinks:
             raise InvalidSettings(
                 f"deliver: {sink.name!r} is there twice; give one of them another name"
@@ -55,7 +63,7 @@ def sink_settings(given: Sequence[Deliver], folder: Path) -> tuple[SinkSettings,
     return tuple(sinks.values())
 
 
-def _sink(given: Deliver, folder: Path) -> SinkSettings:
+def _sink(given: Deliver, folder: Path, *, importance: bool) -> SinkSettings:
     if sum((given.to is not None, bool(given.command), given.python is not None)) != 1:
         raise InvalidSettings(f"deliver: give one of to, command and python; to is {_KNOWN}")
     if given.python is not None:
@@ -75,6 +83,11 @@ def _sink(given: Deliver, folder: Path) -> SinkSettings:
     else:
         kind, to, name = _where(given.to, folder)
     where = f"deliver, {name}"
+    if given.importance and not importance:
+        raise InvalidSettings(
+            f"{where}: importance = true, but the feed does not tell it; write importance = true "
+            "under [feed] too"
+        )
     return SinkSettings(
         name=_name(given.name, name),
         kind=kind,
@@ -86,6 +99,7 @@ def _sink(given: Deliver, folder: Path) -> SinkSettings:
         keeps_removed=_one_of(f"{where}: removals", given.removals, ("delete", "mark")) == "mark",
         table=_table(where, given.table),
         batch=at_least(f"{where}: batch", given.batch, 1, 10_000),
+        importance=importance and given.importance is not False,
         secret_file=None if given.secret_file is None else folder / given.secret_file,
         secret_env=_secret_env(where, given),
         timeout_s=duration(f"{where}: timeout", given.timeout, 0.1),

@@ -101,6 +101,7 @@ class SinkSettings:
     keeps_removed : whether removed rows are marked instead of deleted
     table : of the database
     batch : changes in one delivery
+    importance : whether it is told what pages are worth
     secret_file, secret_env : where the secret is read from, each time that it is needed
     timeout_s : for one delivery
     retry_for_s : what fails for longer is given up; infinite: never
@@ -116,6 +117,7 @@ class SinkSettings:
     keeps_removed: bool = False
     table: str = "documents"
     batch: int = 500
+    importance: bool = False
     secret_file: Path | None = None
     secret_env: str | None = None
     timeout_s: float = 30.0
@@ -198,6 +200,7 @@ class Settings:
     index_timeout_s: float = 10.0
     n_servers: int = 1
     feed_keep_s: float = 30 * 86_400.0
+    feed_importance: bool = False
     keep_visits_s: float = 400 * 86_400.0
     deliver: tuple[SinkSettings, ...] = ()
     indexnow_key: str = ""

@@ -65,6 +65,7 @@ def open_sink(settings: SinkSettings) -> Sink:
                 settings.to,
                 table=settings.table,
                 keeps_removed=settings.keeps_removed,
+                importance=settings.importance,
                 secret=secret,
                 timeout_s=settings.timeout_s,
             )
@@ -92,7 +93,7 @@ def open_sink(settings: SinkSettings) -> Sink:
         case "tables":
             from recrawl.crawler.delivery.files import TableFiles
 
-            return TableFiles(Path(settings.to), settings.content)
+            return TableFiles(Path(settings.to), settings.content, importance=settings.importance)
         case _:
             from recrawl.crawler.delivery.files import LineFiles
 
@@ -222,7 +223,11 @@ def open_courier(
         patterns = Weights([(path, 1.0) for path in settings.paths], otherwise=0.0)
         matches = (lambda url: patterns.of(url) > 0) if settings.paths else None
         wanted = Wanted(
-            content=settings.content, matches=matches, latest=True, chunk=settings.chunk
+            content=settings.content,
+            matches=matches,
+            latest=True,
+            chunk=settings.chunk,
+            importance=settings.importance,
         )
         sink = open_sink(settings)
         stack.callback(sink.close)

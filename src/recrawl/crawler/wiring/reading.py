@@ -1,7 +1,10 @@
 """How pages are read, as a configuration says; and pages read in this process."""
 
+import zlib
+from collections.abc import Callable
 from functools import cache
 
+from recrawl.crawler.control.scope import Weights
 from recrawl.crawler.fetch.extract import PageExtractor
 from recrawl.crawler.fetch.markdown import is_available
 from recrawl.crawler.fetch.reading_rules import ContentRule, ReadingRules
@@ -10,7 +13,7 @@ from recrawl.crawler.settings import Settings
 from recrawl.errors import InvalidSettings
 from recrawl.terms import INDEXABLE, FetchResponse
 
-__all__ = ["reading_rules", "text_signature"]
+__all__ = ["reading_mark", "reading_rules", "text_signature"]
 
 
 def reading_rules(settings: Settings) -> ReadingRules:
@@ -29,6 +32,32 @@ def reading_rules(settings: Settings) -> ReadingRules:
         ContentRule(rule.path, rule.select, rule.drop, rule.title) for rule in settings.content
     )
     return ReadingRules(tuple(content), settings.keep_markdown)
+
+
+def reading_mark(settings: Settings) -> Callable[[str], int]:
+    """Return what tells by which rules a page is read: a number for each, 0 where there are none.
+
+    Two rules have one number if they read alike, whatever their paths; the number is the same for
+    every process.
+    """
+    content, render = settings.content, settings.render
+    places = Weights([(rule.path, float(row)) for row, rule in enumerate(content)], -1.0)
+    filled = Weights([(rule.path, float(row)) for row, rule in enumerate(render)], -1.0)
+
+    @cache
+    def mark(of_content: int, of_render: int) -> int:
+        said: list[object] = ["markdown"] if settings.keep_markdown else []
+        if of_content >= 0:
+            rule = content[of_content]
+            said.append((rule.select, rule.drop, rule.title))
+        if of_render >= 0:
+            said.append(("render", render[of_render].wait_for))
+        return zlib.crc32(repr(said).encode()) if said else 0
+
+    if not content and not render:
+        everywhere = mark(-1, -1)
+        return lambda _: everywhere
+    return lambda url: mark(int(places.of(url)), int(filled.of(url)))
 
 
 @cache

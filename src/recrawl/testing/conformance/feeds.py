@@ -7,7 +7,16 @@ from pathlib import Path
 import pytest
 
 from recrawl.crawler.ports import AdmissionLimits, Frontier
-from recrawl.terms import Change, Discovery, Kind, Outcome, PageState, PageUpdate, Visit
+from recrawl.terms import (
+    Change,
+    Discovery,
+    Kind,
+    Outcome,
+    PageState,
+    PageUpdate,
+    PageWorth,
+    Visit,
+)
 
 __all__ = ["FeedSuite"]
 
@@ -163,3 +172,95 @@ class FeedSuite:
             pass
         assert [one.edit for one in feed.changes(after=0, limit=99, edits=True)] == [None, None]
         assert feed.last() == 10
+
+    def _weigh(self, frontier: Frontier, **weights: float) -> None:
+        """Set what pages are worth."""
+        known = {one: frontier.details(f"{HOST}/{one}") for one in weights}
+        ids = {name: one.page_id for name, one in known.items() if one is not None}
+        frontier.worths.save(
+            [PageWorth(ids[name], weight, weight, "{}") for name, weight in weights.items()]
+        )
+
+    def _tell(self, frontier: Frontier, names: str, at_s: float) -> int:
+        known = (frontier.details(f"{HOST}/{name}") for name in names)
+        ids = [one.page_id for one in known if one is not None]
+        return frontier.feed.tell_importance(ids, at_s)
+
+    def test_importance_is_told_only_where_that_was_asked(self, frontier: Frontier) -> None:
+        """Then with every copy; of each page it is known what was told last."""
+        self._visit(frontier, "a", 10.0, b"1")
+        self._weigh(frontier, a=3.0, b=2.0)
+        frontier.feed.say_importance()
+        self._visit(frontier, "b", 11.0, b"1")
+        self._visit(frontier, "c", 11.0, b"1")
+        self._visit(frontier, "c", 12.0, None)
+
+        told = [one.importance for one in frontier.feed.changes(after=0, limit=9)]
+        assert told == [None, 2.0, 1.0, None]
+        known = frontier.feed.importances(after=0, limit=9)
+        assert [one[1:] for one in known] == [(3.0, None), (2.0, 2.0)]
+        assert frontier.feed.importances(after=known[0][0], limit=9) == known[1:]
+        assert frontier.feed.importances(after=0, limit=1) == known[:1]
+
+    def test_a_new_importance_says_of_the_copy_what_was_said(self, frontier: Frontier) -> None:
+        """And is told of pages with a copy only."""
+        said = {"language": "de", "canonical": f"{HOST}/b", "content_type": "text/html"}
+        self._visit(frontier, "a", 10.0, b"1", **said, edit="+x")
+        self._visit(frontier, "b", 11.0, b"1")
+        self._visit(frontier, "b", 12.0, None)
+        self._weigh(frontier, a=4.0, b=4.0, c=4.0)
+        assert self._tell(frontier, "abc", 13.0) == 1
+
+        first, _, _, last = frontier.feed.changes(after=0, limit=9, edits=True)
+        assert (last.kind.value, last.importance, last.edit) == ("importance", 4.0, None)
+        assert last.version > first.version
+        same = {"seq": 1, "at_s": 10.0, "kind": first.kind, "version": first.version}
+        assert replace(last, **same, importance=None, edit="+x") == first  # type: ignore[arg-type]
+        assert frontier.feed.importances(after=0, limit=9)[0][1:] == (4.0, 4.0)
+        assert frontier.feed.mend(14.0) == 0
+
+    def test_a_new_importance_hides_nothing(self, frontier: Frontier) -> None:
+        """Neither the entry of the copy, nor a later one; and versions grow over both."""
+        feed = frontier.feed
+        self._visit(frontier, "a", 10.0, b"1")
+        self._visit(frontier, "b", 10.0, b"1")
+        for at_s, weight in ((11.0, 2.0), (12.0, 4.0)):
+            self._weigh(frontier, a=weight, b=weight)
+            self._tell(frontier, "ab", at_s)
+        self._visit(frontier, "b", 13.0, b"2")
+
+        changes = feed.changes(after=0, limit=99)
+        assert [one.is_latest for one in changes] == [
+            True, False, False, False, True, False, True,
+        ]  # fmt: skip
+        assert [one.seq for one in feed.changes(after=0, limit=99, latest=True)] == [1, 5, 7]
+        assert [one.seq for one in feed.live()] == [5, 7]
+        assert [one.seq for one in feed.live(importance=False)] == [1, 7]
+        urls = [f"{HOST}/a", f"{HOST}/b"]
+        assert [one.seq for one in feed.latest(urls)] == [5, 7]
+        assert [one.seq for one in feed.latest(urls, importance=False)] == [1, 7]
+        assert [one.seq for one in feed.recent(3)] == [7, 6, 5]
+        assert [one.seq for one in feed.recent(3, importance=False)] == [7, 2, 1]
+        for name in "ab":
+            versions = [one.version for one in changes if one.url.endswith(name)]
+            assert versions == sorted(set(versions))
+        assert dict(frontier.urls_indexed()) == {one.url: one.signature for one in feed.live()}
+
+    def test_compaction_keeps_the_copy_and_its_last_importance(self, frontier: Frontier) -> None:
+        """Whatever the order in which they came."""
+        feed = frontier.feed
+        self._visit(frontier, "a", DAY_S, b"1")
+        self._visit(frontier, "b", DAY_S, b"1")
+        for day in (2, 3, 4):
+            self._weigh(frontier, a=2.0**day, b=2.0**day)
+            self._tell(frontier, "ab", day * DAY_S)
+        self._visit(frontier, "b", 5 * DAY_S, b"2")
+        while feed.compact(DAY_S * 20, limit=2):
+            pass
+        assert [one.seq for one in feed.changes(after=0, limit=99)] == [1, 7, 9]
+
+        self._visit(frontier, "a", 30 * DAY_S, None)
+        while feed.compact(DAY_S * 40, limit=2):
+            pass
+        assert [one.seq for one in feed.changes(after=0, limit=99)] == [9, 10]
+        assert feed.changes(after=9, limit=1)[0].importance is None

@@ -448,6 +448,65 @@ class FrontierSuite:
         assert frontier.make_due(40.0) == 1
         assert frontier.n_due(40.0) == 1
 
+    def test_pages_that_other_rules_read_now_are_due_one_after_the_other(
+        self, frontier: Frontier
+    ) -> None:
+        """Those of most weight first, none later than before; what holds no copy is left alone."""
+        paths = [f"/{name}" for name in "abcdefg"]
+        found = [_found(path, weight=1.0 + place) for place, path in enumerate(paths)]
+        frontier.admit(found, 0.0, ANY)
+        told: dict[str, dict[str, object]] = {
+            "/a": {"read_as": 7}, "/b": {"read_as": 0}, "/c": {"due_s": 100.5}, "/d": {},
+            "/e": {"signature": None, "state": PageState.GONE}, "/f": {"read_as": 8},
+        }  # fmt: skip
+        for lease in self._leased(frontier, 7, 10.0):
+            path = lease.url.removeprefix(HOST)
+            said = {"due_s": 900.0, "signature": b"s"} | told.get(path, {})
+            if path in told:
+                frontier.complete([_update(lease, 10.0, Outcome.NEW, **said)])
+            else:
+                frontier.release([lease])
+        marks = {f"{HOST}/b": 5, f"{HOST}/c": 5, f"{HOST}/d": 5, f"{HOST}/f": 8}
+
+        assert frontier.read_again(lambda url: marks.get(url, 0), 100.0, 2.0) == 4
+        due = {path: frontier.details(HOST + path) for path in paths}
+        assert {path: one.due_s for path, one in due.items() if one is not None and one.visits} == {
+            "/d": 100.0,
+            "/c": 100.5,
+            "/b": 101.0,
+            "/a": 101.5,
+            "/e": 900.0,
+            "/f": 900.0,
+        }
+        assert due["/d"] is not None
+        assert "read again" in due["/d"].due_why
+
+    def test_a_visit_says_by_which_rules_it_read_and_a_plan_makes_nothing_later(
+        self, frontier: Frontier
+    ) -> None:
+        """What was read is known anew, though nobody can say whether it has changed."""
+        self._admitted(frontier, "/1")
+        (lease,) = self._leased(frontier)
+        frontier.complete([_update(lease, 12.0, signature=b"s", read_as=7, due_s=500.0)])
+        assert frontier.read_again(lambda _: 7, 20.0, 1.0) == 0
+        assert frontier.read_again(lambda _: 9, 20.0, 1.0) == 1
+        plan, ids = PlanRecord(21.0, 1, 1.0, 1.0, 0.5, 0), np.array([lease.page_id])
+        for due_s, kept_s in ((300.0, 20.0), (15.0, 15.0), (400.0, 400.0)):
+            frontier.save_crawl_rates(plan, ids, np.array([0.1]), np.array([due_s]))
+            details = frontier.details(f"{HOST}/1")
+            assert details is not None
+            assert details.due_s == kept_s
+
+        (again,) = self._leased(frontier, 1, 450.0)
+        assert again.read_as == 7
+        visit = Visit(450.0, Outcome.CHANGED, changed=None)
+        changed = _update(again, 450.0, Outcome.CHANGED, signature=b"t", read_as=9, due_s=460.0)
+        frontier.complete([replace(changed, visit=visit)])
+        (last,) = self._leased(frontier, 1, 470.0)
+        assert (last.read_as, last.last_visit_s) == (9, 450.0)
+        frontier.complete([_update(last, 470.0, Outcome.NOT_MODIFIED, signature=b"t", due_s=480.0)])
+        assert self._leased(frontier, 1, 490.0)[0].read_as == 9
+
     def test_hosts_and_facts_are_kept(self, frontier: Frontier) -> None:
         """Robots.txt and back-off outlive the process."""
         from dataclasses import replace

@@ -14,6 +14,7 @@ __all__ = ["SinkSuite", "item_of", "replayed"]
 
 _KINDS = {
     "n": ChangeKind.NEW, "c": ChangeKind.CHANGED, "m": ChangeKind.MOVED, "r": ChangeKind.REMOVED,
+    "i": ChangeKind.IMPORTANCE,
 }  # fmt: skip
 _TAKES = {Verdict.OK, Verdict.STALE}
 
@@ -32,6 +33,7 @@ def item_of(seq: int, what: str, text: str = "words") -> Item:
         None if removed else 1_800_000_000.0,
         "Title",
         why="gone" if removed else None,
+        importance=2.5 if kind is ChangeKind.IMPORTANCE else None,
     )
     content = None if removed else text
     return Item(change, content, record_of(change, "text", content))
@@ -91,6 +93,14 @@ class SinkSuite:
         self._apply(sink, 1, "ca", "rb")
 
         assert self.held(tmp_path) == {"a": 5, "b": 6}
+
+    def test_a_new_importance_is_a_whole_page_anew(self, sink: Sink, tmp_path: Path) -> None:
+        """Of a page that is held, and of one that is not: so nothing else is needed to hold it."""
+        self._apply(sink, 1, "na")
+        verdicts = self._apply(sink, 2, "ia", "ib")
+
+        assert self.held(tmp_path) == {"a": 2, "b": 3}
+        assert set(verdicts) <= _TAKES
 
     def test_any_text_arrives(self, sink: Sink, tmp_path: Path) -> None:
         """Of any signs and of a megabyte."""

@@ -19,11 +19,11 @@ from recrawl.crawler.frontier.sqlite import SqliteFrontier
 from recrawl.crawler.index.memory import MemoryIndex
 from recrawl.crawler.runtime.clock import LoopClock
 from recrawl.crawler.runtime.crawl import Crawl, CrawlPlan
-from recrawl.crawler.runtime.parts import Rules, World
+from recrawl.crawler.runtime.parts import ImportanceRules, Rules, World
 from recrawl.crawler.telemetry.counters import CountingSink
 from recrawl.crawler.wiring.crawls import InPlace
 from recrawl.errors import StateError
-from recrawl.terms import Outcome, PageState
+from recrawl.terms import ChangeKind, Outcome, PageState
 from recrawl.testing.storms.disk import (
     Killed,
     KilledLoop,
@@ -229,7 +229,15 @@ class _Weather:
             commit_pages=int(self.random.integers(1, 20)),
             patience_s=0.5,
             feed_keep_s=50.0 if self.seed % 2 else 1e9,
+            **self._importance(),
         )
+
+    def _importance(self) -> dict[str, Any]:
+        """Have some crawls learn what pages are worth, and tell it."""
+        if self.seed % 5 not in (1, 3):
+            return {}
+        shares = {"links": 0.9, "even": 0.1}
+        return {"feed_importance": True, "importance": ImportanceRules(shares, least_s=50.0)}
 
     # -- what must hold --
 
@@ -272,7 +280,12 @@ class _Weather:
                     held[change.url] = change.signature
         self.cursor = frontier.feed.last()
         should = dict(frontier.urls_indexed())
-        for held in (anew, self.consumed):
+        of_copies = {
+            change.url: change.signature
+            for change in frontier.feed.changes(after=0, limit=2**31, latest=True)
+            if change.kind is not ChangeKind.IMPORTANCE and change.signature is not None
+        }
+        for held in (anew, self.consumed, of_copies):
             if held != should:
                 apart = sorted(url for url, _ in set(held.items()) ^ set(should.items()))
                 raise Broken(f"feed and state differ in {apart[:3]}")

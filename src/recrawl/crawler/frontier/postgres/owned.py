@@ -248,6 +248,13 @@ class PostgresFrontier(SqliteFrontier):
             return number
 
     @override
+    def read_again(self, mark_of: Callable[[str], int], now_s: float, per_s: float) -> int:
+        with self._writing():
+            number = super().read_again(mark_of, now_s, per_s)
+            self._copying.put_off_pages()
+            return number
+
+    @override
     def save_plan(self, plan: PlanRecord) -> None:
         with self._writing():
             super().save_plan(plan)
@@ -306,6 +313,18 @@ class _SharedFeed(SqliteFeed):
     @override
     def mend(self, now_s: float) -> int:
         return self._own.mend(now_s)
+
+    @override
+    def say_importance(self) -> None:
+        self._own.say_importance()
+
+    @override
+    def importances(self, *, after: int, limit: int) -> list[tuple[int, float, float | None]]:
+        return self._own.importances(after=after, limit=limit)
+
+    @override
+    def tell_importance(self, page_ids: Sequence[int], now_s: float) -> int:
+        return self._own.tell_importance(page_ids, now_s)
 
 
 class _SharedWorths(SqliteWorths):

@@ -93,10 +93,10 @@ ORDER BY page.id;
 
 -- name: live
 SELECT seq, at_s, feed.kind, url, version, feed.signature, fetched_at_s, feed.title, language, canonical, content_type, moved_to, why,
-    NULL, true
+    NULL, true, feed.importance
 FROM feed JOIN page ON page.id = feed.page_id
 WHERE seq > :after AND feed.signature IS NOT NULL
-    AND seq = (SELECT max(seq) FROM feed AS newer WHERE newer.page_id = feed.page_id)
+    AND seq = (SELECT max(seq) FROM feed AS newer WHERE newer.page_id = feed.page_id AND (:importance OR newer.kind <> 'importance'))
 ORDER BY seq LIMIT nullif(:limit, -1);
 
 -- Locked until the transaction ends: no other process begins its turn in between.

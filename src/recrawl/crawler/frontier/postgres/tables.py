@@ -30,7 +30,8 @@ PAGE: Final = Table(
         """id url host_id kind state depth hops weight variant_of discovered_s lastmod_s due_s tier
         visits changes failures last_visit_s last_status indexed_at_s etag last_modified signature
         raw_hash title redirect_url change_rate_per_s change_rate_factor crawl_rate_per_s due_why
-        policy_memory importance importance_parts found_on is_lasting""".split()
+        policy_memory importance importance_parts found_on is_lasting
+        read_as""".split()
     ),
     ("id",),
     "id",
@@ -65,7 +66,7 @@ APPENDED: Final = {
     ),
     "feed": tuple(
         """page_id at_s kind version signature fetched_at_s title language canonical content_type
-        moved_to why edit""".split()
+        moved_to why edit importance""".split()
     ),
 }
 # What a new owner begins with, in this order; of visits and of the feed only the latest.

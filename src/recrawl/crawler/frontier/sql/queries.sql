@@ -57,7 +57,7 @@ UPDATE page SET lastmod_s = :lastmod_s WHERE url = :url AND :lastmod_s IS NOT NU
 -- The first of a queue, earliest due first. Leased pages keep their due time, so the few of them are stepped over.
 -- name: due
 SELECT id, url, due_s, kind, state, depth, hops, failures, etag, last_modified, signature,
-    raw_hash, last_visit_s, crawl_rate_per_s, weight, change_rate_per_s, policy_memory, tier
+    raw_hash, last_visit_s, crawl_rate_per_s, weight, change_rate_per_s, policy_memory, tier, coalesce(read_as, 0)
 FROM page
 WHERE host_id = :host_id AND tier = :tier AND due_s <= :due_by_s
     AND leased_until_s <= :now_s
@@ -66,7 +66,7 @@ ORDER BY due_s LIMIT :limit;
 -- Pages never visited, those of most weight first.
 -- name: due_new
 SELECT id, url, due_s, kind, state, depth, hops, failures, etag, last_modified, signature,
-    raw_hash, last_visit_s, crawl_rate_per_s, weight, change_rate_per_s, policy_memory, tier
+    raw_hash, last_visit_s, crawl_rate_per_s, weight, change_rate_per_s, policy_memory, tier, coalesce(read_as, 0)
 FROM page INDEXED BY page_new
 WHERE host_id = :host_id AND tier = 0 AND due_s <= :due_by_s AND leased_until_s <= :now_s
 ORDER BY weight DESC, due_s LIMIT :limit;
@@ -134,8 +134,18 @@ UPDATE page SET lease_token = NULL, leased_until_s = 0, tier = :tier, visits = v
     indexed_at_s = CASE WHEN :copied THEN :visited_at_s ELSE indexed_at_s END,
     etag = :etag, last_modified = :last_modified, signature = :signature, raw_hash = :raw_hash,
     title = coalesce(:title, title), redirect_url = :redirect_url,
-    is_lasting = coalesce(:lasting, is_lasting)
+    is_lasting = coalesce(:lasting, is_lasting),
+    read_as = coalesce(:read_as, read_as)
 WHERE id = :page_id AND lease_token = :token;
+
+-- Pages with a copy, and by which rules that was read; those of most weight first.
+-- name: read_as
+SELECT id, url, coalesce(read_as, 0) FROM page
+WHERE kind = 'page' AND state IN ('indexed', 'missing') AND signature IS NOT NULL
+ORDER BY weight DESC, id;
+
+-- name: make_read_again
+UPDATE page SET due_s = :due_s, due_why = :why WHERE id = :page_id AND due_s > :due_s;
 
 -- A crawl rate of 0 has no interval of its own.
 -- name: make_due_by
@@ -194,13 +204,15 @@ WHERE kind = 'page' AND state = 'indexed' AND signature IS NOT NULL
 GROUP BY host_id, signature HAVING count(*) BETWEEN 2 AND :most;
 
 -- A page in trouble, or to be confirmed, is due when that says; one visited since, as that visit said.
+-- A page that is to be read again is no later due for a plan.
 -- name: save_crawl_rate
 UPDATE page SET crawl_rate_per_s = :rate,
     due_s = iif(moves, :due_s, due_s), due_why = iif(moves, :why, due_why),
     tier = iif(moves, :tier, tier)
 FROM (
     SELECT tier >= 1 AND state = 'indexed' AND failures = 0
-        AND coalesce(last_visit_s, 0) <= :solved_at_s AS moves
+        AND coalesce(last_visit_s, 0) <= :solved_at_s
+        AND (due_why IS NOT :kept OR due_s > :due_s) AS moves
     FROM page WHERE id = :page_id
 )
 WHERE id = :page_id RETURNING host_id;
@@ -527,14 +539,15 @@ GROUP BY host_id, depth ORDER BY host_id, depth;
 
 -- An entry for a page, unless its latest one says what is so already.
 -- name: tell
-INSERT INTO feed (page_id, at_s, kind, version, signature, fetched_at_s, title, language, canonical, content_type, moved_to, why, edit)
+INSERT INTO feed (page_id, at_s, kind, version, signature, fetched_at_s, title, language, canonical, content_type, moved_to, why, edit, importance)
 SELECT id, at_s,
     CASE WHEN held IS NULL THEN iif(state = 'moved', 'moved', 'removed') WHEN told IS NULL THEN 'new' ELSE 'changed' END,
     max(before + 1, CAST(1000 * at_s AS INTEGER)), held, :fetched_at_s,
     iif(held IS NULL, said, :title), iif(held IS NULL, '', :language), iif(held IS NULL, NULL, :canonical), iif(held IS NULL, '', :content_type),
-    iif(held IS NULL, redirect_url, NULL), iif(held IS NULL, state, NULL), iif(held IS NULL, NULL, :edit)
+    iif(held IS NULL, redirect_url, NULL), iif(held IS NULL, state, NULL), iif(held IS NULL, NULL, :edit),
+    iif(held IS NOT NULL AND :says_importance, weight, NULL)
 FROM (
-    SELECT page.id, page.state, page.redirect_url,
+    SELECT page.id, page.state, page.redirect_url, page.weight,
         iif(page.kind = 'page' AND page.state IN ('indexed', 'missing', 'discovered'), page.signature, NULL) AS held,
         told.signature AS told, told.title AS said, coalesce(told.version, 0) AS before,
         max(:now_s, coalesce((SELECT at_s FROM feed ORDER BY seq DESC LIMIT 1), :now_s)) AS at_s
@@ -543,6 +556,25 @@ FROM (
 )
 WHERE held IS NOT told;
 
+-- Pages of which there is a copy: what they are worth, and what was told of that.
+-- name: importances
+SELECT page.id, page.weight, told.importance
+FROM page JOIN feed AS told ON told.seq = (SELECT max(seq) FROM feed WHERE page_id = page.id)
+WHERE page.id > :after AND told.signature IS NOT NULL ORDER BY page.id LIMIT :limit;
+
+-- An entry that says of the copy what the latest one says, and what its page is worth now.
+-- name: tell_importance
+INSERT INTO feed (page_id, at_s, kind, version, signature, fetched_at_s, title, language, canonical, content_type, importance)
+SELECT id, at_s, 'importance', max(before + 1, CAST(1000 * at_s AS INTEGER)), signature, fetched_at_s, title, language, canonical,
+    content_type, weight
+FROM (
+    SELECT page.id, page.weight, told.version AS before, told.signature, told.fetched_at_s, told.title, told.language, told.canonical,
+        told.content_type, max(:now_s, coalesce((SELECT at_s FROM feed ORDER BY seq DESC LIMIT 1), :now_s)) AS at_s
+    FROM page JOIN feed AS told ON told.seq = (SELECT max(seq) FROM feed WHERE page_id = page.id)
+    WHERE page.id = :page_id
+)
+WHERE signature IS NOT NULL;
+
 -- Pages of which the latest entry does not say what the state says.
 -- name: untold
 SELECT page.id FROM page
@@ -550,35 +582,41 @@ WHERE iif(kind = 'page' AND state IN ('indexed', 'missing', 'discovered'), signa
     (SELECT feed.signature FROM feed WHERE feed.page_id = page.id ORDER BY seq DESC LIMIT 1)
 ORDER BY page.id;
 
+-- A new importance overtakes no entry that tells of the copy itself, only its like.
 -- name: changes
 SELECT seq, at_s, feed.kind, url, version, feed.signature, fetched_at_s, feed.title, language, canonical, content_type, moved_to, why,
-    iif(:edits, edit, NULL), seq = (SELECT max(seq) FROM feed AS newer WHERE newer.page_id = feed.page_id)
+    iif(:edits, edit, NULL), seq = (SELECT max(seq) FROM feed AS newer WHERE newer.page_id = feed.page_id
+        AND (feed.kind = 'importance' OR newer.kind <> 'importance')), feed.importance
 FROM feed JOIN page ON page.id = feed.page_id WHERE seq > :after ORDER BY seq LIMIT :limit;
 
 -- name: changes_latest
 SELECT seq, at_s, feed.kind, url, version, feed.signature, fetched_at_s, feed.title, language, canonical, content_type, moved_to, why,
-    iif(:edits, edit, NULL), 1
+    iif(:edits, edit, NULL), 1, feed.importance
 FROM feed JOIN page ON page.id = feed.page_id
-WHERE seq > :after AND seq = (SELECT max(seq) FROM feed AS newer WHERE newer.page_id = feed.page_id)
+WHERE seq > :after AND seq = (SELECT max(seq) FROM feed AS newer WHERE newer.page_id = feed.page_id
+    AND (feed.kind = 'importance' OR newer.kind <> 'importance'))
 ORDER BY seq LIMIT :limit;
 
 -- name: recent
 SELECT seq, at_s, feed.kind, url, version, feed.signature, fetched_at_s, feed.title, language, canonical, content_type, moved_to, why,
-    NULL, seq = (SELECT max(seq) FROM feed AS newer WHERE newer.page_id = feed.page_id)
-FROM feed JOIN page ON page.id = feed.page_id ORDER BY seq DESC LIMIT :limit;
+    NULL, seq = (SELECT max(seq) FROM feed AS newer WHERE newer.page_id = feed.page_id
+        AND (feed.kind = 'importance' OR newer.kind <> 'importance')), feed.importance
+FROM feed JOIN page ON page.id = feed.page_id
+WHERE :importance OR feed.kind <> 'importance' ORDER BY seq DESC LIMIT :limit;
 
 -- name: live
 SELECT seq, at_s, feed.kind, url, version, feed.signature, fetched_at_s, feed.title, language, canonical, content_type, moved_to, why,
-    NULL, 1
+    NULL, 1, feed.importance
 FROM feed JOIN page ON page.id = feed.page_id
 WHERE seq > :after AND feed.signature IS NOT NULL
-    AND seq = (SELECT max(seq) FROM feed AS newer WHERE newer.page_id = feed.page_id)
+    AND seq = (SELECT max(seq) FROM feed AS newer WHERE newer.page_id = feed.page_id AND (:importance OR newer.kind <> 'importance'))
 ORDER BY seq LIMIT :limit;
 
 -- name: latest_of
 SELECT seq, at_s, feed.kind, url, version, feed.signature, fetched_at_s, feed.title, language, canonical, content_type, moved_to, why,
-    NULL, 1
-FROM page JOIN feed ON feed.page_id = page.id WHERE url = :url ORDER BY seq DESC LIMIT 1;
+    NULL, 1, feed.importance
+FROM page JOIN feed ON feed.page_id = page.id
+WHERE url = :url AND (:importance OR feed.kind <> 'importance') ORDER BY seq DESC LIMIT 1;
 
 -- name: last_change
 SELECT coalesce(max(seq), 0) FROM feed;
@@ -593,11 +631,13 @@ SELECT name, value FROM fact WHERE name IN ('feed_seen_to', 'feed_old_to');
 DELETE FROM feed WHERE seq <= :old_to AND seq IN (
     SELECT older.seq FROM feed AS newer JOIN feed AS older
     ON older.page_id = newer.page_id AND older.seq < newer.seq AND older.seq <= :old_to
+        AND (older.kind = 'importance' OR newer.kind <> 'importance')
     WHERE newer.seq > :seen_to AND newer.seq <= :seen);
 
 -- name: drop_aged
 DELETE FROM feed WHERE seq > :old_to AND seq <= :aged
-    AND EXISTS (SELECT 1 FROM feed AS newer WHERE newer.page_id = feed.page_id AND newer.seq > feed.seq);
+    AND EXISTS (SELECT 1 FROM feed AS newer WHERE newer.page_id = feed.page_id AND newer.seq > feed.seq
+        AND (feed.kind = 'importance' OR newer.kind <> 'importance'));
 
 -- name: drop_edits
 UPDATE feed SET edit = NULL WHERE seq > :old_to AND seq <= :aged AND edit IS NOT NULL;

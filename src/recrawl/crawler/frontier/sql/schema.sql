@@ -48,7 +48,8 @@ CREATE TABLE page (
     importance REAL, -- by the evidence, of mean 1; the weight is this times that of its pattern
     importance_parts TEXT, -- JSON: what each source says of it; NULL: expected, not computed yet
     found_on INTEGER, -- the page whose visit found it first; NULL: none did, or nobody knows
-    is_lasting INTEGER NOT NULL DEFAULT 0 -- 1: its server says that it holds for good
+    is_lasting INTEGER NOT NULL DEFAULT 0, -- 1: its server says that it holds for good
+    read_as INTEGER -- mark of the rules by which its copy was read; NULL or 0: there were none
 ) STRICT;
 
 CREATE INDEX page_by_due ON page (host_id, tier, due_s);
@@ -178,7 +179,7 @@ CREATE TABLE feed (
     seq INTEGER PRIMARY KEY, -- the last entry is the latest of its page, so no number comes again
     page_id INTEGER NOT NULL REFERENCES page (id),
     at_s REAL NOT NULL, -- when it was recorded; never before the one before
-    kind TEXT NOT NULL, -- new, changed, moved, removed
+    kind TEXT NOT NULL, -- new, changed, moved, removed; importance: the copy is as it was
     version INTEGER NOT NULL, -- grows with every entry of the page
     signature BLOB, -- of the copy; NULL: there is none any more
     fetched_at_s REAL, -- NULL, as the title: the copy was only found again
@@ -188,7 +189,8 @@ CREATE TABLE feed (
     content_type TEXT NOT NULL DEFAULT '',
     moved_to TEXT,
     why TEXT, -- state of the page that is removed
-    edit BLOB -- unified diff to the copy before, compressed
+    edit BLOB, -- unified diff to the copy before, compressed
+    importance REAL -- weight of the page; NULL: not asked for
 ) STRICT;
 
 CREATE INDEX feed_by_page ON feed (page_id, seq);
