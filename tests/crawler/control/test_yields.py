@@ -102,6 +102,25 @@ def test_a_branch_of_copies_or_of_what_may_not_be_indexed_is_left_after_a_few() 
     assert len(set(files) & set(visited_paths)) <= 3
 
 
+def test_few_of_an_ending_that_nobody_knows_are_on_their_way_at_once() -> None:
+    """Images of disks are left after a few, whatever is fetched at once; scripts are visited."""
+    for texts, least, most in ([None] * 200, 5, 10), ([f"text {n}" for n in range(200)], 200, 200):
+        yields = AddressYields()
+        leases = [lease(number, f"/pool/{number}.odd") for number in range(200)]
+        at_once = [one for one in leases if yields.due_s(one, NOW_S) <= NOW_S]
+        assert len(at_once) == 5
+        on_their_way, seen = at_once, 0
+        while on_their_way:
+            one = on_their_way.pop(0)
+            seen += 1
+            update = visited(one, texts[one.page_id])
+            for page_id, _ in yields.observe(update):
+                if yields.due_s(leases[page_id], NOW_S) <= NOW_S:
+                    on_their_way.append(leases[page_id])
+
+        assert least <= seen <= most
+
+
 def test_trouble_of_pages_says_nothing_of_their_branch() -> None:
     """A sitemap that lists what is gone must not hide what is not."""
     yields = AddressYields()

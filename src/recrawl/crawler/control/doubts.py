@@ -194,6 +194,11 @@ def suffix_of(url: str) -> str | None:
     return None if found is None else found[1].lower()
 
 
+def is_unknown_file(path: str) -> bool:
+    """Tell whether a file's name ends in what says nothing of what is in it."""
+    return _SUFFIX.search(path) is not None and _TYPES.guess_type(path) == (None, None)
+
+
 def without_hashes(path: str) -> str:
     """Return a path with one sign for each hash in it."""
     return _HASH_SEGMENT.sub("/#", path)

@@ -6,7 +6,8 @@ sort or log in; a directory of archives has thousands that nobody can read. Addr
 - with a query, by shape: path, names of parameters, and the values of those parameters that have
   few; by the same shape whatever the path, which speaks for a path of which nothing is known; and
   all of a path with several parameters, as where lists are chosen from;
-- without, by the ending of the file's name, and by the branch of the site that they lie in.
+- without, by the ending of the file's name, and by the branch of the site that they lie in. Of
+  endings that nobody knows, few are on their way before they have brought something.
 
 The first of a kind are visited like any other page; what they bring (a page that was not known, or
 nothing) is a coin tossed, and while the chance that the next brings something is small, few more
@@ -25,6 +26,7 @@ from typing import Final
 
 from recrawl.crawler.control.doubts import (
     is_doubted,
+    is_unknown_file,
     less_specific,
     page_of_version,
     parallels,
@@ -74,6 +76,7 @@ class _Kind:
     name: str
     is_doubted: bool = False
     is_broad: bool = False  # holds back only what is known to bring little
+    is_unknown: bool = False  # an ending that may be anything, pages as well as images of disks
     is_mode: bool = False  # the same is asked for of many paths: likely another face of each
     tries: int = 0  # visited, or handed out to be
     brought: int = 0
@@ -96,7 +99,8 @@ class _Kind:
             return _DOUBTED_TRIES
         if self.is_mode:
             return _MODE_TRIES
-        return _BROAD_TRIES if self.is_broad and "?" not in self.name else _TRIES
+        is_many = self.is_broad and "?" not in self.name and not self.is_unknown
+        return _BROAD_TRIES if is_many else _TRIES
 
     @property
     def is_known(self) -> bool:
@@ -108,7 +112,7 @@ class _Kind:
         """How many more may be tried now."""
         if self.likely < _LEAST_YIELD and (self.is_doubted or self.is_known or not self.is_broad):
             return max(self.first - self.tries, 0)
-        if self.is_broad and "?" not in self.name:
+        if self.is_broad and "?" not in self.name and not self.is_unknown:
             return inf
         on_their_way = self.tries - self.brought - self.nothing
         return max(self.first, self.brought) - on_their_way
@@ -305,13 +309,18 @@ class AddressYields:
         return self._kinds[key]
 
     def _kind(
-        self, *key: str, doubted: bool = False, broad: bool = False, mode: bool = False
+        self,
+        *key: str,
+        doubted: bool = False,
+        broad: bool = False,
+        mode: bool = False,
+        unknown: bool = False,
     ) -> _Kind:
         if len(self._kinds) > _MOST_KINDS:
             self._make_room()
         found = self._kinds.get(key)
         if found is None:
-            found = self._kinds[key] = _Kind("".join(key[1:]), doubted, broad, mode)
+            found = self._kinds[key] = _Kind("".join(key[1:]), doubted, broad, unknown, mode)
         return found
 
     def _make_room(self) -> None:
@@ -341,7 +350,8 @@ class AddressYields:
             return [self._kind("doubted", host, kind, doubted=True, broad=True)]
         kinds = [self._kind("branch", host, branch, broad=True)]
         if suffix is not None:
-            kinds.insert(0, self._kind("file", host, f"/*.{suffix}", broad=True))
+            unknown = is_unknown_file(path)
+            kinds.insert(0, self._kind("file", host, f"/*.{suffix}", broad=True, unknown=unknown))
         return kinds
 
     def _words(self, host: str, path: str, query: str) -> str:
