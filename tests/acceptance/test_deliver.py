@@ -118,14 +118,15 @@ def test_one_process_delivers_at_a_time(tmp_path: Path, fed: Fed) -> None:
     [
         (["deliver", "--config", "plain.toml"], 2, "there is no [[deliver]]"),
         (["sync", "nobody"], 2, "'nobody' is no sink of recrawl.toml; there is 'a.ndjson'"),
-        (["sync", "a.ndjson", "--verify"], 2, "cannot tell what it holds"),
+        (["sync", "hook", "--verify"], 2, "cannot tell what it holds"),
     ],
 )
 def test_what_cannot_be_delivered_is_said(
     tmp_path: Path, fed: Fed, arguments: list[str], code: int, words: str
 ) -> None:
     """In one message."""
-    write_config(tmp_path, PLAIN + '[[deliver]]\nto = "a.ndjson"\n')
+    hook = '[[deliver]]\nto = "http://127.0.0.1:9/"\nname = "hook"\n'
+    write_config(tmp_path, PLAIN + '[[deliver]]\nto = "a.ndjson"\n' + hook)
     (tmp_path / "plain.toml").write_text(PLAIN)
     ended = recrawl(*arguments, cwd=tmp_path)
 
@@ -178,6 +179,26 @@ def test_a_comparison_mends_a_table(tmp_path: Path, fed: Fed, server: Postgres) 
     assert (found["missing"], found["older"], found["extra"], found["mended"]) == (1, 1, 1, 3)
     assert rows == [(f"{HOST}/a", "words of /a"), (f"{HOST}/c", "words of /c")]
     assert answer("sync", "pg", "--verify", cwd=tmp_path)["mended"] == 0
+
+
+@pytest.mark.parametrize("name", ["out/{date}.ndjson", "out/{date}-{seq}.parquet"])
+def test_a_comparison_mends_files(tmp_path: Path, fed: Fed, name: str) -> None:
+    """Lines that somebody cut out, or a file that is gone; what was told is not told again."""
+    write_config(tmp_path, PLAIN + f'[[deliver]]\nto = "{name}"\nname = "files"\nbatch = 1\n')
+    assert answer("sync", "files", "--verify", cwd=tmp_path)["mended"] == 0
+    first = sorted((tmp_path / "out").iterdir())[0]
+    if name.endswith("ndjson"):
+        first.write_text("".join(first.read_text().splitlines(keepends=True)[1:]))
+    else:
+        first.unlink()
+    fed.put("/d")
+    found = answer("sync", "files", "--verify", cwd=tmp_path)
+
+    assert (found["pages"], found["missing"], found["mended"]) == (3, 1, 1)
+    assert answer("sync", "files", "--verify", cwd=tmp_path)["mended"] == 0
+    fed.put("/a", text="later")
+    assert recrawl("deliver", "--once", cwd=tmp_path).returncode == 0
+    assert answer("sync", "files", "--verify", cwd=tmp_path)["mended"] == 0
 
 
 class Receiver:

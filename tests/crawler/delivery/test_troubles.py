@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,11 +13,13 @@ from tests.postgres import Postgres, postgres
 
 from recrawl.crawler.delivery.bulk import BulkSink
 from recrawl.crawler.delivery.command import CommandSink
-from recrawl.crawler.delivery.files import LineFiles
+from recrawl.crawler.delivery.files import LineFiles, TableFiles
 from recrawl.crawler.delivery.postgresql import PostgresSink
 from recrawl.crawler.delivery.webhook import WebhookSink, signature
+from recrawl.crawler.ports import Sink
+from recrawl.crawler.runtime.feed_reader import record_of
 from recrawl.errors import SinkError
-from recrawl.terms import Verdict
+from recrawl.terms import Item, Verdict
 from recrawl.testing.conformance.sinks import item_of
 
 # -- webhooks --
@@ -301,7 +304,7 @@ def test_a_file_is_whole_whatever_an_end_left_of_it(tmp_path: Path, ending: str)
     for size in range(before, len(whole), 7 if ending == "ndjson" else 1):
         path.write_bytes(whole[:size])
         again = LineFiles(path)
-        again.apply([item_of(seq, f"n{seq}") for seq in (2, 3, 4, 5)], "")
+        again.apply([item_of(seq, f"n{'_abcde'[seq]}") for seq in (2, 3, 4, 5)], "")
         assert _numbers(path) == [1, 2, 3, 4, 5], size
 
 
@@ -313,6 +316,45 @@ def _numbers(path: Path) -> list[int]:
         with pa.input_stream(path, compression="zstd") as stream:
             text = bytes(stream.read())
     return [json.loads(line)["seq"] for line in text.splitlines()]
+
+
+@pytest.mark.parametrize("name", ["{date}.ndjson", "{date}.ndjson.zst", "{seq}.parquet"])
+def test_a_feed_that_was_set_back_is_written_too(tmp_path: Path, name: str) -> None:
+    """Numbers come again after a restore; what is told under them is told by its version."""
+
+    def sink() -> Sink:
+        path = tmp_path / name
+        return TableFiles(path, "text") if "seq" in name else LineFiles(path)
+
+    def told(seq: int, path: str, version: int) -> Item:
+        item = item_of(seq, f"n{path}")
+        change = replace(item.change, version=version)
+        return Item(change, item.content, record_of(change, "text", item.content))
+
+    sink().apply([told(1, "a", 10), told(2, "b", 11)], "")
+    sink().apply([told(3, "c", 12), told(4, "d", 13)], "")
+    restored = sink()
+    again = [told(1, "a", 10), told(2, "b", 11), told(3, "x", 20), told(4, "a", 21)]
+    verdicts = [one.verdict for one in restored.apply(again, "")]
+
+    assert verdicts == [Verdict.STALE, Verdict.STALE, Verdict.OK, Verdict.OK]
+    assert dict(sink().scan() or ()) == {
+        f"http://a.test/{path}": version
+        for path, version in {"a": 21, "b": 11, "c": 12, "d": 13, "x": 20}.items()
+    }
+    assert [one.verdict for one in sink().apply(again[2:], "")] == [Verdict.STALE] * 2
+
+
+@pytest.mark.parametrize("name", ["c.ndjson", "c.ndjson.zst"])
+def test_a_file_that_is_damaged_is_said_when_it_is_read(tmp_path: Path, name: str) -> None:
+    """In its midst, where no end leaves anything."""
+    path = tmp_path / name
+    for seq in (1, 3, 5):
+        LineFiles(path).apply([item_of(seq, "na"), item_of(seq + 1, "nb")], "")
+    whole = path.read_bytes()
+    path.write_bytes(whole[:20] + bytes(20) + whole[40:])
+    with pytest.raises(SinkError, match="move it away"):
+        list(LineFiles(path).scan() or ())
 
 
 def test_a_file_of_something_else_is_left_alone(tmp_path: Path) -> None:

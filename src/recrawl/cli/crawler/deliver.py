@@ -113,7 +113,8 @@ def sync(
     config
         Configuration of the crawl.
     verify
-        Read what the sink holds, page by page, and mend what differs; databases and search engines.
+        Read what the sink holds, page by page, and mend what differs: databases, search engines and
+        files, which get what they lack at their end.
     json_
         Print one JSON object and nothing else.
     """

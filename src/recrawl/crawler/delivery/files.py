@@ -2,6 +2,9 @@
 
 Lines are added to one file a day. What an end left of a line is cut off, and what the last lines
 say is not written again. A table is made beside its place, and then put there.
+
+Who reads all files and keeps of each page what has the greatest version has all pages; so a scan
+reads them, and what is found to be lost is written once more, behind all else.
 """
 
 import contextlib
@@ -9,7 +12,8 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from glob import escape
 from mmap import ACCESS_READ, mmap
@@ -20,7 +24,7 @@ from typing_extensions import override
 
 from recrawl.crawler.ports import Sink
 from recrawl.errors import SinkError
-from recrawl.terms import Item, Taken, Verdict
+from recrawl.terms import ChangeKind, Item, Taken, Verdict
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -33,9 +37,101 @@ _DATE: Final = "{date}"
 _SEQ: Final = "{seq}"
 _MAGIC: Final = b"\x28\xb5\x2f\xfd"
 _TAKEN: Final = Taken(Verdict.OK)
+_REMOVALS: Final = (ChangeKind.REMOVED.value, ChangeKind.MOVED.value)
 
 
-class LineFiles(Sink):
+class _Files(Sink):
+    """Files that are only added to.
+
+    Parameters
+    ----------
+    pattern : path with ``{date}`` where the day stands
+    """
+
+    def __init__(self, pattern: Path) -> None:
+        self._pattern = pattern
+        self._last: int | None = None  # number of the last change that was written
+        # Of each page the version that the files have and whether it is there, once they were read.
+        self._held: dict[str, tuple[int, bool]] | None = None
+
+    @override
+    def apply(self, items: Sequence[Item], batch: str) -> list[Taken]:
+        try:
+            last = self._last = self._written_to() if self._last is None else self._last
+            self._recall([item for item in items if item.change.seq <= last])
+            new = [item for item in items if item.change.seq > last or self._lacks(item)]
+            if new:
+                self._add(new)
+                self._last = max(last, *(item.change.seq for item in new))
+        except OSError as error:
+            self.close()  # who knows how much of it is there
+            raise SinkError(f"{self._pattern}: {error.strerror or error}") from error
+        added = {item.change.seq for item in new}
+        if self._held is not None:
+            self._held |= {one.change.url: _of(one.record) for one in new}
+        stale = Taken(Verdict.STALE)
+        return [_TAKEN if item.change.seq in added else stale for item in items]
+
+    def _recall(self, again: Sequence[Item]) -> None:
+        """Find out whether what has old numbers was written, or is of a feed that was set back.
+
+        What comes again is in the file that was written last; only where it is not there, all
+        files are read.
+        """
+        if not again or self._held is not None:
+            return
+        latest = self._told([max(_files(self._pattern), key=_age)])
+        if any(one.change.version > latest.get(one.change.url, (0, False))[0] for one in again):
+            self.scan()
+
+    def _lacks(self, item: Item) -> bool:
+        """Tell whether the files were read and have less of a page than this."""
+        if self._held is None:
+            return False
+        return item.change.version > self._held.get(item.change.url, (0, False))[0]
+
+    @override
+    def scan(self) -> Iterable[tuple[str, int]]:
+        try:
+            if self._last is None:
+                self._last = self._written_to()
+            held = self._held = self._told(_files(self._pattern))
+        except OSError as error:
+            raise SinkError(f"{self._pattern}: {error.strerror or error}") from error
+        return [(url, version) for url, (version, is_there) in held.items() if is_there]
+
+    def _told(self, paths: Iterable[Path]) -> dict[str, tuple[int, bool]]:
+        """Return what files say last of each page: version, and whether it is there."""
+        held: dict[str, tuple[int, bool]] = {}
+        for path in paths:
+            try:
+                for record in self._records(path):
+                    url, told = str(record["url"]), _of(record)
+                    held[url] = max(told, held.get(url, told))
+            except (ValueError, KeyError, TypeError, RecursionError) as error:
+                raise _strange(path) from error
+            except (zstd.ZstdError, EOFError) as error:
+                raise SinkError(f"{path} is damaged ({error}); move it away") from error
+        return held
+
+    @override
+    def close(self) -> None:
+        self._last = self._held = None
+
+    @abstractmethod
+    def _written_to(self) -> int:
+        """Return the number of the last change that is in the files."""
+
+    @abstractmethod
+    def _records(self, path: Path) -> Iterator[dict[str, Any]]:
+        """Yield what a file has: at least address, version and kind."""
+
+    @abstractmethod
+    def _add(self, items: Sequence[Item]) -> None:
+        """Write changes behind all others."""
+
+
+class LineFiles(_Files):
     """JSON lines, compressed where the name ends in ``.zst``; a file a day.
 
     Parameters
@@ -44,27 +140,22 @@ class LineFiles(Sink):
     """
 
     def __init__(self, pattern: Path) -> None:
-        self._pattern = pattern
+        super().__init__(pattern)
         self._is_compressed = pattern.suffix == ".zst"
-        self._last: int | None = None  # number of the last change that was written
 
     @override
-    def apply(self, items: Sequence[Item], batch: str) -> list[Taken]:
-        try:
-            if self._last is None:
-                written = _files(self._pattern)
-                self._last = self._mended(max(written, key=_age)) if written else 0
-            new = [item for item in items if item.change.seq > self._last]
-            if new:
-                self._add(new)
-                self._last = new[-1].change.seq
-        except OSError as error:
-            self._last = None  # who knows how much of it is there
-            raise SinkError(f"{self._pattern}: {error.strerror or error}") from error
-        first = new[0].change.seq if new else 2**63
-        stale = Taken(Verdict.STALE)
-        return [_TAKEN if item.change.seq >= first else stale for item in items]
+    def _written_to(self) -> int:
+        written = _files(self._pattern)
+        return self._mended(max(written, key=_age)) if written else 0
 
+    @override
+    def _records(self, path: Path) -> Iterator[dict[str, Any]]:
+        opened = zstd.open(path, "rb") if self._is_compressed else path.open("rb")
+        with opened as lines:
+            for line in lines:
+                yield json.loads(line)
+
+    @override
     def _add(self, items: Sequence[Item]) -> None:
         path = _dated(self._pattern)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -105,18 +196,10 @@ class LineFiles(Sink):
             last = zstd.decompress(last) if self._is_compressed else last
             return int(json.loads(last.splitlines()[-1])["seq"])
         except (ValueError, KeyError, TypeError, RecursionError, zstd.ZstdError) as error:
-            raise SinkError(f"{path} holds something else than changes; move it away") from error
-
-    @override
-    def scan(self) -> Iterable[tuple[str, int]] | None:
-        return None
-
-    @override
-    def close(self) -> None:
-        self._last = None
+            raise _strange(path) from error
 
 
-class TableFiles(Sink):
+class TableFiles(_Files):
     """Parquet, a file for each batch, named by the day and the numbers of its changes.
 
     Parameters
@@ -127,35 +210,38 @@ class TableFiles(Sink):
     """
 
     def __init__(self, pattern: Path, content: str, *, importance: bool = False) -> None:
-        self._pattern = pattern
+        super().__init__(pattern)
         self._content = content
         self._importance = importance
-        self._last: int | None = None
 
     @override
-    def apply(self, items: Sequence[Item], batch: str) -> list[Taken]:
-        try:
-            if self._last is None:
-                numbers = map(self._number_of, _files(self._pattern))
-                self._last = max(numbers, default=0)
-            new = [item for item in items if item.change.seq > self._last]
-            if new:
-                self._write(new)
-                self._last = new[-1].change.seq
-        except OSError as error:
-            raise SinkError(f"{self._pattern}: {error.strerror or error}") from error
-        return [_TAKEN] * len(items)
+    def _written_to(self) -> int:
+        return max(map(self._number_of, _files(self._pattern)), default=0)
+
+    @override
+    def _records(self, path: Path) -> Iterator[dict[str, Any]]:
+        import pyarrow.parquet as pq
+
+        with pq.ParquetFile(path) as file:
+            for rows in file.iter_batches(columns=["url", "version", "kind"]):
+                yield from rows.to_pylist()
 
     def _number_of(self, path: Path) -> int:
         found = re.findall(r"([0-9]{12})-([0-9]{12})", path.name)
         return int(found[-1][1]) if found else 0
 
-    def _write(self, items: Sequence[Item]) -> None:
+    @override
+    def _add(self, items: Sequence[Item]) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        first, last = items[0].change.seq, items[-1].change.seq
+        numbers = [item.change.seq for item in items]
+        first, last = min(numbers), max(numbers)
         path = _dated(self._pattern, f"{first:012}-{last:012}")
+        again = 1
+        while path.exists():  # with what was not lost of these
+            again += 1
+            path = _dated(self._pattern, f"{first:012}-{last:012}-{again}")
         path.parent.mkdir(parents=True, exist_ok=True)
         names = (
             "at kind url title fetched_at signature canonical language content_type moved_to why"
@@ -181,13 +267,14 @@ class TableFiles(Sink):
         finally:
             part.unlink(missing_ok=True)
 
-    @override
-    def scan(self) -> Iterable[tuple[str, int]] | None:
-        return None
 
-    @override
-    def close(self) -> None:
-        self._last = None
+def _of(record: Mapping[str, object]) -> tuple[int, bool]:
+    """Return the version that a record tells of, and whether the page is there since."""
+    return int(str(record["version"])), record["kind"] not in _REMOVALS
+
+
+def _strange(path: Path) -> SinkError:
+    return SinkError(f"{path} holds something else than changes; move it away")
 
 
 def _dated(pattern: Path, seq: str = "") -> Path:

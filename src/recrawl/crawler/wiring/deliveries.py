@@ -36,6 +36,7 @@ __all__ = ["DeliveryThreads", "check_extras", "delivering", "open_courier", "ope
 _LOOK_S: Final = 1.0
 _MOST_SECRET: Final = 4_096
 _SHORTEST_KEY: Final = 16
+_FILES: Final = ("lines", "tables")
 
 
 def check_extras(sinks: tuple[SinkSettings, ...]) -> None:
@@ -250,18 +251,30 @@ def verified(
 ) -> Verified:
     """Compare what a sink holds with the index, and mend it.
 
+    Files are told all that there is first: what is yet to come is not missing there.
+
     Raises
     ------
     InputError
         This kind of sink cannot tell what it holds.
+    StateError
+        It is files, and another process delivers.
     SinkError
         It does not answer, or not so that it makes sense.
     """
-    with open_courier(state, settings, content_as) as courier:
+    with contextlib.ExitStack() as stack:
+        turn = None
+        if settings.kind in _FILES:  # which nobody else may add to meanwhile
+            turn = stack.enter_context(delivering(state, at_once=True))
+        courier = stack.enter_context(open_courier(state, settings, content_as, turn))
+        while settings.kind in _FILES and (wait_s := courier.deliver()) is not None:
+            if wait_s:
+                raise SinkError(courier.trouble)
         found = courier.verify()
     if found is None:
         raise InputError(
-            f"--verify: {settings.name} cannot tell what it holds; databases and search engines can"
+            f"--verify: {settings.name} cannot tell what it holds; databases, search engines and "
+            "files can"
         )
     return found
 
