@@ -197,6 +197,7 @@ class AdmissionLimits:
 
     max_pages: int = 1_000_000
     max_pages_per_host: int = 100_000
+    max_hosts_per_domain: int = 1_000  # the registrable one
     max_listings_per_host: int = 1_000  # sitemaps; and as many feeds
     max_query_variants: int = 10_000
     max_new_per_minute: float = 10_000.0  # of one host; five minutes' worth at once

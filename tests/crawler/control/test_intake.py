@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recrawl.crawler.control.intake import HostIntake, has_room
+from recrawl.crawler.control.intake import DomainIntake, HostIntake, has_room
 
 
 def filled(demand: list[int], max_pages: int) -> list[int]:
@@ -62,3 +62,18 @@ def test_a_clock_that_goes_back_gives_nothing(at_s: float) -> None:
     assert sum(intake.take("http://a.test", 5.0) for _ in range(9)) == 5
 
     assert not intake.take("http://a.test", at_s)
+
+
+def test_names_below_a_domain_are_bounded_and_other_domains_are_not() -> None:
+    """Whether they were known before or not; hosts that are in stay in."""
+    intake = DomainIntake(5)
+    intake.note(["http://old.a.test", "http://b.test", "http://old.a.test"])
+    taken = [intake.full(f"http://n{number}.a.test") for number in range(20)]
+    assert taken == [None] * 4 + ["a.test"] * 16
+
+    assert [intake.full(f"http://n{number}.b.test") for number in range(6)] == [None] * 4 + [
+        "b.test"
+    ] * 2
+    assert intake.full("http://old.a.test") is None
+    assert intake.full("http://n3.a.test") is None
+    assert intake.full("http://c.test") is None

@@ -10,6 +10,7 @@ from recrawl.crawler.control.urls import (
     join,
     normalise,
     path_of,
+    site_of,
     variant_key,
 )
 
@@ -162,6 +163,22 @@ def test_a_host_is_scheme_name_and_port() -> None:
     assert host_of("http://a.test:8080/x/y?z") == "http://a.test:8080"
     assert host_of("https://a.test/") == "https://a.test"
     assert path_of("http://a.test:8080/x/y?z") == "/x/y?z"
+
+
+@pytest.mark.parametrize(
+    ("site", "host"),
+    [
+        ("a.test", "http://x.y.a.test:8080"),
+        ("a.co.uk", "https://www.a.co.uk"),
+        ("me.github.io", "https://me.github.io"),
+        ("127.0.0.1", "http://127.0.0.1:8080"),
+        ("[::1]", "http://[::1]:8080"),
+        ("localhost", "http://localhost:8080"),
+    ],
+)
+def test_a_site_is_the_registrable_domain(site: str, host: str) -> None:
+    """Hosts that are in none are sites by their names."""
+    assert site_of(host) == site
 
 
 def test_variants_of_one_address_share_a_key() -> None:

@@ -333,6 +333,7 @@ def test_a_feed_that_was_set_back_is_written_too(tmp_path: Path, name: str) -> N
 
     sink().apply([told(1, "a", 10), told(2, "b", 11)], "")
     sink().apply([told(3, "c", 12), told(4, "d", 13)], "")
+    assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o600}
     restored = sink()
     again = [told(1, "a", 10), told(2, "b", 11), told(3, "x", 20), told(4, "a", 21)]
     verdicts = [one.verdict for one in restored.apply(again, "")]

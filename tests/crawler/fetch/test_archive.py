@@ -62,6 +62,7 @@ def test_pages_are_kept_whole_and_what_is_known_as_revisits(tmp_path: Path) -> N
     assert unmodified.http_headers.statusline == "304 Not Modified"
     for path in tmp_path.glob("*.warc.gz"):
         assert Checker(_Quietly()).process_one(str(path)) in (None, 0, False)
+        assert path.stat().st_mode & 0o777 == 0o600
 
 
 class _Quietly:

@@ -593,6 +593,27 @@ def test_query_variants_of_one_path_are_bounded() -> None:
     assert sum(virtual.frontier.n_pages_by_state().values()) == 21
 
 
+def test_hosts_of_one_domain_are_bounded() -> None:
+    """Names below one cost nothing: each page of a trap leads to two hosts that were never seen."""
+    from recrawl.crawler.ports import AdmissionLimits
+
+    def script(web: ScriptedFetcher) -> None:
+        web.page(f"{A}/", "home", "http://h1.trap.test/", "http://b.test/")
+        web.page("http://b.test/", "another")
+        for number in range(1, 100):
+            further = (f"http://h{2 * number + more}.trap.test/" for more in (0, 1))
+            web.page(f"http://h{number}.trap.test/", f"trap {number}", *further)
+
+    setup = Setup(rules={"limits": AdmissionLimits(max_hosts_per_domain=20)})
+    virtual = run(1_000, script, setup)
+
+    hosts = [record.host for record in virtual.frontier.hosts()]
+    assert sum(host.endswith(".trap.test") for host in hosts) == 20
+    assert {A, "http://b.test"} <= set(hosts)
+    (refused,) = virtual.frontier.refused()
+    assert refused[:2] == ("trap.test", "domain-full")
+
+
 def test_a_page_that_waited_too_long_in_the_buffer_is_fetched_again() -> None:
     """Obsolete pages go back to the frontier instead of into the index."""
 

@@ -41,6 +41,7 @@ budget = "{budget}"
 # max_depth = 20                 # links from a seed
 # max_pages = 1000000
 # max_pages_per_host = 100000    # what is refused is counted; `recrawl status` tells
+# max_hosts_per_domain = 1000    # of example.com, where "*.example.com" is in
 # max_listings_per_host = 1000   # sitemaps, and as many feeds
 # max_new_per_minute = 10000     # new addresses of a host; the rest of a sitemap waits its turn
 # max_query_variants = 10000     # pages that differ in nothing but the query; kinds of address

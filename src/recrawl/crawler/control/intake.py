@@ -1,18 +1,26 @@
-"""How fast and how far a host may fill a crawl: what is found is taken in while there is room.
+"""How fast and how far a host, or a domain, may fill a crawl.
+
+What is found is taken in while there is room.
 
 Room is shared as switches share the memory of their queues (a dynamic threshold: Choudhury and
 Hahne 1998): near the end of it a host is let in while it holds less than what is still free. One
 that has filled the crawl is refused, a newcomer is not.
 """
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import isinf
 
-__all__ = ["LOW_YIELD", "REFUSALS", "HostIntake", "has_room"]
+from recrawl.crawler.control.urls import site_of
 
+__all__ = ["DOMAIN_FULL", "LOW_YIELD", "REFUSALS", "DomainIntake", "HostIntake", "has_room"]
+
+DOMAIN_FULL = "domain-full"
 LOW_YIELD = "low-yield"
 REFUSALS = {
     "crawl-full": "the crawl is full (scope.max_pages) and most of it theirs",
+    DOMAIN_FULL: "more hosts than scope.max_hosts_per_domain",
     "host-full": "more than scope.max_pages_per_host",
     LOW_YIELD: "put off: addresses of their kinds have brought nothing new, so few are tried",
     "listings": "more sitemaps or feeds than scope.max_listings_per_host",
@@ -65,3 +73,36 @@ class HostIntake:
             return False
         self._left[host] = (left - 1.0, now_s)
         return True
+
+
+@dataclass(slots=True)
+class DomainIntake:
+    """So many hosts of each registrable domain: names below one cost their owner nothing.
+
+    Parameters
+    ----------
+    most : hosts of one domain
+    """
+
+    most: int
+    _hosts: set[str] = field(default_factory=set)
+    _of_domain: Counter[str] = field(default_factory=Counter)
+
+    def note(self, hosts: Iterable[str]) -> None:
+        """Count hosts that the crawl has already."""
+        for host in hosts:
+            if host not in self._hosts:
+                self._hosts.add(host)
+                if len(self._hosts) > self.most:  # before, no domain can have too many
+                    self._of_domain[site_of(host)] += 1
+                elif len(self._hosts) == self.most:
+                    self._of_domain = Counter(map(site_of, self._hosts))
+
+    def full(self, host: str) -> str | None:
+        """Return the domain that has no room for one more host, or None; what has room counts."""
+        if host in self._hosts:
+            return None
+        if len(self._hosts) >= self.most and self._of_domain[site := site_of(host)] >= self.most:
+            return site
+        self.note([host])
+        return None

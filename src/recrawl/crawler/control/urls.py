@@ -7,13 +7,23 @@ order of a query is kept, because servers may care.
 """
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
 import ada_url
 import xxhash
+from publicsuffixlist import PublicSuffixList
 
-__all__ = ["MAX_URL_LENGTH", "folder_of", "host_of", "join", "normalise", "path_of", "variant_key"]
+__all__ = [
+    "MAX_URL_LENGTH",
+    "folder_of",
+    "host_of",
+    "join",
+    "normalise",
+    "path_of",
+    "site_of",
+    "variant_key",
+]
 
 MAX_URL_LENGTH: Final = 2_000
 
@@ -27,6 +37,7 @@ _UNRESERVED: Final = re.compile(
     r"%(2d|2e|5f|7e|3[0-9]|4[1-9a-f]|5[0-9a]|6[1-9a-f]|7[0-9a])", re.IGNORECASE
 )
 _HOST: Final = re.compile(r"https?://[a-z0-9.:\[\]-]+/")
+_NUMBER: Final = re.compile(r"([0-9.]+|\[[0-9a-f:.]*\])(?::[0-9]*)?$")
 _ESCAPE: Final = re.compile(r"%[0-9a-fA-F]{2}")
 
 
@@ -107,6 +118,23 @@ def _without_tracking(url: str) -> str:
 def host_of(url: str) -> str:
     """Return scheme, name and port of a URL in normal form: the unit of politeness."""
     return url[: url.index("/", url.index("://") + 3)]
+
+
+def site_of(host: str) -> str:
+    """Return the registrable domain of a host, as Mozilla's list of public suffixes tells it.
+
+    A host that is in none, as a number or a name of one label, is a site by its name.
+    """
+    name = host.rpartition("://")[2].rpartition("@")[2].lower()
+    if number := _NUMBER.match(name):
+        return number[1]
+    name = name.partition(":")[0]
+    return _suffixes().privatesuffix(name) or name
+
+
+@cache
+def _suffixes() -> PublicSuffixList:
+    return PublicSuffixList()
 
 
 def folder_of(url: str) -> str:

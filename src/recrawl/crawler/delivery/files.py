@@ -35,6 +35,7 @@ __all__ = ["LineFiles", "TableFiles"]
 
 _DATE: Final = "{date}"
 _SEQ: Final = "{seq}"
+_PRIVATE: Final = 0o600  # what was behind a login is for nobody else
 _MAGIC: Final = b"\x28\xb5\x2f\xfd"
 _TAKEN: Final = Taken(Verdict.OK)
 _REMOVALS: Final = (ChangeKind.REMOVED.value, ChangeKind.MOVED.value)
@@ -162,7 +163,7 @@ class LineFiles(_Files):
         lines = "".join(json.dumps(item.record) + "\n" for item in items).encode()
         written = zstd.compress(lines) if self._is_compressed else lines
         is_new = not path.exists()
-        number = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        number = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, _PRIVATE)
         try:
             before = os.fstat(number).st_size
             try:
@@ -261,6 +262,7 @@ class TableFiles(_Files):
                 compression="zstd",
             )
             with part.open("rb") as file:
+                os.fchmod(file.fileno(), _PRIVATE)
                 os.fsync(file.fileno())
             os.replace(part, path)
             _sync_folder(path.parent)

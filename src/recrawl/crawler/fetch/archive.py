@@ -1,6 +1,7 @@
 """Everything that is fetched, in WARC files: for the record, and for other programs to read."""
 
 import contextlib
+import os
 import zlib
 from collections import OrderedDict
 from datetime import UTC, datetime
@@ -49,7 +50,7 @@ class WarcArchive:
         self._writer: Any = None
         self._number = 0
         with _told(folder):
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         mend_all(folder)
 
     def write(self, response: FetchResponse, at_s: float) -> None:
@@ -87,6 +88,7 @@ class WarcArchive:
             self._number += 1
             name = f"recrawl-{stamp}-{self._number:05d}.warc.gz"
         self._file = (self._folder / f"{name}{_OPEN}").open("xb")
+        os.fchmod(self._file.fileno(), 0o600)  # what was behind a login is for nobody else
         self._writer = WARCWriter(self._file, gzip=True, warc_version="1.1")
         info = {"software": self._software, "format": "WARC File Format 1.1"}
         self._writer.write_record(self._writer.create_warcinfo_record(name, info))

@@ -11,7 +11,7 @@ from recrawl.crawler.control.dispatch import Dispatcher
 from recrawl.crawler.control.due_times import DueTimes
 from recrawl.crawler.control.finders import Finders
 from recrawl.crawler.control.importance import ExpectedImportance
-from recrawl.crawler.control.intake import HostIntake
+from recrawl.crawler.control.intake import DOMAIN_FULL, DomainIntake, HostIntake
 from recrawl.crawler.control.soft_errors import SoftErrors
 from recrawl.crawler.control.yields import AddressYields
 from recrawl.crawler.runtime.outcomes import removes
@@ -60,6 +60,7 @@ class Recorder:
         # A single pass ends by itself, and nothing can be put off until after it.
         once = dispatcher.horizon_s < inf
         self._intake = HostIntake(inf if once else rules.limits.max_new_per_minute)
+        self._domains = DomainIntake(rules.limits.max_hosts_per_domain)
         self._refused: Counter[tuple[str, str]] = Counter()
         self._dates: set[int] = set()
         self._some = asyncio.Event()
@@ -85,9 +86,11 @@ class Recorder:
         self._remove = remove
 
     async def recall(self) -> None:
-        """Learn from the state what kinds of address have brought."""
+        """Learn from the state what kinds of address have brought, and how many hosts there are."""
         frontier = self._world.frontier
         self.yields.recall(await self._world.on_state(lambda: list(frontier.visited(_LATEST))))
+        known = await self._world.on_state(frontier.hosts)
+        self._domains.note(record.host for record in known)
 
     @property
     def is_empty(self) -> bool:
@@ -125,6 +128,9 @@ class Recorder:
     def _taken(self, discovery: Discovery) -> bool:
         """Take in what is not known already; False where its host has too many for now."""
         if discovery.url not in self._seen:
+            if (domain := self._domains.full(discovery.host)) is not None:
+                self._refused[domain, DOMAIN_FULL] += 1
+                return True
             if not self._intake.take(discovery.host, self._world.clock.now_s()):
                 self._refused[discovery.host, "too-fast"] += 1
                 return False

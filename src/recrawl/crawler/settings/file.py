@@ -14,6 +14,7 @@ class ScopeKeys(msgspec.Struct, forbid_unknown_fields=True):
     max_depth: int = 20
     max_pages: int = 1_000_000
     max_pages_per_host: int = 100_000
+    max_hosts_per_domain: int = 1_000
     max_listings_per_host: int = 1_000
     max_new_per_minute: int = 10_000
     max_query_variants: int = 10_000

@@ -58,6 +58,9 @@ def checked(file: File, folder: Path) -> Settings:
         max_depth=at_least("scope.max_depth", file.scope.max_depth, 0),
         max_pages=at_least("scope.max_pages", file.scope.max_pages, 1),
         max_pages_per_host=at_least("scope.max_pages_per_host", file.scope.max_pages_per_host, 1),
+        max_hosts_per_domain=at_least(
+            "scope.max_hosts_per_domain", file.scope.max_hosts_per_domain, 1
+        ),
         max_listings_per_host=at_least(
             "scope.max_listings_per_host", file.scope.max_listings_per_host, 0
         ),

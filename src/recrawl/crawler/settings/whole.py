@@ -28,8 +28,8 @@ _ABOVE_NOTHING: Final = (
 )  # fmt: skip
 _NOT_NEGATIVE: Final = ("delay_s", "confirm_s", "least_worth")
 _AT_LEAST_ONE: Final = (
-    "n_robots", "max_pages", "max_pages_per_host", "max_new_per_minute", "buffer_capacity",
-    "n_servers", "shards",
+    "n_robots", "max_pages", "max_pages_per_host", "max_hosts_per_domain", "max_new_per_minute",
+    "buffer_capacity", "n_servers", "shards",
 )  # fmt: skip
 
 

@@ -51,6 +51,7 @@ def crawl_rules(settings: Settings) -> Rules:
     limits = AdmissionLimits(
         max_pages=settings.max_pages,
         max_pages_per_host=settings.max_pages_per_host,
+        max_hosts_per_domain=settings.max_hosts_per_domain,
         max_listings_per_host=settings.max_listings_per_host,
         max_query_variants=settings.max_query_variants,
         max_new_per_minute=settings.max_new_per_minute,
