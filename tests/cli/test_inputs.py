@@ -58,6 +58,26 @@ READERS = [
     ("reproduce", "eckstein-traces", "--data", "FILE"),
 ]
 COLUMNS = "url,at,change_rate,crawl_rate,arrived_at,seconds,visited_at,changed,changed_at,robots"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("long.csv", "a" * 500_000 + ",rate\nx,1\n"),
+        ("many.csv", ",".join(f"c{n}" for n in range(20_000)) + "\n" + "1," * 19_999 + "1\n"),
+        ("value.csv", "url,change_rate,at\nx," + "z" * 100_000 + ",y\n"),
+        ("long.jsonl", json.dumps({"k" * 500_000: 1}) + "\n"),
+    ],
+)
+@pytest.mark.parametrize("reader", READERS, ids=" ".join)
+def test_messages_stay_short_whatever_a_table_says(
+    complaint, tmp_path: Path, reader: tuple[str, ...], name: str, text: str
+) -> None:
+    """Names and values of strangers fill no screen."""
+    (tmp_path / name).write_text(text)
+    assert len(complaint(*(name if word == "FILE" else word for word in reader))) < 1_000
+
+
 ROW = "é,2026-01-01T00:00:00Z,1,1,1,1,2026-01-01T00:00:00Z,true,2026-01-01T00:00:00Z,1"
 
 

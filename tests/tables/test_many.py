@@ -84,5 +84,5 @@ def test_what_makes_no_table_is_said(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "holds the tables themselves" in capsys.readouterr().err
     pq.write_table(pa.table({"change_rate": [1.0]}), folder / "pages-9.parquet")
     run(str(folder), "--budget", "1/d", "--out", str(tmp_path / "o"), code=2)
-    assert "pages-9.parquet: its columns" in capsys.readouterr().err
+    assert "pages-9.parquet: the columns" in capsys.readouterr().err
     assert not (tmp_path / "o").exists()

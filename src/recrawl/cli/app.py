@@ -81,6 +81,7 @@ for _name, _target, _help in _ABOUT:
     app.command(f"recrawl.cli.manual:{_target}", name=_name, group=OPTIONS, help=_help)
 
 
+_LONGEST_MESSAGE = 2_000  # characters; names and values in it are whatever somebody wrote
 _EXPECTED = (CycloptsError, RecrawlError, MemoryError, OverflowError, BaseExceptionGroup)
 _WRONG_NAMES = (
     errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES,
@@ -162,5 +163,6 @@ def _known(error: BaseException) -> Iterator[BaseException]:
 
 def _complain(message: str, code: int) -> int:
     with contextlib.suppress(OSError):  # the code tells it all the same
-        note("recrawl: " + " ".join(message.split("\n")))
+        told = " ".join(message[:_LONGEST_MESSAGE].split("\n"))
+        note(f"recrawl: {told}{' ...' if len(message) > _LONGEST_MESSAGE else ''}")
     return code

@@ -9,9 +9,28 @@ from typing import Any, Final
 
 import msgspec
 
-__all__ = ["explain_table"]
+__all__ = ["explain_table", "told_columns", "told_value"]
 
 _MARK: Final = codecs.BOM_UTF8
+_MOST_NAMES: Final = 12
+_LONGEST: Final = 80  # characters of what a stranger's table has, in a message
+
+
+def told_columns(names: Sequence[str]) -> str:
+    """Say which columns a table has, in a message that stays short whatever they are called."""
+    if not names:
+        return "there are no columns"
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return f"the columns are {', '.join(map(_cut, names[:_MOST_NAMES]))}{more}"
+
+
+def told_value(value: object) -> str:
+    """Show a value as a program writes it, or the beginning of a long one."""
+    return _cut(repr(value))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def explain_table(
@@ -39,13 +58,14 @@ def explain_table(
             return f"{path}, row {number}: {len(columns)} columns are expected"
         for name in numeric:
             if name in row and not _is_number(row[name], kind):
-                return f"{path}, row {number}, column {name}: {row[name]!r} is no number"
+                place = f"{path}, row {number}, column {_cut(name)}"
+                return f"{place}: {told_value(row[name])} is no number"
         for name, value in row.items() if kind == "jsonl" else ():
             held = float if isinstance(value, int | float) else type(value)
             if value is not None and kinds.setdefault(name, held) is not held:
                 return (
-                    f"{path}, row {number}, column {name}: {value!r} is of another kind than "
-                    "the rows above"
+                    f"{path}, row {number}, column {_cut(name)}: {told_value(value)} is of another "
+                    "kind than the rows above"
                 )
     return f"{path}: {otherwise}"
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from recrawl.errors import InvalidTable
 from recrawl.learning.companions import companions_of
 from recrawl.simulation.history import ChangeHistory
+from recrawl.tables.complaints import told_columns
 from recrawl.tables.in_memory import as_arrow
 from recrawl.tables.instants import instants
 from recrawl.tables.link_tables import link_weights
@@ -124,7 +125,7 @@ def _need(table: pa.Table, columns: tuple[str, ...], path: Path) -> None:
     for name in columns:
         if name not in table.column_names:
             raise InvalidTable(
-                f"{path}: column {name} is missing; the columns are {', '.join(table.column_names)}"
+                f"{path}: column {name} is missing; {told_columns(table.column_names)}"
             )
 
 

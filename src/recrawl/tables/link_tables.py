@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from recrawl.errors import InvalidTable
 from recrawl.learning.page_rank import LinkGraph, rank_pages
+from recrawl.tables.complaints import told_columns
 
 __all__ = ["link_weights"]
 
@@ -34,7 +35,7 @@ def link_weights(
     for name in ("source", "target"):
         if name not in table.column_names:
             raise InvalidTable(
-                f"{path}: column {name} is missing; the columns are {', '.join(table.column_names)}"
+                f"{path}: column {name} is missing; {told_columns(table.column_names)}"
             )
     number = {name: row for row, name in enumerate(names)}
     source, target = (_numbered(table.column(name), number) for name in ("source", "target"))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from recrawl.errors import InvalidTable
+from recrawl.tables.complaints import told_columns
 from recrawl.tables.reading import NUMBERS, PageTable, open_page_table
 
 __all__ = ["ManyTables", "open_page_tables", "table_paths"]
@@ -97,8 +98,8 @@ def open_page_tables(path: Path, needs: Sequence[str] = ("change_rate",)) -> Pag
     for table in tables:
         if table.columns != first.columns:
             raise InvalidTable(
-                f"{table.path}: its columns are {', '.join(table.columns[:12])}, those of "
-                f"{first.path} {', '.join(first.columns[:12])}; parts of a table have the same"
+                f"{table.path}: {told_columns(table.columns)}; in {first.path} "
+                f"{told_columns(first.columns)}; parts of a table have the same"
             )
     counts = [table.n_rows for table in tables]
     n_rows = None if None in counts else sum(count or 0 for count in counts)

@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from recrawl.errors import InvalidTable
-from recrawl.tables.complaints import explain_table
+from recrawl.tables.complaints import explain_table, told_columns, told_value
 from recrawl.tables.text_bytes import CheckedBytes, check_nesting, read_text_bytes
 
 __all__ = [
@@ -329,10 +329,7 @@ def read_table(path: Path, *, first_name: str | None = None) -> pa.Table:
 def check_needs(path: Path, needs: Sequence[str], names: Sequence[str]) -> None:
     """Refuse a table that has none of these columns."""
     if not set(needs) & set(names):
-        raise InvalidTable(
-            f"{path}: column {' or '.join(needs)} is missing; "
-            f"the columns are {', '.join(names[:12])}"
-        )
+        raise InvalidTable(f"{path}: column {' or '.join(needs)} is missing; {told_columns(names)}")
 
 
 def check_names(path: Path, names: Sequence[str]) -> None:
@@ -340,7 +337,7 @@ def check_names(path: Path, names: Sequence[str]) -> None:
     name, times = Counter(names).most_common(1)[0] if names else ("", 1)
     if times > 1:
         raise InvalidTable(
-            f"{path}: {times} columns are named {name!r}; give each a name of its own"
+            f"{path}: {times} columns are named {told_value(name)}; give each a name of its own"
         )
 
 

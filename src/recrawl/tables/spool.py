@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from recrawl.errors import InvalidTable
 from recrawl.freshness import Pages
 from recrawl.freshness.fading import as_changes
+from recrawl.tables.complaints import told_columns
 from recrawl.tables.reading import NUMBERS, Addresses, PageTable
 
 __all__ = ["Common", "PageSpool", "Track", "fill_spool", "untracked"]
@@ -149,8 +150,8 @@ def fill_spool(
     if with_hosts:
         if not {"host", "url"} & set(table.columns):
             raise InvalidTable(
-                f"{table.path}: host limits need a column host or url; the columns are "
-                f"{', '.join(table.columns[:12])}"
+                f"{table.path}: host limits need a column host or url; "
+                f"{told_columns(table.columns)}"
             )
         names.append("host" if "host" in table.columns else "url")
     if "url" in table.columns and "url" not in names:

@@ -22,6 +22,7 @@ from recrawl.learning.change_rates import (
 from recrawl.learning.gamma_priors import digamma, learn_gamma_priors
 from recrawl.learning.signals import SignalQuality, learn_signal_quality
 from recrawl.learning.visits import VisitIntervals, intervals_between
+from recrawl.tables.complaints import told_columns
 from recrawl.tables.instants import instants
 from recrawl.tables.own_exports import told_only
 from recrawl.tables.reading import read_table
@@ -190,7 +191,7 @@ def _read_visits(path: Path) -> _Visits:
     for name, there in (("url or page", key), ("visited_at", None), ("changed", None)):
         if there is None and name not in table.column_names:
             raise InvalidTable(
-                f"{path}: column {name} is missing; the columns are {', '.join(table.column_names)}"
+                f"{path}: column {name} is missing; {told_columns(table.column_names)}"
             )
     assert key is not None
     if not table.num_rows:

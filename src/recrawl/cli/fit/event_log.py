@@ -14,6 +14,7 @@ from recrawl.errors import InvalidTable
 from recrawl.learning.probe_results import ProbedIntensity, estimate_from_probes
 from recrawl.learning.weekly_intensity import WeeklyIntensity, estimate_weekly_intensity
 from recrawl.processes.local_clock import WEEK_S, LocalClock
+from recrawl.tables.complaints import told_columns
 from recrawl.tables.instants import instants
 from recrawl.tables.reading import read_table
 
@@ -128,8 +129,7 @@ def _time_column(table: pa.Table, names: tuple[str, ...], path: Path) -> str:
     if table.num_columns == 1:
         return str(table.column_names[0])
     raise InvalidTable(
-        f"{path}: no column {names[0]} with timestamps; the columns are "
-        f"{', '.join(table.column_names) or 'none'}"
+        f"{path}: no column {names[0]} with timestamps; {told_columns(table.column_names)}"
     )
 
 

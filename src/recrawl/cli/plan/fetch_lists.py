@@ -13,6 +13,7 @@ import pyarrow as pa
 from recrawl.api.plan_solution import SolvedPlan, with_rates
 from recrawl.cli.plan.progress import track
 from recrawl.errors import InputError, StateError
+from recrawl.tables.complaints import told_columns
 from recrawl.tables.reading import PageTable
 
 __all__ = ["FORMS", "check_form", "write_fetch_list"]
@@ -79,8 +80,8 @@ def check_form(form: str, out: Path | None, table: PageTable) -> None:
         raise InputError(f"--out: there is no directory {out.parent}")
     if "url" not in table.columns:
         raise InputError(
-            f"--for: {table.path} has no column url, which every fetch list needs; the columns are "
-            f"{', '.join(table.columns[:12])}"
+            f"--for: {table.path} has no column url, which every fetch list needs; "
+            f"{told_columns(table.columns)}"
         )
 
 

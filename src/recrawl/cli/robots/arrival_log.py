@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from recrawl.errors import InvalidTable
+from recrawl.tables.complaints import told_columns
 from recrawl.tables.reading import read_table
 
 __all__ = ["read_arrival_log", "read_service_times"]
@@ -93,9 +94,7 @@ def _column(table: pa.Table, names: tuple[str, ...], path: Path) -> str:
     for name in names:
         if name in table.column_names:
             return name
-    raise InvalidTable(
-        f"{path}: no column {names[0]}; the columns are {', '.join(table.column_names) or 'none'}"
-    )
+    raise InvalidTable(f"{path}: no column {names[0]}; {told_columns(table.column_names)}")
 
 
 def _numbers(table: pa.Table, name: str, path: Path) -> NDArray[np.float64]:

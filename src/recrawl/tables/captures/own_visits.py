@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from recrawl.errors import InvalidTable
 from recrawl.tables.captures.looks import Look, Tally
+from recrawl.tables.complaints import told_columns
 from recrawl.tables.instants import instants
 from recrawl.tables.reading import open_page_table
 
@@ -30,9 +31,7 @@ def read_visits(path: Path, tally: Tally) -> Iterator[Look]:
     table = open_page_table(path, needs=("visited_at",), numeric=())
     for name in ("url", "visited_at", "changed"):
         if name not in table.columns:
-            raise InvalidTable(
-                f"{path}: column {name} is missing; the columns are {', '.join(table.columns[:12])}"
-            )
+            raise InvalidTable(f"{path}: column {name} is missing; {told_columns(table.columns)}")
     before, row = tally.done_bytes, 0
     wanted = [name for name in _COLUMNS if name in table.columns]
     for done, batch in table.batches(wanted):
