@@ -14,6 +14,7 @@ the end at most 10 s; no page is poison twice.
 
 import argparse
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -172,21 +173,24 @@ class Web:
 
 
 def tree_mib(pid: int) -> float:
-    """Return the memory of a process and all below it."""
+    """Return the memory of a process and all below it; what several share counts once."""
     total = 0
     waiting = [pid]
     while waiting:
         number = waiting.pop()
-        try:
-            status = Path(f"/proc/{number}/status").read_text(encoding="utf-8")
+        with contextlib.suppress(OSError):
             for task in Path(f"/proc/{number}/task").iterdir():
                 waiting += map(int, (task / "children").read_text(encoding="utf-8").split())
-        except OSError:
-            continue
-        total += next(
-            (int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS")), 0
-        )
+            total += _held_kib(number)
     return total / 1024
+
+
+def _held_kib(pid: int) -> int:
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="utf-8").splitlines()
+    except PermissionError:  # a reader lets nobody look into it but root
+        lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
+    return next((int(line.split()[1]) for line in lines if line.startswith(("Pss:", "VmRSS"))), 0)
 
 
 async def trial(web: Web, folder: Path, names: list[str], seconds: float) -> dict[str, float]:
