@@ -31,7 +31,7 @@ from tests.postgres import postgres
 from recrawl.crawler.frontier.sqlite import SqliteFrontier
 from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.crawler.ports import AdmissionLimits
-from recrawl.crawler.reports.markdown import as_markdown
+from recrawl.crawler.reports.content import content_as
 from recrawl.crawler.settings import SinkSettings
 from recrawl.crawler.wiring.deliveries import open_courier
 from recrawl.terms import Discovery, Document, Outcome, PageState, PageUpdate, Visit
@@ -82,7 +82,7 @@ def rate(n_changes: int) -> None:
         state = Path(folder) / "state"
         filled(state, n_changes)
         sink = SinkSettings("pg", "postgresql", server.address, batch=500)
-        with open_courier(state, sink, as_markdown) as courier:
+        with open_courier(state, sink, content_as) as courier:
             began, cpu = time.perf_counter(), time.process_time()
             while courier.deliver() == 0.0:
                 pass
