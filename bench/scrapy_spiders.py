@@ -25,6 +25,7 @@ class Books(scrapy.Spider):
 
     def parse(self, response: Response) -> Iterator[Any]:
         """Follow the books and the next list."""
+        assert isinstance(response, TextResponse)
         yield from response.follow_all(css="h3 a", callback=self.parse_book)
         yield from response.follow_all(css="li.next a")
 

@@ -42,7 +42,7 @@ from recrawl.crawler.wiring.crawls import run_virtual_crawl
 from recrawl.crawler.wiring.stores import open_frontier
 from recrawl.simulation.fetcher import SiteFetcher
 from recrawl.simulation.server import make_app
-from recrawl.simulation.site import Site
+from recrawl.simulation.site import ServedSite, Site
 from recrawl.simulation.truth import TruthMeter
 from recrawl.simulation.web import DAY_S, SyntheticWeb, WebShape
 
@@ -100,10 +100,17 @@ async def faulty(request: http.Request, handler: Handler) -> http.StreamResponse
     return http.Response()
 
 
+class _Unkept(list[float]):
+    """What was asked when is not counted here, for as long as this may run."""
+
+    def append(self, _: float, /) -> None:
+        pass
+
+
 async def serve(shape: WebShape, seed: int, epoch_s: float) -> None:
     """Serve the web until killed; the port is the first line printed."""
-    sites: dict[str, Site] = {}
-    app = make_app(sites, time.time)
+    sites: dict[str, ServedSite] = {}
+    app = make_app(sites, time.time, _Unkept())
     app.middlewares.append(faulty)
     runner = http.AppRunner(app, access_log=None, handle_signals=False)
     await runner.setup()
