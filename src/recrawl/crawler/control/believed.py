@@ -62,9 +62,7 @@ class Believed:
         self._half_lives = half_lives
         self._trust: dict[int, float] = {}
         self._visits = np.zeros((2, 0), np.int64)  # of each row: intervals told, changes in them
-        self._promised = np.zeros(
-            0, np.bool_
-        )  # of each row: its server says that it holds for good
+        self._promised = np.zeros(0, np.bool_)  # of each row: its server says it holds for good
         self._names: tuple[dict[str, int], dict[str, int]] = ({}, {})
 
     def learn(self, evidence: Evidence) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

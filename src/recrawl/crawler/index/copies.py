@@ -10,11 +10,11 @@ from typing import Any, Final, NamedTuple
 from recrawl.crawler.control.doubts import less_specific
 from recrawl.crawler.control.gists import nearly_same
 
-__all__ = ["Found", "Group", "without_copies"]
+__all__ = ["MOST_LOOKED_AT", "Found", "Group", "without_copies"]
 
 _NO_COPY: Final = 0
 _MORE: Final = 10  # hits that are looked at beyond those asked for
-_MOST_LOOKED_AT: Final = 100  # results, the best, among which near copies are looked for
+MOST_LOOKED_AT: Final = 100  # results, the best, among which near copies are looked for
 
 _Look = Callable[[int], tuple[int, Sequence["Found"]]]
 _Read = Callable[[Any], tuple[str, str]]
@@ -70,7 +70,7 @@ def without_copies(look: _Look, read: _Read, most: int) -> tuple[int, list[Group
 
 def _with_variants(read: _Read, groups: list[Group]) -> list[Group]:
     """Put near copies together whose addresses differ by a parameter, under the better ranked."""
-    pages = [read(group.held[0]) for group in groups[:_MOST_LOOKED_AT]]
+    pages = [read(group.held[0]) for group in groups[:MOST_LOOKED_AT]]
     places = {url: place for place, (url, _) in enumerate(pages)}
     leads = dict.fromkeys(range(len(groups)))  # places of results that stay
     for url, place in places.items():

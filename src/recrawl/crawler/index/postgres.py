@@ -25,7 +25,7 @@ from recrawl.crawler.database.connections import (
 )
 from recrawl.crawler.database.membership import Membership, fenced
 from recrawl.crawler.database.shards import shard_of
-from recrawl.crawler.index.copies import Found, Group, without_copies
+from recrawl.crawler.index.copies import MOST_LOOKED_AT, Found, Group, without_copies
 from recrawl.crawler.index.differences import difference, edit
 from recrawl.crawler.index.passages import best_passage
 from recrawl.crawler.index.queries import ReadQuery, Wanted, read_query
@@ -247,13 +247,22 @@ class PostgresIndex(PageIndex):
                 f"WHERE {where} ORDER BY score DESC, url LIMIT %(limit)s"
             )
 
-            def look(most: int) -> tuple[int, list[Found]]:
-                rows = self._db.execute(ranked.encode(), values | {"limit": most}).fetchall()
-                return total, [Found(row[4], content_hash(row[1], row[2]), row) for row in rows]
+            first = min(offset, total)
 
-            n, found = without_copies(look, itemgetter(0, 2), min(offset, total) + limit)
+            def look(most: int) -> tuple[int, list[Found]]:
+                found = []
+                rows = self._db.cursor().stream(ranked.encode(), values | {"limit": most})
+                for place, (url, title, text, fetched_at_s, score) in enumerate(rows):
+                    # Texts of what is neither shown nor compared are not kept: pages before may be
+                    # a million.
+                    is_kept = place >= first or place < MOST_LOOKED_AT
+                    held = (url, title, text if is_kept else "", fetched_at_s)
+                    found.append(Found(score, content_hash(title, text), held))
+                return total, found
+
+            n, groups = without_copies(look, itemgetter(0, 2), first + limit)
         looked_for = _words_of(read)
-        return n, [_hit(group, looked_for) for group in found[min(offset, total) :]]
+        return n, [_hit(group, looked_for) for group in groups[first:]]
 
     def _any_stem(self) -> str:
         return f"plainto_tsquery('{self._stems}', %(all)s)"
@@ -364,7 +373,7 @@ def _words_of(read: ReadQuery) -> list[str]:
 def _hit(group: Group, looked_for: list[str]) -> Hit:
     """Return the copy with the shortest address, with the addresses of the others."""
     first, *others = sorted(group.held, key=lambda row: (len(row[0]), row[0]))
-    url, title, text, fetched_at_s, _ = first
+    url, title, text, fetched_at_s = first
     snippet = best_passage(text, looked_for)
     pattern = "|".join(rf"\b{re.escape(word[: max(len(word) - 2, 3)])}\w*" for word in looked_for)
     marks = re.finditer(pattern, snippet, re.IGNORECASE) if pattern else ()

@@ -217,6 +217,20 @@ class IndexSuite:
         assert index.search("story", limit=1, offset=3)[1] == []
         assert index.search("story", limit=1, offset=10**30)[1] == []
 
+    def test_late_pages_of_results_are_as_whole_as_the_first(self, index: PageIndex) -> None:
+        """With their passages, and a copy that ranks behind them is no result of its own."""
+        for number in range(130):
+            text = f"manifold tale {number} " + " ".join(f"word{number}x{n}" for n in range(12))
+            for path in (f"/{number}", f"/copy/{number}"):
+                index.replace(Document(f"{HOST}{path}", "A page", text, 1.0, b"s"))
+        index.commit()
+
+        places = range(0, 130, 10)
+        hits = [hit for at in places for hit in index.search("manifold", offset=at)[1]]
+
+        assert sorted(hit.url for hit in hits) == sorted(f"{HOST}/{n}" for n in range(130))
+        assert all("manifold" in hit.snippet for hit in hits)
+
     @pytest.mark.parametrize(
         "query", ['"unclosed', "a OR OR b", "nofield:x", "", "   ", "(", "*", "\x00", "x" * 5000]
     )
