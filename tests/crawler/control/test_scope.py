@@ -73,8 +73,8 @@ def test_path_patterns_take_in_and_leave_out(
 @pytest.mark.parametrize(
     ("expected", "fields"),
     [
-        (None, {"depth": 20, "hops": 5}),
-        ("more than 20 links from a seed", {"depth": 21}),
+        (None, {"depth": 100, "hops": 5}),
+        ("more than 100 links from a seed", {"depth": 101}),
         ("more than 5 redirects in a row", {"hops": 6}),
     ],
 )

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from recrawl.crawler.control.activation import FixedRobots
+from recrawl.crawler.control.admission import Admission
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.politeness import PolitenessRules
+from recrawl.crawler.control.scope import Scope
 from recrawl.crawler.control.yields import LITTLE
 from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.index.tantivy import TantivyIndex
@@ -612,6 +614,29 @@ def test_hosts_of_one_domain_are_bounded() -> None:
     assert {A, "http://b.test"} <= set(hosts)
     (refused,) = virtual.frontier.refused()
     assert refused[:2] == ("trap.test", "domain-full")
+
+
+def test_a_list_is_followed_to_its_end_and_what_lies_too_deep_is_counted() -> None:
+    """Many blogs have no other way to their oldest posts than "older posts", page by page."""
+
+    def script(web: ScriptedFetcher) -> None:
+        web.page(f"{A}/", "home", "/?page=2", "/blog/page/2", "/step1")
+        for number in range(2, 40):
+            web.page(f"{A}/?page={number}", f"list {number}", f"/?page={number + 1}", f"/{number}")
+            web.page(f"{A}/{number}", f"post {number}")
+            on = f"/blog/page/{number + 1}"
+            web.page(f"{A}/blog/page/{number}", f"blog {number}", on, f"/blog/{number}")
+            web.page(f"{A}/blog/{number}", f"other post {number}")
+        for number in range(1, 9):
+            web.page(f"{A}/step{number}", f"step {number}", f"/step{number + 1}")
+
+    admission = Admission(Scope(hosts=("*",), max_depth=5))
+    virtual = run(3_600, script, Setup(rules={"admission": admission}))
+
+    indexed = {url for url, _ in virtual.index.urls()}
+    assert {f"{A}/39", f"{A}/blog/39", f"{A}/step5"} <= indexed
+    assert f"{A}/step6" not in indexed
+    assert virtual.frontier.refused() == [(A, "beyond-bounds", 1)]
 
 
 def test_a_page_that_waited_too_long_in_the_buffer_is_fetched_again() -> None:

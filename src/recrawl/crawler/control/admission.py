@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from recrawl.crawler.control.scope import Scope, Weights, why_outside
+from recrawl.crawler.control.scope import Scope, Weights, is_beyond_bounds, why_outside
 from recrawl.crawler.control.urls import host_of, variant_key
 from recrawl.terms import Discovery, Kind
 
@@ -36,6 +36,10 @@ class Admission:
     ) -> list[Discovery]:
         """Return the discoveries among URLs in normal form."""
         return self.dated(((url, None) for url in urls), kind=kind, depth=depth, hops=hops)
+
+    def beyond_bounds(self, urls: Iterable[str], *, depth: int) -> list[str]:
+        """Return which URLs the crawl is for, if a bound did not keep them out."""
+        return [url for url in urls if is_beyond_bounds(self.scope, url, depth=depth)]
 
     def dated(
         self,

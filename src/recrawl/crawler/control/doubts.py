@@ -104,12 +104,14 @@ def page_of_version(url: str) -> str | None:
 
 
 def continues(url: str, other: str) -> bool:
-    """Tell whether a list goes on at another address: one number in its query is larger there."""
+    """Tell whether a list goes on at another address: one number in it is larger there."""
     (base, _, query), (other_base, _, other_query) = url.partition("?"), other.partition("?")
     one, two = dict(part[::2] for part in _parts(query)), dict(p[::2] for p in _parts(other_query))
-    if base != other_base or one.keys() != two.keys():
+    folders, other_folders = base.split("/"), other_base.split("/")
+    if one.keys() != two.keys() or len(folders) != len(other_folders):
         return False
-    moved = [(one[name], two[name]) for name in one if one[name] != two[name]]
+    pairs = [*zip(folders, other_folders, strict=True), *((one[name], two[name]) for name in one)]
+    moved = [(here, there) for here, there in pairs if here != there]
     if len(moved) != 1 or not all(value.isdecimal() for value in moved[0]):
         return False
     return (len(moved[0][0]), moved[0][0]) < (len(moved[0][1]), moved[0][1])

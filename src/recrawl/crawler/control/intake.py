@@ -14,11 +14,21 @@ from math import isinf
 
 from recrawl.crawler.control.urls import site_of
 
-__all__ = ["DOMAIN_FULL", "LOW_YIELD", "REFUSALS", "DomainIntake", "HostIntake", "has_room"]
+__all__ = [
+    "BEYOND_BOUNDS",
+    "DOMAIN_FULL",
+    "LOW_YIELD",
+    "REFUSALS",
+    "DomainIntake",
+    "HostIntake",
+    "has_room",
+]
 
+BEYOND_BOUNDS = "beyond-bounds"
 DOMAIN_FULL = "domain-full"
 LOW_YIELD = "low-yield"
 REFUSALS = {
+    BEYOND_BOUNDS: "beyond scope.max_depth links from a seed, or with a path too long or repeating",
     "crawl-full": "the crawl is full (scope.max_pages) and most of it theirs",
     DOMAIN_FULL: "more hosts than scope.max_hosts_per_domain",
     "host-full": "more than scope.max_pages_per_host",

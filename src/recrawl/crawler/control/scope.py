@@ -15,7 +15,7 @@ from typing import Final
 
 from recrawl.crawler.control.urls import host_of, path_of
 
-__all__ = ["Scope", "Weights", "why_outside"]
+__all__ = ["Scope", "Weights", "is_beyond_bounds", "why_outside"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Scope:
     hosts : host patterns; a URL must match one
     include, exclude : path patterns; a URL must match one of ``include``, if any, and none of
         ``exclude``
-    max_depth : links from a seed, sitemaps counting as seeds
+    max_depth : links from a seed, sitemaps counting as seeds; where a list goes on is no further
     max_hops : redirects in a row
     max_path_segments, max_repeated_segments : bounds that end endless and looping paths
     """
@@ -35,7 +35,7 @@ class Scope:
     hosts: tuple[str, ...]
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
-    max_depth: int = 20
+    max_depth: int = 100
     max_hops: int = 5
     max_path_segments: int = 24
     max_repeated_segments: int = 3
@@ -65,13 +65,19 @@ def why_outside(scope: Scope, url: str, *, depth: int = 0, hops: int = 0) -> str
 
     The same words are shown to people by ``recrawl explain``.
     """
+    return _why_unwanted(scope, url) or _why_beyond_bounds(scope, url, depth, hops)
+
+
+def is_beyond_bounds(scope: Scope, url: str, *, depth: int = 0) -> bool:
+    """Tell whether a URL is one of those that the crawl is for, and only a bound keeps it out."""
+    why = _why_beyond_bounds(scope, url, depth, hops=0)
+    return why is not None and _why_unwanted(scope, url) is None
+
+
+def _why_unwanted(scope: Scope, url: str) -> str | None:
     host = host_of(url)
     if not scope.has_host(host):
         return "another host"
-    if depth > scope.max_depth:
-        return f"more than {scope.max_depth} links from a seed"
-    if hops > scope.max_hops:
-        return f"more than {scope.max_hops} redirects in a row"
     path = path_of(url)
     whole = host.partition("://")[2] + path
     _, include, exclude = scope._compiled
@@ -79,11 +85,15 @@ def why_outside(scope: Scope, url: str, *, depth: int = 0, hops: int = 0) -> str
         return "matches no include pattern"
     if exclude is not None and (exclude.match(path) or exclude.match(whole)):
         return "matches an exclude pattern"
-    return _why_trap(scope, path)
+    return None
 
 
-def _why_trap(scope: Scope, path: str) -> str | None:
-    segments = [part for part in path.partition("?")[0].split("/") if part]
+def _why_beyond_bounds(scope: Scope, url: str, depth: int, hops: int) -> str | None:
+    if depth > scope.max_depth:
+        return f"more than {scope.max_depth} links from a seed"
+    if hops > scope.max_hops:
+        return f"more than {scope.max_hops} redirects in a row"
+    segments = [part for part in path_of(url).partition("?")[0].split("/") if part]
     if len(segments) > scope.max_path_segments:
         return f"more than {scope.max_path_segments} path segments"
     if len(segments) > scope.max_repeated_segments:

@@ -43,14 +43,15 @@ __all__ = ["LITTLE", "AddressYields"]
 
 LITTLE: Final = "addresses of its kind have brought nothing new: only few of them are tried"
 _FEW: Final = 8  # values of a parameter that are told apart; one with more of them names pages
-_TRIES: Final = 5  # of a shape, before what it brings is looked at
+_TRIES: Final = 2  # of a shape, before what it brings is looked at
 _DOUBTED_TRIES: Final = 2
 _BROAD_TRIES: Final = 8  # of a branch of the site, or an ending
-_MODE_TRIES: Final = 3  # of what is asked for in the same way of many paths
+_MODE_TRIES: Final = 2  # of what is asked for in the same way of many paths
 _LEAST_YIELD: Final = 0.15  # chance that one more brings something
 _PRIOR: Final = (1.0, 1.0)  # of bringing something, and nothing
 _DOUBTED_PRIOR: Final = (0.2, 1.8)
 _MODE_PRIOR: Final = (0.7, 1.3)
+_TWIN: Final = 2  # more that one weighs which says what its page says without a parameter
 _PROVEN: Final = 0.4  # chance from which on a kind is no longer doubted
 _DOUBTED_SHARE: Final = 0.05  # of the pages that a host has brought may be tried of what is doubted
 _DOUBTED_FIRST: Final = 3  # and so many before it has brought any
@@ -90,7 +91,8 @@ class _Kind:
         """Chance that one more brings something: the mean of its beta posterior."""
         plain = _MODE_PRIOR if self.is_mode else _PRIOR
         good, bad = _DOUBTED_PRIOR if self.is_doubted else plain
-        return (self.brought + good) / (self.brought + self.nothing + self.twins + good + bad)
+        seen = self.brought + self.nothing + _TWIN * self.twins
+        return (self.brought + good) / (seen + good + bad)
 
     @property
     def first(self) -> int:

@@ -10,14 +10,14 @@ from typing import Any, Final, NamedTuple
 from recrawl.crawler.control.doubts import less_specific
 from recrawl.crawler.control.gists import nearly_same
 
-__all__ = ["MOST_LOOKED_AT", "Found", "Group", "without_copies"]
+__all__ = ["Found", "Group", "without_copies"]
 
 _NO_COPY: Final = 0
 _MORE: Final = 10  # hits that are looked at beyond those asked for
-MOST_LOOKED_AT: Final = 100  # results, the best, among which near copies are looked for
+_MOST_LOOKED_AT: Final = 1_000  # results, the best, among which near copies are looked for
 
 _Look = Callable[[int], tuple[int, Sequence["Found"]]]
-_Read = Callable[[Any], tuple[str, str]]
+_Read = Callable[[Any], str]
 
 
 class Found(NamedTuple):
@@ -43,7 +43,7 @@ class Group:
     held: list[Any] = field(default_factory=list)
 
 
-def without_copies(look: _Look, read: _Read, most: int) -> tuple[int, list[Group]]:
+def without_copies(look: _Look, address: _Read, text: _Read, most: int) -> tuple[int, list[Group]]:
     """Return the number of results, and the first of them, copies together.
 
     Copies are seen among the pages that were looked at; so the number may be too large by those
@@ -52,7 +52,7 @@ def without_copies(look: _Look, read: _Read, most: int) -> tuple[int, list[Group
     Parameters
     ----------
     look : returns how many pages there are, and so many of them, best first
-    read : returns address and text of a page
+    address, text : of a page as it is held; texts are read of pages that may be near copies only
     most : results that are wanted
     """
     limit = most + _MORE
@@ -62,23 +62,23 @@ def without_copies(look: _Look, read: _Read, most: int) -> tuple[int, list[Group
         for row, one in enumerate(found):
             key = (one.content, 0) if one.content else (_NO_COPY, row)
             groups.setdefault(key, Group(one.score)).held.append(one.held)
-        results = _with_variants(read, list(groups.values()))
+        results = _with_variants(address, text, list(groups.values()))
         if len(results) >= most or len(found) < limit:
             return n - (len(found) - len(results)), results[:most]
         limit *= 2
 
 
-def _with_variants(read: _Read, groups: list[Group]) -> list[Group]:
+def _with_variants(address: _Read, text: _Read, groups: list[Group]) -> list[Group]:
     """Put near copies together whose addresses differ by a parameter, under the better ranked."""
-    pages = [read(group.held[0]) for group in groups[:MOST_LOOKED_AT]]
-    places = {url: place for place, (url, _) in enumerate(pages)}
+    held = [group.held[0] for group in groups[:_MOST_LOOKED_AT]]
+    places = {address(one): place for place, one in enumerate(held)}
     leads = dict.fromkeys(range(len(groups)))  # places of results that stay
     for url, place in places.items():
         for base in less_specific(url) if "?" in url else ():
             first, later = sorted((place, places.get(base, place)))
             is_open = first < later and first in leads and later in leads
             # What stands in the longer address is its name: the other one may show it too.
-            if is_open and nearly_same(pages[first][1], pages[later][1], url):
+            if is_open and nearly_same(text(held[first]), text(held[later]), url):
                 groups[first].held += groups[later].held
                 del leads[later]
     return [groups[place] for place in leads]

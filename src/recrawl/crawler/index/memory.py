@@ -99,7 +99,7 @@ class MemoryIndex(PageIndex):
             ]
             return len(scored), found
 
-        n, groups = without_copies(look, attrgetter("url", "text"), offset + limit)
+        n, groups = without_copies(look, attrgetter("url"), attrgetter("text"), offset + limit)
         return n, [_hit(group, wanted) for group in groups[offset:]]
 
     @override

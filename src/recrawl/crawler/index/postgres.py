@@ -25,7 +25,7 @@ from recrawl.crawler.database.connections import (
 )
 from recrawl.crawler.database.membership import Membership, fenced
 from recrawl.crawler.database.shards import shard_of
-from recrawl.crawler.index.copies import MOST_LOOKED_AT, Found, Group, without_copies
+from recrawl.crawler.index.copies import Found, Group, without_copies
 from recrawl.crawler.index.differences import difference, edit
 from recrawl.crawler.index.passages import best_passage
 from recrawl.crawler.index.queries import ReadQuery, Wanted, read_query
@@ -253,14 +253,18 @@ class PostgresIndex(PageIndex):
                 found = []
                 rows = self._db.cursor().stream(ranked.encode(), values | {"limit": most})
                 for place, (url, title, text, fetched_at_s, score) in enumerate(rows):
-                    # Texts of what is neither shown nor compared are not kept: pages before may be
-                    # a million.
-                    is_kept = place >= first or place < MOST_LOOKED_AT
-                    held = (url, title, text if is_kept else "", fetched_at_s)
+                    # Texts of what is not shown are not kept: there may be a million pages before.
+                    held = (url, title, text if place >= first else None, fetched_at_s)
                     found.append(Found(score, content_hash(title, text), held))
                 return total, found
 
-            n, groups = without_copies(look, itemgetter(0, 2), first + limit)
+            def text_of(held: tuple[str, str, str | None, float]) -> str:
+                if held[2] is not None:
+                    return held[2]
+                row = self._db.execute(b"SELECT text FROM document WHERE url = %s", held[:1])
+                return str((row.fetchone() or ("",))[0])
+
+            n, groups = without_copies(look, itemgetter(0), text_of, first + limit)
         looked_for = _words_of(read)
         return n, [_hit(group, looked_for) for group in groups[first:]]
 

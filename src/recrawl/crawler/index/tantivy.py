@@ -5,7 +5,7 @@ A copy is replaced by deleting and adding before one commit; the key is the URL 
 
 import contextlib
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -248,12 +248,11 @@ class TantivyIndex(PageIndex):
             scores = (float(score) for score, _ in answer.hits)
             return answer.count or 0, list(map(Found, scores, contents, held))
 
-        def read(address: Any) -> tuple[str, str]:
-            held = searcher.doc(address)
-            return str(held["url"][0]), str(held["text"][0])
+        def of(field: str) -> Callable[[Any], str]:
+            return lambda address: str(searcher.doc(address)[field][0])
 
         try:
-            n, found = without_copies(look, read, offset + limit)
+            n, found = without_copies(look, of("url"), of("text"), offset + limit)
         except ValueError as error:  # of an index that was made without the age
             raise StateError(
                 f"index {self._directory} cannot be searched so ({error}); it was written by "

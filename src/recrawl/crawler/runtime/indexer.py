@@ -304,7 +304,14 @@ class Indexer:
         admission, lease = self._rules.admission, page.lease
         news = [url for url in extract.links if not self._recorder.knows(url)]
         self._recorder.found_again(lease.page_id, extract.links)
-        found = admission.of(news, depth=lease.depth + 1)
+        on: list[str] = []  # where a list goes on is no further from a seed than the list
+        further: list[str] = []
+        for url in news:
+            (on if continues(lease.url, url) else further).append(url)
+        found = admission.of(on, depth=lease.depth)
+        found += admission.of(further, depth=lease.depth + 1)
+        if lease.last_visit_s is None:  # each is counted once for a page
+            self._recorder.refuse(admission.beyond_bounds(further, depth=lease.depth + 1))
         found += admission.of(extract.feeds, kind=Kind.FEED, depth=lease.depth)
         if extract.canonical is not None and extract.canonical != lease.url:
             found += admission.of([extract.canonical], depth=lease.depth)

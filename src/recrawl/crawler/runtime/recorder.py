@@ -11,8 +11,14 @@ from recrawl.crawler.control.dispatch import Dispatcher
 from recrawl.crawler.control.due_times import DueTimes
 from recrawl.crawler.control.finders import Finders
 from recrawl.crawler.control.importance import ExpectedImportance
-from recrawl.crawler.control.intake import DOMAIN_FULL, DomainIntake, HostIntake
+from recrawl.crawler.control.intake import (
+    BEYOND_BOUNDS,
+    DOMAIN_FULL,
+    DomainIntake,
+    HostIntake,
+)
 from recrawl.crawler.control.soft_errors import SoftErrors
+from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.control.yields import AddressYields
 from recrawl.crawler.runtime.outcomes import removes
 from recrawl.crawler.runtime.parts import Rules, World
@@ -141,6 +147,10 @@ class Recorder:
             self._finders.found(discovery.url, discovery.found_on, self._world.clock.now_s())
         self._found.append(replace(discovery, importance=self.expected.of(discovery.url)))
         return True
+
+    def refuse(self, urls: Iterable[str]) -> None:
+        """Count what only a bound of the crawl keeps out."""
+        self._refused.update((host_of(url), BEYOND_BOUNDS) for url in urls)
 
     def found_again(self, page_id: int, urls: Iterable[str]) -> None:
         """Note what a page leads to that another one led to first, not long ago."""

@@ -155,7 +155,7 @@ class Settings:
     hosts: Sequence[str] = ()
     include: Sequence[str] = ()
     exclude: Sequence[str] = ()
-    max_depth: int = 20
+    max_depth: int = 100
     max_pages: int = 1_000_000
     max_pages_per_host: int = 100_000
     max_hosts_per_domain: int = 1_000

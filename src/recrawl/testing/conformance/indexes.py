@@ -223,12 +223,16 @@ class IndexSuite:
             text = f"manifold tale {number} " + " ".join(f"word{number}x{n}" for n in range(12))
             for path in (f"/{number}", f"/copy/{number}"):
                 index.replace(Document(f"{HOST}{path}", "A page", text, 1.0, b"s"))
+        name, last = "0a1b2c3d" * 5, "a manifold end " + " ".join(f"tail{n}" for n in range(90))
+        index.replace(Document(f"{HOST}/last", "A page", last, 1.0, b"s"))
+        index.replace(Document(f"{HOST}/last?id={name}", "A page", f"{name} {last}", 1.0, b"t"))
         index.commit()
 
-        places = range(0, 130, 10)
+        places = range(0, 140, 10)
         hits = [hit for at in places for hit in index.search("manifold", offset=at)[1]]
 
-        assert sorted(hit.url for hit in hits) == sorted(f"{HOST}/{n}" for n in range(130))
+        urls = [*(f"{HOST}/{n}" for n in range(130)), f"{HOST}/last"]
+        assert sorted(hit.url for hit in hits) == sorted(urls)
         assert all("manifold" in hit.snippet for hit in hits)
 
     @pytest.mark.parametrize(
