@@ -163,7 +163,7 @@ def tell(judged: Judged, *, verbose: bool) -> None:
         flush=True,
     )
     if verbose:
-        for url in judged.other[:60]:
+        for url in judged.other[:1000]:
             print("    ", url)
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from recrawl.crawler.control.doubts import continues, is_doubted, page_of_version
+from recrawl.crawler.control.doubts import continues, is_doubted, leads_on, page_of_version
 from recrawl.crawler.control.gists import gist, is_list, is_near, nearly_same
 from recrawl.crawler.control.yields import AddressYields
 from recrawl.terms import Lease, Outcome, PageState, PageUpdate, Visit
@@ -473,6 +473,25 @@ def test_a_list_goes_on_where_one_number_of_its_path_is_larger(
 ) -> None:
     """As lists without a query have it."""
     assert continues(A + path, A + other) is on
+
+
+@pytest.mark.parametrize(
+    ("listing", "url", "known", "more"),
+    [
+        ("/things?page=2", "/things/7", [], True),
+        ("/things?page=2", "/things?page=3", [], True),
+        ("/things?page=2", "/things?page=2&state=open", [], False),
+        ("/things?page=2&state=open", "/things?page=3&state=open", ["/things?state=open"], True),
+        ("/things?page=2&state=open", "/things?page=3&state=open", ["/things?page=2"], False),
+        ("/things?state=open&page=2", "/things?state=open&page=3", ["/things?page=2"], False),
+        ("/things?a=1&a=2&page=2", "/things?a=1&a=1&a=2&page=3", ["/things?page=2"], True),
+    ],
+)
+def test_a_narrowed_list_leads_on_where_no_wider_one_does(
+    listing: str, url: str, known: list[str], more: bool
+) -> None:
+    """Its later pages list what the wider one's do."""
+    assert leads_on(A + listing, A + url, {A + one for one in known}.__contains__) is more
 
 
 def test_texts_at_hand_are_compared_word_by_word() -> None:

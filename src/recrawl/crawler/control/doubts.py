@@ -7,6 +7,7 @@ addresses of a host together to a small share of what the host has brought
 
 import mimetypes
 import re
+from collections.abc import Callable
 from typing import Final
 
 from recrawl.crawler.control.urls import folder_of, path_of
@@ -15,6 +16,7 @@ __all__ = [
     "continues",
     "group_of",
     "is_doubted",
+    "leads_on",
     "less_specific",
     "page_of_version",
     "parallels",
@@ -115,6 +117,19 @@ def continues(url: str, other: str) -> bool:
     if len(moved) != 1 or not all(value.isdecimal() for value in moved[0]):
         return False
     return (len(moved[0][0]), moved[0][0]) < (len(moved[0][1]), moved[0][1])
+
+
+def leads_on(listing: str, url: str, is_known: Callable[[str], bool]) -> bool:
+    """Tell whether a list leads to more by an address than to itself, narrowed further.
+
+    Where it goes on is more, but not where a wider list is known to go on.
+    """
+    if url.partition("?")[0] != listing.partition("?")[0]:
+        return True
+    wider = zip(less_specific(listing), less_specific(url), strict=False)
+    return continues(listing, url) and not any(
+        continues(here, there) and is_known(here) for here, there in wider
+    )
 
 
 def _parts(query: str) -> list[tuple[str, str, str]]:

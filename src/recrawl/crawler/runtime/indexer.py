@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
-from recrawl.crawler.control.doubts import continues
+from recrawl.crawler.control.doubts import continues, leads_on
 from recrawl.crawler.control.gists import gist, is_list
 from recrawl.crawler.control.soft_errors import NO_PAGE, PROBE, Suspicion, is_probe
 from recrawl.crawler.control.tiers import ASKED
@@ -199,10 +199,8 @@ class Indexer:
         found = self._found(page, extract)
         told_news = None
         if "?" in page.lease.url and is_list(extract.text, extract.anchors):
-            own = page.lease.url.partition("?")[0]
             told_news = any(
-                one.url.partition("?")[0] != own or continues(page.lease.url, one.url)
-                for one in found
+                leads_on(page.lease.url, one.url, self._recorder.knows) for one in found
             )
         self._recorder.add(found=found)
         if thought.ask is not None:
