@@ -37,10 +37,10 @@ class Site(http.server.BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-def installed(folder: Path, what: str, installer: str) -> float:
+def installed(folder: Path, what: str, installer: str, python: str) -> float:
     """Make an environment that holds a requirement and what it needs; return its MB."""
     if installer == "pip":
-        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+        subprocess.run([python, "-m", "venv", folder], check=True)
         quiet = ("--quiet", "--disable-pip-version-check", "--no-compile")
         subprocess.run([folder / "bin" / "pip", "install", *quiet, what], env=ENV, check=True)
         # What made the environment is no part of it.
@@ -48,7 +48,7 @@ def installed(folder: Path, what: str, installer: str) -> float:
         subprocess.run([folder / "bin" / "pip", *away], env=ENV, check=True)
     else:
         uv = ROOT / ".tools" / "bin" / "uv"
-        subprocess.run([uv, "venv", "-q", "--python", sys.executable, folder], check=True)
+        subprocess.run([uv, "venv", "-q", "--python", python, folder], check=True)
         command = [uv, "pip", "install", "-q", "--python", folder / "bin" / "python", what]
         subprocess.run(command, check=True)
     files = (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
@@ -93,11 +93,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("wheel", type=Path)
     parser.add_argument("--installer", choices=("uv", "pip"), default="uv")
+    parser.add_argument("--python", default=sys.executable, help="path of another one than this")
     given = parser.parse_args()
     wheel = given.wheel.resolve()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        alone = installed(folder / "alone", str(wheel), given.installer)
+        alone = installed(folder / "alone", str(wheel), given.installer, given.python)
         print(f"recrawl alone, installed by {given.installer}: {alone:.0f} MB")
         use = Use(folder / "alone", folder / "work")
         assert wheel.name.split("-")[1] in use("--version")
@@ -105,7 +106,7 @@ def main() -> None:
         use("demo --seconds 5")
         assert "complete -F" in use("--show-completion bash")
         assert "recrawl[decisions]" in use("plan pages.csv --budget 1/d", code=2)
-        whole = installed(folder / "all", f"{wheel}[all]", given.installer)
+        whole = installed(folder / "all", f"{wheel}[all]", given.installer, given.python)
         print(f"recrawl[all]: {whole:.0f} MB")
         use = Use(folder / "all", folder / "more")
         (use.folder / "pages.csv").write_text("url,change_rate\n/a,2\n/b,0.1\n")

@@ -36,6 +36,7 @@ class OverPostgres:
                 rows += " WHERE outcome IS NULL AND page_id IS NOT NULL"
             rows += " ORDER BY 1"
             assert again.execute(rows).fetchall() == self._made._db.execute(rows).fetchall()
+        again.close()
         self._made.close()
         self._membership.close()
 
