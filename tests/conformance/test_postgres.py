@@ -7,7 +7,7 @@ import pytest
 from tests.databases import Server, databases
 
 from recrawl.crawler.database.membership import Membership
-from recrawl.crawler.frontier.postgres.copying import Copying, private_copy
+from recrawl.crawler.frontier.postgres.loading import Loading, private_copy
 from recrawl.crawler.frontier.postgres.owned import PostgresFrontier
 from recrawl.crawler.frontier.postgres.tables import KEPT
 from recrawl.crawler.index.postgres import PostgresIndex
@@ -29,7 +29,7 @@ class OverPostgres:
         yield
         self._made.settle()
         again = private_copy(2**20)
-        Copying(again, self._made._connection, self._membership).load(self._membership.owned)
+        Loading(again, self._made._connection, self._membership).load(self._membership.owned)
         for table in KEPT:
             rows = f"SELECT {', '.join(table.columns)} FROM {table.name}"
             if table.name == "asked":

@@ -9,6 +9,7 @@ from tests.databases import Server, databases
 from recrawl.crawler.database.connections import connect
 from recrawl.crawler.database.membership import Membership, fenced
 from recrawl.crawler.database.shards import shard_of
+from recrawl.crawler.frontier.postgres import owned
 from recrawl.crawler.frontier.postgres.owned import PostgresFrontier
 from recrawl.crawler.ports import AdmissionLimits
 from recrawl.errors import OwnershipLost, UnusableDatabase
@@ -160,6 +161,61 @@ def test_shards_that_were_given_back_are_their_next_owners_as_they_were(
     assert theirs.feed.last() == len(HOSTS)
     mine.close()
     theirs.close()
+
+
+def test_a_crawl_begins_with_the_first_shards_and_the_others_are_brought_beside_it(
+    two: tuple[Membership, Membership], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing tells of a host before its shard is there whole; a beginning anew has all of them."""
+    first, second = two
+    first.take(8)
+    made = PostgresFrontier(first)
+    made.admit([Discovery(f"{host}/1", host) for host in HOSTS], 1.0, AdmissionLimits())
+    made.close()
+    first.leave()
+    second.take(8)
+    monkeypatch.setattr(owned, "_AT_ONCE", 1)
+    frontier = PostgresFrontier(second)
+    begun = {host.host for host in frontier.hosts()}
+    waiting = second.awaited
+    assert begun == {host for host in HOSTS if shard_of(host, 8) not in waiting}
+    assert 0 < len(begun) < len(HOSTS)
+
+    turns = 0
+    while second.awaited:
+        while not frontier.bring():
+            assert {host.host for host in frontier.hosts()} == begun
+        frontier.own(second.owned)
+        begun, turns = {host.host for host in frontier.hosts()}, turns + 1
+
+    assert turns == 2  # 1 shard or some, then four times as many, then all
+    assert begun == set(HOSTS)
+    assert sum(frontier.n_pages_by_state().values()) == len(HOSTS)
+    frontier.close()
+
+
+def test_shards_that_are_brought_and_given_back_leave_nothing_behind(
+    two: tuple[Membership, Membership], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither those that are there in part nor those that a crawl did not begin with."""
+    first, second = two
+    first.take(8)
+    made = PostgresFrontier(first)
+    made.admit([Discovery(f"{host}/1", host) for host in HOSTS], 1.0, AdmissionLimits())
+    made.close()
+    first.leave()
+    second.take(8)
+    monkeypatch.setattr(owned, "_AT_ONCE", 1)
+    frontier = PostgresFrontier(second)
+    frontier.bring()
+    second.release(sorted(second.awaited))
+    frontier.own(second.owned)
+
+    mine = {f"{host}/1" for host in HOSTS if shard_of(host, 8) in second.owned}
+    assert {row[2] for row in frontier.worths.addresses(after=0, limit=99)} == mine
+    assert not second.awaited
+    assert not frontier.bring()
+    frontier.close()
 
 
 def test_never_more_is_drawn_than_the_budget_and_its_burst(

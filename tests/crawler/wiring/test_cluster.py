@@ -9,10 +9,16 @@ import pytest
 from tests.databases import Server, databases
 
 from recrawl.crawler.database.membership import Membership
+from recrawl.crawler.frontier.postgres import owned
+from recrawl.crawler.frontier.postgres.owned import PostgresFrontier
+from recrawl.crawler.index.postgres import PostgresIndex
+from recrawl.crawler.ports import AdmissionLimits
 from recrawl.crawler.settings import load_settings
 from recrawl.crawler.telemetry.counters import CountingSink
 from recrawl.crawler.wiring.archives import folder_of
 from recrawl.crawler.wiring.cluster import open_cluster
+from recrawl.crawler.wiring.rules import settings_mark
+from recrawl.terms import Discovery, Document
 
 __all__ = ["databases"]
 
@@ -41,6 +47,51 @@ def test_a_host_rests_from_one_crawl_to_the_next_however_late_their_clocks_were_
                 return host.politeness.ready_s - second.now_s
 
     assert 15.0 < asyncio.run(main()) <= 20.0
+
+
+def test_a_crawl_that_began_with_some_shards_begins_anew_until_it_has_all(
+    databases: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And an index and a state that are whole are not taken to differ on the way."""
+    config = tmp_path / "recrawl.toml"
+    database = databases.database()
+    config.write_text(
+        f'seeds = ["http://h1.test/"]\ncontact = "mailto:a@b.test"\nstate = "{database.address}"\n'
+        "[cluster]\nshards = 8\n"
+    )
+    hosts = [f"http://h{number}.test" for number in range(12)]
+    member = Membership(database, shards=8, settings_mark=settings_mark(load_settings(config)))
+    member.join("http://h1.test/")
+    member.take(8)
+    frontier, index = PostgresFrontier(member), PostgresIndex(database, member)
+    frontier.admit([Discovery(f"{host}/", host) for host in hosts], 1.0, AdmissionLimits())
+    frontier.agree([(f"{host}/", b"s") for host in hosts], 2.0)
+    for host in hosts:
+        index.replace(Document(f"{host}/", "A title", "A text", 1.0, b"s"))
+    index.commit()
+    frontier.save_facts({"ended_in_order": 1.0})
+    frontier.close()
+    index.close()
+    member.leave()
+    member.close()
+    monkeypatch.setattr(owned, "_AT_ONCE", 1)
+
+    async def main() -> tuple[list[int], list[str]]:
+        stop, seen, mended = asyncio.Event(), list[int](), list[str]()
+        async with open_cluster(load_settings(config), events=CountingSink()) as cluster:
+            while not seen or seen[-1] < len(hosts):
+                async with cluster.shards(stop) as crawl:
+                    assert crawl is not None
+                    seen.append(len(crawl.dispatcher.hosts()))
+                    mended += crawl.mended
+                    if seen[-1] < len(hosts):
+                        await asyncio.wait_for(cluster.changed.wait(), 60.0)
+        return seen, mended
+
+    seen, mended = asyncio.run(main())
+    assert 0 < seen[0] < len(hosts)
+    assert len(seen) == 3
+    assert not mended
 
 
 def test_what_a_killed_process_left_of_its_archive_is_mended_and_what_others_write_is_not(

@@ -101,6 +101,7 @@ class Membership:
         self.timeout_s = timeout_s
         self.number = 0
         self.owned: dict[int, float] = {}  # shard: until when its owner before may have asked
+        self.awaited: frozenset[int] = frozenset()  # of them, whose pages are not here yet
         self._lease_s, self._mark = lease_s, settings_mark
         self._held_until_s = self._partitions_s = float("-inf")
         self.is_first = True

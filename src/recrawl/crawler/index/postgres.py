@@ -196,7 +196,8 @@ class PostgresIndex(PageIndex):
         return None if held is None else edit(held.text, document.text)
 
     def _compared(self) -> Collection[int] | None:
-        return None if self._membership is None else list(self._membership.owned)
+        member = self._membership
+        return None if member is None else list(member.owned.keys() - member.awaited)
 
     @override
     def urls(self) -> Iterator[tuple[str, bytes]]:

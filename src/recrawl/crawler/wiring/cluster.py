@@ -2,7 +2,10 @@
 
 While the shards of a process stay the same it crawls as one machine does. When shards are to be
 taken or given back, the crawl of these shards ends in order, and one of the new ones begins on the
-same copy: that takes seconds, and happens when a process comes or goes.
+same copy: that takes seconds, and happens when a process comes or goes. A process that owns many
+pages begins with those of some shards, and brings the others beside the crawl of these.
+
+Longer than most modules because one process is one object, with all that its loop awaits.
 """
 
 import asyncio
@@ -152,7 +155,8 @@ class Cluster:
         await self._share_budget()
 
     async def _give_back(self, number: int) -> None:
-        given = sorted(self._member.owned)[-number:]
+        owned, awaited = self._member.owned, self._member.awaited
+        given = sorted(owned, key=lambda shard: (shard in awaited, shard))[-number:]
         if self._frontier is not None:
             await self._on_state(self._frontier.settle)
         await self._on_member(self._member.release, given)
@@ -210,6 +214,9 @@ class Cluster:
         assert crawl is not None
         while not self.is_over:
             await crawl.until_done()
+            if self._member.awaited:  # the crawl is to begin anew with those
+                await asyncio.sleep(_LOOK_S)
+                continue
             assert self._frontier is not None
             await self._on_state(self._frontier.settle)
             await self._on_member(self._member.tell_done)
@@ -240,6 +247,24 @@ class Cluster:
                 with contextlib.suppress(StateError):
                     await self._on_member(self._member.reconnect)
             await asyncio.sleep(_LOOK_S)
+
+    async def bring_all(self) -> None:
+        """Bring the pages of all shards beside a crawl that began with the first, until cancelled.
+
+        It begins anew with them each time that there are some times more.
+        """
+        begun: Crawl | None = None
+        while True:
+            await asyncio.sleep(_LOOK_S)
+            crawl, frontier = self._crawl, self._frontier
+            if crawl is None or crawl is begun or frontier is None or not self._member.awaited:
+                continue
+            begun = crawl
+            with contextlib.suppress(StateError):  # which the crawl is told as well
+                while crawl is self._crawl:
+                    if await self._on_state(frontier.bring):
+                        self.changed.set()
+                        break
 
     def unwatched(self, looking: asyncio.Task[None]) -> None:
         """Crawl no more where nobody renews the lease: what ended that is raised."""
@@ -387,12 +412,17 @@ async def open_cluster(
                 await browser_fetcher(stack, settings, fetcher, ready=_held(member))
             )
         cluster = Cluster(settings, member, client, fetcher, events, once=once)
-        looking = asyncio.create_task(cluster.look_after(), name="cluster")
-        looking.add_done_callback(cluster.unwatched)
+        beside = [
+            asyncio.create_task(cluster.look_after(), name="cluster"),
+            asyncio.create_task(cluster.bring_all(), name="shards"),
+        ]
+        for task in beside:
+            task.add_done_callback(cluster.unwatched)
         try:
             yield cluster
         finally:
-            looking.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await looking
+            for task in beside:
+                task.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await task
             await cluster.leave()

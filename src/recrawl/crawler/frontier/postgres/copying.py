@@ -7,75 +7,25 @@ the database does not; the leases of pages alone are the copy's own, and what a 
 written with the page's next visit, or when the shard is given back.
 """
 
-import os
 import re
 import sqlite3
-import tempfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from math import inf
 from typing import Any, Final
 
 import msgspec
-import psycopg
 
 from recrawl.crawler.database.connections import Connection, translated
 from recrawl.crawler.database.membership import Membership, fenced
-from recrawl.crawler.frontier.postgres.tables import APPENDED, COPIED, KEPT, Table
-from recrawl.crawler.frontier.sql import migrations
-from recrawl.crawler.ports import LATEST_VISITS
+from recrawl.crawler.frontier.postgres.loading import Loading
+from recrawl.crawler.frontier.postgres.tables import APPENDED, KEPT, Table
 
-__all__ = ["Copying", "private_copy", "rows_as_json"]
+__all__ = ["Copying", "rows_as_json"]
 
 _BATCH: Final = 5_000
 _NUL: Final = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
-_BY_NAME: Final = {table.name: table for table in KEPT}
 _INSTANTS: Final = frozenset({"due_s", "robots_until_s", "blocked_until_s"})
-
-
-def private_copy(memory_bytes: int) -> sqlite3.Connection:
-    """Return an empty state without a file name.
-
-    Parameters
-    ----------
-    memory_bytes : that it may keep in memory
-    """
-    # SQLite's own unnamed databases look through all that they hold at every commit.
-    handle, name = tempfile.mkstemp(prefix="recrawl-copy-")
-    os.close(handle)
-    db = sqlite3.connect(name, isolation_level=None, check_same_thread=False)
-    db.execute("PRAGMA journal_mode = MEMORY")
-    db.execute("PRAGMA locking_mode = EXCLUSIVE")
-    db.execute("PRAGMA synchronous = OFF")
-    for script in migrations():
-        db.executescript(f"BEGIN;\n{script}\nCOMMIT;")
-    db.execute(f"PRAGMA cache_size = -{max(memory_bytes // 1024, 1024)}")
-    os.unlink(name)  # it goes with the process, whatever ends that
-    db.execute("CREATE TABLE late_page (id INTEGER PRIMARY KEY)")
-    for table in KEPT:
-        db.execute(f"CREATE TABLE touched_{table.name} (id INTEGER PRIMARY KEY)")
-    _watch(db)
-    return db
-
-
-def _watch(db: sqlite3.Connection) -> None:
-    """Have rows noted that transactions touch."""
-    for table in KEPT:
-        key, noted = table.key[0], f"touched_{table.name}"
-        for when in ("INSERT", f"UPDATE OF {', '.join(table.columns)}", "DELETE"):
-            row = "OLD" if when == "DELETE" else "NEW"
-            # OR IGNORE would not do: within a trigger, the outer statement's clause counts.
-            db.execute(
-                f"CREATE TRIGGER {noted}_{when[:6]} AFTER {when} ON {table.name} BEGIN "
-                f"INSERT INTO {noted} SELECT {row}.{key} "
-                f"WHERE NOT EXISTS (SELECT 1 FROM {noted} WHERE id = {row}.{key}); END"
-            )
-
-
-def _look_away(db: sqlite3.Connection) -> None:
-    for table in KEPT:
-        for when in ("INSERT", "UPDATE", "DELETE"):
-            db.execute(f"DROP TRIGGER touched_{table.name}_{when}")
 
 
 def rows_as_json(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
@@ -96,7 +46,7 @@ def rows_as_json(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes
     return _NUL.sub(rb"\1", encoded) if b"\\u0000" in encoded else encoded
 
 
-class Copying:
+class Copying(Loading):
     """Carries rows between an owner's copy and the database.
 
     Parameters
@@ -109,87 +59,9 @@ class Copying:
     def __init__(
         self, db: sqlite3.Connection, connection: Connection, membership: Membership
     ) -> None:
-        self._db, self._connection, self._membership = db, connection, membership
-        self._shards = membership.shards
-        self._marks = dict.fromkeys(APPENDED, 0)
+        super().__init__(db, connection, membership)
         self.outgoing: list[tuple[int, str, bytes]] = []  # for others: shard, address, discovery
         self.taken: list[tuple[int, str]] = []  # of the inbox: shard, and key
-
-    # -- into the copy --
-
-    def load(self, shards: Collection[int]) -> None:
-        """Copy shards; only for their owner."""
-        wanted = list(shards)
-        with translated(self._membership.database), self._connection.transaction():
-            self._db.execute("BEGIN")
-            try:
-                _look_away(self._db)
-                for name in COPIED:
-                    self._load(_BY_NAME[name], wanted)
-                self._load_latest("visit", "id", LATEST_VISITS, wanted)
-                self._load_latest("feed", "seq", 1, wanted)
-                _watch(self._db)
-                self._db.execute("COMMIT")
-            except BaseException:
-                self._db.execute("ROLLBACK")
-                raise
-        self._mark()
-
-    def _load(self, table: Table, shards: list[int]) -> None:
-        columns = ", ".join(f"held.{name}" for name in table.columns)
-        if table.page == "id":
-            query = f"SELECT {columns} FROM {table.name} AS held WHERE shard = ANY(%s)"
-        else:
-            query = (
-                f"SELECT {columns} FROM {table.name} AS held JOIN page ON page.id = held.page_id "
-                "WHERE page.shard = ANY(%s)"
-            )
-            if table.name == "asked":
-                query += " AND held.outcome IS NULL"
-        self._insert(table.name, table.columns, self._streamed(query, (shards,)))
-
-    def _load_latest(self, name: str, number: str, most: int, shards: list[int]) -> None:
-        columns = ", ".join(f"latest.{column}" for column in APPENDED[name])
-        query = (
-            f"SELECT {columns} FROM page CROSS JOIN LATERAL (SELECT * FROM {name} AS told "
-            f"WHERE told.page_id = page.id ORDER BY {number} DESC LIMIT {most}) AS latest "
-            f"WHERE page.shard = ANY(%s) ORDER BY latest.{number}"
-        )
-        self._insert(name, APPENDED[name], self._streamed(query, (shards,)))
-
-    def _streamed(self, query: str, values: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-        with psycopg.ServerCursor(self._connection, "copying") as cursor:
-            cursor.itersize = _BATCH
-            yield from cursor.execute(query.encode(), values, binary=True)
-
-    def _insert(self, name: str, columns: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
-        places = ", ".join("?" * len(columns))
-        self._db.executemany(
-            f"INSERT OR REPLACE INTO {name} ({', '.join(columns)}) VALUES ({places})", rows
-        )
-
-    def drop(self, shards: Collection[int]) -> None:
-        """Forget shards that belong to others now."""
-        wanted = ", ".join(str(shard) for shard in shards)
-        self._db.execute("BEGIN")
-        _look_away(self._db)
-        for table, column in (
-            *((table.name, table.page) for table in KEPT),
-            *((name, "page_id") for name in APPENDED if name != "plan"),
-        ):
-            self._db.execute(f"DELETE FROM {table} WHERE {column} % {self._shards} IN ({wanted})")
-        _watch(self._db)
-        self._db.execute(f"DELETE FROM late_page WHERE id % {self._shards} IN ({wanted})")
-        self._db.execute("COMMIT")
-        self._mark()
-
-    def _mark(self) -> None:
-        """Take what is in the copy for known to the database."""
-        for name in APPENDED:
-            row = self._db.execute(f"SELECT coalesce(max(rowid), 0) FROM {name}").fetchone()
-            self._marks[name] = row[0]
-
-    # -- out of the copy --
 
     def is_clean(self) -> bool:
         """Tell whether this transaction has touched nothing that the database keeps."""

@@ -25,8 +25,9 @@ from recrawl.crawler.database.membership import Membership
 from recrawl.crawler.database.shards import shard_of
 from recrawl.crawler.frontier.feed import SqliteFeed
 from recrawl.crawler.frontier.postgres.asking import Asked, as_sqlite
-from recrawl.crawler.frontier.postgres.copying import Copying, private_copy
+from recrawl.crawler.frontier.postgres.copying import Copying
 from recrawl.crawler.frontier.postgres.dialect import statements
+from recrawl.crawler.frontier.postgres.loading import private_copy
 from recrawl.crawler.frontier.postgres.reading import PostgresReader, asked_for, named
 from recrawl.crawler.frontier.sqlite import SqliteFrontier
 from recrawl.crawler.frontier.worths import SqliteWorths
@@ -41,6 +42,8 @@ from recrawl.terms import (
 
 __all__ = ["PostgresFrontier"]
 
+_AT_ONCE: Final = 50_000  # pages that are brought before a crawl begins; of whole shards
+_TIMES: Final = 3  # as many shards as a crawl has are brought beside it, before it begins anew
 _MOST_TAKEN: Final = 10_000  # of the inbox at once
 _ENDED_IN_ORDER: Final = "ended_in_order"
 
@@ -64,7 +67,9 @@ class PostgresFrontier(SqliteFrontier):
         try:
             self._reader = PostgresReader(membership.database, self._connection)
             self._begin(private_copy(memory_bytes), _place(membership))
-            self._owned: frozenset[int] = frozenset()
+            self._owned: frozenset[int] = frozenset()  # whose pages and hosts the copy has
+            self._coming: list[int] = []  # whose pages are brought next
+            self._bringing: Iterator[int] | None = None  # None: all of those are there
             self._copying = Copying(self._db, self._connection, membership)
             asked = as_sqlite(Asked(membership.database, self._connection))
             path = named(membership.database)
@@ -78,17 +83,37 @@ class PostgresFrontier(SqliteFrontier):
             raise
 
     def own(self, shards: Mapping[int, float]) -> None:
-        """Have the copy hold just these shards."""
-        gone, new = self._owned - set(shards), set(shards) - self._owned
+        """Have the copy hold just these shards, or the first of them; the others wait.
+
+        What :meth:`bring` has brought is among them from now on. The membership is told which wait.
+        """
+        brought = set(self._coming) if self._bringing is None else set()
+        held = (set(self._owned) | brought) & set(shards)
+        gone = (self._owned | set(self._coming)) - held
         if gone:
             self._copying.drop(gone)
-        if new:
-            self._copying.load(new)
-        self._owned = frozenset(shards)
+        waiting = sorted(set(shards) - held)
+        room = _AT_ONCE
+        while waiting and room > 0:
+            room -= sum(self._copying.loading(waiting[:1]))
+            held.add(waiting.pop(0))
+        self._copying.bring_hosts(held - self._owned)
+        self._owned, self._membership.awaited = frozenset(held), frozenset(waiting)
+        self._coming = waiting[: _TIMES * len(held)]
+        self._bringing = self._copying.loading(self._coming) if waiting else None
         for known in (self._host_ids, self._n_pages_of_host, self._n_listings, self._tiers):
             known.clear()
         self._last_page, self._last_host = self._lasts("page"), self._lasts("host")
         self._learn(read_only=False)
+
+    def bring(self) -> bool:
+        """Bring some pages of shards that wait; True: as many came as are worth a new beginning.
+
+        That is for :meth:`own`: until then nothing that a crawl asks for tells of their hosts.
+        """
+        if self._bringing is not None and next(self._bringing, None) is None:
+            self._bringing = None
+        return self._bringing is None and bool(self._coming)
 
     def _lasts(self, table: str) -> dict[int, int]:
         rows = self._db.execute(

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["APPENDED", "COPIED", "KEPT", "PAGE", "Table"]
+__all__ = ["APPENDED", "KEPT", "PAGE", "Table"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,5 +69,3 @@ APPENDED: Final = {
         moved_to why edit importance""".split()
     ),
 }
-# What a new owner begins with, in this order; of visits and of the feed only the latest.
-COPIED: Final = ("host", "page", "link_list", "birth", "indexing", "asked")
