@@ -49,6 +49,27 @@ def test_a_host_rests_from_one_crawl_to_the_next_however_late_their_clocks_were_
     assert 15.0 < asyncio.run(main()) <= 20.0
 
 
+def test_a_crawl_does_not_begin_anew_for_shards_that_it_began_with(
+    databases: Server, tmp_path: Path
+) -> None:
+    """What was seen of free shards before this process took them is no reason."""
+    config = tmp_path / "recrawl.toml"
+    config.write_text(
+        'seeds = ["http://h1.test/"]\ncontact = "mailto:a@b.test"\n'
+        f'state = "{databases.database().address}"\n[cluster]\nshards = 2\n'
+    )
+
+    async def main() -> bool:
+        async with (
+            open_cluster(load_settings(config), events=CountingSink()) as cluster,
+            cluster.shards(asyncio.Event()) as crawl,
+        ):
+            assert crawl is not None
+            return cluster.changed.is_set()
+
+    assert not asyncio.run(main())
+
+
 def test_a_crawl_that_began_with_some_shards_begins_anew_until_it_has_all(
     databases: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

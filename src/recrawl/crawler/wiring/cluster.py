@@ -140,7 +140,6 @@ class Cluster:
         while not stop.is_set():
             if self._failed is not None:
                 raise self._failed
-            self.changed.clear()
             standing = await self._on_member(self._member.renew)
             self.is_over, self.is_alone = standing.is_over, standing.processes == 1
             if standing.is_over:
@@ -152,6 +151,8 @@ class Cluster:
             if self._member.owned:
                 break
             await asyncio.sleep(_LOOK_S)
+        if self._failed is None:
+            self.changed.clear()  # what was seen beside this, before the shards were taken, is old
         await self._share_budget()
 
     async def _give_back(self, number: int) -> None:
@@ -262,9 +263,11 @@ class Cluster:
             begun = crawl
             with contextlib.suppress(StateError):  # which the crawl is told as well
                 while crawl is self._crawl:
+                    sent_s = monotonic_s()
                     if await self._on_state(frontier.bring):
                         self.changed.set()
                         break
+                    await asyncio.sleep(monotonic_s() - sent_s)  # half of the time is the crawl's
 
     def unwatched(self, looking: asyncio.Task[None]) -> None:
         """Crawl no more where nobody renews the lease: what ended that is raised."""

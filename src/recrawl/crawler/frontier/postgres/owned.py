@@ -42,7 +42,7 @@ from recrawl.terms import (
 
 __all__ = ["PostgresFrontier"]
 
-_AT_ONCE: Final = 50_000  # pages that are brought before a crawl begins; of whole shards
+_AT_ONCE: Final = 20_000  # pages that are brought before a crawl begins; of whole shards
 _TIMES: Final = 3  # as many shards as a crawl has are brought beside it, before it begins anew
 _MOST_TAKEN: Final = 10_000  # of the inbox at once
 _ENDED_IN_ORDER: Final = "ended_in_order"
