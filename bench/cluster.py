@@ -26,6 +26,7 @@ from tests.databases import Server
 from tests.postgres import postgres
 
 from recrawl.crawler.database.membership import Membership
+from recrawl.crawler.database.shards import shard_of
 from recrawl.crawler.frontier.postgres.owned import PostgresFrontier
 from recrawl.terms import Database, Outcome, PageState, PageUpdate, Visit
 
@@ -245,20 +246,23 @@ def growth(server: Server, pages: int) -> None:
         print(f"ten rewrites of {pages:,} pages: {after / before - 1.0:+.1%} in size")
 
 
-def server_cpu_s(server: Server | None) -> float:
-    """Return the processor time that a server and all that it started have taken."""
-    if server is None:
-        return 0.0
-    leader = int((server.server.folder / "data" / "postmaster.pid").read_text().split()[0])
+def leader_of(server: Server) -> int:
+    """Return the number of a server's first process."""
+    path = server.server.folder / "data" / "postmaster.pid"
+    return int(path.read_text().split()[0])
+
+
+def cpu_s_of(leaders: list[int]) -> float:
+    """Return the processor time that processes and all that they started have taken."""
     ticks = 0
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = path.read_text().rpartition(")")[2].split()
         except OSError:
             continue
-        if int(path.parent.name) == leader:
+        if int(path.parent.name) in leaders:
             ticks += sum(map(int, fields[11:15]))
-        elif int(fields[1]) == leader:
+        elif int(fields[1]) in leaders:
             ticks += sum(map(int, fields[11:13]))
     return ticks / os.sysconf("SC_CLK_TCK")
 
@@ -274,29 +278,74 @@ def crawled(farm_of: tuple[int, int], server: Server | None, processes: int, sec
             folder, database, seeds=seeds, budget='"50000/s"', robots=str(128 // processes),
             politeness__delay='"100ms"', buffer__capacity="256", buffer__control='"room"',
         )  # fmt: skip
+        leaders = [] if server is None else [leader_of(server)]
+        command = [sys.executable, "-m", "recrawl", "run", str(config), "--for", f"{seconds}s"]
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        served_s = -server_cpu_s(server)
-        command = [
-            sys.executable,
-            "-m",
-            "recrawl",
-            "run",
-            str(config),
-            "--for",
-            f"{seconds}s",
-            "-q",
-        ]
-        running = [subprocess.Popen(command, cwd=folder) for _ in range(processes)]
+        served_s = -cpu_s_of(leaders)
+        running = [subprocess.Popen([*command, "-q"], cwd=folder) for _ in range(processes)]
+        time.sleep(seconds / 2.0)
+        crawlers = [process.pid for process in running]
+        n_half, half_s = farm.n_requests(), cpu_s_of(crawlers)
+        time.sleep(seconds / 2.0 - 2.0)
+        n_late, late_s = farm.n_requests() - n_half, cpu_s_of(crawlers) - half_s
         assert [process.wait() for process in running] == [0] * processes
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         n = farm.n_requests() - 2 * len(farm.asked)  # robots.txt and sitemap apart
-        served_s += server_cpu_s(server)
+        served_s += cpu_s_of(leaders)
     farm.close()
     return (
         f"{n / seconds:,.0f} pages/s, {n / cpu_s:,.0f} per CPU second of the crawlers, "
-        f"{n / (cpu_s + served_s):,.0f} with the server's (start included)"
+        f"{n / (cpu_s + served_s):,.0f} with the server's (start included); "
+        f"{n_late / late_s:,.0f} per CPU second of the crawlers in the second half"
     )
+
+
+def begun(server: Server, pages: int, shards: int = 256) -> None:
+    """How long a process takes to its first request, and what it holds by then."""
+    farm = Farm(min(max(pages // 200, 1), 50_000), 200)
+    database = server.database()
+    Membership(database, shards=shards).close()
+    last = dict.fromkeys(range(shards), 0)
+    with psycopg.connect(database.address, autocommit=True) as db:
+        with db.cursor().copy("COPY host (shard, id, host) FROM STDIN") as copy:
+            for number in range(farm.n_hosts):
+                host = f"http://{farm.name(number)}"
+                shard = shard_of(host, shards)
+                last[shard] += 1
+                copy.write_row((shard, shard + shards * last[shard], host))
+        db.execute(
+            """INSERT INTO page (shard, id, url, host_id, kind, state, depth, hops, weight,
+                discovered_s, due_s)
+            SELECT shard, shard + %(s)s::bigint * ((id - shard) / %(s)s * %(n)s + n),
+                host || '/section/page-' || n, id, 'page', 'discovered', 3, 0, 1.0, 1e9, 1e9
+            FROM host, generate_series(0, %(n)s::int - 1) AS n""",
+            {"s": shards, "n": pages // farm.n_hosts},
+        )
+        db.execute("VACUUM ANALYZE")
+    with tempfile.TemporaryDirectory() as name:
+        config = farm.config(
+            Path(name), database, budget='"100/s"', scope__max_pages=str(10 * pages),
+            cluster__shards=str(shards),
+        )  # fmt: skip
+        command = [sys.executable, "-m", "recrawl", "run", str(config), "-q"]
+        started = time.perf_counter()
+        process = subprocess.Popen(command, cwd=name)
+        while not farm.asked and process.poll() is None:
+            time.sleep(0.02)
+        first_s = time.perf_counter() - started
+        cpu_s = cpu_s_of([process.pid])
+        status = Path(f"/proc/{process.pid}/status").read_text()
+        peak = next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM"))
+        time.sleep(20.0)
+        print(
+            f"start with {pages:,} pages: first request after {first_s:.1f} s ({cpu_s:.1f} CPU "
+            f"seconds), {int(peak) / 1e6:.2f} GB at most by then; {farm.n_requests():,} requests "
+            f"in the 20 s after it, of 2,000 that the budget allows"
+        )
+        process.send_signal(signal.SIGTERM)
+        process.wait()
+    farm.close()
 
 
 def taken_over(server: Server, seconds: float = 40.0) -> None:
@@ -332,10 +381,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pages", type=int, default=300_000)
     parser.add_argument("--seconds", type=float, default=8.0)
+    parser.add_argument("--begin", type=int, default=1_000_000, help="pages of a start")
     parser.add_argument("--hosts", type=int, default=400)
-    parser.add_argument("only", nargs="*", help="of: store growth crawl takeover")
+    parser.add_argument("only", nargs="*", help="of: store growth crawl start takeover")
     arguments = parser.parse_args()
-    wanted = arguments.only or ["store", "growth", "crawl", "takeover"]
+    wanted = arguments.only or ["store", "growth", "crawl", "start", "takeover"]
     print(f"{os.cpu_count()} CPU cores, load {os.getloadavg()[0]:.1f}")
     with postgres() as started:
         server = Server(started)
@@ -351,6 +401,8 @@ def main() -> None:
                 ("four processes, PostgreSQL", server, 4),
             ):
                 print(f"{label}: {crawled(farm, where, n, 3 * arguments.seconds)}")
+        if "start" in wanted:
+            begun(server, arguments.begin)
         if "takeover" in wanted:
             taken_over(server)
 
