@@ -96,7 +96,7 @@ def owner(address: str, shards: int, seconds: float, told: "multiprocessing.Queu
 
 def written(address: str, number: int, seconds: float, told: "multiprocessing.Queue") -> None:
     """Do only what an owner's transaction does at the database, the rows being made already."""
-    from recrawl.crawler.frontier.postgres.copying import rows_as_json
+    from recrawl.crawler.frontier.postgres.copying import copied, rows_as_json
     from recrawl.crawler.frontier.postgres.tables import APPENDED, PAGE
 
     columns = ", ".join(PAGE.columns)
@@ -107,8 +107,6 @@ def written(address: str, number: int, seconds: float, told: "multiprocessing.Qu
         f"ON CONFLICT (shard, id) DO UPDATE SET {changed}"
     )
     visits = ", ".join(APPENDED["visit"])
-    append = f"INSERT INTO visit ({visits}) SELECT {visits} "
-    append += "FROM json_populate_recordset(NULL::visit, %s)"
     with psycopg.connect(address, autocommit=True, prepare_threshold=None) as db:
         rows = db.execute(
             f"SELECT {columns} FROM page WHERE shard = ANY(%s) ORDER BY md5(url) LIMIT 40000",
@@ -122,7 +120,7 @@ def written(address: str, number: int, seconds: float, told: "multiprocessing.Qu
             ]
             batches.append((
                 rows_as_json(PAGE.columns, batch).decode(),
-                rows_as_json(APPENDED["visit"], seen).decode(),
+                seen,
                 len(batch),
             ))  # fmt: skip
         done, turn = 0, 0
@@ -133,7 +131,7 @@ def written(address: str, number: int, seconds: float, told: "multiprocessing.Qu
             with db.transaction():
                 db.execute("SELECT 1 FROM process WHERE id = 1 FOR KEY SHARE")
                 db.execute(upsert, (pages,))
-                db.execute(append, (seen_,))
+                copied(db, "visit", visits, seen_)
             done += n
     told.put((done,))
 

@@ -9,10 +9,11 @@ from tests.databases import Server, databases
 from recrawl.crawler.database.membership import Membership
 from recrawl.crawler.frontier.postgres.loading import Loading, private_copy
 from recrawl.crawler.frontier.postgres.owned import PostgresFrontier
+from recrawl.crawler.frontier.postgres.reading import PostgresReader
 from recrawl.crawler.frontier.postgres.tables import KEPT
 from recrawl.crawler.index.postgres import PostgresIndex
 from recrawl.crawler.ports import AdmissionLimits, Frontier, PageIndex
-from recrawl.terms import Discovery, Kind
+from recrawl.terms import Discovery, Kind, Outcome, PageState, PageUpdate, Visit
 from recrawl.testing.conformance import FeedSuite, FrontierSuite, IndexSuite
 
 __all__ = ["databases"]
@@ -55,6 +56,20 @@ class TestPostgresFrontier(OverPostgres, FrontierSuite):
     def frontier(self, tmp_path: Path) -> Frontier:
         """Give an empty frontier, to be looked at once more before it is closed."""
         return self.make(tmp_path)
+
+    def test_what_no_text_of_the_database_may_hold_is_left_out(self, frontier: Frontier) -> None:
+        """A server may send it in whatever becomes a note."""
+        frontier.admit([Discovery(f"{HOST}/a", HOST)], 0.0, AdmissionLimits())
+        (host,) = frontier.hosts()
+        (lease,) = frontier.lease(host.host_id, limit=1, due_by_s=9.0, now_s=1.0, until_s=9.0)
+        visit = Visit(2.0, Outcome.FAILED, note="a\0\\b\tc\nd")
+        frontier.complete([PageUpdate(lease, visit, PageState.DISCOVERED, 5.0)], 2.0)
+
+        reader = PostgresReader(self._membership.database)
+        told = reader.details(f"{HOST}/a")
+        reader.close()
+        assert told is not None
+        assert [one.note for one in told.recent] == ["a\\b\tc\nd"]
 
 
 class TestPostgresFeed(OverPostgres, FeedSuite):

@@ -21,7 +21,7 @@ from recrawl.crawler.database.membership import Membership, fenced
 from recrawl.crawler.frontier.postgres.loading import Loading
 from recrawl.crawler.frontier.postgres.tables import APPENDED, KEPT, Table
 
-__all__ = ["Copying", "rows_as_json"]
+__all__ = ["Copying", "copied", "rows_as_json"]
 
 _BATCH: Final = 5_000
 _NUL: Final = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
@@ -44,6 +44,15 @@ def rows_as_json(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes
         told.append(dict(zip(columns, values, strict=True)))
     encoded = msgspec.json.encode(told)
     return _NUL.sub(rb"\1", encoded) if b"\\u0000" in encoded else encoded
+
+
+def copied(connection: Connection, table: str, columns: str, rows: Iterable[Sequence[Any]]) -> None:
+    """Add rows to a table; the sign that no text of PostgreSQL may hold is left out."""
+    with connection.cursor().copy(f"COPY {table} ({columns}) FROM STDIN".encode()) as copy:
+        for row in rows:
+            copy.write_row([
+                value.replace("\0", "") if type(value) is str else value for value in row
+            ])  # fmt: skip
 
 
 class Copying(Loading):
@@ -152,16 +161,12 @@ class Copying(Loading):
         return self._db.execute(query).fetchall()
 
     def _append(self, name: str) -> None:
-        columns = ", ".join(APPENDED[name])
-        is_plan = name == "plan"
-        into = f"process, {columns}" if is_plan else columns
-        said = f"{self._membership.number}, {columns}" if is_plan else columns
-        for batch in _batches(self._new(name)):
-            self._connection.execute(
-                f"INSERT INTO {name} ({into}) SELECT {said} "
-                f"FROM json_populate_recordset(NULL::{name}, %s)".encode(),
-                (_json(APPENDED[name], batch),),
-            )
+        rows, columns = self._new(name), ", ".join(APPENDED[name])
+        if name == "plan":
+            rows = [(self._membership.number, *row) for row in rows]
+            columns = f"process, {columns}"
+        if rows:
+            copied(self._connection, name, columns, rows)
 
     def _append_feed(self) -> None:
         rows = self._new("feed")
