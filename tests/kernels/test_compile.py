@@ -55,6 +55,8 @@ CALLS: dict[str, list[str]] = {
             "deadline",
             "webster",
             "whittle",
+            "greedy",
+            "splits",
         )
     },
     "order politely": ["order", "plan.csv", "--policy", "index", "--host-gap", "10s"],

@@ -68,7 +68,9 @@ def polite(n: int, gap: int = 4) -> PoliteStream:
 @pytest.mark.parametrize(
     ("name", "n"),
     [(name, 40) for name in STREAMS]
-    + [(name, 2) for name in STREAMS if name not in ("index", "whittle")],  # these alternate
+    + [
+        (name, 2) for name in STREAMS if name not in ("index", "whittle", "greedy")
+    ],  # these alternate
 )
 def test_every_stream_realises_its_frequencies(name: str, n: int) -> None:
     """Shares of 40,000 slots, to half a percent of all."""
@@ -167,7 +169,7 @@ def test_pages_of_frequency_zero_are_never_served() -> None:
     """By no stream."""
     costs = lognormal(6)
     frequencies = np.array([0.3, 0, 0.2, 0, 0.1, 0.4])
-    for name in ("index", "regular", "rings", "deadline", "webster", "golden", "random"):
+    for name in ("index", "regular", "splits", "rings", "deadline", "webster", "golden", "random"):
         order = make_stream(name, costs, frequencies).take(2000)
         assert set(order.tolist()) == {0, 2, 4, 5}, name
 
@@ -191,9 +193,9 @@ def test_the_index_is_close_to_the_bound(n: int) -> None:
 
 
 def test_equal_pages_take_turns() -> None:
-    """Index, phases, rings, deadlines and Webster's rule all become a round robin."""
+    """Index, phases, rings, deadlines, Webster's rule and greed all become a round robin."""
     costs = AgeingCosts.obsolescence(np.full(50, 0.02), np.full(50, 0.02), ConstantTime(1.0))
-    for name in ("index", "regular", "rings", "deadline", "webster"):
+    for name in ("index", "regular", "rings", "deadline", "webster", "greedy"):
         order = make_stream(name, costs, np.ones(50)).take(500).reshape(10, 50)
         assert np.all(np.sort(order, axis=1) == np.arange(50)), name
 

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from recrawl.errors import InvalidModel
-from recrawl.freshness.even_accesses import share_accesses, tied
+from recrawl.freshness.drawn_accesses import draw_accesses
+from recrawl.freshness.even_accesses import share_accesses
 from recrawl.processes.access_times import AccessTime
 
 __all__ = [
@@ -195,33 +196,13 @@ def solve_random_accesses(
     -----
     Equation (15) with the positivity condition made automatic:
     :math:`x_i = (\sqrt{a_i / p} - 1)^+ (1/h_i - 1)` with :math:`a_i = c_i / (\mu_i EX)`; the pages
-    with positive frequency are a prefix in the order of :math:`c_i / \mu_i`, so one sort finds
-    them. With M the odds and r the roots of the worths, :math:`\sqrt{a_i / p} - 1` is
-    :math:`(r_i + \sum_j (r_i - r_j) M_j) / \sum_j r_j M_j`; its terms are summed by their
-    logarithms, each sign for itself, so no load is too great. O(n log n). For
+    with positive frequency are a prefix in the order of :math:`c_i / \mu_i`. O(n log n). For
     :math:`c_i` proportional to :math:`\mu_i` it is Theorem 4.1.
     """
     rates, costs = _rates(change_rates), _weights(weights, change_rates)
-    worth = tied(costs / (rates * access_time.mean))
-    order = np.argsort(-worth, kind="stable")
-    roots = np.sqrt(worth[order])
-    decay = access_time.decay(rates[order])
-    logs = decay + np.log(-np.expm1(-decay))  # of the odds 1/h - 1, which may overflow
-    with np.errstate(divide="ignore"):
-        drops = np.log(-np.diff(roots, prepend=roots[0]))
-    masses = np.logaddexp.accumulate(logs)
-    before = np.concatenate([[-np.inf], masses[:-1]])
-    lost = np.exp(np.minimum(np.logaddexp.accumulate(drops + before), 700.0))
-    used = int(np.count_nonzero(lost < roots))
-    spared = drops[1:used] + np.logaddexp.accumulate(logs[1:used][::-1])[::-1]
-    spared = np.append(np.logaddexp.accumulate(spared[::-1])[::-1], -np.inf)
-    margin = np.logaddexp(np.log(roots[:used] - lost[:used]), spared)
-    total = np.logaddexp.reduce(np.log(roots[:used]) + logs[:used])
-    frequencies = np.zeros(rates.size)
-    frequencies[order[:used]] = np.exp(margin + logs[:used] - total)
-    frequencies /= frequencies.sum()
+    worths = costs / (rates * access_time.mean)
+    frequencies, price = draw_accesses(worths, access_time.decay(rates))
     stale = evaluate_random_access(rates, frequencies, access_time)
-    price = float(np.exp(2 * (total - np.logaddexp(0.0, masses[used - 1]))))
     return AccessPlan(frequencies, stale, float(costs @ stale), price, 1 / access_time.mean)
 
 

@@ -1,4 +1,4 @@
-"""Access orders one step at a time: drawn, golden, eligible by deadline, by Whittle's index."""
+"""Access orders one step at a time: drawn, golden, by deadline, by index, greedy, by splits."""
 
 from typing import TypeAlias
 
@@ -11,8 +11,10 @@ __all__ = [
     "serve_at_random",
     "serve_eligible",
     "serve_golden",
+    "serve_greediest",
     "serve_highest",
     "serve_rings",
+    "serve_splits",
     "split_cells",
 ]
 
@@ -112,6 +114,42 @@ def serve_highest(
             ages[page] += 1
         ages[best] = 1
         out[step] = best
+
+
+@sized_kernel(lambda scores, *given: float(scores.size * given[-1].size))
+def serve_greediest(scores: Vector, decays: Vector, ages: Integers, out: Integers) -> None:
+    """Fill ``out`` with the pages of highest score (1 - h^d) at their ages; O(n) a slot."""
+    n = ages.size
+    for step in range(out.size):
+        best, highest = 0, -np.inf
+        for page in range(n):
+            gain = -scores[page] * np.expm1(-decays[page] * ages[page])
+            if gain > highest:
+                best, highest = page, gain
+            ages[page] += 1
+        ages[best] = 1
+        out[step] = best
+
+
+@sized_kernel(lambda kids, *given: 8.0 * given[-1].size)
+def serve_splits(
+    kids: Integers, parts: Integers, wholes: Integers, sums: Integers, n_pages: int, out: Integers
+) -> None:
+    """Fill ``out`` with the pages that splits lead to, each ``parts`` of ``wholes`` to its first.
+
+    Numbers from ``n_pages`` on are splits; the last one is that of all slots.
+    """
+    for step in range(out.size):
+        at = n_pages + wholes.size - 1
+        while at >= n_pages:
+            split = at - n_pages
+            sums[split] += parts[split]
+            if sums[split] >= wholes[split]:
+                sums[split] -= wholes[split]
+                at = kids[split, 0]
+            else:
+                at = kids[split, 1]
+        out[step] = at
 
 
 @sized_kernel(lambda *given: 2.0 * given[-1].size)

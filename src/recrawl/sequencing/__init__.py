@@ -29,6 +29,13 @@ from recrawl.sequencing.golden import (
     golden_ratio,
     golden_second_moment,
 )
+from recrawl.sequencing.greedy import (
+    GreedyBound,
+    GreedyCycle,
+    GreedyStream,
+    bound_greedy,
+    greedy_cycle,
+)
 from recrawl.sequencing.horizon import HorizonOptimum, solve_horizon
 from recrawl.sequencing.index import IndexStream
 from recrawl.sequencing.local_search import LocalSearch, neighbours, search_word
@@ -57,6 +64,7 @@ from recrawl.sequencing.several import (
     complete_shared_list,
     shared_costs,
 )
+from recrawl.sequencing.splits import SplitStream, imbalance, split_cycle
 from recrawl.sequencing.streams import AccessStream
 from recrawl.sequencing.two import (
     TwoServerOptimum,
@@ -79,6 +87,9 @@ __all__ = [
     "DeadlineStream",
     "DistanceCosts",
     "GoldenStream",
+    "GreedyBound",
+    "GreedyCycle",
+    "GreedyStream",
     "HorizonOptimum",
     "IndexStream",
     "LocalSearch",
@@ -90,6 +101,7 @@ __all__ = [
     "RegularStream",
     "RingStream",
     "SharedCost",
+    "SplitStream",
     "TabulatedCosts",
     "TwoServerOptimum",
     "WhittleStream",
@@ -97,6 +109,7 @@ __all__ = [
     "best_bound",
     "bound_even_gaps",
     "bound_frequencies",
+    "bound_greedy",
     "bound_shared_list",
     "bound_table_gaps",
     "bound_whole_gaps",
@@ -118,6 +131,8 @@ __all__ = [
     "golden_phases",
     "golden_ratio",
     "golden_second_moment",
+    "greedy_cycle",
+    "imbalance",
     "judge_policy",
     "loss_costs",
     "make_stream",
@@ -135,6 +150,7 @@ __all__ = [
     "solve_cycle",
     "solve_horizon",
     "solve_two",
+    "split_cycle",
     "switching_rate",
     "webster_phases",
 ]

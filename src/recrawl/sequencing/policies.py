@@ -15,12 +15,14 @@ from recrawl.sequencing.deadlines import DeadlineStream
 from recrawl.sequencing.evaluation import OrderCost, evaluate_cycle, evaluate_random, measure_stream
 from recrawl.sequencing.frequencies import check_frequencies
 from recrawl.sequencing.golden import GoldenStream
+from recrawl.sequencing.greedy import GreedyStream
 from recrawl.sequencing.index import IndexStream
 from recrawl.sequencing.optimum import solve_cycle
 from recrawl.sequencing.phases import PhaseStream, phase_cycle, webster_phases
 from recrawl.sequencing.randomised import RandomStream
 from recrawl.sequencing.regular import RegularStream
 from recrawl.sequencing.rings import RingStream
+from recrawl.sequencing.splits import SplitStream
 from recrawl.sequencing.streams import AccessStream, State
 from recrawl.sequencing.whittle import WhittleStream
 
@@ -42,7 +44,8 @@ Integers: TypeAlias = NDArray[np.int64]
 Maker: TypeAlias = Callable[[AgeingCosts, Vector, int], AccessStream]
 
 # Those whose visits come as often as the frequencies say, to 0.3 %.
-KEEPERS: Final = frozenset({"regular", "deadline", "webster", "golden", "random"})
+KEEPERS: Final = frozenset({"regular", "splits", "deadline", "webster", "golden", "random"})
+_OWN: Final = frozenset({"whittle", "greedy"})  # of frequencies of their own, O(n) a step
 SMALL_GRAPH: Final = 400_000  # states of an exact solution that takes about a second
 _SMALL_WORK: Final = 3e8  # moves, some two seconds
 FEW: Final = 2000  # pages up to which O(n) a step can be tried
@@ -59,10 +62,12 @@ def _optimal(costs: AgeingCosts, shares: Vector, seed: int) -> AccessStream:
 POLICIES: Final[Mapping[str, Maker]] = {
     "index": lambda costs, shares, seed: IndexStream(shares, costs.urgencies(shares)),
     "regular": _regular,
+    "splits": lambda costs, shares, seed: SplitStream(shares),
     "rings": lambda costs, shares, seed: RingStream(shares),
     "deadline": lambda costs, shares, seed: DeadlineStream(shares),
     "webster": lambda costs, shares, seed: PhaseStream(shares, webster_phases(shares)),
     "whittle": lambda costs, shares, seed: WhittleStream(costs),
+    "greedy": lambda costs, shares, seed: GreedyStream(costs),
     "golden": lambda costs, shares, seed: GoldenStream(shares),
     "random": lambda costs, shares, seed: RandomStream(shares, seed),
     "optimal": _optimal,
@@ -94,7 +99,7 @@ def make_stream(
     ----------
     name : a key of :data:`POLICIES`
     costs : of n pages
-    frequencies : shape (n,); ``whittle`` and ``optimal`` find their own
+    frequencies : shape (n,); ``whittle``, ``greedy`` and ``optimal`` find their own
     seed : of ``random``
 
     Raises
@@ -112,10 +117,12 @@ def make_stream(
 
 _CLASSES: Final[Mapping[str, type[AccessStream]]] = {
     "index": IndexStream,
+    "splits": SplitStream,
     "rings": RingStream,
     "deadline": DeadlineStream,
     "webster": PhaseStream,
     "whittle": WhittleStream,
+    "greedy": GreedyStream,
     "golden": GoldenStream,
     "random": RandomStream,
     "optimal": CycleStream,
@@ -188,11 +195,11 @@ def judge_policy(
         return evaluate_cycle(costs, solve_cycle(costs).sequence)
     stream = make_stream(name, costs, shares, seed=seed)
     window = min(max(30 * shares.size, 20_000), 3_000_000) if slots is None else slots
-    if name == "whittle":
+    if name in _OWN:
         window = min(window, 60_000_000 // shares.size)
-    aim = bound_even_gaps(costs).frequencies if name == "whittle" else shares
+    aim = bound_even_gaps(costs).frequencies if name in _OWN else shares
     settled = min(max(window, 300 * shares.size), max(window, 3_000_000))  # the start is too good
-    warm_up = window if name == "whittle" else settled
+    warm_up = window if name in _OWN else settled
     return measure_stream(stream, costs, aim, slots=window, warm_up=warm_up)
 
 

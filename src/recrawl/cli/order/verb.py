@@ -49,8 +49,13 @@ Policy = Literal[
     "deadline",
     "webster",
     "whittle",
+    "splits",
+    "greedy",
 ]
-_COMPARED = ("index", "regular", "rings", "deadline", "webster", "whittle", "golden", "random")
+_COMPARED = (
+    *("index", "regular", "splits", "rings", "deadline", "webster", "whittle", "greedy"),
+    *("golden", "random"),
+)
 _BLOCK = 1 << 18
 _KEPT = 1_000_000  # slots kept in memory to be shown and drawn
 
@@ -87,9 +92,10 @@ def main(  # noqa: PLR0913 - the options of the verb
         Table of pages with their crawl rates or frequencies.
     policy
         auto takes the best for these pages and says which; index (most urgent lateness),
-        regular (even words for two pages, golden phases for more), rings, deadline, webster,
-        whittle (up to thousands of pages), golden (the golden ratio policy), random, or
-        optimal (exact, for up to six pages or so; it may change the frequencies).
+        regular (even words for two pages, golden phases for more), splits (even words, one in
+        the other), rings, deadline, webster, whittle or greedy (up to thousands of pages),
+        golden (the golden ratio policy), random, or optimal (exact, for up to six pages or so;
+        it may change the frequencies).
     length
         Accesses to decide. [default: 100; for a cycle 10 a page, or the optimal period]
     cycle
@@ -270,7 +276,7 @@ def _compare(
     """Judge all policies; those that choose their frequencies only where ours are the best."""
     compared = {found[0]: judged}
     for name in _COMPARED:
-        slow = name == "whittle" and (not free or table.frequencies.size > 3000)
+        slow = name in ("whittle", "greedy") and (not free or table.frequencies.size > 3000)
         if name not in compared and not slow:
             compared[name] = judge_policy(name, table.costs, table.frequencies, seed=seed)
     return compared
