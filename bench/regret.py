@@ -7,13 +7,15 @@ beat explores first (Upadhyay et al. 2020): uniform visits for a share of the ti
 T^(-1/3), maximum likelihood with a prior, then the best plan by what was found; its freshness is
 computed without noise from the rates.
 
-    python bench/regret.py [--pages 2000]
+    python bench/regret.py [--pages 2000] [--out docs/benchmarks/regret.csv]
 
 Bar: after 30 days and later `recrawl` has less regret than the arm, and it grows more slowly than
 time.
 """
 
 import argparse
+import csv
+from pathlib import Path
 
 import numpy as np
 
@@ -63,22 +65,26 @@ def explore_then_commit(rates, budget, days):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pages", type=int, default=2000)
-    n = parser.parse_args().pages
+    parser.add_argument("--out", type=Path, help="write the regrets, one a row")
+    given = parser.parse_args()
+    n, rows = given.pages, []
     rates = np.exp(1.5 * np.random.default_rng(6).standard_normal(n))
     rates /= rates.mean()
     print(f"{'days':>5s} {'recrawl':>9s} {'explore':>9s} {'nutch':>9s} {'uniform':>9s}")
-    for days in (10.0, 30.0, 100.0, 300.0):
+    for days in (3.0, 10.0, 30.0, 100.0, 300.0):
         history = poisson(rates, days)
         fresh = {}
         for policy in ("oracle", "recrawl", "nutch", "uniform"):
             done = run_policy(Backtest(history, float(n), learning=1e-6, unit_s=86_400.0), policy)
             fresh[policy] = done.fresh.sum() / n
         regret = {name: fresh["oracle"] - value for name, value in fresh.items()}
-        arm = explore_then_commit(rates, float(n), days)
-        print(
-            f"{days:5.0f} {regret['recrawl']:9.3f} {arm:9.3f} {regret['nutch']:9.3f} "
-            f"{regret['uniform']:9.3f}"
-        )
+        regret["explore"] = explore_then_commit(rates, float(n), days)
+        shown = {name: regret[name] for name in ("recrawl", "explore", "nutch", "uniform")}
+        print(f"{days:5.0f} ", " ".join(f"{lost:9.3f}" for lost in shown.values()), flush=True)
+        rows += [(f"{days:.0f}", name, f"{lost:.3f}") for name, lost in shown.items()]
+    if given.out is not None:
+        with given.out.open("w", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([("days", "policy", "regret"), *rows])
 
 
 if __name__ == "__main__":

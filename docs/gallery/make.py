@@ -30,7 +30,7 @@ PAPERS = {
 RECIPES = (
     *("price_of_freshness", "uniform_is_best", "proportional_is_bad", "golden_ratio"),
     *("what_304s_teach", "week_of_a_feed", "robots_should_sleep", "bursts"),
-    *("what_importance_brings", "foresight"),
+    *("what_importance_brings", "foresight", "even_access_times"),
 )
 SIGNIFICANT = 6
 
