@@ -16,7 +16,15 @@ import pytest
 from recrawl.cli import main
 from recrawl.cli.fit.event_log import fit_log, read_event_log
 from recrawl.crawler.wiring.zones import local_clock
-from recrawl.probing import DBWORLD, ProbedSource, solve_continuous, solve_exactly, work_hours
+from recrawl.probing import (
+    DBWORLD,
+    ProbedSource,
+    Profile,
+    plan_trips,
+    solve_continuous,
+    solve_exactly,
+    work_hours,
+)
 
 Run = Callable[..., tuple[int, str, str]]
 PAPER = ("probe", "dbworld", "--probes", "28", "--period", "4w", "--work-hours", "9-18")
@@ -283,6 +291,66 @@ def test_many_sources_share_a_budget(run: Run, tmp_path: Path) -> None:
     code, out, _ = run("probe", path, "--probes", "15")
     assert code == 0
     assert "6 sources, 90 of 90 probes" in out
+
+
+def test_sources_that_share_trips(run: Run, tmp_path: Path) -> None:
+    """The plan of the solver in Python, with its certificate; cheaper than trips for each alone."""
+    path = patterns(tmp_path / "p.parquet", weight=[1.0, 2.0, 1.0, 1.0, 1.0, 1.0])
+    costs = ("--trip-cost", "20h", "--probe-cost", "4h", "--work-hours", "9-18")
+
+    found = answer(run, "probe", path, *costs, "--out", tmp_path / "t.csv")
+
+    rates = np.array(pq.read_table(path)["intensity"].to_pylist()) / 86_400.0
+    rates[1] *= 2.0
+    hours = np.arange(169) * 3600.0
+    worth = work_hours(9, 18, 3.0, day=86_400.0)
+    sources = [ProbedSource(Profile.steps(hours, one), worth) for one in rates]
+    same = plan_trips(sources, hours, 72_000.0, 14_400.0)
+    assert found["cost"] == pytest.approx(same.cost, rel=1e-9)
+    assert found["bound"] <= found["cost"] < found["cost_of_trips_for_each_alone"]
+    assert found["gap"] < 0.01
+    assert found["trips"][-1]["at"] == found["period"] == 604_800.0
+    assert len(found["trips"][-1]["probed"]) == 6
+    rows = [line.split(",") for line in (tmp_path / "t.csv").read_text().splitlines()[1:]]
+    assert len(rows) == sum(found["probes"].values())
+    assert {float(row[2]) for row in rows} == {trip["at"] for trip in found["trips"]}
+    code, out, _ = run("probe", path, *costs)
+    assert code == 0
+    assert f"{len(found['trips'])} trips to 6 sources in 7d" in out
+    assert "Sun 24:00" in out
+    assert "Trips for each source alone cost" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--probe-cost", "1h"), "--probe-cost: goes with --trip-cost"),
+        (("--trip-cost", "2h", "--probes", "4"), "--probes: leave it out, --trip-cost decides"),
+        (("--trip-cost", "2h", "--min-gap", "2h"), "--min-gap: leave it out, --trip-cost decides"),
+        (("--trip-cost", "0h"), "--trip-cost: must be > 0 where probes cost nothing, such as 2h"),
+        (("--trip-cost", "soon"), "--trip-cost: 'soon' is not a duration"),
+        (("--trip-cost", "2h", "--grid", "5min"), "--grid: 2016 times for 6 sources are too many"),
+        (("--trip-cost", "2h", "--out", "x.ics"), "--out: x.ics: trips are written as .csv"),
+        (("--trip-cost", "2h", "--plot", "x.png"), "--plot and --start are for one source"),
+    ],
+)
+def test_trips_that_make_no_sense(
+    run: Run, tmp_path: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    """Exit code 2, one line with the option, the value and what would be right."""
+    assert said in complaint(run, "probe", str(patterns(tmp_path / "p.parquet")), *arguments)
+
+
+def test_trips_know_of_no_gaps_and_of_no_single_source(run: Run, tmp_path: Path) -> None:
+    """A gap that the grid does not keep by itself, and a printed pattern."""
+    path = patterns(tmp_path / "p.parquet", min_gap=[0.0, 0.0, 9000.0, 0.0, 0.0, 0.0])
+
+    assert "min_gap of 'feed-2': longer than the grid of 1h" in complaint(
+        run, "probe", str(path), "--trip-cost", "2h"
+    )
+    assert "--trip-cost: is for tables of several sources" in complaint(
+        run, "probe", "dbworld", "--trip-cost", "2h"
+    )
 
 
 def test_several_sources_in_one_log(run: Run, tmp_path: Path) -> None:

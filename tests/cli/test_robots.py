@@ -11,7 +11,7 @@ import pytest
 from pyarrow import parquet
 
 from recrawl.cli import main
-from recrawl.fleet import ControlledBuffer, solve_robots
+from recrawl.fleet import ControlledBuffer, solve_response, solve_robots
 
 BASE = ("robots", "--buffer", "5", "--fetch-rate", "0.1", "--index-rate", "1")
 PAPER = (*BASE, "--robots", "16", "--starvation-weight", "1.4")
@@ -332,11 +332,38 @@ def test_an_environment_and_erlang_indexing(run: Any) -> None:
         ((*PAPER, "--index-phases", "2", "--sweep", "1:2:3"), "--sweep: is for one class"),
         ((*BASE, "--from-log", "none.csv", "--index-rate", "1/s"), "none.csv: cannot be read"),
         ((*PAPER, "--policy", "missing.json"), "missing.json: cannot be read"),
+        ((*PAPER, "--response-weight", "-1"), "--response-weight: -1 must be between 1e-30 and"),
+        ((*PAPER, "--response-weight", "nan"), "--response-weight: nan must be between 1e-30 and"),
+        ((*BASE, "--response-weight", "1"), "--robots: missing; say how many there are"),
+        ((*PAPER, "--response-weight", "1", "--sweep", "1:2:3"), "--sweep: is for costs without"),
+        ((*PAPER, "--response-weight", "1", "--index-phases", "2"), "--response-weight: is for"),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_message(run: Any, arguments: tuple[str, ...], message: str) -> None:
     """Exit code 2, what is wrong with its value, nothing on stdout."""
     assert message in complaint(run, *merged(arguments))
+
+
+def test_response_times_have_a_price(run: Any) -> None:
+    """The control of the solver in Python with its certificate, against simulation, in words."""
+    model = ControlledBuffer(16, 5, 0.1, 1.0, starvation_weight=1.4)
+    same = solve_response(model, 0.1)
+
+    found = answer(run, *PAPER, "--response-weight", "0.1", "--simulate", "200000")
+
+    dynamic, seen = found["dynamic"], found["simulation"]
+    assert dynamic["target"] == list(same.optimum.targets) == [15, 13, 10, 8, 5, 3]
+    assert dynamic["cost"] == same.cost
+    assert found["certificate"]["bound"] == same.bound <= same.cost
+    assert found["certificate"]["gap"] < 1e-4
+    cost = seen["cost_but_response"]["mean"] + 0.1 * seen["response_time"]["mean"]
+    assert cost == pytest.approx(same.cost, rel=0.03)
+    assert found["static"]["robots"] == 9
+    assert found["gain_percent"] == pytest.approx(25.9, abs=0.1)
+    code, out, _ = run(*PAPER, "--response-weight", "0.1")
+    assert code == 0
+    assert "No control costs less than 0.548919" in out
+    assert "Under control a page is indexed 2.779 units of time after it came" in out
 
 
 @pytest.mark.parametrize(

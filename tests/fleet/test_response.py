@@ -13,6 +13,7 @@ from recrawl.fleet import (
     evaluate_policy,
     solve_response,
     solve_robots,
+    solve_static_response,
 )
 from recrawl.simulation.controlled_queue import simulate_fleet
 
@@ -91,3 +92,19 @@ def test_refusals() -> None:
     several = ControlledBuffer(2, 2, 0.2, [0.0, 1.0, 2.0], starvation_weight=1.0)
     with pytest.raises(InvalidModel, match="index_rate must be one number"):
         solve_response(several, 1.0)
+
+
+@pytest.mark.parametrize("weight", [0.01, 0.1, 3.0])
+def test_the_best_fixed_number_by_its_exact_measures(weight: float) -> None:
+    """Each number of robots that restart always, evaluated as a policy; never below the bound."""
+    model = ControlledBuffer(9, 4, 0.2, 1.0, 1.4, holding_cost=0.02, robot_cost=0.01)
+
+    found = solve_static_response(model, weight)
+
+    costs = []
+    for n in range(1, 10):
+        (fixed,) = evaluate_policy(model, RobotPolicy.from_targets((n,) * 5, 9))
+        costs.append(fixed.cost + weight * fixed.response_time)
+    assert found.robots == 1 + int(np.argmin(costs))
+    assert found.cost == pytest.approx(min(costs), rel=1e-12)
+    assert solve_response(model, weight).bound <= found.cost

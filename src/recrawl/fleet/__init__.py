@@ -34,7 +34,7 @@ from recrawl.fleet.phased import (
 )
 from recrawl.fleet.phased_static import PhasedStatic, solve_phased_static
 from recrawl.fleet.policy import RobotPolicy, SwitchingCurves
-from recrawl.fleet.response import ResponseOptimum, solve_response
+from recrawl.fleet.response import ResponseOptimum, solve_response, solve_static_response
 from recrawl.fleet.static import (
     StaticOptimum,
     balanced_weight,
@@ -80,6 +80,7 @@ __all__ = [
     "solve_robots_generally",
     "solve_robots_unrestricted",
     "solve_static",
+    "solve_static_response",
     "solve_static_unrestricted",
     "static_cost",
     "sweep_weights",

@@ -13,8 +13,9 @@ import numpy as np
 from recrawl.errors import InvalidModel
 from recrawl.fleet.model import ControlledBuffer
 from recrawl.fleet.optimum import RobotOptimum, solve_robots
+from recrawl.fleet.static import StaticOptimum, length_distribution
 
-__all__ = ["ResponseOptimum", "solve_response"]
+__all__ = ["ResponseOptimum", "solve_response", "solve_static_response"]
 
 _LEVELS = 7  # prices tried for one stretch of response times
 
@@ -111,6 +112,29 @@ def solve_response(
         cell = cells.pop(0)
         middle = 0.5 * (cell.low + cell.high)
         cells += [search.bound(cell.low, middle), search.bound(middle, cell.high)]
+
+
+def solve_static_response(model: ControlledBuffer, response_weight: float) -> StaticOptimum:
+    """Return the fixed number of robots of least average cost plus a weight times response time.
+
+    Parameters
+    ----------
+    model, response_weight : as of :func:`solve_response`
+
+    Notes
+    -----
+    Every number is tried, with the law of the buffer's length in closed form. O(N K).
+    """
+    pages, best = np.arange(model.buffer + 1), None
+    for n in range(1, model.robots + 1):
+        lengths = length_distribution(model, n)
+        time = float(lengths @ pages) / float(lengths @ model.index_rates[:, n])
+        cost = float(lengths @ model.cost_rates[:, n]) + response_weight * time
+        if best is None or cost < best.cost:
+            loss = float(lengths[-1] * model.arrival_rates[-1, n])
+            best = StaticOptimum(n, cost, float(lengths[0]), loss)
+    assert best is not None  # N >= 1
+    return best
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -26,7 +26,7 @@ from recrawl.errors import InputError, InvalidModel, InvalidTable
 from recrawl.probing import Profile, SourceBatch, allocate_probes, schedule_batches
 from recrawl.tables.reading import open_parquet
 
-__all__ = ["Request", "names_several", "probe_many"]
+__all__ = ["Request", "SourceTable", "names_several", "open_sources", "probe_many"]
 
 _WEEK_S = 604_800.0
 _ROWS = 4096
@@ -80,7 +80,7 @@ def _parquet_names(path: Path) -> list[str]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Table:
+class SourceTable:
     """Sources as batches on one grid, read again at each call."""
 
     request: Request
@@ -92,6 +92,7 @@ class _Table:
     learned: np.ndarray | None
 
     def __call__(self) -> Iterator[SourceBatch]:
+        """Read all of them once."""
         if self.learned is not None:
             yield from self._from_rates()
         else:
@@ -193,7 +194,8 @@ def _on_grid(rates: np.ndarray, cells: int, step_s: float) -> np.ndarray:
     return np.asarray(found, dtype=np.float64)
 
 
-def _open(request: Request) -> _Table:
+def open_sources(request: Request) -> SourceTable:
+    """Return the sources of a file on one grid: patterns as written, or learned from updates."""
     period_s = parse_duration_s(request.period or "1w", name="--period")
     if not 0 < period_s <= LONGEST_PERIOD_S or period_s % _WEEK_S:
         raise InputError(
@@ -218,7 +220,7 @@ def _open(request: Request) -> _Table:
         known: list[str] = []
         if table is not None and "host" in columns:
             known = [str(host) for host in table.column("host").unique().to_pylist()]
-        return _Table(request, cells, step_s, steps, list(map(str, names)), known, None)
+        return SourceTable(request, cells, step_s, steps, list(map(str, names)), known, None)
     if request.host_limit is not None:
         raise InputError("--host-limit: needs a table of patterns with a column host")
     find_zone(request.zone or "UTC")
@@ -228,10 +230,10 @@ def _open(request: Request) -> _Table:
             f"{request.path}: no source has updates at two times; a rate needs a longer record"
         )
     rates = np.array([fit_log(log, request.zone or "UTC")[0].rates for log in logs])
-    return _Table(request, cells, step_s, steps, [log.name for log in logs], [], rates)
+    return SourceTable(request, cells, step_s, steps, [log.name for log in logs], [], rates)
 
 
-def _budget(request: Request, table: _Table) -> int:
+def _budget(request: Request, table: SourceTable) -> int:
     n, period_s = len(table.names), table.cells * table.step_s
     if sum(option is not None for option in (request.probes, request.every, request.budget)) != 1:
         raise InputError("give one of --probes 40, --every 6h and --budget 5000/w")
@@ -257,7 +259,7 @@ def probe_many(request: Request, *, as_json: bool) -> None:
     check_whole("--threads", request.threads, 1024)
     if request.out is not None and request.out.suffix.lower() != ".csv":
         raise InputError(f"--out: {request.out}: schedules of many sources are written as .csv")
-    table = _open(request)
+    table = open_sources(request)
     budget = _budget(request, table)
     limits = None
     if request.host_limit is not None:
@@ -302,7 +304,7 @@ def probe_many(request: Request, *, as_json: bool) -> None:
     _print(answer, table, found.counts, found.costs)
 
 
-def _uniform_cost(table: _Table, budget: int) -> float:
+def _uniform_cost(table: SourceTable, budget: int) -> float:
     """Every source probed evenly and equally often, on the same grid."""
     n = max(budget // max(len(table.names), 1), 1)
     at = np.unique(np.ceil(np.arange(1, n + 1) * table.cells / n - 1e-9).astype(int))
@@ -316,7 +318,7 @@ def _uniform_cost(table: _Table, budget: int) -> float:
     return total
 
 
-def _write(path: Path, table: _Table, schedules: Iterator[object]) -> None:
+def _write(path: Path, table: SourceTable, schedules: Iterator[object]) -> None:
     try:
         with path.open("w", encoding="utf-8", newline="") as file:
             rows = csv.writer(file, lineterminator="\n")
@@ -333,7 +335,9 @@ def _write(path: Path, table: _Table, schedules: Iterator[object]) -> None:
         raise InputError(f"--out: {path}: cannot be written: {error.strerror}") from error
 
 
-def _print(answer: dict[str, object], table: _Table, counts: np.ndarray, costs: np.ndarray) -> None:
+def _print(
+    answer: dict[str, object], table: SourceTable, counts: np.ndarray, costs: np.ndarray
+) -> None:
     out = console()
     cost, uniform = float(str(answer["expected_cost"])), float(str(answer["uniform_cost"]))
     out.print(

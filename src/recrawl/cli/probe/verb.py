@@ -76,6 +76,8 @@ def main(  # noqa: PLR0913 - the options of the verb
     grid: str | None = None,
     name: str | None = None,
     host_limit: str | None = None,
+    trip_cost: str | None = None,
+    probe_cost: str | None = None,
     threads: int = 2,
     out: Path | None = None,
     plot: Path | None = None,
@@ -115,6 +117,11 @@ def main(  # noqa: PLR0913 - the options of the verb
         Which source, where the table has a column of names.
     host_limit
         Most probes per time of the sources of one host, such as 1000/d.
+    trip_cost
+        Several sources are probed on trips, each of which costs as much as an update that waits so
+        long, such as 2h; how many are made follows from it.
+    probe_cost
+        What each probe on a trip costs besides, such as 15min; nothing unless said.
     threads
         Processor cores to use, for many sources.
     out
@@ -126,7 +133,8 @@ def main(  # noqa: PLR0913 - the options of the verb
     """
     importance = Importance(work_hours, preference)
     if _is_many(source, name):
-        from recrawl.cli.probe.many import Request, probe_many
+        from recrawl.cli.probe.many import Request
+        from recrawl.cli.probe.trips import TripCosts, probe_all
 
         if plot is not None or start is not None:
             raise InputError("--plot and --start are for one source; say which with --name")
@@ -134,13 +142,12 @@ def main(  # noqa: PLR0913 - the options of the verb
             source, probes, every, budget, period, min_gap, importance, tz, grid, host_limit,
             threads, out,
         )  # fmt: skip
-        probe_many(request, as_json=json)
+        probe_all(request, TripCosts(trip_cost, probe_cost), as_json=json)
         return
     check_whole("--threads", threads, 1024)
     if out is not None:
         check_out(out)
-    if host_limit is not None:
-        raise InputError("--host-limit: is for tables of several sources")
+    _refuse_for_one(host_limit, trip_cost, probe_cost)
     given = read_source(source, tz, name)
     model, shift_s, monday = _model(given, period, min_gap, importance, start)
     n = _number(probes, every, budget, model.period * given.unit_s)
@@ -158,6 +165,13 @@ def main(  # noqa: PLR0913 - the options of the verb
         print_json(answer)
     else:
         _print(found, given, answer, times)
+
+
+def _refuse_for_one(host_limit: str | None, trip_cost: str | None, probe_cost: str | None) -> None:
+    of_several = (("host-limit", host_limit), ("trip-cost", trip_cost), ("probe-cost", probe_cost))
+    for option, value in of_several:
+        if value is not None:
+            raise InputError(f"--{option}: is for tables of several sources")
 
 
 def _is_many(source: Path, name: str | None) -> bool:

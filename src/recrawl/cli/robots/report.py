@@ -30,6 +30,7 @@ __all__ = [
     "answer_json",
     "plot_answer",
     "print_answer",
+    "print_parts",
     "sensitivity",
     "show_point",
     "show_rates",
@@ -202,7 +203,7 @@ def print_answer(answer: Answer, parts: Mapping[str, object]) -> None:
         f"Every action of all {best.values.size - 1} states was compared: nothing is better "
         f"(largest relative gain of another action {best.residual:.1e})."
     )
-    _print_parts(parts, unit)
+    print_parts(parts, unit)
 
 
 def _print_targets(best: RobotOptimum) -> None:
@@ -236,7 +237,8 @@ def _print_rates(measured: MeasuredRates) -> None:
     )
 
 
-def _print_parts(parts: Mapping[str, object], unit: str) -> None:
+def print_parts(parts: Mapping[str, object], unit: str) -> None:
+    """Print what was asked for beside the answer."""
     out = console()
     wrong = parts.get("if_wrong")
     if isinstance(wrong, list):

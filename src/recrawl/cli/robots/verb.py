@@ -7,6 +7,7 @@ from recrawl.cli.robots.bursty import BurstyRequest, advise_bursty, write_exampl
 from recrawl.cli.robots.phased import PhasedRequest, advise_phased
 from recrawl.cli.robots.plain import PlainRequest, advise_plain
 from recrawl.cli.robots.rates import RatesGiven
+from recrawl.cli.robots.response import advise_response
 from recrawl.cli.sizes import check_seed, check_whole
 from recrawl.errors import InputError
 
@@ -35,6 +36,7 @@ def main(  # noqa: PLR0913 - the options of the verb
     loss_weight: float = 1.0,
     holding_cost: float = 0.0,
     robot_cost: float = 0.0,
+    response_weight: float | None = None,
     from_log: Path | None = None,
     service_times: Path | None = None,
     robots_in_log: int | None = None,
@@ -94,6 +96,9 @@ def main(  # noqa: PLR0913 - the options of the verb
         Cost per buffered page and unit of time.
     robot_cost
         Cost per active robot and unit of time.
+    response_weight
+        Cost per unit of time of the mean time from a page's arrival until it is indexed; with it
+        say --robots.
     from_log
         Measure the rates from an arrival log: a table with arrived_at, robots and, if known,
         index_seconds.
@@ -128,6 +133,7 @@ def main(  # noqa: PLR0913 - the options of the verb
         "--index-rate": index_rate,
         "--robots": robots,
         "--starvation-weight": starvation_weight,
+        "--response-weight": response_weight,
         "--from-log": from_log,
         "--service-times": service_times,
         "--policy": policy,
@@ -165,7 +171,7 @@ def main(  # noqa: PLR0913 - the options of the verb
     if starvation_weight is None:
         starvation_weight = loss_weight * rates.index * (buffer + 2) / max(buffer, 1)
     if classes is not None or environment is not None or index_phases != 1:
-        _refuse_with_phases(robot_cost, sweep, policy, plot)
+        _refuse_with_phases(robot_cost, response_weight, sweep, policy, plot)
         phased = PhasedRequest(
             classes,
             environment,
@@ -195,6 +201,9 @@ def main(  # noqa: PLR0913 - the options of the verb
         seed,
         plot,
     )
+    if response_weight is not None:
+        advise_response(plain, response_weight, as_json=json)
+        return
     advise_plain(plain, as_json=json)
 
 
@@ -223,10 +232,15 @@ def _refuse(options: Mapping[str, object], why: str) -> None:
 
 
 def _refuse_with_phases(
-    robot_cost: float, sweep: str | None, policy: Path | None, plot: Path | None
+    robot_cost: float,
+    response_weight: float | None,
+    sweep: str | None,
+    policy: Path | None,
+    plot: Path | None,
 ) -> None:
     given = {
         "--robot-cost": robot_cost != 0,
+        "--response-weight": response_weight is not None,
         "--sweep": sweep is not None,
         "--policy": policy is not None,
         "--plot": plot is not None,
