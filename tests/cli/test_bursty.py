@@ -295,6 +295,76 @@ def test_a_log_becomes_a_model(run: Any, log: Path, tmp_path: Path) -> None:
     assert answer(run, "robots", model)["best"]["robots_by_length"]
 
 
+def test_a_crawls_own_log_from_end_to_end(run: Any, tmp_path: Path) -> None:
+    """Fitted on the first two thirds; what the control promises holds on the rest of the log."""
+    whole = (Path(__file__).parents[2] / "docs" / "examples" / "crawl-log.csv").read_text()
+    head, *rows = whole.splitlines()
+    paths = tmp_path / "first.csv", tmp_path / "rest.csv"
+    for path, part in zip(paths, (rows[:4000], rows[4000:]), strict=True):
+        path.write_text("\n".join([head, *part]) + "\n")
+    parts = tmp_path / "service.toml", tmp_path / "arrivals.toml"
+    numbers = ",".join(map(str, range(2, 17, 2)))
+    answer(run, "fit", "service", paths[0], "--out", parts[0])
+    answer(run, "fit", "arrivals", paths[0], "--robots", numbers, "--out", parts[1])
+    model = tmp_path / "model.toml"
+    costs = "[costs]\nloss = 1\nstarvation = 1.4\n"
+    head = f"capacity = 10\nrobots = [{numbers}]\n"
+    model.write_text(head + parts[0].read_text() + parts[1].read_text() + costs)
+
+    found = answer(run, "robots", model, "--replay", paths[1])
+
+    replay = found["replay"]
+    fixed, control = replay["arms"]
+    assert replay["pages"] == 1999
+    assert replay["robots_in_log"] == 7
+    assert fixed["robots_by_length"] == [10] * 11
+    assert control["robots_by_length"] == found["best"]["robots_by_length"]
+    for arm in (fixed, control):
+        seen = arm["on_the_log"]["cost"]
+        assert abs(seen["mean"] - arm["promised"]["cost"]) < 2 * seen["half_width"]
+        assert seen["half_width"] < 0.1
+    assert replay["gain_promised_percent"] > 500
+    assert replay["gain_on_the_log_percent"] > 300
+    code, out, _ = run("robots", model, "--replay", paths[1], "--map", "16*9,2*2")
+    assert code == 0
+    assert "The log itself: 1,999 pages of 7 robots" in out
+    assert "% more by the model" in out
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("arrived_at,robots\n1,2\n2,2\n3,2\n", "no column index_seconds, so nothing says"),
+        ("arrived_at,robots,seconds\n1,2,1\n2,3,1\n3,2,1\n", "column robots: 2 to 3 robots; a"),
+        (
+            "arrived_at,robots,seconds\n" + "".join(f"{at},2,1\n" for at in range(20)),
+            "log: 19 batches are too few; 320 are needed",
+        ),
+        ("arrived_at,seconds\n1,1\n2,1\n3,1\n", "no column robots"),
+    ],
+)
+def test_logs_that_cannot_be_replayed(run: Any, tmp_path: Path, content: str, message: str) -> None:
+    """One line with file, column and what would be right; obsolescence is not in a log."""
+    model, log = tmp_path / "m.toml", tmp_path / "log.csv"
+    model.write_text(
+        "capacity = 2\n[service]\nmean = 1\n[[arrivals]]\nrate = 1\n[costs]\nloss = 1\n"
+    )
+    log.write_text(content)
+
+    assert message in complaint(run, "robots", model, "--replay", log)
+
+
+def test_replays_need_a_model_without_obsolescence(run: Any, model: Path, tmp_path: Path) -> None:
+    """And a model at all."""
+    assert "--replay: a log does not tell when pages" in complaint(
+        run, "robots", model, "--replay", tmp_path / "log.csv"
+    )
+    assert "--merge: goes with --replay" in complaint(run, "robots", model, "--merge", "50ms")
+    assert "--replay: goes with a model file" in complaint(
+        run, "robots", "--buffer", "5", "--replay", "log.csv"
+    )
+
+
 def test_a_fit_by_likelihood(run: Any, log: Path) -> None:
     """Structures compared; what is not matched is said; tables for people."""
     found = answer(run, "fit", "arrivals", log, "--method", "likelihood", "--order", "2")

@@ -12,10 +12,12 @@ from recrawl.cli.figures import check_picture
 from recrawl.cli.output import print_json, progress_console, say
 from recrawl.cli.robots.bursty_report import Found, draw_found, print_found
 from recrawl.cli.robots.model_file import EXAMPLE, read_model
+from recrawl.cli.robots.replayed import Replayed, read_replayed, replay_found
 from recrawl.errors import InputError, InvalidModel
 from recrawl.fleet.bursty import (
     MOST_STATES,
     STUDIES,
+    BufferMeasures,
     BurstyBuffer,
     StudyPoint,
     evaluate_closed,
@@ -51,6 +53,8 @@ class BurstyRequest:
     window: int | None
     times: str | None
     plot: Path | None
+    replay: Path | None = None
+    merge: str | None = None
 
 
 def write_example(path: Path | None) -> None:
@@ -115,6 +119,7 @@ def advise_bursty(path: Path, asked: BurstyRequest, *, as_json: bool) -> None:
 
 
 def _solve(model: BurstyBuffer, asked: BurstyRequest) -> Found:
+    log = _log(model, asked)
     yours = read_map(model, asked.robots_by_length) if asked.robots_by_length else None
     parts: dict[str, object] = {}
     if asked.window is not None:
@@ -126,6 +131,16 @@ def _solve(model: BurstyBuffer, asked: BurstyRequest) -> Found:
     if yours is not None:
         parts["yours"] = asdict(evaluate_map(model, yours))
         chosen = evaluate_map(model, yours)
+    parts |= _asked_for(model, asked, chosen)
+    if log is not None:
+        parts["replay"] = replay_found(model, optimum, chosen, log)
+    return Found(model, optimum, parts)
+
+
+def _asked_for(
+    model: BurstyBuffer, asked: BurstyRequest, chosen: BufferMeasures
+) -> dict[str, object]:
+    parts: dict[str, object] = {}
     if asked.limits:
         parts["constrained"] = _constrained(model, asked.limits)
     if asked.front is not None:
@@ -134,7 +149,17 @@ def _solve(model: BurstyBuffer, asked: BurstyRequest) -> Found:
         parts["study"] = _study(model, asked.study)
     if asked.times is not None:
         parts["stays"] = _stays(model, chosen.robots_by_length, asked.times)
-    return Found(model, optimum, parts)
+    return parts
+
+
+def _log(model: BurstyBuffer, asked: BurstyRequest) -> Replayed | None:
+    if asked.replay is None:
+        if asked.merge is not None:
+            raise InputError("--merge: goes with --replay")
+        return None
+    if asked.window is not None or model.obsolescence is not None:
+        raise InputError("--replay: a log does not tell when pages would have gone stale")
+    return read_replayed(asked.replay, asked.merge)
 
 
 def _closed(model: BurstyBuffer, yours: tuple[int, ...] | None, window: int) -> Found:

@@ -11,6 +11,7 @@ import numpy as np
 from recrawl.cli.figures import add_legend, new_figure, save_figure
 from recrawl.cli.output import console, print_table
 from recrawl.cli.robots.pictures import terminal_curve
+from recrawl.cli.robots.replayed import print_replayed
 from recrawl.fleet.bursty import BufferMeasures, BurstyBuffer, BurstyOptimum, count_maps
 
 __all__ = ["Found", "draw_found", "measure_rows", "print_found", "show_map"]
@@ -116,6 +117,7 @@ def print_found(found: Found) -> None:
         ("front", _print_front),
         ("study", _print_study),
         ("stays", _print_stays),
+        ("replay", print_replayed),
     ):
         if name in found.parts:
             show(found.parts[name])

@@ -28,6 +28,8 @@ def main(  # noqa: PLR0913 - the options of the verb
     study: str | None = None,
     window: int | None = None,
     times: str | None = None,
+    replay: Path | None = None,
+    merge: str | None = None,
     buffer: int | None = None,
     fetch_rate: str | None = None,
     index_rate: str | None = None,
@@ -61,7 +63,7 @@ def main(  # noqa: PLR0913 - the options of the verb
     Parameters
     ----------
     model_file
-        A model in a file; recrawl robots --example shows one. The options from --map to --times
+        A model in a file; recrawl robots --example shows one. The options from --map to --merge
         go with it, the others (but --plot and --json) without it.
     example
         Write a commented model to the file, or print it.
@@ -79,6 +81,11 @@ def main(  # noqa: PLR0913 - the options of the verb
         Phases of obsolescence of so many oldest pages only: approximate, for large buffers.
     times
         Also give the chance that a page stays no longer than these times.
+    replay
+        Run this log (arrived_at, robots, index_seconds) again under the best fixed number and the
+        control, and put what they cost on it beside what the model promises.
+    merge
+        Gaps of at most that in the log are within a batch, such as 50ms.
     buffer
         Pages that fit into the buffer, the one being indexed included.
     fetch_rate
@@ -149,11 +156,12 @@ def main(  # noqa: PLR0913 - the options of the verb
             write_example(model_file)
             return
         assert model_file is not None
-        asked = BurstyRequest(map, limit, front, study, window, times, plot)
+        asked = BurstyRequest(map, limit, front, study, window, times, plot, replay, merge)
         advise_bursty(model_file, asked, as_json=json)
         return
     _refuse(
-        bursty | {"--limit": limit or None, "--window": window},
+        bursty
+        | {"--limit": limit or None, "--window": window, "--replay": replay, "--merge": merge},
         "goes with a model file: recrawl robots MODEL.toml",
     )
     if buffer is None:

@@ -1,0 +1,67 @@
+"""A recorded log of arrivals and service times, run again under another control."""
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recrawl.kernels.compile import sized_kernel
+
+__all__ = ["replay_arrivals"]
+
+Integers: TypeAlias = NDArray[np.int64]
+Vector: TypeAlias = NDArray[np.float64]
+
+
+@sized_kernel(lambda work, *_: 20.0 * work.size)
+def replay_arrivals(
+    work: Vector,
+    sizes: Integers,
+    services: Vector,
+    speeds: Vector,
+    rule: tuple[int, int],
+    sums: Vector,
+) -> None:
+    """Add up, for each block of batches, what a buffer sees.
+
+    ``work`` is what robots do from batch to batch, ``speeds`` how much of it is done per unit of
+    time at each number of pages, ``rule`` is (capacity, 0 partial, 1 reject or 2 complete). Rows of
+    ``sums`` are (time, idle time, robots times time, pages times time, brought, lost, served).
+    """
+    capacity, admission = rule
+    pages, next_service, left = 0, 0, 0.0
+    for batch in range(work.size):
+        row = batch * sums.shape[0] // work.size
+        todo = work[batch]
+        while True:
+            speed = speeds[pages]
+            arrival = todo / speed if speed > 0 else np.inf
+            passed = min(arrival, left) if pages > 0 else arrival
+            sums[row, 0] += passed
+            sums[row, 1] += passed if pages == 0 else 0.0
+            sums[row, 2] += passed * speed
+            sums[row, 3] += passed * pages
+            if pages > 0 and left < arrival:
+                todo -= passed * speed
+                pages -= 1
+                sums[row, 6] += 1
+                if pages > 0:
+                    left = services[next_service]
+                    next_service = (next_service + 1) % services.size
+                continue
+            left -= passed
+            break
+        size = sizes[batch]
+        room = capacity - pages
+        if admission == 0:
+            taken = min(size, max(room, 0))
+        elif admission == 1:
+            taken = size if size <= room else 0
+        else:
+            taken = size if room > 0 else 0
+        sums[row, 4] += size
+        sums[row, 5] += size - taken
+        if pages == 0 and taken > 0:
+            left = services[next_service]
+            next_service = (next_service + 1) % services.size
+        pages += taken
