@@ -46,6 +46,10 @@ REPRODUCTIONS: Mapping[str, tuple[str, str]] = {
         "recrawl.cli.reproductions.coffman:golden",
         "Coffman et al. 1998, Section 5: the golden ratio policy and its claimed bound",
     ),
+    "eckstein-figures": (
+        "recrawl.cli.reproductions.eckstein_figures:figures",
+        "Eckstein et al. 2005, Figures 1 to 3, 6, 7, 9 to 11 on traces of your own (--data)",
+    ),
     "eckstein-grids": (
         "recrawl.cli.reproductions.eckstein:grids",
         "Eckstein et al. 2005, Proposition 8: what a finer grid buys, and the bounds",
@@ -73,7 +77,7 @@ REPRODUCTIONS: Mapping[str, tuple[str, str]] = {
 }
 
 
-_ON_DATA = ("eckstein-traces",)
+_ON_DATA = ("eckstein-figures", "eckstein-traces")
 
 
 def main(
