@@ -25,7 +25,7 @@ def working_week(weeks: int, seed: int) -> np.ndarray:
 
 
 def test_a_poisson_source_costs_what_is_expected() -> None:
-    """Sixty weeks of one pattern: actual within 10 % of expected, and the paper's order of costs."""
+    """Sixty weeks of one pattern: actual within 10 % of expected, in the order of the paper."""
     log = EventLog(Path("x.csv"), "x", working_week(60, 1))
     source, events, weeks = learn_and_keep(log)
 
