@@ -8,6 +8,7 @@ Start with :class:`ControlledBuffer` and :func:`solve_robots`::
     (16, 14, 12, 9, 7, 4)
 """
 
+from recrawl.fleet.areas import Area, AreaFleet, AreaOptimum, solve_areas, solve_shares
 from recrawl.fleet.evaluation import evaluate_curve_policy, evaluate_policy
 from recrawl.fleet.irregular import (
     IrregularFleet,
@@ -46,6 +47,9 @@ from recrawl.fleet.trade_off import TradeOff, sweep_weights
 from recrawl.fleet.value_iteration import ValueIteration, iterate_as_published, iterate_to_span
 
 __all__ = [
+    "Area",
+    "AreaFleet",
+    "AreaOptimum",
     "ControlledBuffer",
     "FleetMeasures",
     "IrregularFleet",
@@ -72,6 +76,7 @@ __all__ = [
     "evaluate_policy",
     "iterate_as_published",
     "iterate_to_span",
+    "solve_areas",
     "solve_irregular",
     "solve_phased",
     "solve_phased_static",
@@ -79,6 +84,7 @@ __all__ = [
     "solve_robots",
     "solve_robots_generally",
     "solve_robots_unrestricted",
+    "solve_shares",
     "solve_static",
     "solve_static_response",
     "solve_static_unrestricted",
