@@ -71,6 +71,7 @@ PDF: Final = "application/pdf"
 _MARKDOWN: Final = frozenset({"text/markdown", "text/x-markdown"})
 _PLAIN: Final = _MARKDOWN | {"text/plain"}
 _XML: Final = frozenset({"text/xml", "application/xml"})
+_BETWEEN: Final = re.compile(r",(?!\s*\d{1,2}[\s-][a-z]{3})")  # directives; dates hold commas
 _UNTIL: Final = re.compile(r"unavailable_after:\s*([\w :,.+-]{8,60})", re.IGNORECASE)
 _LISTING: Final = re.compile(r"<(?:\w{1,20}:)?(?:urlset|sitemapindex|rss|feed|RDF)[\s>]")
 _MARKED: Final = re.compile(r"^ {0,3}#{1,6} +([^\n]{1,400})", re.MULTILINE)
@@ -249,7 +250,7 @@ class PageExtractor:
         """Read X-Robots-Tag: directives for everybody, or after ``name:`` for one robot."""
         noindex = nofollow = False
         addressed = True
-        for part in header.lower().split(","):
+        for part in _BETWEEN.split(header.lower()):
             name, colon, rest = part.partition(":")
             if colon and name.strip() not in _VALUED_DIRECTIVES:
                 addressed = name.strip() == self._agent
