@@ -169,12 +169,27 @@ def test_policies_are_compared(run: Run, plan: Path) -> None:
     """With their gap to the bound; random has no worst spacing."""
     compared = answer(run, plan, "--compare")["compare"]
 
-    assert {"index", "golden", "random", "rings", "whittle"} <= set(compared)
+    assert {"index", "golden", "random", "rings", "whittle", "greedy", "splits"} <= set(compared)
     assert compared["index"]["gap"] < compared["golden"]["gap"] < compared["random"]["gap"]
     assert compared["random"]["worst_spacing"] is None
     code, out, _ = run(plan, "--compare")
     assert code == 0
     assert "gap to the bound" in out
+
+
+def test_greed_says_what_is_proved_of_it(run: Run, plan: Path) -> None:
+    """What the best independent draws cost; of no other policy, nor of a cycle cut from it."""
+    found = answer(run, plan, "--policy", "greedy", "--compare")
+
+    assert found["bound"] < found["cost"] < 1.02 * found["bound"]
+    assert found["cost"] < found["at_most"] <= found["compare"]["random"]["cost"] * (1 + 1e-9)
+    assert answer(run, plan, "--policy", "greedy", "--cycle")["at_most"] is None
+    assert answer(run, plan, "--policy", "splits")["at_most"] is None
+    code, out, _ = run(plan, "--policy", "greedy")
+    assert code == 0
+    assert f"it is proved to cost in the long run at most {found['at_most']:.6f}" in " ".join(
+        out.split()
+    )
 
 
 def test_pictures_are_drawn(run: Run, plan: Path) -> None:

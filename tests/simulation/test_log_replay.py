@@ -130,6 +130,17 @@ def test_stops_are_no_arrivals() -> None:
     assert found.starvation.mean == pytest.approx(0.5, abs=0.01)
 
 
+def test_batches_that_never_fit_are_lost() -> None:
+    """Each larger than the buffer, where it is all or nothing: always idle, and no stay to tell."""
+    log = BatchLog(np.ones(320), np.array([0, 320]), np.full(321, 5), np.zeros(0), 0)
+
+    found = replay_log(buffer("reject"), (1,) * 5, log, 1, [1.0])
+
+    assert found.loss.mean == found.starvation.mean == 1.0
+    assert found.sojourn_served.mean == 0.0
+    assert found.sojourn_served.half_width == found.cost.half_width == np.inf
+
+
 def test_refusals() -> None:
     """Each with its name, value and bound."""
     log, services = drawn_log(1, 400, 2)

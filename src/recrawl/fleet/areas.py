@@ -77,7 +77,7 @@ class AreaFleet:
             weight = getattr(self, name)
             if not (np.isfinite(weight) and weight >= 0):
                 raise InvalidModel(f"{name} must be finite and >= 0, got {weight!r}")
-        states = int(np.prod(self.shape))
+        states = int(np.prod(self.grid_shape))
         if states > _MOST_STATES:
             raise InvalidModel(
                 f"the model has {states} states, more than {_MOST_STATES}: take fewer robots or a "
@@ -85,7 +85,7 @@ class AreaFleet:
             )
 
     @property
-    def shape(self) -> tuple[int, ...]:
+    def grid_shape(self) -> tuple[int, ...]:
         """The grid of (q, r_1, ..., r_J): pages, and active robots of each area."""
         return (self.buffer + 1, *(area.robots + 1 for area in self.areas))
 
@@ -154,10 +154,10 @@ def solve_areas(model: AreaFleet, shares: Sequence[int]) -> AreaOptimum:
     events, real, decisions = _events(model, limits)
     many = np.diff(events.option_start) > 1
     found = improve_policy(events, many.astype(np.int64))
-    size, n_areas = int(np.prod(model.shape)), len(model.areas)
+    size, n_areas = int(np.prod(model.grid_shape)), len(model.areas)
     time = np.zeros(size)
     time[real] = found.occupancy
-    q, *robots = (axis.ravel() for axis in np.indices(model.shape))
+    q, *robots = (axis.ravel() for axis in np.indices(model.grid_shape))
     rates = np.array([area.fetch_rate for area in model.areas])[:, None] * np.array(robots)
     kind, point = np.divmod(decisions, size)
     grown = real[events.option_state[events.option_start[:-1] + found.choice]] - point
@@ -173,8 +173,8 @@ def solve_areas(model: AreaFleet, shares: Sequence[int]) -> AreaOptimum:
         starvation=float(time @ (q == 0)),
         losses=np.array([time @ (rates[j] * (q >= limits[j])) for j in range(n_areas)]),
         robots=np.array([time @ active for active in robots]),
-        restart=restart.reshape(n_areas, *model.shape),
-        start=start.reshape(model.shape),
+        restart=restart.reshape(n_areas, *model.grid_shape),
+        start=start.reshape(model.grid_shape),
         residual=found.residual,
     )
 
@@ -214,11 +214,11 @@ def solve_shares(model: AreaFleet) -> AreaOptimum:
 
 def _strides(model: AreaFleet) -> Counts:
     """How far apart grid points are that differ by one robot of each area."""
-    return np.cumprod((1, *model.shape[:0:-1]))[:-1][::-1]
+    return np.cumprod((1, *model.grid_shape[:0:-1]))[:-1][::-1]
 
 
 def _cost(model: AreaFleet, limits: Counts) -> Matrix:
-    q, *robots = (axis.ravel() for axis in np.indices(model.shape))
+    q, *robots = (axis.ravel() for axis in np.indices(model.grid_shape))
     cost = model.starvation_weight * (q == 0) + model.holding_cost * q
     for area, limit, active in zip(model.areas, limits, robots, strict=True):
         cost = cost + area.loss_weight * area.fetch_rate * active * (q >= limit)
@@ -230,11 +230,11 @@ def _events(model: AreaFleet, limits: Counts) -> tuple[EventModel, Counts, Count
 
     Decision kind size + g: kind j for an arrival of area j, J for a departure, that leave g.
     """
-    size, n_areas = int(np.prod(model.shape)), len(model.areas)
+    size, n_areas = int(np.prod(model.grid_shape)), len(model.areas)
     grid = np.arange(size)
-    q, *robots = (axis.ravel() for axis in np.indices(model.shape))
+    q, *robots = (axis.ravel() for axis in np.indices(model.grid_shape))
     total = np.sum(robots, axis=0)
-    strides, plane = _strides(model), size // model.shape[0]
+    strides, plane = _strides(model), size // model.grid_shape[0]
     exists = (q > 0) | (total > 0)  # an empty buffer without a robot would stay so
     blocks: list[tuple[Counts, Matrix, Counts]] = []
     for j, area in enumerate(model.areas):

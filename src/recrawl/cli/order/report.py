@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from recrawl.cli.order.table import OrderTable
 from recrawl.cli.output import console, print_table
-from recrawl.sequencing import OrderCost
+from recrawl.sequencing import OrderCost, bound_greedy
 
 __all__ = ["OrderAnswer", "order_json", "print_order"]
 
@@ -66,6 +66,7 @@ def order_json(answer: OrderAnswer, table: OrderTable) -> dict[str, object]:
         "bound": answer.bound,
         "gap": answer.gap(answer.judged.cost),
         "bound_for": "any frequencies" if answer.bound_is_free else "these frequencies",
+        "at_most": _at_most(answer, table),
         "pages": table.frequencies.size,
         "is_cycle": answer.is_cycle,
         "worst_spacing": answer.judged.worst_spacing,
@@ -111,6 +112,9 @@ def print_order(answer: OrderAnswer, table: OrderTable, notes: list[str]) -> Non
         ("worst spacing, in mean distances", _times(judged.worst_spacing)),
         ("unevenness (0 even, 1 at random)", f"{judged.unevenness:.4f}"),
     ]
+    proved = _at_most(answer, table)
+    if proved is not None:
+        rows.insert(3, ("it is proved to cost in the long run at most", f"{proved:.6f}"))
     if judged.idle:
         rows.append(("slots in which every host rests", _percent(judged.idle)))
     print_table(("order", ""), rows)
@@ -149,6 +153,12 @@ def _print_comparison(answer: OrderAnswer, table: OrderTable) -> None:
         "unevenness",
     )
     print_table(heads, rows)
+
+
+def _at_most(answer: OrderAnswer, table: OrderTable) -> float | None:
+    """Return what an endless order is proved to cost at most, where anything is."""
+    endless = answer.policy == "greedy" and not answer.is_cycle
+    return bound_greedy(table.costs).most if endless else None
 
 
 def _off(judged: OrderCost, table: OrderTable) -> float:
