@@ -290,7 +290,8 @@ class Crawl:
         await self.world.on_state(frontier.make_due_by, self.started_s, longest_s)
         await self.world.on_state(frontier.reweigh, self.rules.admission.weights.of)
         mended = await self._read_again(mended)
-        await self.world.on_state(frontier.admit, self.seeds, self.started_s, limits)
+        due_s = min(self.started_s, self.dispatcher.horizon_s)  # a pass may be older than this part
+        await self.world.on_state(frontier.admit, self.seeds, due_s, limits)
         await self.recorder.recall()
         blocked_by_s = self.started_s + self.dispatcher.longest_block_s
         for kept in await self.world.on_state(frontier.hosts):
