@@ -1,12 +1,15 @@
 """The configuration: every key has an effect, and every wrong value is named with its key."""
 
 import dataclasses
+import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
+from recrawl.cli.crawler.init import TEMPLATE
 from recrawl.crawler.settings import (
     Settings,
     SinkSettings,
@@ -520,3 +523,19 @@ def test_settings_in_each_others_way_are_told_of(tmp_path: Path, words: str, tex
 def test_of_settings_that_go_together_nothing_is_told(tmp_path: Path, text: str) -> None:
     """Nor of defaults, which suit any site."""
     assert contradictions(load(tmp_path, GOOD + text)) == []
+
+
+def test_what_a_new_file_shows_as_default_is_the_default() -> None:
+    """Where there is none, what is commented is an example."""
+    defaults = msgspec.to_builtins(msgspec.convert({"seeds": [], "contact": ""}, File))
+    keys, is_one, shown = defaults, True, []
+    for line in TEMPLATE.splitlines():
+        if heading := re.match(r"(?:# )?(\[+)(\w+)\]+$", line):
+            is_one = heading[1] == "["
+            keys = defaults[heading[2]] if is_one else {}
+        elif is_one and (commented := re.match(r"# (\w+ = .*)", line)):
+            ((key, value),) = tomllib.loads(commented[1]).items()
+            shown += [(key, value, keys[key])] if keys[key] not in (None, "", []) else []
+
+    assert len(shown) > 40
+    assert [one for one in shown if one[1] != one[2]] == []
