@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.cli.output import console, parse_duration_s, print_table
-from recrawl.cli.robots.arrival_log import read_arrival_log
 from recrawl.errors import InputError, InvalidModel
 from recrawl.fleet.bursty import BufferMeasures, BurstyBuffer, BurstyOptimum
 from recrawl.learning.batch_log import BatchLog, split_log
@@ -35,6 +34,8 @@ def read_replayed(path: Path, merge: str | None) -> Replayed:
     InputError
         If a column is missing or the number of robots changes; names file and column.
     """
+    from recrawl.cli.robots.arrival_log import read_arrival_log  # who replays needs tables
+
     times, active, seconds = read_arrival_log(path, None)
     if np.any(active != active[0]):
         raise InputError(
