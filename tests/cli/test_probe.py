@@ -330,7 +330,10 @@ def test_sources_that_share_trips(run: Run, tmp_path: Path) -> None:
         (("--trip-cost", "0h"), "--trip-cost: must be > 0 where probes cost nothing, such as 2h"),
         (("--trip-cost", "soon"), "--trip-cost: 'soon' is not a duration"),
         (("--trip-cost", "2h", "--grid", "5min"), "--grid: 2016 times for 6 sources are too many"),
-        (("--trip-cost", "2h", "--out", "x.ics"), "--out: x.ics: trips are written as .csv"),
+        (
+            ("--trip-cost", "2h", "--out", "x.ics"),
+            "--out: x.ics must end in .parquet, .csv, .jsonl",
+        ),
         (("--trip-cost", "2h", "--plot", "x.png"), "--plot and --start are for one source"),
     ],
 )

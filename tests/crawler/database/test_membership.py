@@ -163,10 +163,10 @@ def test_shards_that_were_given_back_are_their_next_owners_as_they_were(
     theirs.close()
 
 
-def test_a_crawl_begins_with_the_first_shards_and_the_others_are_brought_beside_it(
+def begun_with_few(
     two: tuple[Membership, Membership], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nothing tells of a host before its shard is there whole; a beginning anew has all of them."""
+) -> tuple[Membership, PostgresFrontier]:
+    """Let one process fill eight shards, and another take them over that begins with the first."""
     first, second = two
     first.take(8)
     made = PostgresFrontier(first)
@@ -175,7 +175,14 @@ def test_a_crawl_begins_with_the_first_shards_and_the_others_are_brought_beside_
     first.leave()
     second.take(8)
     monkeypatch.setattr(owned, "_AT_ONCE", 1)
-    frontier = PostgresFrontier(second)
+    return second, PostgresFrontier(second)
+
+
+def test_a_crawl_begins_with_the_first_shards_and_the_others_are_brought_beside_it(
+    two: tuple[Membership, Membership], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing tells of a host before its shard is there whole; a beginning anew has all of them."""
+    second, frontier = begun_with_few(two, monkeypatch)
     begun = {host.host for host in frontier.hosts()}
     waiting = second.awaited
     assert begun == {host for host in HOSTS if shard_of(host, 8) not in waiting}
@@ -198,15 +205,7 @@ def test_shards_that_are_brought_and_given_back_leave_nothing_behind(
     two: tuple[Membership, Membership], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither those that are there in part nor those that a crawl did not begin with."""
-    first, second = two
-    first.take(8)
-    made = PostgresFrontier(first)
-    made.admit([Discovery(f"{host}/1", host) for host in HOSTS], 1.0, AdmissionLimits())
-    made.close()
-    first.leave()
-    second.take(8)
-    monkeypatch.setattr(owned, "_AT_ONCE", 1)
-    frontier = PostgresFrontier(second)
+    second, frontier = begun_with_few(two, monkeypatch)
     frontier.bring()
     second.release(sorted(second.awaited))
     frontier.own(second.owned)

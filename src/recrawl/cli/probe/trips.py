@@ -1,15 +1,15 @@
 """Sources that are probed on trips, where going there costs more than looking."""
 
-import csv
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
 from recrawl.cli.output import console, parse_duration_s, print_json, print_table, show_duration
 from recrawl.cli.probe.many import Request, SourceTable, open_sources, probe_many
 from recrawl.errors import InputError
 from recrawl.probing import ProbedSource, Profile, TripPlan, plan_trips
+from recrawl.tables.writing import check_out, write_batch
 
 __all__ = ["TripCosts", "probe_all"]
 
@@ -57,7 +57,7 @@ def _probe_on_trips(request: Request, costs: TripCosts, *, as_json: bool) -> Non
     plan = plan_trips(sources, at, trip_s, probe_s)
     apart = [plan_trips([source], at, trip_s, probe_s).cost for source in sources]
     if request.out is not None:
-        _write(request.out, table, plan)
+        write_batch(request.out, _rows(table, plan))
     if as_json:
         print_json(_as_json(table, plan, sum(apart)))
     else:
@@ -75,8 +75,7 @@ def _check(request: Request, costs: TripCosts) -> tuple[float, float]:
     for name, value in given.items():
         if value is not None:
             raise InputError(f"{name}: leave it out, --trip-cost decides how many trips are made")
-    if request.out is not None and request.out.suffix.lower() != ".csv":
-        raise InputError(f"--out: {request.out}: trips are written as .csv")
+    check_out(request.out)
     trip_s = parse_duration_s(str(costs.trip), name="--trip-cost")
     probe_s = 0.0 if costs.probe is None else parse_duration_s(costs.probe, name="--probe-cost")
     if trip_s <= 0 and probe_s <= 0:
@@ -120,16 +119,15 @@ def _as_json(table: SourceTable, plan: TripPlan, apart: float) -> dict[str, obje
     }
 
 
-def _write(path: Path, table: SourceTable, plan: TripPlan) -> None:
-    try:
-        with path.open("w", encoding="utf-8", newline="") as file:
-            rows = csv.writer(file, lineterminator="\n")
-            rows.writerow(["trip", "source", "seconds_from_start"])
-            for number, (at, probed) in enumerate(zip(plan.trips, plan.probed, strict=True), 1):
-                for source in np.flatnonzero(probed):
-                    rows.writerow([number, table.names[source], f"{at:g}"])
-    except OSError as error:
-        raise InputError(f"--out: {path}: cannot be written: {error.strerror}") from error
+def _rows(table: SourceTable, plan: TripPlan) -> pa.RecordBatch:
+    trips, sources = np.nonzero(plan.probed)
+    return pa.record_batch(
+        {
+            "trip": pa.array(trips + 1, pa.int64()),
+            "source": pa.array(np.array(table.names, dtype=object)[sources], pa.string()),
+            "seconds_from_start": pa.array(plan.trips[trips], pa.float64()),
+        }
+    )
 
 
 def _print(table: SourceTable, plan: TripPlan, apart: float) -> None:
