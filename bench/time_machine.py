@@ -22,6 +22,7 @@ from recrawl.simulation.recorded.recording import Source
 from recrawl.testing.storms import Manners, in_weather
 
 HERE = Path(__file__).resolve().parent.parent
+HEAD = "budget policy          truth estimate promised backtest requests    new missed imagined"
 CALM_AGAIN = 0.6  # of the time, from which on no pause is excused
 POLICIES = (OWN, "recrawl", "uniform", "nutch")
 BUDGETS = ("0.25x", "1x", "4x")
@@ -29,11 +30,12 @@ BUDGETS = ("0.25x", "1x", "4x")
 
 def line(name: str, budget: str, arm: Played, told: float | None) -> str:
     """One row of the table."""
-    promised = "" if arm.promised is None else f"{100 * arm.promised:6.1f}"
-    backtest = "" if told is None else f"{100 * told:6.1f}"
+    said = (
+        "" if one is None else f"{100 * one:6.1f}" for one in (arm.estimated, arm.promised, told)
+    )
     new = arm.outcomes.get("new", 0)
     return (
-        f"{budget:>6} {name:14} {100 * arm.freshness:6.1f} {promised:>8} {backtest:>8} "
+        f"{budget:>6} {name:14} {100 * arm.freshness:6.1f} {' '.join(f'{one:>8}' for one in said)} "
         f"{arm.fetches:8,} {new:6,} {arm.missed:6} {arm.imagined:8}"
     )
 
@@ -64,7 +66,7 @@ def main() -> None:
     arguments = parser.parse_args()
     for repo in arguments.repositories:
         print(repo)
-        print("budget policy          truth promised backtest requests    new missed imagined")
+        print(HEAD)
         for budget in BUDGETS:
             plan = plan_of(Replay(path=arguments.path, budget=budget), Source(str(repo)), 60.0)
             arms = {name: play_virtually(name, plan) for name in POLICIES}

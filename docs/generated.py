@@ -76,7 +76,8 @@ def metrics() -> str:
         )
     return (
         "# Metrics\n\n`recrawl run --metrics 9464` answers Prometheus at "
-        "`http://127.0.0.1:9464/metrics`. Counts are since the start; gauges of the buffer begin "
+        "`http://127.0.0.1:9464/metrics`, `--metrics 0.0.0.0:9464` on every address of the "
+        "machine, to whoever asks. Counts are since the start; gauges of the buffer begin "
         "anew when a changed configuration is taken up. Those of pages, freshness and sinks are "
         "read from the state, every ten seconds at most. Outcomes are "
         f"{', '.join(f'`{one.value}`' for one in Outcome)}.\n\n" + "\n".join(lines) + "\n\n"

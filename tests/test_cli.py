@@ -2,6 +2,12 @@
 
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
+
+from recrawl.cli.app import app
+from recrawl.cli.arguments import checked_arguments
 
 HEAVY = (
     "numpy",
@@ -44,3 +50,14 @@ def test_an_unknown_verb_is_bad_input() -> None:
     assert ended.returncode == 2
     assert ended.stderr.startswith("recrawl: ")
     assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize("written", [["--log", "-"], ["--log=-"]])
+def test_a_hyphen_is_a_stream_in_either_form(written: list[str]) -> None:
+    """And what follows it is still an option."""
+    arguments = checked_arguments(["run", "site.toml", *written, "--quiet"])
+
+    _, bound, _ = app.parse_args(arguments, exit_on_error=False, print_error=False)
+
+    assert bound.arguments["log"] == Path("-")
+    assert bound.arguments["quiet"] is True

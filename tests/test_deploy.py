@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from recrawl.cli.app import app
+from recrawl.cli.arguments import checked_arguments
 from recrawl.crawler.frontier.sqlite import SqliteFrontier
 from recrawl.crawler.reports.gauges import StateGauges
 from recrawl.crawler.telemetry.metrics import GAUGES, MetricsSink
@@ -76,7 +77,9 @@ def commands() -> list[tuple[str, list[str]]]:
 @pytest.mark.parametrize(("name", "arguments"), commands(), ids=lambda value: str(value)[:20])
 def test_what_is_called_is_understood(name: str, arguments: list[str]) -> None:
     """The parser takes every option, with its value."""
-    command, bound, _ = app.parse_args(arguments, exit_on_error=False, print_error=False)
+    command, bound, _ = app.parse_args(
+        checked_arguments(arguments), exit_on_error=False, print_error=False
+    )
 
     assert command.__name__ == arguments[0], name
     assert bound.arguments
@@ -121,6 +124,18 @@ def rules() -> list[dict[str, str]]:
     (group,) = yaml.safe_load((DEPLOY / "alerts.yml").read_text())["groups"]
     found: list[dict[str, str]] = group["rules"]
     return found
+
+
+@pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not here")
+def test_prometheus_finds_no_fault() -> None:
+    """As `promtool check rules` has it: expressions, durations and templates are Prometheus'."""
+    checked = subprocess.run(
+        ["promtool", "check", "rules", DEPLOY / "alerts.yml"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert f"SUCCESS: {len(rules())} rules found" in checked.stdout
 
 
 @pytest.mark.parametrize("expression", [*dashboard(), *(rule["expr"] for rule in rules())])

@@ -207,3 +207,41 @@ def test_paths_that_are_named_exist(page: Path) -> None:
         assert target.exists() or target.name in MADE, f"{page}: {link}"
     for test in re.findall(r"`(tests/[\w/.]+)`", text):
         assert (ROOT / test).exists(), f"{page}: {test}"
+
+
+def test_what_others_do_is_linked_or_said_not_to_be_found() -> None:
+    """Each cell about another crawler leads to its documentation, source or issue tracker."""
+    text = (ROOT / "docs" / "comparison.md").read_text().partition("## Measured side by side")[0]
+    rows = [line.split(" | ") for line in text.splitlines() if re.match(r"\| (?!\|)", line)]
+    cells = [cell.strip(" |") for row in rows if row[0] != "| " for cell in row[1:]]
+
+    assert len(cells) > 80
+    assert [cell for cell in cells if "](" not in cell and "not found" not in cell] == []
+
+
+LONGEST_SITE = 30_000  # words: sixty pages of five hundred
+FENCED = re.compile(r"^(`{3,}|:{3,})[^\n]*\n.*?^\1$", re.MULTILINE | re.DOTALL)
+# Nothing that is read as prose: formulas on lines of their own, tables, pictures, labels, and the
+# lines at the end of a section of theory that only name its modules and tests.
+ASIDE = re.compile(
+    r"^\$\$.*?\$\$$|^\|[^\n]*$|^!\[[^\n]*$|^\([\w-]+\)=$|^\*\*(?:Modules?|Tests?)\*\*.*?(?=\n\n|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+def words_of_prose(page: Path) -> int:
+    """Count words outside code, tables and formulas; a formula in a sentence is one word."""
+    text = page.read_text(encoding="utf-8")
+    if page.parent.name == "gallery":  # what follows is printed by programs
+        text = text.partition("## Printed, and ours")[0]
+    text = ASIDE.sub("", FENCED.sub("", text))
+    text = re.sub(r"\$[^$]+\$", "formula", text)
+    return len(re.sub(r"\]\([^)]*\)", "]", text).split())
+
+
+def test_the_site_can_be_read() -> None:
+    """Under sixty pages of prose: decisions and what is made from the code are no part of it."""
+    site = [path for path in PAGES if "docs" in path.parts and path.parent.name != "decisions"]
+
+    assert len(site) > 60
+    assert sum(map(words_of_prose, site)) <= LONGEST_SITE

@@ -1,4 +1,4 @@
-"""Altman, Gaujal, Hordijk, Koole 2000: optimal admission, routing and service assignment control
+"""Altman, Bhulai, Gaujal, Hordijk 2000: open-loop routeing to M parallel servers with no buffers
 
 Two servers without waiting room, one faster than the other: in which order are they used, so that
 least is lost? The period of the best order against the speed of the faster (Figure 1): a

@@ -18,6 +18,7 @@ from typing import Final
 __all__ = [
     "INDEXABLE",
     "About",
+    "Announcer",
     "Birth",
     "BufferedPage",
     "Change",
@@ -466,6 +467,19 @@ class HostRecord:
     failures: int = 0
     blocked_until_s: float = 0.0
     blocked_why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Announcer:
+    """What a host's sitemaps and feeds have proved to be worth as announcements of changes.
+
+    ``recall`` is the share of changes that they announce, ``precision`` that of announcements that
+    are true; what they say is known until ``heard_s``.
+    """
+
+    recall: float
+    precision: float
+    heard_s: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,28 @@ def test_what_json_can_say_is_json_and_keeps_its_class() -> None:
     assert decode_request(kept, spider).body == asked.body
 
 
+@pytest.mark.parametrize(
+    "value", [2**70, -(2**70), "\ud800", float("inf"), -0.0, {"a": [True, None]}]
+)
+def test_what_json_says_otherwise_comes_back_as_it_was(value: Any) -> None:
+    spider = Quotes()
+    asked = Request("http://a.test/", cb_kwargs={"value": value}, callback=spider.parse)
+    again = decode_request(encode_request(asked, spider), spider)
+
+    assert repr(again.cb_kwargs) == repr(asked.cb_kwargs)
+    assert again.callback == spider.parse
+
+
+def test_what_is_kept_of_a_request_makes_no_request_larger() -> None:
+    """Requests wait in their thousands: none gets headers and cookies by being written down."""
+    asked = Request("http://a.test/")
+    encode_request(asked, Quotes())
+
+    made = [name for name in ("_headers", "_cookies", "_flags", "_cb_kwargs", "_meta")
+            if getattr(asked, name, None) is not None]  # fmt: skip
+    assert made == []
+
+
 def test_what_cannot_be_stored_is_refused() -> None:
     with pytest.raises(ValueError, match="not an instance method"):
         encode_request(Request("http://a.test/", callback=unnamed), Quotes())

@@ -84,3 +84,57 @@ def test_what_is_not_known_stays_as_it_is() -> None:
     assert found.tolist() == [True, True, False, True, False]
     with pytest.raises(InvalidModel, match="moment must be > 0, got 0"):
         split_visits(page, elapsed, changed, ages, moment=0.0)
+
+
+def heard(n: int, recall: float, seed: int) -> tuple[np.ndarray, ...]:
+    """Rates; visits right after each announced change and every 60 else, until 200 have passed."""
+    rng = np.random.default_rng(seed)
+    rates = np.exp(rng.normal(-3.0, 1.0, n))
+    visits: list[tuple[int, float, bool, bool]] = []
+    for page, rate in enumerate(rates):
+        changes = np.sort(rng.uniform(0.0, 200.0, rng.poisson(200.0 * rate)))
+        told = changes[rng.random(changes.size) < recall]
+        last, due = 0.0, 60.0
+        while True:
+            later = told[told > last]
+            called = bool(later.size and later[0] < due)
+            now = float(later[0]) + 1e-9 if called else due
+            if now >= 200.0:
+                break
+            found = bool(np.any((changes > last) & (changes <= now)))
+            visits.append((page, now - last, found, called))
+            last, due = now, now + 60.0
+        visits.append((page, 200.0 - last, False, False))  # nothing was told until the end
+    return rates, *(np.array(column) for column in zip(*visits, strict=True))
+
+
+@pytest.mark.parametrize("recall", [0.5, 1.0])
+def test_rates_hold_where_announcements_bring_the_visits(recall: float) -> None:
+    """Each visit that was called finds a change: told without the silence, rates are far off."""
+    rates, page, elapsed, changed, called = heard(1_500, recall, 3)
+    last = np.append(page[1:] != page[:-1], True)
+    plain, told = RateBeliefs(1_500, prior_rate=0.05), RateBeliefs(1_500, prior_rate=0.05)
+    nan = np.full(page.size, np.nan)
+
+    plain.observe(page[~last], elapsed[~last], changed[~last])
+    seen_last = np.where(last, recall * elapsed, elapsed)  # only what is announced is known of it
+    told.observe(
+        *split_visits(
+            page,
+            seen_last,
+            changed,
+            nan,
+            moment=1e-6,
+            announced=called,
+            recall=recall,
+            precision=1.0,
+        )
+    )
+
+    errors = []
+    for beliefs in (plain, told):
+        beliefs.learn(np.arange(1_500))
+        found, _ = beliefs.rates(np.arange(1_500))
+        errors.append(abs(float(np.log(found.sum() / rates.sum()))))
+    assert errors[0] > 0.4
+    assert errors[1] < 0.08

@@ -23,11 +23,12 @@ from recrawl.errors import InputError
 __all__ = ["checked_arguments", "complaint"]
 
 _NEGATIVE: Final = re.compile(r"-[0-9.]")
+_STREAMED: Final = ("--log", "--from")  # a lone hyphen after these is a standard stream
 _KINDS: Final = {int: "a whole number", float: "a number", bool: "yes or no"}
 
 
 def checked_arguments(arguments: Sequence[str]) -> list[str]:
-    """Return arguments in which a value such as ``-1s`` belongs to the option before it.
+    """Return arguments in which a value such as ``-1s`` or ``-`` belongs to the option before it.
 
     Raises
     ------
@@ -44,7 +45,8 @@ def checked_arguments(arguments: Sequence[str]) -> list[str]:
             raise InputError(f"argument {number}: {argument!r} holds a NUL")
         before = checked[-1] if checked else ""
         is_option = before.startswith("--") and len(before) > 2 and "=" not in before
-        if is_option and _NEGATIVE.match(argument):
+        streamed = argument == "-" and before in _STREAMED
+        if streamed or (is_option and _NEGATIVE.match(argument)):
             checked[-1] = f"{before}={argument}"
         else:
             checked.append(argument)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from recrawl.crawler.control.evidence import Evidence, PlannedPages
 from recrawl.terms import (
+    Announcer,
     Birth,
     Change,
     Database,
@@ -647,6 +648,14 @@ class Frontier(Protocol):
 
     def details(self, url: str, *, recent: int = 10) -> PageDetails | None:
         """One page by its URL in normal form, with its latest visits."""
+        ...
+
+    def save_announcers(self, announcers: Mapping[int, Announcer]) -> None:
+        """Keep what announcements of hosts are worth, by the host's id."""
+        ...
+
+    def announcers(self) -> dict[int, Announcer]:
+        """The hosts whose announcements have shown what they are worth, by id."""
         ...
 
     def save_facts(self, facts: Mapping[str, float]) -> None:

@@ -1,4 +1,4 @@
-"""Visits that tell when a page last changed: intervals are seen, where they are censored else."""
+"""Visits that tell more than whether a page changed: when it last did, or that it was announced."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -63,9 +63,17 @@ def judge_truthfulness(elapsed: Vector, changed: Flags, ages: Vector) -> Truthfu
 
 
 def split_visits(
-    page: Integers, elapsed: Vector, changed: Flags, ages: Vector, *, moment: float
+    page: Integers,
+    elapsed: Vector,
+    changed: Flags,
+    ages: Vector,
+    *,
+    moment: float,
+    announced: Flags | None = None,
+    recall: Vector | float = 0.0,
+    precision: Vector | float = 0.0,
 ) -> tuple[Integers, Vector, Flags, Vector]:
-    r"""Replace each visit whose last change is known by what it is worth in visits that are not.
+    r"""Replace each visit of which more is known by what it is worth in visits that are not.
 
     Parameters
     ----------
@@ -73,6 +81,9 @@ def split_visits(
     ages : shape (v,), time since the last change where a visit found one and its source is
         truthful; nan elsewhere
     moment : as long as the time of a change is exact; short against the intervals between changes
+    announced : shape (v,), whether a change was announced before the visit; default: none was
+    recall, precision : shape (v,) or one number, in [0, 1]: share of the changes of a page that
+        are announced before a visit finds them, and of announcements that are true
 
     Returns
     -------
@@ -85,21 +96,34 @@ def split_visits(
     before in the interval: the second estimator of Cho and Garcia-Molina (2003). As a function of
     the rate it is that of two visits: one a moment after another, which found a change, and one u
     later, which found none. (Without the time it is :math:`1 - e^{-\lambda t}`.)
+
+    A visit that was made because a change was announced finds one, however seldom there is one:
+    what is not announced has to count as well, or rates grow without bound. With recall r a time t
+    without an announcement has chance :math:`e^{-r \lambda t}`, and what was not announced within
+    it :math:`1 - e^{-(1 - r) \lambda t}`; a true announcement has the density of a change, and a
+    share of those that are false says as little as that there is a change within the interval.
+    Visits that find nothing count as without announcements: a false one says nothing of the rate.
     """
     if not moment > 0:
         raise InvalidModel(f"moment must be > 0, got {moment:g}")
-    known = changed & np.isfinite(ages) & (ages >= 0) & (ages + moment < elapsed)
+    heard = np.zeros(page.size, np.bool_) if announced is None else announced
+    recalled, true = (np.broadcast_to(one, page.shape) for one in (recall, precision))
+    dated = changed & np.isfinite(ages) & (ages >= 0) & (ages + moment < elapsed)
+    age = np.maximum(np.where(dated, ages, elapsed), moment)
+    hidden = np.where(heard, 1.0 - true, 1.0 - recalled) * elapsed
+    within = np.maximum(np.where(dated, moment, hidden), moment)
+    quiet = np.where(dated, recalled * (elapsed - age) + age, recalled * elapsed)
+    known = changed & (dated | (recalled > 0.0))
     times = np.where(known, 2, 1)
     rows = np.repeat(np.arange(page.size), times)
     first = np.append(True, rows[1:] != rows[:-1]) if rows.size else np.zeros(0, np.bool_)
     split = known[rows]
-    age = np.maximum(np.where(split, ages[rows], 0.0), moment)
-    lengths = np.where(split, np.where(first, moment, age), elapsed[rows])
+    after = np.where(dated, age, 0.0)[rows]
     return (
         page[rows],
-        lengths,
+        np.where(split, np.where(first, within[rows], quiet[rows]), elapsed[rows]),
         np.where(split, first, changed[rows]),
-        np.where(split & first, elapsed[rows] - age, lengths),
+        np.where(split, np.where(first, elapsed[rows] - after, after), elapsed[rows]),
     )
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from recrawl.errors import InputError
 
-__all__ = ["PORT", "SHORTEST_TOKEN", "bind", "is_loopback", "origin_of", "read_token"]
+__all__ = ["PORT", "SHORTEST_TOKEN", "bind", "is_loopback", "origin_of", "place_of", "read_token"]
 
 PORT: Final = 8710
 SHORTEST_TOKEN: Final = 16
@@ -57,6 +57,24 @@ def is_loopback(address: str) -> bool:
         raise InputError(
             f"--listen: {address!r} is no address; write one such as 127.0.0.1 or 0.0.0.0"
         ) from error
+
+
+def place_of(text: str, name: str, *, host: str | None = None) -> tuple[str, int]:
+    """Return host and port of ``HOST:PORT``, or of ``PORT`` where there is a ``host`` for it.
+
+    Raises
+    ------
+    InputError
+        It is written otherwise, or the port is none; ``name`` is the option that is named.
+    """
+    written, colon, port = text.rpartition(":")
+    chosen = written.removeprefix("[").removesuffix("]") if colon else host
+    is_number = port.isascii() and port.isdigit() and len(port) <= 5
+    if not chosen or not is_number or not 0 <= int(port) <= 65_535:
+        wanted = "an address and a port" if host is None else "a port, or an address and a port,"
+        default = "127.0.0.1:7071" if host is None else "9464 or 0.0.0.0:9464"
+        raise InputError(f"{name}: {text!r} must be {wanted} up to 65535, as {default}")
+    return chosen, int(port)
 
 
 def bind(address: str, port: int) -> socket.socket:

@@ -147,7 +147,12 @@ def _over_time(
         since_s = max(since_s, float(visits.visited_at_s.min()))
     instants = np.linspace(since_s, now_s, _GRID + 1)[1:]
     seen = freshness_over_time(
-        pages, visits.page_ids, visits.visited_at_s, visits.interval_s, instants
+        pages,
+        source.frontier().announcers(),
+        visits.page_ids,
+        visits.visited_at_s,
+        visits.interval_s,
+        instants,
     )
     return {
         "at": seen.instants_s.tolist(),

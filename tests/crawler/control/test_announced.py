@@ -1,16 +1,22 @@
 """What a look at a listing is worth for the changes that it announces."""
 
+from dataclasses import replace
 from math import sqrt
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from recrawl.crawler.control.announced import UNPROVED, announced_changes
+from recrawl.crawler.control.announced import (
+    UNPROVED,
+    announced_changes,
+    heard_until,
+    unannounced,
+)
 from recrawl.crawler.control.births import NewPages
 from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.crawler.control.one_price import OnePrice
-from recrawl.terms import Birth, Kind
+from recrawl.terms import Announcer, Birth, Kind
 
 DAY_S = 86_400.0
 Vector = NDArray[np.float64]
@@ -94,3 +100,39 @@ def test_dates_are_read_at_the_usual_interval_until_they_have_proved_themselves(
     assert read(price(None, rare)) > 20.0 * DAY_S
     assert read(price(UNPROVED, rare)) == DAY_S
     assert price(UNPROVED).listing_interval(7, 1, DAY_S, 60.0 * DAY_S) is None
+
+
+def test_what_a_host_announces_is_known_until_its_listings_were_read() -> None:
+    """On average where there are several; nothing of hosts without, or whose were never read."""
+    read = [
+        Birth(100, 1, Kind.SITEMAP, 0.0, DAY_S, last_visit_s=40.0),
+        Birth(101, 1, Kind.FEED, 0.0, DAY_S, last_visit_s=60.0),
+        Birth(102, 2, Kind.SITEMAP, 0.0, DAY_S),
+        Birth(103, 3, Kind.PAGE, 0.0, DAY_S, last_visit_s=70.0),
+        Birth(104, 9, Kind.SITEMAP, 0.0, DAY_S, last_visit_s=80.0),
+    ]
+
+    until_s = heard_until(pages([2, 1, 3, 1]), read)
+
+    assert until_s[[1, 3]].tolist() == [50.0, 50.0]
+    assert np.isnan(until_s[[0, 2]]).all()
+
+
+def test_copies_are_as_old_as_what_nobody_would_have_told() -> None:
+    """Half of the changes are announced, which was heard until a fifth of the time ago."""
+    last_s, told = np.array([0.0, 0.0, 90.0, np.nan]), {1: Announcer(0.5, 0.9, heard_s=80.0)}
+    known = replace(pages([1, 2, 1, 1]), last_visit_s=last_s, lastmod_s=np.full(4, np.nan))
+
+    plain, kept = unannounced(known, told, last_s, 100.0)
+    listed = replace(known, lastmod_s=np.array([0.0, 0.0, 0.0, 50.0]))
+    ages_s, _ = unannounced(listed, told, last_s, 100.0)
+    waiting = replace(known, lastmod_s=np.array([50.0, 50.0, 50.0, 50.0]))
+    _, doubted = unannounced(waiting, told, last_s, 100.0)
+    _, before = unannounced(waiting, told, last_s, 49.0)
+    _, older = unannounced(waiting, told, np.full(4, -10.0), 100.0)
+
+    assert plain[:3].tolist() == [100.0, 100.0, 10.0]
+    assert kept.tolist() == [1.0] * 4
+    assert ages_s[:3].tolist() == [60.0, 100.0, 10.0]
+    assert doubted.tolist() == pytest.approx([0.1, 1.0, 1.0, 1.0])
+    assert before.tolist() == older.tolist() == [1.0] * 4

@@ -3,6 +3,7 @@
 import numpy as np
 
 from recrawl.crawler.control.change_times import ChangeTimes
+from recrawl.learning.last_change import split_visits
 
 
 def visits(n: int, lie: bool, seed: int) -> tuple[np.ndarray, ...]:
@@ -20,7 +21,8 @@ def test_each_host_is_judged_by_itself() -> None:
     both = [np.concatenate(parts) for parts in zip(*pair, strict=True)]
 
     times.observe(rows, page, page, *both)
-    split, elapsed, changed, _ = times.split(page, page, *both)
+    dated = times.dated(page, both[2])
+    split, elapsed, changed, _ = split_visits(page, both[0], both[1], dated, moment=1.0)
 
     assert times.truthful == {0}
     assert np.count_nonzero(split == 1) == 300

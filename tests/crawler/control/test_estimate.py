@@ -14,7 +14,7 @@ def vector(*values: float) -> np.ndarray:
 def test_each_copy_is_fresh_with_the_chance_that_nothing_changed() -> None:
     """exp(-1) for one page of worth 3, certain for one that never changes."""
     found = estimate_freshness(
-        vector(0.5, 0.0), vector(0.0, 0.0), vector(3.0, 1.0), vector(8.0, 0.0), 10.0
+        vector(0.5, 0.0), vector(0.0, 0.0), vector(3.0, 1.0), vector(2.0, 10.0)
     )
 
     assert found is not None
@@ -24,7 +24,7 @@ def test_each_copy_is_fresh_with_the_chance_that_nothing_changed() -> None:
 
 def test_a_visit_in_the_future_counts_as_now() -> None:
     """Clocks of two processes differ a little."""
-    found = estimate_freshness(vector(2.0), vector(0.3), vector(1.0), vector(11.0), 10.0)
+    found = estimate_freshness(vector(2.0), vector(0.3), vector(1.0), vector(-1.0))
 
     assert found is not None
     assert (found.low, found.value, found.high) == (1.0, 1.0, 1.0)
@@ -39,7 +39,7 @@ def test_a_rate_that_is_hardly_known_leaves_more_hope() -> None:
     )
 
     found = [
-        estimate_freshness(vector(rate), vector(error), vector(1.0), vector(0.0), age)
+        estimate_freshness(vector(rate), vector(error), vector(1.0), vector(age))
         for error in (0.0, 1e-3, doubt)
     ]
 
@@ -55,7 +55,7 @@ def test_where_nothing_is_worth_anything_there_is_no_estimate(weights: np.ndarra
     """Rather than a division by zero."""
     n = len(weights)
 
-    assert estimate_freshness(np.ones(n), np.ones(n), weights, np.zeros(n), 1.0) is None
+    assert estimate_freshness(np.ones(n), np.ones(n), weights, np.ones(n)) is None
 
 
 @pytest.mark.parametrize("n", [1, 10, 30])
@@ -70,7 +70,7 @@ def test_few_pages_have_an_interval_that_holds_the_truth(n: int, longest: float)
         changed = random.random(n) < -np.expm1(-rates * (1.0 - visits))
         truth = weights @ ~changed / weights.sum()
         doubts = np.sqrt(np.log1p(1.0 / shape))
-        found = estimate_freshness(shape / 4.0, doubts, weights, visits, 1.0)
+        found = estimate_freshness(shape / 4.0, doubts, weights, 1.0 - visits)
         assert found is not None
         held += found.low - 1e-12 <= truth <= found.high + 1e-12
         assert found.low <= found.value <= found.high
@@ -80,9 +80,9 @@ def test_few_pages_have_an_interval_that_holds_the_truth(n: int, longest: float)
 
 def test_the_heaviest_pages_are_drawn_and_the_rest_is_normal() -> None:
     """A thousand pages with and without one of half the weight."""
-    rates, doubts, visits = np.ones(1001), np.zeros(1001), np.zeros(1001)
-    alike = estimate_freshness(rates, doubts, np.ones(1001), visits, 0.7)
-    led = estimate_freshness(rates, doubts, np.r_[1000.0, np.ones(1000)], visits, 0.7)
+    rates, doubts, ages = np.ones(1001), np.zeros(1001), np.full(1001, 0.7)
+    alike = estimate_freshness(rates, doubts, np.ones(1001), ages)
+    led = estimate_freshness(rates, doubts, np.r_[1000.0, np.ones(1000)], ages)
     share = np.exp(-0.7)
 
     assert alike is not None
@@ -118,7 +118,7 @@ def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
         truth = weights @ ~changed / weights.sum()
         shapes = np.asarray(0.7 + random.poisson(3.0 * rates), np.float64)
         doubts = np.sqrt(np.log1p(1.0 / shapes))
-        found = estimate_freshness(shapes / (1.0 + 3.0), doubts, weights, visits, 1.0)
+        found = estimate_freshness(shapes / (1.0 + 3.0), doubts, weights, 1.0 - visits)
         assert found is not None
         errors.append(found.value - truth)
         held += found.low <= truth <= found.high

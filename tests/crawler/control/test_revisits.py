@@ -143,13 +143,36 @@ def test_signals_bring_a_visit_forward_by_what_they_are_worth() -> None:
     control = RevisitControl(np.ones(40), 10.0)
     now = told(control, np.full(40, 0.3), 10)
     due = control.decide(now, learn=False).due[7]
-    control.rely_on(np.array([7]), 0.5, 0.6)
+    control.rely_on(np.array([7]), np.array([0.5]), np.array([0.6]))
     control.observe_signals(np.array([7]))
 
     assert control.decide(now, learn=False).due[7] < due
 
     control.observe(np.array([7]), np.array([1.0]), np.array([True]))
     assert control.decide(1.0, learn=False).due[7] > 1.0
+
+
+def test_what_is_promised_counts_on_announcements() -> None:
+    """Half of the changes are told, and fetched at once; the others wait for even visits."""
+    rng, every, silent = np.random.default_rng(5), 4.0, 0.5
+    control = RevisitControl(np.ones(1), 1.0)
+    row = np.zeros(1, np.int64)
+    control.observe(np.repeat(row, 400), np.arange(1, 401.0), rng.random(400) > np.exp(-0.3))
+    rate = float(control.beliefs.rates(row)[0][0])
+    control.rely_on(row, np.array([40.0]), np.array([silent]))
+
+    def promised(unheard: float) -> float:
+        return float(control.kept_fresh(row, np.array([1 / every]), np.array([unheard]))[0])
+
+    age = rng.uniform(0.0, every, 200_000)
+    hidden = rng.exponential(1 / (silent * rate), age.size)
+    told = rng.exponential(1 / ((1 - silent) * rate), age.size)
+    for unheard in (0.0, 0.5, 2.0, 9.0):
+        stale = (hidden < age) | (told < np.minimum(age, unheard))
+        assert promised(unheard) == pytest.approx(1.0 - float(stale.mean()), abs=0.01)
+    assert promised(np.nan) == pytest.approx(promised(9.0))
+    control.observe_signals(row)
+    assert promised(0.0) < 1e-9
 
 
 def test_visits_that_are_known_already_are_ignored() -> None:

@@ -165,3 +165,15 @@ def test_copies_of_a_page_are_one_result_the_shortest_address_first(tmp_path: Pa
         f"{HOST}/b": (),
     }
     assert [hit.url for page in pages for hit in page] == [hit.url for hit in hits]
+
+
+def test_one_line_that_comes_is_a_change_of_a_page_without_boilerplate(tmp_path: Path) -> None:
+    """Also where nothing was left out of it: an empty text is no line that went for it."""
+    made = TantivyIndex(tmp_path)
+    made.replace(Document(url(1), "Story", "A story.\nIts end.", 5.0, b"s"))
+    made.commit()
+
+    longer = Document(url(1), "Story", "News.\nA story.\nIts end.", 6.0, b"t")
+
+    assert not made.same(longer)
+    assert made.same(Document(url(1), "Story", "A story.\nIts end.\n", 6.0, b"t"))

@@ -34,14 +34,14 @@ def test_it_is_the_estimate_at_each_instant(seed: int, n: int, cut: bool) -> Non
     instants = np.linspace(4.0, 12.0, 9)
 
     seen = freshness_over_time(
-        pages, table[:, 0].astype(np.int64), table[:, 1], table[:, 2], instants
+        pages, {}, table[:, 0].astype(np.int64), table[:, 1], table[:, 2], instants
     )
 
     for place, instant in enumerate(instants):
         last = np.array([max((t for t in times if t <= instant), default=-1.0) for times in visits])
         held = last >= 0
         twin = estimate_freshness(
-            rates[held], np.full(held.sum(), np.log(2.0)), weights[held], last[held], instant
+            rates[held], np.full(held.sum(), np.log(2.0)), weights[held], instant - last[held]
         )
         if twin is None:
             assert np.isnan(seen.values[place])
@@ -56,6 +56,7 @@ def test_visits_of_pages_that_are_not_kept_fresh_do_not_count() -> None:
 
     seen = freshness_over_time(
         pages,
+        {},
         np.array([5, 10, 99]),
         np.array([9.0, 5.0, 9.0]),
         np.array([np.nan, np.nan, np.nan]),

@@ -11,6 +11,7 @@ import pytest
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.revisits import RevisitControl
 from recrawl.crawler.control.scope import Weights
+from recrawl.crawler.reports.status import freshness_of
 from recrawl.terms import FetchResponse
 from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
 from recrawl.testing.scripted import Request
@@ -80,6 +81,16 @@ def delays_days(virtual: VirtualCrawl) -> float:
     return float(np.mean(np.concatenate(found))) / DAY_S
 
 
+def freshness(virtual: VirtualCrawl) -> float:
+    """Return the share of pages that were as they are, over the second half, in truth."""
+    instants, fresh = np.linspace(EPOCH_S + 40 * DAY_S, EPOCH_S + N_DAYS * DAY_S, 2_000), []
+    for number, changes in enumerate(CHANGES):
+        at = np.array([request.at_s for request in virtual.web.asked(f"{A}/p/{number}")])
+        last = at[np.searchsorted(at, instants) - 1]
+        fresh.append(np.searchsorted(changes, instants) == np.searchsorted(changes, last))
+    return float(np.mean(fresh))
+
+
 def control_of(virtual: VirtualCrawl) -> RevisitControl:
     """Return what decides in this crawl."""
     control = virtual.crawl.believed._control
@@ -118,14 +129,25 @@ def test_what_an_honest_sitemap_announces_is_visited_soon_and_a_lying_one_loses_
 ):
     """Changes wait less than half as long where the dates are true.
 
-    The lying sitemap has every page changed at each request; its pages are visited as if it said
-    nothing, and a signal of it weighs a tenth of a true one at most.
+    Plans and estimates tell what is true in both. The lying sitemap has every page changed at each
+    request; its pages are visited as if it said nothing, and a signal of it weighs a tenth of a
+    true one at most.
     """
     honest, lying = (run_virtually(crawl(truth)) for truth in (True, False))
 
     assert delays_days(honest) < 0.5 * delays_days(lying)
     weight = [float(control_of(one)._log_odds.max()) for one in (honest, lying)]
     assert weight[1] < 0.1 * weight[0]
+    for virtual, n_announcers in ((honest, 1), (lying, 0)):
+        pages, announcers = virtual.frontier.planned_pages(), virtual.frontier.announcers()
+        plan = virtual.frontier.last_plan()
+        estimate = freshness_of(pages, announcers, EPOCH_S + N_DAYS * DAY_S)
+        assert plan is not None
+        assert estimate is not None
+        assert len(announcers) == n_announcers
+        assert np.nansum(pages.change_rates_per_s) == pytest.approx(N_PAGES / (6 * DAY_S), rel=0.25)
+        assert plan.freshness == pytest.approx(freshness(virtual), abs=0.08)
+        assert estimate.value == pytest.approx(freshness(virtual), abs=0.05)
 
 
 @pytest.mark.parametrize("truth", [True, False])

@@ -8,11 +8,12 @@ import pytest
 from recrawl.crawler.telemetry.counters import CountingSink
 from recrawl.crawler.telemetry.metrics import MetricsServer, MetricsSink
 from recrawl.errors import InputError
+from recrawl.web.listening import place_of
 
 
 def told(sink: MetricsSink) -> dict[str, float]:
     """Return the samples that a scrape gets."""
-    with MetricsServer(sink, 0) as server:
+    with MetricsServer(sink, "127.0.0.1", 0) as server:
         address = f"http://127.0.0.1:{server.port}/metrics"
         with urllib.request.urlopen(address, timeout=10.0) as answer:
             lines = answer.read().decode().splitlines()
@@ -63,11 +64,38 @@ def test_a_port_in_use_is_named() -> None:
     """In one line, before anything is crawled."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(InputError, match=f"--metrics: port {port}"):
-            MetricsServer(MetricsSink(dict), port)
+        with pytest.raises(InputError, match=f"--metrics: 127.0.0.1, port {port}"):
+            MetricsServer(MetricsSink(dict), "127.0.0.1", port)
 
 
 def test_a_number_that_is_no_port_is_refused() -> None:
     """With what would be right."""
     with pytest.raises(InputError, match="70000 is no port"):
-        MetricsServer(MetricsSink(dict), 70_000)
+        MetricsServer(MetricsSink(dict), "127.0.0.1", 70_000)
+
+
+def test_a_host_that_is_not_this_machine_is_named() -> None:
+    """An address of somebody else cannot be listened on."""
+    with pytest.raises(InputError, match=r"--metrics: 192\.0\.2\.1, port"):
+        MetricsServer(MetricsSink(dict), "192.0.2.1", 9_464)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("9464", ("127.0.0.1", 9464)),
+        ("0.0.0.0:9464", ("0.0.0.0", 9464)),
+        ("[::]:9464", ("::", 9464)),
+        ("metrics.internal:80", ("metrics.internal", 80)),
+    ],
+)
+def test_a_port_alone_is_for_this_machine_only(text: str, place: tuple[str, int]) -> None:
+    """Who wants to be reached from elsewhere says so."""
+    assert place_of(text, "--metrics", host="127.0.0.1") == place
+
+
+@pytest.mark.parametrize("text", ["", ":", "x", "x:", ":9464", "0.0.0.0:65536", "1.5", "-1", "٣"])
+def test_what_is_no_place_is_refused_with_what_would_be(text: str) -> None:
+    """One message, before anything is crawled."""
+    with pytest.raises(InputError, match=r"--metrics: .* as 9464 or 0\.0\.0\.0:9464"):
+        place_of(text, "--metrics", host="127.0.0.1")

@@ -25,7 +25,7 @@ class Ears:
     stream: TextIO | None
     log_format: str
     log_level: str
-    metrics: int | None
+    metrics: tuple[str, int] | None
 
     @contextlib.contextmanager
     def listening(
@@ -43,7 +43,7 @@ class Ears:
 
                 looked = StateGauges(state) if isinstance(state, Path) else dict[str, float]
                 measured = MetricsSink(lambda: crawl().gauges() | looked(), then=counts.then)
-                stack.enter_context(MetricsServer(measured, self.metrics))
+                stack.enter_context(MetricsServer(measured, *self.metrics))
                 counts.then = measured
             yield
 

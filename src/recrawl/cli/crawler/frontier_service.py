@@ -12,7 +12,7 @@ from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.policies import POLICIES
 from recrawl.errors import InputError
 from recrawl.quantities import parse_duration_s, parse_rate_per_s
-from recrawl.web.listening import is_loopback
+from recrawl.web.listening import is_loopback, place_of
 
 __all__ = ["frontier_service"]
 
@@ -59,7 +59,7 @@ def frontier_service(  # noqa: PLR0913 - its parameters are its options
     quiet
         Do not print the address.
     """
-    host, port = _place(listen)
+    host, port = place_of(listen, "--listen")
     if not is_loopback(host) and not open_:
         raise InputError(
             f"--listen: {listen} is open to other machines, and the interface knows no password: "
@@ -92,16 +92,6 @@ def frontier_service(  # noqa: PLR0913 - its parameters are its options
     options = ServiceOptions(state, budget_per_s, rules, replan_s, policy)
     asyncio.run(serve(options, host, port, on_start=on_start, tell=note))
     return 0
-
-
-def _place(listen: str) -> tuple[str, int]:
-    host, _, port = listen.rpartition(":")
-    host = host.removeprefix("[").removesuffix("]")
-    if not host or not (port.isascii() and port.isdigit()) or int(port) > 65_535:
-        raise InputError(
-            f"--listen: {listen!r} must be an address and a port up to 65535, as 127.0.0.1:7071"
-        )
-    return host, int(port)
 
 
 def _above_nothing(parse: Callable[..., float], text: str, name: str) -> float:

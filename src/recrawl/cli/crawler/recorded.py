@@ -346,14 +346,25 @@ def _tell(
             (
                 name,
                 f"{100 * arm.freshness:.1f} %",
-                "" if told is None else f"{100 * told:.1f} %",
-                "" if arm.promised is None else f"{100 * arm.promised:.1f} %",
+                *(
+                    "" if one is None else f"{100 * one:.1f} %"
+                    for one in (arm.estimated, arm.promised, told)
+                ),
                 *(show_duration(one) if one < float("inf") else "never" for one in arm.delays[:2]),
                 f"{arm.fetches:,}",
             )
         )
     print_table(
-        ("policy", "fresh, in truth", "backtest", "promised", "delay, median", "90 %", "requests"),
+        (
+            "policy",
+            "in truth",
+            "estimated",
+            "promised",
+            "backtest",
+            "delay, median",
+            "90 %",
+            "requests",
+        ),
         rows,
         title=f"{report['pages']:,} pages from {report['from']} on, {report['days']:.3g} days, "
         f"{show_rate(plan.budget_per_s)}; the second half is measured",

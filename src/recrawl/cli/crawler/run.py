@@ -27,7 +27,7 @@ from recrawl.crawler.wiring.fetchers import check_seeds
 from recrawl.errors import InputError, InvalidSettings
 from recrawl.quantities import parse_duration_s, parse_rate_per_s
 from recrawl.terms import Database
-from recrawl.web.listening import PORT, bind
+from recrawl.web.listening import PORT, bind, place_of
 
 __all__ = ["run"]
 
@@ -47,7 +47,7 @@ def run(  # noqa: PLR0913 - its parameters are its options
     budget: str | None = None,
     delay: str | None = None,
     starvation_weight: float | None = None,
-    metrics: int | None = None,
+    metrics: str | None = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
     """Crawl a site until stopped, and keep its index fresh within the budget.
@@ -66,7 +66,7 @@ def run(  # noqa: PLR0913 - its parameters are its options
     quiet
         Show no progress.
     log
-        Append events to this file, one a line; --log=- is standard error.
+        Append events to this file, one a line; - is standard error.
     log_format
         JSON objects for programs, or text for people.
     log_level
@@ -84,7 +84,8 @@ def run(  # noqa: PLR0913 - its parameters are its options
     starvation_weight
         Instead of the configuration's.
     metrics
-        Answer Prometheus on this port of 127.0.0.1.
+        Answer Prometheus on this [HOST:]PORT; without a host on 127.0.0.1, which only this machine
+        reaches. There is no password.
     json_
         Print one JSON object at the end and nothing else.
     """
@@ -99,6 +100,7 @@ def run(  # noqa: PLR0913 - its parameters are its options
         check_seeds(settings)
     except InvalidSettings as error:
         raise InvalidSettings(f"{config}: {error}") from error
+    scraped = None if metrics is None else place_of(metrics, "--metrics", host="127.0.0.1")
     limit_s = None if for_ is None else parse_duration_s(for_, name="--for")
     if limit_s is not None and limit_s <= 0:
         raise InputError(f"--for: {for_!r} must be longer than nothing")
@@ -122,7 +124,7 @@ def run(  # noqa: PLR0913 - its parameters are its options
                 limit_s=limit_s,
                 once=once,
                 quiet=quiet or json_,
-                ears=Ears(stream, log_format, log_level, metrics),
+                ears=Ears(stream, log_format, log_level, scraped),
                 watch=ConfigWatch(config, load) if config_reload else None,
             )
         )

@@ -100,6 +100,7 @@ class Played:
     missed, imagined : visits that took a changed page for unchanged, and the reverse
     promised : freshness that the plans promised of the addresses known, on average; None: they
         promise none
+    estimated : freshness that the crawl estimated of the addresses known, on average at its plans
     course : instants, and freshness about each
     requests : as the server counted them, by kind; empty where there was no server
     idle_s : longest time between two requests, as the server saw it, in the web's time
@@ -115,6 +116,7 @@ class Played:
     missed: int
     imagined: int
     promised: float | None
+    estimated: float | None
     course: list[list[float]]
     requests: dict[str, int]
     idle_s: float = 0.0
@@ -125,28 +127,33 @@ class Promises(EventSink):
 
     def __init__(self, then: EventSink) -> None:
         self._at_s: list[float] = []
-        self._heard: list[float] = []
+        self._heard: list[tuple[float, float]] = []
         self._then = then
 
     @override
     def emit(self, event: str, fields: Mapping[str, object]) -> None:
         if event == "plan":
-            at_s, pages, waiting, freshness = (
-                float(str(fields[name])) for name in ("at_s", "pages", "waiting", "freshness")
+            at_s, pages, waiting, freshness, estimate = (
+                float(str(fields[name]))
+                for name in ("at_s", "pages", "waiting", "freshness", "estimate")
             )
             # A plan speaks of the pages that it has: those not yet visited are stale.
+            share = pages / max(pages + waiting, 1.0)
             self._at_s.append(at_s)
-            self._heard.append(freshness * pages / max(pages + waiting, 1.0))
+            self._heard.append((freshness * share, estimate * share))
         self._then.emit(event, fields)
 
-    def over(self, start_s: float, end_s: float) -> float | None:
-        """Return what was promised from one instant to another; None: nothing was.
+    def over(self, start_s: float, end_s: float) -> tuple[float, float] | tuple[None, None]:
+        """Return what was promised and estimated from one instant to another; None: nothing was.
 
         Each plan counts for as long as it was in force: a slow machine makes few of them.
         """
         bounds = np.clip([*self._at_s, end_s], start_s, end_s)
         in_force_s = np.diff(bounds)
-        return float(np.average(self._heard, weights=in_force_s)) if in_force_s.any() else None
+        if not in_force_s.any():
+            return None, None
+        promised, estimated = np.average(self._heard, axis=0, weights=in_force_s).tolist()
+        return promised, estimated
 
 
 def _judge(
@@ -158,6 +165,7 @@ def _judge(
 ) -> Played:
     measured = truth.over(stage.start_s, stage.end_s)
     delays = truth.delays(stage.start_s, stage.end_s)
+    promised, estimated = promises.over(stage.start_s, stage.end_s)
     return Played(
         freshness=measured.freshness,
         weighted_freshness=measured.weighted,
@@ -168,7 +176,8 @@ def _judge(
         n_overtaken=delays.n_overtaken,
         missed=truth.missed,
         imagined=truth.imagined,
-        promised=promises.over(stage.start_s, stage.end_s),
+        promised=promised,
+        estimated=estimated,
         course=truth.course(stage.epoch_s, stage.end_s, _POINTS).tolist(),
         requests=dict(served.get("requests", {})),
         idle_s=float(served.get("idle_s", 0.0)),

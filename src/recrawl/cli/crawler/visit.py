@@ -29,7 +29,7 @@ _LOOK_S: Final = 0.25
 
 def visit(
     *urls: str,
-    from_: Annotated[Path | None, Parameter(name="--from", allow_leading_hyphen=True)] = None,
+    from_: Annotated[Path | None, Parameter(name="--from")] = None,
     wait: Annotated[bool, Parameter(negative="")] = False,
     timeout: str = "5m",
     config: Path | None = None,

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from recrawl.cli.output import note, progress_console
+from recrawl.crawler.control.announced import unannounced
 from recrawl.crawler.control.estimate import FreshnessEstimate, estimate_freshness
 from recrawl.crawler.reports.progress import first_pass_of, why_idle
 from recrawl.crawler.runtime.crawl import Crawl
@@ -37,7 +38,8 @@ def look_at(crawl: Crawl, now_s: float) -> tuple[Mapping[PageState, int], Freshn
     doubt = np.nan_to_num(
         np.log(pages.change_rate_factors), nan=1.0 / np.sqrt(crawl.rules.prior_shape)
     )
-    estimate = estimate_freshness(rates, doubt, pages.weights, pages.last_visit_s, now_s)
+    told = unannounced(pages, crawl.world.frontier.announcers(), pages.last_visit_s, now_s)
+    estimate = estimate_freshness(rates, doubt, pages.weights, *told)
     return counts, estimate
 
 

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 
 from recrawl.crawler.control.births import NewPages
 from recrawl.crawler.control.evidence import PlannedPages
-from recrawl.terms import Birth, Kind
+from recrawl.terms import Announcer, Birth, Kind
 
-__all__ = ["UNPROVED", "announced_changes"]
+__all__ = ["UNPROVED", "announced_changes", "heard_until", "unannounced"]
 
 UNPROVED: Final = NewPages(0.0)
 """Of a host whose listings have dates of which it is not known yet whether they are true."""
@@ -75,3 +75,65 @@ def announced_changes(
             share = total / max(listings[host], 1)
             found[host] = NewPages(share, shared=1.0, lead_s=max(lead_s, 1.0))
     return found
+
+
+def heard_until(pages: PlannedPages, births: Iterable[Birth]) -> NDArray[np.float64]:
+    """Return until when it is known what the listings of each page's host announce; nan: none do.
+
+    Parameters
+    ----------
+    pages : that are kept fresh
+    births : what was read, among it the listings, of which a host may have several: on average
+
+    Notes
+    -----
+    O(n log n).
+    """
+    hosts, place = np.unique(pages.host_ids, return_inverse=True)
+    number = {host: row for row, host in enumerate(hosts.tolist())}
+    read = [
+        (number[one.host_id], one.last_visit_s)
+        for one in births
+        if one.kind is not Kind.PAGE and one.last_visit_s is not None and one.host_id in number
+    ]
+    table = np.array(read, np.float64).reshape(len(read), 2)
+    of_host = table[:, 0].astype(np.int64)
+    with np.errstate(invalid="ignore"):
+        mean_s = np.bincount(of_host, table[:, 1], hosts.size) / np.bincount(
+            of_host, minlength=hosts.size
+        )
+    return np.asarray(mean_s[place])
+
+
+def unannounced(
+    pages: PlannedPages,
+    announcers: Mapping[int, Announcer],
+    last_visits_s: NDArray[np.float64],
+    now_s: float,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return how old copies count as, and the chance that what is announced of each is not true.
+
+    Parameters
+    ----------
+    pages : that are kept fresh
+    announcers : by the id of a host
+    last_visits_s : shape (n,), of the copies; nan: there was none
+    now_s : the instant
+
+    Notes
+    -----
+    Of a page that is listed, a share of the changes would have been announced, up to the instant
+    until which that was heard: only the others, and those since, can be there unseen. O(n).
+    """
+    hosts, place = np.unique(pages.host_ids, return_inverse=True)
+    none = Announcer(0.0, 0.0, -np.inf)
+    told = [announcers.get(host, none) for host in hosts.tolist()]
+    table = np.array([(one.recall, one.precision, one.heard_s) for one in told], np.float64)
+    recalls, precisions, heard_s = table.reshape(len(told), 3)[place].T
+    ages_s = now_s - last_visits_s
+    recalls = np.where(np.isfinite(pages.lastmod_s), recalls, 0.0)
+    ages_s = (1.0 - recalls) * ages_s + recalls * np.clip(now_s - heard_s, 0.0, ages_s)
+    waits = (pages.lastmod_s > last_visits_s) & (pages.lastmod_s <= now_s)
+    # What stands for an older copy than this one was not announced of that.
+    waits &= last_visits_s == pages.last_visit_s
+    return ages_s, np.where(waits, 1.0 - precisions, 1.0)

@@ -1,7 +1,7 @@
 """What is believed of the pages of a running crawl, from its visits alone."""
 
 from collections.abc import Mapping
-from math import expm1
+from math import isfinite
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 from recrawl.crawler.control.births import NewPages
 from recrawl.crawler.control.change_times import ChangeTimes
 from recrawl.crawler.control.doubts import group_of
-from recrawl.crawler.control.evidence import Evidence
+from recrawl.crawler.control.evidence import Evidence, PlannedPages
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.scope import Weights
 from recrawl.crawler.control.signal_sources import SignalSources
 from recrawl.crawler.control.urls import host_of
+from recrawl.learning.last_change import split_visits
+from recrawl.terms import Announcer
 
 if TYPE_CHECKING:
     from recrawl.crawler.control.revisits import RevisitControl
@@ -26,6 +28,9 @@ _PROVEN_PAGES: Final = 10  # of a kind of address, visited so often without a ch
 _PROVEN_VISITS: Final = 3
 _PROMISED_PAGES: Final = 3  # as many where their servers say that they hold for good
 _PROMISED_VISITS: Final = 2
+_MOMENT_S: Final = 1.0  # servers tell whole seconds
+_NEWS: Final = 0.1
+_LEAST_TRUE: Final = 0.5  # share of announcements, below which their absence says nothing either
 _LASTING: Final = "!"  # before a kind of address: no address begins so
 _OCTAVES: Final = (-11, 13)  # of a prior of once in two weeks: from once in 80 years to 5 minutes
 
@@ -60,8 +65,10 @@ class Believed:
         self._signals = SignalSources()
         self._change_times = ChangeTimes()
         self._half_lives = half_lives
-        self._trust: dict[int, float] = {}
+        self._trust: dict[int, float] = {}  # share of a host's announcements that are true
+        self._recalls: dict[int, float] = {}  # share of its changes that are announced
         self._visits = np.zeros((2, 0), np.int64)  # of each row: intervals told, changes in them
+        self._quiet_s = np.zeros(0)  # of each row: until when it was learned that nothing was told
         self._promised = np.zeros(0, np.bool_)  # of each row: its server says it holds for good
         self._names: tuple[dict[str, int], dict[str, int]] = ({}, {})
 
@@ -88,7 +95,6 @@ class Believed:
         hosts = self.groups[0, rows[evidence.page]]
         told = (evidence.intervals_s, evidence.changed, evidence.ages_s)
         self._change_times.observe(rows, evidence.page, hosts, *told)
-        control.recall(rows, *self._change_times.split(rows[evidence.page], hosts, *told))
         judged = self._signals.observe(
             rows,
             evidence.page,
@@ -98,10 +104,92 @@ class Believed:
             evidence.changed,
         )
         for host, found in judged:
-            self._trust[host] = -expm1(-found.log_odds)
-            of_host = np.flatnonzero(self.groups[0] == host)
-            control.rely_on(of_host, found.log_odds, 1.0 - found.recall)
+            self._trust[host] = found.precision
+            self._recalls[host] = found.recall
+        listed = np.isfinite(evidence.signalled)  # what is in no list is not announced
+        recalls, precisions = self._worth_of(hosts)
+        split = split_visits(
+            rows[evidence.page],
+            evidence.intervals_s,
+            evidence.changed,
+            self._change_times.dated(hosts, evidence.ages_s),
+            moment=_MOMENT_S,
+            announced=evidence.signalled > 0.0,
+            recall=np.where(listed, recalls, 0.0),
+            precision=precisions,
+        )
+        control.recall(rows, *split)
+        self._quiet_s[rows] = -np.inf
         return control.beliefs.rates(rows)
+
+    def hear(self, pages: PlannedPages, heard_s: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Take in which changes were announced since the visits of pages, and that others were not.
+
+        Where changes are announced, pages that did not change are not visited: that nothing was
+        heard of them is all there is to learn from.
+
+        Parameters
+        ----------
+        pages : that are kept fresh
+        heard_s : shape (n,), until when announcements are known; nan: there are none
+
+        Returns
+        -------
+        heard_s : shape (n,), nan also where announcements of the page are not to be relied on
+        """
+        control, rows = self.control_of(pages.page_ids)
+        hosts = self.groups[0, rows]
+        trust = self._of_hosts(self._trust, hosts)
+        control.rely_on(rows, -np.log1p(-trust), 1.0 - self._of_hosts(self._recalls, hosts))
+        is_told = pages.lastmod_s > pages.last_visit_s
+        control.set_signals(rows, is_told.astype(np.float64))
+        recalls = np.where(np.isfinite(pages.lastmod_s), self._worth_of(hosts)[0], 0.0)
+        since_s = np.maximum(self._quiet_s[rows], pages.last_visit_s)
+        with np.errstate(invalid="ignore"):
+            silent_s = heard_s - since_s
+            # Not at each plan anew: what adds a tenth to what is known is soon enough.
+            new = (recalls > 0.0) & (silent_s > _NEWS * (heard_s - pages.last_visit_s))
+            new &= ~is_told & (silent_s > _MOMENT_S)
+        found = np.flatnonzero(new)
+        nothing = np.zeros(found.size, np.bool_)
+        for_s = silent_s[found]
+        control.beliefs.observe(rows[found], recalls[found] * for_s, nothing, for_s)
+        self._quiet_s[rows[found]] = heard_s[found]
+        return np.where(recalls > 0.0, heard_s, np.nan)
+
+    def announcers(self, pages: PlannedPages, heard_s: NDArray[np.float64]) -> dict[int, Announcer]:
+        """Return what the announcements of hosts have proved to be worth, by the host's id.
+
+        Parameters
+        ----------
+        pages, heard_s : as for :meth:`hear`
+        """
+        _, rows = self.control_of(pages.page_ids)
+        hosts, first = np.unique(pages.host_ids, return_index=True)
+        numbers, until_s = self.groups[0, rows[first]].tolist(), heard_s[first].tolist()
+        return {
+            host: Announcer(self._recalls[number], self._trust[number], heard)
+            for host, number, heard in zip(hosts.tolist(), numbers, until_s, strict=True)
+            if self._trust.get(number, 0.0) >= _LEAST_TRUE and isfinite(heard)
+        }
+
+    def _worth_of(
+        self, hosts: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return recall and precision where announcements are mostly true; else 0."""
+        precisions = self._of_hosts(self._trust, hosts)
+        is_true = precisions >= _LEAST_TRUE
+        recalls = np.where(is_true, self._of_hosts(self._recalls, hosts), 0.0)
+        return recalls, np.where(is_true, precisions, 0.0)
+
+    def _of_hosts(
+        self, known: Mapping[int, float], hosts: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return what is known of each host, 0 where nothing is."""
+        table = np.zeros(len(self._names[0]) + 1)
+        for host, value in known.items():
+            table[host] = value
+        return np.asarray(table[hosts])
 
     def trust_in_dates(self, page_ids: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return how far what announces changes of these pages is to be trusted, in [0, 1].
@@ -163,4 +251,5 @@ class Believed:
         self.groups = np.concatenate([self.groups, fresh], axis=1)
         self._visits = np.concatenate([self._visits, fresh], axis=1)
         self._promised = np.append(self._promised, np.zeros(fresh.shape[1], np.bool_))
+        self._quiet_s = np.append(self._quiet_s, np.full(fresh.shape[1], -np.inf))
         return self._control, np.array(rows, np.int64)

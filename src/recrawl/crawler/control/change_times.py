@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.crawler.control.new_visits import NewVisits
-from recrawl.learning.last_change import judge_truthfulness, split_visits
+from recrawl.learning.last_change import judge_truthfulness
 
 __all__ = ["ChangeTimes"]
 
@@ -14,7 +14,6 @@ Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 _KEPT = 1_000  # visits of each kind by which a host is judged
-_MOMENT_S = 1.0  # servers tell whole seconds
 
 
 class ChangeTimes:
@@ -60,11 +59,11 @@ class ChangeTimes:
             else:
                 self.truthful.discard(host)
 
-    def split(
-        self, page: Integers, hosts: Integers, elapsed: Vector, changed: Flags, ages: Vector
-    ) -> tuple[Integers, Vector, Flags, Vector]:
-        """Return visits as :func:`split_visits` does, where their host tells the truth."""
-        believed = np.isin(hosts, list(self.truthful))
-        return split_visits(
-            page, elapsed, changed, np.where(believed, ages, np.nan), moment=_MOMENT_S
-        )
+    def dated(self, hosts: Integers, ages: Vector) -> Vector:
+        """Return ages, nan where the host of a visit does not tell the truth.
+
+        Parameters
+        ----------
+        hosts, ages : shape (v,), as for :meth:`observe`
+        """
+        return np.where(np.isin(hosts, list(self.truthful)), ages, np.nan)

@@ -81,6 +81,10 @@ class ByWorth(_Planned, RevisitPolicy):
     def replan(self, question: Replan) -> Schedule:
         """Decide by the worth of each visit, as the replay of histories does."""
         pages, now_s = question.pages, question.now_s
+        heard_s = (
+            question.heard_s if question.heard_s.size else np.full(len(pages.page_ids), np.nan)
+        )
+        heard_s = self._believed.hear(pages, heard_s)
         control, rows = self._believed.control_of(pages.page_ids)
         weights = np.ones(len(control))
         weights[rows] = pages.weights if np.any(pages.weights > 0) else 1.0
@@ -91,7 +95,6 @@ class ByWorth(_Planned, RevisitPolicy):
         last_visits = np.minimum(pages.last_visit_s, now_s)
         control.budget, control.last[rows] = _LEAD * question.budget_per_s, last_visits
         control.groups = list(self._believed.groups)
-        control.set_signals(rows, (pages.lastmod_s > pages.last_visit_s).astype(np.float64))
         decision = control.decide(
             now_s,
             question.span_s,
@@ -105,8 +108,8 @@ class ByWorth(_Planned, RevisitPolicy):
         brought = crawl_rates * min(
             1.0, question.budget_per_s / max(float(crawl_rates.sum()), 1e-300)
         )
-        fresh = control.beliefs.freshness(rows, brought)
-        more = control.beliefs.freshness(rows, (1.0 + _MORE) * brought)
+        fresh = control.kept_fresh(rows, brought, now_s - heard_s)
+        more = control.kept_fresh(rows, (1.0 + _MORE) * brought, now_s - heard_s)
         gained = float(wanted @ (more - fresh))
         return Schedule(
             crawl_rates,

@@ -74,6 +74,8 @@ class Replan:
     span_s : what falls due within it is what the budget pays
     least_price : worth of a visit, in weight times seconds, below which none is to be made
     prior_rate_per_s : change rate of a page of which nothing is known
+    heard_s : shape (n,), until when it is known what announces changes of each page; nan: nothing
+        does; empty: of none
     """
 
     pages: PlannedPages
@@ -84,6 +86,7 @@ class Replan:
     span_s: float = 0.0
     least_price: float = 0.0
     prior_rate_per_s: float = 1.0 / (14 * 86_400.0)
+    heard_s: Vector = field(default_factory=lambda: np.zeros(0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

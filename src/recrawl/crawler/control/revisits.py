@@ -33,6 +33,7 @@ _SAMPLE: Final = 6_000  # pages that the price is found from, where there are mo
 _STEPS: Final = 24
 _MANY: Final = 50
 _LEAST_SILENT: Final = 0.05
+_NEVER: Final = 1e-200  # visits, 1/time, that are none
 _LEAP: Final = 0.7  # of the price's logarithm, from one look to the next at most
 _HALVINGS: Final = 7
 _FAR: Final = 30.0  # nats between a price and the usual one: further off nothing changes
@@ -178,16 +179,17 @@ class RevisitControl:
         self.beliefs.forget_all(rows)
         self.beliefs.observe(page, elapsed, changed, lapse)
 
-    def rely_on(self, page: Integers, log_odds: float, silent: float) -> None:
+    def rely_on(self, page: Integers, log_odds: Vector, silent: Vector) -> None:
         """Weigh signals of these pages by what their source has proved to be worth.
 
         Parameters
         ----------
         page : rows
-        log_odds : what one signal takes from the logarithm of the chance of being fresh, >= 0
-        silent : share of changes that are not signalled, in (0, 1]
+        log_odds : shape (page,), what one signal takes from the logarithm of the chance of being
+            fresh, >= 0
+        silent : shape (page,), share of changes that are not signalled, in (0, 1]
         """
-        self._log_odds[page], self._silent[page] = log_odds, max(silent, _LEAST_SILENT)
+        self._log_odds[page], self._silent[page] = log_odds, np.maximum(silent, _LEAST_SILENT)
 
     def fade(self, page: Integers, half_lives: Vector) -> None:
         """Say that what is new on these pages loses half of its worth in so much time.
@@ -381,6 +383,35 @@ class RevisitControl:
         self.price[0] *= np.exp(0.5 * (low + high))
         self._fill(rows, self.price[0] * dearer)
         return np.asarray(self.last[rows] + self.intervals[rows] - ahead)
+
+    def kept_fresh(self, rows: Integers, crawl_rates: Vector, unheard: Vector) -> Vector:
+        r"""How fresh even visits keep pages, by what is believed now, if what is announced is too.
+
+        Parameters
+        ----------
+        rows : pages
+        crawl_rates : shape (rows,), visits that nothing announces, 1/time, >= 0
+        unheard : shape (rows,), time for which it is not known what is announced; nan: nothing is
+
+        Notes
+        -----
+        Visits every T, changes at rate :math:`\Delta` of which a share s is silent, and what is
+        announced known but for the last c: a copy of age a is fresh with chance
+        :math:`e^{-s\Delta a - (1 - s) \Delta \min(a, c)}`, which is averaged over a in [0, T],
+        and over what the rate may be. n announcements that wait, each worth k, leave
+        :math:`e^{-nk}`. Seen at many plans, what waits or is not heard of is what it is on average.
+        """
+        told = np.isfinite(unheard)
+        silent = np.where(told, self._silent[rows], 1.0)
+        every = 1.0 / np.maximum(crawl_rates, _NEVER)
+        until = np.clip(np.where(told, unheard, every), 1e-9 * every, every)
+        fresh = self.beliefs.freshness
+        missed = (1.0 - silent) * self.beliefs.rates(rows)[0] * until
+        later = every * fresh(rows, 1.0 / (silent * every))
+        later -= until * fresh(rows, 1.0 / (silent * until))
+        kept = (until * fresh(rows, 1.0 / until) + np.exp(-missed) * later) / every
+        waits = np.where(told, self._signals[rows] * self._log_odds[rows], 0.0)
+        return np.asarray(kept * np.exp(-waits))
 
     def _fill(self, rows: Integers, prices: Vector | float) -> Vector:
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -35,6 +35,7 @@ from recrawl.crawler.frontier.memory_worths import KnownPage, MemoryWorths
 from recrawl.crawler.frontier.share import best_ahead, interleave, most_worth, split
 from recrawl.crawler.ports import LATEST_VISITS, AdmissionLimits, Frontier
 from recrawl.terms import (
+    Announcer,
     Difference,
     Discovery,
     HostRecord,
@@ -113,6 +114,7 @@ class MemoryFrontier(Frontier):
         self._plans: list[PlanRecord] = []
         self._token = 0
         self._facts: dict[str, float] = {}
+        self._announcers: dict[int, Announcer] = {}
         self._asked: dict[int, _Asked] = {}
         self._refused: Counter[tuple[str, str]] = Counter()
         self._worths = MemoryWorths(self._known_pages, self._weigh)
@@ -746,6 +748,14 @@ class MemoryFrontier(Frontier):
             importance_parts=page.importance_parts,
             recent=tuple(reversed(page.visits[-recent:])),
         )
+
+    @override
+    def save_announcers(self, announcers: Mapping[int, Announcer]) -> None:
+        self._announcers.update(announcers)
+
+    @override
+    def announcers(self) -> dict[int, Announcer]:
+        return dict(self._announcers)
 
     @override
     def save_facts(self, facts: Mapping[str, float]) -> None:

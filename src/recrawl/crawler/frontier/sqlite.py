@@ -9,7 +9,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,7 @@ from recrawl.crawler.frontier.store import DATABASE, StateLock, open_state, tran
 from recrawl.crawler.frontier.worths import SqliteWorths
 from recrawl.crawler.ports import LATEST_VISITS, AdmissionLimits, Frontier
 from recrawl.terms import (
+    Announcer,
     Difference,
     Discovery,
     HostRecord,
@@ -777,6 +778,18 @@ class SqliteFrontier(Frontier):
                 }
             ),
         )
+
+    @override
+    def save_announcers(self, announcers: Mapping[int, Announcer]) -> None:
+        with self._writing():
+            for host_id, told in announcers.items():
+                self._run("save_announcer", host_id=host_id, **asdict(told))
+
+    @override
+    def announcers(self) -> dict[int, Announcer]:
+        with translated(self._path):
+            rows = self._db.execute(self._q["announcers"]).fetchall()
+        return {row[0]: Announcer(*row[1:]) for row in rows}
 
     @override
     def save_facts(self, facts: Mapping[str, float]) -> None:

@@ -112,9 +112,11 @@ class Boilerplate:
         before, after = Counter(f"{held[0]}\n{held[1]}".split("\n")), Counter(text.split("\n"))
         gone, come = before - after, after - before
         out = set(held[1].split("\n"))
+        # An empty line says nothing: it is no line that went.
+        del gone[""], come[""]
         lost = {line for line in gone if line in out or self._repeated(url, [line])}
-        new = [line for line in come if line and not self._repeated(url, [line])]
-        is_same = all(line in lost or not line for line in gone) and len(new) <= len(lost)
+        new = [line for line in come if not self._repeated(url, [line])]
+        is_same = lost.issuperset(gone) and len(new) <= len(lost)
         if is_same and new:
             self.count(url, new)
         return is_same

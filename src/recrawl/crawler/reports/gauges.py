@@ -49,7 +49,7 @@ class StateGauges:
         frontier = open_frontier(self._state, read_only=True)
         try:
             now_s = instant_of(frontier.facts())
-            estimate = freshness_of(frontier.planned_pages(), now_s)
+            estimate = freshness_of(frontier.planned_pages(), frontier.announcers(), now_s)
             counts, late_s = frontier.n_pages_by_state(), now_s - 3600.0
             overdue = frontier.n_due(late_s)
         finally:

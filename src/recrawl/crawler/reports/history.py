@@ -1,13 +1,16 @@
 """The freshness of an index over time, reconstructed from visits and change rates."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from recrawl.crawler.control.announced import unannounced
 from recrawl.crawler.control.estimate import estimate_freshness
 from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.crawler.reports.status import believed_rates
+from recrawl.terms import Announcer
 
 __all__ = ["FreshnessOverTime", "freshness_over_time"]
 
@@ -26,6 +29,7 @@ class FreshnessOverTime:
 
 def freshness_over_time(
     pages: PlannedPages,
+    announcers: Mapping[int, Announcer],
     visit_pages: NDArray[np.int64],
     visited_at_s: Vector,
     interval_s: Vector,
@@ -36,6 +40,7 @@ def freshness_over_time(
     Parameters
     ----------
     pages : that are kept fresh
+    announcers : hosts that announce changes, by id
     visit_pages, visited_at_s, interval_s : visits that told something, by page and then by time,
         with the time since the one before (nan: none); visits before the first are not needed
     instants_s : when, ascending
@@ -70,8 +75,9 @@ def freshness_over_time(
             place[ahead] += 1
         last = np.where(place > first, times[place - 1] if len(row) else 0.0, before)
         held = np.isfinite(last) & (last <= instant)
+        ages_s, kept = unannounced(pages, announcers, last, float(instant))
         estimate = estimate_freshness(
-            rates[held], doubts[held], pages.weights[held], last[held], float(instant)
+            rates[held], doubts[held], pages.weights[held], ages_s[held], kept[held]
         )
         told.append(
             (estimate.value, estimate.low, estimate.high) if estimate else (np.nan, np.nan, np.nan)

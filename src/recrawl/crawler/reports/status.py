@@ -6,12 +6,14 @@ from typing import Any, Final
 
 import numpy as np
 
+from recrawl.crawler.control.announced import unannounced
 from recrawl.crawler.control.estimate import FreshnessEstimate, estimate_freshness
 from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.crawler.control.intake import LOW_YIELD, REFUSALS
 from recrawl.crawler.ports import Frontier
 from recrawl.crawler.reports.progress import fetch_price, first_pass_of, price_words, why_idle
 from recrawl.quantities import show_duration, show_rate
+from recrawl.terms import Announcer
 
 __all__ = [
     "MEASURE_WORDS",
@@ -53,12 +55,15 @@ def believed_rates(pages: PlannedPages) -> tuple[np.ndarray, np.ndarray]:
     return rates, doubts
 
 
-def freshness_of(pages: PlannedPages, now_s: float) -> FreshnessEstimate | None:
+def freshness_of(
+    pages: PlannedPages, announcers: Mapping[int, Announcer], now_s: float
+) -> FreshnessEstimate | None:
     """Return the estimated freshness of the index at an instant, with its interval."""
     if not len(pages.page_ids):
         return None
     rates, doubts = believed_rates(pages)
-    return estimate_freshness(rates, doubts, pages.weights, pages.last_visit_s, now_s)
+    told = unannounced(pages, announcers, pages.last_visit_s, now_s)
+    return estimate_freshness(rates, doubts, pages.weights, *told)
 
 
 def status_report(
@@ -80,7 +85,7 @@ def status_report(
     recent = frontier.n_visits_by_outcome(since_s=now_s - 3600.0)
     asked = sum(n for outcome, n in fetches.items() if outcome != "disallowed")
     pages = frontier.planned_pages() if pages is None else pages
-    estimate = freshness_of(pages, now_s)
+    estimate = freshness_of(pages, frontier.announcers(), now_s)
     price = fetch_price(plan, facts)
     not_modified = fetches.get("not-modified", 0)
     counts, hosts = frontier.n_pages_by_state(), frontier.hosts()

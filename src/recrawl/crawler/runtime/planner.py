@@ -4,7 +4,7 @@ It runs beside the crawl, on a thread of its own; reading and writing the fronti
 frontier's thread in between.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from math import inf
 from typing import Final
@@ -12,12 +12,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.crawler.control.announced import UNPROVED, announced_changes
+from recrawl.crawler.control.announced import UNPROVED, announced_changes, heard_until, unannounced
 from recrawl.crawler.control.believed import Believed
 from recrawl.crawler.control.births import lasting_share, learn_births
 from recrawl.crawler.control.capacity import Capacity
 from recrawl.crawler.control.dispatch import Dispatcher
 from recrawl.crawler.control.due_times import DueTimes
+from recrawl.crawler.control.estimate import FreshnessEstimate, estimate_freshness
 from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.crawler.control.revisit_policy import Replan
 from recrawl.crawler.control.timetables import learn_timetable
@@ -25,7 +26,7 @@ from recrawl.crawler.ports import Offload
 from recrawl.crawler.runtime.importance import ImportanceKeeper
 from recrawl.crawler.runtime.parts import Rules, World
 from recrawl.errors import NotConverged
-from recrawl.terms import Birth, HostRecord, PageDetails, PageState, PlanRecord
+from recrawl.terms import Announcer, Birth, HostRecord, PageDetails, PageState, PlanRecord
 
 __all__ = ["Planner"]
 
@@ -49,6 +50,8 @@ class SolvedPlan:
     crawl_rates_per_s: NDArray[np.float64]
     due_s: NDArray[np.float64]
     why: str
+    announcers: Mapping[int, Announcer]
+    estimate: FreshnessEstimate | None
 
 
 class Planner:
@@ -118,7 +121,7 @@ class Planner:
         await self._on_plan(self._learn_births, *told, pages)
         if not len(pages.page_ids):
             return None
-        solved = await self._on_plan(self._solve, pages, backlog, world.clock.now_s())
+        solved = await self._on_plan(self._solve, pages, backlog, told[0], world.clock.now_s())
         if solved is None:  # a policy that knows no plan: due times stay as its visits set them
             return None
         await self._move_due(solved)
@@ -134,6 +137,7 @@ class Planner:
                 "at_s": world.clock.now_s(),
                 "pages": solved.record.n_pages,
                 "freshness": solved.record.freshness,
+                "estimate": solved.estimate.value if solved.estimate else 0.0,
                 "waiting": backlog,
             },
         )
@@ -186,7 +190,9 @@ class Planner:
         self._copies = np.array(frontier.copies(_MOST_COPIES), np.int64)
         return _without(pages, list(self._timetables.page_ids.values())), backlog
 
-    def _solve(self, pages: PlannedPages, backlog: int, now_s: float) -> SolvedPlan | None:
+    def _solve(
+        self, pages: PlannedPages, backlog: int, births: list[Birth], now_s: float
+    ) -> SolvedPlan | None:
         budget = min(self._dispatcher.budget.rate_per_s, self._capacity.per_s)
         # What the timetables take is not for the plan to give; settings see that enough is left.
         budget = max(budget - self._timetables.rate_per_s, 0.1 * budget)
@@ -199,6 +205,7 @@ class Planner:
             1.0 / delay if (delay := delays_s.get(host)) else np.inf for host in host_ids.tolist()
         ]
         least_price = self._least_price(pages)
+        heard_s = heard_until(pages, births)
         schedule = self._due_times.policy.replan(
             Replan(
                 replace(pages, weights=self._weights(pages)),
@@ -209,6 +216,7 @@ class Planner:
                 span_s=max(span_s, 0.25 * n / budget),
                 least_price=least_price,
                 prior_rate_per_s=self._rules.prior_rate_per_s,
+                heard_s=heard_s,
             )
         )
         if schedule is None:
@@ -223,21 +231,24 @@ class Planner:
             n_never_visited=schedule.n_never_visited,
             measure=self._due_times.policy.name,
         )
-        rates = pages.change_rates_per_s
+        known = ~np.isnan(pages.change_rates_per_s)
+        rates = np.where(known, pages.change_rates_per_s, self._rules.prior_rate_per_s)
+        errors = np.log(pages.change_rate_factors, where=known, out=np.zeros(n))
+        errors[~known] = 1.0 / np.sqrt(self._rules.prior_shape)
+        announcers = self._believed.announcers(pages, heard_s)
+        told = unannounced(pages, announcers, pages.last_visit_s, now_s)
         rates_moved = schedule.crawl_rates[moved]
         return SolvedPlan(
             record,
             least_price,
             schedule.worth,
-            lasting_share(
-                pages.weights,
-                np.where(np.isnan(rates), self._rules.prior_rate_per_s, rates),
-                schedule.crawl_rates,
-            ),
+            lasting_share(pages.weights, rates, schedule.crawl_rates),
             pages.page_ids[moved],
             rates_moved,
             schedule.due[moved],
             schedule.why,
+            announcers,
+            estimate_freshness(rates, errors, pages.weights, *told),
         )
 
     def _for_revisits(self, budget: float, backlog: int, n: int, span_s: float) -> float:
@@ -308,6 +319,8 @@ class Planner:
     def _put_in_force(self, solved: SolvedPlan) -> list[HostRecord]:
         frontier = self._world.frontier
         frontier.save_plan(solved.record)
+        if solved.announcers:
+            frontier.save_announcers(solved.announcers)
         capacity, budget = self._capacity, self._dispatcher.budget.rate_per_s
         by_robots = capacity.by_robots_per_s < min(budget, capacity.by_indexer_per_s)
         by_indexer = not by_robots and capacity.by_indexer_per_s < budget

@@ -17,7 +17,9 @@ from recrawl.terms import Database
 
 __all__ = ["checked_contact", "checked_name", "checked_seeds", "checked_state", "made_whole"]
 
-_NOBODY: Final = re.compile(r"[@/.]example\.(org|com|net)\.?(?:[:/?#]|$)", re.IGNORECASE)
+_NOBODY: Final = re.compile(
+    r"[@/.](?:example\.(?:org|com|net)|your\.domain)\.?(?:[:/?#]|$)", re.IGNORECASE
+)
 _AGENT_LETTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-")
 _ABOVE_NOTHING: Final = (
     "budget_per_s", "burst_s", "first_backoff_s", "longest_backoff_s", "timeout_s",
@@ -191,8 +193,8 @@ def checked_contact(text: str) -> str:
     )
     if usable and _NOBODY.search(text):
         raise InvalidSettings(
-            f"contact: {text!r} reaches nobody: example.org, example.com and example.net are kept "
-            "free for examples; write a mail address or a page of your own"
+            f"contact: {text!r} reaches nobody: your.domain and example.org, .com and .net stand "
+            "for names of yours; write a mail address or a page of your own"
         )
     if not usable or text in ("mailto:", "https://", "http://"):
         said = repr(text) if text else "nothing"

@@ -103,21 +103,22 @@ class MetricsSink(EventSink):
 
 
 class MetricsServer:
-    """Answers Prometheus on a port of this machine while its block runs.
+    """Answers Prometheus on a port while its block runs.
 
     Parameters
     ----------
     sink : whose numbers
+    host : which address of this machine; 127.0.0.1 is reached from it alone
     port : 1 to 65535; 0 for any that is free, see ``port`` then
     """
 
-    def __init__(self, sink: MetricsSink, port: int) -> None:
+    def __init__(self, sink: MetricsSink, host: str, port: int) -> None:
         if not 0 <= port <= 65_535:
             raise InputError(f"--metrics: {port} is no port; write 1 to 65535")
         try:
-            server, self._thread = start_http_server(port, "127.0.0.1", registry=sink.registry)
+            server, self._thread = start_http_server(port, host, registry=sink.registry)
         except OSError as error:
-            raise InputError(f"--metrics: port {port}: {error.strerror}") from error
+            raise InputError(f"--metrics: {host}, port {port}: {error.strerror}") from error
         self._server: WSGIServer = server
         self.port = int(server.server_port)
 

@@ -24,8 +24,12 @@ __all__ = ["PageRow", "Row", "VisitStore"]
 
 _SHARED: Final = "recrawl.integrations.revisits.sql"
 _VERSION: Final = 1
-_GATHERED: Final = 200  # writes that go to disk together at most
+_GATHERED: Final = 1_000  # writes that go to disk together at most
 _GATHERED_S: Final = 0.2
+_CACHE_KB: Final = (
+    16_000  # of pages of the file; their numbers are hashes, so writes are everywhere
+)
+_CHECKPOINT: Final = 4_000  # pages of the log, before they go to the file
 _PART: Final = 2_000  # rows of a plan that are written together
 _PER_PAGE: Final = 100  # visits of a page that are learned from
 
@@ -56,7 +60,8 @@ class VisitStore:
         self._path, self._place, self._sql = path, place, sql
         self._q = queries(_SHARED) | queries(sql)
         self._added: dict[int, Row] = {}
-        self._written: list[tuple[str, Row]] = []
+        self._written: dict[str, list[Row]] = {}  # by query; the order of queries does not matter
+        self._n_gathered = 0
         self._since_s = 0.0
         if read_only and not self._path.exists():
             raise StateError(
@@ -103,6 +108,8 @@ class VisitStore:
         self._db.execute("PRAGMA journal_mode = WAL")
         # A killed process loses nothing so; a machine without power its last moments, in order.
         self._db.execute("PRAGMA synchronous = NORMAL")
+        self._db.execute(f"PRAGMA cache_size = -{_CACHE_KB}")
+        self._db.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT}")
         if version < _VERSION:
             with self._writing():  # two spiders may start at once
                 if not self._db.execute("PRAGMA user_version").fetchone()[0]:
@@ -125,26 +132,25 @@ class VisitStore:
         self._gather()
 
     def _write(self, query: str, values: Row) -> None:
-        self._written.append((query, values))
+        self._written.setdefault(query, []).append(values)
 
     def _gather(self) -> None:
+        now_s = monotonic()
+        self._n_gathered += 1
         if not self._since_s:
-            self._since_s = monotonic()
-        if (
-            len(self._added) + len(self._written) >= _GATHERED
-            or monotonic() - self._since_s >= _GATHERED_S
-        ):
+            self._since_s = now_s
+        if self._n_gathered >= _GATHERED or now_s - self._since_s >= _GATHERED_S:
             self.flush()
 
     def flush(self) -> None:
         """Put on disk what was gathered, all or none."""
-        self._since_s = 0.0
+        self._since_s, self._n_gathered = 0.0, 0
         if not self._added and not self._written:
             return
         with self._writing():
             self._db.executemany(self._q["add"], self._added.values())
-            for query, values in self._written:
-                self._db.execute(self._q[query], values)
+            for query, rows in self._written.items():
+                self._db.executemany(self._q[query], rows)
         self._added.clear()
         self._written.clear()
 
@@ -222,6 +228,14 @@ class VisitStore:
         with self._translated():
             return self._db.execute(self._q[query], values).fetchall()
 
+    def first(self, query: str, **values: object) -> PageRow | None:
+        """Return the first row of a query by its name; None: it has none."""
+        try:
+            row: PageRow | None = self._db.execute(self._q[query], values).fetchone()
+        except sqlite3.Error as error:
+            raise self._state_error(error) from None
+        return row
+
     def close(self) -> None:
         """Put on disk what was gathered, and close the file."""
         try:
@@ -256,4 +270,7 @@ class VisitStore:
         try:
             yield
         except sqlite3.Error as error:
-            raise StateError(f"{self._place}: {self._path}: {error}") from None
+            raise self._state_error(error) from None
+
+    def _state_error(self, error: sqlite3.Error) -> StateError:
+        return StateError(f"{self._place}: {self._path}: {error}")

@@ -126,6 +126,8 @@ def _lease_of(visit: Visit, now_s: float) -> Lease:
 
 def instant_of(text: str | None) -> float | None:
     """Return an HTTP date as seconds since the epoch; None where it is none."""
+    if not text:
+        return None
     with contextlib.suppress(TypeError, ValueError, OverflowError):
-        return parsedate_to_datetime(text).timestamp() if text else None
+        return parsedate_to_datetime(text).timestamp()
     return None

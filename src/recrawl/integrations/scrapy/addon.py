@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import inspect
+import os
 import sys
 from collections.abc import Iterator
 from typing import Final, Self
@@ -86,16 +88,34 @@ def _told(*, in_a_task: bool = False) -> Iterator[None]:
 
     Parameters
     ----------
-    in_a_task : the crawl has begun: only from a task of asyncio the end of the process gets out,
-        Twisted's own loops note it as one more failure
+    in_a_task : the crawl has begun: from a task of asyncio the end of the process gets out, while
+        Twisted notes it as one more failure, and goes on
     """
     try:
         yield
     except RecrawlError as error:
-        if "scrapy.cmdline" not in sys.modules or (in_a_task and not _is_task()):
+        if "scrapy.cmdline" not in sys.modules:
+            raise
+        at_once = in_a_task and not _is_task()
+        if at_once and not _is_command():
             raise
         sys.stderr.write(f"scrapy: error: {error}\n")
-        raise SystemExit(2 if isinstance(error, InputError) else 1) from None
+        code = 2 if isinstance(error, InputError) else 1
+        if at_once:  # nothing has been begun that would have to be ended
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
+        raise SystemExit(code) from None
+
+
+def _is_command() -> bool:
+    """Tell whether it is Scrapy's own command that is beginning a crawl, and no other program."""
+    frame = inspect.currentframe()
+    while frame is not None:
+        if frame.f_globals.get("__name__") == "scrapy.cmdline":
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _is_task() -> bool:

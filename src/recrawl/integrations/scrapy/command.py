@@ -105,8 +105,7 @@ def status_report(store: RequestStore, now_s: float) -> dict[str, Any]:
         pages.change_rates_per_s[rated],
         np.log(pages.change_rate_factors[rated]),
         pages.weights[rated],
-        pages.last_visit_s[rated],
-        now_s,
+        now_s - pages.last_visit_s[rated],
     )
     plans = store.rows("last_plan")
     return {

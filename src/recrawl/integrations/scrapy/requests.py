@@ -7,8 +7,10 @@ job directories are).
 import json
 import pickle
 from base64 import b64decode, b64encode
+from math import isfinite
 from typing import Any, Final
 
+import msgspec
 import xxhash
 from scrapy import Request, Spider
 from scrapy.utils.request import request_from_dict
@@ -23,6 +25,8 @@ _DEFAULTS: Final[dict[str, Any]] = {
     "priority": 0, "dont_filter": False, "flags": [], "cb_kwargs": {}, "callback": None,
     "errback": None,
 }  # fmt: skip
+_PLAIN: Final = frozenset({str, int, bool, type(None)})
+_encode: Final = msgspec.json.Encoder().encode
 
 
 def page_id_of(spider: str, fingerprint: bytes) -> int:
@@ -38,20 +42,54 @@ def encode_request(request: Request, spider: Spider) -> bytes:
     ValueError
         It cannot be stored: a callback is no method of the spider, or a value cannot be pickled.
     """
-    told = request.to_dict(spider=spider)
-    told["meta"] = {name: value for name, value in told["meta"].items() if name != META}
-    short = {
+    told = _told(request, spider)
+    as_json = _as_json(told)
+    if as_json is not None:
+        return as_json
+    try:
+        return pickle.dumps(_DEFAULTS | told, protocol=_PICKLE)
+    except Exception as error:  # whatever an object's own pickling raises
+        raise ValueError(f"cannot be pickled: {error}") from error
+
+
+def _told(request: Request, spider: Spider) -> dict[str, Any]:
+    """Return what ``Request.to_dict`` says, without what is as usual and what is ours."""
+    names = (_method(spider, request.callback), _method(spider, request.errback))
+    if type(request) is Request and None not in names:
+        # What nobody has asked for yet is None beneath, and would be made by being asked for:
+        # a request that waits would hold five more objects.
+        told = {
+            name: getattr(request, name)
+            for name in Request.attributes
+            if getattr(request, f"_{name}", name) is not None
+        }
+        told["callback"], told["errback"] = names[0] or None, names[1] or None
+        if "headers" in told:
+            told["headers"] = dict(told["headers"])
+    else:
+        told = request.to_dict(spider=spider)
+    meta = told.get("meta", ())
+    if META in meta:
+        told["meta"] = {name: value for name, value in meta.items() if name != META}
+    return {
         name: value
         for name, value in told.items()
         if name not in _DEFAULTS or value != _DEFAULTS[name]
     }
-    as_json = _as_json(short)
-    if as_json is not None:
-        return as_json
-    try:
-        return pickle.dumps(told, protocol=_PICKLE)
-    except Exception as error:  # whatever an object's own pickling raises
-        raise ValueError(f"cannot be pickled: {error}") from error
+
+
+def _method(spider: Spider, callback: Any) -> str | None:
+    """Return the name of a spider's method; "": there is none to name, None: not this easily.
+
+    Scrapy looks through all that a spider has, for each request.
+    """
+    if callback is None:
+        return ""
+    name = getattr(callback, "__name__", None)
+    function = getattr(callback, "__func__", None)
+    if name is None or function is None:
+        return None
+    return name if getattr(getattr(spider, name, None), "__func__", None) is function else None
 
 
 def _as_json(told: dict[str, Any]) -> bytes | None:
@@ -64,21 +102,19 @@ def _as_json(told: dict[str, Any]) -> bytes | None:
     if "body" in plain:
         plain["body"] = b64encode(plain["body"]).decode("ascii")
     try:
-        text = json.dumps(plain, separators=(",", ":"), allow_nan=False)
-    except (TypeError, ValueError, RecursionError):
+        return _encode(plain) if _is_plain(plain) else None
+    except (ValueError, OverflowError, RecursionError):  # half a character, a number of 20 digits
         return None
-    # Tuples and numbers as keys would come back as something else.
-    return text.encode() if _is_same(json.loads(text), plain) else None
 
 
-def _is_same(read: Any, given: Any) -> bool:
-    if type(read) is not type(given):
-        return False
-    if isinstance(given, dict):
-        return read.keys() == given.keys() and all(_is_same(read[k], given[k]) for k in given)
-    if isinstance(given, list):
-        return all(map(_is_same, read, given))
-    return bool(read == given)
+def _is_plain(value: Any) -> bool:
+    """Tell whether JSON gives a value back as it is; not so tuples, and numbers as keys."""
+    kind = type(value)
+    if kind is dict:
+        return all(type(name) is str and _is_plain(one) for name, one in value.items())
+    if kind is list:
+        return all(map(_is_plain, value))
+    return kind in _PLAIN or (kind is float and isfinite(value))
 
 
 def decode_request(kept: bytes, spider: Spider) -> Request:

@@ -8,8 +8,6 @@ import xxhash
 from itemadapter import ItemAdapter
 from scrapy.http import Response
 
-from recrawl.crawler.wiring.reading import text_signature
-
 __all__ = ["item_hash", "items_signature", "response_signature"]
 
 
@@ -23,6 +21,9 @@ def response_signature(response: Response, change: str) -> bytes:
         for what changes by itself, such as clock times
     """
     if change == "text":
+        # What reads pages is large; most projects compare bodies.
+        from recrawl.crawler.wiring.reading import text_signature
+
         kind = (response.headers.get("Content-Type") or b"").decode("latin-1")
         return text_signature(response.url, response.body, kind)
     return xxhash.xxh3_128_digest(response.body)

@@ -1,6 +1,6 @@
 """A page between being handed to Scrapy and its visit being recorded."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from scrapy.http import Response
 
@@ -24,8 +24,8 @@ class Underway(Visit):
     is_read: bool = False  # the callback has ended
     is_continued: bool = False  # the callback asked for the same page again
     wrong: str | None = None
-    items: list[bytes] = field(default_factory=list)
-    links: list[str] = field(default_factory=list)
+    items: list[bytes] | None = None  # hashes, where items are what counts as a change
+    links: list[str] | None = None  # the same
 
 
 def header_of(response: Response, name: str) -> str | None:

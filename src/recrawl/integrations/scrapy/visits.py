@@ -6,6 +6,7 @@ stays due, so whatever ends the process has it visited again.
 """
 
 import contextlib
+from collections import Counter
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final
@@ -56,6 +57,7 @@ class SpiderVisits:
         self._planner = RevisitPlanner(options)
         self._opened_s = self._planned_s = 0.0
         self._is_open = False
+        self._counts: Counter[str] = Counter()
         self._plan: Future[float | None] | None = None
         self._thread: ThreadPoolExecutor | None = None
 
@@ -95,6 +97,7 @@ class SpiderVisits:
             return
         if self._thread is not None:
             self._thread.shutdown(wait=True)
+        self.tell()
         left = sum(one.is_granted and one.asked_s is None for one in self.underway.values())
         self.store.give_back(left)
         self.store.close()
@@ -105,9 +108,15 @@ class SpiderVisits:
         return self.options.clock()
 
     def count(self, name: str, n: int = 1) -> None:
-        """Add to a number of Scrapy's statistics."""
+        """Add to a number of Scrapy's statistics, with the next :meth:`tell`."""
+        self._counts[name] += n
+
+    def tell(self) -> None:
+        """Put into Scrapy's statistics what was counted."""
         if self._crawler.stats is not None:
-            self._crawler.stats.inc_value(f"recrawl/{name}", n)
+            for name, n in self._counts.items():
+                self._crawler.stats.inc_value(f"recrawl/{name}", n)
+        self._counts.clear()
 
     # -- requests --
 
@@ -207,6 +216,7 @@ class SpiderVisits:
         ----------
         known_only : leave out pages that were never visited
         """
+        self.tell()
         self._replan_if_time()
         horizon_s, n_out = self._horizon_s(), len(self.underway)
         if n_out >= self.options.n_waiting:
@@ -284,7 +294,14 @@ class SpiderVisits:
         visit.n_items += 1
         visit.pending += 1
         if self.options.change == "items":
+            visit.items = visit.items or []
             visit.items.append(item_hash(item, self.options.volatile))
+
+    def led_to(self, visit: Underway, url: str) -> None:
+        """Note a request that a callback gave."""
+        if self.options.change == "items":
+            visit.links = visit.links or []
+            visit.links.append(url)
 
     def taken(self, response: Response | None, wrong: str | None = None) -> None:
         """Note that the pipelines are through with an item."""
@@ -317,7 +334,7 @@ class SpiderVisits:
         outcome = outcome_of_status(visit.status or 0)
         if outcome is None:
             if self.options.change == "items":
-                visit.signature = items_signature(visit.items, visit.links)
+                visit.signature = items_signature(visit.items or (), visit.links or ())
             before = visit.known("signature")
             outcome = Outcome.UNCHANGED if visit.signature == before else Outcome.CHANGED
             outcome = Outcome.NEW if before is None else outcome

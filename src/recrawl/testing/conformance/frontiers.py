@@ -15,6 +15,7 @@ from recrawl.crawler.control.due_times import LISTED_AGAIN
 from recrawl.crawler.control.yields import LITTLE
 from recrawl.crawler.ports import LATEST_VISITS, AdmissionLimits, Frontier
 from recrawl.terms import (
+    Announcer,
     Discovery,
     Kind,
     Lease,
@@ -522,11 +523,15 @@ class FrontierSuite:
             blocked_until_s=8.0,
             blocked_why="answered 503",
         )
+        told = Announcer(recall=0.5, precision=0.9, heard_s=7.0)
+        assert frontier.announcers() == {}
+        frontier.save_announcers({record.host_id: told})
         frontier.save_host(changed)
         frontier.save_facts({"budget_per_s": 2.0})
         frontier.save_facts({"budget_per_s": 3.0})
 
         assert frontier.hosts() == [changed]
+        assert frontier.announcers() == {record.host_id: told}
         assert frontier.facts()["budget_per_s"] == 3.0
 
     def test_due_times_of_a_clock_that_was_ahead_are_brought_forward(

@@ -32,6 +32,14 @@ UPDATE host SET robots_status = :robots_status, robots_body = :robots_body,
     blocked_until_s = :blocked_until_s, blocked_why = :blocked_why
 WHERE id = :host_id;
 
+-- name: save_announcer
+UPDATE host SET announced_recall = :recall, announced_precision = :precision, heard_s = :heard_s
+WHERE id = :host_id;
+
+-- name: announcers
+SELECT id, announced_recall, announced_precision, heard_s FROM host
+WHERE announced_recall IS NOT NULL;
+
 -- name: n_pages
 SELECT count(*) FROM page;
 

@@ -9,7 +9,10 @@ CREATE TABLE host (
     robots_until_s REAL NOT NULL DEFAULT 0,
     failures INTEGER NOT NULL DEFAULT 0,
     blocked_until_s REAL NOT NULL DEFAULT 0,
-    blocked_why TEXT
+    blocked_why TEXT,
+    announced_recall REAL, -- share of changes that sitemaps and feeds announce; NULL: not known
+    announced_precision REAL,
+    heard_s REAL -- until when it is known what they announce
 ) STRICT;
 
 CREATE TABLE page (

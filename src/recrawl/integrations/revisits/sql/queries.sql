@@ -75,3 +75,17 @@ SELECT value FROM fact WHERE name = :name;
 -- name: save_fact
 INSERT INTO fact (name, value) VALUES (:name, :value)
 ON CONFLICT (name) DO UPDATE SET value = excluded.value;
+
+-- name: find
+SELECT due_s, visits, request FROM page WHERE id = :id;
+
+-- name: reword
+UPDATE page SET request = :request, priority = :priority WHERE id = :id;
+
+-- name: first_visits
+SELECT * FROM page WHERE spider = :spider AND due_s <= :due_by_s AND visits = 0
+ORDER BY priority DESC, due_s LIMIT :limit;
+
+-- name: revisits
+SELECT * FROM page WHERE spider = :spider AND due_s <= :due_by_s AND visits > 0
+ORDER BY due_s LIMIT :limit;

@@ -1,17 +1,3 @@
--- name: find
-SELECT due_s, visits, request FROM page WHERE id = :id;
-
--- name: reword
-UPDATE page SET request = :request, priority = :priority WHERE id = :id;
-
--- name: first_visits
-SELECT * FROM page WHERE spider = :spider AND due_s <= :due_by_s AND visits = 0
-ORDER BY priority DESC, due_s LIMIT :limit;
-
--- name: revisits
-SELECT * FROM page WHERE spider = :spider AND due_s <= :due_by_s AND visits > 0
-ORDER BY due_s LIMIT :limit;
-
 -- name: pages_of_url
 SELECT * FROM page WHERE url = :url ORDER BY spider;
 

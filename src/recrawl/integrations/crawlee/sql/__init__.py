@@ -1,0 +1,1 @@
+"""What a crawler of Crawlee asks the store."""

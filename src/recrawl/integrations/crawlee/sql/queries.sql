@@ -1,0 +1,1 @@
+-- Those of recrawl.integrations.revisits.sql are all that is asked.
