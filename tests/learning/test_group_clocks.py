@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recrawl.errors import InvalidModel
-from recrawl.kernels.group_clocks import fill_clocked
+from recrawl.kernels.group_clocks import aged, aged_ahead, believed_time, clocked
 from recrawl.kernels.revisits import tell_groups
 from recrawl.learning.beliefs import RateBeliefs
 from recrawl.learning.companions import companions_of
@@ -183,20 +183,26 @@ def test_what_is_no_clock_is_refused() -> None:
         GroupClocks(pages, 1.0, start=0.0, born=np.zeros(1), shrinks=(1.0, 0.0))
 
 
-def test_vectors_say_what_the_loop_says() -> None:
+@pytest.mark.parametrize("born", [0.0, 60.0])
+def test_vectors_say_what_the_loop_says(born: float) -> None:
     """Time on the clocks of pages of one group and two, visited lately, long ago, or never."""
     random = np.random.default_rng(5)
     names = [f"http://a.test/{n % 3}/{n % 5}.html" for n in range(40)]
-    made = clocks(names)
+    made = GroupClocks(
+        companions_of([("", name) for name in names]), PACE, start=0.0, born=np.full(40, born)
+    )
     for k in range(300):
         now = 1.0 + 0.3 * k
         made.tell(int(random.integers(40)), max(now - 9.0, 0.0), now, bool(k % 3), 0.05, 0.6)
     rows = np.arange(40)
-    since = np.where(rows % 7 == 0, np.inf, random.uniform(-50.0, 91.0, 40))
+    since = np.where(rows % 7 == 0, np.inf, random.uniform(-50.0 if born == 0 else born, 91.0, 40))
     for now in (91.0, 200.0, 5_000.0, 95.0):
         at = np.minimum(since, np.where(np.isinf(since), np.inf, now))
         passed, speeds = made.read(rows, at, now)
-        out = np.empty((2, 40))
-        fill_clocked(rows, at, now, made.arrays(), out)
-        np.testing.assert_allclose(passed, out[0], rtol=1e-12, atol=1e-12)
-        np.testing.assert_array_equal(speeds, out[1])
+        arrays = made.arrays()
+        for row in np.flatnonzero(np.isfinite(at)).tolist():
+            told, older = clocked(row, at[row], now, arrays), aged(row, at[row], now, arrays)
+            believed = believed_time(told, now - at[row], older, arrays)
+            assert passed[row] == pytest.approx(believed, rel=1e-9, abs=1e-9)
+            assert speeds[row] == aged_ahead(row, now, arrays)
+        assert not passed[np.isinf(at)].any()

@@ -13,8 +13,6 @@ The replay in :mod:`recrawl.kernels.revisits` calls these loops: after a change 
 cached of it has to go.
 """
 
-from math import inf
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,8 +24,6 @@ __all__ = [
     "aged_ahead",
     "believed_time",
     "clocked",
-    "fill_clocked",
-    "refresh_speeds",
     "rely_on_clocks",
     "tell_clocks",
     "turn",
@@ -96,23 +92,6 @@ def turn(now: float, clocks: Clocks) -> None:
         expected[:, place] = 0.0
         speeds[:, place] = 1.0
     newest[0] = max(newest[0], current)
-
-
-@kernel
-def refresh_speeds(clocks: Clocks) -> None:
-    """Let every group follow what those around it have learned."""
-    parents, shrinks, found, expected, speeds = (
-        clocks[0],
-        clocks[1],
-        clocks[3],
-        clocks[4],
-        clocks[5],
-    )
-    for g in range(parents.size):  # those around come first
-        if parents[g] >= 0:
-            speeds[g] = (shrinks[g] * speeds[parents[g]] + found[g]) / (shrinks[g] + expected[g])
-        else:
-            speeds[g] = (shrinks[g] + found[g]) / (shrinks[g] + expected[g])
 
 
 @reordering_kernel
@@ -236,19 +215,3 @@ def _follow(
             g = parents[g]
         around = (shrinks[g] * around + found[g, place]) / (shrinks[g] + expected[g, place])
         speeds[g, place] = around
-
-
-@kernel
-def fill_clocked(rows: Integers, since: Vector, now: float, clocks: Clocks, out: Vector) -> None:
-    """Write time on the clocks since an instant of each page, and how fast each will change."""
-    for place in range(rows.size):
-        i = rows[place]
-        out[0, place] = 0.0
-        if since[place] < inf:
-            out[0, place] = believed_time(
-                clocked(i, since[place], now, clocks),
-                now - since[place],
-                aged(i, since[place], now, clocks),
-                clocks,
-            )
-        out[1, place] = max(aged_ahead(i, now, clocks), _NEVER)

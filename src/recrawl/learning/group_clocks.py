@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
 from recrawl.kernels.compile import interpreted
-from recrawl.kernels.group_clocks import Clocks, fill_clocked, refresh_speeds, tell_clocks, turn
+from recrawl.kernels.group_clocks import Clocks, tell_clocks, turn
 from recrawl.learning.companions import Companions
 
 __all__ = ["GroupClocks"]
@@ -27,7 +27,8 @@ _BINS: Final = 48
 _BINS_A_PACE: Final = 16.0
 _SHRINKS: Final = (1.0, 0.3, 0.1)  # changes that count for the speed around: all, site, directory
 _CELLS: Final = 14
-_AT_ONCE: Final = 4_096  # pages
+_SAMPLES: Final = 4  # of the age within an interval
+_NEVER: Final = 1e-300
 _AGE_CHANGES: Final = 10.0  # that count for an age being like any other
 
 
@@ -73,7 +74,7 @@ class GroupClocks:
         self.companions = companions
         size = companions.parents.size
         self._levels = np.array(shrinks)
-        self._shrinks = self._shrinks_of(companions)
+        self._group(companions)
         self._found, self._expected = np.zeros((2, size, bins))
         self._speeds = np.ones((size, bins))
         self._scale = np.array([start, width, start + 1e-6 * pace, relied, odds])
@@ -93,7 +94,7 @@ class GroupClocks:
         self.companions = companions
         self._born = np.ascontiguousarray(born, np.float64)
         if more > 0:
-            self._shrinks = self._shrinks_of(companions)
+            self._group(companions)
             bins = self._speeds.shape[1]
             self._found, self._expected = (
                 np.concatenate([one, np.zeros((more, bins))])
@@ -101,8 +102,12 @@ class GroupClocks:
             )
             self._speeds = np.concatenate([self._speeds, np.ones((more, bins))])
 
-    def _shrinks_of(self, companions: Companions) -> Vector:
-        return self._levels[np.minimum(companions.depths, self._levels.size - 1)]
+    def _group(self, companions: Companions) -> None:
+        """Note how much each group follows the one around it, and which come in one step."""
+        depths = companions.depths
+        self._shrinks = self._levels[np.minimum(depths, self._levels.size - 1)]
+        order = np.argsort(depths, kind="stable")
+        self._generations = np.split(order, np.flatnonzero(np.diff(depths[order])) + 1)
 
     def arrays(self) -> Clocks:
         """Return what the kernels of :mod:`recrawl.kernels.group_clocks` call clocks."""
@@ -147,40 +152,64 @@ class GroupClocks:
         Notes
         -----
         Bursts are over sooner than the next visit comes, so from now on clocks run at speed one,
-        and only the factor of age is told. O(k * bins).
+        and only the factor of age is told. O(groups * bins + k).
         """
         interpreted(turn)(now, self.arrays())
-        interpreted(refresh_speeds)(self.arrays())
-        if not np.any(self._born > self._scale[2]):
-            return self._passed(rows, since, now), np.ones(rows.size)
-        out = np.empty((2, rows.size))
-        fill_clocked(rows, since, now, self.arrays(), out)
-        return out[0], out[1]
+        self._refresh()
+        relied = self.relied
+        elapsed = np.where(np.isfinite(since), now - since, 0.0)
+        passed = relied * self._passed(rows, now - elapsed, now) + (1.0 - relied) * elapsed
+        speeds = np.ones(rows.size)
+        young = np.flatnonzero(self._born[rows] > self._scale[2])
+        if young.size:
+            age = now - self._born[rows[young]]
+            speeds[young] = np.maximum(self._age_factor(age + self._scale[1]), _NEVER)
+            middles = (np.arange(_SAMPLES)[:, None] + 0.5) / _SAMPLES - 1.0
+            passed[young] *= self._age_factor(age + elapsed[young] * middles).mean(axis=0)
+        return passed, speeds
+
+    def _refresh(self) -> None:
+        """Let every group follow what those around it have learned, the largest first."""
+        for groups in self._generations:
+            shrinks = self._shrinks[groups, None]
+            around = self._speeds[self.companions.parents[groups]] if groups[0] else 1.0
+            learned = shrinks * around + self._found[groups]
+            self._speeds[groups] = learned / (shrinks + self._expected[groups])
+
+    def _age_factor(self, ages: Vector) -> Vector:
+        """How much faster than its own rate a page changes at an age, by the cells of ages."""
+        _, exponent = np.frexp(8.0 * ages / self._scale[1])
+        cells = np.clip(exponent - 1, 0, _CELLS - 1)
+        return np.asarray(self.age_factors[cells])
 
     def _passed(self, rows: Integers, since: Vector, now: float) -> Vector:
-        """Return time on the clocks where no page's age is known: the kernel's, by vectors."""
+        """Return time on the clocks, from sums over the bins of each group."""
         (start, width), newest = self._scale[:2], int(self._newest[0])
         bins = self._speeds.shape[1]
         last = min(int(np.floor((now - start) / width)), newest)
         numbers = np.arange(max(newest - bins + 1, 0), last + 1)
-        begins = start + numbers * width
-        ends = np.append(begins[1:], now)[: numbers.size]
-        oldest = begins[0] if numbers.size else now
+        if not numbers.size:
+            return now - since
+        begin = start + numbers[0] * width
         speeds = self._speeds[:, numbers % bins]
-        out = np.empty(rows.size)
-        for place in range(0, rows.size, _AT_ONCE):
-            some = slice(place, place + _AT_ONCE)
-            leaves, from_ = self.companions.leaves[rows[some]], since[some]
-            named = leaves[:, 1] >= 0
-            speed = speeds[leaves[:, 0]]
-            speed[named] = 0.5 * (speed[named] + speeds[leaves[named, 1]])
-            within = np.maximum(ends - np.maximum(begins, from_[:, None]), 0.0)
-            passed = np.maximum(oldest - from_, 0.0) + np.sum(within * speed, axis=1)
-            relied = self.relied
-            visited = np.isfinite(from_)
-            elapsed = np.where(visited, now - from_, 0.0)
-            out[some] = np.where(visited, relied * passed + (1.0 - relied) * elapsed, 0.0)
-        return out
+        # What a group's clock shows at the beginning of each bin, and how fast it is from there.
+        shows = np.zeros_like(speeds)
+        np.cumsum(speeds[:, :-1] * width, axis=1, out=shows[:, 1:])
+        bin_ = np.clip(((since - begin) / width).astype(np.int64), 0, numbers.size - 1)
+        into = np.maximum(since - begin - bin_ * width, 0.0)
+        ahead = now - begin - (numbers.size - 1) * width  # into the latest bin
+
+        def between(groups: Integers, bin_: Integers, into: Vector) -> Vector:
+            then = shows[groups, bin_] + speeds[groups, bin_] * into
+            return np.asarray((shows[:, -1] + speeds[:, -1] * ahead)[groups] - then)
+
+        leaves = self.companions.leaves[rows]
+        passed = between(leaves[:, 0], bin_, into)
+        named = np.flatnonzero(leaves[:, 1] >= 0)
+        if named.size:
+            other = between(leaves[named, 1], bin_[named], into[named])
+            passed[named] = 0.5 * (passed[named] + other)
+        return np.asarray(passed + np.maximum(begin - since, 0.0))
 
     def tell(
         self, page: int, since: float, now: float, changed: bool, hazard: float, stays: float

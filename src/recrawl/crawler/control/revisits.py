@@ -36,6 +36,8 @@ _LEAST_SILENT: Final = 0.05
 _NEVER: Final = 1e-200  # visits, 1/time, that are none
 _LEAP: Final = 0.7  # of the price's logarithm, from one look to the next at most
 _HALVINGS: Final = 7
+_MOVED: Final = 0.02  # by which a price has to move before intervals of pages not due soon follow
+_SOON: Final = 2.0  # looks
 _FAR: Final = 30.0  # nats between a price and the usual one: further off nothing changes
 
 
@@ -124,6 +126,8 @@ class RevisitControl:
         self.clocks = clocks
         self._signals, self._ahead = np.zeros((2, weights.size))
         self._speeds = np.ones(weights.size)
+        self._filled = np.full(weights.size, np.nan)  # prices that intervals were found for
+        self._looked = -np.inf
         self._log_odds = np.zeros(weights.size)
         self._silent = np.ones(weights.size)
         self._half_lives = np.full(weights.size, np.inf)
@@ -281,6 +285,7 @@ class RevisitControl:
             self.last = np.append(self.last, np.full(fresh, np.inf))
             self.intervals = np.append(self.intervals, np.full(fresh, n / self.budget))
             self._speeds = np.append(self._speeds, np.ones(fresh))
+            self._filled = np.append(self._filled, np.full(fresh, np.nan))
             self._signals = np.append(self._signals, np.zeros(fresh))
             self._log_odds = np.append(self._log_odds, np.zeros(fresh))
             self._silent = np.append(self._silent, np.ones(fresh))
@@ -348,6 +353,8 @@ class RevisitControl:
         self.price[0] = max(self.price[0], least_price)
         prices = np.maximum(prices, self.price[0])
         self._fill(rows, prices[hosts])
+        self._filled[rows] = prices[hosts] * self._speeds[rows]
+        self._looked = now
         due = np.where(np.isfinite(self.last), self.last + self.intervals, np.inf)
         due[rows] -= self._ahead[rows]
         due[rows] = np.maximum(due[rows], self.last[rows] + self._limits[0])
@@ -367,7 +374,8 @@ class RevisitControl:
         -----
         Much quicker than :meth:`decide`, from which it starts: intervals at another price are
         taken to be longer by the same factor while the price is looked for. That is too far, so
-        the price comes near the right one from look to look. O(rows).
+        the price comes near the right one from look to look. Intervals of pages that are not due
+        before the look after the next follow once the price has moved by a fiftieth. O(rows).
         """
         ahead = self._foreseen(rows, now)
         self._ahead[rows] = ahead
@@ -375,13 +383,22 @@ class RevisitControl:
         some, ages = rows[::step], now - self.last[rows[::step]] + ahead[::step]
         intervals = np.maximum(self.intervals[some], self.grain)
         target = max(self.budget * span / step, 0.5)
-        low, high = -_LEAP, _LEAP
+        low, high, before = -_LEAP, _LEAP, self.price[0]
         for _ in range(_HALVINGS):
             middle = 0.5 * (low + high)
             demand = float(_falls_due(np.exp(middle) * intervals, ages, span).sum())
             low, high = (middle, high) if demand > target else (low, middle)
         self.price[0] *= np.exp(0.5 * (low + high))
-        self._fill(rows, self.price[0] * dearer)
+        asked = self.price[0] * dearer * self._speeds[rows]
+        visited = self.last[rows] > self._looked
+        self._filled[rows[visited]] = before * (dearer * self._speeds[rows])[visited]
+        wait = self.last[rows] + self.intervals[rows] - ahead - now
+        soon = wait < _SOON * span
+        moved = ~(np.abs(asked / self._filled[rows] - 1.0) <= _MOVED)
+        anew = np.flatnonzero(soon | moved)
+        self._fill(rows[anew], (self.price[0] * dearer)[anew])
+        self._filled[rows[anew]] = asked[anew]
+        self._looked = now
         return np.asarray(self.last[rows] + self.intervals[rows] - ahead)
 
     def kept_fresh(self, rows: Integers, crawl_rates: Vector, unheard: Vector) -> Vector:
