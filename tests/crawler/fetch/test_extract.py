@@ -162,6 +162,12 @@ def test_headings_and_terms_are_told_without_marks_of_links() -> None:
     assert page(html).headings == ("A head", "--onto")
 
 
+def test_the_mark_of_a_headings_link_to_itself_is_no_text() -> None:
+    html = "<main><h1>A head<a class=headerlink href='#a'>\u00b6</a></h1><p>See \u00b6 4.</p></main>"
+
+    assert page(html).text == "A head\nSee \u00b6 4."
+
+
 def test_markdown_has_a_title_and_headings() -> None:
     """Links in it are not followed: they are text."""
     found = page("words\n# A title #\n\n## More\n#no heading", content_type="text/markdown")

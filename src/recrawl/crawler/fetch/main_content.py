@@ -43,7 +43,8 @@ _NO_TEXT: Final = ["script", "style", "noscript", "template", "svg", "iframe", "
 _MOST_CHOSEN: Final = 500
 _MAIN: Final = ("main", "article", '[role="main"]')
 _HEADINGS: Final = "h1, h2, h3, h4, h5, h6, dt, caption, summary"
-_HEADLINK: Final = " \t\n\f#\u00b6"  # marks of links to a heading itself
+_PILCROW: Final = "\u00b6"
+_HEADLINK: Final = f" \t\n\f#{_PILCROW}"  # marks of links to a heading itself
 _CONTROL: Final = re.compile(
     r"[\x00-\x08\x0b\x0d-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 )
@@ -128,6 +129,8 @@ def text_of(roots: list[LexborNode]) -> str:
     text = BREAK.join([root.text() for root in roots])
     text = printable(text[: 2 * MAX_TEXT])
     lines = [" ".join(block.split()) for block in text.split(BREAK)]
+    if _PILCROW in text:  # the text of a heading's link to itself
+        lines = [line.rstrip(_PILCROW).rstrip() for line in lines]
     return "\n".join([line for line in lines if line])[:MAX_TEXT]
 
 
