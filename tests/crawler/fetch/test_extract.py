@@ -163,7 +163,9 @@ def test_headings_and_terms_are_told_without_marks_of_links() -> None:
 
 
 def test_the_mark_of_a_headings_link_to_itself_is_no_text() -> None:
-    html = "<main><h1>A head<a class=headerlink href='#a'>\u00b6</a></h1><p>See \u00b6 4.</p></main>"
+    html = (
+        "<main><h1>A head<a class=headerlink href='#a'>\u00b6</a></h1><p>See \u00b6 4.</p></main>"
+    )
 
     assert page(html).text == "A head\nSee \u00b6 4."
 
