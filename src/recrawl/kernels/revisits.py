@@ -58,6 +58,7 @@ Copies = tuple[Vector, Integers, Integers]  # last visit, first change not seen,
 Queue = tuple[Integers, Vector, Integers]  # heap, due, counters
 Limits = tuple[Integers, Vector, Vector, Vector]  # hosts, gaps, ready, dearer
 Own = tuple[Vector, Vector, Vector, Vector]  # interval, last change seen, count, counted at
+Heard = tuple[Vector, Vector, Vector, Vector, Vector]  # signals, silent, quiet, worth, log
 
 _IN_DOUBT = (1.0, 8.0, 0.2)  # least and greatest shape of such a page, share of the price
 _LN2 = 0.6931471805599453
@@ -70,6 +71,7 @@ _ROWS = 64  # of the table of chances, in each octave
 _LEAST = np.float32(1e-12)  # evidence never tells more against a rate than this
 _ZERO, _HALF, _ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
 _NEXT_TO_NOTHING = np.float32(1e-30)
+_BRIEF = 1e-3  # share of an interval, that a change which was announced is known to
 _TWOS = np.asarray(2.0 ** np.arange(LANES), np.float32)
 _HALVES = np.asarray(0.5 ** np.arange(LANES), np.float32)
 _WIDE = _OCTAVES + LANES
@@ -599,6 +601,7 @@ def replay(
     log_changed: NDArray[np.bool_],
     moment: float,
     clocks: Clocks,
+    heard: Heard,
 ) -> None:
     """Visit pages at ticks, earliest due first, letting the rule see only what a visit shows.
 
@@ -607,11 +610,16 @@ def replay(
 
     ``log_at`` has room for the instants of all visits, or none. ``queue`` is (heap, due, counters);
     the counters are pages waiting, pages born, visits noted, polls passed, visits, visits counted,
-    of these wasted, of these without a page. ``own`` are the intervals and what rules keep of a
+    of these wasted, of these without a page, visits that signals asked for. ``own`` are the intervals and what rules keep of a
     page. ``limits`` are the host of each page and, for each host, the least time between visits,
     when it is ready for the next, and how much dearer its visits are; the middle two empty: no
     limits. Where there are ``clocks`` (:mod:`recrawl.kernels.group_clocks`), beliefs are of time
     on them, and the worth of a visit is that of the rate at which the page will change.
+
+    What is ``heard`` of changes that are announced (:mod:`recrawl.simulation.announcements`), of no
+    pages where nobody listens: signals of each page since its visit; share of its changes that are
+    silent; for how long it is already believed to be quiet; recall and precision of each host's
+    signals, one after the other; and room to note the signals before each visit.
     """
     hosts, gaps, ready, dearer = limits
     start, changes, born, gone_at = history
@@ -624,6 +632,8 @@ def replay(
     anew = (ends.size, where(paces), where(ended))
     judged_since, judged_until, changes_at = span[0], span[1], where(changes)
     foreseeing = rule == 0 and clocks[2].shape[0] > 0
+    signals, silent, quiet_for, worth_heard, log_signals = heard
+    hearing = rule == 0 and signals.size > 0
     size, n_born, n_logged, poll = counters[0], counters[1], counters[2], counters[3]
     keys = np.full(born.size + 4, inf)  # due times in the order of the heap
     soon = order[0]
@@ -650,6 +660,8 @@ def replay(
                 own_law = at(laws, law[i] * LANES)
                 believed = _believe(i, evidence, own_law, shares, paces)
                 soon_as = aged_ahead(i, now, clocks) if foreseeing else 1.0
+                if hearing:
+                    soon_as *= silent[i]
                 interval[i] = (
                     _interval(
                         worth * soon_as, interval[i] * soon_as, own_law, believed, anew, terms
@@ -702,34 +714,65 @@ def replay(
             totals[i, 3] += 1.0
             totals[i, 4] += changed
             counters[6] += not changed
+        told = hearing and signals[i] > 0.0
         if log_page.size:
+            if hearing:
+                log_signals[n_logged] = signals[i]
+                counters[8] += told and now < last[i] + interval[i]
             log_page[n_logged], log_elapsed[n_logged] = i, elapsed
             log_changed[n_logged] = changed
             n_logged += 1
         if rule == 0:
             lateness = min(max((now - due[i]) / interval[i], -1.0), 1.0)
-            if not foreseeing:  # else what is late was brought forward, and the plan's price holds
+            # Else what is late was brought forward, and the plan's price holds.
+            if not foreseeing and not told:
                 price[0] *= _exp(lateness / size)
             own_law = at(laws, law[i] * LANES)
-            seen_for, found = elapsed, changed
+            seen_for, found, lapse = elapsed, changed, elapsed
             soon_as = 1.0
             if foreseeing:
                 soon_as = aged_ahead(i, now, clocks)
                 passed = clocked(i, last[i], now, clocks)
                 older = aged(i, last[i], now, clocks)
                 seen_for = believed_time(passed, elapsed, older, clocks)
-                before = _believe(i, evidence, own_law, shares, paces)
-                quiet = before * _chances(rates[0] * older * passed, False)
-                stays = total(quiet)
-                hazard = rates[0] * total(quiet * at(_TWOS, 0)) / (stays + _NEXT_TO_NOTHING)
-                tell_clocks(i, last[i], now, changed, float(hazard), float(stays), clocks)
-                calm = total(before * _chances(rates[0] * older * elapsed, False))
-                rely_on_clocks(
-                    float(_ONE - stays if changed else stays),
-                    float(_ONE - calm if changed else calm),
-                    clocks,
-                )
-            elif moment > 0.0 and changed:
+                if not told:  # else the visit was made because of a change, and says nothing of how
+                    # often there is one
+                    unsaid = silent[i] if hearing else 1.0
+                    before = _believe(i, evidence, own_law, shares, paces)
+                    quiet = before * _chances(unsaid * rates[0] * older * passed, False)
+                    stays = total(quiet)
+                    hazard = unsaid * rates[0] * total(quiet * at(_TWOS, 0))
+                    hazard /= stays + _NEXT_TO_NOTHING
+                    tell_clocks(i, last[i], now, changed, float(hazard), float(stays), clocks)
+                    calm = total(before * _chances(unsaid * rates[0] * older * elapsed, False))
+                    rely_on_clocks(
+                        float(_ONE - stays if changed else stays),
+                        float(_ONE - calm if changed else calm),
+                        clocks,
+                    )
+            if hearing:
+                # As in recrawl.learning.last_change.split_visits: what was not announced counts.
+                soon_as *= silent[i]
+                recall = worth_heard[2 * hosts[i]]
+                if changed and recall > 0.0:
+                    hidden = 1.0 - (worth_heard[2 * hosts[i] + 1] if told else recall)
+                    hidden = hidden if hidden > _BRIEF else _BRIEF
+                    _absorb(
+                        i,
+                        hidden * seen_for,
+                        True,
+                        elapsed,
+                        evidence,
+                        own_law,
+                        rates,
+                        ends,
+                        shares,
+                        paces,
+                    )
+                    seen_for, found, lapse = recall * seen_for, False, 0.0
+                seen_for = seen_for - quiet_for[i] if seen_for > quiet_for[i] else 0.0
+                signals[i], quiet_for[i] = 0.0, 0.0
+            elif not foreseeing and moment > 0.0 and changed:
                 since_then = now - changes[after - 1]
                 if since_then + moment < elapsed:
                     _absorb(
@@ -745,11 +788,12 @@ def replay(
                         paces,
                     )
                     seen_for, found = max(since_then, moment), False
+                    lapse = seen_for
             believed, _ = _absorb(
                 i,
                 seen_for,
                 found,
-                elapsed if foreseeing else seen_for,
+                lapse,
                 evidence,
                 own_law,
                 rates,

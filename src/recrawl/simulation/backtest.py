@@ -23,6 +23,7 @@ from recrawl.kernels.revisits import RULE_AGE, RULE_COUNT, RULE_STEPS, credit_co
 from recrawl.learning.change_rates import estimate_change_rates
 from recrawl.learning.companions import Companions
 from recrawl.learning.group_clocks import GroupClocks
+from recrawl.simulation.announcements import Announcements, Hearing
 from recrawl.simulation.history import ChangeHistory
 
 __all__ = ["POLICIES", "Backtest", "Replayed", "average", "bound_by_foresight", "run_policy"]
@@ -44,7 +45,17 @@ _KINDS: Final = {"steps": RULE_STEPS, "age": RULE_AGE, "count": RULE_COUNT}
 _EPOCHS: Final = 60
 _OURS: Final = ("recrawl", "foresight")
 _LOOKS: Final = 16  # at the clocks of groups, while each page is visited once
-
+ASKED = 1.0
+KEEP=0.8
+class _Asked:
+    def __init__(self): self.n=self.a=0.0; self.pn=self.pa=0
+    def mean(self,c):
+        dn,da=c[4]-self.pn,c[8]-self.pa
+        self.pn,self.pa=c[4],c[8]
+        k=KEEP**(dn/50)
+        self.n=k*self.n+dn; self.a=k*self.a+da
+        return self.a/self.n if self.n else 0.0
+_HEARS_NOTHING: Final = tuple(np.zeros((5, 0)))
 
 _NO_CLOCKS: Final = GroupClocks(
     Companions(np.array([-1]), np.zeros(1, np.int64), np.zeros((0, 2), np.int64)),
@@ -70,6 +81,8 @@ class Backtest:
         does; 0: it does not
     order : seed of the order in which pages are numbered, which decides between pages that are due
         at the same instant and which of them is visited first; None: as they stand
+    told : changes that listings announce, for policies that listen: recrawl and foresight; the
+        budget pays for the readings too. None: nobody announces any
     """
 
     history: ChangeHistory
@@ -80,6 +93,7 @@ class Backtest:
     instants: Vector | None = None
     moment: float = 0.0
     order: int | None = None
+    told: Announcements | None = None
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.budget) and self.budget > 0):
@@ -109,7 +123,8 @@ class Backtest:
         if self.order is None:
             return self, np.arange(self.history.n_pages)
         order = np.random.default_rng(self.order).permutation(self.history.n_pages)
-        return replace(self, history=self.history.renumbered(order), order=None), order
+        told = None if self.told is None else self.told.renumbered(order)
+        return replace(self, history=self.history.renumbered(order), order=None, told=told), order
 
     def spent_like(self, result: "Replayed") -> "Backtest":
         """Return the same with a budget of just the visits of a result, at their very instants."""
@@ -217,27 +232,37 @@ class _Replay:
         ready = np.full(caps.size, -np.inf)
         self._limits = (history.hosts, 1.0 / caps, ready, np.ones(n_hosts))
         self._totals = np.zeros((n, 5))
-        kept = test.n_ticks if policy in ("proportional", "lambdacrawl") else 0
+        self._asked=_Asked()
+        self._ticks, self._hearing = test.ticks(), None
+        if test.told is not None and policy in _OURS:
+            self._hearing = Hearing(test.told, history, self._ticks, self._control)
+            self._ticks = self._hearing.ticks
+        keeps = policy in ("proportional", "lambdacrawl") or self._hearing is not None
+        kept = self._ticks.size if keeps else 0
         self._log = (np.zeros(kept, np.int64), np.zeros(kept), np.zeros(kept, np.bool_))
-        self._instants = np.zeros(test.n_ticks)
+        self._instants = np.zeros(self._ticks.size)
         self._course: list[tuple[float, float]] = []
 
     def run(self, on_progress: Callable[[int], None]) -> Replayed:
         test, history = self._test, self._test.history
-        all_ticks = test.ticks()
-        edges, plans = self._edges(all_ticks)
-        clocks = self._control.clocks
+        all_ticks = self._ticks
+        edges, decisions, plans = self._edges(all_ticks)
+        clocks, hearing = self._control.clocks, self._hearing
         arrays = _NO_CLOCKS if clocks is None else clocks.arrays()
+        heard = _HEARS_NOTHING if hearing is None else hearing.arrays()
         for first, last in pairwise(edges.tolist()):
             ticks = all_ticks[first:last]
             until = history.end if last == all_ticks.size else all_ticks[last]
-            following = last if clocks is not None else plans.get(first, last)
-            ends = history.end if following == all_ticks.size else all_ticks[following]
-            span = float(ends - ticks[0])
-            if first in plans:
-                self._decide(float(ticks[0]), span, following - first)
-            elif clocks is not None:
-                self._look(float(ticks[0]), span)
+            if hearing is not None and first in hearing.readings:
+                self._listen(hearing, first)
+            if first in decisions:
+                following = decisions[first]
+                ends = history.end if following == all_ticks.size else all_ticks[following]
+                span = float(ends - ticks[0])
+                if first in plans:
+                    self._decide(float(ticks[0]), span, following - first)
+                else:
+                    self._look(float(ticks[0]), span)
             replay(
                 self._rule,
                 self._numbers,
@@ -260,6 +285,7 @@ class _Replay:
                 *self._log,
                 test.moment,
                 arrays,
+                heard,
             )
             if last in plans or last == all_ticks.size:
                 self._note(float(until))
@@ -284,10 +310,10 @@ class _Replay:
             course=np.array(self._course),
         )
 
-    def _edges(self, ticks: Vector) -> tuple[Integers, dict[int, int]]:
-        """At which ticks to look at the clocks; at which to decide anew, and until which.
+    def _edges(self, ticks: Vector) -> tuple[Integers, dict[int, int], set[int]]:
+        """At which ticks to pause; at which to decide, each with the next; at which to plan anew.
 
-        Decided is often at first, and when many pages are new.
+        Planned is often at first, and when many pages are new.
         """
         born = np.sort(self._test.history.observed_from)
         n, total = born.size, ticks.size
@@ -302,7 +328,17 @@ class _Replay:
         looks = np.zeros(0, np.int64)
         if self._control.clocks is not None:
             looks = np.arange(0, total, max(1, n // _LOOKS))
-        return np.union1d(plans, looks), dict(pairwise(plans.tolist()))
+        decisions = np.union1d(plans, looks)
+        pauses = decisions
+        if self._hearing is not None:
+            pauses = np.union1d(decisions, np.array(list(self._hearing.readings), np.int64))
+        return pauses, dict(pairwise(decisions.tolist())), set(plans.tolist())
+
+    def _listen(self, hearing: Hearing, first: int) -> None:
+        """Bring pages forward of which it was announced that they changed."""
+        due = self._queue[1]
+        rows, sooner = hearing.listen(first)
+        due[rows] -= sooner
 
     def _decide(self, now: float, span: float, n_visits: int) -> None:
         """Decide anew on the pages that are there."""
@@ -311,6 +347,11 @@ class _Replay:
         if self._policy in _OURS:
             caps, hosts = self._test.host_caps, self._test.history.hosts[rows]
             self._control.budget = max(n_visits, 1) / max(span, 1e-300)
+            if self._hearing is not None:
+                noted = self._queue[2][2]
+                visits = tuple(column[:noted] for column in self._log)
+                self._hearing.learn(rows, now, visits)
+                self._control.asked = ASKED * self._asked.mean(self._queue[2])
             decided = self._control.decide(now, span, rows=rows, hosts=hosts, host_caps=caps)
             if caps is not None:
                 self._limits[3][:] = decided.host_prices / decided.price
@@ -323,9 +364,9 @@ class _Replay:
             return
         heap, due, counters = self._queue
         waiting = heap[: counters[0]]
-        if self._control.clocks is None:
+        if self._control.clocks is None and self._hearing is None:
             due[waiting] = last[waiting] + self._interval[waiting]
-        elif waiting.size:  # by the clocks some copies are older than they are
+        elif waiting.size:  # some copies count as older than they are
             due[waiting] = decided.due[waiting]
 
     def _look(self, now: float, span: float) -> None:

@@ -124,12 +124,13 @@ class RevisitControl:
         self.last = np.full(weights.size, np.inf)  # never visited
         self.intervals = np.full(weights.size, pace)
         self.clocks = clocks
-        self._signals, self._ahead = np.zeros((2, weights.size))
+        self.signals, self._ahead = np.zeros((2, weights.size))
+        self.silent = np.ones(weights.size)
+        self.asked = 0.0
         self._speeds = np.ones(weights.size)
         self._filled = np.full(weights.size, np.nan)  # prices that intervals were found for
         self._looked = -np.inf
         self._log_odds = np.zeros(weights.size)
-        self._silent = np.ones(weights.size)
         self._half_lives = np.full(weights.size, np.inf)
         self._births = np.zeros((3, weights.size))  # flow, share that others find too, their delay
 
@@ -162,7 +163,7 @@ class RevisitControl:
                 self.beliefs.observe(one, np.array([at - before]), np.array([found]))
             if not at <= before or not np.isfinite(before):
                 self.last[row] = at
-                self._signals[row] = 0.0
+                self.signals[row] = 0.0
 
     def recall(
         self,
@@ -193,7 +194,7 @@ class RevisitControl:
             fresh, >= 0
         silent : shape (page,), share of changes that are not signalled, in (0, 1]
         """
-        self._log_odds[page], self._silent[page] = log_odds, np.maximum(silent, _LEAST_SILENT)
+        self._log_odds[page], self.silent[page] = log_odds, np.maximum(silent, _LEAST_SILENT)
 
     def fade(self, page: Integers, half_lives: Vector) -> None:
         """Say that what is new on these pages loses half of its worth in so much time.
@@ -218,20 +219,20 @@ class RevisitControl:
 
     def observe_signals(self, page: Integers) -> None:
         """Learn that a change of these pages was signalled; it counts until the next visit."""
-        np.add.at(self._signals, page, 1.0)
+        np.add.at(self.signals, page, 1.0)
 
     def set_signals(self, page: Integers, n_signals: Vector) -> None:
         """Say how many signals these pages have had since they were last visited."""
-        self._signals[page] = n_signals
+        self.signals[page] = n_signals
 
-    def _advance(self, rows: Integers) -> Vector:
-        r"""Elapsed time that signals count as: :math:`n k / ((1 - \lambda) \Delta)`."""
+    def advance(self, rows: Integers) -> Vector:
+        r"""Return the elapsed time that signals count as: :math:`n k / ((1 - \lambda) \Delta)`."""
         ahead = np.zeros(rows.size)
-        told = np.flatnonzero(self._signals[rows] * self._log_odds[rows] > 0)
+        told = np.flatnonzero(self.signals[rows] * self._log_odds[rows] > 0)
         if told.size:
             page = rows[told]
-            silent_rate = self._silent[page] * self.beliefs.rates(page)[0]
-            ahead[told] = self._signals[page] * self._log_odds[page] / silent_rate
+            silent_rate = self.silent[page] * self.beliefs.rates(page)[0]
+            ahead[told] = self.signals[page] * self._log_odds[page] / silent_rate
         return ahead
 
     def _foreseen(self, rows: Integers, now: float) -> Vector:
@@ -240,8 +241,16 @@ class RevisitControl:
             return np.zeros(rows.size)
         passed, speeds = self.clocks.read(rows, self.last[rows], now)
         self._speeds[rows] = speeds
-        # What announces changes of these pages would have told of those that clocks only guess.
-        return np.asarray(self._silent[rows] * (passed / speeds - (now - self.last[rows])))
+        return np.asarray(passed / speeds - (now - self.last[rows]))
+
+    def clocked(self, rows: Integers, now: float) -> Vector:
+        """Return the time since the visits of pages, as their own rates are for."""
+        ahead = self._foreseen(rows, now)
+        return np.asarray((now - self.last[rows] + ahead) * self._speeds[rows])
+
+    def _unseen(self, rows: Integers) -> Vector:
+        """How fast pages will change without anyone telling, as a multiple of their own rates."""
+        return np.asarray(self._speeds[rows] * self.silent[rows])
 
     def by_worth(self, rows: Integers, now: float, n_visits: int) -> Vector:
         """Set the price to what is worth so many visits now; return dues in the order of worth.
@@ -261,8 +270,9 @@ class RevisitControl:
 
         ages = now - self.last[rows] + self._foreseen(rows, now)
         worths = np.empty(rows.size)
-        fill_worth(rows, ages * self._speeds[rows], self.beliefs.arrays(), self.bounds, worths)
-        worths *= self.weights[rows] / self._speeds[rows]
+        unseen = self._unseen(rows)
+        fill_worth(rows, ages * unseen, self.beliefs.arrays(), self.bounds, worths)
+        worths *= self.weights[rows] / unseen
         place = max(rows.size - n_visits, 0)
         marginal = float(np.partition(worths, place)[place])
         if marginal > 0.0:
@@ -286,9 +296,9 @@ class RevisitControl:
             self.intervals = np.append(self.intervals, np.full(fresh, n / self.budget))
             self._speeds = np.append(self._speeds, np.ones(fresh))
             self._filled = np.append(self._filled, np.full(fresh, np.nan))
-            self._signals = np.append(self._signals, np.zeros(fresh))
+            self.signals = np.append(self.signals, np.zeros(fresh))
             self._log_odds = np.append(self._log_odds, np.zeros(fresh))
-            self._silent = np.append(self._silent, np.ones(fresh))
+            self.silent = np.append(self.silent, np.ones(fresh))
             self._half_lives = np.append(self._half_lives, np.full(fresh, np.inf))
             self._births = np.concatenate([self._births, np.zeros((3, fresh))], axis=1)
         self.weights = np.array(weights, np.float64)
@@ -329,13 +339,14 @@ class RevisitControl:
         if learn and rows.size:
             self.beliefs.learn(rows, self.groups)
         self._ahead = np.zeros(len(self))
-        self._ahead[rows] = self._advance(rows) + self._foreseen(rows, now)
+        told, foreseen = self.advance(rows), self._foreseen(rows, now)
+        self._ahead[rows] = foreseen if self.asked else foreseen + told
         span = span or 0.25 * max(rows.size, 1) / self.budget
         if hosts is None or host_caps is None:
             hosts, host_caps = np.zeros(rows.size, np.int64), np.full(1, np.inf)
         caps = host_caps
         prices = np.zeros(caps.size)
-        left, free = self.budget, np.ones(caps.size, np.bool_)
+        left, free = (1.0 - self.asked) * self.budget, np.ones(caps.size, np.bool_)
         for _ in range(3):
             chosen = free[hosts]
             self.price[0] = self._price(rows[chosen], max(left, 1e-3 * self.budget), now, span)
@@ -353,10 +364,10 @@ class RevisitControl:
         self.price[0] = max(self.price[0], least_price)
         prices = np.maximum(prices, self.price[0])
         self._fill(rows, prices[hosts])
-        self._filled[rows] = prices[hosts] * self._speeds[rows]
+        self._filled[rows] = prices[hosts] * self._unseen(rows)
         self._looked = now
         due = np.where(np.isfinite(self.last), self.last + self.intervals, np.inf)
-        due[rows] -= self._ahead[rows]
+        due[rows] -= foreseen + told
         due[rows] = np.maximum(due[rows], self.last[rows] + self._limits[0])
         return Decision(float(self.price[0]), prices, self.intervals, due)
 
@@ -377,21 +388,22 @@ class RevisitControl:
         the price comes near the right one from look to look. Intervals of pages that are not due
         before the look after the next follow once the price has moved by a fiftieth. O(rows).
         """
-        ahead = self._foreseen(rows, now)
+        told, ahead = self.advance(rows), self._foreseen(rows, now)
         self._ahead[rows] = ahead
         step = -(-rows.size // _SAMPLE)
         some, ages = rows[::step], now - self.last[rows[::step]] + ahead[::step]
         intervals = np.maximum(self.intervals[some], self.grain)
-        target = max(self.budget * span / step, 0.5)
+        target = max((1.0 - self.asked) * self.budget * span / step, 0.5)
         low, high, before = -_LEAP, _LEAP, self.price[0]
         for _ in range(_HALVINGS):
             middle = 0.5 * (low + high)
             demand = float(_falls_due(np.exp(middle) * intervals, ages, span).sum())
             low, high = (middle, high) if demand > target else (low, middle)
         self.price[0] *= np.exp(0.5 * (low + high))
-        asked = self.price[0] * dearer * self._speeds[rows]
+        unseen = dearer * self._unseen(rows)
+        asked = self.price[0] * unseen
         visited = self.last[rows] > self._looked
-        self._filled[rows[visited]] = before * (dearer * self._speeds[rows])[visited]
+        self._filled[rows[visited]] = before * unseen[visited]
         wait = self.last[rows] + self.intervals[rows] - ahead - now
         soon = wait < _SOON * span
         moved = ~(np.abs(asked / self._filled[rows] - 1.0) <= _MOVED)
@@ -399,7 +411,7 @@ class RevisitControl:
         self._fill(rows[anew], (self.price[0] * dearer)[anew])
         self._filled[rows[anew]] = asked[anew]
         self._looked = now
-        return np.asarray(self.last[rows] + self.intervals[rows] - ahead)
+        return np.asarray(self.last[rows] + self.intervals[rows] - ahead - told)
 
     def kept_fresh(self, rows: Integers, crawl_rates: Vector, unheard: Vector) -> Vector:
         r"""How fresh even visits keep pages, by what is believed now, if what is announced is too.
@@ -419,7 +431,7 @@ class RevisitControl:
         :math:`e^{-nk}`. Seen at many plans, what waits or is not heard of is what it is on average.
         """
         told = np.isfinite(unheard)
-        silent = np.where(told, self._silent[rows], 1.0)
+        silent = np.where(told, self.silent[rows], 1.0)
         every = 1.0 / np.maximum(crawl_rates, _NEVER)
         until = np.clip(np.where(told, unheard, every), 1e-9 * every, every)
         fresh = self.beliefs.freshness
@@ -427,17 +439,17 @@ class RevisitControl:
         later = every * fresh(rows, 1.0 / (silent * every))
         later -= until * fresh(rows, 1.0 / (silent * until))
         kept = (until * fresh(rows, 1.0 / until) + np.exp(-missed) * later) / every
-        waits = np.where(told, self._signals[rows] * self._log_odds[rows], 0.0)
+        waits = np.where(told, self.signals[rows] * self._log_odds[rows], 0.0)
         return np.asarray(kept * np.exp(-waits))
 
     def _fill(self, rows: Integers, prices: Vector | float) -> Vector:
         with np.errstate(divide="ignore", invalid="ignore"):
             per_weight = np.where(self.weights[rows] > 0, prices / self.weights[rows], np.inf)
-        speeds = self._speeds[rows]
+        unseen = self._unseen(rows)
         out = self.beliefs.intervals(
-            rows, per_weight * speeds, self.intervals[rows] * speeds, self.bounds
+            rows, per_weight * unseen, self.intervals[rows] * unseen, self.bounds
         )
-        out /= speeds
+        np.minimum(out / unseen, self.bounds[2], out=out)
         fading = np.flatnonzero(np.isfinite(self._half_lives[rows]))
         if fading.size:  # by what is believed of how often something new comes
             own = rows[fading]
