@@ -211,6 +211,62 @@ class GroupClocks:
             passed[named] = 0.5 * (passed[named] + other)
         return np.asarray(passed + np.maximum(begin - since, 0.0))
 
+    def hear(
+        self,
+        rows: Integers,
+        rates: Vector,
+        span: tuple[float, float],
+        page: Integers,
+        changed_at: Vector,
+        true: Vector,
+    ) -> None:
+        """Learn from changes that were announced, of pages whether they were visited or not.
+
+        Parameters
+        ----------
+        rows, rates : shape (k,), pages and how often a change of each is announced, on its clock
+        span : two instants, between which announcements are known now
+        page, changed_at, true : shape (a,), of these pages; chance that there was such a change
+
+        Notes
+        -----
+        O(k + groups * bins of the span + a * levels).
+        """
+        since, until = span
+        turn_ = interpreted(turn)
+        turn_(until, self.arrays())
+        parents, leaves = self.companions.parents, self.companions.leaves
+        (start, width), newest, bins = self._scale[:2], int(self._newest[0]), self._speeds.shape[1]
+        oldest = max(newest - bins + 1, 0)
+        alone = leaves[:, 1] < 0
+        older = np.ones(rows.size)
+        young = np.flatnonzero(self._born[rows] > self._scale[2])
+        older[young] = self._age_factor(np.maximum(until - self._born[rows[young]], 0.0))
+        expected = rates * older * np.where(alone[rows], 1.0, 0.5)
+        sums = np.bincount(leaves[rows, 0], expected, parents.size)
+        named = ~alone[rows]
+        sums += np.bincount(leaves[rows[named], 1], expected[named], parents.size)
+        for groups in self._generations[:0:-1]:
+            np.add.at(sums, parents[groups], sums[groups])
+        first = max(int(np.floor((since - start) / width)), oldest)
+        for number in range(first, newest + 1):
+            begin = start + number * width
+            lasted = min(until, begin + width) - max(since, begin)
+            if lasted > 0.0:
+                self._expected[:, number % bins] += sums * lasted
+        numbers = np.floor((changed_at - start) / width).astype(np.int64)
+        for i, number, chance in zip(page.tolist(), numbers.tolist(), true.tolist(), strict=True):
+            if not oldest <= number <= newest:
+                continue
+            place = number % bins
+            own = [g for g in leaves[i].tolist() if g >= 0]
+            whole = sum(float(self._speeds[g, place]) for g in own)
+            for g in own:
+                part = chance * float(self._speeds[g, place]) / whole if whole > 0.0 else 0.0
+                while g >= 0:
+                    self._found[g, place] += part
+                    g = int(parents[g])
+
     def tell(
         self, page: int, since: float, now: float, changed: bool, hazard: float, stays: float
     ) -> None:

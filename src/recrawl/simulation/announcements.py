@@ -153,6 +153,8 @@ class Hearing:
             for tick, place in zip(done, np.cumsum(kept)[done], strict=True)
         }
         n = history.n_pages
+        self._pending: list[tuple[Integers, Vector]] = []
+        self._clocked_at = history.start
         self._n_heard, self._read_at = 0, -np.inf
         self._quiet, self._quiet_until = np.zeros(n), np.full(n, -np.inf)
         self._worth = np.zeros(2 * n_hosts)  # recall and precision of each
@@ -177,6 +179,7 @@ class Hearing:
         self._n_heard = last
         page = told.page[new]
         page = page[told.changed_at[new] > self._control.last[page]]
+        self._pending.append((told.page[new], told.changed_at[new]))
         rows = np.unique(page)
         before = self._control.advance(rows)
         self._control.observe_signals(page)
@@ -207,6 +210,21 @@ class Hearing:
         self._control.rely_on(rows, -np.log1p(-np.minimum(precisions, _SURE)), 1.0 - recalls)
         self._hear_nothing(rows, recalls, now)
 
+    def tell_clocks(self, rows: Integers) -> None:
+        """Tell the clocks of groups what was announced since they were told last."""
+        clocks = self._control.clocks
+        if clocks is None or not self._pending:
+            return
+        page, at = (np.concatenate(column) for column in zip(*self._pending, strict=True))
+        self._pending.clear()
+        worth = self._worth.reshape(-1, 2)
+        recalls = worth[self._hosts[rows], 0]
+        rates = recalls * self._control.beliefs.rates(rows)[0]
+        true = np.where(worth[self._hosts[page], 0] > 0.0, worth[self._hosts[page], 1], 0.0)
+        kept = np.isfinite(self._control.last[page])
+        clocks.hear(rows, rates, (self._clocked_at, self._read_at), page[kept], at[kept], true[kept])
+        self._clocked_at = self._read_at
+
     def _hear_nothing(self, rows: Integers, recalls: Vector, now: float) -> None:
         """Learn from pages of which nothing was heard, as visits will not tell of them."""
         control = self._control
@@ -218,6 +236,7 @@ class Hearing:
         if found.size:
             share = (self._read_at - since[new]) / (now - last[new])
             quiet = recalls[new] * share * control.clocked(found, now)
+            found, quiet = found[quiet > 0.0], quiet[quiet > 0.0]
             control.beliefs.observe(found, quiet, np.zeros(found.size, np.bool_), 0.0 * quiet)
             self._quiet[found] += quiet
             self._quiet_until[found] = self._read_at

@@ -374,6 +374,8 @@ class _Replay:
         heap, due, counters = self._queue
         waiting = heap[: counters[0]]
         if waiting.size:
+            if self._hearing is not None:
+                self._hearing.tell_clocks(waiting)
             dearer = self._limits[3][self._limits[0][waiting]]
             due[waiting] = self._control.look(now, span, waiting, dearer)
 
