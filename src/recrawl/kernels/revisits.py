@@ -71,6 +71,7 @@ _ROWS = 64  # of the table of chances, in each octave
 _LEAST = np.float32(1e-12)  # evidence never tells more against a rate than this
 _ZERO, _HALF, _ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
 _NEXT_TO_NOTHING = np.float32(1e-30)
+_MOST_SIGNALS = 8
 _BRIEF = 1e-3  # share of an interval, that a change which was announced is known to
 _TWOS = np.asarray(2.0 ** np.arange(LANES), np.float32)
 _HALVES = np.asarray(0.5 ** np.arange(LANES), np.float32)
@@ -757,19 +758,23 @@ def replay(
                 if changed and recall > 0.0:
                     hidden = 1.0 - (worth_heard[2 * hosts[i] + 1] if told else recall)
                     hidden = hidden if hidden > _BRIEF else _BRIEF
-                    _absorb(
-                        i,
-                        hidden * seen_for,
-                        True,
-                        elapsed,
-                        evidence,
-                        own_law,
-                        rates,
-                        ends,
-                        shares,
-                        paces,
-                    )
-                    seen_for, found, lapse = recall * seen_for, False, 0.0
+                    times = int(signals[i]) if told else 1
+                    times = times if times < _MOST_SIGNALS else _MOST_SIGNALS
+                    for _ in range(times):
+                        _absorb(
+                            i,
+                            hidden * seen_for,
+                            True,
+                            lapse,
+                            evidence,
+                            own_law,
+                            rates,
+                            ends,
+                            shares,
+                            paces,
+                        )
+                        lapse = 0.0
+                    seen_for, found = recall * seen_for, False
                 seen_for = seen_for - quiet_for[i] if seen_for > quiet_for[i] else 0.0
                 signals[i], quiet_for[i] = 0.0, 0.0
             elif not foreseeing and moment > 0.0 and changed:
