@@ -153,8 +153,6 @@ class Hearing:
             for tick, place in zip(done, np.cumsum(kept)[done], strict=True)
         }
         n = history.n_pages
-        self._learned_at = history.start
-        self._heard, self._passed = np.zeros((2, n_hosts))
         self._pending: list[tuple[Integers, Vector]] = []
         self._clocked_at = history.start
         self._n_heard, self._read_at = 0, -np.inf
@@ -182,7 +180,6 @@ class Hearing:
         page = told.page[new]
         page = page[told.changed_at[new] > self._control.last[page]]
         self._pending.append((told.page[new], told.changed_at[new]))
-        np.add.at(self._heard, self._hosts[told.page[new]], 1.0)
         rows = np.unique(page)
         before = self._control.advance(rows)
         self._control.observe_signals(page)
@@ -198,10 +195,6 @@ class Hearing:
         visits : page, time elapsed and whether it had changed, of all visits so far
         """
         n, (least, most) = visits[0].size, _JUDGED
-        self._passed += (now - self._learned_at) * np.bincount(
-            self._hosts[rows], minlength=self._passed.size
-        )
-        self._learned_at = now
         worth = self._worth.reshape(-1, 2)
         latest = slice(max(n - most * worth.shape[0], 0), n)
         page, elapsed, changed = (one[latest] for one in visits)
@@ -212,10 +205,7 @@ class Hearing:
                 with suppress(NotConverged):  # what was known stays in force
                     found = learn_signal_quality(elapsed[own], signals[own], changed[own])
                     true = found.precision >= _LEAST_TRUE
-                    heard = self._heard[host] * found.precision / self._passed[host]
-                    self.dbg=(found.recall, found.silent_rate, heard)
-                    recall = heard / (heard + found.silent_rate)
-                    worth[host] = recall if true else 0.0, found.precision
+                    worth[host] = found.recall if true else 0.0, found.precision
         recalls, precisions = worth[self._hosts[rows]].T
         self._control.rely_on(rows, -np.log1p(-np.minimum(precisions, _SURE)), 1.0 - recalls)
         self._hear_nothing(rows, recalls, now)
