@@ -3,20 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recrawl.cli.figures import add_legend, new_figure, save_figure
-from recrawl.cli.reproductions.avrachenkov_printed import (
-    MISPRINTS,
-    TABLE_1,
-    TABLE_2,
-    TABLE_3,
-    TABLE_4,
-    paper_model,
-)
-from recrawl.cli.reproductions.result import Reproduction, Row
+from recrawl.drawing import add_legend, add_panels
 from recrawl.fleet.bursty import (
     BurstyBuffer,
     SubsetOptimum,
@@ -26,6 +17,18 @@ from recrawl.fleet.bursty import (
     robots_from_thresholds,
 )
 from recrawl.processes.phase_type import PhaseType
+from recrawl.reproductions.avrachenkov_printed import (
+    MISPRINTS,
+    TABLE_1,
+    TABLE_2,
+    TABLE_3,
+    TABLE_4,
+    paper_model,
+)
+from recrawl.reproductions.result import Reproduction, Row
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["agrees", "figures", "table_1", "table_2", "table_3", "table_4"]
 
@@ -238,8 +241,8 @@ def figures() -> Reproduction:
         _RECONSTRUCTED,
     )
 
-    def draw(path: Path) -> None:
-        picture, panels = new_figure(2, 2)
+    def draw(picture: "Figure") -> None:
+        panels = add_panels(picture, 2, 2)
         picture.set_size_inches(9.2, 10.0)
         for number, panel in zip(curves, panels, strict=True):
             for name, curve in curves[number].items():
@@ -248,6 +251,5 @@ def figures() -> Reproduction:
             panel.set_xlabel("threshold")
             panel.set_ylabel("J")
             add_legend(panel, columns=1)
-        save_figure(picture, path)
 
     return Reproduction(f"{_PAPER}, Figures 1 to 4", rows, remarks, draw)

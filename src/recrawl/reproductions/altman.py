@@ -1,14 +1,17 @@
 """Figure 1 and Section 5 of "Open-loop routeing to M parallel servers with no buffers" (2000)."""
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from recrawl.cli.figures import new_figure, save_figure
-from recrawl.cli.reproductions.result import Reproduction, Row
+from recrawl.drawing import add_panels
 from recrawl.processes.markovian_arrivals import MarkovianArrivals
+from recrawl.reproductions.result import Reproduction, Row
 from recrawl.sequencing import AgeingCosts, loss_costs, solve_two, switching_rate
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["figure_1", "mmpp"]
 
@@ -80,13 +83,12 @@ def mmpp() -> Reproduction:
     )
 
 
-def _draw(path: Path) -> None:
+def _draw(figure: "Figure") -> None:
     """Draw the period against the speed of the second server."""
-    figure, (axes,) = new_figure(1)
+    (axes,) = add_panels(figure, 1)
     speeds = np.geomspace(1, 400, 600)
     periods = [solve_two(AgeingCosts.losses([1.0, speed], 1.0)).period for speed in speeds]
     axes.step(speeds, [np.nan if p is None else float(p) for p in periods], where="post")
     axes.set_xscale("log")
     axes.set_xlabel("speed of the second server")
     axes.set_ylabel("period of the optimal policy")
-    save_figure(figure, path)

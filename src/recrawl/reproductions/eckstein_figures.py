@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recrawl.cli.figures import add_legend, new_figure, save_figure
-from recrawl.cli.fit.event_log import EventLog, fit_log, read_event_log
-from recrawl.cli.reproductions.result import Reproduction, Row
+from recrawl.drawing import add_legend, add_panels
 from recrawl.probing import (
     ProbedSource,
     Profile,
@@ -23,9 +21,12 @@ from recrawl.probing import (
 )
 from recrawl.probing.profile import Vector
 from recrawl.processes.local_clock import WEEK_S
+from recrawl.reproductions.result import Reproduction, Row
+from recrawl.tables.event_logs import EventLog, fit_log, read_event_log
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 __all__ = ["POLICIES", "Compared", "compare_on", "figures", "learn_and_keep"]
 
@@ -104,7 +105,7 @@ def figures(log: Path) -> Reproduction:
         "Eckstein, Gal, Reiner 2005, Figures 6, 7 and 9 to 11 on other traces",
         rows,
         _remarks(cases),
-        lambda path: _draw(path, logs[0]),
+        lambda figure: _draw(figure, logs[0]),
     )
 
 
@@ -154,8 +155,8 @@ def _remarks(cases: list[dict[str, Compared]]) -> tuple[str, ...]:
     )
 
 
-def _draw(path: Path, log: EventLog) -> None:
-    figure, panels = new_figure(4, 2)
+def _draw(figure: "Figure", log: EventLog) -> None:
+    panels = add_panels(figure, 4, 2)
     source, events, weeks = learn_and_keep(log)
     _obsolescence(panels[0])
     _one_probe(panels[1], source)
@@ -180,7 +181,6 @@ def _draw(path: Path, log: EventLog) -> None:
     panels[3].set_title("Figure 7: actual less expected cost, %", fontsize=10)
     panels[3].set_xlabel("probes a week")
     add_legend(panels[4])
-    save_figure(figure, path)
 
 
 def _obsolescence(panel: "Axes") -> None:

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["Reproduction", "Row"]
 
@@ -37,10 +39,13 @@ class Reproduction:
     title : paper and place
     rows : row by row
     remarks : what holds for the whole, for people
-    draw : writes the pictures to a file, where the original is a picture
+    draw : draws the pictures onto an empty matplotlib figure, where the original is a picture
+    beside : what the rows' ``printed`` holds: "printed", or "independent" where the original has
+        pictures only and another computation stands in
     """
 
     title: str
     rows: Sequence[Row]
     remarks: Sequence[str] = ()
-    draw: Callable[[Path], None] | None = None
+    draw: "Callable[[Figure], None] | None" = None
+    beside: str = "printed"

@@ -1,13 +1,11 @@
 """The comparison of policies of "Optimal information monitoring under a politeness constraint"."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recrawl.cli.figures import add_legend, new_figure, save_figure
-from recrawl.cli.fit.event_log import fit_log, read_event_log
-from recrawl.cli.reproductions.eckstein_printed import GRID_COSTS, POLICY_COSTS
-from recrawl.cli.reproductions.result import Reproduction, Row
+from recrawl.drawing import add_legend, add_panels
 from recrawl.probing import (
     DBWORLD,
     MICRONET,
@@ -25,6 +23,12 @@ from recrawl.probing import (
 from recrawl.probing.profile import Vector
 from recrawl.processes.intervals import student_975
 from recrawl.processes.local_clock import WEEK_S
+from recrawl.reproductions.eckstein_printed import GRID_COSTS, POLICY_COSTS
+from recrawl.reproductions.result import Reproduction, Row
+from recrawl.tables.event_logs import fit_log, read_event_log
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["compare_on_trace", "compare_policies", "grids", "policies", "traces"]
 
@@ -73,7 +77,9 @@ def policies() -> Reproduction:
         "'discrete' is the paper's optimum at hours (its Algorithms 1, 2, 4), 'improved' its "
         "Algorithm 10 with 1/2, 1/512, 1/2. 'continuous' cannot be improved: it is the optimum.",
     )
-    return Reproduction(f"{_PAPER}, Figures 4, 5 and 8 (28 days)", rows, remarks, _draw)
+    return Reproduction(
+        f"{_PAPER}, Figures 4, 5 and 8 (28 days)", rows, remarks, _draw, "independent"
+    )
 
 
 def grids() -> Reproduction:
@@ -95,11 +101,13 @@ def grids() -> Reproduction:
         "'printed' are values of an independent computation; the paper states the bound only. The "
         "sharper bound needs all breaks of both functions on the grid (N = 224 k here).",
     )
-    return Reproduction(f"{_PAPER}, Proposition 8 on Table 2 (28 days)", rows, remarks)
+    return Reproduction(
+        f"{_PAPER}, Proposition 8 on Table 2 (28 days)", rows, remarks, beside="independent"
+    )
 
 
-def _draw(path: Path) -> None:
-    figure, panels = new_figure(2, 2)
+def _draw(figure: "Figure") -> None:
+    panels = add_panels(figure, 2, 2)
     numbers = [4, 7, 10, 14, 20, 28, 40, 56]
     for panel, (trace, ratio) in zip(
         panels, [("DBWorld", 3), ("MicroNet", 3), ("DBWorld", 1), ("MicroNet", 1)], strict=True
@@ -116,7 +124,6 @@ def _draw(path: Path) -> None:
         panel.set_xlabel("probes in 28 days")
         panel.set_ylabel("expected cost")
     add_legend(panels[0])
-    save_figure(figure, path)
 
 
 def compare_on_trace(

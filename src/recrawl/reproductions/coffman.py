@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from recrawl.cli.reproductions.result import Reproduction, Row
 from recrawl.processes.access_times import ConstantTime
+from recrawl.reproductions.result import Reproduction, Row
 from recrawl.sequencing import (
     AgeingCosts,
     bound_even_gaps,

@@ -1,17 +1,9 @@
 """Figures 2 to 4 and Tables 1 and 2 of "Controlling the robots of Web search engines" (2001)."""
 
 import math
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from recrawl.cli.figures import new_figure, save_figure
-from recrawl.cli.reproductions.result import Reproduction, Row
-from recrawl.cli.reproductions.talim_printed import (
-    FIGURES,
-    TABLE_1,
-    TABLE_2,
-    PrintedRow,
-)
-from recrawl.cli.robots.pictures import draw_policy
+from recrawl.drawing import add_panels, draw_policy
 from recrawl.fleet import (
     ControlledBuffer,
     RobotOptimum,
@@ -22,6 +14,16 @@ from recrawl.fleet import (
     solve_robots_unrestricted,
     solve_static_unrestricted,
 )
+from recrawl.reproductions.result import Reproduction, Row
+from recrawl.reproductions.talim_printed import (
+    FIGURES,
+    TABLE_1,
+    TABLE_2,
+    PrintedRow,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["figures", "table_1", "table_2"]
 
@@ -106,13 +108,12 @@ def figures() -> Reproduction:
             )
         )
 
-    def draw(path: Path) -> None:
-        picture, panels = new_figure(2, len(found))
+    def draw(picture: "Figure") -> None:
+        panels = add_panels(picture, 2, len(found))
         for number, (title, best) in enumerate(found):
             draw_policy(
                 panels[2 * number : 2 * number + 2], best.policy, f"{title}, cost {best.cost:.5f}"
             )
-        save_figure(picture, path)
 
     remarks = (
         "Costs are exact; iterations are the steps of the paper's value iteration until its rule "
