@@ -20,14 +20,13 @@ from pathlib import Path
 from recrawl.reproductions import NAMES, ON_DATA, reproduce
 
 HERE = Path(__file__).resolve().parent
-PAPERS = {
-    "Talim, Liu, Nain, Coffman 2001": "talim",
-    "Avrachenkov, Dudin, Klimenok, Nain, Semenova 2011": "avrachenkov",
-    "Coffman, Liu, Weber 1998": "coffman",
-    "Eckstein, Gal, Reiner 2005": "eckstein",
-    "Altman, Bhulai, Gaujal, Hordijk 2000": "altman",
+PAPERS = ("talim", "avrachenkov", "coffman", "eckstein", "altman")
+RESULTS = {
+    name.replace("-", "_"): name
+    for paper in PAPERS
+    for name in NAMES
+    if name.startswith(paper) and name not in ON_DATA
 }
-RESULTS = {name.replace("-", "_"): name for name in NAMES if name not in ON_DATA}
 RECIPES = (
     *("price_of_freshness", "uniform_is_best", "proportional_is_bad", "golden_ratio"),
     *("what_304s_teach", "week_of_a_feed", "robots_should_sleep", "bursts"),
@@ -129,9 +128,7 @@ def index() -> str:
         "`python docs/gallery/make.py` builds all in some minutes, and a test holds that what the "
         "pages say is what comes out. Seconds are those of one core, with everything compiled.",
     ]
-    groups = {"Recipes": list(RECIPES)}
-    for paper, first in PAPERS.items():
-        groups[paper] = [name for name in RESULTS if name.startswith(first)]
+    groups = {"Recipes": list(RECIPES), "Papers": list(RESULTS)}
     for heading, names in groups.items():
         cells = [f"[![{title_of(name)[0]}]({name}.png)]({name}.md) {title_of(name)[0]}"
                  for name in names]  # fmt: skip
@@ -139,9 +136,8 @@ def index() -> str:
         rows = [cells[at : at + 3] for at in range(0, len(cells), 3)]
         table = ["| | | |", "|---|---|---|", *("| " + " | ".join(row) + " |" for row in rows)]
         parts += [f"## {heading}", "\n".join(table)]
-    names = [name for group in groups.values() for name in group]
-    toctree = "\n".join(names)
-    parts.append(f"```{{toctree}}\n:hidden:\n:maxdepth: 1\n\n{toctree}\n```")
+    names = "\n".join([*RECIPES, *RESULTS])
+    parts.append(f"```{{toctree}}\n:hidden:\n:maxdepth: 1\n\n{names}\n```")
     return "\n\n".join(parts) + "\n"
 
 

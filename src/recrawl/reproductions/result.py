@@ -40,8 +40,7 @@ class Reproduction:
     rows : row by row
     remarks : what holds for the whole, for people
     draw : draws the pictures onto an empty matplotlib figure, where the original is a picture
-    beside : what the rows' ``printed`` holds: "printed", or "independent" where the original has
-        pictures only and another computation stands in
+    beside : "printed"; "independent" where another program's values stand in for a picture's
     """
 
     title: str
