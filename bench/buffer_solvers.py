@@ -29,12 +29,12 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from recrawl.cli.reproductions.avrachenkov_printed import paper_model
 from recrawl.fleet.bursty import BurstyBuffer, evaluate_map, list_maps, list_thresholds
 from recrawl.fleet.bursty.law import solve_levels
 from recrawl.fleet.bursty.measures import solve_law
 from recrawl.processes.batch_arrivals import BatchArrivals
 from recrawl.processes.phase_type import PhaseType
+from recrawl.reproductions.avrachenkov_printed import paper_model
 from recrawl.simulation.bursty_queue import simulate_bursty
 
 

@@ -170,8 +170,8 @@ def solve_rvi(problem):
 
 
 def solve_tables():
-    from recrawl.cli.reproductions.talim_printed import TABLE_1, TABLE_2
     from recrawl.fleet import ControlledBuffer, solve_robots, solve_robots_unrestricted
+    from recrawl.reproductions.talim_printed import TABLE_1, TABLE_2
 
     def call():
         for row in TABLE_1:

@@ -13,7 +13,6 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from recrawl.cli.fit.event_log import read_event_log
 from recrawl.cli.probe.source import read_source
 from recrawl.cli.robots.model_file import EXAMPLE, read_model
 from recrawl.cli.robots.policy_file import read_policy_file
@@ -21,6 +20,7 @@ from recrawl.crawler.fetch.http import FetchBounds, HttpFetcher
 from recrawl.crawler.index.queries import read_query
 from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.errors import FetchError, InputError
+from recrawl.tables.event_logs import read_event_log
 from recrawl.tables.reading import open_page_table, read_table
 from recrawl.terms import Document
 

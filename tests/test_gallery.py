@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from recrawl.reproductions import NAMES, ON_DATA
+
 GALLERY = Path(__file__).parent.parent / "docs" / "gallery"
 PROGRAMS = sorted(path for path in GALLERY.glob("*.py") if path.name != "make.py")
 
@@ -28,6 +30,27 @@ def test_programs_are_short_and_shown(program: Path) -> None:
     assert program.with_suffix(".md").exists()
     assert program.with_suffix(".png").read_bytes()[:4] == b"\x89PNG"
     assert f"({program.stem}.md)" in (GALLERY / "index.md").read_text()
+
+
+def test_every_published_result_has_a_page() -> None:
+    """Each name that ``recrawl reproduce`` knows, but those that need data of people's own."""
+    shown = {path.stem for path in PROGRAMS}
+
+    assert {name.replace("-", "_") for name in NAMES if name not in ON_DATA} <= shown
+
+
+@pytest.mark.parametrize("name", ["altman_figure_1", "coffman_golden", "talim_figures"])
+def test_quick_programs_draw_and_print_what_their_pages_show(name: str, tmp_path: Path) -> None:
+    """As a reader runs them: with the name of a picture; the others run among the slow tests."""
+    picture = tmp_path / "picture.png"
+    done = subprocess.run(
+        [sys.executable, str(GALLERY / f"{name}.py"), str(picture)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stderr
+    assert picture.read_bytes()[:4] == b"\x89PNG"
+    assert done.stdout in (GALLERY / f"{name}.md").read_text()
 
 
 @pytest.mark.slow  # minutes

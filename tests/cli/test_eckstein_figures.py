@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from recrawl.cli import main
-from recrawl.cli.fit.event_log import EventLog
-from recrawl.cli.reproductions.eckstein_figures import compare_on, figures, learn_and_keep
 from recrawl.probing import solve_continuous
+from recrawl.reproductions.eckstein_figures import compare_on, figures, learn_and_keep
+from recrawl.tables.event_logs import EventLog
 
 TRACES = Path(__file__).resolve().parents[3] / "shared" / "data" / "event_traces.parquet"
 WEEK_S, MONDAY_S = 604_800.0, 1_768_176_000.0  # 2026-01-12

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from recrawl.cli.figures import add_legend, new_figure
+from recrawl.cli.figures import new_figure
 from recrawl.cli.plan.pictures import _weight_ticks
+from recrawl.drawing import add_legend
 
 
 @pytest.mark.parametrize("entries", [1, 3, 8])
@@ -37,7 +38,7 @@ def test_no_verb_draws_a_legend_elsewhere() -> None:
     sources = Path("src/recrawl").rglob("*.py")
     found = [path.name for path in sources if ".legend(" in path.read_text(encoding="utf-8")]
 
-    assert found == ["figures.py"]
+    assert found == ["drawing.py"]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from recrawl.cli import main
-from recrawl.cli.fit.event_log import fit_log, read_event_log
 from recrawl.crawler.wiring.zones import local_clock
 from recrawl.probing import (
     DBWORLD,
@@ -25,6 +24,7 @@ from recrawl.probing import (
     solve_exactly,
     work_hours,
 )
+from recrawl.tables.event_logs import fit_log, read_event_log
 
 Run = Callable[..., tuple[int, str, str]]
 PAPER = ("probe", "dbworld", "--probes", "28", "--period", "4w", "--work-hours", "9-18")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from recrawl.cli import main
-from recrawl.cli.reproductions.verb import REPRODUCTIONS
+from recrawl.reproductions import NAMES
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -22,8 +22,8 @@ def test_without_a_name_it_lists_them(capsys: pytest.CaptureFixture[str]) -> Non
     _, listed, _ = run(capsys, "--json")
 
     assert code == 0
-    assert all(name in out for name in REPRODUCTIONS)
-    assert list(json.loads(listed)["names"]) == list(REPRODUCTIONS)
+    assert all(name in out for name in NAMES)
+    assert list(json.loads(listed)["names"]) == list(NAMES)
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from recrawl.cli.reproductions import avrachenkov
-from recrawl.cli.reproductions.avrachenkov import agrees
-from recrawl.cli.reproductions.avrachenkov_printed import TABLE_1, paper_model
-from recrawl.cli.reproductions.result import Reproduction
+from recrawl.reproductions import avrachenkov
+from recrawl.reproductions.avrachenkov import agrees
+from recrawl.reproductions.avrachenkov_printed import TABLE_1, paper_model
+from recrawl.reproductions.result import Reproduction
 
 DATA = json.loads((Path(__file__).parent / "data" / "avrachenkov-2011.json").read_text())
 

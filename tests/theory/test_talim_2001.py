@@ -13,7 +13,6 @@ import pytest
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from recrawl.cli.reproductions import talim
 from recrawl.fleet import (
     ControlledBuffer,
     RobotPolicy,
@@ -25,6 +24,7 @@ from recrawl.fleet import (
     solve_static_unrestricted,
 )
 from recrawl.fleet.events import from_buffer
+from recrawl.reproductions import talim
 
 DATA = json.loads((Path(__file__).parent / "data" / "talim-2001.json").read_text())
 

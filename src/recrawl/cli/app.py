@@ -68,7 +68,7 @@ VERBS: tuple[tuple[str, str, Group, str], ...] = (
     ("backtest", "backtest.verb:main", DECISIONS, "What policies would have achieved."),
     ("history", "history.verb:app", DECISIONS, "Make a history for backtest, from git."),
     ("fit", "fit.verb:app", DECISIONS, "Learn a model from a log."),
-    ("reproduce", "reproductions.verb:main", DECISIONS, "The papers' figures, beside ours."),
+    ("reproduce", "reproduce:main", DECISIONS, "The papers' figures, beside ours."),
 )
 for _order, (_name, _target, _group, _help) in enumerate(VERBS):
     app.command(f"recrawl.cli.{_target}", name=_name, group=_group, help=_help, sort_key=_order)

@@ -3,13 +3,14 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recrawl.drawing import add_panels
 from recrawl.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["add_legend", "check_picture", "new_figure", "save_figure"]
+__all__ = ["check_picture", "empty_figure", "new_figure", "save_figure"]
 
 _ENDINGS = (".svg", ".png", ".pdf")
 
@@ -28,8 +29,8 @@ def check_picture(plot: Path | None) -> None:
         raise InputError("--plot needs matplotlib: pip install 'recrawl[plots]'") from None
 
 
-def new_figure(columns: int, rows: int = 1) -> "tuple[Figure, list[Axes]]":
-    """Return an empty figure with so many panels.
+def empty_figure() -> "Figure":
+    """Return a figure without panels.
 
     Raises
     ------
@@ -42,32 +43,13 @@ def new_figure(columns: int, rows: int = 1) -> "tuple[Figure, list[Axes]]":
         raise InputError(
             "--plot needs matplotlib, which is not installed: pip install 'recrawl[plots]'"
         ) from error
-    figure = Figure(figsize=(4.6 * columns, 3.9 * rows), layout="constrained")
-    panels = figure.subplots(rows, columns, squeeze=False)
-    return figure, list(panels.ravel())
+    return Figure()
 
 
-def add_legend(panel: "Axes", *others: "Axes", columns: int = 3) -> None:
-    """Put a legend above a panel, where it covers no curve; its title moves up.
-
-    Parameters
-    ----------
-    others : further axes of the same panel, whose lines are named too
-    columns : names beside each other
-    """
-    both = [axes.get_legend_handles_labels() for axes in (panel, *others)]
-    handles = [handle for some, _ in both for handle in some]
-    names = [name for _, some in both for name in some]
-    if not names:
-        return
-    panel.legend(
-        handles, names, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, frameon=False,
-        fontsize=8, borderaxespad=0.2, columnspacing=1.2, handlelength=1.6,
-    )  # fmt: skip
-    rows = -(-len(names) // columns)
-    for side in ("left", "center"):
-        if title := panel.get_title(side):
-            panel.set_title(title, loc=side, fontsize=10, pad=8.0 + 13.0 * rows)
+def new_figure(columns: int, rows: int = 1) -> "tuple[Figure, list[Axes]]":
+    """Return a figure with so many panels, as :func:`empty_figure` does."""
+    figure = empty_figure()
+    return figure, add_panels(figure, columns, rows)
 
 
 def save_figure(figure: "Figure", path: Path) -> None:

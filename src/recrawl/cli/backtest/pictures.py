@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 
 from recrawl.api.backtesting import Compared
-from recrawl.cli.figures import add_legend, new_figure, save_figure
+from recrawl.cli.figures import new_figure, save_figure
+from recrawl.drawing import add_legend
 
 __all__ = ["draw_backtest"]
 

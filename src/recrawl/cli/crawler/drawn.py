@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from recrawl.cli.figures import add_legend, new_figure, save_figure
+from recrawl.cli.figures import new_figure, save_figure
+from recrawl.drawing import add_legend
 
 __all__ = ["draw_courses"]
 

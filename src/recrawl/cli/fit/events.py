@@ -5,12 +5,12 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from recrawl.cli.fit.event_log import fit_log, fit_probe_results, read_event_log, read_probe_results
 from recrawl.cli.output import console, print_json, print_table
 from recrawl.crawler.settings.zones import find_zone
 from recrawl.errors import InputError, InvalidTable
 from recrawl.learning.probe_results import ProbedIntensity
 from recrawl.learning.weekly_intensity import WeeklyIntensity
+from recrawl.tables.event_logs import fit_log, fit_probe_results, read_event_log, read_probe_results
 
 __all__ = ["main"]
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.cli.figures import add_legend, new_figure, save_figure
+from recrawl.cli.figures import new_figure, save_figure
+from recrawl.drawing import add_legend
 from recrawl.learning.batch_log import BatchLog
 from recrawl.processes.markovian_arrivals import MarkovianArrivals
 from recrawl.processes.phase_type import PhaseType

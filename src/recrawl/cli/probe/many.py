@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from recrawl.cli.fit.event_log import fit_log, read_event_log
 from recrawl.cli.output import (
     console,
     parse_duration_s,
@@ -24,6 +23,7 @@ from recrawl.cli.sizes import check_whole
 from recrawl.crawler.settings.zones import find_zone
 from recrawl.errors import InputError, InvalidModel, InvalidTable
 from recrawl.probing import Profile, SourceBatch, allocate_probes, schedule_batches
+from recrawl.tables.event_logs import fit_log, read_event_log
 from recrawl.tables.reading import open_parquet
 
 __all__ = ["Request", "SourceTable", "names_several", "open_sources", "probe_many"]

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from recrawl.cli.figures import add_legend, new_figure, save_figure
+from recrawl.cli.figures import new_figure, save_figure
+from recrawl.drawing import add_legend
 from recrawl.probing import ProbedSource
 
 __all__ = ["draw_schedule", "terminal_week"]

@@ -8,12 +8,12 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from recrawl.cli.fit.event_log import fit_log, fit_probe_results, read_event_log, read_probe_results
 from recrawl.crawler.settings.toml import read_toml
 from recrawl.crawler.settings.zones import find_zone
 from recrawl.errors import InputError, InvalidModel, InvalidTable
 from recrawl.probing import DBWORLD, MICRONET, Profile, work_hours
 from recrawl.quantities import UNIT_S
+from recrawl.tables.event_logs import fit_log, fit_probe_results, read_event_log, read_probe_results
 from recrawl.tables.text_bytes import read_text_bytes
 
 __all__ = ["LONGEST_PERIOD_S", "GivenSource", "Importance", "read_source", "repeat_to"]

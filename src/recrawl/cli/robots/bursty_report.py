@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from recrawl.cli.figures import add_legend, new_figure, save_figure
+from recrawl.cli.figures import new_figure, save_figure
 from recrawl.cli.output import console, print_table
 from recrawl.cli.robots.pictures import terminal_curve
 from recrawl.cli.robots.replayed import print_replayed
+from recrawl.drawing import add_legend
 from recrawl.fleet.bursty import BufferMeasures, BurstyBuffer, BurstyOptimum, count_maps
 
 __all__ = ["Found", "draw_found", "measure_rows", "print_found", "show_map"]

@@ -9,11 +9,8 @@ import numpy as np
 
 from recrawl.cli.figures import new_figure, save_figure
 from recrawl.cli.output import console, print_table
-from recrawl.cli.robots.pictures import (
-    draw_policy,
-    draw_trade_off,
-    terminal_curve,
-)
+from recrawl.cli.robots.pictures import draw_trade_off, terminal_curve
+from recrawl.drawing import draw_policy
 from recrawl.fleet import (
     FleetMeasures,
     MeasuredRate,

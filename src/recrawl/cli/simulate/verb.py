@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recrawl.cli.figures import add_legend, check_picture, new_figure, save_figure
+from recrawl.cli.figures import check_picture, new_figure, save_figure
 from recrawl.cli.output import console, print_json, print_table, progress_console
 from recrawl.cli.robots.bursty import read_map
 from recrawl.cli.robots.bursty_report import show_map
 from recrawl.cli.robots.model_file import read_model
 from recrawl.cli.sizes import check_seed, check_whole
+from recrawl.drawing import add_legend
 from recrawl.errors import InputError
 from recrawl.fleet.bursty import (
     MOST_STATES,

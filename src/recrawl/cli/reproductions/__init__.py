@@ -1,1 +1,0 @@
-"""The papers' tables and figures, one module per paper, each loaded only when asked for."""
