@@ -8,7 +8,6 @@ from cyclopts import Parameter
 
 from recrawl.cli.crawler.place import state_place
 from recrawl.cli.output import console, print_json, print_table
-from recrawl.crawler.reports.activity import fast_words
 from recrawl.crawler.reports.deliveries import deliveries_report
 from recrawl.crawler.reports.status import MEASURE_WORDS, status_report
 from recrawl.crawler.wiring.stores import is_running, open_frontier
@@ -169,7 +168,7 @@ def _notes(report: dict[str, Any]) -> Iterator[str]:
     """Yield what is to be said of sinks, of directories, of addresses and of hosts."""
     yield from map(_delivery_words, report["deliver"])
     for one in (report["activity"]["fast"] or ())[:_MOST_FAST]:
-        yield f"Runs fast now: {one['group']}, {fast_words(one)}"
+        yield f"Runs fast now: {one['group']}, {one['words']}"
     for row in report["refused"]:
         yield f"Refused: {row['addresses']:,} addresses of {row['host']}: {row['why']}"
     for host in report["hosts_blocked"]:

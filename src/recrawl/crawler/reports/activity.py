@@ -12,7 +12,7 @@ from recrawl.errors import StateError
 from recrawl.quantities import show_duration
 from recrawl.terms import PlanRecord
 
-__all__ = ["activity_report", "fast_words"]
+__all__ = ["activity_report"]
 
 _DIRECTORIES: Final = 12
 _BINS: Final = 48
@@ -56,7 +56,8 @@ def activity_report(
         pages that are new, in all and by bin. ``others``: the sum of all others. ``fast``: at most
         eight groups whose clocks run fast, those with most to tell first, with ``factor``, what is
         ``found`` and ``expected`` by the clocks in the latest ``for_s`` seconds, and ``changes``
-        and ``new`` pages that visits found in that time; None: the policy has no clocks.
+        and ``new`` pages that visits found since, and all that in ``words``; None: the policy has
+        no clocks.
 
     Notes
     -----
@@ -132,11 +133,12 @@ def _fast(
         since_s, whose = plan.solved_at_s - one.for_s, one.group.removesuffix("*")
         news = [is_new for url, at_s, is_new in found if at_s >= since_s and url.startswith(whose)]
         counts = {"changes": news.count(False), "new": news.count(True)}
-        told.append(msgspec.structs.asdict(one) | counts)
+        row = msgspec.structs.asdict(one) | counts
+        told.append(row | {"words": _fast_words(row)})
     return told
 
 
-def fast_words(one: dict[str, Any]) -> str:
+def _fast_words(one: dict[str, Any]) -> str:
     """Say what was found in a group that changes fast, but for its name."""
     changes, new = one["changes"], one["new"]
     said = f"{changes:,} {'change' if changes == 1 else 'changes'}"
