@@ -29,8 +29,7 @@ def activity_page(report: dict[str, Any], now_s: float) -> str:
     if not report["directories"]:
         content.append(element("p", "Nothing was found in the last twelve days."))
     else:
-        content += [element("h2", "By directory"), _directories(report)]
-        content += [element("h2", "By time"), _times(report, now_s)]
+        content += [_directories(report), _times(report, now_s)]
     return document("What is happening · recrawl", content, place="/activity")
 
 

@@ -213,13 +213,15 @@
     activityShown = told;
     const { directories, others, fast, step, bins, since } = activity;
     const hosts = new Set([...directories.map((row) => row.directory), ...(fast ?? []).map((row) => row.group)].map((name) => name.split("/", 3).join("/")));
-    const named = (name) => {
+    const isNarrow = matchMedia("(max-width: 46rem)").matches;
+    const longest = isNarrow ? 16 : 40;
+    const named = (name, most = longest) => {
       const path = hosts.size === 1 ? name.replace(/^https?:\/\/[^/]*/, "") : name.replace(/^https?:\/\//, "");
-      return path.length > 44 ? `${path.slice(0, 14)} … ${path.slice(-27)}` : path;
+      return path.length > most ? `…${path.slice(1 - most)}` : path; // what tells them apart is at the end
     };
     const list = document.getElementById("fast");
     list.hidden = !fast?.length;
-    list.replaceChildren(...(fast ?? []).map((row) => make("li", {}, make("b", { title: row.group }, named(row.group)), ` runs ${row.words}.`)));
+    list.replaceChildren(...(fast ?? []).map((row) => make("li", {}, make("b", { title: row.group }, named(row.group, 120)), ` runs ${row.words}.`)));
     for (const id of ["activity", "activity-table"]) document.getElementById(id).hidden = !directories.length;
     const calm = fast && !fast.length ? " No directory changes faster than usual now." : "";
     if (!directories.length) {
@@ -231,7 +233,7 @@
     const rest = others.directories ? ` Not drawn: ${count(others.directories)} other ${others.directories === 1 ? "directory" : "directories"} with ${changes(others.changes)} and ${fresh(others.new)}.` : "";
     put("activity-words", `Each cell is ${duration(step)}.${rest}${calm}`);
     const most = Math.max(1, ...directories.flatMap((row) => row.changes_by_bin));
-    const begins = (place) => shortTime(since + place * step, Math.min(step, 3600));
+    const begins = (place) => shortTime(since + place * step, isNarrow && step >= 1800 ? 86400 : Math.min(step, 3600));
     const strip = (row) => {
       const peak = row.changes_by_bin.indexOf(Math.max(...row.changes_by_bin));
       const about = row.changes ? `, most of them from ${time(since + peak * step)} UTC: ${count(row.changes_by_bin[peak])}` : "";
@@ -247,7 +249,7 @@
       });
       return svg;
     };
-    const axis = make("div", { class: "ends" }, make("span", {}, begins(0)), make("span", {}, begins(bins / 2)), make("span", {}, "now"));
+    const axis = make("div", { class: "ends" }, make("span", {}, begins(0)), make("span", {}, begins(Math.floor(bins / 2))), make("span", {}, "now"));
     document.getElementById("activity").replaceChildren(
       make("table", {},
         make("caption", { class: "unseen" }, "Changes and new pages by directory"),
