@@ -46,12 +46,15 @@ def companions_report(
         return None
     since_s = max(details.last_visit_s, now_s - _LONGEST_S)
     found = frontier.found_since(since_s, among=_AMONG, limit=_MOST)
-    directory, changed = _around(details.url, [one for one in found if not one[2]])
+    directory, changes = _around(details.url, [one for one in found if not one[2]])
+    changed: dict[str, float] = {}
+    for url, at_s in changes:  # the latest first
+        changed.setdefault(url, at_s)
     report: dict[str, Any] = {
         "directory": directory,
         "n_changed": len(changed),
-        "since": min((at_s for _, at_s in changed), default=None),
-        "changed": [{"url": url, "found_at": at_s} for url, at_s in changed[:_NAMED]],
+        "since": min((at_s for _, at_s in changes), default=None),
+        "changed": [{"url": url, "found_at": changed[url]} for url in list(changed)[:_NAMED]],
         "own_interval_s": None,
         "interval_s": None,
         "sooner_s": None,
@@ -72,15 +75,16 @@ def companions_report(
 def _around(
     url: str, changes: Sequence[tuple[str, float, bool]]
 ) -> tuple[str | None, list[tuple[str, float]]]:
-    """Return the innermost directory around a page with changes of others, and these by page."""
+    """Return the innermost directory around a page with changes of others, and these."""
     directory, host = directory_of(url), f"{host_of(url)}/"
     while True:
-        inside: dict[str, float] = {}
-        for other, at_s, _ in changes:  # the latest first
-            if other != url and other.startswith(directory):
-                inside.setdefault(other, at_s)
+        inside = [
+            (other, at_s)
+            for other, at_s, _ in changes
+            if other != url and other.startswith(directory)
+        ]
         if inside:
-            return directory, list(inside.items())
+            return directory, inside
         if directory == host:
             return None, []
         directory = directory_of(directory[:-1])

@@ -36,7 +36,7 @@ def activity_page(report: dict[str, Any], now_s: float) -> str:
 def _fast(fast: list[dict[str, Any]]) -> Markup:
     return element(
         "ul",
-        [element("li", element("b", one["group"]), f" {one['words']}") for one in fast],
+        [element("li", element("b", one["group"]), f" runs {one['words']}") for one in fast],
         class_="fast",
     )
 
