@@ -14,6 +14,7 @@ __all__ = [
     "parse_rate_per_s",
     "show_bytes",
     "show_duration",
+    "show_number",
     "show_rate",
 ]
 
@@ -27,6 +28,7 @@ UNIT_S: Mapping[str, float] = {
     "w": 604_800.0,
     "y": 31_557_600.0,
 }
+_NUMBERS: Final = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _LEAST, _MOST = 1e-15, 1e15  # seconds, or times a second: thirty million years either way
 _MOST_SHOWN: Final = 10**6  # a whole number of more digits is read by nobody
 _DURATION: Final = re.compile(r"\s*([0-9.]+(?:e[+-]?[0-9]+)?)\s*([a-z]+)\s*", re.IGNORECASE)
@@ -93,6 +95,11 @@ def show_duration(seconds: float) -> str:
         if size >= UNIT_S[unit]:
             return f"{seconds / UNIT_S[unit]:.3g}{unit}"
     return f"{seconds:.3g}s"
+
+
+def show_number(n: int) -> str:
+    """Write a number as people do within a sentence: ``three``, ``12``, ``1,200``."""
+    return _NUMBERS[n] if 0 <= n < len(_NUMBERS) else f"{n:,}"
 
 
 def show_rate(per_second: float) -> str:

@@ -553,6 +553,7 @@ class PlanRecord:
     freshness: float
     n_never_visited: int
     measure: str = "even-freshness"
+    clocks: str = ""  # JSON of directories that changed fast; lines of it: one of each process
 
 
 @dataclass(frozen=True, slots=True)
@@ -583,4 +584,5 @@ class PageDetails:
     leased_until_s: float | None
     importance: float | None = None  # by the evidence; None: nothing is known
     importance_parts: str | None = None  # JSON
+    own_due_s: float | None = None  # but for what was found beside it; None: nothing moved it
     recent: tuple[Visit, ...] = field(default=())

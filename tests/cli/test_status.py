@@ -7,6 +7,7 @@ import pytest
 
 from recrawl.cli import main
 from recrawl.crawler.wiring.stores import open_frontier
+from recrawl.terms import PlanRecord
 
 FOLLOWED = {
     "control_fetch_rate": 0.1,
@@ -80,3 +81,23 @@ def test_it_says_that_a_control_was_dropped(
 ) -> None:
     """And what runs instead."""
     assert "was dropped" in told(capsys, tmp_path, FOLLOWED | {"control_dropped": 1.0}, "--model")
+
+
+def test_directories_that_run_fast_are_told(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """In a line each, whatever they are called; and with all that was found, in JSON."""
+    clock = {"group": "http://a.test/[b]/", "factor": 2.5, "found": 3, "expected": 1, "for_s": 7200}
+    now_s = 2e9  # after any day on which this runs: the state's own clock counts
+    frontier = open_frontier(tmp_path)
+    plan = PlanRecord(now_s - 60.0, 4, 1.0, 1.0, 0.5, 0, "foresight", json.dumps([clock]))
+    frontier.save_plan(plan)
+    frontier.close()
+
+    shown = told(capsys, tmp_path, {"now_s": now_s})
+    activity = json.loads(told(capsys, tmp_path, {}, "--json"))["activity"]
+
+    assert "Runs fast now: http://a.test/[b]/, 2.5 times as fast as usual: 0 changes" in shown
+    assert "found in 2h, where 1 were expected" in shown
+    assert activity["directories"] == []
+    assert activity["fast"][0]["group"] == "http://a.test/[b]/"

@@ -22,7 +22,7 @@ FLAGS = (
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 )  # fmt: skip
 EXPLAINED = f"/page?url={quote(HOST + '/1', safe='')}"
-VIEWS = ("/", "/?q=lantern", "/?q=nothing", "/dashboard", "/what-if", EXPLAINED)
+VIEWS = ("/", "/?q=lantern", "/?q=nothing", "/dashboard", "/activity", "/what-if", EXPLAINED)
 
 
 @contextlib.contextmanager

@@ -1,6 +1,7 @@
 """The pages in a real browser, which sees what people see."""
 
 import contextlib
+import json
 import re
 import signal
 import socket
@@ -19,7 +20,7 @@ from tests.web.state import FACTS, HOST, HOSTILE, NOW_S, stories, write_state
 
 from recrawl.crawler.ports import AdmissionLimits
 from recrawl.crawler.wiring.stores import open_frontier
-from recrawl.terms import Discovery, Outcome, PageState, PageUpdate, Visit
+from recrawl.terms import Discovery, Outcome, PageState, PageUpdate, PlanRecord, Visit
 
 pytestmark = pytest.mark.slow
 
@@ -90,6 +91,44 @@ def test_the_dashboard_fills_itself(browser: Browser, origin: str) -> None:
         expect(page.get_by_role("heading", name="What it said anew")).to_be_visible()
         expect(page.locator(".edited del").first).to_have_text("was")
         expect(page.locator(".edited ins").first).to_have_text("is")
+
+
+def test_what_happens_on_the_web_is_drawn(browser: Browser, tmp_path: Path) -> None:
+    """A strip for each directory, and those that run fast; whatever they are called."""
+    evil = f"{HOST}/<img src=x onerror=alert(1)>/1"
+    state = write_state(tmp_path, [*stories(3, f"{HOST}/guide"), (evil, "E", "e")])
+    frontier = open_frontier(state)
+    told = {"group": evil[:-1], "factor": 2.5, "found": 3.0, "expected": 0.5, "for_s": 1e6}
+    clocks = json.dumps([told])
+    frontier.save_plan(PlanRecord(NOW_S - 9.0, 4, 1.0, 1.0, 0.5, 0, "foresight", clocks))
+    frontier.close()
+    with server("--state", state) as at, watched(browser, at) as view:
+        page = view.go("/dashboard")
+        expect(page.locator("#fast li")).to_contain_text("runs 2.5 times as fast as usual")
+        expect(page.locator("#fast b")).to_have_text("/<img src=x onerror=alert(1)>/")
+        rows = page.locator("#activity tbody tr")
+        expect(rows).to_have_count(2)
+        expect(rows.first.locator("th")).to_have_text("/guide/")
+        expect(rows.first.get_by_role("img")).to_have_attribute(
+            "aria-label", re.compile("3 changes, most of them from 2033-05-.*; 3 new pages")
+        )
+        expect(rows.first.locator("rect.found")).to_have_count(1)
+        assert page.locator("main img").count() == 0
+        page.get_by_role("link", name="The same as a table").click()
+        expect(page.get_by_role("heading", name="What is happening on this web")).to_be_visible()
+    with server("--state", state) as at, watched(browser, at, script=False) as view:
+        page = view.page
+        page.goto(f"{at}/dashboard")
+        page.get_by_role("link", name="in a table").click()
+        expect(page.get_by_role("region", name="Found by directory")).to_contain_text("/guide/")
+
+
+def test_nothing_found_yet_is_said(browser: Browser, tmp_path: Path) -> None:
+    """Where no visit has found anything."""
+    with server("--state", write_state(tmp_path, [])) as at, watched(browser, at) as view:
+        view.page.goto(f"{at}/dashboard")
+        expect(view.page.locator("#activity-words")).to_contain_text("Nothing was found yet")
+        expect(view.page.locator("#activity")).to_be_hidden()
 
 
 def test_a_first_pass_and_troubles_are_told(browser: Browser, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import itertools
+import json
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,6 +16,8 @@ from starlette.types import ASGIApp
 from tests.web.asgi import Answer, ask
 from tests.web.state import DAY_S, FACTS, HOST, HOSTILE, NOW_S, stories, write_state
 
+from recrawl.crawler.wiring.stores import open_frontier
+from recrawl.terms import PlanRecord
 from recrawl.web.app import CrawlPages, make_app
 from recrawl.web.guard import COOKIE, Access
 
@@ -25,6 +28,7 @@ PAGES = [
     "/?q=lantern&page=2",
     "/?q=nothing",
     "/dashboard",
+    "/activity",
     "/what-if",
     f"/page?url={quote(HOST + '/1', safe='')}",
     "/page?url=http%3A%2F%2Fnowhere.test%2F",
@@ -202,6 +206,47 @@ async def test_a_page_is_explained(crawl: Path) -> None:
     assert len(HTMLParser(answer.text).css("svg circle.changed")) == 2
     assert len(HTMLParser(answer.text).css("svg circle.same-304")) == 1
     assert len(texts(answer, "tbody tr")) == 3
+
+
+async def test_what_happens_on_the_web_is_told_in_a_table(tmp_path: Path) -> None:
+    """By directory and by time, for whom no picture helps; names that people chose are text."""
+    evil = f"{HOST}/<img src=x onerror=alert(1)>/'\"/1"
+    state = write_state(tmp_path, [*stories(3, f"{HOST}/guide"), (evil, "E", "e")])
+    frontier = open_frontier(state)
+    clocks = json.dumps(
+        [{"group": evil[:-1], "factor": 2.5, "found": 3.0, "expected": 0.5, "for_s": 1e6}]
+    )
+    frontier.save_plan(PlanRecord(NOW_S - 9.0, 4, 1.0, 1.0, 0.5, 0, "foresight", clocks))
+    frontier.close()
+
+    answer = await get(state, "/activity")
+
+    assert answer.status == 200
+    assert HTMLParser(answer.text).css("main img, main script") == []
+    assert texts(answer, "tbody tr")[:2] == [f"{HOST}/guide/33", f"{evil[:-1]}11"]
+    assert f"{evil[:-1]} runs 2.5 times as fast as usual" in texts(answer, ".fast li")[0]
+    assert any(row.endswith(f"(3 days ago){HOST}/guide/30") for row in texts(answer, "tbody tr"))
+
+
+async def test_nothing_found_yet_is_said(tmp_path: Path) -> None:
+    """Where a crawl has not visited anything."""
+    answer = await get(write_state(tmp_path, []), "/activity")
+
+    assert answer.status == 200
+    assert "Nothing was found" in answer.text
+
+
+async def test_companions_are_told_on_the_page_of_a_page(tmp_path: Path) -> None:
+    """With links to those that changed."""
+    state = write_state(tmp_path, stories(3))
+    frontier = open_frontier(state)
+    plan = PlanRecord(NOW_S - 9.0, 3, 1.0, 1.0, 0.5, 0, "foresight")
+    frontier.save_plan(plan)
+    frontier.close()
+
+    answer = await get(state, f"/page?url={quote(HOST + '/1', safe='')}")
+
+    assert "Nothing beside it was found to have changed since its last visit" in answer.text
 
 
 async def test_a_page_that_nobody_knows_is_said_to_be_so(crawl: Path) -> None:

@@ -598,10 +598,12 @@ class Frontier(Protocol):
         due_s: NDArray[np.float64],
         *,
         why: str = "the plan",
+        own_due_s: NDArray[np.float64] | None = None,
     ) -> None:
         """Keep rates and due times that a plan changed, with the reason of these.
 
-        Pages in trouble, or visited since the plan was solved, are due when that said.
+        Pages in trouble, or visited since the plan was solved, are due when that said. Until the
+        next visit it is told when they would have been due by their own rates alone.
         """
         ...
 
@@ -615,6 +617,16 @@ class Frontier(Protocol):
 
     def n_visits_by_outcome(self, *, since_s: float = 0.0) -> dict[Outcome, int]:
         """Counts of visits at or after an instant."""
+        ...
+
+    def found_since(
+        self, since_s: float, *, among: int, limit: int
+    ) -> list[tuple[str, float, bool]]:
+        """Where something was found, the latest first: address, instant, whether it was new.
+
+        First copies and changed ones of pages, at or after an instant, among so many of the latest
+        visits.
+        """
         ...
 
     def look_at_gone(self, by_s: float) -> int:

@@ -715,7 +715,7 @@ def replay(
             totals[i, 3] += 1.0
             totals[i, 4] += changed
             counters[6] += not changed
-        told = hearing and signals[i] > 0.0
+        told = hearing and signals[i] > 0.0 and worth_heard[2 * hosts[i]] > 0.0
         if log_page.size:
             if hearing:
                 log_signals[n_logged] = signals[i]

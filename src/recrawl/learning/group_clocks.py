@@ -29,6 +29,7 @@ _SHRINKS: Final = (1.0, 0.3, 0.1)  # changes that count for the speed around: al
 _CELLS: Final = 14
 _SAMPLES: Final = 4  # of the age within an interval
 _NEVER: Final = 1e-300
+_LATELY: Final = 8  # bins
 _AGE_CHANGES: Final = 10.0  # that count for an age being like any other
 
 
@@ -167,6 +168,33 @@ class GroupClocks:
             middles = (np.arange(_SAMPLES)[:, None] + 0.5) / _SAMPLES - 1.0
             passed[young] *= self._age_factor(age + elapsed[young] * middles).mean(axis=0)
         return passed, speeds
+
+    def lately(self, now: float) -> tuple[Vector, Vector, Vector, float]:
+        """Return how fast clocks ran in the latest eight bins, as far as they are relied on.
+
+        Parameters
+        ----------
+        now : instant
+
+        Returns
+        -------
+        factors : shape (g,), time that is believed to have passed for each unit that has
+        found, expected : shape (g,), changes, and those that the pages' own rates let expect
+        span : time since the first of these bins began; 0: no bin has begun
+        """
+        interpreted(turn)(now, self.arrays())
+        self._refresh()
+        (start, width), newest = self._scale[:2], int(self._newest[0])
+        bins = self._speeds.shape[1]
+        numbers = np.arange(max(newest - min(_LATELY, bins) + 1, 0), newest + 1)
+        lasted = np.clip(now - start - numbers * width, 0.0, width)
+        span = float(lasted.sum())
+        if span <= 0.0:
+            return np.ones(self._speeds.shape[0]), *np.zeros((2, self._speeds.shape[0])), 0.0
+        places = numbers % bins
+        speeds = self._speeds[:, places] @ lasted / span
+        found, expected = (one[:, places].sum(axis=1) for one in (self._found, self._expected))
+        return self.relied * speeds + 1.0 - self.relied, found, expected, span
 
     def _refresh(self) -> None:
         """Let every group follow what those around it have learned, the largest first."""

@@ -7,6 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from recrawl.crawler.control.urls import normalise
+from recrawl.crawler.reports.companions import companions_report
 from recrawl.crawler.reports.page import page_report, timetable_report, why_unknown
 from recrawl.crawler.reports.progress import fetch_price, fetches_words, price_words
 from recrawl.crawler.settings import Settings
@@ -131,6 +132,7 @@ def explain_page(
         details, fetch_price(plan, frontier.facts()), hosts[details.host], now_s=now_s,
         differences=frontier.differences(limit=5, url=page_url),
     )  # fmt: skip
+    report["companions"] = companions_report(frontier, details, plan, now_s=now_s)
     report.update(timetable_report(frontier, page_url, settings, now_s=now_s))
     title = history.pages([details.page_id])[details.page_id][1]
     return report, title

@@ -18,6 +18,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Scope
 
 from recrawl.crawler.ports import StatePlace
+from recrawl.crawler.reports.activity import activity_report
 from recrawl.crawler.reports.status import status_report
 from recrawl.crawler.settings import Settings
 from recrawl.errors import InputError, RecrawlError, StateError
@@ -32,6 +33,7 @@ from recrawl.web.live import LiveView
 from recrawl.web.markup import element
 from recrawl.web.observation import crawl_instant
 from recrawl.web.opensearch import description
+from recrawl.web.pages.activity import activity_page
 from recrawl.web.pages.dashboard import dashboard_page
 from recrawl.web.pages.layout import message_page
 from recrawl.web.pages.page import page_explained, page_unknown
@@ -116,6 +118,7 @@ class CrawlPages:
         return [
             Route("/", self.search),
             Route("/dashboard", self.dashboard),
+            Route("/activity", self.activity),
             Route("/page", self.page),
             Route("/what-if", self.what_if),
             Route("/opensearch.xml", self.opensearch),
@@ -157,6 +160,10 @@ class CrawlPages:
     async def dashboard(self, request: Request) -> Response:
         """The live view."""
         return HTMLResponse(dashboard_page())
+
+    async def activity(self, request: Request) -> Response:
+        """What was found where and when, in a table."""
+        return HTMLResponse(activity_page(*await self._on_state(_activity)))
 
     async def what_if(self, request: Request) -> Response:
         """The sliders."""
@@ -390,6 +397,12 @@ def _wants_json(path: str) -> bool:
 
 def _json(answer: object, status: int = 200) -> Response:
     return Response(msgspec.json.encode(answer), status, media_type="application/json")
+
+
+def _activity(source: CrawlSource) -> tuple[dict[str, object], float]:
+    frontier = source.frontier()
+    now_s = crawl_instant(frontier.facts(), is_running=source.history().is_running())
+    return activity_report(frontier, frontier.last_plan(), now_s=now_s), now_s
 
 
 def _status(source: CrawlSource) -> dict[str, object]:

@@ -10,6 +10,7 @@ from recrawl.crawler.control.evidence import Evidence, PlannedPages
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.policies import revisit_policy
 from recrawl.crawler.control.revisit_policy import PageVisit, Replan, RevisitPolicy, Schedule
+from recrawl.crawler.control.told_clocks import group_name
 
 DAY_S, NOW_S = 86_400.0, 1_800_000_000.0
 FOLDERS, EACH, VISITS = 12, 10, 8
@@ -85,6 +86,44 @@ def test_what_is_brought_forward_is_put_in_force_and_is_not_late() -> None:
         made.moved(known), np.abs(made.due - own_due) > 0.05 / made.crawl_rates
     )
     assert not replace(made, foreseen=False).moved(known).any()
+
+
+def test_what_companions_moved_is_told_beside_what_the_rate_alone_says() -> None:
+    """The same interval at the same price; only neighbours of what changed are much sooner."""
+    crawl = Crawl("foresight")
+    crawl.lived(True)
+    made = crawl.plan(NOW_S + 4.0 * DAY_S)
+    assert made.own_due is not None
+
+    np.testing.assert_allclose(made.own_due, crawl.last_s + 1.0 / made.crawl_rates)
+    share = (made.own_due - made.due) * made.crawl_rates
+    assert np.all(share[3:EACH] > 0.1)
+    assert np.median(share[3:EACH]) > np.median(share[EACH:]) + 0.05
+    assert Crawl("recrawl").plan(NOW_S).own_due is None
+
+
+def test_directories_that_change_fast_are_told() -> None:
+    """The one with the burst, by one of its pages; the innermost, and nothing where all is calm."""
+    crawl, calm = Crawl("foresight"), Crawl("foresight")
+    crawl.lived(True)
+    calm.lived(False)
+
+    (one,) = crawl.plan(NOW_S + 3.0 * DAY_S).fast
+    assert one.page_id in range(1, EACH + 1)
+    assert group_name(crawl.urls[one.page_id - 1], one.depth) == "http://a.test/0/"
+    assert one.factor > 1.5
+    assert one.found > one.expected + 0.7
+    assert 0.0 < one.for_s < 10.0 * DAY_S
+    assert calm.plan(NOW_S + 3.0 * DAY_S).fast == ()
+
+
+def test_groups_are_called_by_what_their_addresses_begin_with() -> None:
+    """The host, a folder in it, or the pages of one name."""
+    url = "http://a.test:81/docs/core.xml.fr?a=/b/"
+    names = [group_name(url, depth) for depth in range(3)]
+    assert names == [
+        "http://a.test:81/docs/core.*", "http://a.test:81/", "http://a.test:81/docs/",
+    ]  # fmt: skip
 
 
 def test_a_look_as_the_replay_takes_it_says_what_the_plan_of_a_crawl_says() -> None:

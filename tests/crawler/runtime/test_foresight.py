@@ -7,6 +7,8 @@ import pytest
 
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.politeness import PolitenessRules
+from recrawl.crawler.reports.page import explain_page
+from recrawl.crawler.reports.status import status_report
 from recrawl.crawler.runtime.crawl import CrawlPlan
 from recrawl.terms import FetchResponse
 from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
@@ -70,3 +72,40 @@ def test_a_crawl_that_foresees_is_fresher_where_directories_change_at_once() -> 
     leads = [freshness("foresight", seed) - freshness("recrawl", seed) for seed in range(3)]
 
     assert np.mean(leads) > 0.02
+
+
+def test_what_clocks_tell_is_in_the_state_for_whoever_asks() -> None:
+    """After a burst: the directory that runs fast, by name, and what that moved for its pages."""
+    bursts = EPOCH_S + DAY_S * np.array([20.0, 21.0, 22.0, 23.0, 24.0])
+
+    async def days() -> VirtualCrawl:
+        setup = Setup(
+            revisit=RevisitRules(600.0, 60 * DAY_S, 4 * DAY_S, listing_s=30 * DAY_S),
+            rules={"replan_s": 14_400.0},
+            seeds=tuple(url for _, url in URLS),
+            least_worth=0.0,
+        )
+        plan = CrawlPlan(20.0 / DAY_S, PolitenessRules(delay_s=1.0), revisit="foresight")
+        virtual = virtual_crawl(setup, plan=plan)
+        for folder, url in URLS:
+            virtual.web.reply(url, page(url, bursts if folder == 3 else np.zeros(0)))
+        await virtual.run_for(24 * DAY_S)
+        return virtual
+
+    frontier = run_virtually(days()).crawl.world.frontier
+    told = status_report(frontier, now_s=EPOCH_S + 24 * DAY_S)["activity"]
+
+    (fast,) = told["fast"]
+    assert fast["group"] == f"{A}/3/"
+    assert fast["factor"] > 1.5
+    assert fast["changes"] > fast["expected"]
+    assert told["directories"][0]["directory"] == f"{A}/3/"
+    explained = [explain_page(frontier, url, None)[0]["companions"] for _, url in URLS[24:32]]
+    shares = [one["share"] for one in explained if one["share"] is not None]
+    assert shares
+    assert max(shares) > 0.0
+    assert all(
+        "pages of /3/ have changed since" in one["words"]
+        for one in explained
+        if one["n_changed"] > 1
+    )

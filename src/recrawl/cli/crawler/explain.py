@@ -93,6 +93,14 @@ def _worth_rows(report: dict[str, Any]) -> list[tuple[str, str]]:
     return [("worth", words)]
 
 
+def _reason_rows(report: dict[str, Any]) -> list[tuple[str, str]]:
+    """Say what else the next visit goes by: the pattern of a source, what was found beside it."""
+    rows = [("probes", _probes(report))] if "probes_per_week" in report else []
+    if report["companions"]:
+        rows.append(("companions", report["companions"]["words"]))
+    return rows
+
+
 def _show(report: dict[str, Any], details: PageDetails) -> None:
     out = console()
     now_s = report["at"]
@@ -123,8 +131,7 @@ def _show(report: dict[str, Any], details: PageDetails) -> None:
     if report["host_blocked_why"]:
         left = show_duration(report["host_blocked_until_s"] - now_s)
         rows.append(("host", f"blocked for {left}: {report['host_blocked_why']}"))
-    if "probes_per_week" in report:
-        rows.append(("probes", _probes(report)))
+    rows += _reason_rows(report)
     if details.redirect_url:
         rows.append(("leads to", details.redirect_url))
     wait_s = report["next_visit_s"] - now_s
@@ -132,7 +139,7 @@ def _show(report: dict[str, Any], details: PageDetails) -> None:
     why = "its host is blocked" if report["next_visit_s"] > details.due_s else report["due_why"]
     rows.append(("next visit", f"{when} ({why})"))
     for name, value in rows:
-        out.print(f"  {name:<12} {value}")
+        out.print(f"  {name:<12} {value}", markup=False)
     print_table(
         ("last visits", "outcome", "status", "changed", "took", "size"),
         [

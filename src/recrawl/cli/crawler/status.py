@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
 
@@ -14,6 +14,8 @@ from recrawl.crawler.wiring.stores import is_running, open_frontier
 from recrawl.quantities import show_duration, show_rate
 
 __all__ = ["status"]
+
+_MOST_FAST: Final = 5
 
 
 def status(
@@ -163,8 +165,10 @@ def _show(report: dict[str, Any]) -> None:
 
 
 def _notes(report: dict[str, Any]) -> Iterator[str]:
-    """Yield what is to be said of sinks, of addresses and of hosts."""
+    """Yield what is to be said of sinks, of directories, of addresses and of hosts."""
     yield from map(_delivery_words, report["deliver"])
+    for one in (report["activity"]["fast"] or ())[:_MOST_FAST]:
+        yield f"Runs fast now: {one['group']}, {one['words']}"
     for row in report["refused"]:
         yield f"Refused: {row['addresses']:,} addresses of {row['host']}: {row['why']}"
     for host in report["hosts_blocked"]:

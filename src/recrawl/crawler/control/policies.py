@@ -14,6 +14,7 @@ from recrawl.crawler.control.interval_rules import SHIPPED_RULES, IntervalRulePo
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.order import forgiven_s
 from recrawl.crawler.control.revisit_policy import (
+    BY_PLAN,
     NextVisit,
     PageVisit,
     Replan,
@@ -23,6 +24,7 @@ from recrawl.crawler.control.revisit_policy import (
 from recrawl.crawler.control.told_clocks import ToldClocks
 from recrawl.crawler.control.urls import folder_of, path_of
 from recrawl.errors import InputError
+from recrawl.quantities import show_number
 
 __all__ = ["POLICIES", "ByForesight", "ByWorth", "FixedRates", "revisit_policy"]
 
@@ -36,7 +38,6 @@ _FOLDERS: Final = 10_000  # whose latest changes are kept, for people
 _KEPT: Final = 20
 _RECENT_S: Final = 7 * 86_400.0
 _DAYS: Final = ("Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday")
-_NUMBERS: Final = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 POLICIES: Final = ("recrawl", "foresight", *_MEASURES, *SHIPPED_RULES)
 
 
@@ -59,7 +60,7 @@ class _Planned:
         late_s = max(0.0, visit.at_s - visit.due_s)
         shorter_s = forgiven_s(late_s, interval_s, rules.forgiven_share)
         due_s = visit.at_s + max(interval_s - shorter_s, rules.min_interval_s)
-        return NextVisit(due_s, "the plan", interval_s)
+        return NextVisit(due_s, BY_PLAN, interval_s)
 
 
 class ByWorth(_Planned, RevisitPolicy):
@@ -118,6 +119,7 @@ class ByWorth(_Planned, RevisitPolicy):
             float(np.average(fresh, weights=wanted)),
             int(np.sum(decision.intervals[rows] >= 0.999 * control.bounds[2])),
             worth=gained / max(_MORE * float(brought.sum() * wanted.mean()), 1e-300),
+            own_due=None if control.clocks is None else decision.own_due[rows],
         )
 
 
@@ -162,7 +164,8 @@ class ByForesight(ByWorth):
         planned = np.minimum(pages.last_visit_s + 1.0 / made.crawl_rates, question.now_s)
         is_told = pages.lastmod_s > pages.last_visit_s  # a change that was announced does wait
         due = np.where(is_told, made.due, np.maximum(made.due, planned))
-        return replace(made, due=due, foreseen=True)
+        fast = self._told.fast(rows, pages.page_ids, question.now_s)
+        return replace(made, due=due, foreseen=True, fast=fast)
 
 
 def _worth_of_versions(never: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -222,7 +225,7 @@ def _news(folder: str, changes: deque[float], now_s: float) -> str:
     if not recent:
         return ""
     n = len(recent)
-    many = _NUMBERS[n] if n < len(_NUMBERS) else f"{n}" if n < _KEPT else f"at least {n}"
+    many = show_number(n) if n < _KEPT else f"at least {n}"
     verb = "page beside it has" if n == 1 else "pages beside it have"
     day = _DAYS[int(min(recent) // 86_400) % 7]
     return f"{many} {verb} changed since {day}, in {path_of(folder)}"

@@ -1,17 +1,26 @@
 """The port of revisit policies: told of visits and plans, they say when pages are due, and why."""
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.crawler.control.evidence import PlannedPages
 
-__all__ = ["NextVisit", "PageVisit", "Replan", "RevisitPolicy", "Schedule"]
+__all__ = [
+    "BY_PLAN",
+    "FastClock",
+    "NextVisit",
+    "PageVisit",
+    "Replan",
+    "RevisitPolicy",
+    "Schedule",
+]
 
 Vector = NDArray[np.float64]
 _NEWS = 0.05
+BY_PLAN: Final = "the plan"  # what set a due time
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +98,28 @@ class Replan:
     heard_s: Vector = field(default_factory=lambda: np.zeros(0))
 
 
+@dataclass(frozen=True, slots=True)
+class FastClock:
+    """A group of pages that changed faster than usual before a plan.
+
+    Parameters
+    ----------
+    page_id : one of its pages
+    depth : of the directory that this is: 1 is the host, 2 a folder of it; 0: it is of the pages
+        of the directory that are called as this one up to the first dot
+    factor : time that is believed to have passed for each unit that has, > 1
+    found, expected : changes lately, and those that the pages' own rates let expect
+    for_s : how long that is
+    """
+
+    page_id: int
+    depth: int
+    factor: float
+    found: float
+    expected: float
+    for_s: float
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Schedule:
     """A plan and the due times that follow.
@@ -105,6 +136,8 @@ class Schedule:
         time; the price also says what is due soon
     why : in words, what set these due times
     foreseen : whether due times follow more than crawl rates, as what was found beside a page
+    own_due : shape (n,), instants by each page's own rate alone; None: ``due`` are
+    fast : groups of pages that change faster than usual, those with most to tell first
     """
 
     crawl_rates: Vector
@@ -114,8 +147,10 @@ class Schedule:
     n_never_visited: int
     host_prices: Vector = field(default_factory=lambda: np.zeros(0))
     worth: float = 0.0
-    why: str = "the plan"
+    why: str = BY_PLAN
     foreseen: bool = False
+    own_due: Vector | None = None
+    fast: tuple[FastClock, ...] = ()
 
     def moved(self, pages: PlannedPages) -> NDArray[np.bool_]:
         """Say for which pages this is news, by more than a twentieth of an interval.

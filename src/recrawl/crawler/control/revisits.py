@@ -51,12 +51,14 @@ class Decision:
     host_prices : shape (n_hosts,), the price or more, where a host's limit binds
     intervals : shape (n,), between visits at this price
     due : shape (n,), last visit plus interval
+    own_due : shape (n,), the same at these intervals, had clocks told nothing of the groups
     """
 
     price: float
     host_prices: Vector
     intervals: Vector
     due: Vector
+    own_due: Vector
 
 
 def _falls_due(intervals: Vector, ages: Vector, span: float) -> Vector:
@@ -367,9 +369,10 @@ class RevisitControl:
         self._filled[rows] = prices[hosts] * self._unseen(rows)
         self._looked = now
         due = np.where(np.isfinite(self.last), self.last + self.intervals, np.inf)
-        due[rows] -= foreseen + told
-        due[rows] = np.maximum(due[rows], self.last[rows] + self._limits[0])
-        return Decision(float(self.price[0]), prices, self.intervals, due)
+        own_due, soonest = due.copy(), self.last[rows] + self._limits[0]
+        own_due[rows] = np.maximum(due[rows] - told, soonest)
+        due[rows] = np.maximum(due[rows] - foreseen - told, soonest)
+        return Decision(float(self.price[0]), prices, self.intervals, due, own_due)
 
     def look(self, now: float, span: float, rows: Integers, dearer: Vector) -> Vector:
         """Move the price by what clocks have found since, and return new due times.

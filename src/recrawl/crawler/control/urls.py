@@ -16,6 +16,7 @@ from publicsuffixlist import PublicSuffixList
 
 __all__ = [
     "MAX_URL_LENGTH",
+    "directory_of",
     "folder_of",
     "host_of",
     "join",
@@ -145,6 +146,11 @@ def folder_of(url: str) -> str:
     host = host_of(url)
     first, slash, _ = url[len(host) + 1 :].partition("?")[0].partition("/")
     return f"{host}/{first}/" if slash else f"{host}/"
+
+
+def directory_of(url: str) -> str:
+    """Return a URL in normal form up to the last slash of its path."""
+    return url.partition("?")[0].rpartition("/")[0] + "/"
 
 
 def path_of(url: str) -> str:

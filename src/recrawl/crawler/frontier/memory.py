@@ -63,6 +63,7 @@ class _Page:
     due_s: float
     weight: float
     due_why: str = DISCOVERED
+    own_due_s: float | None = None
     memory: bytes = b""
     tier: int = NEW
     state: PageState = PageState.DISCOVERED
@@ -459,6 +460,7 @@ class MemoryFrontier(Frontier):
             page.token, page.leased_until_s = None, 0.0
             page.last, page.state, page.due_s = update, update.state, update.due_s
             page.due_why, page.memory = update.due_why, update.memory
+            page.own_due_s = None
             page.tier = tier_of(update.interval_s)
             self._answer(page, visit)
             page.failures = update.failures
@@ -625,9 +627,11 @@ class MemoryFrontier(Frontier):
         due_s: NDArray[np.float64],
         *,
         why: str = "the plan",
+        own_due_s: NDArray[np.float64] | None = None,
     ) -> None:
-        columns = (page_ids.tolist(), crawl_rates_per_s.tolist(), due_s.tolist())
-        for page_id, rate, due in zip(*columns, strict=True):
+        own = [None] * page_ids.size if own_due_s is None else own_due_s.tolist()
+        columns = (page_ids.tolist(), crawl_rates_per_s.tolist(), due_s.tolist(), own)
+        for page_id, rate, due, own_due in zip(*columns, strict=True):
             page = self._pages[page_id]
             page.crawl_rate = rate
             is_late = page.last_visit_s is not None and page.last_visit_s > plan.solved_at_s
@@ -635,6 +639,7 @@ class MemoryFrontier(Frontier):
             is_kept = page.due_why == READ_AGAIN and page.due_s <= due
             if page.tier > NEW and is_well and not is_late and not is_kept:
                 page.due_s, page.tier, page.due_why = due, tier_of(1.0 / max(rate, 1e-12)), why
+                page.own_due_s = own_due
 
     @override
     def last_plan(self) -> PlanRecord | None:
@@ -655,6 +660,20 @@ class MemoryFrontier(Frontier):
                 if visit.visited_at_s >= since_s
             )
         )
+
+    @override
+    def found_since(
+        self, since_s: float, *, among: int, limit: int
+    ) -> list[tuple[str, float, bool]]:
+        found = [
+            (page.found.url, visit.visited_at_s, visit.outcome is Outcome.NEW)
+            for page in self._pages.values()
+            for visit in page.visits
+            if page.found.kind is Kind.PAGE
+            and visit.visited_at_s >= since_s
+            and (visit.changed or visit.outcome is Outcome.NEW)
+        ]
+        return sorted(found, key=lambda one: -one[1])[: min(limit, among)]
 
     @override
     def look_at_gone(self, by_s: float) -> int:
@@ -746,6 +765,7 @@ class MemoryFrontier(Frontier):
             leased_until_s=page.leased_until_s or None,
             importance=page.importance,
             importance_parts=page.importance_parts,
+            own_due_s=page.own_due_s,
             recent=tuple(reversed(page.visits[-recent:])),
         )
 

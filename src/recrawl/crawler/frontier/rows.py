@@ -12,6 +12,7 @@ DETAILS = (  # the columns of the query `details` from the sixth on
     "weight", "depth", "discovered_s", "due_s", "visits", "changes", "failures", "last_visit_s",
     "last_status", "indexed_at_s", "change_rate_per_s", "change_rate_factor", "crawl_rate_per_s",
     "lastmod_s", "redirect_url", "leased_until_s", "due_why", "importance", "importance_parts",
+    "own_due_s",
 )  # fmt: skip
 
 

@@ -673,6 +673,7 @@ class SqliteFrontier(Frontier):
                 freshness=plan.freshness,
                 n_never_visited=plan.n_never_visited,
                 measure=plan.measure,
+                clocks=plan.clocks,
             )
 
     @override
@@ -684,16 +685,19 @@ class SqliteFrontier(Frontier):
         due_s: NDArray[np.float64],
         *,
         why: str = "the plan",
+        own_due_s: NDArray[np.float64] | None = None,
     ) -> None:
-        columns = (page_ids.tolist(), crawl_rates_per_s.tolist(), due_s.tolist())
+        own = [None] * page_ids.size if own_due_s is None else own_due_s.tolist()
+        columns = (page_ids.tolist(), crawl_rates_per_s.tolist(), due_s.tolist(), own)
         with self._writing():
-            for page_id, rate, due in zip(*columns, strict=True):
+            for page_id, rate, due, own_due in zip(*columns, strict=True):
                 tier = tier_of(1.0 / max(rate, 1e-12))
                 row = self._row(
                     "save_crawl_rate",
                     page_id=page_id,
                     rate=rate,
                     due_s=due,
+                    own_due_s=own_due,
                     tier=tier,
                     why=why,
                     kept=READ_AGAIN,
@@ -722,6 +726,15 @@ class SqliteFrontier(Frontier):
         with translated(self._path):
             rows = self._db.execute(self._q["n_visits_by_outcome"], {"since_s": since_s})
             return {Outcome(row[0]): row[1] for row in rows}
+
+    @override
+    def found_since(
+        self, since_s: float, *, among: int, limit: int
+    ) -> list[tuple[str, float, bool]]:
+        with translated(self._path):
+            after = self._value("last_visit_number") - among
+            told = self._run("found_since", since_s=since_s, after=after, limit=limit).fetchall()
+        return [(str(url), float(at_s), bool(is_new)) for url, at_s, is_new in told]
 
     @override
     def look_at_gone(self, by_s: float) -> int:

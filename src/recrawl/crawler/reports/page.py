@@ -15,6 +15,7 @@ from recrawl.crawler.control.tiers import visit_gain
 from recrawl.crawler.control.timetables import learn_timetable
 from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.ports import Frontier
+from recrawl.crawler.reports.companions import companions_report
 from recrawl.crawler.reports.progress import fetch_price, price_words
 from recrawl.crawler.reports.recent import change_lines
 from recrawl.crawler.reports.status import bound_words, instant_of
@@ -58,6 +59,7 @@ def explain_page(
         differences=frontier.differences(limit=5, url=url),
     )
     report["price_set_by"] = bound_words(facts) if plan else None
+    report["companions"] = companions_report(frontier, details, plan, now_s=now_s)
     report.update(worth_report(frontier, details, facts))
     report.update(timetable_report(frontier, url, settings, now_s=now_s))
     return report, details

@@ -11,6 +11,7 @@ from recrawl.crawler.control.estimate import FreshnessEstimate, estimate_freshne
 from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.crawler.control.intake import LOW_YIELD, REFUSALS
 from recrawl.crawler.ports import Frontier
+from recrawl.crawler.reports.activity import activity_report
 from recrawl.crawler.reports.progress import fetch_price, first_pass_of, price_words, why_idle
 from recrawl.quantities import show_duration, show_rate
 from recrawl.terms import Announcer
@@ -111,6 +112,7 @@ def status_report(
         "freshness_high": estimate.high if estimate else None,
         "weight": float(pages.weights.sum()),
         "control": control_report(facts),
+        "activity": activity_report(frontier, plan, now_s=now_s),
         "refused": [
             {"host": host, "addresses": n, "why": REFUSALS.get(why, why)}
             for host, why, n in refused[:_MOST_REFUSALS]

@@ -4,7 +4,8 @@ It runs beside the crawl, on a thread of its own; reading and writing the fronti
 frontier's thread in between.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from math import inf
 from typing import Final
@@ -20,9 +21,10 @@ from recrawl.crawler.control.dispatch import Dispatcher
 from recrawl.crawler.control.due_times import DueTimes
 from recrawl.crawler.control.estimate import FreshnessEstimate, estimate_freshness
 from recrawl.crawler.control.evidence import PlannedPages
-from recrawl.crawler.control.revisit_policy import Replan
+from recrawl.crawler.control.revisit_policy import FastClock, Replan
 from recrawl.crawler.control.timetables import learn_timetable
-from recrawl.crawler.ports import Offload
+from recrawl.crawler.control.told_clocks import group_name
+from recrawl.crawler.ports import Frontier, Offload
 from recrawl.crawler.runtime.importance import ImportanceKeeper
 from recrawl.crawler.runtime.parts import Rules, World
 from recrawl.errors import NotConverged
@@ -49,7 +51,9 @@ class SolvedPlan:
     page_ids: NDArray[np.int64]
     crawl_rates_per_s: NDArray[np.float64]
     due_s: NDArray[np.float64]
+    own_due_s: NDArray[np.float64] | None
     why: str
+    fast: tuple[FastClock, ...]
     announcers: Mapping[int, Announcer]
     estimate: FreshnessEstimate | None
 
@@ -246,7 +250,9 @@ class Planner:
             pages.page_ids[moved],
             rates_moved,
             schedule.due[moved],
+            None if schedule.own_due is None else schedule.own_due[moved],
             schedule.why,
+            schedule.fast,
             announcers,
             estimate_freshness(rates, errors, pages.weights, *told),
         )
@@ -306,6 +312,7 @@ class Planner:
     async def _move_due(self, solved: SolvedPlan) -> None:
         """Write down what the plan moves, part by part as it was learned."""
         frontier = self._world.frontier
+        own_due_s = solved.own_due_s
         for part in _parts(solved.page_ids.size):
             await self._world.on_state(
                 frontier.save_crawl_rates,
@@ -314,11 +321,12 @@ class Planner:
                 solved.crawl_rates_per_s[part],
                 solved.due_s[part],
                 why=solved.why,
+                own_due_s=None if own_due_s is None else own_due_s[part],
             )
 
     def _put_in_force(self, solved: SolvedPlan) -> list[HostRecord]:
         frontier = self._world.frontier
-        frontier.save_plan(solved.record)
+        frontier.save_plan(replace(solved.record, clocks=_clocks(frontier, solved.fast)))
         if solved.announcers:
             frontier.save_announcers(solved.announcers)
         capacity, budget = self._capacity, self._dispatcher.budget.rate_per_s
@@ -353,6 +361,26 @@ class Planner:
 
 def _parts(size: int) -> Iterator[slice]:
     return (slice(begin, begin + _PART) for begin in range(0, size, _PART))
+
+
+def _clocks(frontier: Frontier, fast: Sequence[FastClock]) -> str:
+    """Return in JSON, with their names, the groups that change fast; nothing where none does."""
+    if not fast:
+        return ""
+    pages = frontier.evidence([one.page_id for one in fast], limit_per_page=1)
+    urls = dict(zip(pages.page_ids.tolist(), pages.urls, strict=True))
+    told = [
+        {
+            "group": group_name(urls[one.page_id], one.depth),
+            "factor": one.factor,
+            "found": one.found,
+            "expected": one.expected,
+            "for_s": one.for_s,
+        }
+        for one in fast
+        if one.page_id in urls
+    ]
+    return json.dumps(told)
 
 
 def _without(pages: PlannedPages, page_ids: list[int]) -> PlannedPages:

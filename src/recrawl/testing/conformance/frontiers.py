@@ -30,6 +30,12 @@ from recrawl.terms import (
 __all__ = ["FrontierSuite"]
 
 HOST = "http://a.test"
+_SAID = {
+    "n": Outcome.NEW,
+    "c": Outcome.CHANGED,
+    "u": Outcome.UNCHANGED,
+    "s": Outcome.LISTING,
+}
 ANY = AdmissionLimits()
 
 
@@ -415,6 +421,45 @@ class FrontierSuite:
         assert again.change_rate_factors.tolist() == [1.2]
         assert again.crawl_rates_per_s.tolist() == [0.25]
         assert again.due_s.tolist() == [16.0]
+
+    def test_a_plan_tells_of_clocks_and_of_what_companions_moved(self, frontier: Frontier) -> None:
+        """Until the page's next visit; where a plan moves nothing, what was said holds."""
+        self._admitted(frontier, "/1", "/ill")
+        well, ill = self._leased(frontier, 2)
+        frontier.complete([_update(well, 12.0), _update(ill, 12.0, failures=1)])
+        plan = PlanRecord(13.0, 1, 0.1, 2.0, 0.9, 0, "foresight", '[{"group": "http://a.test/"}]')
+        frontier.save_plan(plan)
+        ids, two = np.array([well.page_id, ill.page_id]), np.ones(2)
+        frontier.save_crawl_rates(plan, ids, two, 20.0 * two, own_due_s=np.array([25.0, 26.0]))
+
+        def own_due_s() -> list[float | None]:
+            told = [frontier.details(lease.url) for lease in (well, ill)]
+            return [one.own_due_s for one in told if one]
+
+        assert frontier.last_plan() == plan
+        assert own_due_s() == [25.0, None]
+        frontier.make_due(30.0)
+        (again,) = [one for one in self._leased(frontier, 2, 31.0) if one.page_id == well.page_id]
+        frontier.complete([_update(again, 31.0, Outcome.UNCHANGED)])
+        assert own_due_s() == [None, None]
+        frontier.save_crawl_rates(replace(plan, solved_at_s=32.0), ids, two, 50.0 * two)
+        assert own_due_s() == [None, None]
+
+    def test_what_visits_found_is_told_the_latest_first(self, frontier: Frontier) -> None:
+        """First copies and changed ones of pages, since an instant, among the latest visits."""
+        frontier.admit([_found("/1"), _found("/2"), _found("/s", kind=Kind.SITEMAP)], 0.0, ANY)
+        for at_s, outcomes in ((10.0, "nns"), (20.0, "cuc")):
+            frontier.make_due(at_s)
+            leases = sorted(self._leased(frontier, 3, at_s), key=lambda lease: lease.url)
+            for number, lease in enumerate(leases):
+                outcome = _SAID[outcomes[number]]
+                frontier.complete([_update(lease, at_s + number, outcome)])
+
+        one, two = f"{HOST}/1", f"{HOST}/2"
+        every = [(one, 20.0, False), (two, 11.0, True), (one, 10.0, True)]
+        assert frontier.found_since(0.0, among=99, limit=99) == every
+        assert frontier.found_since(10.5, among=99, limit=99) == every[:2]
+        assert frontier.found_since(0.0, among=99, limit=1) == every[:1]
 
     def test_listings_are_no_pages_to_plan(self, frontier: Frontier) -> None:
         """Sitemaps and feeds are visited, and counted apart."""

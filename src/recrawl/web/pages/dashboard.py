@@ -16,9 +16,10 @@ def dashboard_page() -> str:
                                aria_labelledby="first-pass-words"),
                 element("p", "", id="first-pass-words"), id="first-pass", hidden=True),
         element("noscript", element("p", "This page needs JavaScript; the same facts are at ",
-                element("a", "/api/status", href="/api/status"), ".")),
-        element("div", _figures(), _freshness(), _changes(), _fetches(), _troubles(), _hosts(),
-                _pages(), _robots(),
+                element("a", "/api/status", href="/api/status"), ", and what was found where ",
+                element("a", "in a table", href="/activity"), ".")),
+        element("div", _figures(), _freshness(), _activity(), _changes(), _fetches(),
+                _troubles(), _hosts(), _pages(), _robots(),
                 id="crawl", hidden=True),
         element(
             "div",
@@ -84,6 +85,21 @@ def _freshness() -> Markup:
         _picture("freshness-picture", "Freshness over time"),
         identifier="freshness-section",
     )
+
+
+def _activity() -> Markup:
+    return _section(
+        "What is happening on this web",
+        "Changes that visits found, by directory over time: the stronger the colour, the more; "
+        "a line below a cell is pages that are new.",
+        element("ul", id="fast", class_="fast", hidden=True),
+        element("p", "", id="activity-words", class_="quiet"),
+        element("div", id="activity", class_="activity", role="region", tabindex=0,
+                aria_label="Activity by directory", hidden=True),
+        element("p", element("a", "The same as a table", href="/activity"), class_="quiet",
+                id="activity-table", hidden=True),
+        identifier="activity-section",
+    )  # fmt: skip
 
 
 def _robots() -> Markup:

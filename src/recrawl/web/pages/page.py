@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
+from urllib.parse import quote
 
 from recrawl.crawler.control.word_differences import word_steps
 from recrawl.quantities import show_bytes
@@ -100,6 +101,8 @@ def _lines(lines: Sequence[tuple[str, str]]) -> Iterator[Markup]:
 def _rows(report: dict[str, Any], now_s: float) -> list[tuple[str, Child]]:
     rate, crawl_rate = report["change_rate_per_s"], report["crawl_rate_per_s"]
     rows: list[tuple[str, Child]] = [("Next visit", _next(report, now_s))]
+    if companions := report["companions"]:
+        rows.append(("Companions", _companions(companions)))
     if rate:
         low, high = report["change_rate_low_per_s"], report["change_rate_high_per_s"]
         rows.append(
@@ -144,6 +147,19 @@ def _next(report: dict[str, Any], now_s: float) -> Child:
     if wait_s > 0:
         return (ago(report["next_visit_s"], now_s), f", set by {why}")
     return f"due for {spoken(-wait_s)} ({why})"
+
+
+def _companions(companions: dict[str, Any]) -> Child:
+    """Say what was found beside the page, with links to it."""
+    words = companions["words"]
+    told: list[Child] = [element("p", f"{words[0].upper()}{words[1:]}.")]
+    if companions["changed"]:
+        links = [
+            element("li", element("a", one["url"], href=f"/page?url={quote(one['url'], safe='')}"))
+            for one in companions["changed"]
+        ]
+        told.append(element("ul", links, class_="beside"))
+    return told
 
 
 def _kind(visit: dict[str, Any]) -> str:

@@ -167,6 +167,7 @@
     onFreshness(report);
     onFetches(report);
     onFirstPass(report);
+    onActivity(report.activity);
     onChanges(report);
     const spent = report.spending.reduce((sum, row) => sum + row.visits, 0);
     rows("spending", report.spending.map((row) => [
@@ -202,6 +203,60 @@
     const idle = report.idle && lastRunning ? `${report.idle}.` : "";
     document.getElementById("idle").hidden = !idle;
     put("idle", idle);
+  }
+
+  // One strip for each directory: what was found in it, bin by bin.
+  let activityShown = "";
+  function onActivity(activity) {
+    const told = JSON.stringify(activity);
+    if (told === activityShown) return;
+    activityShown = told;
+    const { directories, others, fast, step, bins, since } = activity;
+    const hosts = new Set([...directories.map((row) => row.directory), ...(fast ?? []).map((row) => row.group)].map((name) => name.split("/", 3).join("/")));
+    const isNarrow = matchMedia("(max-width: 46rem)").matches;
+    const longest = isNarrow ? 16 : 40;
+    const named = (name, most = longest) => {
+      const path = hosts.size === 1 ? name.replace(/^https?:\/\/[^/]*/, "") : name.replace(/^https?:\/\//, "");
+      return path.length > most ? `…${path.slice(1 - most)}` : path; // what tells them apart is at the end
+    };
+    const list = document.getElementById("fast");
+    list.hidden = !fast?.length;
+    list.replaceChildren(...(fast ?? []).map((row) => make("li", {}, make("b", { title: row.group }, named(row.group, 120)), ` runs ${row.words}.`)));
+    for (const id of ["activity", "activity-table"]) document.getElementById(id).hidden = !directories.length;
+    const calm = fast && !fast.length ? " No directory changes faster than usual now." : "";
+    if (!directories.length) {
+      put("activity-words", "Nothing was found yet.");
+      return;
+    }
+    const changes = (n) => `${count(n)} ${n === 1 ? "change" : "changes"}`;
+    const fresh = (n) => `${count(n)} new ${n === 1 ? "page" : "pages"}`;
+    const rest = others.directories ? ` Not drawn: ${count(others.directories)} other ${others.directories === 1 ? "directory" : "directories"} with ${changes(others.changes)} and ${fresh(others.new)}.` : "";
+    put("activity-words", `Each cell is ${duration(step)}.${rest}${calm}`);
+    const most = Math.max(1, ...directories.flatMap((row) => row.changes_by_bin));
+    const begins = (place) => shortTime(since + place * step, isNarrow && step >= 1800 ? 86400 : Math.min(step, 3600));
+    const strip = (row) => {
+      const peak = row.changes_by_bin.indexOf(Math.max(...row.changes_by_bin));
+      const about = row.changes ? `, most of them from ${time(since + peak * step)} UTC: ${count(row.changes_by_bin[peak])}` : "";
+      const svg = drawn("svg", { viewBox: `0 0 ${10 * bins} 20`, preserveAspectRatio: "none", role: "img", "aria-label": `${changes(row.changes)}${about}; ${fresh(row.new)}` });
+      svg.append(drawn("rect", { width: 10 * bins, height: 15, class: "empty" }));
+      row.changes_by_bin.forEach((n, place) => {
+        const born = row.new_by_bin[place];
+        if (!n && !born) return;
+        const cell = drawn("g", {}, drawn("title", {}, `${time(since + place * step)} UTC: ${changes(n)}, ${fresh(born)}`));
+        if (n) cell.append(drawn("rect", { x: 10 * place, width: 9, height: 15, class: "found", "fill-opacity": (0.2 + 0.8 * Math.sqrt(n / most)).toFixed(2) }));
+        if (born) cell.append(drawn("rect", { x: 10 * place, y: 17, width: 9, height: 3, class: "born" }));
+        svg.append(cell);
+      });
+      return svg;
+    };
+    const axis = make("div", { class: "ends" }, make("span", {}, begins(0)), make("span", {}, begins(Math.floor(bins / 2))), make("span", {}, "now"));
+    document.getElementById("activity").replaceChildren(
+      make("table", {},
+        make("caption", { class: "unseen" }, "Changes and new pages by directory"),
+        make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "directory"), make("th", { scope: "col", class: "strip" }, axis), make("th", { scope: "col", class: "number" }, "changes"), make("th", { scope: "col", class: "number" }, "new"))),
+        make("tbody", {}, ...directories.map((row) => make("tr", {}, make("th", { scope: "row", class: "name", title: row.directory }, named(row.directory)), make("td", { class: "strip" }, strip(row)), make("td", { class: "number" }, count(row.changes)), make("td", { class: "number" }, count(row.new))))),
+      ),
+    );
   }
 
   // Lines that came and went. What is shown is made anew only when there is news.

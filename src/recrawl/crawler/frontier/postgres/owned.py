@@ -236,6 +236,12 @@ class PostgresFrontier(SqliteFrontier):
         return self._reader.differences(limit=limit, url=url)
 
     @override
+    def found_since(
+        self, since_s: float, *, among: int, limit: int
+    ) -> list[tuple[str, float, bool]]:
+        return self._reader.found_since(since_s, among=among, limit=limit)
+
+    @override
     def n_visits_by_outcome(self, *, since_s: float = 0.0) -> dict[Outcome, int]:
         return self._reader.n_visits_by_outcome(since_s=since_s)
 
@@ -294,9 +300,12 @@ class PostgresFrontier(SqliteFrontier):
         due_s: NDArray[np.float64],
         *,
         why: str = "the plan",
+        own_due_s: NDArray[np.float64] | None = None,
     ) -> None:
         with self._writing():
-            super().save_crawl_rates(plan, page_ids, crawl_rates_per_s, due_s, why=why)
+            super().save_crawl_rates(
+                plan, page_ids, crawl_rates_per_s, due_s, why=why, own_due_s=own_due_s
+            )
             self._copying.put_off_pages()
 
     @override

@@ -11,7 +11,8 @@ ON CONFLICT (host, why) DO UPDATE SET n = refusal.n + excluded.n;
 -- Every process plans its own shards: together they are the plan.
 -- name: last_plan
 SELECT max(solved_at_s), sum(n_pages)::bigint, sum(budget_per_s), max(price),
-    sum(freshness * n_pages) / greatest(sum(n_pages), 1), sum(n_never_visited)::bigint, min(measure)
+    sum(freshness * n_pages) / greatest(sum(n_pages), 1), sum(n_never_visited)::bigint, min(measure),
+    coalesce(string_agg(nullif(clocks, ''), chr(10)), '')
 FROM (
     SELECT DISTINCT ON (process) * FROM plan
     WHERE process IS NULL OR process IN (SELECT id FROM process WHERE NOT ended)

@@ -31,7 +31,7 @@ PAGE: Final = Table(
         visits changes failures last_visit_s last_status indexed_at_s etag last_modified signature
         raw_hash title redirect_url change_rate_per_s change_rate_factor crawl_rate_per_s due_why
         policy_memory importance importance_parts found_on is_lasting
-        read_as""".split()
+        read_as own_due_s""".split()
     ),
     ("id",),
     "id",
@@ -62,7 +62,7 @@ APPENDED: Final = {
     ),
     "difference": ("page_id", "found_at_s", "text"),
     "plan": tuple(
-        "solved_at_s n_pages budget_per_s price freshness n_never_visited measure".split()
+        "solved_at_s n_pages budget_per_s price freshness n_never_visited measure clocks".split()
     ),
     "feed": tuple(
         """page_id at_s kind version signature fetched_at_s title language canonical content_type

@@ -137,7 +137,7 @@ VALUES (:page_id, :visited_at_s, :outcome, :status, :changed, :interval_s, :fetc
 -- name: complete
 UPDATE page SET lease_token = NULL, leased_until_s = 0, tier = :tier, visits = visits + 1,
     changes = changes + :change, failures = :failures, state = :state, due_s = :due_s,
-    due_why = :due_why, policy_memory = :memory,
+    due_why = :due_why, own_due_s = NULL, policy_memory = :memory,
     last_visit_s = coalesce(:told_s, last_visit_s), last_status = coalesce(:status, last_status),
     indexed_at_s = CASE WHEN :copied THEN :visited_at_s ELSE indexed_at_s END,
     etag = :etag, last_modified = :last_modified, signature = :signature, raw_hash = :raw_hash,
@@ -216,6 +216,7 @@ GROUP BY host_id, signature HAVING count(*) BETWEEN 2 AND :most;
 -- name: save_crawl_rate
 UPDATE page SET crawl_rate_per_s = :rate,
     due_s = iif(moves, :due_s, due_s), due_why = iif(moves, :why, due_why),
+    own_due_s = iif(moves, :own_due_s, own_due_s),
     tier = iif(moves, :tier, tier)
 FROM (
     SELECT tier >= 1 AND state = 'indexed' AND failures = 0
@@ -226,11 +227,11 @@ FROM (
 WHERE id = :page_id RETURNING host_id;
 
 -- name: save_plan
-INSERT INTO plan (solved_at_s, n_pages, budget_per_s, price, freshness, n_never_visited, measure)
-VALUES (:solved_at_s, :n_pages, :budget_per_s, :price, :freshness, :n_never_visited, :measure);
+INSERT INTO plan (solved_at_s, n_pages, budget_per_s, price, freshness, n_never_visited, measure, clocks)
+VALUES (:solved_at_s, :n_pages, :budget_per_s, :price, :freshness, :n_never_visited, :measure, :clocks);
 
 -- name: last_plan
-SELECT solved_at_s, n_pages, budget_per_s, price, freshness, n_never_visited, measure
+SELECT solved_at_s, n_pages, budget_per_s, price, freshness, n_never_visited, measure, clocks
 FROM plan ORDER BY id DESC LIMIT 1;
 
 -- name: n_pages_by_state
@@ -242,13 +243,21 @@ SELECT outcome, count(*) FROM visit WHERE visited_at_s >= :since_s GROUP BY outc
 -- name: details
 SELECT page.id, url, host.host, kind, state, weight, depth, discovered_s, due_s, visits, changes,
     page.failures, last_visit_s, last_status, indexed_at_s, change_rate_per_s, change_rate_factor,
-    crawl_rate_per_s, lastmod_s, redirect_url, leased_until_s, due_why, importance, importance_parts
+    crawl_rate_per_s, lastmod_s, redirect_url, leased_until_s, due_why, importance, importance_parts,
+    own_due_s
 FROM page JOIN host ON host.id = page.host_id WHERE url = :url;
 
 -- name: recent_visits
 SELECT visited_at_s, outcome, status, changed, interval_s, fetch_s, received_bytes, note,
     modified_s
 FROM visit WHERE page_id = :page_id ORDER BY id DESC LIMIT :limit;
+
+-- Of the latest visits of pages, those that found a first copy or another one.
+-- name: found_since
+SELECT page.url, visited_at_s, outcome = 'new' FROM visit JOIN page ON page.id = visit.page_id
+WHERE visit.id > :after AND visited_at_s >= :since_s AND (changed = 1 OR outcome = 'new')
+    AND page.kind = 'page'
+ORDER BY visit.id DESC LIMIT :limit;
 
 -- name: urls_indexed
 SELECT url, signature FROM page

@@ -52,7 +52,8 @@ CREATE TABLE page (
     importance_parts TEXT, -- JSON: what each source says of it; NULL: expected, not computed yet
     found_on INTEGER, -- the page whose visit found it first; NULL: none did, or nobody knows
     is_lasting INTEGER NOT NULL DEFAULT 0, -- 1: its server says that it holds for good
-    read_as INTEGER -- mark of the rules by which its copy was read; NULL or 0: there were none
+    read_as INTEGER, -- mark of the rules by which its copy was read; NULL or 0: there were none
+    own_due_s REAL -- when it would be due but for what was found beside it, by the plan that set due_s
 ) STRICT;
 
 CREATE INDEX page_by_due ON page (host_id, tier, due_s);
@@ -93,7 +94,8 @@ CREATE TABLE plan (
     price REAL NOT NULL,
     freshness REAL NOT NULL,
     n_never_visited INTEGER NOT NULL,
-    measure TEXT NOT NULL
+    measure TEXT NOT NULL,
+    clocks TEXT NOT NULL DEFAULT '' -- JSON: directories whose pages changed faster than usual then
 ) STRICT;
 
 -- What people ask about a crawl that no other table tells, by name.

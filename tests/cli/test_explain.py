@@ -1,0 +1,59 @@
+"""`recrawl explain`: what companions have to do with the next visit, in words and in JSON."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.web.state import DAY_S, HOST, NOW_S, stories, write_state
+
+from recrawl.cli import main
+from recrawl.crawler.ports import AdmissionLimits
+from recrawl.crawler.wiring.stores import open_frontier
+from recrawl.terms import Discovery, Outcome, PageState, PageUpdate, PlanRecord, Visit
+
+PAGE, OTHER = f"{HOST}/guide/0", f"{HOST}/guide/new"
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Path:
+    """Three pages, one of which changed after the others were seen; and a plan that says so."""
+    state = write_state(tmp_path, stories(3, f"{HOST}/guide"))
+    frontier = open_frontier(state)
+    (host,) = frontier.admit([Discovery(OTHER, HOST)], NOW_S, AdmissionLimits())
+    (lease,) = frontier.lease(host, limit=1, due_by_s=NOW_S, now_s=NOW_S, until_s=NOW_S + 9.0)
+    visit = Visit(NOW_S - DAY_S, Outcome.CHANGED, 200, changed=True)
+    frontier.complete([PageUpdate(lease, visit, PageState.INDEXED, due_s=NOW_S + DAY_S)])
+    details = frontier.details(PAGE)
+    assert details is not None
+    assert details.last_visit_s is not None
+    plan = PlanRecord(NOW_S, 4, 1.0, 1.0, 0.5, 0, "foresight")
+    frontier.save_plan(plan)
+    ids, rates = np.array([details.page_id]), np.array([0.25 / DAY_S])
+    due_s, own_due_s = (np.array([details.last_visit_s + days * DAY_S]) for days in (3.0, 4.0))
+    frontier.save_crawl_rates(plan, ids, rates, due_s, own_due_s=own_due_s)
+    frontier.close()
+    return state
+
+
+def told(capsys: pytest.CaptureFixture[str], state: Path, *options: str) -> str:
+    with pytest.raises(SystemExit) as ended:
+        main(["explain", PAGE, "--state", str(state), *options])
+    assert not ended.value.code
+    return capsys.readouterr().out
+
+
+def test_companions_are_told_with_their_share(
+    capsys: pytest.CaptureFixture[str], state: Path
+) -> None:
+    """Which, since when, and by how much they brought the next visit forward."""
+    shown = " ".join(told(capsys, state).split())
+    companions = json.loads(told(capsys, state, "--json"))["companions"]
+
+    assert "one page of /guide/ has changed since Tuesday; the next visit is" in shown
+    assert "brought forward by 1d, 25% of the 4d by its own rate alone" in shown
+    assert companions["n_changed"] == 1
+    assert companions["changed"] == [{"url": OTHER, "found_at": NOW_S - DAY_S}]
+    assert companions["share"] == pytest.approx(0.25)
+    assert companions["own_interval_s"] == pytest.approx(4 * DAY_S)
+    assert companions["interval_s"] == pytest.approx(3 * DAY_S)
