@@ -13,6 +13,7 @@ from recrawl.crawler.control.interval_rules import SHIPPED_RULES
 from recrawl.crawler.control.revisit_policy import RevisitPolicy
 from recrawl.errors import InputError
 from recrawl.quantities import parse_rate_per_s
+from recrawl.simulation.announcements import MOST_READ, Announcements
 from recrawl.simulation.backtest import (
     POLICIES,
     Backtest,
@@ -24,6 +25,7 @@ from recrawl.simulation.backtest import (
 from recrawl.simulation.comparison import Score, resample_pages, score_policy
 from recrawl.simulation.history import ChangeHistory
 from recrawl.simulation.policy_replay import replay_policy
+from recrawl.tables.announced import announcements_of, parse_signals
 from recrawl.tables.histories import history_of
 
 __all__ = ["BacktestReport", "Compared", "backtest", "backtest_of", "compare_policies"]
@@ -84,6 +86,7 @@ def backtest(  # noqa: PLR0913 - what can be asked
     resamples: int = 400,
     seed: int = 0,
     orders: int = 1,
+    signals: Any = None,
 ) -> BacktestReport:
     """Replay a recorded history of changes and compare policies at the same budget.
 
@@ -103,6 +106,10 @@ def backtest(  # noqa: PLR0913 - what can be asked
     resamples : of directories, or of pages where these are few, for the intervals
     seed : of the resamples, and of the order in which pages with the same due time are visited
     orders : such orders that results are averaged over, at least 1
+    signals : changes that listings announce, as sitemaps and feeds do, for the policies recrawl and
+        foresight: ``"recall=0.5,precision=0.9,delay=1h,every=1d"``, drawn from the seed, or a table
+        with columns page or url, and announced_at, optionally site and changed_at. Each reading of
+        a host's listing costs a visit; default: a fiftieth of the budget
 
     Raises
     ------
@@ -135,7 +142,12 @@ def backtest(  # noqa: PLR0913 - what can be asked
     if orders < 1:
         raise InputError(f"orders: {orders} must be at least 1")
     record = history_of(history, pages, polls, pareto=weights == "pareto", links=links)
-    tests = [(name, backtest_of(record, name, learning, seed=seed)) for name in budgets]
+    told = None
+    if isinstance(signals, str):
+        told = parse_signals(signals, record, called="signals", seed=seed)
+    elif signals is not None:
+        told = announcements_of(signals, record)
+    tests = [(name, backtest_of(record, name, learning, seed=seed, told=told)) for name in budgets]
     counts = resample_pages(record, resamples, seed)
     found = tuple(
         compare_policies(name, test, chosen, counts, orders=orders) for name, test in tests
@@ -151,6 +163,7 @@ def backtest_of(
     host_limit_per_s: float | None = None,
     called: str = "budgets",
     seed: int = 0,
+    told: Announcements | None = None,
 ) -> Backtest:
     """Return the replay of a history at a budget that people wrote.
 
@@ -163,11 +176,16 @@ def backtest_of(
     caps = None
     if host_limit_per_s is not None:
         caps = np.full(int(record.hosts.max()) + 1, host_limit_per_s)
-    test = Backtest(record, rate, learning, host_caps=caps, order=seed)
+    test = Backtest(record, rate, learning, host_caps=caps, order=seed, told=told)
     if test.n_ticks < 100:
         raise InputError(
             f"{called}: it pays {test.n_ticks} visits over the whole history, too few to compare "
             f"anything; 100 at least, and {record.n_pages:,} to visit every page once"
+        )
+    if told is not None and (share := told.share_read(record, test.n_ticks)) > MOST_READ:
+        raise InputError(
+            f"signals: reading the listings so often takes {share:.0%} of the budget {budget}, and "
+            f"at most {MOST_READ:.0%} is sensible; read them less often, as every=1d"
         )
     return test
 

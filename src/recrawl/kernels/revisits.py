@@ -611,10 +611,10 @@ def replay(
 
     ``log_at`` has room for the instants of all visits, or none. ``queue`` is (heap, due, counters);
     the counters are pages waiting, pages born, visits noted, polls passed, visits, visits counted,
-    of these wasted, of these without a page, visits that signals asked for. ``own`` are the intervals and what rules keep of a
-    page. ``limits`` are the host of each page and, for each host, the least time between visits,
-    when it is ready for the next, and how much dearer its visits are; the middle two empty: no
-    limits. Where there are ``clocks`` (:mod:`recrawl.kernels.group_clocks`), beliefs are of time
+    of these wasted, of these without a page, visits that signals asked for. ``own`` are the
+    intervals and what rules keep of a page. ``limits`` are the host of each page and, for each
+    host, the least time between visits, when it is ready for the next, and how much dearer its
+    visits are; the middle two empty: no limits. Where there are ``clocks`` (:mod:`recrawl.kernels.group_clocks`), beliefs are of time
     on them, and the worth of a visit is that of the rate at which the page will change.
 
     What is ``heard`` of changes that are announced (:mod:`recrawl.simulation.announcements`), of no

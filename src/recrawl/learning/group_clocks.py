@@ -261,39 +261,41 @@ class GroupClocks:
         O(k + groups * bins of the span + a * levels).
         """
         since, until = span
-        turn_ = interpreted(turn)
-        turn_(until, self.arrays())
+        interpreted(turn)(until, self.arrays())
         parents, leaves = self.companions.parents, self.companions.leaves
         (start, width), newest, bins = self._scale[:2], int(self._newest[0]), self._speeds.shape[1]
         oldest = max(newest - bins + 1, 0)
-        alone = leaves[:, 1] < 0
         older = np.ones(rows.size)
         young = np.flatnonzero(self._born[rows] > self._scale[2])
-        older[young] = self._age_factor(np.maximum(until - self._born[rows[young]], 0.0))
-        expected = rates * older * np.where(alone[rows], 1.0, 0.5)
-        sums = np.bincount(leaves[rows, 0], expected, parents.size)
-        named = ~alone[rows]
-        sums += np.bincount(leaves[rows[named], 1], expected[named], parents.size)
-        for groups in self._generations[:0:-1]:
-            np.add.at(sums, parents[groups], sums[groups])
-        first = max(int(np.floor((since - start) / width)), oldest)
-        for number in range(first, newest + 1):
+        older[young] = self._age_factor(until - self._born[rows[young]])
+        shares = np.where(leaves[:, 1] < 0, 1.0, 0.5)
+        flow = np.zeros(parents.size)  # of announcements, in each group
+        for kind in range(2):
+            own = rows[leaves[rows, kind] >= 0]
+            of_rows = (rates * older)[leaves[rows, kind] >= 0]
+            flow += np.bincount(leaves[own, kind], of_rows * shares[own], parents.size)
+        self._add_up(flow)
+        for number in range(max(int((since - start) // width), oldest), newest + 1):
             begin = start + number * width
             lasted = min(until, begin + width) - max(since, begin)
-            if lasted > 0.0:
-                self._expected[:, number % bins] += sums * lasted
+            self._expected[:, number % bins] += flow * max(lasted, 0.0)
         numbers = np.floor((changed_at - start) / width).astype(np.int64)
-        for i, number, chance in zip(page.tolist(), numbers.tolist(), true.tolist(), strict=True):
-            if not oldest <= number <= newest:
-                continue
-            place = number % bins
-            own = [g for g in leaves[i].tolist() if g >= 0]
-            whole = sum(float(self._speeds[g, place]) for g in own)
-            for g in own:
-                part = chance * float(self._speeds[g, place]) / whole if whole > 0.0 else 0.0
-                while g >= 0:
-                    self._found[g, place] += part
-                    g = int(parents[g])
+        for number in np.unique(numbers[(numbers >= oldest) & (numbers <= newest)]).tolist():
+            now = numbers == number
+            directory, name = leaves[page[now]].T
+            speeds = self._speeds[:, number % bins]
+            whole = speeds[directory] + np.where(name >= 0, speeds[name], 0.0) + _NEVER
+            found = np.zeros(parents.size)
+            np.add.at(found, directory, true[now] * speeds[directory] / whole)
+            named = name >= 0
+            np.add.at(found, name[named], (true[now] * speeds[name] / whole)[named])
+            self._add_up(found)
+            self._found[:, number % bins] += found
+
+    def _add_up(self, counts: Vector) -> None:
+        """Add what is in each group to those around it, the innermost first."""
+        for groups in self._generations[:0:-1]:
+            np.add.at(counts, self.companions.parents[groups], counts[groups])
 
     def tell(
         self, page: int, since: float, now: float, changed: bool, hazard: float, stays: float

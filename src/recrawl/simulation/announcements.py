@@ -16,18 +16,21 @@ from recrawl.errors import InvalidModel, NotConverged
 from recrawl.learning.signals import learn_signal_quality
 from recrawl.simulation.history import ChangeHistory
 
-__all__ = ["Announcements", "Heard", "Hearing", "SignalRates", "draw_announcements"]
+__all__ = ["MOST_READ", "Announcements", "Heard", "Hearing", "SignalRates", "draw_announcements"]
 
 Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Heard = tuple[Vector, Vector, Vector, Vector, Vector]
+Visits = tuple[Integers, Vector, Flags]
 _JUDGED: Final = (20, 2_000)  # visits of a host, at least and at most, by which it is judged
 _LEAST_TRUE: Final = 0.5  # share of announcements, below which their absence says nothing either
 _SHARE: Final = 0.02  # of the budget, that reads the listings where nobody says how often
-_MOST: Final = 0.5  # of the budget
+MOST_READ: Final = 0.5
+"""Share of the budget that reads listings at most, whatever is asked for."""
 _SURE: Final = 0.999
 _NEWS: Final = 0.1  # of what is known of a page, that is worth learning it anew
+_LASTS: Final = 200.0  # visits, that are remembered of how many were asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,13 @@ class Announcements:
     shown_at: Vector
     every: float | None = None
 
+    def share_read(self, history: ChangeHistory, n_visits: int) -> float:
+        """Return the share of visits that reads the listings of all hosts as often as is asked."""
+        if self.every is None:
+            return _SHARE
+        n_hosts = int(history.hosts.max()) + 1
+        return n_hosts * (history.end - history.start) / self.every / max(n_visits, 1)
+
     def renumbered(self, order: Integers) -> "Announcements":
         """Return the same with the pages in another order, as those of a history."""
         place = np.argsort(order)
@@ -117,48 +127,43 @@ class Hearing:
     ----------
     told : what listings say
     history : whose pages they are of
-    ticks : when visits are made that the budget pays; some of them read the listings of all hosts
+    ticks : when visits are made that the budget pays; some of them, half at most, read the listings
+        of all hosts
     control : of the policy, which goes by what is heard
 
-    Raises
-    ------
-    InvalidModel
-        Reading the listings would take more than half of the budget.
+    Attributes
+    ----------
+    ticks : those that are left
+    readings : place among them of the first after each reading, and when the reading was
     """
 
     def __init__(
         self, told: Announcements, history: ChangeHistory, ticks: Vector, control: RevisitControl
     ) -> None:
         self._told, self._hosts, self._control = told, history.hosts, control
-        n_hosts = int(history.hosts.max()) + 1
-        every = told.every
-        if every is None:
-            every = (history.end - history.start) * n_hosts / (_SHARE * max(ticks.size, 1))
-        readings = np.arange(history.start + every, history.end, every)
-        if readings.size * n_hosts > _MOST * ticks.size:
-            raise InvalidModel(
-                f"reading {n_hosts:,} listings {readings.size:,} times takes more than half of "
-                f"{ticks.size:,} visits; read them less often"
-            )
-        paid = np.searchsorted(ticks, np.repeat(readings, n_hosts))
+        n, n_hosts = history.n_pages, int(history.hosts.max()) + 1
+        share = min(told.share_read(history, ticks.size), MOST_READ)
+        n_readings = int(share * ticks.size / n_hosts)
+        length = history.end - history.start
+        at = history.start + length * (np.arange(n_readings) + 1.0) / (n_readings + 1.0)
+        paid = np.searchsorted(ticks, np.repeat(at, n_hosts))
         steps = np.arange(paid.size)
         paid = np.maximum.accumulate(paid - steps) + steps  # each has a tick of its own
-        done = paid.reshape(-1, n_hosts)[:, -1]
+        done = paid[n_hosts - 1 :: n_hosts]
         done = done[done < ticks.size]
         kept = np.ones(ticks.size, np.bool_)
         kept[paid[paid < ticks.size]] = False
         self.ticks = ticks[kept]
-        self.readings = {
-            int(place): float(ticks[tick])
-            for tick, place in zip(done, np.cumsum(kept)[done], strict=True)
-        }
-        n = history.n_pages
-        self._pending: list[tuple[Integers, Vector]] = []
-        self._clocked_at = history.start
-        self._n_heard, self._read_at = 0, -np.inf
+        places = np.cumsum(kept)[done].tolist()
+        self.readings = dict(zip(places, ticks[done].tolist(), strict=True))
+        self._unclocked: list[tuple[Integers, Vector]] = []
+        self._clocked_at = self._read_at = history.start
+        self._n_heard = 0
         self._quiet, self._quiet_until = np.zeros(n), np.full(n, -np.inf)
         self._worth = np.zeros(2 * n_hosts)  # recall and precision of each
         self._signals = np.zeros(self.ticks.size)
+        self._counted = np.zeros(2)  # visits, and those that were asked for
+        self._asked = np.zeros(2)
 
     def arrays(self) -> Heard:
         """Return what the replay's kernel calls heard."""
@@ -172,32 +177,36 @@ class Hearing:
         ----------
         place : of the first visit afterwards, one of ``readings``
         """
-        now = self.readings[place]
-        told, self._read_at = self._told, now
+        told, now = self._told, self.readings[place]
         last = int(np.searchsorted(told.shown_at, now, side="right"))
-        new = slice(self._n_heard, last)
-        self._n_heard = last
-        page = told.page[new]
-        page = page[told.changed_at[new] > self._control.last[page]]
-        self._pending.append((told.page[new], told.changed_at[new]))
+        page, changed_at = told.page[self._n_heard : last], told.changed_at[self._n_heard : last]
+        self._n_heard, self._read_at = last, now
+        self._unclocked.append((page, changed_at))
+        page = page[changed_at > self._control.last[page]]
         rows = np.unique(page)
         before = self._control.advance(rows)
         self._control.observe_signals(page)
         return rows, self._control.advance(rows) - before
 
-    def learn(self, rows: Integers, now: float, visits: tuple[Integers, Vector, Flags]) -> None:
-        """Learn what announcements are worth.
+    def learn(self, rows: Integers, now: float, visits: Visits, counted: tuple[int, int]) -> None:
+        """Learn what announcements are worth, and how many visits they ask for.
 
         Parameters
         ----------
         rows : pages that are there and were visited
         now : instant
         visits : page, time elapsed and whether it had changed, of all visits so far
+        counted : visits so far, and those of them that announcements asked for
+
+        Notes
+        -----
+        A host is judged by its latest 2,000 visits. What is mostly not true is not relied on, and
+        that nothing was heard says nothing then. O(rows + visits judged).
         """
         n, (least, most) = visits[0].size, _JUDGED
         worth = self._worth.reshape(-1, 2)
         latest = slice(max(n - most * worth.shape[0], 0), n)
-        page, elapsed, changed = (one[latest] for one in visits)
+        page, elapsed, changed = visits[0][latest], visits[1][latest], visits[2][latest]
         hosts, signals = self._hosts[page], self._signals[latest]
         for host in np.unique(hosts).tolist():
             own = np.flatnonzero(hosts == host)[-most:]
@@ -209,20 +218,33 @@ class Hearing:
         recalls, precisions = worth[self._hosts[rows]].T
         self._control.rely_on(rows, -np.log1p(-np.minimum(precisions, _SURE)), 1.0 - recalls)
         self._hear_nothing(rows, recalls, now)
+        new = np.array(counted) - self._counted
+        self._counted += new
+        self._asked = self._asked * np.exp(-new[0] / _LASTS) + new
+        self._control.asked = float(self._asked[1] / max(self._asked[0], 1.0))
 
     def tell_clocks(self, rows: Integers) -> None:
-        """Tell the clocks of groups what was announced since they were told last."""
-        clocks = self._control.clocks
-        if clocks is None or not self._pending:
+        """Tell the clocks of groups what was announced since they were told last.
+
+        Parameters
+        ----------
+        rows : pages that are there and were visited
+        """
+        control, worth = self._control, self._worth.reshape(-1, 2)
+        if control.clocks is None or not self._unclocked:
             return
-        page, at = (np.concatenate(column) for column in zip(*self._pending, strict=True))
-        self._pending.clear()
-        worth = self._worth.reshape(-1, 2)
-        recalls = worth[self._hosts[rows], 0]
-        rates = recalls * self._control.beliefs.rates(rows)[0]
-        true = np.where(worth[self._hosts[page], 0] > 0.0, worth[self._hosts[page], 1], 0.0)
-        kept = np.isfinite(self._control.last[page])
-        clocks.hear(rows, rates, (self._clocked_at, self._read_at), page[kept], at[kept], true[kept])
+        page, at = (np.concatenate(column) for column in zip(*self._unclocked, strict=True))
+        self._unclocked.clear()
+        recalls, precisions = worth[self._hosts[page]].T
+        known = np.isfinite(control.last[page]) & (recalls > 0.0)
+        control.clocks.hear(
+            rows,
+            worth[self._hosts[rows], 0] * control.beliefs.rates(rows)[0],
+            (self._clocked_at, self._read_at),
+            page[known],
+            at[known],
+            precisions[known],
+        )
         self._clocked_at = self._read_at
 
     def _hear_nothing(self, rows: Integers, recalls: Vector, now: float) -> None:
@@ -233,10 +255,9 @@ class Hearing:
         new = (recalls > 0.0) & (control.signals[rows] == 0.0)
         new &= self._read_at - since > _NEWS * (self._read_at - last)
         found = rows[new]
-        if found.size:
-            share = (self._read_at - since[new]) / (now - last[new])
-            quiet = recalls[new] * share * control.clocked(found, now)
-            found, quiet = found[quiet > 0.0], quiet[quiet > 0.0]
-            control.beliefs.observe(found, quiet, np.zeros(found.size, np.bool_), 0.0 * quiet)
-            self._quiet[found] += quiet
-            self._quiet_until[found] = self._read_at
+        share = (self._read_at - since[new]) / (now - last[new])
+        quiet = recalls[new] * share * control.clocked(found, now)
+        found, quiet = found[quiet > 0.0], quiet[quiet > 0.0]
+        control.beliefs.observe(found, quiet, np.zeros(found.size, np.bool_), 0.0 * quiet)
+        self._quiet[found] += quiet
+        self._quiet_until[found] = self._read_at

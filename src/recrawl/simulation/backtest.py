@@ -23,7 +23,7 @@ from recrawl.kernels.revisits import RULE_AGE, RULE_COUNT, RULE_STEPS, credit_co
 from recrawl.learning.change_rates import estimate_change_rates
 from recrawl.learning.companions import Companions
 from recrawl.learning.group_clocks import GroupClocks
-from recrawl.simulation.announcements import Announcements, Hearing
+from recrawl.simulation.announcements import Announcements, Heard, Hearing
 from recrawl.simulation.history import ChangeHistory
 
 __all__ = ["POLICIES", "Backtest", "Replayed", "average", "bound_by_foresight", "run_policy"]
@@ -45,17 +45,7 @@ _KINDS: Final = {"steps": RULE_STEPS, "age": RULE_AGE, "count": RULE_COUNT}
 _EPOCHS: Final = 60
 _OURS: Final = ("recrawl", "foresight")
 _LOOKS: Final = 16  # at the clocks of groups, while each page is visited once
-ASKED = 1.0
-KEEP=0.8
-class _Asked:
-    def __init__(self): self.n=self.a=0.0; self.pn=self.pa=0
-    def mean(self,c):
-        dn,da=c[4]-self.pn,c[8]-self.pa
-        self.pn,self.pa=c[4],c[8]
-        k=KEEP**(dn/50)
-        self.n=k*self.n+dn; self.a=k*self.a+da
-        return self.a/self.n if self.n else 0.0
-_HEARS_NOTHING: Final = tuple(np.zeros((5, 0)))
+_HEARS_NOTHING: Final[Heard] = (_NONE := np.zeros(0), _NONE, _NONE, _NONE, _NONE)
 
 _NO_CLOCKS: Final = GroupClocks(
     Companions(np.array([-1]), np.zeros(1, np.int64), np.zeros((0, 2), np.int64)),
@@ -232,11 +222,12 @@ class _Replay:
         ready = np.full(caps.size, -np.inf)
         self._limits = (history.hosts, 1.0 / caps, ready, np.ones(n_hosts))
         self._totals = np.zeros((n, 5))
-        self._asked=_Asked()
-        self._ticks, self._hearing = test.ticks(), None
+        self._ticks, self._hearing, self._n_read = test.ticks(), None, 0
         if test.told is not None and policy in _OURS:
             self._hearing = Hearing(test.told, history, self._ticks, self._control)
+            judged = np.count_nonzero(self._ticks >= test.since)
             self._ticks = self._hearing.ticks
+            self._n_read = int(judged - np.count_nonzero(self._ticks >= test.since))
         keeps = policy in ("proportional", "lambdacrawl") or self._hearing is not None
         kept = self._ticks.size if keeps else 0
         self._log = (np.zeros(kept, np.int64), np.zeros(kept), np.zeros(kept, np.bool_))
@@ -290,6 +281,7 @@ class _Replay:
             if last in plans or last == all_ticks.size:
                 self._note(float(until))
             on_progress(last - first)
+        on_progress(test.n_ticks - all_ticks.size)
         # Pages found after the last visit have their first copies too.
         last, next_change, _ = self._copies
         late = np.isinf(last) & (history.observed_from < history.end)
@@ -304,7 +296,7 @@ class _Replay:
             visits,
             seen,
             history.lifetimes(test.since),
-            fetches=int(counters[5]),
+            fetches=int(counters[5]) + self._n_read,
             wasted=int(counters[6] + counters[7]),
             instants=self._instants[: counters[4]],
             course=np.array(self._course),
@@ -349,9 +341,10 @@ class _Replay:
             self._control.budget = max(n_visits, 1) / max(span, 1e-300)
             if self._hearing is not None:
                 noted = self._queue[2][2]
-                visits = tuple(column[:noted] for column in self._log)
-                self._hearing.learn(rows, now, visits)
-                self._control.asked = ASKED * self._asked.mean(self._queue[2])
+                page, elapsed, changed = self._log
+                visits = page[:noted], elapsed[:noted], changed[:noted]
+                counted = int(self._queue[2][4]), int(self._queue[2][8])
+                self._hearing.learn(rows, now, visits, counted)
             decided = self._control.decide(now, span, rows=rows, hosts=hosts, host_caps=caps)
             if caps is not None:
                 self._limits[3][:] = decided.host_prices / decided.price

@@ -29,6 +29,7 @@ class ChangeHistory:
     hosts, paths : shape (n,), numbers of the groups that pages lend each other strength in
     polls : shape (p,), the only instants at which anyone could look, ascending; empty: any instant
     companions : which pages are likely to change together; None: nothing is known of it
+    names : of n sites and pages, as tables call them; empty: they have none
     """
 
     page: Integers
@@ -41,6 +42,7 @@ class ChangeHistory:
     paths: Integers
     polls: Vector
     companions: Companions | None = None
+    names: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         n = self.observed_from.size
@@ -123,6 +125,7 @@ class ChangeHistory:
             self.paths[order],
             self.polls,
             None if self.companions is None else self.companions.renumbered(order),
+            tuple(self.names[row] for row in order.tolist()) if self.names else (),
         )
 
     def lifetimes(self, since: float) -> Vector:

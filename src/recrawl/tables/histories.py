@@ -19,7 +19,7 @@ from recrawl.tables.link_tables import link_weights
 from recrawl.tables.own_exports import changes_between, told_only
 from recrawl.tables.reading import read_table
 
-__all__ = ["history_of", "read_history"]
+__all__ = ["history_of", "need_columns", "page_names", "read_history", "table_of"]
 
 Vector = NDArray[np.float64]
 
@@ -60,12 +60,12 @@ def history_of(
     InvalidTable
         Naming the file, the row, the column, the value and what would be right.
     """
-    table, changes = _given(changes, "history")
+    table, changes = table_of(changes, "history")
     seen = None
     if pages is None and "changed_at" not in table.column_names:
         table, seen = _from_visits(table, changes)
-    names = _names(table, changes)
-    _need(table, ("changed_at",), changes)
+    names = page_names(table, changes)
+    need_columns(table, ("changed_at",), changes)
     if not table.num_rows:
         raise InvalidTable(f"{changes}: holds no change at all, so there is nothing to compare")
     at = instants(table, "changed_at", changes)
@@ -85,7 +85,7 @@ def history_of(
         gone = np.zeros(len(known), np.bool_)
         weights = _weights(table, names, known)
     else:
-        page_table, pages = _given(pages, "pages")
+        page_table, pages = table_of(pages, "pages")
         known, born, until, gone, weights = _pages_in(page_table, pages)
     number = {name: row for row, name in enumerate(known)}
     unknown = [row for row, name in enumerate(names) if name not in number]
@@ -104,7 +104,7 @@ def history_of(
         weights = np.random.default_rng(1).pareto(1.2, len(known)) + 1.0
     hosts, folders = _groups(known)
     if links is not None:
-        link_table, links = _given(links, "links")
+        link_table, links = table_of(links, "links")
         weights = link_weights(link_table, links, [name for _, name in known], hosts)
     order = np.lexsort((at, page))
     return ChangeHistory(
@@ -118,10 +118,12 @@ def history_of(
         folders,
         end_of_polls,
         companions_of(known),
+        tuple(known),
     )
 
 
-def _need(table: pa.Table, columns: tuple[str, ...], path: Path) -> None:
+def need_columns(table: pa.Table, columns: tuple[str, ...], path: Path) -> None:
+    """Refuse a table that lacks one of these columns."""
     for name in columns:
         if name not in table.column_names:
             raise InvalidTable(
@@ -129,10 +131,11 @@ def _need(table: pa.Table, columns: tuple[str, ...], path: Path) -> None:
             )
 
 
-def _names(table: pa.Table, path: Path) -> list[tuple[str, str]]:
+def page_names(table: pa.Table, path: Path) -> list[tuple[str, str]]:
+    """Return site and name of the page of each row."""
     key = next((name for name in ("page", "url") if name in table.column_names), None)
     if key is None:
-        _need(table, ("page or url",), path)
+        need_columns(table, ("page or url",), path)
     names = table.column(str(key)).cast(pa.string()).to_pylist()
     sites = [""] * len(names)
     if "site" in table.column_names:
@@ -154,8 +157,8 @@ def _from_visits(table: pa.Table, path: Path) -> tuple[pa.Table, pa.Table | None
 def _pages_in(
     table: pa.Table, path: Path
 ) -> tuple[list[tuple[str, str]], Vector, Vector, NDArray[np.bool_], Vector]:
-    known = _names(table, path)
-    _need(table, ("observed_from", "observed_until"), path)
+    known = page_names(table, path)
+    need_columns(table, ("observed_from", "observed_until"), path)
     born, until = (instants(table, name, path) for name in ("observed_from", "observed_until"))
     if len(set(known)) < len(known):
         first = {name: row for row, name in reversed(list(enumerate(known)))}
@@ -198,7 +201,7 @@ def _groups(known: list[tuple[str, str]]) -> tuple[NDArray[np.int64], NDArray[np
     )
 
 
-def _given(source: Any, called: str) -> tuple[pa.Table, Path]:
+def table_of(source: Any, called: str) -> tuple[pa.Table, Path]:
     """Return a table that is in a file, or in memory already, and what messages call it."""
     if isinstance(source, str | Path):
         return read_table(Path(source)), Path(source)
@@ -208,8 +211,8 @@ def _given(source: Any, called: str) -> tuple[pa.Table, Path]:
 def _polls(source: Any) -> Vector:
     if source is None:
         return np.zeros(0)
-    table, path = _given(source, "polls")
-    _need(table, ("polled_at",), path)
+    table, path = table_of(source, "polls")
+    need_columns(table, ("polled_at",), path)
     at = instants(table, "polled_at", path)
     falls = np.flatnonzero(np.diff(at) < 0)
     if falls.size:

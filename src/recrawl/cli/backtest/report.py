@@ -20,6 +20,7 @@ def backtest_json(path: Path, record: ChangeHistory, found: list[Compared]) -> d
         "change_rate": record.change_rate,
         "evaluated_from": found[0].test.since,
         "evaluated_until": record.end,
+        "announcements": _announced(found),
         "budgets": [
             {
                 "budget": one.name,
@@ -29,6 +30,12 @@ def backtest_json(path: Path, record: ChangeHistory, found: list[Compared]) -> d
             for one in found
         ],
     }
+
+
+def _announced(found: list[Compared]) -> int | None:
+    """How many changes listings announce, true or not; None: nobody listens."""
+    told = found[0].test.told
+    return None if told is None else int(told.page.size)
 
 
 def _json(one: Compared, name: str) -> dict[str, object]:
@@ -64,6 +71,12 @@ def print_backtest(path: Path, record: ChangeHistory, found: list[Compared]) -> 
         f"\n{record.n_pages:,} pages, {record.page.size:,} changes from {path}; judged from "
         f"{start}Z to {until}Z",
     )
+    if (announced := _announced(found)) is not None:
+        out.print(
+            f"Listings announce {announced:,} changes to recrawl and foresight, which pay for each "
+            "reading; nobody else hears of them.",
+            markup=False,
+        )
     for one in found:
         rows = [_row(one, name) for name in one.scores]
         print_table(

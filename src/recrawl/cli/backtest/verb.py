@@ -25,6 +25,7 @@ from recrawl.cli.sizes import check_memory, check_seed, check_whole
 from recrawl.errors import InputError
 from recrawl.simulation.backtest import POLICIES, Backtest
 from recrawl.simulation.comparison import resample_pages
+from recrawl.tables.announced import parse_signals
 from recrawl.tables.histories import read_history
 
 __all__ = ["main"]
@@ -53,6 +54,7 @@ def main(  # noqa: PLR0913 - the options of the verb
     resamples: int = 400,
     seed: int = 0,
     orders: int = 1,
+    signals: str | None = None,
     jobs: int | None = None,
     plot: Path | None = None,
     json: Annotated[bool, Parameter(negative="")] = False,
@@ -92,6 +94,11 @@ def main(  # noqa: PLR0913 - the options of the verb
         Of the resamples, and of the order in which pages with the same due time are visited.
     orders
         Such orders that results are averaged over; one can be two points luckier than another.
+    signals
+        Changes that sitemaps or feeds announce to recrawl and foresight:
+        recall=0.5,precision=0.9,delay=1h,every=1d, or a table (page or url, announced_at,
+        optionally site, changed_at), as announced.csv,every=1d. Each reading of a host's listing
+        costs a visit; without every, a fiftieth of the budget reads them.
     jobs
         Policies replayed at once. [default: the number of cores, at most 4]
     plot
@@ -115,8 +122,13 @@ def main(  # noqa: PLR0913 - the options of the verb
     if cap is not None and not cap > 0:
         raise InputError(f"--host-limit: {host_limit} must be > 0")
     budgets = [text.strip() for text in budget.split(",")]
+    told = None
+    if signals is not None:
+        told = parse_signals(signals, record, called="--signals", seed=seed)
     tests = [
-        backtest_of(record, text, learning, host_limit_per_s=cap, called="--budget", seed=seed)
+        backtest_of(
+            record, text, learning, host_limit_per_s=cap, called="--budget", seed=seed, told=told
+        )
         for text in budgets
     ]
     for test in tests:
