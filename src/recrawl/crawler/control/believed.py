@@ -140,10 +140,10 @@ class Believed:
         control, rows = self.control_of(pages.page_ids)
         hosts = self.groups[0, rows]
         trust = self._of_hosts(self._trust, hosts)
-        control.rely_on(rows, -np.log1p(-trust), 1.0 - self._of_hosts(self._recalls, hosts))
+        recalls = self.announced(rows, pages)[0]
+        control.rely_on(rows, -np.log1p(-trust), 1.0 - recalls)
         is_told = pages.lastmod_s > pages.last_visit_s
         control.set_signals(rows, is_told.astype(np.float64))
-        recalls = np.where(np.isfinite(pages.lastmod_s), self._worth_of(hosts)[0], 0.0)
         since_s = np.maximum(self._quiet_s[rows], pages.last_visit_s)
         with np.errstate(invalid="ignore"):
             silent_s = heard_s - since_s
@@ -156,6 +156,17 @@ class Believed:
         control.beliefs.observe(rows[found], recalls[found] * for_s, nothing, for_s)
         self._quiet_s[rows[found]] = heard_s[found]
         return np.where(recalls > 0.0, heard_s, np.nan)
+
+    def announced(
+        self, rows: NDArray[np.int64], pages: PlannedPages
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the share of each page's changes that is announced, and of that which is true.
+
+        Both are 0 where announcements are mostly not true, the former also where no listing has
+        the page.
+        """
+        recalls, precisions = self._worth_of(self.groups[0, rows])
+        return np.where(np.isfinite(pages.lastmod_s), recalls, 0.0), precisions
 
     def announcers(self, pages: PlannedPages, heard_s: NDArray[np.float64]) -> dict[int, Announcer]:
         """Return what the announcements of hosts have proved to be worth, by the host's id.
