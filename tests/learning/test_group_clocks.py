@@ -169,7 +169,7 @@ def test_clocks_are_relied_on_where_they_foretell_visits(together: bool) -> None
     )
     beliefs = RateBeliefs(n, prior_rate=0.05, prior_shape=8.0)
 
-    tell_groups(page, since, at, changed, beliefs.arrays(), made.arrays())
+    tell_groups(page, since, at, changed, np.ones(page.size), beliefs.arrays(), made.arrays())
 
     assert (made.relied > 0.99) if together else (made.relied < 0.3)
 

@@ -439,21 +439,25 @@ def tell_groups(
     since: Vector,
     at_instants: Vector,
     changed: NDArray[np.bool_],
+    silent: Vector,
     belief: Belief,
     clocks: Clocks,
 ) -> None:
-    """Tell clocks of visits, in the order of time, by what is believed of the pages' own rates."""
+    """Tell clocks of visits, in the order of time, by what is believed of the pages' own rates.
+
+    ``silent`` is the share of each page's changes of which it had not been heard before the visit.
+    """
     evidence, laws, law, rates, ends, shares = belief
     paces = np.empty(ends.size, np.float32)
     for v in range(page.size):
         i, now = page[v], at_instants[v]
         turn(now, clocks)
         before = _believe(i, evidence, at(laws, law[i] * LANES), shares, paces)
-        older, found = aged(i, since[v], now, clocks), changed[v]
+        older, found = silent[v] * aged(i, since[v], now, clocks), changed[v]
         passed = clocked(i, since[v], now, clocks)
         quiet = before * _chances(rates[0] * older * passed, False)
         stays = total(quiet)
-        hazard = rates[0] * total(quiet * at(_TWOS, 0)) / (stays + _NEXT_TO_NOTHING)
+        hazard = silent[v] * rates[0] * total(quiet * at(_TWOS, 0)) / (stays + _NEXT_TO_NOTHING)
         tell_clocks(i, since[v], now, found, float(hazard), float(stays), clocks)
         calm = total(before * _chances(rates[0] * older * (now - since[v]), False))
         rely_on_clocks(
@@ -614,8 +618,9 @@ def replay(
     of these wasted, of these without a page, visits that signals asked for. ``own`` are the
     intervals and what rules keep of a page. ``limits`` are the host of each page and, for each
     host, the least time between visits, when it is ready for the next, and how much dearer its
-    visits are; the middle two empty: no limits. Where there are ``clocks`` (:mod:`recrawl.kernels.group_clocks`), beliefs are of time
-    on them, and the worth of a visit is that of the rate at which the page will change.
+    visits are; the middle two empty: no limits. Where there are ``clocks``
+    (:mod:`recrawl.kernels.group_clocks`), beliefs are of time on them, and the worth of a visit is
+    that of the rate at which the page will change.
 
     What is ``heard`` of changes that are announced (:mod:`recrawl.simulation.announcements`), of no
     pages where nobody listens: signals of each page since its visit; share of its changes that are

@@ -15,6 +15,7 @@ from recrawl.crawler.control.policies import POLICIES
 from recrawl.crawler.settings import Settings
 from recrawl.errors import InputError
 from recrawl.quantities import parse_duration_s, parse_rate_per_s, show_duration, show_rate
+from recrawl.simulation.announcements import SignalRates, draw_announcements
 from recrawl.simulation.backtest import Backtest, run_policy
 from recrawl.simulation.recorded.recording import Recording, Source
 from recrawl.simulation.recorded.site import Habits
@@ -327,8 +328,15 @@ def backtest_of(plan: RecordedPlay, arms: dict[str, Played]) -> dict[str, float]
             continue
         # A backtest has each page's first copy for nothing.
         looks = sum(n for kind, n in arm.outcomes.items() if kind not in ("disallowed", "new"))
+        readings = arm.outcomes.get("listing", 0)
+        told = None
+        if readings and plan.recording.habits["sitemap"] == "true":
+            every = plan.recording.days / readings
+            told = draw_announcements(history, SignalRates(1.0, every=every))
         try:
-            result = run_policy(Backtest(history, max(looks, 1) / plan.recording.days), name)
+            result = run_policy(
+                Backtest(history, max(looks, 1) / plan.recording.days, told=told), name
+            )
         except InputError:
             continue
         whole = float((history.weights * result.lifetimes).sum())

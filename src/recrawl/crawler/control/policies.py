@@ -157,7 +157,8 @@ class ByForesight(ByWorth):
     @override
     def replan(self, question: Replan) -> Schedule:
         control, rows = self._believed.control_of(question.pages.page_ids)
-        self._told.tell(control, rows, question)
+        announced = self._believed.announced(rows, question.pages)
+        self._told.tell(control, rows, question, announced)
         made = super().replan(question)
         # What is brought forward is not late, or its next interval would be shortened for it.
         pages = question.pages

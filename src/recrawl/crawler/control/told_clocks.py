@@ -17,6 +17,7 @@ __all__ = ["ToldClocks", "group_name"]
 
 Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 _FEW = 30_000  # visits of a third of a millisecond: ten seconds, beside the crawl, at its start
 _FAST = 1.5  # times as fast as usual
 _SURPLUS = 0.75  # changes more than expected, or it may be chance
@@ -36,7 +37,9 @@ class ToldClocks:
         self.clocks: GroupClocks | None = None
         self._pace_s = 0.0
         self._told_s = np.zeros(0)
-        self._waiting: list[tuple[Integers, Vector, NDArray[np.bool_]]] = []
+        self._waiting: list[tuple[Integers, Vector, Flags, Flags]] = []
+        self._lastmod_s = np.zeros(0)  # of each row, as it was at the plan before
+        self._heard_s = np.inf
 
     def learn(self, rows: Integers, evidence: Evidence) -> None:
         """Keep what is new until the next plan, which knows when it was.
@@ -49,9 +52,16 @@ class ToldClocks:
         for row, url in sorted(zip(rows.tolist(), evidence.urls, strict=True)):
             if row >= len(self._built):
                 self._built.add("", url)
-        self._waiting.append((rows[evidence.page], evidence.intervals_s, evidence.changed))
+        found = (evidence.intervals_s, evidence.changed, evidence.signalled > 0.0)
+        self._waiting.append((rows[evidence.page], *found))
 
-    def tell(self, control: "RevisitControl", rows: Integers, plan: Replan) -> None:
+    def tell(
+        self,
+        control: "RevisitControl",
+        rows: Integers,
+        plan: Replan,
+        announced: tuple[Vector, Vector],
+    ) -> None:
         """Tell the clocks what has been learned since the plan before, in the order of time.
 
         Parameters
@@ -59,6 +69,13 @@ class ToldClocks:
         control : decides on pages, by what these clocks say from now on
         rows : of the plan's pages
         plan : says when pages were visited last
+        announced : shape (rows,) each: share of a page's changes that is announced, and of that
+            which is true; 0: what is announced is not relied on
+
+        Notes
+        -----
+        A visit that was made because a change was announced says nothing of how often there is
+        one; that it was announced does, for pages that were visited and that were not.
         """
         from recrawl.kernels.compile import interpreted
         from recrawl.kernels.revisits import tell_groups
@@ -85,18 +102,48 @@ class ToldClocks:
         self._told_s = np.append(self._told_s, np.full(n - self._told_s.size, -np.inf))
         visits = [_at_instants(*one, last_s) for one in self._waiting]
         self._waiting.clear()
-        page, since_s, at_s, changed = (np.concatenate(part) for part in zip(*visits, strict=True))
+        page, since_s, at_s, changed, told = (
+            np.concatenate(part) for part in zip(*visits, strict=True)
+        )
+        silent = np.ones(n)
+        silent[rows] = 1.0 - announced[0]
         fresh = (
             (at_s > self._told_s[page] + _APART_S) & (at_s > self.clocks.since) & (since_s < at_s)
         )
+        fresh &= ~told | (silent[page] == 1.0)
         order = np.flatnonzero(fresh)[np.argsort(at_s[fresh], kind="stable")]
         page, since_s, at_s, changed = (one[order] for one in (page, since_s, at_s, changed))
         belief, arrays = control.beliefs.arrays(), self.clocks.arrays()
         # Few are told without the compiler, which takes as long to load, and 170 MB.
         tell = interpreted(tell_groups) if page.size <= _FEW else tell_groups
-        tell(page, since_s, at_s, changed, belief, arrays)
+        tell(page, since_s, at_s, changed, silent[page], belief, arrays)
         np.maximum.at(self._told_s, page, at_s)
+        self._hear(control, rows, plan, announced)
         control.clocks = self.clocks
+
+    def _hear(
+        self,
+        control: "RevisitControl",
+        rows: Integers,
+        plan: Replan,
+        announced: tuple[Vector, Vector],
+    ) -> None:
+        """Tell the clocks what was announced since the plan before."""
+        assert self.clocks is not None
+        recalls, precisions = announced
+        known_s, lastmod_s = self._lastmod_s, plan.pages.lastmod_s
+        before_s = np.full(len(control), np.nan)
+        before_s[: known_s.size] = known_s
+        # Of a page that was not in a list before only what waits to be visited is news.
+        waits = np.isnan(before_s[rows]) & (lastmod_s > plan.pages.last_visit_s)
+        new = ((lastmod_s > before_s[rows]) | waits) & (lastmod_s <= plan.now_s) & (recalls > 0.0)
+        before_s[rows] = lastmod_s
+        self._lastmod_s = before_s
+        since_s, self._heard_s = self._heard_s, plan.now_s
+        if since_s < plan.now_s:
+            rates = recalls * control.beliefs.rates(rows)[0]
+            span_s = (since_s, plan.now_s)
+            self.clocks.hear(rows, rates, span_s, rows[new], lastmod_s[new], precisions[new])
 
     def fast(self, rows: Integers, page_ids: Integers, now_s: float) -> tuple[FastClock, ...]:
         """Return the groups that change half as fast again as usual, or faster; eight at most.
@@ -165,8 +212,8 @@ def group_name(url: str, depth: int) -> str:
 
 
 def _at_instants(
-    page: Integers, intervals_s: Vector, changed: NDArray[np.bool_], last_s: Vector
-) -> tuple[Integers, Vector, Vector, NDArray[np.bool_]]:
+    page: Integers, intervals_s: Vector, changed: Flags, told: Flags, last_s: Vector
+) -> tuple[Integers, Vector, Vector, Flags, Flags]:
     """Return when visits were, and those before them, counted back from each page's last.
 
     Visits that told nothing are left out of the evidence, so a page that failed of late is thought
@@ -177,4 +224,4 @@ def _at_instants(
     whole = np.repeat(passed[ends], np.diff(np.append(-1, ends)))
     at_s = last_s[page] - (whole - passed)
     known = np.isfinite(at_s)
-    return page[known], (at_s - intervals_s)[known], at_s[known], changed[known]
+    return page[known], (at_s - intervals_s)[known], at_s[known], changed[known], told[known]

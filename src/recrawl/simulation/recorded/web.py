@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.errors import InputError
+from recrawl.learning.companions import companions_of
 from recrawl.simulation.history import ChangeHistory
 from recrawl.simulation.recorded.log import PageHistory, RecordedLog
 from recrawl.simulation.recorded.render import READABLE
@@ -129,6 +130,7 @@ class RecordedWeb:
                 [places[page.path.rpartition("/")[0] + "/"] for page in self.pages], np.int64
             ),
             polls=np.zeros(0),
+            companions=companions_of([("", page.path) for page in self.pages]),
         )
 
 
