@@ -213,6 +213,10 @@ def test_a_wrong_history_is_told_what_would_be_right(
         (["--resamples", "1"], "between 20 and"),
         (["--orders", "0"], "--orders: 0 must be between 1 and"),
         (["--plot", "x.gif"], "must end in"),
+        (["--signals", "recall=2"], "--signals: recall must lie in [0, 1]"),
+        (["--signals", "precision=1"], "--signals: recall is missing"),
+        (["--signals", "none.csv"], "none.csv"),
+        (["--signals", "recall=1,every=1m"], "read them less often"),
     ],
 )
 def test_a_wrong_option_is_named(
@@ -314,3 +318,25 @@ def test_on_real_histories_learning_beats_uniform_visits(
     assert code == 0, err
     behind = json.loads(out)["budgets"][0]["policies"]["uniform"]["behind_recrawl"]
     assert behind["low"] > 0
+
+
+def test_what_is_announced_is_told(
+    changes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In words and in JSON, drawn or from a table; who does not listen is as before."""
+    asked = ("backtest", changes, "--budget", "1x", "--policies", "uniform", "--resamples", "20")
+    _, plain, _ = run(capsys, *asked, "--json")
+    table = tmp_path / "told.csv"
+    rows = changes.read_text().splitlines()
+    table.write_text("\n".join([rows[0].replace("changed_at", "announced_at"), *rows[1:]]))
+
+    for signals in ("recall=1", str(table)):
+        code, out, _ = run(capsys, *asked, "--signals", signals)
+        assert code == 0
+        assert f"Listings announce {len(rows) - 1:,} changes to recrawl and foresight" in out
+        _, out, _ = run(capsys, *asked, "--signals", signals, "--json")
+        report, before = json.loads(out), json.loads(plain)
+        assert (report["announcements"], before["announcements"]) == (len(rows) - 1, None)
+        policies, as_before = (one["budgets"][0]["policies"] for one in (report, before))
+        assert policies["uniform"]["freshness"] == as_before["uniform"]["freshness"]
+        assert policies["recrawl"]["freshness"] > as_before["recrawl"]["freshness"]

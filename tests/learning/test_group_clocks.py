@@ -206,3 +206,60 @@ def test_vectors_say_what_the_loop_says(born: float) -> None:
             assert passed[row] == pytest.approx(believed, rel=1e-9, abs=1e-9)
             assert speeds[row] == aged_ahead(row, now, arrays)
         assert not passed[np.isinf(at)].any()
+
+
+def test_announced_changes_are_taken_in_exactly() -> None:
+    """The instant is known, so the law is conjugate: (shrink + n) / (shrink + expected)."""
+    shrink, rates = 0.5, np.array([0.4, 1.1, 0.2])
+    made = clocks(["d/0", "d/1", "e/2"], shrink)
+
+    made.hear(
+        np.arange(3),
+        rates,
+        (4.0, 4.9),
+        np.array([0, 0, 1, 2]),
+        np.array([4.1, 4.3, 4.8, 2.0]),  # the last in a bin before
+        np.array([1.0, 0.5, 1.0, 1.0]),
+    )
+
+    assert speed(made, 0, 4.9) == pytest.approx(
+        (shrink + 2.5) / (shrink + 0.9 * (rates[0] + rates[1])), rel=1e-6
+    )
+    assert speed(made, 2, 4.9) == pytest.approx(shrink / (shrink + 0.9 * rates[2]), rel=1e-6)
+    passed, _ = made.read(np.array([2]), np.array([2.0]), 3.0)
+    assert passed[0] == pytest.approx((shrink + 1.0) / shrink, rel=1e-6)
+
+
+def test_what_is_announced_reaches_every_group_around_and_a_name_its_share() -> None:
+    """What is found in a group is the sum of what is found in those within it."""
+    names = ["a/x.en.html", "a/x.de.html", "b/y.en.html", "b/y.de.html"]
+    made = GroupClocks(
+        companions_of([("", name) for name in names]), PACE, start=0.0, born=np.zeros(4)
+    )
+    assert (made.companions.leaves[:, 1] >= 0).all()  # each has a name, too
+    rows = np.arange(4)
+
+    made.hear(rows, np.full(4, 0.5), (1.0, 3.5), rows, np.full(4, 2.5), np.ones(4))
+
+    found, expected = made.arrays()[3], made.arrays()[4]
+    root = int(np.flatnonzero(made.companions.parents < 0)[0])
+    assert found[root].sum() == pytest.approx(4.0)
+    assert found[root, 2] == pytest.approx(4.0)
+    assert expected[root].sum() == pytest.approx(4 * 0.5 * 2.5)
+    np.testing.assert_allclose(expected[root, 1:4], [2.0, 2.0, 1.0])
+    own = np.unique(made.companions.leaves)
+    assert found[own].sum() == pytest.approx(4.0)
+
+
+def test_of_pages_that_all_announce_what_they_should_clocks_stay_as_they_are() -> None:
+    """Poisson changes of known rates, every one announced: speeds are one on average."""
+    random, n, bins = np.random.default_rng(2), 400, 40
+    made = clocks([f"{row // 20}/{row}" for row in range(n)], 5.0)
+    rates = random.uniform(0.1, 0.5, n)
+    for number in range(bins):
+        page = np.repeat(np.arange(n), random.poisson(rates))
+        at = number + random.random(page.size)
+        made.hear(np.arange(n), rates, (number, number + 1.0), page, at, np.ones(page.size))
+    passed, _ = made.read(np.arange(n), np.zeros(n), float(bins))
+    assert np.mean(passed) == pytest.approx(bins, rel=0.02)
+    assert np.std(passed[::20]) < 0.1 * bins

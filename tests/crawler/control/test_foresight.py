@@ -34,11 +34,12 @@ class Crawl:
         told = (page, intervals_s.ravel(), changed.ravel(), nothing, nothing)
         self.believed.learn(Evidence(pages + 1, *told, [self.urls[row] for row in pages]))
 
-    def plan(self, now_s: float) -> Schedule:
+    def plan(self, now_s: float, lastmod_s: np.ndarray | None = None) -> Schedule:
         nothing = np.full(N, np.nan)
         ids, none = np.arange(1, N + 1), np.zeros(N, np.int64)
         due_s = np.full(N, now_s)
-        columns = (np.ones(N), nothing, nothing, nothing, self.last_s, due_s, nothing)
+        listed = nothing if lastmod_s is None else lastmod_s
+        columns = (np.ones(N), nothing, nothing, nothing, self.last_s, due_s, listed.copy())
         pages = PlannedPages(ids, none, *columns)
         made = self.policy.replan(Replan(pages, none, np.full(1, np.inf), N / (10 * DAY_S), now_s))
         assert made is not None
@@ -175,3 +176,59 @@ def test_people_are_told_what_changed_beside_a_page() -> None:
 
     assert beside.why.endswith("three pages beside it have changed since Tuesday, in /guide/")
     assert "changed since" not in late.why + far.why
+
+
+def test_an_announced_change_tells_of_neighbours_that_nobody_visited() -> None:
+    """Sitemaps that proved true; what is announced of three pages brings the others forward."""
+
+    def due(announce: bool) -> np.ndarray:
+        crawl = Crawl("foresight")
+        random = np.random.default_rng(0)
+        changed = random.random((N, VISITS)) < 0.25
+        signalled = np.where(changed, random.random((N, VISITS)) < 0.7, 0.0)
+        page = np.repeat(np.arange(N), VISITS)
+        intervals_s = np.full(N * VISITS, 10.0 * DAY_S)
+        told = (page, intervals_s, changed.ravel(), signalled.ravel(), np.full(N * VISITS, np.nan))
+        crawl.believed.learn(Evidence(np.arange(1, N + 1), *told, crawl.urls))
+        lastmod_s = crawl.last_s - DAY_S
+        crawl.plan(NOW_S, lastmod_s)
+        page = np.arange(EACH, EACH + 1)  # something was visited, elsewhere
+        crawl.last_s[page] = NOW_S + DAY_S
+        crawl.learn(page, np.full((1, 1), 10.0 * DAY_S), np.zeros((1, 1), np.bool_))
+        if announce:
+            lastmod_s[:3] = NOW_S + 2.0 * DAY_S
+        return crawl.plan(NOW_S + 3.0 * DAY_S, lastmod_s).due
+
+    moved = due(True) - due(False)
+    neighbours, others = np.arange(3, EACH), np.arange(EACH + 1, N)
+    assert np.median(moved[neighbours]) < np.median(moved[others]) - DAY_S
+
+
+def test_visits_that_were_asked_for_tell_clocks_nothing() -> None:
+    """They find changes, however seldom there is one."""
+
+    def found(signalled: float) -> float:
+        crawl = Crawl("foresight")
+        n = 30
+        page = np.repeat(np.arange(N), n)
+        random = np.random.default_rng(0)
+        changed = random.random(page.size) < 0.3
+        told = np.where(changed, random.random(page.size) < 0.7, 0.0)
+        columns = (page, np.full(page.size, DAY_S), changed, told, np.full(page.size, np.nan))
+        crawl.believed.learn(Evidence(np.arange(1, N + 1), *columns, crawl.urls))
+        crawl.plan(NOW_S, crawl.last_s - DAY_S)
+        pages = np.arange(EACH)
+        crawl.last_s[pages] = NOW_S + DAY_S
+        one = np.full(EACH, 1.0)
+        columns = (pages, 5.0 * DAY_S * one, one > 0.0, signalled * one, np.nan * one)
+        crawl.believed.learn(
+            Evidence(pages + 1, *columns, [crawl.urls[row] for row in pages.tolist()])
+        )
+        crawl.plan(NOW_S + 2.0 * DAY_S, crawl.last_s - DAY_S)
+        clocks = crawl.believed.told_clocks
+        assert clocks is not None
+        assert clocks.clocks is not None
+        directory = clocks.clocks.companions.leaves[0, 0]
+        return float(clocks.clocks.arrays()[3][directory].sum())
+
+    assert found(0.0) > found(1.0) + 0.7 * EACH

@@ -290,3 +290,36 @@ def test_looks_keep_to_the_price_that_is_decided() -> None:
         for _ in range(6):
             control.look(now, 1.0, rows, np.ones(200))
         assert control.price[0] == pytest.approx(price, rel=0.05)
+
+
+def test_where_changes_are_announced_intervals_are_those_of_the_silent_rate() -> None:
+    """A page of which half of the changes are announced, and one that changes half as often."""
+    control = RevisitControl(np.ones(2), 2.0, bounds=(1e-3, 1e3))
+    rng, rows = np.random.default_rng(3), np.arange(2)
+    for row, rate in ((0, 0.6), (1, 0.3)):
+        found = rng.random(2_000) > np.exp(-rate)
+        control.observe(np.full(2_000, row), np.arange(1.0, 2_001.0), found)
+    control.rely_on(np.array([0]), np.array([2.0]), np.array([0.5]))
+
+    decided = control.decide(2_000.0, rows=rows, learn=False)
+
+    rates = control.beliefs.rates(rows)[0]
+    assert rates[0] == pytest.approx(2.0 * rates[1], rel=0.01)
+    assert decided.intervals[0] == pytest.approx(decided.intervals[1], rel=0.15)
+
+
+def test_visits_that_signals_ask_for_are_not_counted_twice() -> None:
+    """A price of the budget that is left for the others, whoever waits."""
+    control = RevisitControl(np.ones(50), 25.0)
+    now = told(control, np.full(50, 0.3), 10)
+    control.rely_on(np.arange(50), np.full(50, 3.0), np.full(50, 0.5))
+    control.asked = 0.4
+    calm = control.decide(now, learn=False).price
+    control.observe_signals(np.arange(10))
+
+    waiting = control.decide(now, learn=False)
+
+    assert waiting.price == pytest.approx(calm, rel=0.02)
+    assert np.all(waiting.due[:10] < np.median(waiting.due[10:]))
+    control.asked = 0.0
+    assert control.decide(now, learn=False).price > calm
