@@ -239,12 +239,17 @@ def changes(n_pages: int = 40, days: int = 200) -> dict[str, list[object]]:
 
 def test_the_front_door_takes_signals() -> None:
     given = changes()
-    asked = {"budgets": ["1x"], "policies": ["uniform", "foresight"], "resamples": 20}
-    without = recrawl.backtest(given, **asked)
-    drawn = recrawl.backtest(given, signals="recall=1,every=1d", **asked)
+
+    def replayed(signals: object = None) -> recrawl.BacktestReport:
+        policies = ["uniform", "foresight"]
+        return recrawl.backtest(
+            given, budgets=["1x"], policies=policies, resamples=20, signals=signals
+        )
+
+    without, drawn = replayed(), replayed("recall=1,every=1d")
     told = table(page=given["url"], announced_at=given["changed_at"])
     told["url"] = told.pop("page")
-    brought = recrawl.backtest(given, signals=told, **asked)
+    brought = replayed(told)
 
     def of(report: recrawl.BacktestReport, policy: str) -> float:
         rows = report.table.to_pylist()
@@ -255,4 +260,4 @@ def test_the_front_door_takes_signals() -> None:
         assert of(drawn, policy) > of(without, policy) + 0.05
         assert of(brought, policy) > of(without, policy)  # read every two weeks
     with pytest.raises(InputError, match="read them less often"):
-        recrawl.backtest(given, signals="recall=1,every=1h", **asked)
+        replayed("recall=1,every=1h")
