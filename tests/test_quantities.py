@@ -14,6 +14,7 @@ from recrawl.quantities import (
     parse_rate_per_s,
     show_bytes,
     show_duration,
+    show_measured_rate,
     show_rate,
 )
 
@@ -159,3 +160,14 @@ def test_a_rate_that_is_whole_in_no_unit_is_shown_in_one_in_which_it_can_be_read
     """With four digits."""
     assert show_rate(1 / 7) == "8.571/min"
     assert show_rate(1e-9) == "0.03156/y"
+
+
+def test_a_measured_rate_stays_in_one_unit_while_it_moves() -> None:
+    """Whole in no unit by chance: a progress line that changes its unit cannot be read."""
+    assert show_rate(97.88583333333334) == "352389/h"
+    assert [show_measured_rate(rate) for rate in (97.88583333333334, 98.1, 98.0)] == [
+        "97.89/s",
+        "98.1/s",
+        "98/s",
+    ]
+    assert show_measured_rate(1 / 7) == "8.571/min"

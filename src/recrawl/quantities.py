@@ -113,7 +113,12 @@ def show_rate(per_second: float) -> str:
         number = per_second * UNIT_S[unit]
         if round(number) < _MOST_SHOWN and math.isclose(number, round(number), rel_tol=1e-9):
             return f"{round(number)}/{unit}"
-    unit = units[0] if units else "y"
+    return show_measured_rate(per_second)
+
+
+def show_measured_rate(per_second: float) -> str:
+    """Write a rate that nobody chose, to four figures, in the first unit where it is above 1."""
+    unit = next((unit for unit in ("s", "min", "h", "d") if per_second * UNIT_S[unit] >= 1), "y")
     return f"{per_second * UNIT_S[unit]:.4g}/{unit}"
 
 

@@ -31,6 +31,7 @@ def test_search_by_keyboard_alone(browser: Browser, origin: str) -> None:
     """The box has the focus; / comes back to it; arrows and j, k go through the hits."""
     with watched(browser, origin) as view:
         page = view.go("/")
+        expect(page.locator("#q")).to_be_focused()
         page.keyboard.type("quiet lantern")
         page.keyboard.press("Enter")
         page.wait_for_url("**/?q=quiet+lantern**")

@@ -26,6 +26,9 @@ Belief = tuple[Singles, Singles, Integers, Vector, Vector, Vector]
 _VAGUE_PAGES: Final = 3.0
 _PARENT_PAGES: Final = 10.0
 _ROUNDS: Final = 3
+_LEAST_GAIN: Final = 5.0  # in the logarithm of the likelihood, for a law at a higher scale
+_DOUBT: Final = 1.0  # the same, for each octave that it is higher
+_SAMPLE: Final = 20_000  # pages that scales are found from
 _FEW: Final = 50_000  # pages or visits that numpy is through with before a compiler is loaded
 _LEAST_SHARE: Final = 1e-30  # of a rate in a law: so that no evidence exceeds its inverse
 OCTAVES: Final = (-9, 15)  # rates about the prior's mean, as powers of two
@@ -42,6 +45,8 @@ class RateBeliefs:
     half_lives : times after which half of all pages have drawn a new rate, > 0; the first is
         infinite. Which of them holds for a page is learned
     octaves : the rates are the prior's average times two to these powers, the last excluded; 24
+    scales : octaves by which rates may turn out to be higher than the prior says; 0: its average
+        is of the right size, as one that follows from the budget is
 
     Notes
     -----
@@ -64,6 +69,7 @@ class RateBeliefs:
         prior_shape: float = 0.5,
         half_lives: Sequence[float] = (np.inf,),
         octaves: tuple[int, int] = OCTAVES,
+        scales: int = 0,
     ) -> None:
         for name, value in (("prior_rate", prior_rate), ("prior_shape", prior_shape)):
             if not (np.isfinite(value) and value > 0):
@@ -78,9 +84,11 @@ class RateBeliefs:
         self.half_lives: Vector = np.array(half_lives, np.float64)
         self.rates_known: Vector = np.asarray(prior_rate * 2.0 ** np.arange(*octaves), np.float64)
         relative = self.rates_known / prior_rate
-        law = relative**prior_shape * np.exp(-prior_shape * relative)
-        self._vague = law / law.sum()
-        self.laws: Singles = _single(self._vague[None, :])
+        # The law before any learning, and what it would be about averages that are higher.
+        above = relative / 2.0 ** np.arange(1 + scales)[:, None]
+        about = above**prior_shape * np.exp(-prior_shape * above)
+        self._scales: Vector = about / about.sum(axis=1, keepdims=True)
+        self.laws: Singles = _single(self._scales[:1])
         self.law: Integers = np.zeros(n_pages, np.int64)
         self.shares: Vector = np.full(len(half_lives), 1.0 / len(half_lives))
         self.evidence: Singles = np.ones((n_pages, len(half_lives), relative.size), np.float32)
@@ -174,12 +182,31 @@ class RateBeliefs:
         ):
             self.laws = self.laws[np.zeros(int(finest.max(initial=0)) + 1, np.int64)]
             self.law = np.ascontiguousarray(finest, np.int64)
+        if self._scales.shape[0] > 1:
+            self._find_scales(rows)
         parents = _parents([np.zeros(len(self), np.int64), *groups])
         for _ in range(_ROUNDS):
             tally, classes = np.zeros(self.laws.shape), np.ones(self.half_lives.size)
             self._loops(rows.size).tally_rates(rows, self.arrays(), tally, classes)
-            self.laws = _single(_laws(tally, parents, self._vague))
+            self.laws = _single(_laws(tally, parents, self._scales[0]))
             self.shares = classes / classes.sum()
+
+    def _find_scales(self, rows: Integers) -> None:
+        """Begin anew, at a higher scale, where a group changes much faster than its law can say.
+
+        A gamma law falls off so fast that expectation maximisation would need hours of plans to
+        reach rates a hundred times its average. The law of a group is replaced by what it would
+        be about a higher average where that makes what was seen of its pages more likely.
+        """
+        some = rows[:: -(-rows.size // _SAMPLE)]
+        seen, law = self.evidence[some, 0].astype(np.float64), self.law[some]
+        own = np.einsum("pj,pj->p", seen, self.laws[law]) + _LEAST_SHARE
+        gains = np.zeros((self.laws.shape[0], self._scales.shape[0]))
+        np.add.at(gains, law, np.log((seen @ self._scales.T + _LEAST_SHARE) / own[:, None]))
+        gains -= _LEAST_GAIN + _DOUBT * np.arange(gains.shape[1])
+        best = gains.argmax(axis=1)
+        higher = np.flatnonzero((best > 0) & (gains.max(axis=1) > 0.0))
+        self.laws[higher] = _single(self._scales[best[higher]])
 
     def best_half_life(self) -> float:
         """The half-life that most pages seem to have."""

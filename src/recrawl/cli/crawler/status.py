@@ -11,7 +11,7 @@ from recrawl.cli.output import console, print_json, print_table
 from recrawl.crawler.reports.deliveries import deliveries_report
 from recrawl.crawler.reports.status import MEASURE_WORDS, status_report
 from recrawl.crawler.wiring.stores import is_running, open_frontier
-from recrawl.quantities import show_duration, show_rate
+from recrawl.quantities import show_duration, show_measured_rate, show_rate
 
 __all__ = ["status"]
 
@@ -94,7 +94,8 @@ def _show_model(control: dict[str, Any] | None) -> None:
     )
     fetch, index = control["fetch_rate"], control["index_rate"]
     out.print(
-        f"For {show_rate(fetch)} of a robot and {show_rate(index)} of the indexer, as measured; "
+        f"For {show_measured_rate(fetch)} of a robot and {show_measured_rate(index)} of the "
+        "indexer, as measured; "
         f"followed for {show_duration(control['seconds'])}"
     )
     out.print(f"Model: {control['model']}")
@@ -136,6 +137,8 @@ def _show(report: dict[str, Any]) -> None:
             f"First pass: {first_pass['indexed']:,} of {first_pass['known']:,} pages indexed, "
             f"{first_pass['to_come']:,} to come"
         )
+    elif not report["revisits"]:
+        out.print("Estimated freshness: unknown until pages have been visited again")
     elif report["freshness"] is not None:
         out.print(
             f"Estimated freshness: {report['freshness']:.1%} "

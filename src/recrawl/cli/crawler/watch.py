@@ -21,12 +21,13 @@ from recrawl.crawler.reports.progress import first_pass_of, why_idle
 from recrawl.crawler.runtime.crawl import Crawl
 from recrawl.crawler.runtime.visits import host_record
 from recrawl.crawler.telemetry.counters import CountingSink
-from recrawl.quantities import show_duration, show_rate
-from recrawl.terms import PageState
+from recrawl.quantities import show_duration, show_measured_rate, show_rate
+from recrawl.terms import Outcome, PageState
 
 __all__ = ["Watch", "look_at"]
 
 _QUIET_S = 5.0  # of our own time
+_TELLING = (Outcome.CHANGED, Outcome.UNCHANGED, Outcome.NOT_MODIFIED)
 
 
 def look_at(crawl: Crawl, now_s: float) -> tuple[Mapping[PageState, int], FreshnessEstimate | None]:
@@ -83,6 +84,7 @@ class Watch:
         self._last_fetch_s: float | None = None
         self._fetched_at_s = time.monotonic()
         self._estimate: FreshnessEstimate | None = None
+        self._has_told = False  # a visit of this crawl or before it, how pages change
         self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -106,6 +108,9 @@ class Watch:
                 await self._task
 
     async def _show(self) -> None:
+        frontier = self._crawl.world.frontier
+        before = await self._crawl.world.on_state(frontier.n_visits_by_outcome)
+        self._has_told = any(before.get(one) for one in _TELLING)
         if self._console.is_terminal:
             with Live(self._panel(), console=self._console, auto_refresh=False) as live:
                 while True:
@@ -138,6 +143,10 @@ class Watch:
         outcomes = self._counts.outcomes
         return sum(outcomes.values()) - outcomes["disallowed"] + self._counts.events["robots"]
 
+    def _has_seen(self) -> bool:
+        """Whether a visit has told how pages change: else freshness is what was assumed."""
+        return self._has_told or any(self._counts.outcomes[one.value] for one in _TELLING)
+
     def _rows(self) -> list[tuple[str, str]]:
         crawl, outcomes = self._crawl, self._counts.outcomes
         passed_s = max(crawl.now_s - self._crawl_started_s, 1e-9)
@@ -150,7 +159,7 @@ class Watch:
             first_pass_of(self._pages, self._crawl.recorder.yields.n_put_off),
         )
         rows = [
-            ("fetches", f"{self._fetches():,} ({show_rate(speed) if speed else '0/s'})"),
+            ("fetches", f"{self._fetches():,} ({show_measured_rate(speed) if speed else '0/s'})"),
             ("budget", f"{show_rate(self._budget_per_s)}, {min(used, 1.0):.0%} used"),
             ("pages known", f"{known:,}"),
             ("indexed", f"{self._pages.get(PageState.INDEXED, 0):,}"),
@@ -173,7 +182,9 @@ class Watch:
                 f"{crawl.buffer.length} of {crawl.buffer.capacity}, {crawl.buffer.lost} lost",
             ),
         ]
-        if self._estimate is not None and first_pass is None:
+        if self._estimate is not None and first_pass is None and not self._has_seen():
+            rows.append(("fresh, estimated", "once pages have been visited again"))
+        elif self._estimate is not None and first_pass is None:
             seen, low, high = (
                 100.0 * share
                 for share in (self._estimate.value, self._estimate.low, self._estimate.high)

@@ -1,6 +1,7 @@
 """What is believed of the pages of a running crawl, from its visits alone."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import isfinite
 from typing import TYPE_CHECKING, Final
 
@@ -30,9 +31,11 @@ _PROMISED_PAGES: Final = 3  # as many where their servers say that they hold for
 _PROMISED_VISITS: Final = 2
 _MOMENT_S: Final = 1.0  # servers tell whole seconds
 _NEWS: Final = 0.1
+_MOVED: Final = 0.1
 _LEAST_TRUE: Final = 0.5  # share of announcements, below which their absence says nothing either
 _LASTING: Final = "!"  # before a kind of address: no address begins so
 _OCTAVES: Final = (-11, 13)  # of a prior of once in two weeks: from once in 80 years to 5 minutes
+_SCALES: Final = 9  # octaves above the prior: what all pages have been thought to do in 40 minutes
 
 
 class Believed:
@@ -55,6 +58,7 @@ class Believed:
         prior_shape: float,
         half_lives: Weights | None = None,
     ) -> None:
+        self.laws_are_learned = False  # from all that was taken in
         self.groups = np.zeros((2, 0), np.int64)  # host and kind of address of each row
         self.told_clocks: ToldClocks | None = None  # of a policy that foresees
         self._rules = rules
@@ -74,6 +78,7 @@ class Believed:
 
     def learn(self, evidence: Evidence) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Learn pages anew; return their change rates, 1/s, and the errors of the logarithms."""
+        self.laws_are_learned = False
         control, rows = self.control_of(evidence.page_ids)
         named, kinds = self._names
         self.groups[0, rows] = [named.setdefault(host_of(url), len(named)) for url in evidence.urls]
@@ -121,6 +126,32 @@ class Believed:
         control.recall(rows, *split)
         self._quiet_s[rows] = -np.inf
         return control.beliefs.rates(rows)
+
+    def relearn(self, pages: PlannedPages) -> tuple[PlannedPages, NDArray[np.bool_]]:
+        """Return what is believed of pages now, by how rates are spread among all of them.
+
+        What some were seen to do tells of all: where many change within minutes, those that nobody
+        has looked at again are believed to change too. How rates are spread is learned first, if
+        the policy that was asked for a plan has not done so.
+
+        Parameters
+        ----------
+        pages : that are kept fresh
+
+        Returns
+        -------
+        pages : with the rates that are believed now, and their factors
+        moved : shape (n,), those whose rate is not what it was, by a tenth
+        """
+        control, rows = self.control_of(pages.page_ids)
+        if not self.laws_are_learned:
+            control.beliefs.learn(rows, list(self.groups))
+            self.laws_are_learned = True
+        rates, errors = control.beliefs.rates(rows)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            moved = ~(np.abs(np.log(rates / pages.change_rates_per_s)) < _MOVED)
+        told = replace(pages, change_rates_per_s=rates, change_rate_factors=np.exp(errors))
+        return told, moved
 
     def hear(self, pages: PlannedPages, heard_s: NDArray[np.float64]) -> NDArray[np.float64]:
         """Take in which changes were announced since the visits of pages, and that others were not.
@@ -253,6 +284,7 @@ class Believed:
                 prior_shape=self._prior[1],
                 bounds=(self._rules.min_interval_s, self._rules.max_interval_s),
                 octaves=_OCTAVES,
+                scales=_SCALES,
             )
         known = self._rows
         rows = [known.setdefault(page_id, len(known)) for page_id in page_ids.tolist()]

@@ -104,6 +104,7 @@ class ByWorth(_Planned, RevisitPolicy):
             host_caps=question.host_caps,
             least_price=question.least_price,
         )
+        self._believed.laws_are_learned = True
         crawl_rates = 1.0 / decision.intervals[rows]
         # More falls due than is paid for: what is promised is what the budget brings of it.
         brought = crawl_rates * min(

@@ -87,6 +87,7 @@ class RevisitControl:
     groups : for each level from coarse to fine (hosts, paths), the group of each page; pages of a
         group lend each other strength
     octaves : change rates that are told apart, as powers of two about the prior's average
+    scales : octaves by which they may turn out to be higher than the prior says
     clocks : what is believed of groups whose pages change together; None: nothing
     """
 
@@ -102,6 +103,7 @@ class RevisitControl:
         grain: float = 0.0,
         groups: Sequence[Integers] = (),
         octaves: tuple[int, int] = OCTAVES,
+        scales: int = 0,
         clocks: GroupClocks | None = None,
     ) -> None:
         if not (np.isfinite(budget) and budget > 0):
@@ -122,6 +124,7 @@ class RevisitControl:
             prior_shape=prior_shape,
             half_lives=half_lives or memories(pace),
             octaves=octaves,
+            scales=scales,
         )
         self.last = np.full(weights.size, np.inf)  # never visited
         self.intervals = np.full(weights.size, pace)

@@ -13,7 +13,7 @@ from recrawl.crawler.control.intake import LOW_YIELD, REFUSALS
 from recrawl.crawler.ports import Frontier
 from recrawl.crawler.reports.activity import activity_report
 from recrawl.crawler.reports.progress import fetch_price, first_pass_of, price_words, why_idle
-from recrawl.quantities import show_duration, show_rate
+from recrawl.quantities import show_duration, show_measured_rate, show_rate
 from recrawl.terms import Announcer
 
 __all__ = [
@@ -31,8 +31,8 @@ __all__ = [
 
 MEASURE_WORDS: Final[Mapping[str, tuple[str, Callable[[float], str]]]] = {
     "starvation": ("indexer idle", lambda value: f"{value:.1%}"),
-    "loss_rate": ("pages lost", show_rate),
-    "throughput": ("pages indexed", show_rate),
+    "loss_rate": ("pages lost", show_measured_rate),
+    "throughput": ("pages indexed", show_measured_rate),
     "buffer_mean": ("pages in the buffer", lambda value: f"{value:.2f}"),
     "robots_mean": ("robots active", lambda value: f"{value:.2f}"),
     "sojourn_s": ("wait for the index", show_duration),
@@ -89,6 +89,7 @@ def status_report(
     estimate = freshness_of(pages, frontier.announcers(), now_s)
     price = fetch_price(plan, facts)
     not_modified = fetches.get("not-modified", 0)
+    revisits = not_modified + fetches.get("unchanged", 0) + fetches.get("changed", 0)
     counts, hosts = frontier.n_pages_by_state(), frontier.hosts()
     return {
         "at": now_s,
@@ -98,6 +99,7 @@ def status_report(
         "due": frontier.n_due(now_s),
         "overdue": frontier.n_due(now_s - 3600.0),
         "fetches": fetches,
+        "revisits": revisits,
         "not_modified_share": not_modified / asked if asked else 0.0,
         "budget": budget,
         "budget_used": sum(recent.values()) / (budget * 3600.0) if budget else None,

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from math import inf
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +56,7 @@ class SolvedPlan:
     fast: tuple[FastClock, ...]
     announcers: Mapping[int, Announcer]
     estimate: FreshnessEstimate | None
+    relearned: tuple[NDArray[Any], ...]  # pages, rates, factors of those whose rate has moved
 
 
 class Planner:
@@ -235,10 +236,8 @@ class Planner:
             n_never_visited=schedule.n_never_visited,
             measure=self._due_times.policy.name,
         )
-        known = ~np.isnan(pages.change_rates_per_s)
-        rates = np.where(known, pages.change_rates_per_s, self._rules.prior_rate_per_s)
-        errors = np.log(pages.change_rate_factors, where=known, out=np.zeros(n))
-        errors[~known] = 1.0 / np.sqrt(self._rules.prior_shape)
+        pages, relearned = self._believed.relearn(pages)
+        columns = (pages.page_ids, pages.change_rates_per_s, pages.change_rate_factors)
         announcers = self._believed.announcers(pages, heard_s)
         told = unannounced(pages, announcers, pages.last_visit_s, now_s)
         rates_moved = schedule.crawl_rates[moved]
@@ -246,7 +245,7 @@ class Planner:
             record,
             least_price,
             schedule.worth,
-            lasting_share(pages.weights, rates, schedule.crawl_rates),
+            lasting_share(pages.weights, pages.change_rates_per_s, schedule.crawl_rates),
             pages.page_ids[moved],
             rates_moved,
             schedule.due[moved],
@@ -254,7 +253,10 @@ class Planner:
             schedule.why,
             schedule.fast,
             announcers,
-            estimate_freshness(rates, errors, pages.weights, *told),
+            estimate_freshness(
+                pages.change_rates_per_s, np.log(pages.change_rate_factors), pages.weights, *told
+            ),
+            tuple(column[relearned] for column in columns),
         )
 
     def _for_revisits(self, budget: float, backlog: int, n: int, span_s: float) -> float:
@@ -311,7 +313,11 @@ class Planner:
 
     async def _move_due(self, solved: SolvedPlan) -> None:
         """Write down what the plan moves, part by part as it was learned."""
-        frontier = self._world.frontier
+        frontier, relearned = self._world.frontier, solved.relearned
+        for part in _parts(len(relearned[0])):
+            await self._world.on_state(
+                frontier.save_change_rates, *(column[part] for column in relearned)
+            )
         own_due_s = solved.own_due_s
         for part in _parts(solved.page_ids.size):
             await self._world.on_state(

@@ -90,14 +90,7 @@ class RevisitPlanner:
         """
         evidence, self._since_visit = store.evidence(self._since_visit)
         rates, errors = self._believed.learn(evidence)
-        store.save_rates(
-            [
-                {"id": page_id, "rate": rate, "factor": factor}
-                for page_id, rate, factor in zip(
-                    evidence.page_ids.tolist(), rates.tolist(), np.exp(errors).tolist(), strict=True
-                )
-            ]
-        )
+        _save_rates(store, evidence.page_ids, rates, np.exp(errors))
         pages, n_hosts, own = store.planned_pages(spider)
         n = len(pages.page_ids)
         if not n:
@@ -114,6 +107,9 @@ class RevisitPlanner:
                 prior_rate_per_s=options.prior_rate_per_s,
             )
         )
+        told, new = self._believed.relearn(pages)
+        rates, factors = told.change_rates_per_s[new], told.change_rate_factors[new]
+        _save_rates(store, told.page_ids[new], rates, factors)
         if schedule is None:
             return None
         moved = schedule.moved(pages)
@@ -157,3 +153,18 @@ class RevisitPlanner:
         order = np.argsort(worth_from, kind="stable")[:spare]
         chosen: list[int] = pages.page_ids[may[order[worth_from[order] <= now_s]]].tolist()
         return chosen
+
+
+def _save_rates(
+    store: VisitStore,
+    page_ids: NDArray[np.int64],
+    rates: NDArray[np.float64],
+    factors: NDArray[np.float64],
+) -> None:
+    columns = (page_ids.tolist(), rates.tolist(), factors.tolist())
+    store.save_rates(
+        [
+            {"id": page_id, "rate": rate, "factor": factor}
+            for page_id, rate, factor in zip(*columns, strict=True)
+        ]
+    )

@@ -22,7 +22,7 @@ from recrawl.crawler.control.estimate import estimate_freshness, rate_bounds
 from recrawl.errors import RecrawlError
 from recrawl.integrations.scrapy.options import DEFAULTS
 from recrawl.integrations.scrapy.store import RequestStore
-from recrawl.quantities import show_duration, show_rate
+from recrawl.quantities import show_duration, show_measured_rate, show_rate
 
 __all__ = ["Command"]
 
@@ -179,8 +179,8 @@ def _explain_lines(report: dict[str, Any]) -> list[str]:
         if rate:
             low, high = rate_bounds(factor)
             lines.append(
-                f"changes {show_rate(rate)} ({show_rate(rate * low)} to "
-                f"{show_rate(rate * high)}), by {page['visits']} visits that found "
+                f"changes {show_measured_rate(rate)} ({show_measured_rate(rate * low)} to "
+                f"{show_measured_rate(rate * high)}), by {page['visits']} visits that found "
                 f"{page['changes']} changes"
             )
         if page["crawl_rate_per_s"]:

@@ -154,8 +154,9 @@
 
   function onReport(report) {
     const half = report.freshness === null ? null : (report.freshness_high - report.freshness_low) / 2;
-    put("freshness", percent(report.freshness));
-    put("freshness-more", report.freshness === null ? "no page has been visited yet" : `± ${percent(half)}${report.planned_freshness === null ? "" : `; the plan promises ${percent(report.planned_freshness)}`}`);
+    const known = report.freshness !== null && report.revisits > 0;
+    put("freshness", known ? percent(report.freshness) : "–");
+    put("freshness-more", !known ? "known once pages have been visited again" : `± ${percent(half)}${report.planned_freshness === null ? "" : `; the plan promises ${percent(report.planned_freshness)}`}`);
     put("budget", rate(report.budget));
     put("budget-more", report.budget_used === null ? "" : `${percent(Math.min(report.budget_used, 1), 0)} used in the last hour`);
     put("price", report.price_words ?? "No plan yet: it follows once pages have been visited");
