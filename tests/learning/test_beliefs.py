@@ -300,6 +300,63 @@ def test_signals_that_say_nothing_are_worth_nothing() -> None:
     assert one.precision < 0.6
 
 
+HASTE = 2_000.0  # times as fast as the prior has it
+
+
+def after_one_plan(fast: Vector, *, scales: int, seed: int = 0) -> Vector:
+    """Look at half of 800 pages in two groups again; return all rates as a multiple of the truth.
+
+    Parameters
+    ----------
+    fast : shape (2,), share of each group's pages that change in haste; the rest hardly ever does
+    """
+    random = np.random.default_rng(seed)
+    group = np.repeat([0, 1], 400)
+    truth = np.where(random.random(800) < fast[group], HASTE, 0.1)
+    seen = np.flatnonzero(np.arange(800) % 2 == 0)
+    beliefs = RateBeliefs(800, prior_rate=1.0, octaves=(-11, 13), scales=scales)
+    elapsed = np.full(seen.size, 0.5 / HASTE)
+    beliefs.observe(seen, elapsed, random.random(seen.size) < -np.expm1(-truth[seen] * elapsed))
+    beliefs.learn(np.arange(800), [group])
+    found = beliefs.rates(np.arange(800))[0]
+    return np.array([found[group == one].mean() / truth[group == one].mean() for one in (0, 1)])
+
+
+@pytest.mark.parametrize("share", [0.03, 0.2, 0.9])
+def test_pages_a_thousand_times_as_fast_as_the_prior_are_believed_at_the_first_plan(
+    share: float,
+) -> None:
+    """Those that nobody looked at again too, within a factor of three; else ten are missing."""
+    both = np.array([share, share])
+
+    assert np.all(np.abs(np.log(after_one_plan(both, scales=9))) < np.log(3.0))
+    assert np.all(after_one_plan(both, scales=0) < 0.1)
+
+
+def test_a_group_in_haste_leaves_a_calm_one_as_it_is() -> None:
+    """But for the ten pages that it borrows from the law around it, which is half in haste."""
+    both = after_one_plan(np.array([0.5, 0.0]), scales=9) * [0.5 * HASTE, 0.1]
+
+    assert 0.5 * HASTE / 3.0 < both[0] < 0.5 * HASTE * 3.0
+    assert both[1] < 2.0 * 10.0 / 410.0 * both[0]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_pages_that_are_as_the_prior_says_never_ask_for_another_scale(seed: int) -> None:
+    """Drawn from the law itself, one in twenty looked at again."""
+    random = np.random.default_rng(seed)
+    n, told = 200, (np.arange(10), np.full(10, 0.3))
+    truth = random.gamma(0.5, 2.0, n)
+    found = random.random(10) < -np.expm1(-truth[:10] * 0.3)
+    laws = []
+    for scales in (0, 9):
+        beliefs = RateBeliefs(n, prior_rate=1.0, octaves=(-11, 13), scales=scales)
+        beliefs.observe(*told, found)
+        beliefs.learn(np.arange(n))
+        laws.append(beliefs.laws.copy())
+    np.testing.assert_array_equal(*laws)
+
+
 def test_visits_become_intervals_of_each_page() -> None:
     """In whatever order pages come; a first visit only starts the clock."""
     told = intervals_between(

@@ -203,9 +203,14 @@ class RateBeliefs:
         own = np.einsum("pj,pj->p", seen, self.laws[law]) + _LEAST_SHARE
         gains = np.zeros((self.laws.shape[0], self._scales.shape[0]))
         np.add.at(gains, law, np.log((seen @ self._scales.T + _LEAST_SHARE) / own[:, None]))
-        gains -= _LEAST_GAIN + _DOUBT * np.arange(gains.shape[1])
-        best = gains.argmax(axis=1)
-        higher = np.flatnonzero((best > 0) & (gains.max(axis=1) > 0.0))
+        least = _LEAST_GAIN + _DOUBT * np.arange(gains.shape[1])
+        # All groups together may show what each has seen too little of.
+        common = int((gains.sum(axis=0) - least).argmax())
+        together = gains[:, common].sum() > least[common]
+        best = (gains - least).argmax(axis=1)
+        alone = (gains - least).max(axis=1) > 0.0
+        best = np.where(alone, best, np.where(together & (gains[:, common] >= 0.0), common, 0))
+        higher = np.flatnonzero(best > 0)
         self.laws[higher] = _single(self._scales[best[higher]])
 
     def best_half_life(self) -> float:
