@@ -1,10 +1,12 @@
 """The freshness that is believed, and how far that can be trusted."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from recrawl.crawler.control.estimate import estimate_freshness, rate_bounds
+from recrawl.crawler.control.estimate import estimate_freshness, kept_by_even_visits, rate_bounds
 
 
 def vector(*values: float) -> np.ndarray:
@@ -126,3 +128,17 @@ def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
     least, most = stats.binom.ppf((1e-4, 1 - 1e-4), runs, 0.95)
     assert least - 0.02 * runs <= held <= most + 0.01 * runs  # normal, and so only nearly exact
     assert abs(np.mean(errors)) < 4.0 * np.std(errors) / np.sqrt(runs)
+
+
+@pytest.mark.parametrize("log_error", [0.0, 0.3, math.sqrt(math.log(2.0)), 2.5])
+def test_even_visits_keep_the_average_over_their_interval(log_error: float) -> None:
+    """Against quadrature of the chance that a copy of each age is fresh; c = 1 among them."""
+    rates, every = np.array([1e-3, 0.4, 30.0]), np.array([2.0, 1.0, 5.0])
+    found = kept_by_even_visits(rates, np.full(3, log_error), 1.0 / every)
+
+    doubt = max(math.expm1(log_error**2), 1e-9)
+    for rate, interval, kept in zip(rates, every, found, strict=True):
+        area, _ = integrate.quad(
+            lambda age, rate=rate: math.exp(-math.log1p(doubt * rate * age) / doubt), 0.0, interval
+        )
+        assert kept == pytest.approx(area / interval, rel=1e-6)

@@ -36,13 +36,14 @@ async def crawl(changed: list[np.ndarray]) -> VirtualCrawl:
     virtual = virtual_crawl(setup)
     virtual.web.page(f"{A}/", "home", *(f"/{number}" for number in range(N_PAGES)))
 
-    def page(number: int, request: Request) -> FetchResponse:
+    def page(request: Request) -> FetchResponse:
+        number = int(request.url.rpartition("/")[2])
         version = int(np.searchsorted(changed[number], request.at_s))
         body = f"<title>{number}</title><main>page {number}, version {version}</main>".encode()
         return FetchResponse(request.url, 200, body, "text/html")
 
     for number in range(N_PAGES):
-        virtual.web.reply(f"{A}/{number}", lambda request, number=number: page(number, request))
+        virtual.web.reply(f"{A}/{number}", page)
     await virtual.run_for(60.0 * MINUTES)
     return virtual
 

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from recrawl.processes.intervals import gamma_bounds
 
-__all__ = ["FreshnessEstimate", "estimate_freshness", "rate_bounds"]
+__all__ = ["FreshnessEstimate", "estimate_freshness", "kept_by_even_visits", "rate_bounds"]
 
 Vector = NDArray[np.float64]
+_LEAST_DOUBT: Final = 1e-9  # below, a rate is as good as known
 _HEAVY: Final = 256  # pages drawn one by one; beyond, their sum is normal
 _DRAWS: Final = 4000
 
@@ -67,11 +68,34 @@ def estimate_freshness(
     if total <= 0.0:
         return None
     expected = change_rates * np.maximum(ages, 0.0)
-    doubt = np.maximum(np.expm1(log_errors**2), 1e-9)  # below, the rate is as good as known
+    doubt = np.maximum(np.expm1(log_errors**2), _LEAST_DOUBT)
     fresh = kept * np.exp(-np.log1p(doubt * expected) / doubt)
     value = float(weights @ fresh) / total
     low, high = _points(weights / total, fresh, value)
     return FreshnessEstimate(value, max(0.0, min(low, value)), min(1.0, max(high, value)))
+
+
+def kept_by_even_visits(change_rates: Vector, log_errors: Vector, crawl_rates: Vector) -> Vector:
+    r"""Return the share of time that even visits keep each page fresh, doubt about rates included.
+
+    Parameters
+    ----------
+    change_rates, log_errors : as for :func:`estimate_freshness`
+    crawl_rates : shape (n,), 1/time, > 0
+
+    Notes
+    -----
+    The average of :math:`(1 + c \Delta t)^{-1/c}` over the interval T between two visits: with
+    :math:`u = \ln(1 + c \Delta T)` and :math:`y = (1 - 1/c) u` it is
+    :math:`\frac{u}{c \Delta T} \frac{e^y - 1}{y}`. O(n).
+    """
+    doubt = np.maximum(np.expm1(log_errors**2), _LEAST_DOUBT)
+    late = np.maximum(doubt * change_rates / crawl_rates, 1e-300)
+    grown = np.log1p(late)
+    power = (1.0 - 1.0 / doubt) * grown
+    flat = np.abs(power) < 1e-12
+    share = np.where(flat, 1.0, np.expm1(power) / np.where(flat, 1.0, power))
+    return np.asarray(grown / late * share)
 
 
 def rate_bounds(factor: float | None) -> tuple[float, float]:
@@ -86,7 +110,7 @@ def rate_bounds(factor: float | None) -> tuple[float, float]:
     Those of the gamma law in :func:`estimate_freshness`.
     """
     doubt = 0.0 if factor is None else math.expm1(math.log(factor) ** 2)
-    return gamma_bounds(1.0 / doubt) if doubt > 1e-9 else (1.0, 1.0)
+    return gamma_bounds(1.0 / doubt) if doubt > _LEAST_DOUBT else (1.0, 1.0)
 
 
 def _points(shares: Vector, fresh: Vector, value: float) -> tuple[float, float]:

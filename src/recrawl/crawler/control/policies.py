@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from recrawl.crawler.control.believed import Believed
+from recrawl.crawler.control.estimate import kept_by_even_visits
 from recrawl.crawler.control.interval_rules import SHIPPED_RULES, IntervalRulePolicy
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.order import forgiven_s
@@ -34,6 +35,7 @@ _MORE: Final = 0.02  # of the visits, by which the worth of one more is found
 _LEAST_RATE_PER_S: Final = 1e-12  # once in thirty thousand years; less would overflow
 _MEASURES: Final[Mapping[str, str]] = {"uniform": "uniform", "proportional": "proportional"}
 _LEAST_SHARE: Final = 0.03
+_UNKNOWN: Final = 1.4  # standard error of the logarithm of a rate of which nothing is known
 _FOLDERS: Final = 10_000  # whose latest changes are kept, for people
 _KEPT: Final = 20
 _RECENT_S: Final = 7 * 86_400.0
@@ -218,7 +220,13 @@ class FixedRates(_Planned, RevisitPolicy):
             host_caps=question.host_caps,
         )
         made = plan_visits(inputs, question.budget_per_s, self._rules, measure=self._measure)
-        return replace(made, worth=made.price / max(float(pages.weights.mean()), 1e-300))
+        freshness = made.freshness
+        if pages.weights.sum() > 0.0:  # not as if rates were known: most are in doubt
+            errors = np.nan_to_num(np.log(pages.change_rate_factors), nan=_UNKNOWN)
+            kept = kept_by_even_visits(inputs.change_rates, errors, made.crawl_rates)
+            freshness = float(np.average(kept, weights=pages.weights))
+        worth = made.price / max(float(pages.weights.mean()), 1e-300)
+        return replace(made, worth=worth, freshness=freshness)
 
 
 def _news(folder: str, changes: deque[float], now_s: float) -> str:
