@@ -341,6 +341,22 @@ def test_a_group_in_haste_leaves_a_calm_one_as_it_is() -> None:
     assert both[1] < 2.0 * 10.0 / 410.0 * both[0]
 
 
+@pytest.mark.parametrize(("looks", "spoken_for"), [(5, False), (40, True)])
+def test_many_pages_speak_for_groups_that_nobody_looked_at_a_handful_does_not(
+    looks: int, spoken_for: bool
+) -> None:
+    """Five front pages that change at each look say nothing of five hundred others."""
+    beliefs = RateBeliefs(500, prior_rate=1.0, octaves=(-11, 13), scales=9)
+    hubs = np.arange(looks)
+    for _ in range(4):
+        beliefs.observe(hubs, np.full(looks, 1.0 / HASTE), np.ones(looks, np.bool_))
+    beliefs.learn(np.arange(500), [np.where(np.arange(500) < looks, 0, 1)])
+    rates = beliefs.rates(np.arange(500))[0]
+
+    assert rates[hubs].min() > 0.1 * HASTE
+    assert bool(rates[looks:].mean() > 0.1 * HASTE) is spoken_for
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_pages_that_are_as_the_prior_says_never_ask_for_another_scale(seed: int) -> None:
     """Drawn from the law itself, one in twenty looked at again."""

@@ -29,6 +29,7 @@ _ROUNDS: Final = 3
 _LEAST_GAIN: Final = 5.0  # in the logarithm of the likelihood, for a law at a higher scale
 _DOUBT: Final = 1.0  # the same, for each octave that it is higher
 _SAMPLE: Final = 20_000  # pages that scales are found from
+_MANY: Final = 30  # pages that speak for all groups
 _FEW: Final = 50_000  # pages or visits that numpy is through with before a compiler is loaded
 _LEAST_SHARE: Final = 1e-30  # of a rate in a law: so that no evidence exceeds its inverse
 OCTAVES: Final = (-9, 15)  # rates about the prior's mean, as powers of two
@@ -204,9 +205,11 @@ class RateBeliefs:
         gains = np.zeros((self.laws.shape[0], self._scales.shape[0]))
         np.add.at(gains, law, np.log((seen @ self._scales.T + _LEAST_SHARE) / own[:, None]))
         least = _LEAST_GAIN + _DOUBT * np.arange(gains.shape[1])
-        # All groups together may show what each has seen too little of.
+        # All groups together may show what each has seen too little of; but not a handful of pages,
+        # which may have been looked at again because they change.
         common = int((gains.sum(axis=0) - least).argmax())
         together = gains[:, common].sum() > least[common]
+        together &= np.count_nonzero(np.ptp(seen, axis=1)) >= _MANY
         best = (gains - least).argmax(axis=1)
         alone = (gains - least).max(axis=1) > 0.0
         best = np.where(alone, best, np.where(together & (gains[:, common] >= 0.0), common, 0))

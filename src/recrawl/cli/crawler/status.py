@@ -150,8 +150,10 @@ def _show(report: dict[str, Any]) -> None:
         out.print(f"Budget: {show_rate(report['budget'])}, {used:.0%} used in the last hour")
     if report["price"] is not None:
         budget = report["planned_budget"]
+        # What is left of the budget for revisits is a rate that nobody chose.
+        rate = (show_rate if budget == report["budget"] else show_measured_rate)(budget)
         out.print(
-            f"Plan: {report['planned_freshness']:.1%} fresh with {show_rate(budget)} for revisits; "
+            f"Plan: {report['planned_freshness']:.1%} fresh with {rate} for revisits; "
             "recrawl serve shows what more would buy"
         )
         out.print(f"Price: {report['price_words']}")
