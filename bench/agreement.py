@@ -12,7 +12,7 @@ from pathlib import Path
 
 from recrawl.crawler.index.files import damaged_files
 from recrawl.crawler.ports import AdmissionLimits
-from recrawl.crawler.runtime.agreement import ENDED_IN_ORDER, recover
+from recrawl.crawler.runtime.agreement import ENDED_IN_ORDER, UNDER_WAY, recover
 from recrawl.crawler.wiring.stores import open_frontier, open_index
 from recrawl.terms import Discovery, Document
 
@@ -35,8 +35,8 @@ def main() -> None:
             index.replace(Document(url, "title", f"{number} {TEXT}", 1e9, b"s" * 16))
         index.commit()
         frontier.agree([(url, b"s" * 16) for url in urls], 0.0)
-        for ended_in_order in (1.0, 0.0):
-            frontier.save_facts({ENDED_IN_ORDER: ended_in_order})
+        for ended_in_order in (True, False):
+            frontier.save_facts(ENDED_IN_ORDER if ended_in_order else UNDER_WAY)
             started = time.perf_counter()
             damaged = [] if ended_in_order else damaged_files(state / "index")
             mended = recover(frontier, index, 1e9)

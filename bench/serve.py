@@ -28,6 +28,7 @@ from pathlib import Path
 
 import numpy as np
 
+from recrawl.crawler.facts import InstantFacts, SettingsFacts, SolvedFacts
 from recrawl.crawler.ports import AdmissionLimits
 from recrawl.crawler.wiring.stores import open_frontier, open_index
 from recrawl.terms import Discovery, Document, Kind, Outcome, PageState, PageUpdate, PlanRecord
@@ -70,11 +71,12 @@ def write_state(directory: Path, n: int) -> None:
     frontier.save_plan(plan)
     frontier.save_crawl_rates(plan, pages.page_ids, rates, pages.due_s)
     frontier.save_facts(
-        {
-            "now_s": now_s, "budget_per_s": 0.5 * n / DAY_S, "delay_s": 1.0, "robots": 8,
-            "buffer_capacity": 32, "starvation_weight": 1.0, "min_interval_s": 600.0,
-            "max_interval_s": 30 * DAY_S, "control_fetch_rate": 0.5, "control_index_rate": 3.0,
-        }
+        InstantFacts(now_s=now_s),
+        SettingsFacts(
+            budget_per_s=0.5 * n / DAY_S, delay_s=1.0, robots=8, buffer_capacity=32,
+            starvation_weight=1.0, min_interval_s=600.0, max_interval_s=30 * DAY_S,
+        ),
+        SolvedFacts(fetch_rate=0.5, index_rate=3.0),
     )  # fmt: skip
     frontier.close()
     index = open_index(directory)

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.web.state import records_of
 
 from recrawl.cli import main
 from recrawl.crawler.wiring.stores import open_frontier
@@ -31,7 +32,7 @@ def told(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, facts: dict[str, float], *options: str
 ) -> str:
     frontier = open_frontier(tmp_path)
-    frontier.save_facts(facts)
+    frontier.save_facts(*records_of(facts))
     frontier.close()
     with pytest.raises(SystemExit) as ended:
         main(["status", "--state", str(tmp_path), *options])

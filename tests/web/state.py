@@ -1,11 +1,13 @@
 """A small state directory, written by the crawl's own parts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
 
 from recrawl.crawler.control.urls import normalise
+from recrawl.crawler.facts import CrawlFacts, FactRecord
 from recrawl.crawler.ports import AdmissionLimits
 from recrawl.crawler.wiring.stores import open_frontier, open_index
 from recrawl.terms import (
@@ -51,6 +53,13 @@ FACTS = {
 }
 
 
+def records_of(rows: Mapping[str, float]) -> list[FactRecord]:
+    """Return the records that rows tell, whole or in part."""
+    facts = CrawlFacts.of(rows)
+    records = (getattr(facts, item.name) for item in fields(facts))
+    return [record for record in records if record is not None]
+
+
 def write_state(
     directory: Path,
     pages: Sequence[tuple[str, str, str]],
@@ -60,7 +69,7 @@ def write_state(
 ) -> Path:
     """Write a crawl of pages (address, title, text): three visits of each, one of them a change."""
     frontier = open_frontier(directory)
-    frontier.save_facts(FACTS if facts is None else facts)
+    frontier.save_facts(*records_of(FACTS if facts is None else facts))
     begun_s = NOW_S - 4 * DAY_S
     found = [Discovery(url, url[: url.find("/", 9)], Kind.PAGE) for url, _, _ in pages]
     hosts = frontier.admit(found, begun_s, AdmissionLimits())

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.web.state import FACTS, NOW_S, stories, write_state
 
+from recrawl.crawler.facts import CrawlFacts
 from recrawl.crawler.frontier.store import StateLock
 from recrawl.web.live import LiveView
 from recrawl.web.observation import CrawlObserver, crawl_instant
@@ -96,10 +97,11 @@ def test_a_running_crawl_has_the_say_about_now() -> None:
     """A demo's clock runs ahead of ours, and behind it while it began in the past."""
     past = FACTS | {"now_s": 5.0}
 
-    assert crawl_instant(past, is_running=True) == 5.0
-    assert crawl_instant(past, is_running=False) > 1e9
-    assert crawl_instant(past | {"starvation_weight": 0.0}, is_running=True) > 1e9
-    assert crawl_instant(FACTS, is_running=False) == NOW_S
+    assert crawl_instant(CrawlFacts.of(past), is_running=True) == 5.0
+    assert crawl_instant(CrawlFacts.of(past), is_running=False) > 1e9
+    fixed = CrawlFacts.of(past | {"starvation_weight": 0.0})
+    assert crawl_instant(fixed, is_running=True) > 1e9
+    assert crawl_instant(CrawlFacts.of(FACTS), is_running=False) == NOW_S
 
 
 async def test_all_who_watch_are_told(crawl: Path) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.crawler.control.evidence import Evidence, PlannedPages
+from recrawl.crawler.facts import CrawlFacts, FactRecord
 from recrawl.terms import (
     Announcer,
     Birth,
@@ -670,12 +671,12 @@ class Frontier(Protocol):
         """The hosts whose announcements have shown what they are worth, by id."""
         ...
 
-    def save_facts(self, facts: Mapping[str, float]) -> None:
-        """Keep numbers that people ask for by name: ``budget_per_s``, ``now_s``."""
+    def save_facts(self, *records: FactRecord) -> None:
+        """Keep what records know, each number by its name; those of other names stay."""
         ...
 
-    def facts(self) -> dict[str, float]:
-        """The numbers kept."""
+    def facts(self) -> CrawlFacts:
+        """All that was kept."""
         ...
 
     def urls_indexed(self) -> Iterable[tuple[str, bytes]]:

@@ -7,6 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from recrawl.crawler.control.urls import normalise
+from recrawl.crawler.facts import CrawlFacts, PlanFacts
 from recrawl.crawler.reports.companions import companions_report
 from recrawl.crawler.reports.page import page_report, timetable_report, why_unknown
 from recrawl.crawler.reports.progress import fetch_price, fetches_words, price_words
@@ -129,7 +130,7 @@ def explain_page(
     hosts = {record.host: record for record in frontier.hosts()}
     plan = frontier.last_plan()
     report = page_report(
-        details, fetch_price(plan, frontier.facts()), hosts[details.host], now_s=now_s,
+        details, fetch_price(plan, frontier.facts().plan), hosts[details.host], now_s=now_s,
         differences=frontier.differences(limit=5, url=page_url),
     )  # fmt: skip
     report["companions"] = companions_report(frontier, details, plan, now_s=now_s)
@@ -180,10 +181,10 @@ class Planning:
         question = self._question(source, facts)
         budget = question.budget_per_s if budget_per_s is None else budget_per_s
         delay = question.delay_s if delay_s is None else delay_s
-        present_weight = facts.get("starvation_weight", 0.0)
+        present_weight = facts.settings.starvation_weight
         weight = present_weight if starvation_weight is None else starvation_weight
         schedule = solve_what_if(question, budget, delay)
-        price = self._price(question, facts, source.frontier().last_plan(), schedule.price)
+        price = self._price(question, facts.plan, source.frontier().last_plan(), schedule.price)
         at_cap = schedule.host_prices > schedule.price * (1 + 1e-6)
         return {
             "budget": budget,
@@ -210,7 +211,7 @@ class Planning:
     def _price(
         self,
         question: "PlanQuestion",
-        facts: dict[str, float],
+        facts: PlanFacts,
         plan: PlanRecord | None,
         solved: float,
     ) -> float:
@@ -233,17 +234,16 @@ class Planning:
             self._trade_off = (question, trade_off(question, factors))
         return self._trade_off[1]
 
-    def _question(self, source: CrawlSource, facts: dict[str, float]) -> "PlanQuestion":
+    def _question(self, source: CrawlSource, facts: CrawlFacts) -> "PlanQuestion":
         from recrawl.crawler.reports.plans import plan_question
 
         frontier, history = source.frontier(), source.history()
         plan = frontier.last_plan()
-        rules = tuple(value for name, value in facts.items() if name in ("budget_per_s", "delay_s"))
-        key = (plan, rules)
+        key = (plan, facts.settings.budget_per_s, facts.settings.delay_s)
         if self._asked[1] is None or self._asked[0] != key:
             now_s = crawl_instant(facts, is_running=history.is_running())
             question = plan_question(
-                frontier.planned_pages(), frontier.hosts(), plan, facts,
+                frontier.planned_pages(), frontier.hosts(), plan, facts.settings,
                 agent=self._agent, now_s=now_s,
             )  # fmt: skip
             self._asked = (key, question)

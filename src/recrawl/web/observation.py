@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from recrawl.crawler.control.evidence import PlannedPages
+from recrawl.crawler.facts import CrawlFacts
 from recrawl.crawler.reports.history import freshness_over_time
 from recrawl.crawler.reports.recent import left_out, recent_changes, spending, troubles
 from recrawl.crawler.reports.status import believed_rates, control_report, instant_of, status_report
@@ -24,10 +25,11 @@ _PAGES: Final = 8
 _CHANGES: Final = 8
 
 
-def crawl_instant(facts: dict[str, float], *, is_running: bool) -> float:
+def crawl_instant(facts: CrawlFacts, *, is_running: bool) -> float:
     """Return now by the clock of the crawl, which may run faster than ours in a demo."""
-    follows = facts.get("starvation_weight", 0.0) > 0.0 and "buffer_length" in facts
-    return facts["now_s"] if is_running and follows else instant_of(facts)
+    follows = facts.settings.starvation_weight > 0.0 and facts.fleet.buffer_length is not None
+    told_s = facts.instant.now_s if is_running and follows else None
+    return instant_of(facts) if told_s is None else told_s
 
 
 class CrawlObserver:
@@ -68,11 +70,11 @@ class CrawlObserver:
             "running": running,
             "turned": turned,
             "outcomes": self._outcomes,
-            "robots": facts.get("robots"),
-            "robots_active": facts.get("robots_active") if running else 0,
-            "capacity": facts.get("buffer_capacity"),
-            "buffer": facts.get("buffer_length") if running else 0,
-            "followed": facts.get("starvation_weight", 0.0) > 0.0,
+            "robots": facts.settings.robots,
+            "robots_active": facts.fleet.robots_active if running else 0,
+            "capacity": facts.settings.buffer_capacity,
+            "buffer": facts.fleet.buffer_length if running else 0,
+            "followed": facts.settings.starvation_weight > 0.0,
             "curve": control_curve(facts),
             "control": control,
         }
@@ -89,7 +91,7 @@ class CrawlObserver:
         hosts = frontier.hosts()
         told: dict[str, object] = dict(status_report(frontier, now_s=now_s, pages=pages))
         del told["control"], told["hosts_blocked"]
-        question = plan_question(pages, hosts, plan, facts, agent=self._agent, now_s=now_s)
+        question = plan_question(pages, hosts, plan, facts.settings, agent=self._agent, now_s=now_s)
         gained = self._gain(plan, question)
         first_s = history.first_visit_s()
         since_s = max(first_s if first_s is not None else now_s, now_s - _LONGEST_S)
@@ -174,7 +176,7 @@ def _fetches(source: CrawlSource, since_s: float, now_s: float) -> dict[str, obj
 def _hosts(source: CrawlSource, now_s: float, gained: dict[str, Any]) -> list[dict[str, object]]:
     counts = source.history().host_counts(now_s)
     prices, asked_s = gained.get("prices", {}), gained.get("asked_s", {})
-    own_s = gained.get("delay_s", source.frontier().facts().get("delay_s", 0.0))
+    own_s = gained.get("delay_s", source.frontier().facts().settings.delay_s or 0.0)
     told: list[dict[str, object]] = []
     for host in source.frontier().hosts():
         seen = counts.get(host.host_id)

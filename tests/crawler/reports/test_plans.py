@@ -1,21 +1,20 @@
 """What-if answers are the planner's own plans."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.planning import PlanInputs, plan_visits
+from recrawl.crawler.facts import SettingsFacts
 from recrawl.crawler.reports.plans import plan_question, solve_what_if, trade_off
 from recrawl.terms import HostRecord, PlanRecord
 
-FACTS = {
-    "budget_per_s": 4.0,
-    "delay_s": 2.0,
-    "min_interval_s": 0.1,
-    "max_interval_s": 1e4,
-    "prior_rate_per_s": 0.5,
-}
+SETTINGS = SettingsFacts(
+    budget_per_s=4.0, delay_s=2.0, min_interval_s=0.1, max_interval_s=1e4, prior_rate_per_s=0.5
+)
 ROBOTS = b"User-agent: *\nCrawl-delay: 5\n"
 HOSTS = [
     HostRecord(3, "http://a.test", 0.0),
@@ -35,7 +34,7 @@ def pages() -> PlannedPages:
 def test_it_is_the_plan_that_the_planner_would_make() -> None:
     """Same inputs, same rates: delays of hosts, share of the budget, priors and all."""
     plan = PlanRecord(5.0, 6, 3.0, 1.0, 0.5, 0)
-    question = plan_question(pages(), HOSTS, plan, FACTS, agent="recrawl", now_s=30.0)
+    question = plan_question(pages(), HOSTS, plan, SETTINGS, agent="recrawl", now_s=30.0)
     assert question is not None
 
     answer = solve_what_if(question, 8.0, 0.5)
@@ -58,8 +57,8 @@ def test_it_is_the_plan_that_the_planner_would_make() -> None:
 
 def test_more_budget_buys_more_at_a_lower_price() -> None:
     """Concave: that is what a price means."""
-    facts = FACTS | {"delay_s": 0.01}
-    question = plan_question(pages(), [], None, facts, agent="recrawl", now_s=30.0)
+    settings = replace(SETTINGS, delay_s=0.01)
+    question = plan_question(pages(), [], None, settings, agent="recrawl", now_s=30.0)
     assert question is not None
 
     points = trade_off(question, [0.25, 0.5, 1.0, 2.0])
@@ -71,4 +70,4 @@ def test_more_budget_buys_more_at_a_lower_price() -> None:
 
 def test_without_pages_or_budget_there_is_no_question() -> None:
     """As for a crawl that has just begun."""
-    assert plan_question(pages(), HOSTS, None, {}, agent="recrawl", now_s=0.0) is None
+    assert plan_question(pages(), HOSTS, None, SettingsFacts(), agent="recrawl", now_s=0.0) is None

@@ -1,14 +1,16 @@
 """How far a crawl is, and why it fetches nothing, in words that people can act on."""
 
+from dataclasses import replace
 from math import inf
 
 import pytest
 
+from recrawl.crawler.facts import SettingsFacts
 from recrawl.crawler.reports.progress import first_pass_of, price_words, why_idle
 from recrawl.terms import HostRecord, PageState
 
 NOW_S = 1_800_000_000.0
-FACTS = {"budget_per_s": 1.0, "now_s": NOW_S - 1e4, "min_interval_s": 600.0}
+SETTINGS = SettingsFacts(budget_per_s=1.0, min_interval_s=600.0)
 
 
 def host(name: str, due_s: float = NOW_S, **fields: object) -> HostRecord:
@@ -36,25 +38,32 @@ def test_coverage_is_told_until_the_first_pass_is_over(
 
 def test_a_crawl_that_fetches_needs_no_excuse() -> None:
     """Nor one that did a moment ago."""
-    assert why_idle(NOW_S, NOW_S - 30.0, [host("a")], FACTS) is None
+    assert why_idle(NOW_S, NOW_S - 30.0, [host("a")], SETTINGS) is None
+
+
+def test_before_the_start_is_known_there_is_nothing_to_excuse() -> None:
+    """As in a state that no crawl has opened yet."""
+    assert why_idle(NOW_S, None, [], SETTINGS) is None
 
 
 def test_why_nothing_is_fetched_is_said_soon_where_no_host_can_be_asked() -> None:
     """One host that can be asked is waited for, as a visit may be due in a moment."""
     resting = host("a", blocked_until_s=NOW_S + 240, blocked_why="answered 503", failures=1)
 
-    assert why_idle(NOW_S, NOW_S - 4.0, [resting], FACTS) is None
-    assert "answered 503" in (why_idle(NOW_S, NOW_S - 6.0, [resting, host("b", inf)], FACTS) or "")
-    assert why_idle(NOW_S, NOW_S - 6.0, [resting, host("b")], FACTS) is None
+    assert why_idle(NOW_S, NOW_S - 4.0, [resting], SETTINGS) is None
+    assert "answered 503" in (
+        why_idle(NOW_S, NOW_S - 6.0, [resting, host("b", inf)], SETTINGS) or ""
+    )
+    assert why_idle(NOW_S, NOW_S - 6.0, [resting, host("b")], SETTINGS) is None
 
 
 @pytest.mark.parametrize(
-    ("words", "hosts", "facts"),
+    ("words", "hosts", "least_worth"),
     [
         (
             ["4min", "http://a.test rests until", "answered 503", "7 times in a row"],
             [host("a", blocked_until_s=NOW_S + 240, blocked_why="answered 503", failures=7)],
-            {},
+            0.0,
         ),
         (
             ["http://a.test", "http://b.test", "robots.txt cannot be read"],
@@ -62,20 +71,20 @@ def test_why_nothing_is_fetched_is_said_soon_where_no_host_can_be_asked() -> Non
                 host("a", blocked_until_s=NOW_S + 9, blocked_why="dead: connect"),
                 host("b", blocked_until_s=NOW_S + 9, blocked_why="robots.txt cannot be read: dns"),
             ],
-            {},
+            0.0,
         ),
-        (["3 other hosts"], [host(n, blocked_until_s=NOW_S + 9) for n in "abcdefg"], {}),
-        (["no page is known"], [host("a", inf)], {}),
-        (["revisit.min_interval", "10min", "the next is due at"], [host("a", NOW_S + 9)], {}),
-        (["plan.least_worth", "on purpose"], [host("a", NOW_S + 9)], {"least_worth": 1e-5}),
-        (["robots or indexer are busy"], [host("a")], {}),
+        (["3 other hosts"], [host(n, blocked_until_s=NOW_S + 9) for n in "abcdefg"], 0.0),
+        (["no page is known"], [host("a", inf)], 0.0),
+        (["revisit.min_interval", "10min", "the next is due at"], [host("a", NOW_S + 9)], 0.0),
+        (["plan.least_worth", "on purpose"], [host("a", NOW_S + 9)], 1e-5),
+        (["robots or indexer are busy"], [host("a")], 0.0),
     ],
 )
 def test_why_nothing_is_fetched_is_said_by_name(
-    words: list[str], hosts: list[HostRecord], facts: dict[str, float]
+    words: list[str], hosts: list[HostRecord], least_worth: float
 ) -> None:
     """Which host, why, and until when."""
-    told = why_idle(NOW_S, NOW_S - 240.0, hosts, FACTS | facts) or ""
+    told = why_idle(NOW_S, NOW_S - 240.0, hosts, replace(SETTINGS, least_worth=least_worth)) or ""
 
     assert all(word in told for word in words), told
 

@@ -3,6 +3,7 @@
 import pytest
 
 from recrawl.crawler.control.room import starvation_with_room
+from recrawl.crawler.facts import CrawlFacts
 from recrawl.crawler.reports.robots import control_curve, safe_control_report
 
 SAFE = {
@@ -21,7 +22,7 @@ def test_a_heavier_weight_keeps_the_indexer_busier() -> None:
         "robots": 8.0, "buffer_capacity": 5.0, "starvation_weight": 0.2,
         "control_fetch_rate": 0.2, "control_index_rate": 1.0,
     }  # fmt: skip
-    light, heavy = control_curve(facts), control_curve(facts, 5.0)
+    light, heavy = control_curve(CrawlFacts.of(facts)), control_curve(CrawlFacts.of(facts), 5.0)
     assert light is not None
     assert heavy is not None
 
@@ -31,16 +32,18 @@ def test_a_heavier_weight_keeps_the_indexer_busier() -> None:
 
 def test_before_rates_are_known_robots_run_while_there_is_room() -> None:
     """And an old state, which does not tell, has no curve."""
-    curve = control_curve({"robots": 3, "buffer_capacity": 4, "starvation_weight": 1.0})
+    curve = control_curve(
+        CrawlFacts.of({"robots": 3, "buffer_capacity": 4, "starvation_weight": 1.0})
+    )
 
     assert curve is not None
     assert (curve["kind"], curve["targets"]) == ("room", [3, 3, 2, 1, 0])
-    assert control_curve({}) is None
+    assert control_curve(CrawlFacts.of({})) is None
 
 
 def test_a_control_that_is_not_worth_having_is_shown_beside_the_one_in_force() -> None:
     """With what the one in force is to bring, by the rates measured in this run."""
-    curve = control_curve(SAFE)
+    curve = control_curve(CrawlFacts.of(SAFE))
 
     assert curve is not None
     assert (curve["kind"], curve["targets"]) == ("room", [4, 4, 4, 3, 2, 1, 0])
@@ -48,14 +51,14 @@ def test_a_control_that_is_not_worth_having_is_shown_beside_the_one_in_force() -
     assert curve["loss_rate"] == 0.0
     assert curve["best"]["kind"] == "optimal"
     assert curve["best"]["starvation"] <= curve["starvation"]
-    asked = control_curve(SAFE, 5.0)
+    asked = control_curve(CrawlFacts.of(SAFE), 5.0)
     assert asked is not None
     assert asked["kind"] == "optimal"
 
 
 def test_prediction_stands_beside_measurement_without_a_control_too() -> None:
     """And why there is none: how little it could win, and the best fixed number of robots."""
-    report = safe_control_report(SAFE)
+    report = safe_control_report(CrawlFacts.of(SAFE))
 
     assert report is not None
     assert report["measures"]["starvation"] == {
@@ -72,12 +75,12 @@ def test_it_is_told_only_while_it_is_in_force_and_rates_are_known(
     change: dict[str, float],
 ) -> None:
     """Under a control that was solved the other report is the one."""
-    assert safe_control_report(SAFE | change) is None
+    assert safe_control_report(CrawlFacts.of(SAFE | change)) is None
 
 
 def test_a_control_that_was_dropped_is_not_the_one_in_force() -> None:
     """Robots run as room permits again; what was dropped is shown as the one that promised more."""
-    curve = control_curve(SAFE | {"control_known": 1.0, "control_dropped": 1.0})
+    curve = control_curve(CrawlFacts.of(SAFE | {"control_known": 1.0, "control_dropped": 1.0}))
 
     assert curve is not None
     assert curve["kind"] == "room"

@@ -2,6 +2,7 @@
 
 import pytest
 
+from recrawl.crawler.facts import PlanFacts
 from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.ports import AdmissionLimits
 from recrawl.crawler.reports.page import worth_report
@@ -20,7 +21,7 @@ def test_changes_births_and_importance_are_told_apart() -> None:
     frontier.admit(found, 100.0, _LIMITS)
     frontier.complete([_visit(frontier, hub, 100.0, Outcome.CHANGED)])
     frontier.worths.save([PageWorth(hub.page_id, 3.0, 3.0, '{"links":[0.5,5],"even":[0.5,1]}')])
-    facts = {"visit_price": 10.0, "fresh_s": 40.0, "lasting": 1.0}
+    facts = PlanFacts(visit_price=10.0, fresh_s=40.0)
 
     details = [frontier.details(f"{HOST}{path}") for path in ("/", "/new")]
     assert details[0] is not None
@@ -31,7 +32,7 @@ def test_changes_births_and_importance_are_told_apart() -> None:
     assert of_hub["births"]["per_s"] == pytest.approx(0.5, rel=0.05)
     assert of_hub["worth"]["births"] == pytest.approx(0.5 * 0.5 * 100.0**2, rel=0.1)
     assert of_new["worth"] == {"price": 10.0, "first_visit": 40.0}
-    assert worth_report(frontier, details[0], {})["worth"] is None
+    assert worth_report(frontier, details[0], PlanFacts())["worth"] is None
 
 
 _LIMITS = AdmissionLimits()

@@ -4,7 +4,7 @@ import pytest
 
 from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.index.memory import MemoryIndex
-from recrawl.crawler.runtime.agreement import ENDED_IN_ORDER, partings, recover
+from recrawl.crawler.runtime.agreement import UNDER_WAY, partings, recover
 from recrawl.terms import Document, PageState
 from recrawl.testing import ScriptedFetcher, VirtualCrawl, run_virtually, virtual_crawl
 
@@ -73,7 +73,7 @@ def test_after_an_end_out_of_order_every_page_is_compared(
     index.remove(PAGES[2])
     index.replace(Document(f"{A}/stranger", "t", "x", 1.0, b"strange"))
     index.commit()
-    frontier.save_facts({ENDED_IN_ORDER: 0.0})
+    frontier.save_facts(UNDER_WAY)
 
     mended = recover(frontier, index, 1e9)
 
@@ -87,9 +87,9 @@ def test_after_an_end_out_of_order_every_page_is_compared(
 def test_a_clean_stop_is_on_record(crawled: tuple[MemoryFrontier, MemoryIndex]) -> None:
     frontier, index = crawled
 
-    assert frontier.facts()[ENDED_IN_ORDER] == 1.0
+    assert frontier.facts().end.ended_in_order
     assert recover(frontier, index, 1e9).words == []
-    assert frontier.facts()[ENDED_IN_ORDER] == 0.0, "a crawl is under way from now on"
+    assert not frontier.facts().end.ended_in_order, "a crawl is under way from now on"
 
 
 def test_pages_that_are_being_indexed_are_not_told_of(

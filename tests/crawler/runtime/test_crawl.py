@@ -874,7 +874,7 @@ def test_a_page_that_came_back_is_found_again_before_the_longest_interval() -> N
     details = virtual.frontier.details(pages[0])
     assert details is not None
     assert details.state is PageState.INDEXED
-    assert virtual.frontier.facts()["returned"] == 1.0
+    assert virtual.frontier.facts().plan.returned == 1.0
 
 
 def test_pages_whose_titles_alone_differ_are_pages_of_their_own() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from recrawl.crawler.control.activation import ActivationPolicy, FixedRobots
+from recrawl.crawler.facts import MeasuredFacts, PredictedFacts, SolvedFacts
 from recrawl.crawler.reports.status import model_words
 from recrawl.fleet import ControlledBuffer, solve_robots
 from recrawl.fleet.static import solve_static
@@ -43,6 +44,15 @@ async def costs(
     return await costs_of(virtual, 1.4, warm_up_s=2_000.0, parts=parts, part_s=part_s)
 
 
+def followed(virtual: VirtualCrawl) -> tuple[SolvedFacts, PredictedFacts, MeasuredFacts]:
+    """Return what the control in force was solved for, promises and has come to."""
+    facts = virtual.frontier.facts()
+    assert facts.solved is not None
+    assert facts.predicted is not None
+    assert facts.measured is not None
+    return facts.solved, facts.predicted, facts.measured
+
+
 def test_the_control_is_solved_for_the_rates_as_measured_and_predicts_what_follows() -> None:
     """After some hundred pages, off the event loop; the prediction is kept beside what happens."""
 
@@ -55,19 +65,19 @@ def test_the_control_is_solved_for_the_rates_as_measured_and_predicts_what_follo
 
     control = virtual.crawl.control
     assert control is not None
-    facts = virtual.frontier.facts()
-    assert facts["control_fetch_rate"] == pytest.approx(0.1, rel=0.25)
-    assert facts["control_index_rate"] == pytest.approx(1.0, rel=0.25)
-    assert facts["measured_starvation"] == pytest.approx(facts["predicted_starvation"], abs=0.05)
-    assert facts["measured_robots_mean"] == pytest.approx(facts["predicted_robots_mean"], rel=0.1)
-    assert facts["measured_buffer_mean"] == pytest.approx(facts["predicted_buffer_mean"], rel=0.2)
+    solved, predicted, measured = followed(virtual)
+    assert solved.fetch_rate == pytest.approx(0.1, rel=0.25)
+    assert solved.index_rate == pytest.approx(1.0, rel=0.25)
+    assert measured.starvation == pytest.approx(predicted.starvation, abs=0.05)
+    assert measured.robots_mean == pytest.approx(predicted.robots_mean, rel=0.1)
+    assert measured.buffer_mean == pytest.approx(predicted.buffer_mean, rel=0.2)
     assert virtual.counts.events["control"] >= 1
     known = ControlledBuffer(
         16,
         5,
-        facts["control_fetch_rate"],
-        facts["control_index_rate"],
-        1.4 * facts["control_index_rate"],
+        solved.fetch_rate,
+        solved.index_rate,
+        1.4 * solved.index_rate,
     )
     targets = solve_robots(known).targets
     for length in range(6):
@@ -86,7 +96,7 @@ def test_without_a_weight_the_policy_stays() -> None:
     virtual = run_virtually(main())
 
     assert virtual.crawl.control is None
-    assert "predicted_starvation" not in virtual.frontier.facts()
+    assert virtual.frontier.facts().predicted is None
 
 
 def test_a_control_that_loses_far_more_than_it_predicts_is_dropped() -> None:
@@ -103,10 +113,10 @@ def test_a_control_that_loses_far_more_than_it_predicts_is_dropped() -> None:
     virtual = run_virtually(main())
 
     assert virtual.counts.events["control-dropped"] == 1
-    assert virtual.frontier.facts()["control_dropped"] == 1.0
+    assert virtual.frontier.facts().control.dropped
     # What it had come to stays; how things stand now goes on.
     arrivals = virtual.crawl.buffer.arrivals
-    assert virtual.frontier.facts()["buffer_arrivals"] > 0.95 * arrivals
+    assert (virtual.frontier.facts().fleet.buffer_arrivals or 0.0) > 0.95 * arrivals
     control = virtual.crawl.control
     assert control is not None
     for length in range(6):
@@ -125,7 +135,7 @@ def test_where_nothing_can_be_won_nothing_is_solved() -> None:
     virtual = run_virtually(main())
 
     assert virtual.counts.events["control"] == 0
-    assert "predicted_starvation" not in virtual.frontier.facts()
+    assert virtual.frontier.facts().predicted is None
 
 
 @pytest.mark.slow
@@ -142,13 +152,13 @@ def test_an_irregular_indexer_is_measured_and_predicted_by_the_general_model() -
 
     virtual = run_virtually(main())
 
-    facts = virtual.frontier.facts()
-    assert facts["control_is_general"] == 1.0
-    assert facts["control_service_variation"] > 4.0
-    assert facts["measured_starvation"] == pytest.approx(facts["predicted_starvation"], abs=0.1)
-    assert facts["measured_loss_rate"] == pytest.approx(facts["predicted_loss_rate"], abs=0.1)
-    assert facts["measured_buffer_mean"] == pytest.approx(facts["predicted_buffer_mean"], rel=0.3)
-    assert "general: indexing times vary" in model_words(facts)
+    solved, predicted, measured = followed(virtual)
+    assert solved.is_general
+    assert solved.service_variation > 4.0
+    assert measured.starvation == pytest.approx(predicted.starvation, abs=0.1)
+    assert measured.loss_rate == pytest.approx(predicted.loss_rate, abs=0.1)
+    assert measured.buffer_mean == pytest.approx(predicted.buffer_mean, rel=0.3)
+    assert "general: indexing times vary" in model_words(solved)
 
 
 @pytest.mark.slow

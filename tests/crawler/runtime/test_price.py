@@ -34,7 +34,9 @@ def worth(budget_per_s: float, weight: float) -> float:
         for number in range(30):
             virtual.web.reply(f"{A}/{number}", page(number))  # type: ignore[arg-type]
         await virtual.run_for(100 * HOUR_S)
-        return virtual.frontier.facts()["fetch_worth"]
+        told = virtual.frontier.facts().plan.fetch_worth
+        assert told is not None
+        return told
 
     return run_virtually(main())
 

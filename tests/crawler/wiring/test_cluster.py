@@ -13,6 +13,7 @@ from recrawl.crawler.frontier.postgres import owned
 from recrawl.crawler.frontier.postgres.owned import PostgresFrontier
 from recrawl.crawler.index.postgres import PostgresIndex
 from recrawl.crawler.ports import AdmissionLimits
+from recrawl.crawler.runtime.agreement import ENDED_IN_ORDER
 from recrawl.crawler.settings import load_settings
 from recrawl.crawler.telemetry.counters import CountingSink
 from recrawl.crawler.wiring.archives import folder_of
@@ -90,7 +91,7 @@ def test_a_crawl_that_began_with_some_shards_begins_anew_until_it_has_all(
     for host in hosts:
         index.replace(Document(f"{host}/", "A title", "A text", 1.0, b"s"))
     index.commit()
-    frontier.save_facts({"ended_in_order": 1.0})
+    frontier.save_facts(ENDED_IN_ORDER)
     frontier.close()
     index.close()
     member.leave()

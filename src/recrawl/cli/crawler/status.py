@@ -1,6 +1,6 @@
 """`recrawl status`: how the crawl and its index are doing."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -8,6 +8,7 @@ from cyclopts import Parameter
 
 from recrawl.cli.crawler.place import state_place
 from recrawl.cli.output import console, print_json, print_table
+from recrawl.crawler.facts import CrawlFacts
 from recrawl.crawler.reports.deliveries import deliveries_report
 from recrawl.crawler.reports.status import MEASURE_WORDS, status_report
 from recrawl.crawler.wiring.stores import is_running, open_frontier
@@ -58,7 +59,7 @@ def status(
     return 0
 
 
-def _add_obsolete(report: dict[str, Any], facts: Mapping[str, float]) -> None:
+def _add_obsolete(report: dict[str, Any], facts: CrawlFacts) -> None:
     """Add the share of pages that went stale in the buffer, where a model tells it."""
     from recrawl.crawler.reports.robots import control_curve  # compiled loops, only for who asks
 

@@ -224,4 +224,5 @@ class Watch:
         if time.monotonic() - self._fetched_at_s < _QUIET_S:
             return None
         hosts = [host_record(crawl.dispatcher, one.host_id) for one in crawl.dispatcher.hosts()]
-        return why_idle(crawl.now_s, self._last_fetch_s, hosts, crawl.facts())
+        last_fetch_s = crawl.started_s if self._last_fetch_s is None else self._last_fetch_s
+        return why_idle(crawl.now_s, last_fetch_s, hosts, crawl.facts())

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from typing_extensions import override
 
+from recrawl.crawler.facts import FeedFacts
 from recrawl.crawler.frontier.sql import queries
 from recrawl.crawler.frontier.store import translated
 from recrawl.crawler.ports import Feed
@@ -164,13 +165,14 @@ class SqliteFeed(Feed):
             self._db.execute(self._q["drop_overtaken"], ranges)
             self._db.execute(self._q["drop_aged"], ranges)
             self._db.execute(self._q["drop_edits"], ranges)
-            for name, value in (("feed_seen_to", seen), ("feed_old_to", max(aged, old_to))):
-                self._db.execute(self._q["save_fact"], {"name": name, "value": float(value)})
+            marks = FeedFacts(seen_to=float(seen), old_to=float(max(aged, old_to)))
+            for name, value in marks.to_rows().items():
+                self._db.execute(self._q["save_fact"], {"name": name, "value": value})
         return (last - seen) + max(old - aged, 0)
 
     def _marks(self) -> tuple[int, int]:
-        facts = dict(self._db.execute(self._q["feed_marks"]).fetchall())
-        return int(facts.get("feed_seen_to", 0.0)), int(facts.get("feed_old_to", 0.0))
+        marks = FeedFacts.of(dict(self._db.execute(self._q["facts"]).fetchall()))
+        return int(marks.seen_to), int(marks.old_to)
 
 
 def _may_change(update: PageUpdate) -> bool:

@@ -30,6 +30,7 @@ from recrawl.crawler.control.lifecycle import KEEPS, is_copied, is_known_anew
 from recrawl.crawler.control.tiers import ASKED, FIRST_BY_WORTH, NEW, TIMED, tier_of
 from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.control.yields import LITTLE
+from recrawl.crawler.facts import CrawlFacts, FactRecord, rows_of
 from recrawl.crawler.frontier.memory_feed import Copy, MemoryFeed
 from recrawl.crawler.frontier.memory_worths import KnownPage, MemoryWorths
 from recrawl.crawler.frontier.share import best_ahead, interleave, most_worth, split
@@ -778,12 +779,12 @@ class MemoryFrontier(Frontier):
         return dict(self._announcers)
 
     @override
-    def save_facts(self, facts: Mapping[str, float]) -> None:
-        self._facts.update(facts)
+    def save_facts(self, *records: FactRecord) -> None:
+        self._facts.update(rows_of(*records))
 
     @override
-    def facts(self) -> dict[str, float]:
-        return dict(self._facts)
+    def facts(self) -> CrawlFacts:
+        return CrawlFacts.of(self._facts)
 
     @override
     def urls_indexed(self) -> Iterable[tuple[str, bytes]]:

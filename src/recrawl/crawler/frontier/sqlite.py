@@ -33,6 +33,7 @@ from recrawl.crawler.control.intake import has_room
 from recrawl.crawler.control.tiers import ASKED, FIRST_BY_WORTH, NEW, TIMED, tier_of
 from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.control.yields import LITTLE
+from recrawl.crawler.facts import CrawlFacts, FactRecord, rows_of
 from recrawl.crawler.frontier.feed import SqliteFeed
 from recrawl.crawler.frontier.rows import (
     DETAILS,
@@ -805,15 +806,15 @@ class SqliteFrontier(Frontier):
         return {row[0]: Announcer(*row[1:]) for row in rows}
 
     @override
-    def save_facts(self, facts: Mapping[str, float]) -> None:
+    def save_facts(self, *records: FactRecord) -> None:
         with self._writing():
-            for name, value in facts.items():
+            for name, value in rows_of(*records).items():
                 self._run("save_fact", name=name, value=value)
 
     @override
-    def facts(self) -> dict[str, float]:
+    def facts(self) -> CrawlFacts:
         with translated(self._path):
-            return dict(self._db.execute(self._q["facts"]).fetchall())
+            return CrawlFacts.of(dict(self._db.execute(self._q["facts"]).fetchall()))
 
     @override
     def urls_indexed(self) -> Iterable[tuple[str, bytes]]:

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from math import isnan
 from typing import Any
@@ -14,6 +14,7 @@ from recrawl.crawler.control.scope import why_outside
 from recrawl.crawler.control.tiers import visit_gain
 from recrawl.crawler.control.timetables import learn_timetable
 from recrawl.crawler.control.urls import host_of
+from recrawl.crawler.facts import PlanFacts
 from recrawl.crawler.ports import Frontier
 from recrawl.crawler.reports.companions import companions_report
 from recrawl.crawler.reports.progress import fetch_price, price_words
@@ -53,14 +54,14 @@ def explain_page(
     facts = frontier.facts()
     report = page_report(
         details,
-        fetch_price(plan, facts),
+        fetch_price(plan, facts.plan),
         host,
         now_s=now_s,
         differences=frontier.differences(limit=5, url=url),
     )
     report["price_set_by"] = bound_words(facts) if plan else None
     report["companions"] = companions_report(frontier, details, plan, now_s=now_s)
-    report.update(worth_report(frontier, details, facts))
+    report.update(worth_report(frontier, details, facts.plan))
     report.update(timetable_report(frontier, url, settings, now_s=now_s))
     return report, details
 
@@ -99,15 +100,14 @@ def page_report(
     return report
 
 
-def worth_report(
-    frontier: Frontier, details: PageDetails, facts: Mapping[str, float]
-) -> dict[str, Any]:
+def worth_report(frontier: Frontier, details: PageDetails, facts: PlanFacts) -> dict[str, Any]:
     """Say what makes a page important, and what a visit would be worth, by part.
 
     Parameters
     ----------
-    frontier, facts : of the crawl
+    frontier : of the crawl
     details : of the page
+    facts : of the plan in force
 
     Returns
     -------
@@ -122,11 +122,10 @@ def worth_report(
             name: {"share": share, "says": said} for name, (share, said) in told.items()
         }
     }
-    price, fresh_s = facts.get("visit_price"), facts.get("fresh_s")
+    price, fresh_s = facts.visit_price, facts.fresh_s
     if price is None or fresh_s is None:
         return report | {"worth": None, "births": None}
-    lasting = facts.get("lasting", 1.0)
-    new = learn_births(frontier.worths.births(), 1.0, lasting).get(details.page_id)
+    new = learn_births(frontier.worths.births(), 1.0, facts.lasting).get(details.page_id)
     report["births"] = (
         None
         if new is None

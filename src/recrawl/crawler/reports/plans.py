@@ -1,6 +1,6 @@
 """What another budget or another delay would bring: solved, never applied."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,6 +11,7 @@ from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.planning import MEASURES, PlanInputs, plan_visits
 from recrawl.crawler.control.revisit_policy import Schedule
 from recrawl.crawler.control.robots_txt import robots_from_answer
+from recrawl.crawler.facts import SettingsFacts
 from recrawl.terms import HostRecord, PlanRecord
 
 __all__ = ["PlanQuestion", "plan_question", "solve_what_if", "trade_off"]
@@ -46,7 +47,7 @@ def plan_question(
     pages: PlannedPages,
     hosts: Sequence[HostRecord],
     plan: PlanRecord | None,
-    facts: Mapping[str, float],
+    settings: SettingsFacts,
     *,
     agent: str,
     now_s: float,
@@ -55,27 +56,23 @@ def plan_question(
 
     Parameters
     ----------
-    pages, hosts, plan, facts : of the state
+    pages, hosts, plan, settings : of the state
     agent : the crawler's name, by which robots.txt speaks to it
     now_s : the instant
     """
-    budget = facts.get("budget_per_s", 0.0)
+    budget = settings.budget_per_s or 0.0
     if not len(pages.page_ids) or budget <= 0.0:
         return None
     host_ids, rows = np.unique(pages.host_ids, return_inverse=True)
     by_id = {record.host_id: record for record in hosts}
     asked = [_crawl_delay_s(by_id.get(host), agent) for host in host_ids.tolist()]
     rates = pages.change_rates_per_s
-    prior = facts.get("prior_rate_per_s", 1.0 / (14 * 86_400.0))
-    delay_s = facts.get("delay_s", 1.0)
+    delay_s = 1.0 if settings.delay_s is None else settings.delay_s
     crawl_delays = np.array(asked, np.float64)
-    rules = RevisitRules(
-        min_interval_s=facts.get("min_interval_s", 600.0),
-        max_interval_s=facts.get("max_interval_s", 30 * 86_400.0),
-    )
+    least_s = 600.0 if settings.min_interval_s is None else settings.min_interval_s
     return PlanQuestion(
         inputs=PlanInputs(
-            change_rates=np.where(np.isnan(rates), prior, rates),
+            change_rates=np.where(np.isnan(rates), settings.prior_rate_per_s, rates),
             weights=pages.weights,
             hosts=rows.astype(np.int64),
             last_visits=np.minimum(pages.last_visit_s, now_s),
@@ -86,7 +83,7 @@ def plan_question(
         delay_s=delay_s,
         budget_per_s=budget,
         revisit_share=min(1.0, plan.budget_per_s / budget) if plan else 1.0,
-        rules=rules,
+        rules=RevisitRules(min_interval_s=least_s, max_interval_s=settings.max_interval_s),
         # Decided visit by visit, the long run is that of the plan which is solved at once.
         measure=plan.measure if plan and plan.measure in MEASURES else "even-freshness",
     )

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
+from recrawl.crawler.facts import PlanFacts, SettingsFacts
 from recrawl.quantities import show_duration
 from recrawl.terms import HostRecord, PageState, PlanRecord
 
@@ -36,12 +37,14 @@ def first_pass_of(counts: Mapping[PageState, int], put_off: int = 0) -> dict[str
     return {"known": known, "indexed": counts.get(PageState.INDEXED, 0), "to_come": to_come}
 
 
-def fetch_price(plan: PlanRecord | None, facts: Mapping[str, float]) -> float | None:
+def fetch_price(plan: PlanRecord | None, facts: PlanFacts) -> float | None:
     """Return what one more fetch is worth in the long run of a plan.
 
     In pages of average weight, times seconds.
     """
-    return None if plan is None else facts.get("fetch_worth", plan.price)
+    if plan is None:
+        return None
+    return plan.price if facts.fetch_worth is None else facts.fetch_worth
 
 
 def price_words(price: float) -> str:
@@ -69,7 +72,7 @@ def why_idle(
     now_s: float,
     last_fetch_s: float | None,
     hosts: Sequence[HostRecord],
-    facts: Mapping[str, float],
+    settings: SettingsFacts,
 ) -> str | None:
     """Say why nothing is fetched; None while something is, or was a moment ago.
 
@@ -77,15 +80,15 @@ def why_idle(
 
     Parameters
     ----------
-    now_s, last_fetch_s : instants; None: nothing was fetched yet
+    now_s, last_fetch_s : instants; of the start where nothing was fetched yet; None: unknown
     hosts : with the earliest due time of their pages
-    facts : of the state
+    settings : of the crawl
     """
-    budget = facts.get("budget_per_s") or 1.0
-    since_s = now_s - (facts.get("now_s", now_s) if last_fetch_s is None else last_fetch_s)
+    budget = settings.budget_per_s or 1.0
+    since_s = 0.0 if last_fetch_s is None else now_s - last_fetch_s
     if since_s < (_HELD_UP_S if _all_rest(hosts, now_s) else max(_QUIET_S, 5.0 / budget)):
         return None
-    return f"Nothing fetched for {show_duration(since_s)}: {_reasons(now_s, hosts, facts)}"
+    return f"Nothing fetched for {show_duration(since_s)}: {_reasons(now_s, hosts, settings)}"
 
 
 def _all_rest(hosts: Sequence[HostRecord], now_s: float) -> bool:
@@ -93,7 +96,7 @@ def _all_rest(hosts: Sequence[HostRecord], now_s: float) -> bool:
     return bool(waiting) and all(host.blocked_until_s > now_s for host in waiting)
 
 
-def _reasons(now_s: float, hosts: Sequence[HostRecord], facts: Mapping[str, float]) -> str:
+def _reasons(now_s: float, hosts: Sequence[HostRecord], settings: SettingsFacts) -> str:
     waiting = [host for host in hosts if host.next_due_s < float("inf")]
     blocked = sorted(
         (host for host in hosts if host.blocked_until_s > now_s), key=lambda host: host.next_due_s
@@ -108,14 +111,14 @@ def _reasons(now_s: float, hosts: Sequence[HostRecord], facts: Mapping[str, floa
     next_s = min(host.next_due_s for host in waiting)
     if next_s <= now_s:
         return "pages are due; robots or indexer are busy with others"
-    if facts.get("least_worth"):
+    if settings.least_worth:
         return (
             f"no visit is worth plan.least_worth before {_clock(next_s, now_s)}: "
             "the budget is left unspent on purpose"
         )
-    least_s = facts.get("min_interval_s", 0.0)
+    least_s = show_duration(settings.min_interval_s or 0.0)
     return (
-        f"every page was visited less than {show_duration(least_s)} ago (revisit.min_interval) or "
+        f"every page was visited less than {least_s} ago (revisit.min_interval) or "
         f"waits for an instant that is fixed; the next is due at {_clock(next_s, now_s)}"
     )
 

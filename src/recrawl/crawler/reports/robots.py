@@ -1,6 +1,6 @@
 """The robots' control in force, and what theory expects of it: optimal, or as room permits."""
 
-from collections.abc import Mapping
+from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
@@ -9,7 +9,8 @@ import numpy as np
 from recrawl.crawler.control.activation import TargetRobots
 from recrawl.crawler.control.regularity import Regularity, plan_robots
 from recrawl.crawler.control.room import most_to_win
-from recrawl.crawler.reports.status import parted, with_sojourn
+from recrawl.crawler.facts import MEASURES, CrawlFacts, SafeFacts, SolvedFacts
+from recrawl.crawler.reports.status import beside, parted
 from recrawl.fleet import ControlledBuffer, RobotOptimum, solve_robots
 from recrawl.fleet.curve import evaluate_targets
 from recrawl.fleet.measures import FleetMeasures, measure_occupancy
@@ -19,11 +20,9 @@ from recrawl.fleet.waiting import share_waiting_longer
 __all__ = ["control_curve", "safe_control_report"]
 
 _LEAST_SEEN = 50.0  # pages, before rates are shown
-_DEADLINE_S = 600.0
-_MEASURES = ("starvation", "loss_rate", "throughput", "buffer_mean", "robots_mean")
 
 
-def control_curve(facts: Mapping[str, float], weight: float | None = None) -> dict[str, Any] | None:
+def control_curve(facts: CrawlFacts, weight: float | None = None) -> dict[str, Any] | None:
     """Return the robots to aim for at each length of the buffer, and what that is to bring.
 
     Parameters
@@ -39,18 +38,16 @@ def control_curve(facts: Mapping[str, float], weight: float | None = None) -> di
         worth having. None for a state that does not tell. A control in force for irregular times
         is told as such; for another weight times pass for exponential.
     """
-    if "robots" not in facts or "buffer_capacity" not in facts:
+    settings, control, solved = facts.settings, facts.control, facts.solved
+    if settings.robots is None or settings.buffer_capacity is None:
         return None
-    robots, capacity = int(facts["robots"]), int(facts["buffer_capacity"])
-    own = facts.get("starvation_weight", 0.0)
-    rates = _rates(facts)
-    servers = int(facts.get("servers", 1.0))
-    limit_s = facts.get("buffer_deadline_s", _DEADLINE_S)
-    in_force = weight is None and facts.get("control_known", 1.0) > 0.0
-    in_force = in_force and not facts.get("control_dropped")
+    robots, capacity = int(settings.robots), int(settings.buffer_capacity)
+    own, limit_s = settings.starvation_weight, settings.buffer_deadline_s
+    rates, servers = _rates(facts), int(settings.servers)
+    in_force = control.known and not control.dropped
     if rates is not None and own > 0.0 and (weight is not None or in_force):
-        if weight is None and facts.get("control_is_general"):
-            return _general(robots, capacity, *rates, own, _regularity(facts))
+        if weight is None and solved is not None and solved.is_general:
+            return _general(robots, capacity, *rates, own, _regularity(solved))
         weight = own if weight is None else weight
         return _optimal(robots, capacity, *rates, weight, servers, limit_s)
     targets = [min(robots, capacity - length) for length in range(capacity + 1)]
@@ -63,52 +60,50 @@ def control_curve(facts: Mapping[str, float], weight: float | None = None) -> di
     return told
 
 
-def safe_control_report(facts: Mapping[str, float]) -> dict[str, Any] | None:
+def safe_control_report(facts: CrawlFacts) -> dict[str, Any] | None:
     """Return prediction beside measurement while robots run as room permits; None before any.
 
     The keys are those of ``reports.status.control_report``, and ``to_win``, a bound on the share
     of the indexer's time that another control could win, and ``static``, the best fixed number.
     """
-    rates = _rates(facts)
-    if facts.get("control_known", 1.0) > 0.0 or rates is None:
+    rates, safe, settings = _rates(facts), facts.safe, facts.settings
+    if facts.control.known or rates is None or safe is None:
         return None
-    robots, capacity = int(facts["robots"]), int(facts["buffer_capacity"])
-    servers = int(facts.get("servers", 1.0))
-    limit_s = facts.get("buffer_deadline_s", _DEADLINE_S)
-    foreseen = _room(robots, capacity, *rates, servers, limit_s)
-    measures = {
-        name: {"predicted": foreseen[name], "measured": facts[f"safe_{name}"]} for name in _MEASURES
-    }
-    static = _best_fixed(robots, capacity, *rates, facts["starvation_weight"], servers)
-    compared = {f"predicted_{name}": pair["predicted"] for name, pair in measures.items()}
-    compared |= {f"measured_{name}": pair["measured"] for name, pair in measures.items()}
+    if settings.robots is None or settings.buffer_capacity is None:
+        return None
+    robots, capacity = int(settings.robots), int(settings.buffer_capacity)
+    servers = int(settings.servers)
+    foreseen = _room(robots, capacity, *rates, servers, settings.buffer_deadline_s)
+    measures = beside(foreseen, asdict(safe))
+    static = _best_fixed(robots, capacity, *rates, settings.starvation_weight, servers)
     return {
-        "seconds": facts["safe_seconds"],
+        "seconds": safe.seconds,
         "fetch_rate": rates[0],
         "index_rate": rates[1],
         "dropped": False,
-        "measures": with_sojourn(measures),
-        "parted": parted(compared | {"measured_seconds": facts["safe_seconds"]}),
+        "measures": measures,
+        "parted": parted(measures, safe.seconds),
         "to_win": most_to_win(robots, capacity, rates[0] / rates[1], servers),
         "static": static,
     }
 
 
-def _rates(facts: Mapping[str, float]) -> tuple[float, float] | None:
+def _rates(facts: CrawlFacts) -> tuple[float, float] | None:
     """Return pages a second of a robot and of the indexer, as planned with or as measured."""
-    if facts.get("control_known", 1.0) > 0.0:
-        found = facts.get("control_fetch_rate", 0.0), facts.get("control_index_rate", 0.0)
-        return found if min(found) > 0.0 else None
-    found = facts.get("safe_fetch_rate", 0.0), facts.get("safe_index_rate", 0.0)
-    return found if min(found) > 0.0 and facts.get("safe_pages", 0.0) >= _LEAST_SEEN else None
+    told = facts.solved if facts.control.known else facts.safe
+    if told is None or min(told.fetch_rate, told.index_rate) <= 0.0:
+        return None
+    if isinstance(told, SafeFacts) and told.pages < _LEAST_SEEN:
+        return None
+    return told.fetch_rate, told.index_rate
 
 
-def _regularity(facts: Mapping[str, float]) -> Regularity:
+def _regularity(solved: SolvedFacts) -> Regularity:
     return Regularity(
-        facts.get("control_service_variation", 1.0),
-        facts.get("control_service_third") or None,
-        facts.get("control_arrival_variation", 1.0),
-        facts.get("control_arrival_correlation", 0.0),
+        solved.service_variation,
+        solved.service_third or None,
+        solved.arrival_variation,
+        solved.arrival_correlation,
     )
 
 
@@ -216,6 +211,6 @@ def _solved(
 
 
 def _told(measures: FleetMeasures) -> dict[str, Any]:
-    return {name: getattr(measures, name) for name in _MEASURES} | {
+    return {name: getattr(measures, name) for name in MEASURES} | {
         "sojourn_s": measures.response_time
     }

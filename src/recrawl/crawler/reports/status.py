@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import Any, Final
 
 import numpy as np
@@ -10,6 +11,7 @@ from recrawl.crawler.control.announced import unannounced
 from recrawl.crawler.control.estimate import FreshnessEstimate, estimate_freshness
 from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.crawler.control.intake import LOW_YIELD, REFUSALS
+from recrawl.crawler.facts import MEASURES, CrawlFacts, SolvedFacts
 from recrawl.crawler.ports import Frontier
 from recrawl.crawler.reports.activity import activity_report
 from recrawl.crawler.reports.progress import fetch_price, first_pass_of, price_words, why_idle
@@ -19,6 +21,7 @@ from recrawl.terms import Announcer
 __all__ = [
     "MEASURE_WORDS",
     "believed_rates",
+    "beside",
     "bound_words",
     "control_report",
     "freshness_of",
@@ -26,7 +29,6 @@ __all__ = [
     "model_words",
     "parted",
     "status_report",
-    "with_sojourn",
 ]
 
 MEASURE_WORDS: Final[Mapping[str, tuple[str, Callable[[float], str]]]] = {
@@ -42,9 +44,9 @@ MEASURE_WORDS: Final[Mapping[str, tuple[str, Callable[[float], str]]]] = {
 _MOST_REFUSALS: Final = 20
 
 
-def instant_of(facts: Mapping[str, float]) -> float:
+def instant_of(facts: CrawlFacts) -> float:
     """Return the instant that a state is looked at: a clock of its own may be ahead of ours."""
-    return max(time.time(), facts.get("now_s", 0.0))
+    return max(time.time(), facts.instant.now_s or 0.0)
 
 
 def believed_rates(pages: PlannedPages) -> tuple[np.ndarray, np.ndarray]:
@@ -81,21 +83,23 @@ def status_report(
     plan, refused = frontier.last_plan(), frontier.refused()
     facts = frontier.facts()
     now_s = instant_of(facts) if now_s is None else now_s
-    budget = facts.get("budget_per_s")
+    budget = facts.settings.budget_per_s
     fetches = {outcome.value: n for outcome, n in frontier.n_visits_by_outcome().items()}
     recent = frontier.n_visits_by_outcome(since_s=now_s - 3600.0)
     asked = sum(n for outcome, n in fetches.items() if outcome != "disallowed")
     pages = frontier.planned_pages() if pages is None else pages
     estimate = freshness_of(pages, frontier.announcers(), now_s)
-    price = fetch_price(plan, facts)
+    price = fetch_price(plan, facts.plan)
     not_modified = fetches.get("not-modified", 0)
     revisits = not_modified + fetches.get("unchanged", 0) + fetches.get("changed", 0)
     counts, hosts = frontier.n_pages_by_state(), frontier.hosts()
+    fetched_s = frontier.last_fetch_s()
+    last_fetch_s = facts.instant.now_s if fetched_s is None else fetched_s
     return {
         "at": now_s,
         "pages": {state.value: n for state, n in sorted(counts.items())},
         "first_pass": first_pass_of(counts, sum(n for _, why, n in refused if why == LOW_YIELD)),
-        "idle": why_idle(now_s, frontier.last_fetch_s(), hosts, facts),
+        "idle": why_idle(now_s, last_fetch_s, hosts, facts.settings),
         "due": frontier.n_due(now_s),
         "overdue": frontier.n_due(now_s - 3600.0),
         "fetches": fetches,
@@ -127,73 +131,79 @@ def status_report(
     }
 
 
-def control_report(facts: Mapping[str, float]) -> dict[str, Any] | None:
+def control_report(facts: CrawlFacts) -> dict[str, Any] | None:
     """Return what the control predicts and what happened since it was adopted, if there is one."""
-    if "measured_seconds" not in facts or not facts.get("control_known", 1.0):
+    solved, predicted, measured = facts.solved, facts.predicted, facts.measured
+    if not (facts.control.known and solved and predicted and measured):
         return None
-    rows = {
-        name: (facts[f"predicted_{name}"], facts[f"measured_{name}"])
-        for name in ("starvation", "loss_rate", "throughput", "buffer_mean", "robots_mean")
-    }
+    measures = beside(asdict(predicted), asdict(measured))
     return {
-        "seconds": facts["measured_seconds"],
-        "fetch_rate": facts["control_fetch_rate"],
-        "index_rate": facts["control_index_rate"],
-        "model": model_words(facts),
-        "dropped": bool(facts.get("control_dropped")),
-        "measures": with_sojourn(
-            {name: {"predicted": p, "measured": m} for name, (p, m) in rows.items()}
-        ),
-        "parted": parted(facts),
+        "seconds": measured.seconds,
+        "fetch_rate": solved.fetch_rate,
+        "index_rate": solved.index_rate,
+        "model": model_words(solved),
+        "dropped": facts.control.dropped,
+        "measures": measures,
+        "parted": parted(measures, measured.seconds),
     }
 
 
-def with_sojourn(measures: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
-    """Add how long pages wait for the index: what waits is what comes times that (Little)."""
-    pages, rates = measures["buffer_mean"], measures["throughput"]
-    waits = {side: pages[side] / max(rates[side], 1e-12) for side in ("predicted", "measured")}
-    return measures | {"sojourn_s": waits}
+def beside(
+    predicted: Mapping[str, float], measured: Mapping[str, float]
+) -> dict[str, dict[str, float]]:
+    """Return each measure as predicted and as measured, and how long pages wait for the index.
+
+    What waits is what comes times that (Little).
+    """
+    sides = {"predicted": predicted, "measured": measured}
+    waits = {
+        side: told["buffer_mean"] / max(told["throughput"], 1e-12) for side, told in sides.items()
+    }
+    return {name: {side: told[name] for side, told in sides.items()} for name in MEASURES} | {
+        "sojourn_s": waits
+    }
 
 
-def bound_words(facts: Mapping[str, float]) -> str:
+def bound_words(facts: CrawlFacts) -> str:
     """Say what sets the number of requests that the plan in force counts on, and so its price."""
-    if "plan_bound_per_s" not in facts:
+    plan = facts.plan
+    if plan.plan_bound_per_s is None:
         return "the budget"
-    rate = show_rate(facts["plan_bound_per_s"])
-    if facts.get("plan_bound_by_robots"):
-        return f"the robots: {rate} is all that {facts.get('robots', 0):.0f} of them can fetch"
-    if facts.get("plan_bound_by_indexer"):
+    rate = show_rate(plan.plan_bound_per_s)
+    if plan.plan_bound_by_robots:
+        robots = facts.settings.robots or 0.0
+        return f"the robots: {rate} is all that {robots:.0f} of them can fetch"
+    if plan.plan_bound_by_indexer:
         return f"the indexer: it keeps up with {rate}"
     return f"the budget of {rate}"
 
 
-def model_words(facts: Mapping[str, float]) -> str:
+def model_words(solved: SolvedFacts) -> str:
     """Say which model of robots and indexer the control in force is the optimum of, and why."""
-    service = facts.get("control_service_variation", 1.0)
-    arrivals = facts.get("control_arrival_variation", 1.0)
-    if not facts.get("control_is_general"):
+    if not solved.is_general:
         return "simple: times vary about as much as exponential ones"
-    correlation = facts.get("control_arrival_correlation", 0.0)
     return (
-        f"general: indexing times vary {service:.2g} times as much as exponential ones, times "
-        f"between arrivals {arrivals:.2g} times (neighbours correlated by {correlation:.2f})"
+        f"general: indexing times vary {solved.service_variation:.2g} times as much as exponential "
+        f"ones, times between arrivals {solved.arrival_variation:.2g} times (neighbours correlated "
+        f"by {solved.arrival_correlation:.2f})"
     )
 
 
-def parted(facts: Mapping[str, float]) -> list[str]:
+def parted(measures: Mapping[str, Mapping[str, float]], seconds: float) -> list[str]:
     """Name the measures in which theory and practice part by more than chance would explain.
 
     A busy period of the buffer is about 2 K pages long; so many pages make one observation.
     """
-    pages = facts["measured_seconds"] * facts["measured_throughput"]
+    pages = seconds * measures["throughput"]["measured"]
     if pages < 500:
         return []
     allowed = 0.1 + 4.0 * (pages / 20.0) ** -0.5
     parted = []
     for name in ("throughput", "buffer_mean", "robots_mean"):
-        predicted, measured = facts[f"predicted_{name}"], facts[f"measured_{name}"]
+        predicted, measured = measures[name]["predicted"], measures[name]["measured"]
         if abs(measured - predicted) > allowed * max(predicted, 1e-9):
             parted.append(name)
-    if abs(facts["measured_starvation"] - facts["predicted_starvation"]) > 0.5 * allowed:
+    idle = measures["starvation"]
+    if abs(idle["measured"] - idle["predicted"]) > 0.5 * allowed:
         parted.append("starvation")
     return parted

@@ -9,12 +9,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from recrawl.crawler.facts import EndFacts
 from recrawl.crawler.ports import Frontier, PageIndex
 from recrawl.quantities import show_duration
 
-__all__ = ["ENDED_IN_ORDER", "Mended", "Parting", "make_agree", "partings", "recover", "seem_one"]
+__all__ = [
+    "ENDED_IN_ORDER",
+    "UNDER_WAY",
+    "Mended",
+    "Parting",
+    "make_agree",
+    "partings",
+    "recover",
+    "seem_one",
+]
 
-ENDED_IN_ORDER: Final = "ended_in_order"  # a fact: 1 after a clean stop, 0 from each start on
+ENDED_IN_ORDER: Final = EndFacts(ended_in_order=True)  # after a clean stop,
+UNDER_WAY: Final = EndFacts(ended_in_order=False)  # and from each start on
 _SAMPLE: Final = 200
 _BATCH: Final = 5_000
 
@@ -125,8 +136,8 @@ def recover(frontier: Frontier, index: PageIndex, now_s: float) -> Mended:
 
     All pages are compared if it did not end in order; else their number and a sample of them.
     """
-    ended_in_order = frontier.facts().get(ENDED_IN_ORDER, 0.0) > 0
-    frontier.save_facts({ENDED_IN_ORDER: 0.0})
+    ended_in_order = frontier.facts().end.ended_in_order
+    frontier.save_facts(UNDER_WAY)
     noted = frontier.in_indexing()
     for page_id, url, _ in noted:
         frontier.reconcile(page_id, index.signature(url), now_s)

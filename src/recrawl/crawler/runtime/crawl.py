@@ -25,6 +25,7 @@ from recrawl.crawler.control.returns import Returns
 from recrawl.crawler.control.revisit_policy import RevisitPolicy
 from recrawl.crawler.control.robots_txt import robots_from_answer
 from recrawl.crawler.control.timetables import Timetables
+from recrawl.crawler.facts import SettingsFacts
 from recrawl.crawler.ports import Offload
 from recrawl.crawler.runtime.agreement import ENDED_IN_ORDER, Mended, recover
 from recrawl.crawler.runtime.asked import AskedVisits
@@ -127,6 +128,7 @@ class Crawl:
     ) -> None:
         self.world = world
         self.rules = rules
+        self._began = world.instant()
         self.started_s = world.clock.now_s()
         self.seeds = seeds
         self.mended: list[str] = []  # what the start found to mend, for people
@@ -280,12 +282,11 @@ class Crawl:
             await world.on_state(make_due, self.dispatcher.horizon_s)
         frontier, limits = self.world.frontier, self.rules.limits
         before = await self.world.on_state(frontier.facts)
-        self.returns.returned = before.get("returned", 0.0)
-        mark = self.rules.settings_mark
-        if before.get("settings_mark", mark) != mark:
+        self.returns.returned = before.plan.returned
+        if before.settings.settings_mark not in (None, self.rules.settings_mark):
             # Whoever changed the settings mended something: no old block outlives its reason.
             await self.world.on_state(frontier.forgive, self.started_s)
-        await self.world.on_state(frontier.save_facts, self.facts())
+        await self.world.on_state(frontier.save_facts, self._began, self.facts())
         longest_s = self.rules.revisit.max_interval_s
         await self.world.on_state(frontier.make_due_by, self.started_s, longest_s)
         await self.world.on_state(frontier.reweigh, self.rules.admission.weights.of)
@@ -318,25 +319,24 @@ class Crawl:
         n = await self.world.on_state(again, self.rules.mark_of, self.started_s, per_s)
         return replace(mended, read_again=n, read_again_s=n / per_s)
 
-    def facts(self) -> dict[str, float]:
+    def facts(self) -> SettingsFacts:
         """What this crawl goes by, for whoever reads its state."""
         rules = self.rules
-        return {
-            "now_s": self.started_s,
-            "budget_per_s": self._budget_per_s,
-            "delay_s": self._delay_s,
-            "min_interval_s": rules.revisit.min_interval_s,
-            "max_interval_s": rules.revisit.max_interval_s,
-            "prior_rate_per_s": rules.prior_rate_per_s,
-            "robots": rules.n_robots,
-            "buffer_capacity": rules.buffer_capacity,
-            "servers": rules.n_servers,
-            "buffer_deadline_s": rules.buffer_deadline_s,
-            "starvation_weight": self.control.starvation_weight if self.control else 0.0,
-            "least_worth": 0.0 if rules.least_worth == inf else rules.least_worth,
-            "first_free": float(rules.first_free),
-            "settings_mark": rules.settings_mark,
-        }
+        return SettingsFacts(
+            budget_per_s=self._budget_per_s,
+            delay_s=self._delay_s,
+            min_interval_s=rules.revisit.min_interval_s,
+            max_interval_s=rules.revisit.max_interval_s,
+            prior_rate_per_s=rules.prior_rate_per_s,
+            robots=rules.n_robots,
+            buffer_capacity=rules.buffer_capacity,
+            servers=rules.n_servers,
+            buffer_deadline_s=rules.buffer_deadline_s,
+            starvation_weight=self.control.starvation_weight if self.control else 0.0,
+            least_worth=0.0 if rules.least_worth == inf else rules.least_worth,
+            first_free=rules.first_free,
+            settings_mark=rules.settings_mark,
+        )
 
     @contextlib.asynccontextmanager
     async def running(self, *, grace_s: float = 4.0) -> AsyncIterator[None]:
@@ -399,8 +399,8 @@ class Crawl:
         given_back = [*leftover, *self.visitor.abandoned, *self.indexer.abandoned]
         given_back += self.dispatcher.give_back()
         await self.world.on_state(self.world.frontier.release, given_back)
-        facts = {"now_s": self.now_s, ENDED_IN_ORDER: 1.0}
-        await self.world.on_state(self.world.frontier.save_facts, facts)
+        save = self.world.frontier.save_facts
+        await self.world.on_state(save, self.world.instant(), ENDED_IN_ORDER)
 
     async def until_done(self, *, patience_s: float = 120.0) -> None:
         """Wait until a single pass has visited every page that it can.

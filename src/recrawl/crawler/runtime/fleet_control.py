@@ -13,6 +13,17 @@ from typing import TYPE_CHECKING, Final
 from recrawl.crawler.control.activation import ActivationPolicy
 from recrawl.crawler.control.forgetting_rate import ForgettingRate
 from recrawl.crawler.control.room import most_to_win
+from recrawl.crawler.facts import (
+    MEASURES,
+    ControlFacts,
+    FactRecord,
+    FleetFacts,
+    MeasuredFacts,
+    PredictedFacts,
+    SafeFacts,
+    SolvedFacts,
+    rows_of,
+)
 from recrawl.crawler.ports import Offload
 from recrawl.crawler.runtime.buffer import Buffer
 from recrawl.crawler.runtime.parts import World
@@ -22,7 +33,7 @@ if TYPE_CHECKING:
     from recrawl.crawler.control.regularity import RobotsPlan
     from recrawl.fleet import ControlledBuffer
 
-__all__ = ["FleetControl", "FleetSeen"]
+__all__ = ["FleetControl"]
 
 _LEAST_SEEN: Final = 50.0  # pages fetched, and pages indexed, before rates are believed
 _LEAST_JUDGED: Final = 100.0  # of each, before it is believed how regular they are
@@ -33,28 +44,6 @@ _MORE_LOST: Final = 2.0  # times the losses predicted,
 _LOST_ANYWAY: Final = 0.05  # and this share of what robots bring: what it takes to be dropped
 _PAUSE_S: Final = 1.0  # of the loop, between two looks at the rates
 _MEMORY: Final = 300.0
-
-
-@dataclass(frozen=True, slots=True)
-class FleetSeen:
-    """What happened since the control in force was adopted, in the models' own terms.
-
-    Parameters
-    ----------
-    seconds : how long ago that was
-    starvation : share of the time with an empty buffer
-    loss_rate : pages lost per second
-    throughput : pages indexed per second
-    buffer_mean : pages in the buffer, on average
-    robots_mean : active robots, on average
-    """
-
-    seconds: float
-    starvation: float
-    loss_rate: float
-    throughput: float
-    buffer_mean: float
-    robots_mean: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +87,7 @@ class FleetControl:
         self._n_robots, self._n_servers = n_robots, n_servers
         self.starvation_weight = starvation_weight
         self._safe = self._policy = before
-        self._dropped: dict[str, float] = {}  # what a control that was dropped had come to
+        self._dropped: tuple[FactRecord, ...] = ()  # what a control that was dropped had come to
         self._on_plan = on_plan
         self._fetches = ForgettingRate(_MEMORY)
         self._services = ForgettingRate(_MEMORY)
@@ -137,20 +126,17 @@ class FleetControl:
         self._served += 1
         (self._adaptive.observe_index if self._adaptive else self._services.observe)(service_s)
 
-    def seen(self) -> FleetSeen | None:
-        """Return what happened since the control in force was adopted; None before the first."""
-        return None if self._adaptive is None else self._seen()
-
-    def _seen(self) -> FleetSeen:
+    def _seen(self) -> MeasuredFacts:
+        """Return what happened since the control in force was adopted."""
         now, then = self._look(), self._mark
         seconds = max(now.at_s - then.at_s, 1e-9)
-        return FleetSeen(
-            seconds,
-            (now.starved_s - then.starved_s) / seconds,
-            (now.lost - then.lost) / seconds,
-            (now.served - then.served) / seconds,
-            (now.page_seconds - then.page_seconds) / seconds,
-            (now.robot_seconds - then.robot_seconds) / seconds,
+        return MeasuredFacts(
+            seconds=seconds,
+            starvation=(now.starved_s - then.starved_s) / seconds,
+            loss_rate=(now.lost - then.lost) / seconds,
+            throughput=(now.served - then.served) / seconds,
+            buffer_mean=(now.page_seconds - then.page_seconds) / seconds,
+            robots_mean=(now.robot_seconds - then.robot_seconds) / seconds,
         )
 
     # -- following it --
@@ -162,42 +148,36 @@ class FleetControl:
             if await self._follow():
                 self._mark = self._look()
                 assert self._adaptive is not None
-                self._world.events.emit("control", _facts_of(self._adaptive))
-            await self._world.on_state(self._world.frontier.save_facts, self.facts())
+                self._world.events.emit("control", rows_of(*_promised(self._adaptive)))
+            await self._world.on_state(self._world.frontier.save_facts, *self.facts())
 
-    def facts(self) -> dict[str, float]:
-        """Return the state now, prediction and measurement, by the names that ``status`` knows."""
-        live = {
-            "now_s": self._world.clock.now_s(),
-            "robots_active": self._active,
-            "buffer_length": self._buffer.length,
-            "buffer_arrivals": self._buffer.arrivals,
-            "buffer_lost": self._buffer.lost,
-            "buffer_starved_s": self._buffer.starved_s,
-        }
-        if self._adaptive is None:
-            return live | self._under_the_safe_control()
-        if self._dropped:
-            return self._dropped | live
-        seen = self.seen()
-        assert seen is not None
-        measured = {f"measured_{name}": value for name, value in asdict(seen).items()}
-        return (
-            live
-            | _facts_of(self._adaptive)
-            | measured
-            | {"control_dropped": 0.0, "control_known": 1.0}
+    def facts(self) -> tuple[FactRecord, ...]:
+        """Return how things stand now, and prediction beside measurement."""
+        live = FleetFacts(
+            robots_active=self._active,
+            buffer_length=self._buffer.length,
+            buffer_arrivals=self._buffer.arrivals,
+            buffer_lost=self._buffer.lost,
+            buffer_starved_s=self._buffer.starved_s,
         )
+        if self._adaptive is None:
+            told = self._under_the_safe_control()
+        else:
+            told = self._dropped or self._followed(self._adaptive, dropped=False)
+        return self._world.instant(), live, *told
 
-    def _under_the_safe_control(self) -> dict[str, float]:
+    def _followed(self, adaptive: "AdaptiveRobots", *, dropped: bool) -> tuple[FactRecord, ...]:
+        return *_promised(adaptive), self._seen(), ControlFacts(dropped=dropped, known=True)
+
+    def _under_the_safe_control(self) -> tuple[FactRecord, ...]:
         """Return what was measured while nothing has been solved."""
-        seen = {f"safe_{name}": value for name, value in asdict(self._seen()).items()}
-        return seen | {
-            "control_known": 0.0,
-            "safe_pages": min(self._fetches.count, self._services.count),
-            "safe_fetch_rate": self._fetches.rate or 0.0,
-            "safe_index_rate": self._services.rate or 0.0,
-        }
+        safe = SafeFacts(
+            **asdict(self._seen()),
+            pages=min(self._fetches.count, self._services.count),
+            fetch_rate=self._fetches.rate or 0.0,
+            index_rate=self._services.rate or 0.0,
+        )
+        return safe, ControlFacts(known=False)
 
     async def _follow(self) -> bool:
         adaptive = self._adaptive
@@ -208,9 +188,9 @@ class FleetControl:
                 return False
             self._adaptive = await self._on_plan(self._first)
         elif self._loses_too_much(adaptive):
-            self._dropped = self.facts() | {"control_dropped": 1.0}
+            self._dropped = self._followed(adaptive, dropped=True)
             self._policy = self._safe
-            self._world.events.emit("control-dropped", self._dropped)
+            self._world.events.emit("control-dropped", rows_of(*self.facts()))
             return False
         elif not adaptive.has_drifted():
             return False
@@ -304,20 +284,16 @@ class FleetControl:
         )
 
 
-def _facts_of(adaptive: "AdaptiveRobots") -> dict[str, float]:
+def _promised(adaptive: "AdaptiveRobots") -> tuple[SolvedFacts, PredictedFacts]:
     plan = adaptive.plan
     measures, model, regularity = plan.measures, plan.model, plan.regularity
-    return {
-        "control_fetch_rate": float(model.fetch_rate),  # type: ignore[arg-type]
-        "control_index_rate": float(model.index_rate),  # type: ignore[arg-type]
-        "control_is_general": 0.0 if regularity.is_exponential else 1.0,
-        "control_service_variation": regularity.service_variation,
-        "control_service_third": regularity.service_third or 0.0,
-        "control_arrival_variation": regularity.arrival_variation,
-        "control_arrival_correlation": regularity.arrival_correlation,
-        "predicted_starvation": measures.starvation,
-        "predicted_loss_rate": measures.loss_rate,
-        "predicted_throughput": measures.throughput,
-        "predicted_buffer_mean": measures.buffer_mean,
-        "predicted_robots_mean": measures.robots_mean,
-    }
+    solved = SolvedFacts(
+        fetch_rate=float(model.fetch_rate),  # type: ignore[arg-type]
+        index_rate=float(model.index_rate),  # type: ignore[arg-type]
+        is_general=not regularity.is_exponential,
+        service_variation=regularity.service_variation,
+        service_third=regularity.service_third or 0.0,
+        arrival_variation=regularity.arrival_variation,
+        arrival_correlation=regularity.arrival_correlation,
+    )
+    return solved, PredictedFacts(**{name: getattr(measures, name) for name in MEASURES})

@@ -8,6 +8,7 @@ from recrawl.crawler.control.admission import Admission
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.scope import Weights
 from recrawl.crawler.control.timetables import ProbedBy
+from recrawl.crawler.facts import InstantFacts
 from recrawl.crawler.ports import (
     AdmissionLimits,
     Clock,
@@ -74,6 +75,10 @@ class World:
     prepare: Preparation | None = None
     hubs: HubClient | None = None
     subscriptions: Subscriptions | None = None
+
+    def instant(self) -> InstantFacts:
+        """Return the instant by the crawl's clock, for whoever reads its state."""
+        return InstantFacts(now_s=self.clock.now_s())
 
 
 def _unmarked(_: str) -> int:

@@ -24,6 +24,7 @@ from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.crawler.control.revisit_policy import FastClock, Replan
 from recrawl.crawler.control.timetables import learn_timetable
 from recrawl.crawler.control.told_clocks import group_name
+from recrawl.crawler.facts import PlanFacts
 from recrawl.crawler.ports import Frontier, Offload
 from recrawl.crawler.runtime.importance import ImportanceKeeper
 from recrawl.crawler.runtime.parts import Rules, World
@@ -339,16 +340,16 @@ class Planner:
         by_robots = capacity.by_robots_per_s < min(budget, capacity.by_indexer_per_s)
         by_indexer = not by_robots and capacity.by_indexer_per_s < budget
         frontier.save_facts(
-            {
-                "plan_bound_per_s": min(budget, capacity.per_s),
-                "fetch_worth": solved.worth,
-                "plan_bound_by_robots": float(by_robots),
-                "plan_bound_by_indexer": float(by_indexer),
-                "returned": self._returns.returned,
-                "visit_price": solved.record.price,
-                "fresh_s": self._due_times.price.fresh_s,
-                "lasting": self._due_times.price.lasting,
-            }
+            PlanFacts(
+                plan_bound_per_s=min(budget, capacity.per_s),
+                fetch_worth=solved.worth,
+                plan_bound_by_robots=by_robots,
+                plan_bound_by_indexer=by_indexer,
+                returned=self._returns.returned,
+                visit_price=solved.record.price,
+                fresh_s=self._due_times.price.fresh_s,
+                lasting=self._due_times.price.lasting,
+            )
         )
         self._returns.price = solved.record.price
         record = solved.record

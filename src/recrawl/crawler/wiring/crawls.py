@@ -22,7 +22,6 @@ from recrawl.crawler.ports import (
     Frontier,
     PageIndex,
 )
-from recrawl.crawler.runtime.agreement import ENDED_IN_ORDER
 from recrawl.crawler.runtime.clock import LoopClock
 from recrawl.crawler.runtime.crawl import Crawl
 from recrawl.crawler.runtime.parts import World
@@ -196,7 +195,7 @@ def _opened(
         frontier = open_frontier(settings.state)
         stack.callback(frontier.close)
     if index is None:
-        mended = [] if frontier.facts().get(ENDED_IN_ORDER) else mend_index(_folder(settings))
+        mended = [] if frontier.facts().end.ended_in_order else mend_index(_folder(settings))
         index = open_index(settings.state, language=settings.language)
         stack.callback(index.close)
     return frontier, index, mended

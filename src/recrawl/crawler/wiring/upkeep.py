@@ -23,7 +23,7 @@ from recrawl.crawler.index.files import (
 from recrawl.crawler.index.schema import index_exists
 from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.crawler.ports import StatePlace
-from recrawl.crawler.runtime.agreement import ENDED_IN_ORDER, partings, recover
+from recrawl.crawler.runtime.agreement import ENDED_IN_ORDER, UNDER_WAY, partings, recover
 from recrawl.crawler.wiring.stores import is_running, open_frontier, open_index
 from recrawl.errors import InputError, StateError
 from recrawl.terms import Database
@@ -213,12 +213,12 @@ def _agreed(state: Path) -> list[str]:
     with contextlib.ExitStack() as stack:
         frontier = SqliteFrontier(state)
         stack.callback(frontier.close)
-        frontier.save_facts({ENDED_IN_ORDER: 0.0})
+        frontier.save_facts(UNDER_WAY)
         index = TantivyIndex(state / "index")
         stack.callback(index.close)
-        now_s = max(time.time(), frontier.facts().get("now_s", 0.0))
+        now_s = max(time.time(), frontier.facts().instant.now_s or 0.0)
         mended = recover(frontier, index, now_s)
-        frontier.save_facts({ENDED_IN_ORDER: 1.0})
+        frontier.save_facts(ENDED_IN_ORDER)
     removed = [f"{n_left:,} files that belong to no commit were removed"] if n_left else []
     return removed + mended.words
 

@@ -13,6 +13,7 @@ import pytest
 
 from recrawl.crawler.control.due_times import LISTED_AGAIN
 from recrawl.crawler.control.yields import LITTLE
+from recrawl.crawler.facts import EndFacts, SettingsFacts
 from recrawl.crawler.ports import LATEST_VISITS, AdmissionLimits, Frontier
 from recrawl.terms import (
     Announcer,
@@ -572,12 +573,13 @@ class FrontierSuite:
         assert frontier.announcers() == {}
         frontier.save_announcers({record.host_id: told})
         frontier.save_host(changed)
-        frontier.save_facts({"budget_per_s": 2.0})
-        frontier.save_facts({"budget_per_s": 3.0})
+        frontier.save_facts(EndFacts(ended_in_order=True), SettingsFacts(delay_s=1.0, robots=2.0))
+        frontier.save_facts(SettingsFacts(robots=3.0))
 
         assert frontier.hosts() == [changed]
         assert frontier.announcers() == {record.host_id: told}
-        assert frontier.facts()["budget_per_s"] == 3.0
+        assert frontier.facts().end.ended_in_order
+        assert frontier.facts().settings == SettingsFacts(delay_s=1.0, robots=3.0)
 
     def test_due_times_of_a_clock_that_was_ahead_are_brought_forward(
         self, frontier: Frontier

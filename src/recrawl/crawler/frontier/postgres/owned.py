@@ -23,6 +23,7 @@ from typing_extensions import override
 from recrawl.crawler.database.connections import Connection, connect
 from recrawl.crawler.database.membership import Membership
 from recrawl.crawler.database.shards import shard_of
+from recrawl.crawler.facts import CrawlFacts, FactRecord
 from recrawl.crawler.frontier.feed import SqliteFeed
 from recrawl.crawler.frontier.postgres.asking import Asked, as_sqlite
 from recrawl.crawler.frontier.postgres.copying import Copying
@@ -45,7 +46,6 @@ __all__ = ["PostgresFrontier"]
 _AT_ONCE: Final = 20_000  # pages that are brought before a crawl begins; of whole shards
 _TIMES: Final = 3  # as many shards as a crawl has are brought beside it, before it begins anew
 _MOST_TAKEN: Final = 10_000  # of the inbox at once
-_ENDED_IN_ORDER: Final = "ended_in_order"
 
 
 class PostgresFrontier(SqliteFrontier):
@@ -246,13 +246,14 @@ class PostgresFrontier(SqliteFrontier):
         return self._reader.n_visits_by_outcome(since_s=since_s)
 
     @override
-    def save_facts(self, facts: Mapping[str, float]) -> None:
-        self._reader.save_facts(facts)
+    def save_facts(self, *records: FactRecord) -> None:
+        self._reader.save_facts(*records)
 
     @override
-    def facts(self) -> dict[str, float]:
+    def facts(self) -> CrawlFacts:
         # A database commits or does not: what was under way when a process ended is noted there.
-        return self._reader.facts() | {_ENDED_IN_ORDER: 1.0}
+        facts = self._reader.facts()
+        return replace(facts, end=replace(facts.end, ended_in_order=True))
 
     @override
     def forget_visits(self, before_s: float, *, after: int, limit: int) -> int | None:

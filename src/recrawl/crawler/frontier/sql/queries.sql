@@ -641,9 +641,6 @@ SELECT coalesce(max(seq), 0) FROM feed;
 -- name: change_up_to
 SELECT seq, at_s FROM feed WHERE seq <= :seq ORDER BY seq DESC LIMIT 1;
 
--- name: feed_marks
-SELECT name, value FROM fact WHERE name IN ('feed_seen_to', 'feed_old_to');
-
 -- name: drop_overtaken
 DELETE FROM feed WHERE seq <= :old_to AND seq IN (
     SELECT older.seq FROM feed AS newer JOIN feed AS older
