@@ -23,6 +23,7 @@ Messages name the argument, the bound and the value, because they are what peopl
 import lacks, :func:`missing_part` turns into a MissingPart.
 """
 
+from collections.abc import Mapping
 from typing import Final
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "SinkError",
     "StateError",
     "UnusableDatabase",
+    "failure_words",
     "missing_part",
 ]
 
@@ -138,6 +140,21 @@ class NothingIndexed(RecrawlError):
     """A crawl ended without a single page in its index; the message says why and what to do."""
 
 
+_FAILURES: Final[Mapping[str, str]] = {
+    "timeout": "no answer in time",
+    "dns": "the name of the host is not known",
+    "connect": "no connection",
+    "disconnected": "the connection was cut",
+    "tls": "no encrypted connection",
+    "certificate": "its certificate is not trusted",
+    "refused-address": "a private address",
+    "encoding": "a broken content encoding",
+    "protocol": "no sound HTTP",
+    "unencrypted": "a secret would have gone in clear",
+    "render": "the browser did not fill it",
+}
+
+
 class FetchError(RecrawlError):
     """One HTTP exchange failed.
 
@@ -153,6 +170,11 @@ class FetchError(RecrawlError):
         self.n_requests = n_requests
         self.kind: Final = kind
         self.detail: Final = detail
+
+
+def failure_words(kind: str) -> str:
+    """Say for people what a kind of :class:`FetchError` means; the kind where nothing is known."""
+    return _FAILURES.get(kind, kind)
 
 
 class SinkError(RecrawlError):

@@ -30,7 +30,7 @@ def test_coverage_is_shown_until_the_first_pass_is_over_and_freshness_after(
         [line for line in lines if words in line] for words in ("to come: ", "fresh, estimated: ")
     )
     assert [*first, *after] == lines
-    assert re.search(r"pages known: 41  indexed: [1-9]\d*  to come: [1-9]\d*, in about ", first[1])
+    assert re.search(r"pages known: 41  indexed: [1-9]\d*  to come: [1-9]\d*", first[1])
     assert re.search(r"pages known: 41  indexed: 41  new: 41  ", after[-1])
     assert "fresh, estimated: once pages have been visited again" in after[0]
     assert re.search(r"fresh, estimated: \d+\.\d % \(\d+\.\d to \d+\.\d\)$", after[-1])

@@ -235,7 +235,7 @@ def test_without_rules_a_host_is_left_alone_until_they_are_tried_again() -> None
     made.unanswered(1, NOW_S, "connect")
     made.set_robots(1, CLOSED, NOW_S + 300.0, why="connect")
 
-    assert made.host(1).politeness.blocked_why == "robots.txt cannot be read: connect"
+    assert made.host(1).politeness.blocked_why == "robots.txt cannot be read: no connection"
     assert made.pick(NOW_S + 299.0) == Wait(NOW_S + 300.0)
     assert made.pick(NOW_S + 300.0) == AskRobots(1, "http://1.test")
 

@@ -158,7 +158,7 @@ def test_a_dead_host_opens_the_breaker_and_an_answer_closes_it() -> None:
     dead = timing.blocked_why
     asked(timing, now_s, 500)
 
-    assert dead == "dead: connect"
+    assert dead == "dead: no connection"
     assert now_s - NOW_S == 60.0 * (1 + 2 + 4 + 8 + 16)
     assert (timing.failures, timing.blocked_why) == (0, None)
 

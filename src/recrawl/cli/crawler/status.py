@@ -138,7 +138,7 @@ def _show(report: dict[str, Any]) -> None:
             f"First pass: {first_pass['indexed']:,} of {first_pass['known']:,} pages indexed, "
             f"{first_pass['to_come']:,} to come"
         )
-    elif not report["revisits"]:
+    elif report["freshness"] is not None and not report["revisits"]:
         out.print("Estimated freshness: unknown until pages have been visited again")
     elif report["freshness"] is not None:
         out.print(

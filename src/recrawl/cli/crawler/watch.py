@@ -167,8 +167,9 @@ class Watch:
         if first_pass is not None:
             # What came of the last minutes tells nothing of when a host can be asked again.
             known_speed = speed and self._idle() is None
-            left = show_duration(first_pass["to_come"] / speed) if known_speed else "unknown"
-            rows.append(("to come", f"{first_pass['to_come']:,}, in about {left}"))
+            to_come = first_pass["to_come"]
+            left = f", in about {show_duration(to_come / speed)}" if known_speed else ""
+            rows.append(("to come", f"{to_come:,}{left}"))
         rows += [
             ("new", f"{outcomes['new']:,}"),
             ("changed", f"{outcomes['changed']:,}"),

@@ -32,6 +32,7 @@ from recrawl.crawler.control.politeness import HostPoliteness, PolitenessRules
 from recrawl.crawler.control.robots_txt import RobotsRules
 from recrawl.crawler.control.tasks import AskRobots, Fetch, Refill, Task, Wait
 from recrawl.crawler.control.tiers import ASKED, NEW, worth_share
+from recrawl.errors import failure_words
 from recrawl.terms import HostRecord, Lease
 
 __all__ = ["AskRobots", "Dispatcher", "Fetch", "Refill", "Task", "Wait"]
@@ -324,7 +325,9 @@ class Dispatcher:
         if robots is not None:
             queue.politeness.crawl_delay_s = robots.crawl_delay_s
             if not robots.reachable:
-                queue.politeness.block_until(until_s, f"robots.txt cannot be read: {why}")
+                queue.politeness.block_until(
+                    until_s, f"robots.txt cannot be read: {failure_words(why)}"
+                )
             else:
                 allowed, forbidden = parted(robots, queue.stock)
                 queue.stock = deque(allowed)

@@ -15,10 +15,11 @@ from typing import Final
 import numpy as np
 
 from recrawl.crawler.control.retry import Backoff, retry_after_s
+from recrawl.errors import failure_words
 
 __all__ = ["HostPoliteness", "PolitenessRules"]
 
-_NO_CONNECTION: Final = frozenset({"connect", "dns", "tls"})
+_NO_CONNECTION: Final = frozenset({"connect", "dns", "tls", "certificate"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +140,8 @@ class HostPoliteness:
             return
         self._unanswered = True
         dead = self.failures + 1 >= self.rules.dead_after
-        self._block(now_s, f"dead: {why}" if dead else why, None, random)
+        words = failure_words(why)
+        self._block(now_s, f"dead: {words}" if dead else words, None, random)
 
     def _note(self, page_id: int, now_s: float, *, in_trouble: bool) -> None:
         self._recent.pop(page_id, None)

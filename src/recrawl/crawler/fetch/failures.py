@@ -21,6 +21,7 @@ def translated(error: BaseException) -> FetchError:
     kinds: tuple[tuple[tuple[type[BaseException], ...], str], ...] = (
         ((asyncio.TimeoutError,), "timeout"),
         ((aiohttp.ClientConnectorDNSError,), "dns"),
+        ((aiohttp.ClientConnectorCertificateError, ssl.SSLCertVerificationError), "certificate"),
         ((aiohttp.ClientSSLError, ssl.SSLError), "tls"),
         ((aiohttp.InvalidURL, ValueError), "url"),
         ((aiohttp.ClientConnectorError, ConnectionRefusedError), "connect"),

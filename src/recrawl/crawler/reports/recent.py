@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from recrawl.crawler.ports import Frontier
 from recrawl.crawler.wiring.stores import CrawlHistory
+from recrawl.errors import failure_words
 from recrawl.terms import Difference
 
 __all__ = ["change_lines", "left_out", "recent_changes", "spending", "troubles", "why_left_out"]
@@ -27,17 +28,6 @@ _STATUS: Final = {
     "not-found": "not found",
     "too-large": "the answer is too large",
     "poison": "reading it takes too long or too much memory",
-}
-_FAILED: Final = {
-    "timeout": "no answer in time",
-    "dns": "the name of the host is not known",
-    "connect": "no connection",
-    "tls": "no encrypted connection",
-    "refused-address": "a private address",
-    "encoding": "a broken content encoding",
-    "protocol": "no sound HTTP",
-    "unencrypted": "a secret would have gone in clear",
-    "render": "the browser did not fill it",
 }
 _LEFT_OUT: Final = {
     "moved": "leads to another address",
@@ -67,7 +57,7 @@ def troubles(history: CrawlHistory) -> list[dict[str, Any]]:
     told = []
     for outcome, status, kind, visits, pages, latest in history.troubles(_AMONG, limit=_KINDS):
         url, at_s, note = history.visit_example(latest)
-        why = _STATUS.get(outcome) or _FAILED.get(kind or "") or kind or outcome
+        why = _STATUS.get(outcome) or (failure_words(kind) if kind else outcome)
         told.append(
             {
                 "why": f"{why} ({status})" if status else why,
