@@ -222,18 +222,18 @@ def test_init_asks_nothing_and_says_which_scheme_it_took(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for given_address, taken in (
-        ("localhost:8000", "http://localhost:8000/"),
-        ("10.0.0.7:8000", "http://10.0.0.7:8000/"),
-        ("site.test:8443", "https://site.test:8443/"),
+    for given_address, taken, name in (
+        ("localhost:8000", "http://localhost:8000/", "localhost"),
+        ("10.0.0.7:8000", "http://10.0.0.7:8000/", "10.0.0.7"),
+        ("http://[::1]:8000/", "http://[::1]:8000/", "::1"),
+        ("site.test:8443", "https://site.test:8443/", "site.test"),
     ):
         with pytest.raises(SystemExit) as ended:
             main(["init", given_address, "--force"])
         assert ended.value.code == 0
-        assert taken in capsys.readouterr().out
+        assert "://" in given_address or taken in capsys.readouterr().out
         text = Path("recrawl.toml").read_text()
         assert f'seeds = ["{taken}"]' in text
-        name = given_address.partition(":")[0]
         is_allowed = f'\nallow_private = ["{name}"]' in text
         assert is_allowed == (name != "site.test"), "what is named by its owner may be private"
 

@@ -5,6 +5,7 @@ import ipaddress
 import tomllib
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from cyclopts import Parameter
 
@@ -240,7 +241,7 @@ def init(
             raise InputError(f"{name}: {value!r} holds a character that cannot stand there")
     host = host_of(seed)
     authority = host.partition("://")[2]
-    name = authority.partition(":")[0] if not authority.startswith("[") else authority
+    name = urlsplit(seed).hostname or authority  # of an IPv6 address without its brackets
     is_near = _is_near(authority)
     private = (
         f'allow_private = ["{name}"]  # hosts that may have private addresses'
