@@ -169,13 +169,15 @@ def bound_words(facts: CrawlFacts) -> str:
     plan = facts.plan
     if plan.plan_bound_per_s is None:
         return "the budget"
-    rate = show_rate(plan.plan_bound_per_s)
+    rate = show_measured_rate(plan.plan_bound_per_s)
     if plan.plan_bound_by_robots:
         robots = facts.settings.robots or 0.0
         return f"the robots: {rate} is all that {robots:.0f} of them can fetch"
     if plan.plan_bound_by_indexer:
         return f"the indexer: it keeps up with {rate}"
-    return f"the budget of {rate}"
+    # That of the crawl: a process of several plans with its share.
+    budget = facts.settings.budget_per_s
+    return "the budget" if budget is None else f"the budget of {show_rate(budget)}"
 
 
 def model_words(solved: SolvedFacts) -> str:
