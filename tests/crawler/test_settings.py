@@ -16,7 +16,7 @@ from recrawl.crawler.settings import (
     SourceSettings,
     load_settings,
 )
-from recrawl.crawler.settings.contradictions import contradictions
+from recrawl.crawler.settings.contradictions import contradictions, first_pass_words
 from recrawl.crawler.settings.file import File
 from recrawl.crawler.settings.values import AccessSettings, ContentSettings, RenderSettings
 from recrawl.errors import InvalidSettings
@@ -274,6 +274,10 @@ def test_no_key_is_left_out_above() -> None:
         (["one of to, command and python"], "[[deliver]]\nto = 'a.ndjson'\ncommand = ['x']"),
         (["deliver.command", "['']"], "[[deliver]]\ncommand = ['']"),
         (["nothing is known of 'gopher'", "postgresql://"], "[[deliver]]\nto = 'gopher://a/b'"),
+        (["deliver.to", "no address"], '[[deliver]]\nto = "a\\u0007.ndjson"'),
+        (["deliver.to", "no address"], f"[[deliver]]\nto = '{1_994 * 'a'}.ndjson'"),
+        (["budget", "more than 100000/s"], 'budget = "100001/s"'),
+        (["plan.typical_change", "0.0009s"], '[plan]\ntypical_change = "0.0009s"'),
         (["'a.xlsx'", "no ending that is known"], "[[deliver]]\nto = 'a.xlsx'"),
         (["'a.zst'", "no ending"], "[[deliver]]\nto = 'a.zst'"),
         (["'a.parquet'", "{seq}"], "[[deliver]]\nto = 'a.parquet'"),
@@ -319,6 +323,9 @@ def test_no_key_is_left_out_above() -> None:
         (["content, /a", "select, drop or title"], "[[content]]\npath = '/a'"),
         (["content, /a: select", "'p['", "CSS selector"],
          "[[content]]\npath = '/a'\nselect = 'p['"),
+        (["content, /a: select", "CSS selector"],
+         f"[[content]]\npath = '/a'\nselect = '{1_001 * 'p'}'"),
+        (["reading.cpu", "0.09s"], '[reading]\ncpu = "0.09s"'),
         (["content, /a: drop", "''"], "[[content]]\npath = '/a'\ndrop = ['']"),
         (["render.path"], "[[render]]\npath = ''"),
         (["render, /a: wait_for", "'#'"], "[[render]]\npath = '/a'\nwait_for = '#'"),
@@ -539,3 +546,47 @@ def test_what_a_new_file_shows_as_default_is_the_default() -> None:
 
     assert len(shown) > 40
     assert [one for one in shown if one[1] != one[2]] == []
+
+
+@pytest.mark.parametrize(
+    "importance",
+    [
+        (("links", 0.5), ("hearsay", 0.5)),
+        (("links", 1.5), ("logs", -0.5)),
+        (("links", -0.5), ("logs", 1.5)),
+        (("links", 0.4), ("logs", 0.4)),
+    ],
+)
+def test_shares_of_importance_are_of_sources_that_there_are_and_add_up(
+    importance: tuple[tuple[str, float], ...],
+) -> None:
+    """Also where a program says them, and no file."""
+    with pytest.raises(InvalidSettings, match=r"^importance: "):
+        Settings(seeds=("http://a.test/",), contact="me@a.test", importance=importance)
+
+
+@pytest.mark.parametrize(
+    ("budget_per_s", "first_pass", "told"),
+    [(5.0, "budget", False), (4.9, "budget", True), (4.9, "polite", False), (9.0, "budget", False)],
+)
+def test_how_long_the_first_pass_takes_is_said_where_politeness_allows_more(
+    budget_per_s: float, first_pass: str, told: bool
+) -> None:
+    """A fifth more at least: six hosts of one request a second each."""
+    hosts = tuple(f"{name}.test" for name in "abcdef")
+    settings = Settings(
+        seeds=("http://a.test/",), contact="me@a.test", hosts=hosts, delay_s=1.0,
+        budget_per_s=budget_per_s, first_pass=first_pass,
+    )  # fmt: skip
+
+    assert bool(first_pass_words(settings)) is told
+
+
+def test_no_secret_goes_in_clear_unless_the_file_says_so(tmp_path: Path) -> None:
+    """Nor does anything else go that is not named."""
+    text = f'{GOOD}[[access]]\nhosts = ["a.test"]\nsecret_env = "KEY"\n'
+
+    (access,) = load(tmp_path, text).access
+
+    assert access == AccessSettings(("a.test",), secret_env="KEY")
+    assert access.in_clear is False

@@ -312,3 +312,27 @@ def test_minimum_rates_that_take_the_whole_budget() -> None:
 
         np.testing.assert_allclose(plan.crawl_rates, [0.5, 0.5])
         assert worst(plan) < 1e-9
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES.values(), ids="{0.measure}-{0.spacing}".format)
+def test_certificates_hold_beyond_what_tables_reach(objective: Objective) -> None:
+    """Pages sixty powers of ten apart: the leading powers stand for the tables at both ends."""
+    plan = solve(objective, Pages([1e30, 1.0, 1e-30]), 1.0)
+
+    assert plan.spent == pytest.approx(1.0)
+    assert plan.kkt_residual < 1e-9
+
+
+def test_limits_that_cannot_be_are_told_by_the_level_they_are_of() -> None:
+    """Hosts, the sites that they belong to, and groups of sites."""
+    pages = Pages([1.0, 1.0], hosts=[0, 1])
+    caps = np.array([9.0, 9.0])
+    sites = Limit(np.array([0, 1]), np.array([5.0, -1.0]))
+
+    with pytest.raises(InvalidModel, match="cap of site 1 is -1, must be >= 0"):
+        solve_even_freshness(pages, 1.0, caps, [sites])
+    good = Limit(np.array([0, 1]), np.array([5.0, 1.0]))
+    with pytest.raises(InvalidModel, match="1 values for 2 sites"):
+        solve_even_freshness(pages, 1.0, caps, [good, Limit(np.array([0]), np.array([9.0]))])
+    with pytest.raises(InvalidModel, match="cap of group of level 1 0 is -2, must be >= 0"):
+        solve_even_freshness(pages, 1.0, caps, [good, Limit(np.array([0, 0]), np.array([-2.0]))])

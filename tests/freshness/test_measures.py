@@ -76,6 +76,16 @@ def test_slopes_are_derivatives(measure: Measure, log_d: float, log_r: float) ->
         assert (float(slope(d, r)) >= 0) == (measure is FRESHNESS)
 
 
+@pytest.mark.parametrize("y", [1e299, 1e301, np.inf])
+def test_worth_of_random_visits_at_the_end_of_the_scale(y: float) -> None:
+    """Nearly all that a page is worth, or its age, or the square of that."""
+    far = np.array([y])
+    expected = {"freshness": 1.0, "harmonic": y}
+
+    for measure, value in expected.items():
+        assert OBJECTIVES[measure, "random"].worth(far)[0] == value  # type: ignore[index]
+
+
 @given(st.sampled_from(sorted(OBJECTIVES)), st.floats(-30, 30))
 def test_gap_inverts_worth(key: tuple[str, str], log_worth: float) -> None:
     """The slow inverse, on which the table of the kernel rests."""

@@ -66,7 +66,7 @@ VERBS: tuple[tuple[str, str, Group, str], ...] = (
     ("robots", "robots.verb:main", DECISIONS, "How many robots, by the buffer's length."),
     ("simulate", "simulate.verb:main", DECISIONS, "A buffer model, event by event."),
     ("backtest", "backtest.verb:main", DECISIONS, "What policies would have achieved."),
-    ("history", "history.verb:app", DECISIONS, "Make a history for backtest, from git."),
+    ("history", "history.verb:app", DECISIONS, "Make a history of what others have seen."),
     ("fit", "fit.verb:app", DECISIONS, "Learn a model from a log."),
     ("reproduce", "reproduce:main", DECISIONS, "The papers' figures, beside ours."),
 )

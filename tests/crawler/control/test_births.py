@@ -1,5 +1,6 @@
 """The worth of a look for new pages: against its integral, and against the best of all plans."""
 
+from dataclasses import replace
 from itertools import product
 from math import exp
 
@@ -18,6 +19,7 @@ from recrawl.crawler.control.births import (
 )
 from recrawl.crawler.control.crawl_value import crawl_value
 from recrawl.crawler.control.one_price import OnePrice
+from recrawl.crawler.control.order import root_urgency
 from recrawl.crawler.control.revisits import RevisitControl
 from recrawl.crawler.control.tiers import NEW, TIMED
 from recrawl.terms import Birth, Kind, Lease, PageState
@@ -215,6 +217,8 @@ def test_addresses_that_lead_further_come_first() -> None:
     shares = [price.share(lease(depth=depth, weight=w), 0.0) for depth, w in ((1, 0.5), (2, 3.0))]
 
     assert shares[0] > 3.0 * shares[1]
+    leads = {depth: price.leads[1, depth] for depth in range(3)}
+    assert leads == pytest.approx({0: 20 / (1 + 2), 1: 300 / (10 + 2), 2: 0.0})
 
 
 def test_listings_are_read_when_what_they_bring_is_worth_it() -> None:
@@ -224,5 +228,26 @@ def test_listings_are_read_when_what_they_bring_is_worth_it() -> None:
 
     assert price.listing_interval(1, 1, 86_400.0, 1e6) == pytest.approx(100.0, rel=1e-3)
     assert price.listing_interval(2, 1, 86_400.0, 1e6) is None
+    late = lease(crawl_rate_per_s=0.01, change_rate_per_s=0.02)
+    alone = root_urgency(late)
+    assert alone is not None
+    assert price.root_urgency(late) == pytest.approx((alone**2 + 0.01) ** 0.5)
+    assert price.root_urgency(replace(late, page_id=2)) == alone
+    assert price.root_urgency(lease()) is None
     read = lease(due_s=100.0, tier=TIMED, last_visit_s=0.0, state=PageState.INDEXED)
     assert price.share(read, 200.0) == pytest.approx(4.0, rel=1e-3)
+
+
+def test_what_others_find_too_is_shared_and_its_lead_is_a_second_at_least() -> None:
+    """A quarter of what a page brought was found elsewhere, a minute later each, or at once."""
+    births = [
+        born(1, 20.0, 1e4, again=5.0, lead_s=300.0),
+        born(2, 20.0, 1e4, again=5.0, lead_s=0.5),
+        born(3, 20.0, 1e4),
+        born(4, 20.0, 1e4, again=40.0, lead_s=80.0),
+    ]
+
+    found = learn_births(births, 1.0)
+
+    told = {page_id: (new.shared, new.lead_s) for page_id, new in found.items()}
+    assert told == {1: (0.25, 60.0), 2: (0.25, 1.0), 3: (0.0, 1.0), 4: (1.0, 2.0)}

@@ -51,3 +51,19 @@ def test_slower_answers_are_noticed() -> None:
     seen(capacity, 8_000, 4.0, 0.1, 2)
 
     assert capacity.per_s == pytest.approx(1.0, rel=0.01)
+
+
+@pytest.mark.parametrize(("requests", "services"), [(600, 49), (49, 600)])
+def test_an_indexer_is_judged_once_enough_was_seen_of_requests_and_of_services(
+    requests: int, services: int
+) -> None:
+    """Much of the one does not stand for the other; with sixty of both it is judged."""
+    capacity = Capacity(4)
+    for _ in range(requests):
+        capacity.observe_request(2.0, brought=True)
+    for _ in range(services):
+        capacity.observe_service(1.0)
+
+    assert capacity.by_indexer_per_s == inf
+    seen(capacity, 11, 2.0, 1.0, 1)
+    assert capacity.by_indexer_per_s == pytest.approx(1.0)

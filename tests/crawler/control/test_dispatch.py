@@ -499,3 +499,62 @@ def test_a_dispatcher_that_follows_another_keeps_its_distance() -> None:
 
     assert after.pick(NOW_S + 1.0) == Wait(NOW_S + 5.5)
     assert isinstance(after.pick(NOW_S + 5.5), Fetch)
+
+
+def test_a_host_whose_pages_are_being_leased_is_not_asked_for_more_pages() -> None:
+    """Neither for what is ahead of its time while what is due is leased, nor the other way."""
+    made = dispatcher(delay_s=0.0, least_share=0.0)
+    known(made, 1)
+    known(made, 2, due_s=NOW_S + 20.0)
+
+    tasks = [made.pick(NOW_S), made.pick(NOW_S)]
+
+    assert tasks == [Refill(1, 64), Refill(2, 16, is_ahead=True)]
+    assert made.pick(NOW_S) == Wait(inf)
+    assert made.pick(NOW_S + 30.0) == Wait(inf)
+
+
+def test_pages_that_are_leased_later_make_no_earlier_lease_longer() -> None:
+    """What lapses first counts for all; nothing is asked for whose lease may have gone."""
+    made = dispatcher(delay_s=0.0)
+    known(made, 1)
+    assert isinstance(made.pick(NOW_S), Refill)
+    made.stock(1, [lease(1, 1), lease(1, 2)], until_s=NOW_S + 50.0, next_due_s=inf)
+    made.stock(1, [lease(1, 3)], until_s=NOW_S + 500.0, next_due_s=inf)
+
+    assert isinstance(made.pick(NOW_S + 60.0), Refill)
+
+
+def test_a_host_that_another_may_have_asked_rests_from_then() -> None:
+    """Though its page is due by now."""
+    made = dispatcher()
+    known(made, 1)
+
+    made.observe_rest(1, NOW_S + 3.0)
+
+    assert made.pick(NOW_S) == Wait(NOW_S + 4.0)
+    assert isinstance(made.pick(NOW_S + 4.0), Refill)
+
+
+def test_what_somebody_asks_for_is_leased_though_nothing_is_due() -> None:
+    """At once."""
+    made = dispatcher()
+    known(made, 1, due_s=NOW_S + 60.0)
+    assert made.pick(NOW_S) == Wait(NOW_S + 60.0)
+
+    made.observe_asked(1)
+
+    assert isinstance(made.pick(NOW_S), Refill)
+
+
+def test_a_new_plan_may_have_pages_that_are_worth_a_visit_ahead_of_their_time() -> None:
+    """Though there were none at the last look."""
+    made = dispatcher(delay_s=0.0, least_share=0.0)
+    known(made, 1, due_s=NOW_S + 500.0)
+    assert made.pick(NOW_S) == Refill(1, 16, is_ahead=True)
+    made.stock_ahead(1, [], until_s=ALWAYS_S, from_s=inf)
+    assert made.pick(NOW_S) == Wait(NOW_S + 500.0)
+
+    made.observe_plan(0.0)
+
+    assert made.pick(NOW_S) == Refill(1, 16, is_ahead=True)

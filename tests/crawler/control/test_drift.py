@@ -1,5 +1,6 @@
 """Robots whose rates are measured while they run."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from recrawl.crawler.control.careful import careful_policy, lookup_policy
 from recrawl.crawler.control.drift import AdaptiveRobots
 from recrawl.crawler.control.forgetting_rate import ForgettingRate
 from recrawl.errors import InvalidModel
-from recrawl.fleet import ControlledBuffer, solve_robots
+from recrawl.fleet import ControlledBuffer, RobotPolicy, solve_robots
 from recrawl.fleet.curve import evaluate_targets
 from recrawl.fleet.measures import measure_occupancy
 
@@ -50,7 +51,8 @@ def test_care_never_costs_more_than_a_hundredth() -> None:
     Whoever is held back loses no page.
     """
     held, let = 0, 0
-    for fetch_rate in np.geomspace(0.005, 1.0, 30):
+    near = [0.56, 0.567, 0.575]  # where it costs 1.3, 1 and 0.6 hundredths
+    for fetch_rate in [*np.geomspace(0.005, 1.0, 30), *near]:
         model = ControlledBuffer(12, 8, float(fetch_rate), 1.0, 3.0)
         optimum = solve_robots(model)
         policy = careful_policy(optimum)
@@ -137,6 +139,24 @@ def test_an_optimum_without_a_curve_becomes_two_tables() -> None:
         for r in range(3):
             assert policy.activate_on_departure(q - 1, r) == best.policy.departure[q, r]
             assert policy.activate_on_arrival(q, r) == best.policy.arrival[q - 1, r + 1]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_tables_answer_after_an_event_what_the_optimum_says_before_it(seed: int) -> None:
+    """A page that arrives makes q of q - 1, and its robot is no longer active; one leaves q + 1."""
+    best = solve_robots(ControlledBuffer(3, 2, 50.0, 1.0, 500.0, holding_cost=20.0))
+    arrival, departure = np.random.default_rng(seed).random((2, 3, 4)) < 0.5
+    departure[1, 0] = True
+
+    policy = lookup_policy(replace(best, policy=RobotPolicy(arrival=arrival, departure=departure)))
+
+    for q in (1, 2):
+        for r in range(3):
+            assert policy.activate_on_arrival(q, r) == arrival[q - 1, r + 1]
+            assert policy.activate_on_departure(q - 1, r) == departure[q, r]
+    for r in range(3):  # where no event leads to, the nearest answers
+        assert policy.activate_on_arrival(0, r) == arrival[0, r + 1]
+        assert policy.activate_on_departure(2, r) == departure[2, r]
 
 
 @pytest.mark.parametrize(

@@ -34,14 +34,17 @@ class Crawl:
         told = (page, intervals_s.ravel(), changed.ravel(), nothing, nothing)
         self.believed.learn(Evidence(pages + 1, *told, [self.urls[row] for row in pages]))
 
-    def plan(self, now_s: float, lastmod_s: np.ndarray | None = None) -> Schedule:
+    def plan(
+        self, now_s: float, lastmod_s: np.ndarray | None = None, heard_s: float = np.nan
+    ) -> Schedule:
         nothing = np.full(N, np.nan)
         ids, none = np.arange(1, N + 1), np.zeros(N, np.int64)
         due_s = np.full(N, now_s)
         listed = nothing if lastmod_s is None else lastmod_s
         columns = (np.ones(N), nothing, nothing, nothing, self.last_s, due_s, listed.copy())
         pages = PlannedPages(ids, none, *columns)
-        made = self.policy.replan(Replan(pages, none, np.full(1, np.inf), N / (10 * DAY_S), now_s))
+        question = Replan(pages, none, np.full(1, np.inf), N / (10 * DAY_S), now_s)
+        made = self.policy.replan(replace(question, heard_s=np.full(N, heard_s)))
         assert made is not None
         return made
 
@@ -68,6 +71,20 @@ def test_neighbours_of_what_changed_are_due_sooner_than_others() -> None:
     assert abs(np.median(without[neighbours]) - np.median(without[others])) < 0.2 * DAY_S
 
 
+def test_the_companions_of_a_page_are_those_of_its_directory() -> None:
+    """From its first to its last page, and of no other."""
+    crawl = Crawl("foresight")
+    crawl.lived(False)
+    told = crawl.believed.told_clocks
+    assert told is not None
+    assert told.clocks is not None
+
+    directories = told.clocks.companions.leaves[:, 0].reshape(FOLDERS, EACH)
+
+    assert np.all(directories == directories[:, :1])
+    assert np.unique(directories).size == FOLDERS
+
+
 def test_what_is_brought_forward_is_put_in_force_and_is_not_late() -> None:
     """Though its crawl rate stays. Late by its own interval only, or the next would be shorter."""
     crawl = Crawl("foresight")
@@ -87,6 +104,39 @@ def test_what_is_brought_forward_is_put_in_force_and_is_not_late() -> None:
         made.moved(known), np.abs(made.due - own_due) > 0.05 / made.crawl_rates
     )
     assert not replace(made, foreseen=False).moved(known).any()
+
+
+def test_pages_that_are_overdue_are_late_by_their_own_interval() -> None:
+    """Though companions would have brought some forward: none counts as due sooner or later."""
+    crawl = Crawl("foresight")
+    crawl.lived(True)
+
+    made = crawl.plan(NOW_S + 60.0 * DAY_S)
+
+    overdue = crawl.last_s + 1.0 / made.crawl_rates < NOW_S + 50.0 * DAY_S
+    assert np.count_nonzero(overdue) > 0.5 * N
+    expected = crawl.last_s + 1.0 / made.crawl_rates
+    np.testing.assert_allclose(made.due[overdue], expected[overdue])
+
+
+def test_more_is_promised_the_later_announcements_were_heard() -> None:
+    """What has been heard up to now counts in full; what nobody listens to counts for nothing."""
+    crawl, random = Crawl("recrawl"), np.random.default_rng(0)
+    changed = random.random((N, VISITS)) < 0.25
+    signalled = np.where(changed, random.random((N, VISITS)) < 0.7, 0.0)
+    page, every = np.repeat(np.arange(N), VISITS), np.full(N * VISITS, 10.0 * DAY_S)
+    told = (page, every, changed.ravel(), signalled.ravel(), np.full(N * VISITS, np.nan))
+    crawl.believed.learn(Evidence(np.arange(1, N + 1), *told, crawl.urls))
+    lastmod_s, crawl.last_s = np.full(N, NOW_S - 20.0 * DAY_S), np.full(N, NOW_S)
+
+    promised = [
+        crawl.plan(NOW_S, lastmod_s, NOW_S - ago_s).freshness
+        for ago_s in (0.0, DAY_S, 5.0 * DAY_S, np.nan)
+    ]
+
+    assert promised == sorted(promised, reverse=True)
+    assert promised[0] > promised[1] + 0.01 > promised[2] + 0.02
+    assert crawl.plan(NOW_S).host_prices.size == 0, "no host has a price of its own"
 
 
 def test_what_companions_moved_is_told_beside_what_the_rate_alone_says() -> None:
@@ -116,6 +166,24 @@ def test_directories_that_change_fast_are_told() -> None:
     assert one.found > one.expected + 0.7
     assert 0.0 < one.for_s < 10.0 * DAY_S
     assert calm.plan(NOW_S + 3.0 * DAY_S).fast == ()
+
+
+def test_a_host_that_changes_fast_in_all_its_directories_is_told_as_a_whole() -> None:
+    """One more change than usual in each of them is no news of any, but of the host."""
+    crawl = Crawl("foresight")
+    crawl.learn(
+        np.arange(N),
+        np.full((N, VISITS), 10.0 * DAY_S),
+        np.arange(N * VISITS).reshape(N, VISITS) % 4 == 0,
+    )
+    crawl.plan(NOW_S)
+    pages = np.arange(0, N, EACH)
+    crawl.last_s[pages] = NOW_S + 0.2 * DAY_S * np.arange(FOLDERS)
+    crawl.learn(pages, np.full((FOLDERS, 1), 5.0 * DAY_S), np.ones((FOLDERS, 1), np.bool_))
+
+    (one,) = crawl.plan(NOW_S + 3.0 * DAY_S).fast
+
+    assert group_name(crawl.urls[one.page_id - 1], one.depth) == "http://a.test/"
 
 
 def test_groups_are_called_by_what_their_addresses_begin_with() -> None:

@@ -267,3 +267,14 @@ def test_listings_that_tell_nothing_new_are_read_ever_more_seldom() -> None:
         listing = lease(kind=Kind.FEED, memory=came.memory)
 
     assert waits == [1.0, 2.0, 4.0, 8.0, 8.0, 1.0, 2.0]
+
+
+def test_a_listing_of_which_nothing_is_kept_begins_at_its_interval() -> None:
+    """As read by a release that kept no count: its first visit without news doubles the wait."""
+    times = DueTimes(RULES, FixedRates(RULES, "uniform"))
+
+    came = times.after_visit(
+        lease(kind=Kind.FEED, memory=None), Was.LISTING, Is.INDEXED, NOW_S, changed=False
+    )
+
+    assert came.due_s == NOW_S + 2.0 * RULES.listing_s

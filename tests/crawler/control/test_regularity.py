@@ -101,6 +101,15 @@ def test_the_fitted_model_has_the_measured_moments() -> None:
     assert regular.service.squared_variation == pytest.approx(0.1)
 
 
+def test_the_fitted_model_has_the_third_moment_at_any_pace() -> None:
+    """Moments are told over powers of the mean, which is a quarter here."""
+    service = HEAVY.fleet(ControlledBuffer(16, 5, 0.1, 4.0, 1.4)).service
+
+    assert service.mean == pytest.approx(0.25)
+    assert service.squared_variation == pytest.approx(8.0)
+    assert service.moment(3) == pytest.approx(200.0 / 64.0)
+
+
 def test_exponential_times_are_planned_by_the_exact_policy() -> None:
     """As in the papers' example."""
     plan = plan_robots(MODEL)
@@ -149,3 +158,11 @@ def test_a_variation_at_the_border_does_not_change_the_model_to_and_fro() -> Non
     assert not just_above.differs_from(just_below)
     assert not just_below.differs_from(just_above)
     assert just_above.differs_from(Regularity())
+
+
+@pytest.mark.parametrize("durations", [[], [0.0], [0.0, 0.0, 0.0], [2.0], [2.0, 2.0]])
+def test_where_no_time_passes_or_none_differs_no_neighbours_are_alike(
+    durations: list[float],
+) -> None:
+    """Nothing is divided by nothing."""
+    assert watched(np.array(durations)).correlation == 0.0

@@ -109,18 +109,22 @@ def test_no_page_starves() -> None:
     assert np.isfinite(decided.due).all()
 
 
-def test_a_host_over_its_limit_pays_a_price_of_its_own() -> None:
-    """Thirty pages of a host that allows 2 visits a unit of time; the others get the rest."""
+@pytest.mark.parametrize("most", [2.0, 10.0])
+def test_a_host_over_its_limit_pays_a_price_of_its_own(most: float) -> None:
+    """Thirty pages of a host that allows so many visits a unit of time; the others get the rest.
+
+    Without a limit it would get fifteen.
+    """
     rates = np.full(60, 0.5)
     hosts = np.repeat([0, 1], 30)
     control = RevisitControl(np.ones(60), 30.0, half_lives=(np.inf,))
     now = told(control, rates, 50)
 
-    decided = control.decide(now, 500.0, hosts=hosts, host_caps=np.array([2.0, np.inf]))
+    decided = control.decide(now, 500.0, hosts=hosts, host_caps=np.array([most, np.inf]))
 
     crawl_rates = 1.0 / decided.intervals
-    assert crawl_rates[:30].sum() == pytest.approx(2.0, rel=0.2)  # all start at once
-    assert crawl_rates[30:].sum() == pytest.approx(28.0, rel=0.1)
+    assert crawl_rates[:30].sum() == pytest.approx(most, rel=0.2)  # all start at once
+    assert crawl_rates[30:].sum() == pytest.approx(30.0 - most, rel=0.1)
     assert decided.host_prices[0] > decided.host_prices[1] == decided.price
 
 
@@ -323,3 +327,50 @@ def test_visits_that_signals_ask_for_are_not_counted_twice() -> None:
     assert np.all(waiting.due[:10] < np.median(waiting.due[10:]))
     control.asked = 0.0
     assert control.decide(now, learn=False).price > calm
+
+
+def test_few_pages_and_those_with_companions_are_not_left_in_doubt() -> None:
+    """Fifty others may wait for two mean times between changes."""
+    of_sizes = [RevisitControl(np.ones(n), 10.0) for n in (49, 50)]
+    foreseen = RevisitControl(np.ones(50), 10.0, clocks=Clocks())  # type: ignore[arg-type]
+
+    assert [control.bounds[3] for control in (*of_sizes, foreseen)] == [0.0, 2.0, 0.0]
+
+
+class Clocks:
+    """Say that six units of time have passed for every page, and that two will for each."""
+
+    def read(
+        self, rows: np.ndarray, since: np.ndarray, now: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        return np.full(rows.size, 6.0), np.full(rows.size, 2.0)
+
+
+def test_a_copy_is_as_old_as_its_clock_says_however_fast_it_goes_on() -> None:
+    """In time as its rate is for; in time as it will pass it is half as old."""
+    control = RevisitControl(np.ones(3), 1.0, clocks=Clocks())  # type: ignore[arg-type]
+    control.last[:] = [1.0, 2.0, 5.0]
+    rows = np.arange(3)
+
+    assert control.clocked(rows, 10.0).tolist() == [6.0] * 3
+    assert control._foreseen(rows, 10.0).tolist() == [3.0 - 9.0, 3.0 - 8.0, 3.0 - 5.0]
+
+
+def test_so_many_pages_are_due_now_as_visits_are_paid_for_those_worth_most_first() -> None:
+    """The price is the worth of the last of them; a page worth e times that was due a pace ago."""
+    rates = np.random.default_rng(2).gamma(2.0, 0.3, 40) + 0.1
+    weights = np.random.default_rng(3).uniform(0.5, 3.0, 40)
+    control = RevisitControl(weights, 30.0, half_lives=(np.inf,))
+    told(control, rates, 400)
+    control.last[:] = np.random.default_rng(4).uniform(0.0, 2.5, 40)
+    now, rows, pace = 3.0, np.arange(40), 40 / 30.0
+
+    due = control.by_worth(rows, now, 7)
+
+    worths = crawl_value(weights, rates, now - control.last)
+    assert np.count_nonzero(due <= now) == 7
+    assert control.price[0] == pytest.approx(np.sort(worths)[-7], rel=0.1)
+    expected = now - pace * np.log(worths / control.price[0])
+    assert np.median(np.abs(due - expected)) < 0.1 * pace
+    assert due.max() > now + pace
+    assert np.count_nonzero(control.by_worth(rows, now, 600) <= now) == 40

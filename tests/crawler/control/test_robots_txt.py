@@ -173,3 +173,10 @@ def test_more_wildcards_than_can_be_judged_forbid_everything(n_rules: int, allow
     body = b"User-agent: *\n" + b"Disallow: /*a*b$\n" * n_rules
 
     assert robots_from_answer("recrawl", 200, body).allows("http://a.test/x") is allowed
+
+
+@pytest.mark.parametrize("url", ["http://[", "http://[::1", f"{A}/\udcff"])
+def test_an_address_that_cannot_be_judged_is_not_allowed(url: str) -> None:
+    """Where there are rules; where there are none, nothing forbids it."""
+    assert rules("User-agent: *\nDisallow: /x\n").allows(url) is False
+    assert robots_from_answer("recrawl", 404, b"").allows(url) is True

@@ -5,7 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recrawl.crawler.control.timetables import ProbedBy, Timetable, Timetables, learn_timetable
+from recrawl.crawler.control.timetables import (
+    ProbedBy,
+    Timetable,
+    Timetables,
+    even_timetable,
+    learn_timetable,
+)
 from recrawl.crawler.settings.zones import find_zone
 from recrawl.crawler.wiring.zones import local_clock
 from recrawl.processes.local_clock import HOUR_S, WEEK_S, LocalClock
@@ -42,6 +48,14 @@ def test_what_is_not_known_is_probed_evenly_at_hours_that_move() -> None:
 
     assert at[-1] - MONDAY_S == pytest.approx(60 * WEEK_S, rel=0.02)
     assert len({int(instant % 86_400 // HOUR_S) for instant in at}) == 24
+
+
+def test_even_probes_stand_in_the_middle_of_their_shares_of_the_week() -> None:
+    """Four of them: each 21 hours after its share of 42 began."""
+    table = even_timetable(source(4))
+
+    assert (table.probes_s / HOUR_S).tolist() == [21.0, 63.0, 105.0, 147.0]
+    assert table.shifts
 
 
 @pytest.mark.parametrize("gap_s", [0.0, 2 * HOUR_S])

@@ -76,10 +76,11 @@ def test_what_is_put_off_is_tried_now_and_then() -> None:
         if yields.due_s(one, NOW_S) == NOW_S:
             yields.observe(visited(one, None))
 
-    later = lease(99, "/x?do=edit&id=99")
+    later, before = lease(99, "/x?do=edit&id=99"), yields.n_put_off
 
     assert yields.due_s(later, NOW_S) > NOW_S + 2 * HOUR_S
     assert yields.due_s(later, NOW_S + 4 * HOUR_S) == NOW_S + 4 * HOUR_S
+    assert yields.n_put_off == before, "what is tried waits no more"
     assert yields.due_s(later, NOW_S + 4 * HOUR_S + 1.0) > NOW_S + 6 * HOUR_S
 
 
@@ -322,6 +323,19 @@ def test_room_is_made_by_forgetting_what_is_good(monkeypatch: pytest.MonkeyPatch
         yields.observe(visited(one, f"text {number}"))
 
     assert yields.due_s(lease(9_999, "/x?do=edit&id=new"), NOW_S) > NOW_S
+
+
+def test_values_of_parameters_are_forgotten_where_there_are_too_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A host may make up as many names as it likes."""
+    monkeypatch.setattr("recrawl.crawler.control.yields._MOST_KINDS", 20)
+    yields = AddressYields()
+
+    for number in range(200):
+        yields.due_s(lease(number, f"/x?made{number}=1&up{number}=2"), NOW_S)
+
+    assert len(yields._values) <= 22
 
 
 def test_a_page_that_is_put_off_again_waits_once() -> None:

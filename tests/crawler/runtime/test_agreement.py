@@ -4,7 +4,17 @@ import pytest
 
 from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.index.memory import MemoryIndex
+<<<<<<< HEAD
 from recrawl.crawler.runtime.agreement import UNDER_WAY, partings, recover
+=======
+from recrawl.crawler.runtime.agreement import (
+    ENDED_IN_ORDER,
+    Parting,
+    make_agree,
+    partings,
+    recover,
+)
+>>>>>>> mutants
 from recrawl.terms import Document, PageState
 from recrawl.testing import ScriptedFetcher, VirtualCrawl, run_virtually, virtual_crawl
 
@@ -103,3 +113,20 @@ def test_pages_that_are_being_indexed_are_not_told_of(
     frontier.begin_indexing([page.page_id])
 
     assert partings(frontier, index) == []
+
+
+def test_a_page_of_two_copies_has_none_before_the_state_says_so(
+    crawled: tuple[MemoryFrontier, MemoryIndex],
+) -> None:
+    """What is taken out is on disk by then; where nothing is taken out nothing is committed."""
+    frontier, index = crawled
+    held = index.signature(PAGES[4])
+    index.replace(Document(f"{A}/staged", "t", "x", 1.0, b"staged"))
+
+    make_agree(frontier, index, [Parting(PAGES[5], None, b"another", 1)], 1e9)
+    assert f"{A}/staged" not in dict(index.urls())
+    make_agree(frontier, index, [Parting(PAGES[4], held, held, 2)], 1e9)
+
+    assert PAGES[4] not in dict(index.urls())
+    assert PAGES[4] not in dict(frontier.urls_indexed())
+    assert dict(frontier.urls_indexed())[PAGES[5]] == b"another"

@@ -43,3 +43,23 @@ def test_a_page_asked_for_is_fetched_next_on_a_busy_crawl() -> None:
         assert len(times) <= 1.5 * (times[-1] - times[0]) + 15.0 + 1.0
 
     run_virtually(main())
+
+
+def test_what_came_of_a_page_that_was_asked_for_is_answered_without_waiting_for_others() -> None:
+    """Copies are written once a minute here; what somebody waits for is written at once."""
+    rules: dict[str, object] = {"asked_every_s": 0.5, "commit_s": 60.0}
+    setup = Setup(seeds=[f"{A}/0"], budget_per_s=10.0, rules=rules)
+
+    async def main() -> None:
+        virtual = virtual_crawl(setup)
+        script(virtual.web)
+        await virtual.crawl.prepare()
+        async with virtual.crawl.running():
+            await virtual.clock.sleep_until(virtual.crawl.now_s + 10.0)
+            numbers = virtual.frontier.ask([f"{A}/7"], virtual.crawl.now_s)
+            while not virtual.web.asked(f"{A}/7"):
+                await virtual.clock.sleep_until(virtual.crawl.now_s + 0.1)
+            await virtual.clock.sleep_until(virtual.crawl.now_s + 0.7)
+            assert [answer.outcome for answer in virtual.frontier.answers(numbers)] == ["new"]
+
+    run_virtually(main())

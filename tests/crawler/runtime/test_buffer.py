@@ -8,9 +8,9 @@ from recrawl.crawler.runtime.buffer import MOST_BYTES, Buffer
 from recrawl.terms import BufferedPage, FetchResponse, Lease
 
 
-def buffered(number: int, deadline_s: float, body: bytes = b"") -> BufferedPage:
+def buffered(number: int, deadline_s: float, body: bytes = b"", host_id: int = 1) -> BufferedPage:
     """A page that waits for the indexer."""
-    lease = Lease(number, f"http://a.test/{number}", 1, 1, 0.0)
+    lease = Lease(number, f"http://a.test/{number}", host_id, 1, 0.0)
     return BufferedPage(lease, FetchResponse(lease.url, 200, body), 0.0, deadline_s, b"")
 
 
@@ -100,3 +100,17 @@ def test_large_pages_fill_it_before_it_has_so_many() -> None:
         assert buffer.fill == 1
 
     asyncio.run(main())
+
+
+def test_whether_a_page_of_another_host_waits_is_told() -> None:
+    """None does where nothing waits, or only pages of the host that asks."""
+    buffer = Buffer(9, lambda: 0.0)
+    assert not buffer.has_others(1)
+
+    buffer.offer(buffered(1, 9.0))
+    assert not buffer.has_others(1)
+    assert buffer.has_others(2)
+
+    buffer.offer(buffered(2, 9.0, host_id=2))
+    assert buffer.has_others(1)
+    assert buffer.has_others(2)

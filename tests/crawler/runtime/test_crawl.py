@@ -379,6 +379,9 @@ def test_noindex_is_followed_but_not_indexed_and_nofollow_is_not_followed() -> N
     }
     assert state_of(virtual, f"{A}/meta") is PageState.EXCLUDED
     assert state_of(virtual, f"{A}/never") is None
+    visits = {path: virtual.frontier.details(f"{A}{path}") for path in ("/meta", "/nofollow")}
+    notes = {path: page and page.recent[0].note for path, page in visits.items()}
+    assert notes == {"/meta": "noindex", "/nofollow": None}
 
 
 def test_a_canonical_address_is_a_hint() -> None:
@@ -688,6 +691,44 @@ def test_the_plan_counts_on_what_can_be_brought(
     assert words in bound_words(virtual.frontier.facts())
 
 
+def test_no_host_is_planned_to_be_asked_more_often_than_politeness_allows() -> None:
+    """Ten pages that always change, of a host that is asked every 40 seconds at most."""
+    edition = itertools.count()
+
+    def script(web: ScriptedFetcher) -> None:
+        web.page(f"{A}/", "home", *[f"/{n}" for n in range(10)])
+        for n in range(10):
+            web.reply(f"{A}/{n}", lambda request: text(request.url, f"edition {next(edition)}"))
+
+    revisit, polite = RevisitRules(1.0, 1e6, 1.0), PolitenessRules(delay_s=40.0)
+    virtual = run(8_000, script, Setup(revisit=revisit, politeness=polite, budget_per_s=1.0))
+
+    planned = virtual.frontier.planned_pages().crawl_rates_per_s
+    assert np.nansum(planned) == pytest.approx(1.0 / 40.0, rel=0.3)
+
+
+@pytest.mark.parametrize("first_free", [True, False])
+def test_first_visits_cost_the_plan_nothing_where_the_budget_does_not_count_them(
+    *, first_free: bool
+) -> None:
+    """Else what waits for one takes of the budget what it needs: here a quarter."""
+    rules: dict[str, Any] = {"replan_s": 1e4, "first_free": first_free}
+
+    async def main() -> PlanRecord | None:
+        virtual = virtual_crawl(Setup(seeds=(f"{A}/",), rules=rules))
+        virtual.web.page(f"{A}/", "home")
+        await virtual.run_for(50.0)
+        virtual.crawl.dispatcher.budget.rate_per_s = 0.002
+        found = virtual.crawl.rules.admission.of([f"{A}/{n}" for n in range(10)])
+        virtual.frontier.admit(found, virtual.crawl.now_s, virtual.crawl.rules.limits)
+        return await virtual.crawl.planner.replan()
+
+    plan = run_virtually(main())
+
+    assert plan is not None
+    assert plan.budget_per_s == pytest.approx(0.002 - (0.0 if first_free else 10 / 2e4))
+
+
 def test_the_plan_promises_what_the_budget_brings_of_it() -> None:
     """Of pages seen once all that is known is the prior, so the promise can be written out."""
     seeds = tuple(f"http://{name}.test/" for name in itertools.islice(_NAMES, 40))
@@ -875,6 +916,23 @@ def test_a_page_that_came_back_is_found_again_before_the_longest_interval() -> N
     assert details is not None
     assert details.state is PageState.INDEXED
     assert virtual.frontier.facts().plan.returned == 1.0
+
+
+def test_variants_that_say_nearly_what_their_pages_say_are_given_up() -> None:
+    """Each adds a word of its own to the text of its page."""
+
+    def script(web: ScriptedFetcher) -> None:
+        web.page(f"{A}/", "home", *[f"/{n}" for n in range(30)])
+        for n in range(30):
+            words = " ".join(f"{letter}{n}" for letter in "abcdefghijklmnopqrst")
+            web.page(f"{A}/{n}", words, f"/{n}?view=wide")
+            web.page(f"{A}/{n}?view=wide", f"{words} {n}wide")
+
+    virtual = run(200, script, Setup(budget_per_s=10.0))
+
+    asked = [request.url for request in virtual.web.requests]
+    assert sum(url.endswith("wide") for url in asked) <= 10
+    assert {f"{A}/{n}" for n in range(30)} <= set(asked)
 
 
 def test_pages_whose_titles_alone_differ_are_pages_of_their_own() -> None:

@@ -175,6 +175,19 @@ def test_a_sink_that_is_away_is_left_alone_for_ever_longer(world: World) -> None
     assert world.deliveries.of("table").failures == 0
 
 
+def test_a_sink_is_left_alone_for_a_day_at_most_whatever_it_asks(world: World) -> None:
+    """And nobody waits for an instant that a clock gone wrong has set."""
+    world.fed.put("/a")
+    world.sink.fails = _fails("busy", retry_after_s=7 * 86_400.0)
+
+    assert world.courier.deliver() == pytest.approx(86_400.0)
+    assert world.courier.deliver() == pytest.approx(86_400.0)
+    world.sink.fails = lambda: None
+    world.now_s -= 1.0
+    world.deliver()
+    assert texts(world) == {"/a": "words of /a"}
+
+
 def test_what_fails_for_days_is_given_up_where_that_is_asked_for(world: World) -> None:
     """And is told; what follows is delivered."""
     world.rules = CourierRules(retry_for_s=86_400.0)

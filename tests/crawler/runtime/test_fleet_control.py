@@ -85,6 +85,24 @@ def test_the_control_is_solved_for_the_rates_as_measured_and_predicts_what_follo
             assert control.activate_on_departure(length, active) == (active < targets[length])
 
 
+def test_time_of_robots_counts_up_to_each_page_though_none_stops() -> None:
+    """Two robots that bring a page after ten seconds, and one after thirty, and go on."""
+
+    async def main() -> list[float]:
+        virtual = world(1, None, 1.4)
+        control, begun_s = virtual.crawl.control, virtual.clock.now_s()
+        assert control is not None
+        control.observe_active(2)
+        counted = []
+        for after_s in (10.0, 30.0):
+            await virtual.clock.sleep_until(begun_s + after_s)
+            control.observe_fetch()
+            counted.append(control.robot_seconds)
+        return counted
+
+    assert run_virtually(main()) == pytest.approx([20.0, 60.0])
+
+
 def test_without_a_weight_the_policy_stays() -> None:
     """Nothing is measured, and nothing said."""
 

@@ -112,6 +112,34 @@ def test_counts_are_heard_and_addresses_found_later_get_what_is_usual() -> None:
     assert late[0] > 3.0 * late[1] > 0.0
 
 
+def test_a_count_is_worth_half_after_its_half_life() -> None:
+    """A hundred of a day ago, or fifty of today."""
+
+    async def run() -> VirtualCrawl:
+        shares = ImportanceRules({"logs": 1.0}, half_life_s=86_400.0, least_s=10.0)
+        rules: dict[str, object] = {"importance": shares, "replan_s": 30.0}
+        virtual = virtual_crawl(Setup(budget_per_s=10.0, rules=rules))
+        links = "".join(f'<a href="/{name}/{n}">x</a>' for name in "abc" for n in range(3))
+        virtual.web.page("http://a.test/", f"<main>home</main>{links}")
+        for name in "abc":
+            for n in range(3):
+                virtual.web.page(f"http://a.test/{name}/{n}", f"<main>page {name}{n}</main>")
+        worths = virtual.frontier.worths
+        await virtual.crawl.prepare()
+        async with virtual.crawl.running():
+            await virtual.clock.sleep_until(EPOCH_S + 25.0)
+            for name, many, at_s in (("a", 100.0, EPOCH_S - 86_400.0), ("b", 50.0, EPOCH_S)):
+                counts = {f"http://a.test/{name}/{n}": many for n in range(3)}
+                worths.count("logs", counts, at_s, 86_400.0)
+            await virtual.clock.sleep_until(EPOCH_S + 200.0)
+        return virtual
+
+    old, new, none = (details_of(run_virtually(run()), f"/{name}/1").weight for name in "abc")
+
+    assert old == pytest.approx(new, rel=0.01)
+    assert none < 0.5 * new
+
+
 def test_the_first_finder_has_only_the_lead() -> None:
     finders = Finders()
     finders.found("u", 1, 10.0)

@@ -61,6 +61,26 @@ def test_what_says_what_a_made_up_address_says_is_no_page() -> None:
     probed = [one.url.removeprefix(A) for one in probes]
     assert not indexed(virtual, *BAD, *probed)
     assert len(indexed(virtual, *GOOD)) == 20
+    buffer, indexer = virtual.crawl.buffer, virtual.crawl.indexer
+    assert indexer.served + indexer.obsolete == buffer.arrivals - buffer.lost - buffer.length
+
+
+@pytest.mark.parametrize(("path", "n_probes"), [("/", 0), ("/wiki", 1)])
+def test_a_start_page_that_is_called_like_an_error_is_no_suspect(path: str, n_probes: int) -> None:
+    """All addresses may lead to it; any other that is called so is one."""
+
+    async def main() -> VirtualCrawl:
+        virtual = virtual_crawl(Setup(budget_per_s=0.1, revisit=REVISIT))
+        virtual.web.page(f"{A}/", "home of many words", "/wiki")
+        title = "<title>404 not found: a history</title>"
+        virtual.web.reply(
+            f"{A}{path}", lambda request: html(request, f'{title}<a href="/wiki">w</a> of it all')
+        )
+        await virtual.run_for(HOUR_S)
+        return virtual
+
+    asked = run_virtually(main()).web.requests
+    assert sum(is_probe(request.url) for request in asked) == n_probes
 
 
 def test_pages_alike_of_a_host_that_answers_404_are_pages() -> None:

@@ -75,9 +75,9 @@ class ForgettingRate:
 
     @property
     def correlation(self) -> float:
-        """Correlation of neighbouring durations, 0 as long as there are none."""
+        """Correlation of neighbouring durations, 0 as long as there are none that took time."""
         variation = self.squared_variation
-        if self._pairs <= 0 or variation <= 0:
+        if self._pairs <= 0 or self._time <= 0 or variation <= 0:
             return 0.0
         mean = self._time / self._count
         joint = self._products / self._pairs / mean**2 - 1.0

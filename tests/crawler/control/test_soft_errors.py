@@ -1,0 +1,34 @@
+"""When an address that cannot exist is asked for, and what is known of a host afterwards."""
+
+from recrawl.crawler.control.soft_errors import SoftErrors, Suspicion, is_probe
+
+DAY_S, NOW_S = 86_400.0, 1_800_000_000.0
+SORRY = "we are sorry but there is nothing here"
+
+
+def test_the_third_page_that_says_the_same_is_suspect_and_one_address_a_day_is_made_up() -> None:
+    """Until a day has passed a host is not asked again; another host is."""
+    seen = SoftErrors()
+    said = [seen.observe(f"http://a.test/p/{n}", "Shop", SORRY, NOW_S) for n in range(3)]
+    soon = seen.observe("http://a.test/p/3", "Shop", SORRY, NOW_S + DAY_S - 1.0)
+    later = seen.observe("http://a.test/p/4", "Shop", SORRY, NOW_S + DAY_S)
+    other = seen.observe("http://b.test/p/4", "404 not found", SORRY, NOW_S + 1.0)
+
+    assert said[:2] == [Suspicion(), Suspicion()]
+    assert soon == Suspicion(is_suspect=True)
+    asked = [said[2].ask, later.ask, other.ask]
+    assert all(url is not None and is_probe(url) for url in asked)
+    assert len(set(asked)) == 3
+    assert seen.is_suspect("http://a.test/p/0") is True
+    assert seen.is_suspect("http://a.test/elsewhere") is False
+
+
+def test_what_says_what_a_made_up_address_says_is_an_error() -> None:
+    """And other pages of the host are none."""
+    seen = SoftErrors()
+    probe = "http://a.test/p/zq0123456789abcdef"
+
+    assert seen.observe(probe, "Shop", SORRY, NOW_S) == Suspicion(is_error=True)
+    assert seen.observe("http://a.test/p/1", "Shop", SORRY, NOW_S) == Suspicion(is_error=True)
+    assert seen.observe("http://a.test/p/2", "Shop", "boots of good leather", NOW_S) == Suspicion()
+    assert seen.observe("http://b.test/p/1", "Shop", SORRY, NOW_S) == Suspicion()
