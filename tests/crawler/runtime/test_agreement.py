@@ -4,17 +4,13 @@ import pytest
 
 from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.index.memory import MemoryIndex
-<<<<<<< HEAD
-from recrawl.crawler.runtime.agreement import UNDER_WAY, partings, recover
-=======
 from recrawl.crawler.runtime.agreement import (
-    ENDED_IN_ORDER,
+    UNDER_WAY,
     Parting,
     make_agree,
     partings,
     recover,
 )
->>>>>>> mutants
 from recrawl.terms import Document, PageState
 from recrawl.testing import ScriptedFetcher, VirtualCrawl, run_virtually, virtual_crawl
 
