@@ -35,7 +35,7 @@ _MOVED: Final = 0.1
 _LEAST_TRUE: Final = 0.5  # share of announcements, below which their absence says nothing either
 _LASTING: Final = "!"  # before a kind of address: no address begins so
 _OCTAVES: Final = (-11, 13)  # of a prior of once in two weeks: from once in 80 years to 5 minutes
-_SCALES: Final = 9  # octaves above the prior: what all pages have been thought to do in 40 minutes
+_SCALES: Final = 9  # octaves by which their average may be higher: up to once in 40 minutes
 
 
 class Believed:
