@@ -154,6 +154,7 @@ def _over_time(
         visits.page_ids,
         visits.visited_at_s,
         visits.interval_s,
+        visits.changed,
         instants,
     )
     return {

@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from recrawl.crawler.control.estimate import estimate_freshness, kept_by_even_visits, rate_bounds
+from recrawl.crawler.control.estimate import (
+    estimate_freshness,
+    fresh_between,
+    kept_by_even_visits,
+    rate_bounds,
+)
 
 
 def vector(*values: float) -> np.ndarray:
@@ -142,3 +147,13 @@ def test_even_visits_keep_the_average_over_their_interval(log_error: float) -> N
             lambda age, rate=rate: math.exp(-math.log1p(doubt * rate * age) / doubt), 0.0, interval
         )
         assert kept == pytest.approx(area / interval, rel=1e-6)
+
+
+def test_a_change_that_is_rare_came_at_any_instant_alike() -> None:
+    """And a frequent one soon: exp(-a) less exp(-T) of what exp(-T) leaves, for a rate of one."""
+    ages, intervals = np.array([1.0, 1.0, 0.0, 4.0]), np.full(4, 4.0)
+
+    found = fresh_between(np.array([1e-12, 1.0, 1.0, 1.0]), np.zeros(4), ages, intervals)
+
+    known = (math.exp(-1.0) - math.exp(-4.0)) / (1.0 - math.exp(-4.0))
+    np.testing.assert_allclose(found, [0.75, known, 1.0, 0.0], atol=1e-7)

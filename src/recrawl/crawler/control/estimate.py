@@ -9,7 +9,15 @@ from numpy.typing import NDArray
 
 from recrawl.processes.intervals import gamma_bounds
 
-__all__ = ["FreshnessEstimate", "estimate_freshness", "kept_by_even_visits", "rate_bounds"]
+__all__ = [
+    "FreshnessEstimate",
+    "estimate_freshness",
+    "fresh_between",
+    "fresh_chances",
+    "freshness_of_copies",
+    "kept_by_even_visits",
+    "rate_bounds",
+]
 
 Vector = NDArray[np.float64]
 _LEAST_DOUBT: Final = 1e-9  # below, a rate is as good as known
@@ -64,12 +72,47 @@ def estimate_freshness(
     (A normal interval for all holds 78 to 90 % where ten pages or thirty are nearly all fresh.)
     O(n).
     """
+    return freshness_of_copies(kept * fresh_chances(change_rates, log_errors, ages), weights)
+
+
+def fresh_chances(change_rates: Vector, log_errors: Vector, ages: Vector) -> Vector:
+    """Return the chance that each copy is fresh, as :func:`estimate_freshness` has it."""
+    return np.exp(_log_chances(change_rates, log_errors, ages))
+
+
+def _log_chances(change_rates: Vector, log_errors: Vector, ages: Vector) -> Vector:
+    doubt = np.maximum(np.expm1(log_errors**2), _LEAST_DOUBT)
+    return np.asarray(-np.log1p(doubt * change_rates * np.maximum(ages, 0.0)) / doubt)
+
+
+def fresh_between(
+    change_rates: Vector, log_errors: Vector, ages: Vector, intervals: Vector
+) -> Vector:
+    r"""Return the chance that copies were fresh at an age, where the next visit found a change.
+
+    Parameters
+    ----------
+    change_rates, log_errors : as for :func:`estimate_freshness`
+    ages, intervals : shape (n,), of the copies at the instant, and at the next visit
+
+    Notes
+    -----
+    With :math:`p(t)` the chance of no change within t it is
+    :math:`(p(a) - p(T)) / (1 - p(T))`; for rare changes the part of the interval that is left.
+    """
+    young = _log_chances(change_rates, log_errors, ages)
+    old = _log_chances(change_rates, log_errors, intervals)
+    rare = old > -1e-9
+    missed = np.where(rare, 1.0, -np.expm1(old))
+    left = np.clip(1.0 - ages / np.maximum(intervals, 1e-300), 0.0, 1.0)
+    return np.where(rare, left, np.exp(young) * -np.expm1(old - young) / missed)
+
+
+def freshness_of_copies(fresh: Vector, weights: Vector) -> FreshnessEstimate | None:
+    """Return the estimate from the chance of each copy to be fresh; None: none has any worth."""
     total = float(weights.sum())
     if total <= 0.0:
         return None
-    expected = change_rates * np.maximum(ages, 0.0)
-    doubt = np.maximum(np.expm1(log_errors**2), _LEAST_DOUBT)
-    fresh = kept * np.exp(-np.log1p(doubt * expected) / doubt)
     value = float(weights @ fresh) / total
     low, high = _points(weights / total, fresh, value)
     return FreshnessEstimate(value, max(0.0, min(low, value)), min(1.0, max(high, value)))

@@ -21,6 +21,7 @@ class VisitTable:
     page_ids: NDArray[np.int64]
     visited_at_s: NDArray[np.float64]
     interval_s: NDArray[np.float64]  # since the last visit that told something; nan: none before
+    changed: NDArray[np.bool_]  # since then
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +68,8 @@ class SqliteHistory:
         """Return the latest visits that told something, at most so many."""
         floor = max(0, self.last_visit() - at_most)
         rows = self._rows("told_since", since_s=since_s, after=floor)
-        table = np.array(rows, np.float64).reshape(len(rows), 3)
-        return VisitTable(table[:, 0].astype(np.int64), table[:, 1].copy(), table[:, 2].copy())
+        pages, times, gaps, changed = np.array(rows, np.float64).reshape(len(rows), 4).T.copy()
+        return VisitTable(pages.astype(np.int64), times, gaps, changed > 0.0)
 
     def outcomes_over_time(self, since_s: float, step_s: float) -> list[tuple[int, str, int]]:
         """Counts of visits by step of time (from ``since_s``) and outcome."""

@@ -7,7 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.crawler.control.announced import unannounced
-from recrawl.crawler.control.estimate import estimate_freshness
+from recrawl.crawler.control.estimate import (
+    fresh_between,
+    fresh_chances,
+    freshness_of_copies,
+)
 from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.crawler.reports.status import believed_rates
 from recrawl.terms import Announcer
@@ -33,28 +37,32 @@ def freshness_over_time(
     visit_pages: NDArray[np.int64],
     visited_at_s: Vector,
     interval_s: Vector,
+    changed: NDArray[np.bool_],
     instants_s: Vector,
 ) -> FreshnessOverTime:
-    """Return what the freshness of the index was, as today's change rates tell it.
+    """Return what the freshness of the index was, as the visits since and today's rates tell it.
 
     Parameters
     ----------
     pages : that are kept fresh
     announcers : hosts that announce changes, by id
-    visit_pages, visited_at_s, interval_s : visits that told something, by page and then by time,
-        with the time since the one before (nan: none); visits before the first are not needed
+    visit_pages, visited_at_s, interval_s, changed : visits that told something, by page and then
+        by time, with the time since the one before (nan: none), and whether they found a change;
+        visits before the first are not needed
     instants_s : when, ascending
 
     Notes
     -----
-    At each instant a page counts by the age of its copy then; pages without a copy yet do not
+    A copy that the next visit found unchanged was fresh all the time; one that it found changed
+    was so for a while (:func:`recrawl.crawler.control.estimate.fresh_between`); one that was not
+    visited since counts as it does in an estimate of that instant. Pages without a copy yet do not
     count. O(instants (pages + log visits)).
     """
     n = len(pages.page_ids)
     rates, doubts = believed_rates(pages)
     row = np.searchsorted(pages.page_ids, visit_pages)
     known = (row < n) & (pages.page_ids[np.minimum(row, n - 1)] == visit_pages)
-    row, times, gaps = row[known], visited_at_s[known], interval_s[known]
+    row, times, gaps, changed = row[known], visited_at_s[known], interval_s[known], changed[known]
     first = np.searchsorted(row, np.arange(n), side="left")
     ends = np.searchsorted(row, np.arange(n), side="right")
     seen = first < ends
@@ -76,9 +84,13 @@ def freshness_over_time(
         last = np.where(place > first, times[place - 1] if len(row) else 0.0, before)
         held = np.isfinite(last) & (last <= instant)
         ages_s, kept = unannounced(pages, announcers, last, float(instant))
-        estimate = estimate_freshness(
-            rates[held], doubts[held], pages.weights[held], ages_s[held], kept[held]
-        )
+        fresh = kept * fresh_chances(rates, doubts, ages_s)
+        again = np.flatnonzero(held & (place < ends))
+        after = place[again]
+        ages_s, intervals_s = instant - last[again], times[after] - last[again]
+        in_between = fresh_between(rates[again], doubts[again], ages_s, intervals_s)
+        fresh[again] = np.where(changed[after], in_between, 1.0)
+        estimate = freshness_of_copies(fresh[held], pages.weights[held])
         told.append(
             (estimate.value, estimate.low, estimate.high) if estimate else (np.nan, np.nan, np.nan)
         )

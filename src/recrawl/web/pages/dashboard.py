@@ -80,8 +80,8 @@ def _picture(identifier: str, words: str) -> Markup:
 def _freshness() -> Markup:
     return _section(
         "Freshness over time",
-        "Share of the copies that are believed to be fresh, by weight, with its 95 % interval; "
-        "the dashed line is what the plan in force promises in the long run.",
+        "Share of the copies that were fresh, by weight, as far as the visits since tell, with its "
+        "95 % interval; the dashed line is what the plan in force promises in the long run.",
         _picture("freshness-picture", "Freshness over time"),
         identifier="freshness-section",
     )

@@ -1,7 +1,7 @@
 // The live view: a pulse every second, a report now and then, both pushed by the server.
 "use strict";
 (() => {
-  const { cost, count, duration, percent, rate, short } = figures;
+  const { chosen, cost, count, duration, percent, rate, short } = figures;
   const state = document.getElementById("state");
   const curve = new CurvePicture("robots-picture");
   let lastAt = null;
@@ -157,7 +157,7 @@
     const known = report.freshness !== null && report.revisits > 0;
     put("freshness", known ? percent(report.freshness) : "–");
     put("freshness-more", !known ? "known once pages have been visited again" : `± ${percent(half)}${report.planned_freshness === null ? "" : `; the plan promises ${percent(report.planned_freshness)}`}`);
-    put("budget", rate(report.budget));
+    put("budget", chosen(report.budget));
     put("budget-more", report.budget_used === null ? "" : `${percent(Math.min(report.budget_used, 1), 0)} used in the last hour`);
     put("price", report.price_words ?? "No plan yet: it follows once pages have been visited");
     put("gain", report.gain === null ? "–" : `${pages(report.gain_pages)} more fresh`);

@@ -37,6 +37,15 @@ const figures = {
     }
     return `${figures.short(perSecond * SECONDS.y, 4)} / y`;
   },
+  // A rate that somebody chose, as it was written: in the shortest unit in which it is whole.
+  chosen(perSecond) {
+    for (const unit of ["s", "min", "h", "d"]) {
+      const number = (perSecond ?? 0) * SECONDS[unit];
+      const whole = Math.round(number);
+      if (whole >= 1 && whole < 1e6 && Math.abs(number - whole) < 1e-9 * whole) return `${figures.count(whole)} / ${unit}`;
+    }
+    return figures.rate(perSecond);
+  },
 };
 
 // Elements without markup in strings: text stays text.

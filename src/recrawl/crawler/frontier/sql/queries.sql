@@ -369,7 +369,7 @@ WHERE blocked_until_s > :now_s AND coalesce(blocked_why, '') NOT LIKE '%answered
 SELECT visited_at_s FROM visit ORDER BY id LIMIT 1;
 
 -- name: told_since
-SELECT visit.page_id, visited_at_s, interval_s FROM visit
+SELECT visit.page_id, visited_at_s, interval_s, coalesce(CAST(changed AS INTEGER), 1) FROM visit
 WHERE id > :after AND visited_at_s >= :since_s AND (changed IS NOT NULL OR outcome = 'new')
 ORDER BY visit.page_id, visited_at_s;
 
