@@ -134,6 +134,18 @@ def test_few_of_an_ending_that_nobody_knows_are_on_their_way_at_once() -> None:
         assert least <= seen <= most
 
 
+def test_a_page_that_was_lost_leaves_its_place_to_one_other() -> None:
+    """Of a shape of which nothing is known two are on their way, whatever became of the others."""
+    yields = AddressYields()
+    first, *others = [lease(number, f"/x?id={number}") for number in range(20)]
+    on_their_way = [one for one in (first, *others) if yields.due_s(one, NOW_S) <= NOW_S]
+    waiting = [one for one in others if one not in on_their_way]
+
+    yields.observe(visited(first, None, Outcome.LOST))
+
+    assert sum(yields.due_s(one, NOW_S) <= NOW_S for one in waiting) == 1
+
+
 def test_trouble_of_pages_says_nothing_of_their_branch() -> None:
     """A sitemap that lists what is gone must not hide what is not."""
     yields = AddressYields()
