@@ -624,3 +624,50 @@ def test_a_new_plan_may_have_pages_that_are_worth_a_visit_ahead_of_their_time() 
     made.observe_plan(0.0)
 
     assert made.pick(NOW_S) == Refill(1, 16, is_ahead=True)
+
+
+def test_a_share_counts_only_requests_that_were_made_while_both_kinds_waited() -> None:
+    """Who comes late takes up nothing that was left to the others before, nor is it owed."""
+    made = dispatcher(delay_s=0.0, burst=1000.0, discovery_share=0.3)
+    made.budget.spend(NOW_S)
+    for host_id in range(1, 21):
+        known(made, host_id)
+        stocked(made, host_id, planned(host_id, 1, 50.0, 1e6 if host_id == 1 else 1.0))
+    asked = []
+
+    for new in (50, 51):
+        known(made, new)
+        stocked(made, new, lease(new, 1))
+        for _ in range(7):
+            task = made.pick(NOW_S)
+            assert isinstance(task, Fetch)
+            asked.append("new" if task.lease.host_id >= 50 else "old")
+
+    assert asked == 2 * ["old", "old", "old", "new", "old", "old", "old"]
+
+
+def test_what_a_new_host_has_is_looked_at_before_anything_is_visited() -> None:
+    """That costs no request, and may be worth more."""
+    made = dispatcher(delay_s=0.0)
+    known(made, 1)
+    known(made, 2)
+    stocked(made, 2, planned(2, 1, 50.0, 9.0))
+
+    assert isinstance(made.pick(NOW_S), Refill)
+    stocked(made, 1)
+    assert isinstance(made.pick(NOW_S), Fetch)
+
+
+@pytest.mark.parametrize(("is_new", "weight"), [(False, 0.5), (True, 1.5)])
+def test_a_due_page_that_is_not_leased_yet_is_worth_the_price(is_new: bool, weight: float) -> None:
+    """A first visit comes before it if it is worth more than that."""
+    made = dispatcher(delay_s=0.0, worth_of=lambda one, _: one.weight)
+    known(made, 2)
+    stocked(made, 2, planned(2, 1, 50.0, 9.0), next_due_s=NOW_S)
+    assert isinstance(made.pick(NOW_S), Fetch)
+    made.answered(2, NOW_S, 200, None)
+    known(made, 1)
+    new = replace(lease(1, 1), weight=weight)
+    stocked(made, 1, new)
+
+    assert (made.pick(NOW_S) == Fetch(new)) is is_new
