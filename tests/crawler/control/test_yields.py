@@ -60,7 +60,7 @@ def test_a_shape_that_brings_nothing_is_tried_a_few_times(text: str | None, patt
 
 
 def test_a_part_that_brings_nothing_is_left_however_much_another_part_brings() -> None:
-    """What differs by a parameter that names pages is of one kind, by one that has few values not."""
+    """One kind is what differs by a parameter that names pages, not by one that has few values."""
     n = 300
     paths = [f"/x?id=p{number}&part=body" for number in range(n)]
     paths += [f"/x?id=p{number}&part=foot" for number in range(n)]

@@ -401,7 +401,8 @@ def test_a_canonical_address_is_a_hint() -> None:
         web.reply(f"{A}/back", FetchResponse(f"{A}/back", 301, location=f"{A}/loop"))
         reply("/gone", "/nowhere", "words that are gone")
         reply("/b", "http://b.test/", "words of another host")
-        web.page("http://b.test/", "words of another host")
+        other = "<head><title>t</title></head><p>words of another host"
+        web.reply("http://b.test/", text("http://b.test/", other, "text/html"))
 
     seeds = [f"{A}/", "http://b.test/"]
     virtual = run(200, script, Setup(seeds=seeds, hosts=("a.test", "b.test")))
