@@ -20,8 +20,8 @@
     └── ReadingCut            the reading was given up, because the crawl stops
 
 Messages name the argument, the bound and the value, because they are what people see. What an
-import lacks, :func:`missing_part` turns into a MissingPart; :func:`failure_words` says what the kind
-of a FetchError means.
+import lacks, :func:`missing_part` turns into a MissingPart; :func:`failure_words` says what the
+kind of a FetchError means.
 """
 
 from collections.abc import Mapping

@@ -73,7 +73,7 @@ class Held(Elsewhere[Pages]):
 
     @override
     def total(self, function: Callable[[Pages], Answer]) -> Answer:
-        return reduce(add, self.mapped(function))  # type: ignore[arg-type]
+        return reduce(add, self.mapped(function))
 
 
 @pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1], [1, 2, 0]])

@@ -64,8 +64,9 @@ def test_a_part_that_brings_nothing_is_left_however_much_another_part_brings() -
     n = 300
     paths = [f"/x?id=p{number}&part=body" for number in range(n)]
     paths += [f"/x?id=p{number}&part=foot" for number in range(n)]
+    texts: list[str | None] = [f"text {number}" for number in range(n)]
 
-    seen = crawled(AddressYields(), paths, [f"text {number}" for number in range(n)] + ["-"] * n)
+    seen = crawled(AddressYields(), paths, texts + ["-"] * n)
 
     assert seen[:n] == list(range(n))
     assert len(seen) - n <= 20
