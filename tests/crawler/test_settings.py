@@ -326,6 +326,8 @@ def test_no_key_is_left_out_above() -> None:
         (["content, /a: select", "CSS selector"],
          f"[[content]]\npath = '/a'\nselect = '{1_001 * 'p'}'"),
         (["reading.cpu", "0.09s"], '[reading]\ncpu = "0.09s"'),
+        (["reading.memory", "383MiB"], '[reading]\nmemory = "383MiB"'),
+        (["reading.memory", "65GiB"], '[reading]\nmemory = "65GiB"'),
         (["content, /a: drop", "''"], "[[content]]\npath = '/a'\ndrop = ['']"),
         (["render.path"], "[[render]]\npath = ''"),
         (["render, /a: wait_for", "'#'"], "[[render]]\npath = '/a'\nwait_for = '#'"),
@@ -388,6 +390,19 @@ def test_a_wrong_value_is_named_with_its_key_and_what_would_be_right(
     for word in words:
         assert word in said
     assert [path.name for path in tmp_path.iterdir()] == ["recrawl.toml"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[reading]\ncpu = "0.1s"\nmemory = "384MiB"',
+        '[reading]\nmemory = "64GiB"',
+        f"[[content]]\npath = '/a'\nselect = '{1_000 * 'p'}'",
+    ],
+)
+def test_what_is_just_within_bounds_is_taken(tmp_path: Path, text: str) -> None:
+    """Bounds are part of what they bound."""
+    load(tmp_path, GOOD + text)
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,14 @@
 """Plans from parts, summaries that merge, trade-off curves, control arms under caps."""
 
+from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
+from operator import add
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typing_extensions import override
 
 from recrawl.errors import InvalidModel
 from recrawl.freshness import (
@@ -22,6 +27,7 @@ from recrawl.freshness import (
     solve_prices,
     trace_trade_off,
 )
+from recrawl.freshness.threads import Answer, Elsewhere
 
 objectives = st.sampled_from(
     sorted(OBJECTIVES.values(), key=lambda one: (one.measure, one.spacing))
@@ -53,6 +59,39 @@ def test_splitting_the_table_does_not_matter(objective: Objective, size: int, se
     assert proof.duality_gap < 1e-9
     assert proof.value == pytest.approx(whole.value, rel=1e-9)
     assert prices.n_pages == 500
+
+
+class Held(Elsewhere[Pages]):
+    """Parts that somebody else holds."""
+
+    def __init__(self, parts: Sequence[Pages]) -> None:
+        self.parts = parts
+
+    @override
+    def mapped(self, function: Callable[[Pages], Answer]) -> Iterator[Answer]:
+        return map(function, self.parts)
+
+    @override
+    def total(self, function: Callable[[Pages], Answer]) -> Answer:
+        return reduce(add, self.mapped(function))
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1], [1, 2, 0]])
+def test_parts_without_any_weight_are_planned_with_those_of_others(order: list[int]) -> None:
+    """Wherever they are, and whichever of them is looked at first."""
+    pages = many_pages(300)
+    parts = list(pages.slices(100))
+    for number in (0, 2):
+        parts[number] = Pages(parts[number].change_rates, np.zeros(100))
+    found = [parts[number] for number in order]
+
+    there = solve_prices(EVEN_FRESHNESS, Held(found), 10.0)
+    here = solve_prices(EVEN_FRESHNESS, found, 10.0)
+
+    assert (there.n_pages, there.passes) == (300, here.passes)
+    assert there.price == pytest.approx(here.price, rel=1e-9)
+    with pytest.raises(InvalidModel, match="weights: at least one must be > 0"):
+        solve_prices(EVEN_FRESHNESS, Held([parts[0], parts[2]]), 10.0)
 
 
 def test_threads_change_no_digit() -> None:

@@ -260,3 +260,28 @@ def test_a_crawl_asks_the_hub_of_every_feed_that_it_reads(state: Path) -> None:
         return hub.asked
 
     assert run_virtually(main()) == [("http://hub.test/", TOPIC)] * 2
+
+
+def test_a_hub_that_is_asked_has_some_minutes_to_verify(state: Path) -> None:
+    """From before the question on: it may verify before it answers."""
+    left_s: list[float] = []
+
+    async def main() -> None:
+        subscriptions = open_subscriptions(state)
+        virtual = virtual_crawl(Setup(rules={"callback": CALLBACK}), subscriptions=subscriptions)
+
+        class Asked(Hub):
+            async def post(self, url: str, form: Mapping[str, str]) -> FetchResponse:
+                (one,) = subscriptions.every()
+                left_s.append(one.asked_until_s - virtual.crawl.now_s)
+                return await super().post(url, form)
+
+        world = replace(virtual.crawl.world, hubs=Asked(), subscriptions=subscriptions)
+        subscriber = Subscriber(world, CALLBACK, is_ours=lambda _: True, every_s=1.0)
+        subscriptions.found(TOPIC, "http://hub.test/", virtual.crawl.now_s)
+        await subscriber.look()
+        subscriptions.close()
+
+    run_virtually(main())
+    assert len(left_s) == 1
+    assert 60.0 <= left_s[0] <= 3_600.0

@@ -15,6 +15,7 @@ from recrawl.crawler.control.dispatch import AskRobots, Dispatcher, Fetch, Refil
 from recrawl.crawler.control.politeness import PolitenessRules
 from recrawl.crawler.control.retry import Backoff
 from recrawl.crawler.control.robots_txt import RobotsRules, robots_from_answer
+from recrawl.crawler.control.tiers import ASKED
 from recrawl.terms import HostRecord, Lease
 
 NOW_S = 1_800_000_000.0
@@ -340,8 +341,65 @@ def test_a_cancelled_request_leaves_its_host_free() -> None:
     assert made.pick(NOW_S) == Fetch(lease(1, 1))
     made.cancelled(1)
 
-    assert made.give_back() == [lease(1, 2)]
+    assert made.pick(NOW_S) == Fetch(lease(1, 2))
+    made.cancelled(1)
+    stocked(made, 1, lease(1, 3))
+    assert made.give_back() == [lease(1, 3)]
     assert made.give_back() == []
+    assert made.pick(NOW_S) == Wait(inf)
+
+
+def test_a_page_that_brings_no_answer_leaves_its_host_to_the_next() -> None:
+    """After the usual rest."""
+    made = dispatcher()
+    known(made, 1)
+    stocked(made, 1, lease(1, 1), lease(1, 2))
+    assert made.pick(NOW_S) == Fetch(lease(1, 1))
+
+    made.unanswered(1, NOW_S, "timeout", 101)
+
+    assert made.pick(NOW_S) == Wait(NOW_S + 1.0)
+    assert made.pick(NOW_S + 1.0) == Fetch(lease(1, 2))
+
+
+def test_a_host_is_asked_once_at_a_time_for_what_is_due_and_ahead() -> None:
+    """Neither for a page ahead of its time while one that is due is on its way, nor after that."""
+    made = dispatcher(delay_s=0.0, least_share=0.0)
+    known(made, 1, due_s=NOW_S + 500.0)
+    early = replace(lease(1, 1, due_s=NOW_S + 500.0), last_visit_s=NOW_S - 10.0, tier=9)
+    assert made.pick(NOW_S) == Refill(1, 16, is_ahead=True)
+    made.stock_ahead(1, [early], until_s=ALWAYS_S, from_s=inf)
+    made.observe_due(1, NOW_S)
+    assert made.pick(NOW_S) == Refill(1, 64)
+    stocked(made, 1, lease(1, 2))
+    assert made.pick(NOW_S) == Fetch(lease(1, 2))
+
+    assert made.pick(NOW_S) == Wait(inf)
+    made.answered(1, NOW_S, 200, None)
+    assert made.pick(NOW_S) == Fetch(early)
+
+
+def test_rules_that_are_read_ahead_of_time_are_asked_for_once() -> None:
+    """Though a page becomes due before the answer is there."""
+    made = dispatcher(delay_s=0.0, least_share=0.0)
+    known(made, 1, due_s=NOW_S + 20.0, robots=None)
+
+    assert made.pick(NOW_S) == AskRobots(1, "http://1.test")
+    assert made.pick(NOW_S + 20.0) == Wait(inf)
+
+
+def test_news_of_pages_worth_a_visit_ahead_of_their_time_bring_a_host_forward() -> None:
+    """From the instant on that they name, though nothing is due sooner."""
+    made = dispatcher(delay_s=0.0, least_share=0.0)
+    known(made, 1, due_s=NOW_S + 500.0)
+    assert made.pick(NOW_S) == Refill(1, 16, is_ahead=True)
+    made.stock_ahead(1, [], until_s=ALWAYS_S, from_s=inf)
+    assert made.pick(NOW_S) == Wait(NOW_S + 500.0)
+
+    made.observe_due(1, NOW_S + 500.0, ahead_from_s=NOW_S + 10.0)
+
+    assert made.pick(NOW_S) == Wait(NOW_S + 10.0)
+    assert made.pick(NOW_S + 10.0) == Refill(1, 16, is_ahead=True)
 
 
 class AnyCrawl(RuleBasedStateMachine):
@@ -435,6 +493,7 @@ def test_whoever_waits_for_the_budget_waits_until_it_is_there() -> None:
 
     assert isinstance(told, Wait)
     assert told.until_s == pytest.approx(NOW_S + 100.0, abs=1.0)
+    assert made.pick(told.until_s) == AskRobots(1, "http://1.test")
 
 
 def test_pages_leased_ahead_are_due_like_any_other_when_their_time_comes() -> None:
@@ -545,6 +604,13 @@ def test_what_somebody_asks_for_is_leased_though_nothing_is_due() -> None:
     made.observe_asked(1)
 
     assert isinstance(made.pick(NOW_S), Refill)
+    wanted = replace(lease(1, 1, due_s=NOW_S + 60.0), tier=ASKED)
+    stocked(made, 1, wanted, next_due_s=NOW_S + 60.0)
+    assert made.pick(NOW_S) == Fetch(wanted)
+    made.answered(1, NOW_S, 200, None)
+    assert isinstance(made.pick(NOW_S + 1.0), Refill), "there may be more of them"
+    stocked(made, 1, next_due_s=NOW_S + 60.0)
+    assert made.pick(NOW_S + 1.0) == Wait(NOW_S + 60.0)
 
 
 def test_a_new_plan_may_have_pages_that_are_worth_a_visit_ahead_of_their_time() -> None:
@@ -558,3 +624,51 @@ def test_a_new_plan_may_have_pages_that_are_worth_a_visit_ahead_of_their_time() 
     made.observe_plan(0.0)
 
     assert made.pick(NOW_S) == Refill(1, 16, is_ahead=True)
+
+
+def test_a_share_counts_only_requests_that_were_made_while_both_kinds_waited() -> None:
+    """Who comes late takes up nothing that was left to the others before, nor is it owed."""
+    made = dispatcher(delay_s=0.0, burst=1000.0, discovery_share=0.32)
+    made.budget.spend(NOW_S)
+    for host_id in range(1, 21):
+        known(made, host_id)
+        stocked(made, host_id, planned(host_id, 1, 50.0, 1e6 if host_id == 1 else 1.0))
+    asked = ""
+
+    for new in ((50, 51), (52,)):
+        for host_id in new:
+            known(made, host_id)
+            stocked(made, host_id, lease(host_id, 1))
+        for _ in range(9):
+            task = made.pick(NOW_S)
+            assert isinstance(task, Fetch)
+            asked += "new " if task.lease.host_id >= 50 else "old "
+
+    assert asked == "old old old new old old new old old old old old new old old old old old "
+
+
+def test_what_a_new_host_has_is_looked_at_before_anything_is_visited() -> None:
+    """That costs no request, and may be worth more."""
+    made = dispatcher(delay_s=0.0)
+    known(made, 1)
+    known(made, 2)
+    stocked(made, 2, planned(2, 1, 50.0, 9.0))
+
+    assert isinstance(made.pick(NOW_S), Refill)
+    stocked(made, 1)
+    assert isinstance(made.pick(NOW_S), Fetch)
+
+
+@pytest.mark.parametrize(("is_new", "weight"), [(False, 0.5), (True, 1.5)])
+def test_a_due_page_that_is_not_leased_yet_is_worth_the_price(is_new: bool, weight: float) -> None:
+    """A first visit comes before it if it is worth more than that."""
+    made = dispatcher(delay_s=0.0, worth_of=lambda one, _: one.weight)
+    known(made, 2)
+    stocked(made, 2, planned(2, 1, 50.0, 9.0), next_due_s=NOW_S)
+    assert isinstance(made.pick(NOW_S), Fetch)
+    made.answered(2, NOW_S, 200, None)
+    known(made, 1)
+    new = replace(lease(1, 1), weight=weight)
+    stocked(made, 1, new)
+
+    assert (made.pick(NOW_S) == Fetch(new)) is is_new

@@ -117,6 +117,17 @@ def test_old_durations_are_forgotten() -> None:
     assert watched.relative_error == pytest.approx(1 / np.sqrt(50), rel=1e-3)
 
 
+def test_what_takes_no_time_is_counted() -> None:
+    """Two events in two seconds are one a second, however they share the time."""
+    watched = ForgettingRate(50)
+    for _ in range(500):
+        watched.observe(2.0)
+        watched.observe(0.0)
+
+    assert watched.rate == pytest.approx(1.0, rel=0.03)
+    assert watched.count == pytest.approx(50.0, rel=1e-3)
+
+
 def test_a_clock_that_goes_wrong_is_ignored() -> None:
     """Negative and infinite durations tell nothing; without any there is no rate."""
     watched = ForgettingRate(10)

@@ -1,8 +1,11 @@
 """The life of a page, the whole table of it, and when it is due again."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typing_extensions import override
 
 from recrawl.crawler.control.due_times import DueTimes
 from recrawl.crawler.control.lifecycle import (
@@ -15,7 +18,7 @@ from recrawl.crawler.control.lifecycle import (
 )
 from recrawl.crawler.control.policies import FixedRates
 from recrawl.crawler.control.returns import Returns
-from recrawl.crawler.control.revisit_policy import NextVisit
+from recrawl.crawler.control.revisit_policy import NextVisit, PageVisit
 from recrawl.terms import Kind, Lease, Outcome, PageState
 
 Is, Was = PageState, Outcome
@@ -150,6 +153,24 @@ def next_visit(visited: Lease, outcome: Outcome, failures: int) -> NextVisit:
     times = DueTimes(RULES, FixedRates(RULES, "uniform"))
     after = next_state(visited.state, outcome)
     return times.after_visit(visited, outcome, after, NOW_S, failures=failures)
+
+
+def test_a_policy_is_told_how_long_ago_the_visit_before_was() -> None:
+    """Nothing with the first."""
+    told: list[PageVisit] = []
+
+    class Noting(FixedRates):
+        @override
+        def after_visit(self, visit: PageVisit) -> NextVisit:
+            told.append(visit)
+            return super().after_visit(visit)
+
+    times = DueTimes(RULES, Noting(RULES, "uniform"))
+    for before_s in (None, NOW_S - 300.0):
+        visited = replace(lease(), last_visit_s=before_s)
+        times.after_visit(visited, Was.CHANGED, Is.INDEXED, NOW_S)
+
+    assert [visit.elapsed_s for visit in told] == [None, 300.0]
 
 
 @pytest.mark.parametrize(

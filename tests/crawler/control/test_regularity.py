@@ -101,6 +101,18 @@ def test_the_fitted_model_has_the_measured_moments() -> None:
     assert regular.service.squared_variation == pytest.approx(0.1)
 
 
+@pytest.mark.parametrize("variation", [0.25, 2.5, 8.0])
+@pytest.mark.parametrize("third", [None, 0.01])
+def test_where_the_third_moment_is_not_told_or_cannot_be_the_first_two_are_met(
+    variation: float, third: float | None
+) -> None:
+    """Of times more or less regular than exponential ones."""
+    service = Regularity(variation, third).fleet(MODEL).service
+
+    assert service.mean == pytest.approx(1.0)
+    assert service.squared_variation == pytest.approx(variation)
+
+
 def test_the_fitted_model_has_the_third_moment_at_any_pace() -> None:
     """Moments are told over powers of the mean, which is a quarter here."""
     service = HEAVY.fleet(ControlledBuffer(16, 5, 0.1, 4.0, 1.4)).service
@@ -166,3 +178,9 @@ def test_where_no_time_passes_or_none_differs_no_neighbours_are_alike(
 ) -> None:
     """Nothing is divided by nothing."""
     assert watched(np.array(durations)).correlation == 0.0
+
+
+def test_a_correlation_of_few_durations_is_one() -> None:
+    """Though their pairs have neither the mean nor the variation of all."""
+    assert watched(np.array([1.0, 0.0, 1.0])).correlation == -1.0
+    assert watched(np.array([1.0, 2.0, 2.0, 1.0])).correlation == 1.0

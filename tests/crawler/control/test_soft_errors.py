@@ -19,8 +19,13 @@ def test_the_third_page_that_says_the_same_is_suspect_and_one_address_a_day_is_m
     asked = [said[2].ask, later.ask, other.ask]
     assert all(url is not None and is_probe(url) for url in asked)
     assert len(set(asked)) == 3
+    assert all(one.is_suspect for one in (said[2], later, other))
     assert seen.is_suspect("http://a.test/p/0") is True
     assert seen.is_suspect("http://a.test/elsewhere") is False
+
+    seen.observe(later.ask or "", "Shop", SORRY, NOW_S + DAY_S)  # which settles it
+    assert seen.observe("http://a.test/p/0", "Shop", SORRY, NOW_S + DAY_S).is_error
+    assert seen.is_suspect("http://a.test/p/0") is False
 
 
 def test_what_says_what_a_made_up_address_says_is_an_error() -> None:

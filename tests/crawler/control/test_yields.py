@@ -59,6 +59,19 @@ def test_a_shape_that_brings_nothing_is_tried_a_few_times(text: str | None, patt
     assert 1 <= len(seen) <= 25
 
 
+def test_a_part_that_brings_nothing_is_left_however_much_another_part_brings() -> None:
+    """One kind is what differs by a parameter that names pages, not by one that has few values."""
+    n = 300
+    paths = [f"/x?id=p{number}&part=body" for number in range(n)]
+    paths += [f"/x?id=p{number}&part=foot" for number in range(n)]
+    texts: list[str | None] = [f"text {number}" for number in range(n)]
+
+    seen = crawled(AddressYields(), paths, texts + ["-"] * n)
+
+    assert seen[:n] == list(range(n))
+    assert len(seen) - n <= 20
+
+
 def test_words_are_overridden_by_what_comes() -> None:
     """A site whose pages are all called edit is visited whole."""
     paths = [f"/wiki?action=edit&page={number}" for number in range(300)]
@@ -120,6 +133,18 @@ def test_few_of_an_ending_that_nobody_knows_are_on_their_way_at_once() -> None:
                     on_their_way.append(leases[page_id])
 
         assert least <= seen <= most
+
+
+def test_a_page_that_was_lost_leaves_its_place_to_one_other() -> None:
+    """Of a shape of which nothing is known two are on their way, whatever became of the others."""
+    yields = AddressYields()
+    first, *others = [lease(number, f"/x?id={number}") for number in range(20)]
+    on_their_way = [one for one in (first, *others) if yields.due_s(one, NOW_S) <= NOW_S]
+    waiting = [one for one in others if one not in on_their_way]
+
+    yields.observe(visited(first, None, Outcome.LOST))
+
+    assert sum(yields.due_s(one, NOW_S) <= NOW_S for one in waiting) == 1
 
 
 def test_trouble_of_pages_says_nothing_of_their_branch() -> None:

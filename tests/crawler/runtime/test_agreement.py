@@ -42,6 +42,20 @@ def crawled() -> tuple[MemoryFrontier, MemoryIndex]:
     return frontier, index
 
 
+@pytest.mark.parametrize(
+    ("words", "parting"),
+    [
+        ("has 2 copies in the index", Parting(A, b"1", b"1", 2)),
+        ("has no copy in the index", Parting(A, b"1", None, 0)),
+        ("has an older or newer copy in the index", Parting(A, b"1", b"2")),
+        ("is not on record", Parting(A, None, b"2")),
+    ],
+)
+def test_people_are_told_how_state_and_index_differ(words: str, parting: Parting) -> None:
+    """The number of copies first: which of them is meant cannot be told."""
+    assert parting.words == words
+
+
 def test_a_lost_index_is_refilled(crawled: tuple[MemoryFrontier, MemoryIndex]) -> None:
     """Every page is due at once and asked for without validators, though the last end was clean."""
     frontier, _ = crawled

@@ -1,6 +1,8 @@
 """Visits that people ask for come before all others, within politeness and budget."""
 
+from recrawl.crawler.control.admission import Admission
 from recrawl.crawler.control.politeness import PolitenessRules
+from recrawl.crawler.control.scope import Scope
 from recrawl.testing import ScriptedFetcher, Setup, run_virtually, virtual_crawl
 
 A, B = "http://a.test", "http://b.test"
@@ -41,6 +43,23 @@ def test_a_page_asked_for_is_fetched_next_on_a_busy_crawl() -> None:
         assert answers[3].note == "another host"
         times = [request.at_s for request in virtual.web.requests]
         assert len(times) <= 1.5 * (times[-1] - times[0]) + 15.0 + 1.0
+
+    run_virtually(main())
+
+
+def test_a_page_that_is_asked_for_is_no_link_away_from_itself() -> None:
+    """Bounds on links and redirects hold for what is found from there."""
+    admission = Admission(Scope(hosts=("a.test",), max_depth=0, max_hops=0))
+    setup = Setup(seeds=[f"{A}/0"], rules={"asked_every_s": 0.5, "admission": admission})
+
+    async def main() -> None:
+        virtual = virtual_crawl(setup)
+        script(virtual.web)
+        await virtual.crawl.prepare()
+        async with virtual.crawl.running():
+            numbers = virtual.frontier.ask([f"{A}/7"], virtual.crawl.now_s)
+            await virtual.clock.sleep_until(virtual.crawl.now_s + 10.0)
+            assert [answer.outcome for answer in virtual.frontier.answers(numbers)] == ["new"]
 
     run_virtually(main())
 

@@ -14,11 +14,12 @@ from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.politeness import PolitenessRules
 from recrawl.crawler.control.scope import Scope
 from recrawl.crawler.control.yields import LITTLE
+from recrawl.crawler.fetch.in_place import InPlaceExtractor
 from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.crawler.reports.status import bound_words
 from recrawl.crawler.runtime.crawl import CrawlPlan
-from recrawl.errors import FetchError
+from recrawl.errors import FetchError, PoisonPage
 from recrawl.learning.beliefs import RateBeliefs
 from recrawl.terms import FetchResponse, Outcome, PageState, PlanRecord
 from recrawl.testing import ScriptedFetcher, Setup, VirtualCrawl, run_virtually, virtual_crawl
@@ -400,11 +401,15 @@ def test_a_canonical_address_is_a_hint() -> None:
         web.reply(f"{A}/back", FetchResponse(f"{A}/back", 301, location=f"{A}/loop"))
         reply("/gone", "/nowhere", "words that are gone")
         reply("/b", "http://b.test/", "words of another host")
+        other = "<head><title>t</title></head><p>words of another host"
+        web.reply("http://b.test/", text("http://b.test/", other, "text/html"))
 
-    virtual = run(200, script)
+    seeds = [f"{A}/", "http://b.test/"]
+    virtual = run(200, script, Setup(seeds=seeds, hosts=("a.test", "b.test")))
 
     assert {url for url, _ in virtual.index.urls()} == {
-        f"{A}/{path}" for path in ("", "other", "loop", "gone", "b")
+        "http://b.test/",
+        *(f"{A}/{path}" for path in ("", "other", "loop", "gone", "b")),
     }
     assert state_of(virtual, f"{A}/same") is PageState.EXCLUDED
 
@@ -467,6 +472,29 @@ def test_sitemaps_and_feeds_are_read() -> None:
     assert {url for url, _ in virtual.index.urls()} == {f"{A}/", f"{A}/hidden", f"{A}/news"}
     assert hidden is not None
     assert hidden.lastmod_s == 1_767_571_200.0
+
+
+def test_a_sitemap_that_cannot_be_read_is_on_record_as_poison(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With the reason, and it is left alone for a while."""
+
+    async def broken(*_: object) -> None:
+        raise PoisonPage("too deep")
+
+    def script(web: ScriptedFetcher) -> None:
+        web.page(f"{A}/", "home")
+        web.page(f"{A}/sitemap.xml", "<urlset/>")
+
+    monkeypatch.setattr(InPlaceExtractor, "sitemap", broken)
+    virtual = run(100, script)
+
+    details = virtual.frontier.details(f"{A}/sitemap.xml")
+    assert details is not None
+    assert [(visit.outcome, visit.note) for visit in details.recent] == [
+        (Outcome.POISON, "too deep")
+    ]
+    assert len(virtual.web.asked(f"{A}/sitemap.xml")) == 1
 
 
 def test_the_budget_is_never_exceeded() -> None:

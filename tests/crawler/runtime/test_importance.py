@@ -14,6 +14,26 @@ from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
 from recrawl.testing.worlds import EPOCH_S
 
 
+@pytest.mark.parametrize(
+    ("uses_links", "is_even", "shares"),
+    [
+        (False, True, {"even": 1.0}),
+        (False, True, {"even": 1.0, "links": 0.0}),
+        (True, False, {"even": 0.9, "links": 0.1}),
+        (False, False, {"even": 0.5, "logs": 0.5}),
+        (False, False, {"logs": 1.0}),
+    ],
+)
+def test_links_are_kept_and_pages_told_apart_only_where_a_source_says_so(
+    uses_links: bool, is_even: bool, shares: dict[str, float]
+) -> None:
+    """However small its share; as long as nothing is said all pages are alike."""
+    rules = ImportanceRules(shares)
+
+    assert (rules.uses_links, rules.is_even) == (uses_links, is_even)
+    assert ImportanceRules().is_even
+
+
 def crawled(shares: dict[str, float], **rules: object) -> VirtualCrawl:
     """Crawl six pages, which all link to /popular, and only with nofollow to /shunned."""
 

@@ -1,0 +1,74 @@
+"""What is believed of pages where changes are announced: silence tells, where it was true."""
+
+import numpy as np
+import pytest
+
+from recrawl.crawler.control.believed import Believed
+from recrawl.crawler.control.evidence import Evidence, PlannedPages
+from recrawl.crawler.control.lifecycle import RevisitRules
+
+DAY_S, NOW_S, N, TOLD = 86_400.0, 1_800_000_000.0, 4, 40
+
+
+def believed(announced: float) -> Believed:
+    """Learn pages that change every other day; of a host that announces this, or nothing."""
+    rules = RevisitRules(min_interval_s=600.0, max_interval_s=40 * DAY_S)
+    made = Believed(rules, budget_per_s=0.1, prior_rate_per_s=1.0 / (14 * DAY_S), prior_shape=1.0)
+    changed = np.tile(np.arange(TOLD) % 2 == 0, N)
+    signalled = np.where(changed, announced, 0.0)
+    made.learn(
+        Evidence(
+            np.arange(N),
+            np.repeat(np.arange(N), TOLD),
+            np.full(N * TOLD, DAY_S),
+            changed,
+            signalled,
+            np.full(N * TOLD, np.nan),
+            [f"http://a.test/{number}" for number in range(N)],
+        )
+    )
+    return made
+
+
+def seen(last_visit_s: float, lastmod_s: float = NOW_S - 90 * DAY_S) -> PlannedPages:
+    """Return the pages, visited last and listed with a date."""
+    nothing, last_s = np.full(N, np.nan), np.full(N, last_visit_s)
+    hosts, ones, listed_s = np.zeros(N, np.int64), np.ones(N), np.full(N, lastmod_s)
+    return PlannedPages(
+        np.arange(N), hosts, ones, nothing, nothing, nothing, last_s, last_s, listed_s
+    )
+
+
+def rates(made: Believed) -> np.ndarray:
+    control, rows = made.control_of(np.arange(N))
+    return np.asarray(control.beliefs.rates(rows)[0])
+
+
+def test_pages_of_which_nothing_was_announced_are_believed_to_change_less() -> None:
+    """As long as announcements are known; it is learned once, however often it is told."""
+    made = believed(announced=1.0)
+    before, heard_s = rates(made), np.full(N, NOW_S)
+
+    told_s = made.hear(seen(NOW_S - 20 * DAY_S), heard_s)
+    once = rates(made)
+    made.hear(seen(NOW_S - 20 * DAY_S), heard_s + 0.01 * DAY_S)
+
+    assert told_s.tolist() == heard_s.tolist()
+    assert (once < 0.9 * before).all()
+    assert rates(made).tolist() == once.tolist()
+
+
+@pytest.mark.parametrize(
+    ("announced", "lastmod_s"),
+    [(0.0, NOW_S - 90 * DAY_S), (1.0, NOW_S - DAY_S), (1.0, np.nan)],
+    ids=["nothing is announced", "a change is", "in no listing"],
+)
+def test_silence_tells_nothing_where_nothing_would_be_told(
+    announced: float, lastmod_s: float
+) -> None:
+    made = believed(announced)
+    before = rates(made)
+
+    made.hear(seen(NOW_S - 20 * DAY_S, lastmod_s), np.full(N, NOW_S))
+
+    assert rates(made).tolist() == before.tolist()
