@@ -31,6 +31,7 @@ def test_coverage_is_shown_until_the_first_pass_is_over_and_freshness_after(
     )
     assert [*first, *after] == lines
     assert re.search(r"pages known: 41  indexed: [1-9]\d*  to come: [1-9]\d*", first[1])
+    assert not any("unknown" in line for line in lines), "no time is told before a pace is known"
     assert re.search(r"pages known: 41  indexed: 41  new: 41  ", after[-1])
     assert "fresh, estimated: once pages have been visited again" in after[0]
     assert re.search(r"fresh, estimated: \d+\.\d % \(\d+\.\d to \d+\.\d\)$", after[-1])
