@@ -12,6 +12,10 @@ from recrawl.crawler.control.estimate import (
     kept_by_even_visits,
     rate_bounds,
 )
+from recrawl.crawler.control.evidence import PlannedPages
+from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.control.policies import FixedRates
+from recrawl.crawler.control.revisit_policy import Replan
 
 
 def vector(*values: float) -> np.ndarray:
@@ -157,3 +161,21 @@ def test_a_change_that_is_rare_came_at_any_instant_alike() -> None:
 
     known = (math.exp(-1.0) - math.exp(-4.0)) / (1.0 - math.exp(-4.0))
     np.testing.assert_allclose(found, [0.75, known, 1.0, 0.0], atol=1e-7)
+
+
+def test_what_uniform_visits_promise_counts_the_doubt_about_rates() -> None:
+    """By weight: a page of which little is known may hardly change at all."""
+    rates, weights = vector(1e-5, 1e-5), vector(1.0, 3.0)
+    known, ids, none = np.full(2, 1.01), np.arange(1, 3), np.zeros(2, np.int64)
+    policy = FixedRates(RevisitRules(), "uniform")
+    promised = []
+    for factors in (known, vector(1.01, 8.0)):
+        now = np.full(2, 1e9)
+        pages = PlannedPages(ids, none, weights, rates, factors, rates, now, now, now * np.nan)
+        made = policy.replan(Replan(pages, none, np.full(1, np.inf), 2e-5, 1e9))
+        kept = kept_by_even_visits(rates, np.log(factors), made.crawl_rates)
+        assert made.freshness == pytest.approx(kept @ weights / 4.0)
+        promised.append(made.freshness)
+
+    assert promised[0] == pytest.approx(1.0 - math.exp(-1.0), rel=1e-4)
+    assert promised[1] > promised[0] + 0.1

@@ -23,8 +23,8 @@ def changes() -> list[np.ndarray]:
     return list(EPOCH_S + np.cumsum(waits, axis=1))
 
 
-async def crawl(changed: list[np.ndarray]) -> VirtualCrawl:
-    """Crawl them for fifty minutes, a visit of each in twenty."""
+async def crawl(changed: list[np.ndarray], minutes: float = MINUTES) -> VirtualCrawl:
+    """Crawl them, a visit of each in twenty minutes."""
     setup = Setup(
         seeds=(f"{A}/",),
         budget_per_s=N_PAGES / 1_200.0,
@@ -44,7 +44,7 @@ async def crawl(changed: list[np.ndarray]) -> VirtualCrawl:
 
     for number in range(N_PAGES):
         virtual.web.reply(f"{A}/{number}", page)
-    await virtual.run_for(60.0 * MINUTES)
+    await virtual.run_for(60.0 * minutes)
     return virtual
 
 
@@ -64,3 +64,13 @@ def test_its_freshness_is_known_once_revisits_have_shown_it() -> None:
     assert estimate is not None
     assert abs(estimate.value - np.mean(fresh)) < 0.05
     assert abs(plan.freshness - np.mean(fresh)) < 0.05
+
+
+def test_it_is_kept_of_pages_too_that_nobody_has_looked_at_again() -> None:
+    """What others were seen to do is the best that is known of them."""
+    virtual = run_virtually(crawl(changes(), minutes=35.0))
+
+    details = [virtual.frontier.details(f"{A}/{number}", recent=1) for number in range(N_PAGES)]
+    once = [one.change_rate_per_s for one in details if one is not None and one.visits == 1]
+    assert len(once) > 50
+    assert min(rate or 0.0 for rate in once) > 10.0 * virtual.crawl.rules.prior_rate_per_s
