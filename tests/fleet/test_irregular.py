@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recrawl.crawler.control.regularity import Regularity
 from recrawl.errors import InvalidModel
 from recrawl.fleet import ControlledBuffer, IrregularFleet, evaluate_irregular, solve_irregular
 from recrawl.fleet.curve import evaluate_targets
@@ -107,6 +108,52 @@ def test_with_exponential_times_it_is_the_papers_model() -> None:
     assert found.cost == pytest.approx(expected.cost, rel=1e-10)
     assert found.buffer_mean == pytest.approx(expected.buffer_mean, rel=1e-10)
     assert found.response_time == pytest.approx(expected.response_time, rel=1e-10)
+
+
+@pytest.mark.parametrize("load", [1e-3, 0.5, 4.0, 1e3, 1e12])
+@pytest.mark.parametrize("buffer", [32, 256])
+def test_all_robots_always_are_the_queue_of_one_server(load: float, buffer: int) -> None:
+    """M/M/1/K in closed form, digit by digit, however seldom it is empty or full."""
+    model = IrregularFleet(
+        8, buffer, MarkovianArrivals.poisson(load / 8), PhaseType.exponential(1.0), 1.0
+    )
+    weights = load ** (np.arange(buffer + 1.0) - (buffer if load > 1 else 0))
+
+    found = evaluate_irregular(model, [8] * (buffer + 1))
+
+    assert found.starvation == pytest.approx(weights[0] / weights.sum(), rel=1e-9, abs=1e-300)
+    full = weights[-1] / weights.sum()
+    assert found.loss_rate == pytest.approx(load * full, rel=1e-9, abs=1e-300)
+
+
+@given(
+    st.floats(-2.0, 3.0),
+    st.floats(-1.5, 3.0),
+    st.floats(0.5, 6.0),
+    st.floats(-1.0, 3.0),
+    st.floats(-0.4, 0.99),
+    st.sampled_from([1, 8]),
+)
+@settings(max_examples=40, deadline=None)
+def test_whatever_a_crawl_measures_has_a_law(
+    load: float, service: float, third: float, arrivals: float, correlation: float, robots: int
+) -> None:
+    """Robots a thousand times faster than the indexer, or slower; as irregular as it may be.
+
+    That what comes is lost or goes out is a certificate that the law carries.
+    """
+    measured = Regularity(10.0**service, 10.0**third, 10.0**arrivals, correlation)
+    model = measured.fleet(ControlledBuffer(robots, 32, 10.0**load, 1.0, 1.0))
+    room = [min(robots, 32 - length) for length in range(33)]
+
+    found = evaluate_irregular(model, room)
+
+    assert found.loss_rate == 0.0
+    assert found.throughput == pytest.approx((1.0 - found.starvation) / model.service.mean)
+    always = evaluate_irregular(model, [robots] * 33)
+    assert (always.robots_min, always.robots_max) == (robots, robots)
+    if measured.has_poisson_arrivals:
+        assert always.starvation <= found.starvation + 1e-12
 
 
 def test_with_exponential_times_nothing_beats_the_optimum() -> None:

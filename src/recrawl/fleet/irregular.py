@@ -30,6 +30,8 @@ _EFFORT_S: Final = 2.0  # about how long a search may take
 _LEAST_TRIED: Final = 8
 _ASTRAY: Final = 1e-7  # share of pages that may come and neither be lost nor go out
 _BETTER: Final = 1e-9  # relative: less is rounding
+_SMALL: Final = 24  # states, of which each costs less by itself than what halving costs
+_HUGE: Final = 1e100  # beyond, weights are scaled
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +120,9 @@ def evaluate_irregular(model: IrregularFleet, targets: Sequence[int]) -> FleetMe
     States (q, r, z, i): pages, active robots, phases of arrivals and of service. An event that
     leaves q pages starts a robot when fewer than ``targets[q]`` are active. The chain moves between
     neighbouring lengths, so its law is found by elimination from the full buffer down (linear level
-    reduction): O(K b^3) time, O(K b^2) memory, b = (N + 1) Z M with N the largest target.
+    reduction), which adds, multiplies and divides what is not negative, and subtracts nothing: every
+    part of the law has its digits, however seldom the buffer is empty or full (Grassmann, Taksar and
+    Heyman 1985). O(K b^3) time, O(K b^2) memory, b = (N + 1) Z M with N the largest target.
     """
     aims = _checked(model, targets)
     return _measures(model, *_law(model, aims))
@@ -173,7 +177,7 @@ def solve_irregular(model: IrregularFleet) -> IrregularOptimum:
 def _seconds(model: IrregularFleet) -> float:
     """About how long one curve takes."""
     width = (model.robots + 1) * math.prod(model.phases)
-    return (model.buffer + 1) * (1e-9 * width**3 + 2e-4)
+    return (model.buffer + 1) * (1e-9 * width**3 + 4e-4)
 
 
 def _stretches(size: int) -> Iterator[tuple[int, int]]:
@@ -233,36 +237,42 @@ def _law(model: IrregularFleet, aims: list[int]) -> tuple[list[Matrix], Matrix]:
     busy = _beside(counts, np.kron(model.arrivals.hidden, one_m), np.kron(one_z, service.generator))
     robots = np.arange(size)
     ratios: list[Matrix] = []
+    ends = np.broadcast_to(service.exits, (size, z, m)).ravel()
     # At the full buffer a page is lost, and its robot decides as if it had got in.
-    below = busy.copy()
+    moves = busy.copy()
     for r in robots[counts > 0]:
-        below[r, :, _restarted(counts, aims[-1])[r]] += counts[r] * arrive
+        moves[r, :, _restarted(counts, aims[-1])[r]] += counts[r] * arrive
     for q in range(len(aims) - 1, 0, -1):
         if q == 1:
             arrive = np.kron(brings, service.initial[None, :])
             depart = np.kron(one_z, service.exits[:, None])
             busy = _beside(counts, model.arrivals.hidden, 0.0 * one_z)
-        width = below.shape[1]
-        inverse = np.linalg.inv(-below.reshape(size * width, -1)).reshape(size, width, -1)
-        ratio = counts[:, None, None] * (arrive @ inverse[_restarted(counts, aims[q])])
+        width = moves.shape[1]
+        times = _times(moves.reshape(size * width, -1), ends).reshape(size, width, -1)
+        ratio = counts[:, None, None] * (arrive @ times[_restarted(counts, aims[q])])
         ratios.append(ratio.reshape(size * len(arrive), -1))
-        left = ratio.reshape(size, len(arrive), size, width) @ depart
+        back = ratio.reshape(size, len(arrive), size, width) @ depart
         started = int(np.count_nonzero(counts < aims[q - 1]))
-        below = busy.copy()
-        below[:, :, 1 : started + 1] += left[:, :, :started]
-        below[:, :, started:] += left[:, :, started:]
+        moves = busy.copy()
+        moves[:, :, 1 : started + 1] += back[:, :, :started]
+        moves[:, :, started:] += back[:, :, started:]
     if counts[0] == 0:  # nobody is ever idle at an empty buffer: the state leads on, and is left
-        below[0, :, 0] -= one_z
-        below[0, :, 1] += one_z
-    law = [_balanced(below.reshape(size * z, -1))]
+        moves[0, :, 1] += one_z
+    law = [_balanced(moves.reshape(size * z, -1))]
     for ratio in reversed(ratios):
-        law.append(np.maximum(law[-1] @ ratio, 0.0))  # rounding leaves less than nothing of nothing
+        part = law[-1] @ ratio
+        law.append(part)
+        if part.sum() > _HUGE:
+            law = [one / part.sum() for one in law]
     total = sum(float(part.sum()) for part in law)
     return [(part / total).reshape(size, z, -1) for part in law], counts
 
 
 def _beside(counts: Matrix, arriving: NDArray[Any], serving: NDArray[Any]) -> Matrix:
-    """Return the changes of phase, shape (robots, w, robots, w), blocks on the diagonal."""
+    """Return the rates of changes of phase, shape (robots, w, robots, w), blocks on the diagonal.
+
+    What stands on the diagonal itself is never read.
+    """
     size, width = counts.size, len(serving)
     out = np.zeros((size, width, size, width))
     robots = np.arange(size)
@@ -276,14 +286,64 @@ def _restarted(counts: Matrix, aim: int) -> NDArray[np.int64]:
     return np.where(counts - 1 < aim, places, np.maximum(places - 1, 0))
 
 
-def _balanced(generator: Matrix) -> Matrix:
-    """Return x >= 0 with x G = 0 and sum 1."""
-    system = generator.T.copy()
-    system[-1] = 1.0
-    right = np.zeros(len(system))
-    right[-1] = 1.0
-    found = np.linalg.solve(system, right)
-    return np.asarray(np.maximum(found, 0.0))
+def _times(moves: Matrix, ends: Matrix) -> Matrix:
+    """Return the time in each state, from each, before an end, as expected; entry by entry exact.
+
+    Parameters
+    ----------
+    moves : shape (n, n), rates between states, >= 0; the diagonal is not read
+    ends : shape (n,), rates at which it ends, >= 0; from every state an end can be reached
+
+    Notes
+    -----
+    The inverse of what is left of a generator without one of its states, by halves: the second half
+    as it is seen by who looks away while the process is in the first. O(n^3).
+    """
+    size = ends.size
+    if size <= _SMALL:
+        return _times_of_few(moves, ends)
+    half = size // 2
+    out, back = moves[:half, half:], moves[half:, :half]
+    first = _times(moves[:half, :half], ends[:half] + out.sum(axis=1))
+    back = back @ first
+    second = _times(moves[half:, half:] + back @ out, ends[half:] + back @ ends[:half])
+    across = first @ out @ second
+    times = np.empty((size, size))
+    times[half:, half:], times[half:, :half] = second, second @ back
+    times[:half, half:], times[:half, :half] = across, first + across @ back
+    return times
+
+
+def _times_of_few(moves: Matrix, ends: Matrix) -> Matrix:
+    """Return what :func:`_times` does, state by state."""
+    size = ends.size
+    table = np.concatenate([moves, ends[:, None], np.eye(size)], axis=1)
+    leaves = np.empty(size)  # rates at which states are left, for later ones or for good
+    for state in range(size):
+        onwards = table[state, state + 1 :]
+        leaves[state] = onwards[: size - state].sum()
+        comes = table[:, state] / leaves[state]
+        comes[state] = 0.0
+        table[:, state + 1 :] += comes[:, None] * onwards
+    return np.asarray(table[:, size + 1 :] / leaves[:, None])
+
+
+def _balanced(moves: Matrix) -> Matrix:
+    """Return the long-run shares of states, by the rates between them; the diagonal is not read."""
+    reached = moves > 0.0
+    np.fill_diagonal(reached, val=True)
+    for _ in range(max(len(moves) - 1, 1).bit_length()):
+        reached = reached.astype(np.float32) @ reached.astype(np.float32) > 0.0
+    returns = np.flatnonzero(np.all(~reached | reached.T, axis=1))  # wherever it goes, it comes back
+    one = int(returns[0])
+    others = np.flatnonzero(reached[one])
+    others = others[others != one]
+    shares = np.zeros(len(moves))
+    shares[one] = 1.0
+    if others.size:
+        times = _times(moves[np.ix_(others, others)], moves[others, one])
+        shares[others] = moves[one, others] @ times
+    return shares / shares.sum()
 
 
 def _measures(model: IrregularFleet, law: list[Matrix], counts: Matrix) -> FleetMeasures:
@@ -306,8 +366,8 @@ def _measures(model: IrregularFleet, law: list[Matrix], counts: Matrix) -> Fleet
         buffer_mean=buffer_mean,
         response_time=buffer_mean / throughput if throughput > 0 else math.inf,
         robots_mean=float(by_robots @ counts),
-        robots_min=int(active[0]),
-        robots_max=int(active[-1]),
+        robots_min=int(counts[active[0]]),
+        robots_max=int(counts[active[-1]]),
         recurrent_states=int(sum(np.count_nonzero(part > 1e-14) for part in law)),
     )
 

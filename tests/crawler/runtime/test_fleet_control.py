@@ -8,11 +8,13 @@ import pytest
 from recrawl.crawler.control.activation import ActivationPolicy, FixedRobots
 from recrawl.crawler.facts import MeasuredFacts, PredictedFacts, SolvedFacts
 from recrawl.crawler.reports.status import model_words
+from recrawl.errors import NotConverged
 from recrawl.fleet import ControlledBuffer, solve_robots
 from recrawl.fleet.static import solve_static
 from recrawl.testing import VirtualCrawl, run_virtually
 from recrawl.testing.restless import costs_of, restless_crawl
 
+WON = {"plan_robots": 1.0, "starvation_to_win": 0.0}  # at least, by a control: who is asked then
 MODEL = ControlledBuffer(16, 5, 0.1, 1.0, 1.4)  # the example of Talim et al., beyond balance
 
 
@@ -101,6 +103,39 @@ def test_time_of_robots_counts_up_to_each_page_though_none_stops() -> None:
         return counted
 
     assert run_virtually(main()) == pytest.approx([20.0, 60.0])
+
+
+@pytest.mark.parametrize("asked", ["plan_robots", "starvation_to_win"])
+def test_a_control_that_cannot_be_solved_leaves_the_crawl_as_it_was(
+    monkeypatch: pytest.MonkeyPatch, asked: str
+) -> None:
+    """Whatever was measured: pages come, the safe control stays, and it is tried again later."""
+    tried = []
+
+    def fails(*_: object, **__: object) -> None:
+        tried.append(1)
+        raise NotConverged("law by lengths", iterations=1, residual=0.9)
+
+    for module in ("drift", "regularity"):
+        monkeypatch.setattr(f"recrawl.crawler.control.{module}.{asked}", fails, raising=False)
+    monkeypatch.setattr("recrawl.crawler.runtime.fleet_control.most_to_win", lambda *_: WON[asked])
+
+    async def main() -> VirtualCrawl:
+        # Indexing times so irregular that the general model is asked for.
+        virtual = world(1, None, 1.4, service_s=lambda random: random.lognormal(-2.0, 2.0))
+        await virtual.run_for(2_000.0)
+        return virtual
+
+    virtual = run_virtually(main())
+
+    control = virtual.crawl.control
+    assert control is not None
+    assert virtual.counts.events["control-failed"] == len(tried) >= 2
+    assert len(tried) < 10
+    assert virtual.crawl.buffer.arrivals > 500
+    assert virtual.frontier.facts().predicted is None
+    for length, active in ((0, 4), (3, 1), (3, 2), (5, 0)):  # as many robots as there is room
+        assert control.activate_on_departure(length, active) == (active + length < MODEL.buffer)
 
 
 def test_without_a_weight_the_policy_stays() -> None:

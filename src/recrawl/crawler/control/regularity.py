@@ -175,8 +175,9 @@ def plan_robots(
 def starvation_to_win(model: ControlledBuffer, regularity: Regularity) -> float:
     """Return the starvation that all robots, always active, save over as many as there is room for.
 
-    No curve starves the indexer less than the first, and none that never loses a page less than
-    the second.
+    No curve starves the indexer less than the first where arrivals are Poisson, and none that never
+    loses a page less than the second. What a burst brings to a full buffer is lost, so where they
+    come in bursts the first may starve it more: then there is nothing to win this way.
     """
     fleet = regularity.fleet(model)
     n, k = model.robots, model.buffer

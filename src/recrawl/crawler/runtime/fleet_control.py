@@ -2,13 +2,14 @@
 
 The crawl starts under a safe control, which loses no page. Another can only win by starving the
 indexer less, so nothing is solved where little could be won, and a control that loses far more than
-it predicts is dropped. Solving happens beside the event loop; what it predicts is kept beside what
-then happens.
+it predicts is dropped. Where what was measured has no solution, the control in force stays. Solving
+happens beside the event loop; what it predicts is kept beside what then happens.
 """
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from recrawl.crawler.control.activation import ActivationPolicy
 from recrawl.crawler.control.forgetting_rate import ForgettingRate
@@ -27,6 +28,7 @@ from recrawl.crawler.facts import (
 from recrawl.crawler.ports import Offload
 from recrawl.crawler.runtime.buffer import Buffer
 from recrawl.crawler.runtime.parts import World
+from recrawl.errors import InvalidModel, NotConverged
 
 if TYPE_CHECKING:
     from recrawl.crawler.control.drift import AdaptiveRobots
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FleetControl"]
 
+_Answer = TypeVar("_Answer")
 _LEAST_SEEN: Final = 50.0  # pages fetched, and pages indexed, before rates are believed
 _LEAST_JUDGED: Final = 100.0  # of each, before it is believed how regular they are
 _LEAST_WON: Final = 0.02  # of the indexer's time: for less, no control is solved
@@ -97,6 +100,7 @@ class FleetControl:
         self._since_s = world.clock.now_s()
         self._adaptive: AdaptiveRobots | None = None
         self._looked_at = 0  # pages served when it was last asked what could be won
+        self._again_at = 0  # pages served, before which nothing is solved after a failure
         self._mark = self._look()
 
     def activate_on_arrival(self, buffered: int, active: int) -> bool:
@@ -186,7 +190,9 @@ class FleetControl:
         if adaptive is None:
             if not await self._can_matter():
                 return False
-            self._adaptive = await self._on_plan(self._first)
+            self._adaptive = await self._solved(self._first)
+            if self._adaptive is None:
+                return False
         elif self._loses_too_much(adaptive):
             self._dropped = self._followed(adaptive, dropped=True)
             self._policy = self._safe
@@ -195,9 +201,27 @@ class FleetControl:
         elif not adaptive.has_drifted():
             return False
         else:
-            adaptive.adopt(await self._on_plan(self._again, adaptive))
-        self._policy = self._adaptive or self._policy
+            plan = await self._solved(lambda: self._again(adaptive))
+            if plan is None:
+                return False
+            adaptive.adopt(plan)
+        self._policy = self._adaptive
         return True
+
+    async def _solved(self, solve: Callable[[], _Answer]) -> _Answer | None:
+        """Solve beside the event loop; None where there is no answer: what is in force stays.
+
+        Whatever robots and indexer were measured to do, the crawl goes on. It is tried again when
+        twice as many pages were served.
+        """
+        if self._served < self._again_at:
+            return None
+        try:
+            return await self._on_plan(solve)
+        except (NotConverged, InvalidModel) as error:
+            self._again_at = 2 * self._served
+            self._world.events.emit("control-failed", {"why": str(error)})
+            return None
 
     async def _can_matter(self) -> bool:
         """Tell whether rates are known, and another control could win something worth having."""
@@ -214,7 +238,8 @@ class FleetControl:
         if self._looked_at > 0.5 * self._served:
             return False
         self._looked_at = self._served  # not every second: again when twice as much is known
-        return await self._on_plan(self._to_win) > _LEAST_WON
+        won = await self._solved(self._to_win)
+        return won is not None and won > _LEAST_WON
 
     def _loses_too_much(self, adaptive: "AdaptiveRobots") -> bool:
         """Tell whether arrivals or services are less regular than the model knows.

@@ -14,7 +14,7 @@ from recrawl.crawler.ports import EventSink
 __all__ = ["LEVELS", "JsonLinesSink", "TextLinesSink", "level_of"]
 
 LEVELS: Final = ("debug", "info", "warning")
-_WARNINGS: Final = frozenset({"plan-failed", "control-dropped"})
+_WARNINGS: Final = frozenset({"plan-failed", "control-failed", "control-dropped"})
 _DETAILS: Final = frozenset({"visit", "control", "importance"})
 _TROUBLES: Final = frozenset({"failed", "poison", "server-error", "throttled"})
 
