@@ -141,6 +141,52 @@ def test_the_text_is_that_of_the_main_content(expected: str, html: str) -> None:
     assert page(html).text == expected
 
 
+SAID = "Herrings swim in schools of many thousands, and are eaten by whales, seals, cod and people."
+BOX = f"{SAID} {SAID}"
+LINKS = "".join(f"<a href=/{n}>What others wrote about fish, part {n}</a>" for n in range(9))
+
+
+@pytest.mark.parametrize(
+    ("expected", "html"),
+    [
+        # Pages of ASP.NET are one form; a form on a page is none of it.
+        (f"Fish\n{SAID}", f"<form method=post><h1>Fish</h1><p>{SAID}</p><button>Go</button></form>"),
+        (SAID, f"<p>{SAID}</p><form>Leave a comment <input></form>"),
+        # Boxes of text in the middle of a page, as DocBook and docutils make them; lists of links.
+        (f"one\n{BOX}\ntwo", f"<p>one</p><div class=sidebar><p>{BOX}</p></div><p>two</p>"),
+        (f"one\n{SAID}", f"<main><p>one</p><aside class=footnote>{SAID}</aside></main>"),
+        ("one", f"<p>one</p><aside>{LINKS}</aside><div class=related>{LINKS}</div>"),
+        ("one", f"<main><p>one</p><aside>Share<a href=/>this page with friends</a></aside></main>"),
+        ("one", f"<p>one</p><aside><div class=sidebar><p>{LINKS}</p></div>short</aside>"),
+        # What introduces an article is of it, what opens an answer is its question.
+        (f"Fish\nA lead.\n{SAID}", f"<article><header><h1>Fish</h1><p>A lead.</header><p>{SAID}"),
+        (f"Who?\n{SAID}", f"<h2><button>Who?</button></h2><div>{SAID}</div>"),
+        # Several articles, and comments within one.
+        ("one\ntwo", "<article>one</article><p>x</p><article>two</article>"),
+        ("one\nsaid", "<article>one<article>said</article></article>"),
+        # A part that is called the main one and says nothing is not what the page is about.
+        (f"{BOX}\n{BOX}", f"<main id=top></main><p>{BOX}</p><p>{BOX}</p>"),
+        ("Hi", "<main>Hi</main><p>few words beside it</p>"),
+        # Where nothing looks like content, all of it is; an empty main part may be for now.
+        (BOX, f"<body aria-hidden=true><header>{BOX}</header></body>"),
+        ("Menu", "<nav>Menu</nav>"),
+        ("", "<nav>Menu</nav><main></main>"),
+        ("", f"<div id=root></div><nav>{BOX}</nav><script>start()</script>"),
+    ],
+)
+def test_what_is_content_shows_in_what_it_says(expected: str, html: str) -> None:
+    """Names of elements and classes are hints: neither is a text lost to one, nor a menu taken."""
+    assert page(html).text == expected
+
+
+def test_a_page_that_scripts_are_to_fill_is_not_taken_by_what_stands_beside() -> None:
+    """Its main part is empty, and a browser is asked."""
+    html = f"<p>{BOX}</p><main id=app></main><script>start()</script>"
+
+    assert page(html).text == ""
+    assert page(html).needs_scripts
+
+
 @pytest.mark.parametrize(
     ("expected", "html"),
     [

@@ -31,6 +31,7 @@ from recrawl.crawler.fetch.main_content import (
     printable,
     text_of,
     title_of,
+    whole_text,
 )
 from recrawl.crawler.fetch.markdown import markdown
 from recrawl.crawler.fetch.nesting import cut_at_depth
@@ -217,8 +218,12 @@ class PageExtractor:
         found = {} if nofollow else _links(tree, base)
         is_marked = self._rules.markdown
         said = self._about(tree, base, response) if is_marked else None
-        selector, roots = main_content(tree, rule)
+        selector, roots = main_content(tree, rule, is_app=is_app)
         text = text_of(roots)
+        if not text and not is_app:
+            tree = LexborHTMLParser(_with_breaks(cut_at_depth(html)))
+            selector, roots = "body", whole_text(tree)
+            text = text_of(roots)
         headings = headings_of(roots)
         if said is not None:
             said = replace(said, places=places(roots))

@@ -23,6 +23,7 @@ __all__ = [
     "printable",
     "text_of",
     "title_of",
+    "whole_text",
 ]
 
 MAX_TEXT: Final = 500_000
@@ -31,14 +32,32 @@ MAX_HEADINGS: Final = 500
 MAX_HEADING: Final = 200
 BREAK: Final = "\f"
 _NOT_CONTENT: Final = [
-    "script", "style", "noscript", "template", "svg", "iframe", "object", "form", "button",
-    "select", "nav", "header", "footer", "aside",
+    "script", "style", "noscript", "template", "svg", "iframe", "object", "button", "select",
+    "nav", "header", "footer",
 ]  # fmt: skip
+# What introduces a part of the page, and what opens it.
+_OF_CONTENT: Final = (
+    "main header, article header, h1 button, h2 button, h3 button, h4 button, h5 button, "
+    "h6 button, dt button, summary button"
+)
 _BOILERPLATE: Final = (
     '[role="navigation"], [role="banner"], [role="contentinfo"], [role="search"], '
-    '[aria-hidden="true"], [hidden], .sidebar, .sphinxsidebar, .navbar, .breadcrumb, '
-    ".breadcrumbs, .cookie-banner, .advertisement, .footer, .related"
+    '[aria-hidden="true"], [hidden], .sphinxsidebar, .navbar, .breadcrumb, '
+    ".breadcrumbs, .cookie-banner, .advertisement, .footer"
 )
+# Boxes of a text, or lists of links; what somebody is asked to fill in, or the whole page.
+_ASIDE: Final = "aside, .sidebar, .related"
+_WITHIN: Final = ", ".join(
+    f"{whole} {box}"
+    for whole in ("main", "article", '[role="main"]')
+    for box in ("aside", ".sidebar", ".related")
+)
+_LEAST_ASIDE: Final = 100  # letters that lead nowhere, and more than those that do: it is a text
+_LEAST_WITHIN: Final = 20  # the same within what says that it is content: notes, footnotes
+_LEAST_FORM: Final = 0.5  # of the letters of a page: it is the page
+_LEAST_MAIN: Final = 0.1  # of the letters of a page, and
+_FEW: Final = 100  # letters: what has fewer of both is hardly what the page is about
+_WHOLE: Final = frozenset({"html", "body", "main"})
 _NO_TEXT: Final = ["script", "style", "noscript", "template", "svg", "iframe", "object"]
 _MOST_CHOSEN: Final = 500
 _MAIN: Final = ("main", "article", '[role="main"]')
@@ -51,25 +70,86 @@ _CONTROL: Final = re.compile(
 _BLANKS: Final = bytes(32 if _CONTROL.match(chr(code)) else code for code in range(128)) * 2
 
 
-def main_content(tree: LexborHTMLParser, rule: ContentRule | None) -> tuple[str, list[LexborNode]]:
+def main_content(
+    tree: LexborHTMLParser, rule: ContentRule | None, *, is_app: bool
+) -> tuple[str, list[LexborNode]]:
     """Return the elements with the main content, after the selector that found them.
 
+    Parameters
+    ----------
+    tree : of the whole page
+    rule : that people made for it
+    is_app : scripts are to fill the page: what is empty now need not stay so
+
+    Notes
+    -----
     What is no content is taken out of the tree. It is the whole body where no part of it says that
-    it is; a rule whose selector finds nothing on a page is none for it.
+    it is, or where that part says next to nothing; a rule whose selector finds nothing on a page is
+    none for it.
     """
     if rule is not None:
         _drop(tree, rule)
         chosen = _chosen(tree, rule) if rule.select else []
         if chosen:
             return rule.select, chosen
+    for node in tree.css(_OF_CONTENT):
+        node.unwrap()
     tree.strip_tags(_NOT_CONTENT)
-    for node in tree.css(_BOILERPLATE):
-        node.decompose()
+    # The innermost first: what is taken out is gone with all that stands in it.
+    for node in reversed(tree.css(_BOILERPLATE)):
+        if node.tag not in _WHOLE:
+            node.decompose()
+    within = {node.mem_id for node in tree.css(_WITHIN)}
+    for node in reversed(tree.css(_ASIDE)):
+        least = _LEAST_WITHIN if node.mem_id in within else _LEAST_ASIDE
+        if node.tag not in _WHOLE and not _is_text(node, least):
+            node.decompose()
+    body = tree.body
+    if body is None:
+        return "body", []
+    forms = tree.css("form")
+    least = _LEAST_FORM * _letters(body) if forms else 0.0
+    for node in reversed(forms):
+        if not _letters(node) >= least > 0.0:
+            node.decompose()
     for selector in _MAIN:
-        root = tree.css_first(selector)
-        if root is not None:
-            return selector, [root]
-    return "body", [tree.body] if tree.body is not None else []
+        roots = [node for node in tree.css(selector) if not _is_in(node, selector)]
+        if roots:
+            return (selector, roots) if is_app or _is_main(roots, body) else ("body", [body])
+    return "body", [body]
+
+
+def whole_text(tree: LexborHTMLParser) -> list[LexborNode]:
+    """Return all that a page says, for one of which nothing looks like content.
+
+    Nothing where it says which part is its content, and that is empty: it may be for now.
+    """
+    if tree.css_first(", ".join(_MAIN)) is not None:
+        return []
+    tree.strip_tags(_NO_TEXT)
+    return [tree.body] if tree.body is not None else []
+
+
+def _letters(node: LexborNode) -> int:
+    return sum(map(len, node.text().split()))
+
+
+def _is_text(node: LexborNode, least: int) -> bool:
+    linked = sum(map(_letters, node.css("a")))
+    return _letters(node) - linked >= max(linked, least)
+
+
+def _is_main(roots: list[LexborNode], body: LexborNode) -> bool:
+    letters = sum(map(_letters, roots))
+    return letters >= _FEW or letters >= _LEAST_MAIN * _letters(body)
+
+
+def _is_in(node: LexborNode, tag: str) -> bool:
+    """Tell whether an element stands within another one like it, as comments do."""
+    above = node.parent
+    while above is not None and above.tag != tag:
+        above = above.parent
+    return above is not None
 
 
 def _drop(tree: LexborHTMLParser, rule: ContentRule) -> None:
