@@ -156,21 +156,23 @@ def test_markdown_that_is_kept_from_now_on_comes_for_all_pages() -> None:
 
 
 def test_rules_have_marks() -> None:
-    """The same for what reads alike, in any process; 0 where nothing is said."""
+    """The same for what reads alike, in any process."""
 
     def marks(*content: ContentSettings, **said: object) -> list[int]:
         settings = Settings([f"{HOST}/"], "mailto:tester@site.test", content=content, **said)  # type: ignore[arg-type]
         mark = reading_mark(settings)
         return [mark(HOST + path) for path in ("/docs/a", "/docs/b", "/c")]
 
-    assert marks() == [0, 0, 0]
+    plain = marks()[0]
+    assert marks() == [plain] * 3
+    assert plain != 0  # what copies have that were read before there were marks
     first, second = marks(*SPLIT)[:2], marks(*reversed(SPLIT))[:2]
-    assert first[0] == first[1] != 0
+    assert first[0] == first[1] != plain
     assert second[0] == first[0] != second[1]
     assert marks(ContentSettings("*", ".w"))[2] == first[0]
     assert len(set(marks(keep_markdown=True))) == 1
-    assert marks(keep_markdown=True)[0] not in (0, first[0])
+    assert marks(keep_markdown=True)[0] not in (plain, first[0])
     filled = marks(render=(RenderSettings("/c", "#done"),))
-    assert filled[:2] == [0, 0]
-    assert filled[2] not in (0, *first, *second)
+    assert filled[:2] == [plain] * 2
+    assert filled[2] not in (plain, *first, *second)
     assert all(0 <= one < 2**63 for one in first + second)

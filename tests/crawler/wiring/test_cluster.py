@@ -113,7 +113,8 @@ def test_a_crawl_that_began_with_some_shards_begins_anew_until_it_has_all(
     seen, mended = asyncio.run(main())
     assert 0 < seen[0] < len(hosts)
     assert len(seen) == 3
-    assert not mended
+    # How the copies were read nobody has noted here.
+    assert all("are read again, as other rules" in words for words in mended)
 
 
 def test_what_a_killed_process_left_of_its_archive_is_mended_and_what_others_write_is_not(

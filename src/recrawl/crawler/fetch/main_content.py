@@ -17,6 +17,7 @@ __all__ = [
     "MAX_HEADING",
     "MAX_HEADINGS",
     "MAX_TEXT",
+    "READING",
     "clipped",
     "headings_of",
     "main_content",
@@ -26,6 +27,7 @@ __all__ = [
     "whole_text",
 ]
 
+READING: Final = 2  # raised when pages are to be read again, as other text of them is content now
 MAX_TEXT: Final = 500_000
 MAX_TITLE: Final = 300
 MAX_HEADINGS: Final = 500

@@ -6,6 +6,7 @@ from functools import cache
 
 from recrawl.crawler.control.scope import Weights
 from recrawl.crawler.fetch.extract import PageExtractor
+from recrawl.crawler.fetch.main_content import READING
 from recrawl.crawler.fetch.markdown import is_available
 from recrawl.crawler.fetch.reading_rules import ContentRule, ReadingRules
 from recrawl.crawler.fetch.signature import raw_hash
@@ -35,10 +36,10 @@ def reading_rules(settings: Settings) -> ReadingRules:
 
 
 def reading_mark(settings: Settings) -> Callable[[str], int]:
-    """Return what tells by which rules a page is read: a number for each, 0 where there are none.
+    """Return what tells by which rules a page is read: a number for each, never 0.
 
     Two rules have one number if they read alike, whatever their paths; the number is the same for
-    every process.
+    every process of a version, and another one where a version takes other text for content.
     """
     content, render = settings.content, settings.render
     places = Weights([(rule.path, float(row)) for row, rule in enumerate(content)], -1.0)
@@ -46,13 +47,15 @@ def reading_mark(settings: Settings) -> Callable[[str], int]:
 
     @cache
     def mark(of_content: int, of_render: int) -> int:
-        said: list[object] = ["markdown"] if settings.keep_markdown else []
+        said: list[object] = [READING]
+        if settings.keep_markdown:
+            said.append("markdown")
         if of_content >= 0:
             rule = content[of_content]
             said.append((rule.select, rule.drop, rule.title))
         if of_render >= 0:
             said.append(("render", render[of_render].wait_for))
-        return zlib.crc32(repr(said).encode()) if said else 0
+        return zlib.crc32(repr(said).encode())
 
     if not content and not render:
         everywhere = mark(-1, -1)
