@@ -120,9 +120,10 @@ def evaluate_irregular(model: IrregularFleet, targets: Sequence[int]) -> FleetMe
     States (q, r, z, i): pages, active robots, phases of arrivals and of service. An event that
     leaves q pages starts a robot when fewer than ``targets[q]`` are active. The chain moves between
     neighbouring lengths, so its law is found by elimination from the full buffer down (linear level
-    reduction), which adds, multiplies and divides what is not negative, and subtracts nothing: every
-    part of the law has its digits, however seldom the buffer is empty or full (Grassmann, Taksar and
-    Heyman 1985). O(K b^3) time, O(K b^2) memory, b = (N + 1) Z M with N the largest target.
+    reduction), which adds, multiplies and divides what is not negative, and subtracts nothing:
+    every part of the law has its digits, however seldom the buffer is empty or full (Grassmann,
+    Taksar and Heyman 1985). O(K b^3) time, O(K b^2) memory, b = (N + 1) Z M with N the largest
+    target.
     """
     aims = _checked(model, targets)
     return _measures(model, *_law(model, aims))
@@ -334,7 +335,9 @@ def _balanced(moves: Matrix) -> Matrix:
     np.fill_diagonal(reached, val=True)
     for _ in range(max(len(moves) - 1, 1).bit_length()):
         reached = reached.astype(np.float32) @ reached.astype(np.float32) > 0.0
-    returns = np.flatnonzero(np.all(~reached | reached.T, axis=1))  # wherever it goes, it comes back
+    returns = np.flatnonzero(
+        np.all(~reached | reached.T, axis=1)
+    )  # wherever it goes, it comes back
     one = int(returns[0])
     others = np.flatnonzero(reached[one])
     others = others[others != one]
@@ -343,7 +346,7 @@ def _balanced(moves: Matrix) -> Matrix:
     if others.size:
         times = _times(moves[np.ix_(others, others)], moves[others, one])
         shares[others] = moves[one, others] @ times
-    return shares / shares.sum()
+    return np.asarray(shares / shares.sum())
 
 
 def _measures(model: IrregularFleet, law: list[Matrix], counts: Matrix) -> FleetMeasures:

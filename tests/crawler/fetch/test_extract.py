@@ -150,13 +150,16 @@ LINKS = "".join(f"<a href=/{n}>What others wrote about fish, part {n}</a>" for n
     ("expected", "html"),
     [
         # Pages of ASP.NET are one form; a form on a page is none of it.
-        (f"Fish\n{SAID}", f"<form method=post><h1>Fish</h1><p>{SAID}</p><button>Go</button></form>"),
+        (
+            f"Fish\n{SAID}",
+            f"<form method=post><h1>Fish</h1><p>{SAID}</p><button>Go</button></form>",
+        ),
         (SAID, f"<p>{SAID}</p><form>Leave a comment <input></form>"),
         # Boxes of text in the middle of a page, as DocBook and docutils make them; lists of links.
         (f"one\n{BOX}\ntwo", f"<p>one</p><div class=sidebar><p>{BOX}</p></div><p>two</p>"),
         (f"one\n{SAID}", f"<main><p>one</p><aside class=footnote>{SAID}</aside></main>"),
         ("one", f"<p>one</p><aside>{LINKS}</aside><div class=related>{LINKS}</div>"),
-        ("one", f"<main><p>one</p><aside>Share<a href=/>this page with friends</a></aside></main>"),
+        ("one", "<main><p>one</p><aside>Share<a href=/>this page with friends</a></aside></main>"),
         ("one", f"<p>one</p><aside><div class=sidebar><p>{LINKS}</p></div>short</aside>"),
         # What introduces an article is of it, what opens an answer is its question.
         (f"Fish\nA lead.\n{SAID}", f"<article><header><h1>Fish</h1><p>A lead.</header><p>{SAID}"),

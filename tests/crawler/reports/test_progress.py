@@ -33,7 +33,7 @@ def test_coverage_is_told_until_the_first_pass_is_over(
     """A hundredth of the pages may be yet to come: there always are some that fail."""
     counts = {PageState.DISCOVERED: discovered, PageState.INDEXED: indexed}
 
-    assert first_pass_of(counts) == expected
+    assert first_pass_of(counts, []) == expected
 
 
 def test_a_crawl_that_fetches_needs_no_excuse() -> None:

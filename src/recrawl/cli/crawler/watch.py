@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
@@ -24,24 +25,41 @@ from recrawl.crawler.telemetry.counters import CountingSink
 from recrawl.quantities import show_duration, show_measured_rate, show_rate
 from recrawl.terms import Outcome, PageState
 
-__all__ = ["Watch", "look_at"]
+__all__ = ["Look", "Watch", "look_at"]
 
 _QUIET_S = 5.0  # of our own time
 _TELLING = (Outcome.CHANGED, Outcome.UNCHANGED, Outcome.NOT_MODIFIED)
 
 
-def look_at(crawl: Crawl, now_s: float) -> tuple[Mapping[PageState, int], FreshnessEstimate | None]:
-    """Return pages by state, and their estimated freshness; runs on the frontier's thread."""
-    counts = crawl.world.frontier.n_pages_by_state()
-    pages = crawl.world.frontier.planned_pages()
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a state says of its pages at an instant.
+
+    Parameters
+    ----------
+    pages : by state
+    first_pass : how far it is; None once it is over
+    estimate : of the share that is fresh; None: there are no pages
+    """
+
+    pages: Mapping[PageState, int]
+    first_pass: Mapping[str, int] | None
+    estimate: FreshnessEstimate | None
+
+
+def look_at(crawl: Crawl, now_s: float) -> Look:
+    """Return how things stand; runs on the frontier's thread."""
+    frontier = crawl.world.frontier
+    counts = frontier.n_pages_by_state()
+    pages = frontier.planned_pages()
     rates = np.nan_to_num(pages.change_rates_per_s, nan=crawl.rules.prior_rate_per_s)
     # A page without an estimate is known as well as the prior: a factor of exp(1/sqrt(shape)).
     doubt = np.nan_to_num(
         np.log(pages.change_rate_factors), nan=1.0 / np.sqrt(crawl.rules.prior_shape)
     )
-    told = unannounced(pages, crawl.world.frontier.announcers(), pages.last_visit_s, now_s)
+    told = unannounced(pages, frontier.announcers(), pages.last_visit_s, now_s)
     estimate = estimate_freshness(rates, doubt, pages.weights, *told)
-    return counts, estimate
+    return Look(counts, first_pass_of(counts, frontier.refused()), estimate)
 
 
 class Watch:
@@ -80,10 +98,10 @@ class Watch:
         self._crawl_started_s = 0.0
         self._seen: tuple[float, int] = (0.0, 0)
         self._speed: float | None = None
-        self._pages: Mapping[PageState, int] = {}
+        self._first_per_s: float | None = None  # pages that were visited for the first time
+        self._stands = Look({}, None, None)
         self._last_fetch_s: float | None = None
         self._fetched_at_s = time.monotonic()
-        self._estimate: FreshnessEstimate | None = None
         self._has_told = False  # a visit of this crawl or before it, how pages change
         self._task: asyncio.Task[None] | None = None
 
@@ -125,18 +143,18 @@ class Watch:
 
     async def _look(self) -> float:
         """Look anew; return the pause until the next look, longer where looking takes a while."""
-        now_s, fetches = time.monotonic(), self._fetches()
-        if now_s - self._seen[0] >= self._every_s:
-            latest = (fetches - self._seen[1]) / (now_s - self._seen[0])
-            # A tenth of what is shown is new, so that a rate below one a second can be read.
-            self._speed = latest if self._speed is None else 0.9 * self._speed + 0.1 * latest
+        started_s, fetches = time.monotonic(), self._fetches()
+        before = self._stands
+        self._stands = await self._crawl.world.on_state(look_at, self._crawl, self._crawl.now_s)
+        passed_s = started_s - self._seen[0]
+        if passed_s >= self._every_s:
+            self._speed = _smoothed(self._speed, (fetches - self._seen[1]) / passed_s)
+            if before.pages:
+                first = _n_visited(self._stands.pages) - _n_visited(before.pages)
+                self._first_per_s = _smoothed(self._first_per_s, max(first, 0) / passed_s)
             if fetches > self._seen[1]:
-                self._last_fetch_s, self._fetched_at_s = self._crawl.now_s, now_s
-            self._seen = (now_s, fetches)
-        started_s = time.monotonic()
-        self._pages, self._estimate = await self._crawl.world.on_state(
-            look_at, self._crawl, self._crawl.now_s
-        )
+                self._last_fetch_s, self._fetched_at_s = self._crawl.now_s, started_s
+            self._seen = (started_s, fetches)
         return max(self._every_s, 10.0 * (time.monotonic() - started_s))
 
     def _fetches(self) -> int:
@@ -154,21 +172,21 @@ class Watch:
         troubles = sum(outcomes[name] for name in ("failed", "server-error", "throttled", "denied"))
         speed = self._speed or 0.0
         in_flight = sum(queue.politeness.in_flight for queue in crawl.dispatcher.hosts())
-        known, first_pass = (
-            sum(self._pages.values()),
-            first_pass_of(self._pages, self._crawl.recorder.yields.n_put_off),
-        )
+        pages, first_pass, estimate = (
+            self._stands.pages, self._stands.first_pass, self._stands.estimate,
+        )  # fmt: skip
         rows = [
             ("fetches", f"{self._fetches():,} ({show_measured_rate(speed) if speed else '0/s'})"),
             ("budget", f"{show_rate(self._budget_per_s)}, {min(used, 1.0):.0%} used"),
-            ("pages known", f"{known:,}"),
-            ("indexed", f"{self._pages.get(PageState.INDEXED, 0):,}"),
+            ("pages known", f"{sum(pages.values()):,}"),
+            ("indexed", f"{pages.get(PageState.INDEXED, 0):,}"),
         ]
         if first_pass is not None:
             # What came of the last minutes tells nothing of when a host can be asked again.
-            known_speed = speed and self._idle() is None
-            to_come = first_pass["to_come"]
-            left = f", in about {show_duration(to_come / speed)}" if known_speed else ""
+            to_come, per_s = first_pass["to_come"], self._first_per_s
+            left = ""
+            if per_s and self._idle() is None:
+                left = f", in about {show_duration(to_come / per_s)}"
             rows.append(("to come", f"{to_come:,}{left}"))
         rows += [
             ("new", f"{outcomes['new']:,}"),
@@ -183,12 +201,11 @@ class Watch:
                 f"{crawl.buffer.length} of {crawl.buffer.capacity}, {crawl.buffer.lost} lost",
             ),
         ]
-        if self._estimate is not None and first_pass is None and not self._has_seen():
+        if estimate is not None and first_pass is None and not self._has_seen():
             rows.append(("fresh, estimated", "once pages have been visited again"))
-        elif self._estimate is not None and first_pass is None:
+        elif estimate is not None and first_pass is None:
             seen, low, high = (
-                100.0 * share
-                for share in (self._estimate.value, self._estimate.low, self._estimate.high)
+                100.0 * share for share in (estimate.value, estimate.low, estimate.high)
             )
             rows.append(("fresh, estimated", f"{seen:.1f} % ({low:.1f} to {high:.1f})"))
         if self._truth is not None:
@@ -206,8 +223,8 @@ class Watch:
             cells = list(rows[place])
             cells += rows[half + place] if half + place < len(rows) else ("", "")
             grid.add_row(*(Text(cell) for cell in cells))
-        first_pass = first_pass_of(self._pages, self._crawl.recorder.yields.n_put_off)
-        done = self._estimate.value if self._estimate else 0.0
+        first_pass, estimate = self._stands.first_pass, self._stands.estimate
+        done = estimate.value if estimate else 0.0
         if first_pass is not None:
             done = 1.0 - first_pass["to_come"] / max(first_pass["known"], 1)
         bar = ProgressBar(total=1.0, completed=done, width=60)
@@ -227,3 +244,12 @@ class Watch:
         hosts = [host_record(crawl.dispatcher, one.host_id) for one in crawl.dispatcher.hosts()]
         last_fetch_s = crawl.started_s if self._last_fetch_s is None else self._last_fetch_s
         return why_idle(crawl.now_s, last_fetch_s, hosts, crawl.facts())
+
+
+def _n_visited(pages: Mapping[PageState, int]) -> int:
+    return sum(pages.values()) - pages.get(PageState.DISCOVERED, 0)
+
+
+def _smoothed(before: float | None, latest: float) -> float:
+    """A tenth of what is shown is new, so that a rate below one a second can be read."""
+    return latest if before is None else 0.9 * before + 0.1 * latest

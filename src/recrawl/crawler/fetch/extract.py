@@ -35,7 +35,7 @@ from recrawl.crawler.fetch.main_content import (
 )
 from recrawl.crawler.fetch.markdown import markdown
 from recrawl.crawler.fetch.nesting import cut_at_depth
-from recrawl.crawler.fetch.reading_rules import ReadingRules
+from recrawl.crawler.fetch.reading_rules import ContentRule, ReadingRules
 from recrawl.crawler.fetch.signature import raw_hash, signature
 from recrawl.terms import About, Extract, FetchResponse
 
@@ -218,12 +218,7 @@ class PageExtractor:
         found = {} if nofollow else _links(tree, base)
         is_marked = self._rules.markdown
         said = self._about(tree, base, response) if is_marked else None
-        selector, roots = main_content(tree, rule, is_app=is_app)
-        text = text_of(roots)
-        if not text and not is_app:
-            tree = LexborHTMLParser(_with_breaks(cut_at_depth(html)))
-            selector, roots = "body", whole_text(tree)
-            text = text_of(roots)
+        selector, roots, text = _content(html, tree, rule, is_app=is_app)
         headings = headings_of(roots)
         if said is not None:
             said = replace(said, places=places(roots))
@@ -282,6 +277,18 @@ class PageExtractor:
     def raw_hash(self, body: bytes) -> bytes:
         """Hash a body as it came."""
         return raw_hash(body)
+
+
+def _content(
+    html: str, tree: LexborHTMLParser, rule: ContentRule | None, *, is_app: bool
+) -> tuple[str, list[LexborNode], str]:
+    """Return the main content of a page: what finds it, where it stands, and its text."""
+    selector, roots = main_content(tree, rule, is_app=is_app)
+    text = text_of(roots)
+    if not text and not is_app:
+        roots = whole_text(LexborHTMLParser(_with_breaks(cut_at_depth(html))))
+        return "body", roots, text_of(roots)
+    return selector, roots, text
 
 
 def _with_breaks(html: str) -> str:

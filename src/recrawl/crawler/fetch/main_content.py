@@ -94,10 +94,27 @@ def main_content(
         chosen = _chosen(tree, rule) if rule.select else []
         if chosen:
             return rule.select, chosen
+    _take_out(tree)
+    body = tree.body
+    if body is None:
+        return "body", []
+    for selector in _MAIN:
+        roots = [node for node in tree.css(selector) if not _is_in(node, selector)]
+        if roots and (is_app or _is_main(roots, body)):
+            return selector, roots
+        if roots:
+            break
+    return "body", [body]
+
+
+def _take_out(tree: LexborHTMLParser) -> None:
+    """Take what is no content out of the tree.
+
+    The innermost first: what is taken out is gone with all that stands in it.
+    """
     for node in tree.css(_OF_CONTENT):
         node.unwrap()
     tree.strip_tags(_NOT_CONTENT)
-    # The innermost first: what is taken out is gone with all that stands in it.
     for node in reversed(tree.css(_BOILERPLATE)):
         if node.tag not in _WHOLE:
             node.decompose()
@@ -106,19 +123,11 @@ def main_content(
         least = _LEAST_WITHIN if node.mem_id in within else _LEAST_ASIDE
         if node.tag not in _WHOLE and not _is_text(node, least):
             node.decompose()
-    body = tree.body
-    if body is None:
-        return "body", []
     forms = tree.css("form")
-    least = _LEAST_FORM * _letters(body) if forms else 0.0
+    least_letters = _LEAST_FORM * _letters(tree.body) if forms and tree.body is not None else 0.0
     for node in reversed(forms):
-        if not _letters(node) >= least > 0.0:
+        if not _letters(node) >= least_letters > 0.0:
             node.decompose()
-    for selector in _MAIN:
-        roots = [node for node in tree.css(selector) if not _is_in(node, selector)]
-        if roots:
-            return (selector, roots) if is_app or _is_main(roots, body) else ("body", [body])
-    return "body", [body]
 
 
 def whole_text(tree: LexborHTMLParser) -> list[LexborNode]:

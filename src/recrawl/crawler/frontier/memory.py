@@ -494,7 +494,9 @@ class MemoryFrontier(Frontier):
             own_s = 1.0 / page.crawl_rate if page.crawl_rate else 0.0
             latest_s = now_s + max(longest_s, own_s)
             if page.due_s > latest_s:
-                page.due_s, page.due_why = latest_s, BROUGHT
+                page.due_s = latest_s
+                if page.tier != NEW:  # pages never visited wait for the reason that they waited for
+                    page.due_why = BROUGHT
                 brought += 1
         return brought
 

@@ -1,9 +1,10 @@
 """How far a crawl is, and in words why it fetches nothing."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
+from recrawl.crawler.control.intake import LOW_YIELD
 from recrawl.crawler.facts import PlanFacts, SettingsFacts
 from recrawl.quantities import show_duration
 from recrawl.terms import HostRecord, PageState, PlanRecord
@@ -16,20 +17,23 @@ _NAMED: Final = 4
 _DONE: Final = 0.01  # of the pages known may be yet to come when the first pass is over
 
 
-def first_pass_of(counts: Mapping[PageState, int], put_off: int = 0) -> dict[str, int] | None:
+def first_pass_of(
+    counts: Mapping[PageState, int], refused: Iterable[tuple[str, str, int]]
+) -> dict[str, int] | None:
     """Return how far the first pass is; None once it is over.
 
     Parameters
     ----------
     counts : pages by state
-    put_off : of those that were never visited, how many few are tried of, as their kinds of address
-        brought nothing
+    refused : as a frontier tells it; what is put off, as its kind of address brought nothing, is
+        not waited for
 
     Returns
     -------
     dict or None
         ``known``, ``indexed``, and ``to_come``: pages that no visit has told anything of.
     """
+    put_off = sum(n for _, why, n in refused if why == LOW_YIELD)
     known = sum(counts.values()) - put_off
     to_come = max(counts.get(PageState.DISCOVERED, 0) - put_off, 0)
     if to_come <= max(2.0, _DONE * known) and known > to_come:

@@ -10,7 +10,7 @@ import numpy as np
 from recrawl.crawler.control.announced import unannounced
 from recrawl.crawler.control.estimate import FreshnessEstimate, estimate_freshness
 from recrawl.crawler.control.evidence import PlannedPages
-from recrawl.crawler.control.intake import LOW_YIELD, REFUSALS
+from recrawl.crawler.control.intake import REFUSALS
 from recrawl.crawler.facts import MEASURES, CrawlFacts, SolvedFacts
 from recrawl.crawler.ports import Frontier
 from recrawl.crawler.reports.activity import activity_report
@@ -98,7 +98,7 @@ def status_report(
     return {
         "at": now_s,
         "pages": {state.value: n for state, n in sorted(counts.items())},
-        "first_pass": first_pass_of(counts, sum(n for _, why, n in refused if why == LOW_YIELD)),
+        "first_pass": first_pass_of(counts, refused),
         "idle": why_idle(now_s, last_fetch_s, hosts, facts.settings),
         "due": frontier.n_due(now_s),
         "overdue": frontier.n_due(now_s - 3600.0),

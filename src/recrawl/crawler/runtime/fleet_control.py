@@ -9,6 +9,7 @@ happens beside the event loop; what it predicts is kept beside what then happens
 import asyncio
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from recrawl.crawler.control.activation import ActivationPolicy
@@ -190,8 +191,8 @@ class FleetControl:
         if adaptive is None:
             if not await self._can_matter():
                 return False
-            self._adaptive = await self._solved(self._first)
-            if self._adaptive is None:
+            self._adaptive = adaptive = await self._solved(self._first)
+            if adaptive is None:
                 return False
         elif self._loses_too_much(adaptive):
             self._dropped = self._followed(adaptive, dropped=True)
@@ -201,11 +202,11 @@ class FleetControl:
         elif not adaptive.has_drifted():
             return False
         else:
-            plan = await self._solved(lambda: self._again(adaptive))
+            plan = await self._solved(partial(self._again, adaptive))
             if plan is None:
                 return False
             adaptive.adopt(plan)
-        self._policy = self._adaptive
+        self._policy = adaptive
         return True
 
     async def _solved(self, solve: Callable[[], _Answer]) -> _Answer | None:

@@ -778,6 +778,8 @@ class FrontierSuite:
         assert put_off is not None
         assert (put_off.due_s, put_off.due_why) == (500.0, LITTLE)
         assert frontier.refused() == [(HOST, "low-yield", 2)]
+        assert frontier.make_due_by(10.0, 400.0) == 2  # as at a start with a shorter interval
+        assert frontier.refused() == [(HOST, "low-yield", 2)]
         frontier.bring_forward([lease.page_id for lease in leases], 10.0)
         assert len(self._leased(frontier, 2)) == 2
         assert list(frontier.visited(10)) == []

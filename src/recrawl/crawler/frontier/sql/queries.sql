@@ -156,9 +156,10 @@ ORDER BY weight DESC, id;
 UPDATE page SET due_s = :due_s, due_why = :why WHERE id = :page_id AND due_s > :due_s;
 
 -- A crawl rate of 0 has no interval of its own.
+-- Pages never visited wait for the reason that they waited for.
 -- name: make_due_by
 UPDATE page SET due_s = :now_s + max(:longest_s, coalesce(1.0 / nullif(crawl_rate_per_s, 0), 0)),
-    due_why = :why
+    due_why = CASE WHEN tier = 0 THEN due_why ELSE :why END
 WHERE due_s > :now_s + max(:longest_s, coalesce(1.0 / nullif(crawl_rate_per_s, 0), 0));
 
 -- name: make_due
