@@ -1,6 +1,8 @@
 """Reading in processes of its own: what no page may do, and what becomes of one that tries."""
 
 import asyncio
+import codecs
+import json
 import os
 import resource
 import signal
@@ -8,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +18,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.ending import ends
 
-from recrawl.crawler.fetch.extract import PageExtractor
+from recrawl.crawler.fetch.extract import CHARSETS, PageExtractor
 from recrawl.crawler.fetch.isolation.cheap import SMALL_BYTES, is_cheap
 from recrawl.crawler.fetch.isolation.extractor import IsolatedExtractor
 from recrawl.crawler.fetch.isolation.reader import Limits, Reader
@@ -266,6 +269,30 @@ def test_a_reader_does_not_outlive_whoever_started_it() -> None:
         parent.send_signal(signal.SIGKILL)
 
     assert ends(child, within_s=30.0)
+
+
+def test_a_reader_can_read_every_charset_and_mark() -> None:
+    """It opens no file once it runs, and what decodes stands in files of its own."""
+    reader, text = Reader("recrawl", PLENTY), "<main><p>Grüße from Köln"
+    marked = [
+        codecs.BOM_UTF8 + text.encode(),
+        codecs.BOM_UTF16_LE + text.encode("utf-16-le"),
+        codecs.BOM_UTF16_BE + text.encode("utf-16-be"),
+    ]
+    try:
+        for body in marked:
+            for kind in ("text/html", "text/plain", "application/xml"):
+                told = json.loads(reader.ask("page", page(body, kind)))
+                assert "Grüße from Köln" in told["text"]
+                assert "\ufeff" not in told["text"]
+        for name in sorted(CHARSETS):
+            body = text.encode(name, "replace")
+            told = json.loads(reader.ask("page", replace(page(body), charset=name)))
+            assert " from K" in told["text"], name
+    finally:
+        reader.close()
+        reader.clear()
+    assert reader.starts == 1
 
 
 @pytest.mark.parametrize(

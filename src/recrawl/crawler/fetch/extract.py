@@ -54,6 +54,11 @@ CHARSETS: Final = frozenset(
     mac_roman mac_cyrillic cp874 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 gbk
     gb2312 gb18030 big5 big5hkscs euc_jp iso2022_jp shift_jis cp932 euc_kr cp949""".split()
 )
+# By codecs that a reader has loaded: it can open no file later.
+_MARKS: Final = (
+    (codecs.BOM_UTF8, "utf_8"), (codecs.BOM_UTF16_LE, "utf_16_le"),
+    (codecs.BOM_UTF16_BE, "utf_16_be"),
+)  # fmt: skip
 _READ_AS: Final = {  # browsers read the smaller sets as the larger ones
     "latin_1": "cp1252", "iso8859_1": "cp1252", "ascii": "cp1252", "tis_620": "cp874",
     "gb2312": "gbk", "shift_jis": "cp932", "euc_kr": "cp949", "iso8859_9": "cp1254",
@@ -97,13 +102,9 @@ def decode_body(body: bytes, charset: str | None) -> str:
     Never fails: what cannot be decoded becomes U+FFFD, and a body that is no UTF-8 and says
     nothing is read as Windows-1252, as browsers do.
     """
-    for mark, name in (
-        (codecs.BOM_UTF8, "utf-8-sig"),
-        (codecs.BOM_UTF16_LE, "utf-16"),
-        (codecs.BOM_UTF16_BE, "utf-16"),
-    ):
+    for mark, name in _MARKS:
         if body.startswith(mark):
-            return body.decode(name, "replace")
+            return body[len(mark) :].decode(name, "replace")
     declared = charset or _meta_charset(body)
     codec = _codec(declared) if declared else None
     # A page whose <meta> can be read is not in UTF-16.
