@@ -66,6 +66,7 @@ from recrawl.version import VERSION
 
 __all__ = ["SqliteFrontier"]
 
+_ROWS = 10_000  # that are held as objects at once
 _KNOWN = "known"
 _DUE, _TIER = 2, 17  # columns of the query `due`
 _DIFFERENCES = 1_000  # that are kept
@@ -650,8 +651,12 @@ class SqliteFrontier(Frontier):
     @override
     def planned_pages(self) -> PlannedPages:
         with translated(self._path):
-            rows = self._db.execute(self._q["planned"]).fetchall()
-        table = np.array(rows, np.float64).reshape(len(rows), 9)
+            cursor = self._db.execute(self._q["planned"])
+            # As objects rows take ten times the memory.
+            parts = [
+                np.array(rows, np.float64) for rows in iter(lambda: cursor.fetchmany(_ROWS), [])
+            ]
+        table = np.concatenate([np.zeros((0, 9)), *parts])
         return PlannedPages(
             table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), *table[:, 2:].T.copy()
         )
