@@ -99,7 +99,7 @@ class Watch:
         self._seen: tuple[float, int] = (0.0, 0)
         self._speed: float | None = None
         self._first_per_s: float | None = None  # pages that were visited for the first time
-        self._stands = Look({}, None, None)
+        self._stands = Look({}, first_pass_of({}, ()), None)
         self._last_fetch_s: float | None = None
         self._fetched_at_s = time.monotonic()
         self._has_told = False  # a visit of this crawl or before it, how pages change
