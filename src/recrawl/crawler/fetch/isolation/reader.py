@@ -192,9 +192,7 @@ class Reader:
         if code == NO_MEMORY:
             return f"reading it takes more than {self._limits.memory_bytes >> 20} MiB"
         if code == BROKEN:
-            return (
-                f"its reader failed, as where {self._limits.memory_bytes >> 20} MiB are too little"
-            )
+            return f"its reader failed, as on what cannot be read within {self._limits.memory_bytes >> 20} MiB"
         return f"its reader broke ({_named(code)})"
 
     def _end(self) -> int:
