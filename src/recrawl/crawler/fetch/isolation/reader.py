@@ -192,7 +192,8 @@ class Reader:
         if code == NO_MEMORY:
             return f"reading it takes more than {self._limits.memory_bytes >> 20} MiB"
         if code == BROKEN:
-            return f"its reader failed, as on what cannot be read within {self._limits.memory_bytes >> 20} MiB"
+            bound = f"{self._limits.memory_bytes >> 20} MiB"
+            return f"its reader failed, as on what cannot be read within {bound}"
         return f"its reader broke ({_named(code)})"
 
     def _end(self) -> int:
