@@ -335,10 +335,8 @@ def _balanced(moves: Matrix) -> Matrix:
     np.fill_diagonal(reached, val=True)
     for _ in range(max(len(moves) - 1, 1).bit_length()):
         reached = reached.astype(np.float32) @ reached.astype(np.float32) > 0.0
-    returns = np.flatnonzero(
-        np.all(~reached | reached.T, axis=1)
-    )  # wherever it goes, it comes back
-    one = int(returns[0])
+    # One that is come back to, wherever it leads.
+    one = int(np.flatnonzero(np.all(~reached | reached.T, axis=1))[0])
     others = np.flatnonzero(reached[one])
     others = others[others != one]
     shares = np.zeros(len(moves))

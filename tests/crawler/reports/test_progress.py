@@ -5,6 +5,7 @@ from math import inf
 
 import pytest
 
+from recrawl.crawler.control.intake import LOW_YIELD
 from recrawl.crawler.facts import SettingsFacts
 from recrawl.crawler.reports.progress import first_pass_of, price_words, why_idle
 from recrawl.terms import HostRecord, PageState
@@ -34,6 +35,16 @@ def test_coverage_is_told_until_the_first_pass_is_over(
     counts = {PageState.DISCOVERED: discovered, PageState.INDEXED: indexed}
 
     assert first_pass_of(counts, []) == expected
+
+
+def test_what_is_put_off_is_not_waited_for() -> None:
+    """Other refusals are of addresses that are no pages of the crawl at all."""
+    counts = {PageState.DISCOVERED: 150, PageState.INDEXED: 800}
+    refused = [("a.test", LOW_YIELD, 90), ("b.test", LOW_YIELD, 30), ("a.test", "too deep", 500)]
+
+    assert first_pass_of(counts, refused) == {"known": 830, "indexed": 800, "to_come": 30}
+    assert first_pass_of(counts, [("a.test", LOW_YIELD, 149)]) is None
+    assert first_pass_of(counts, [("a.test", LOW_YIELD, 400)]) is None, "some were tried since"
 
 
 def test_a_crawl_that_fetches_needs_no_excuse() -> None:

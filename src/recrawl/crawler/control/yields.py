@@ -215,11 +215,6 @@ class AddressYields:
             kind.tries += 1
         return now_s
 
-    @property
-    def n_put_off(self) -> int:
-        """Pages that wait for their kind to prove worth it."""
-        return sum(len(kind.waiting) for kind in self._kinds.values())
-
     def examples(self, limit: int = 20) -> Sequence[tuple[str, int, int]]:
         """Return kinds that bring little, in words, with visits and what they brought."""
         poor = [

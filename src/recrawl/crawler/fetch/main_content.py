@@ -56,6 +56,7 @@ _WITHIN: Final = ", ".join(
 )
 _LEAST_ASIDE: Final = 100  # letters that lead nowhere, and more than those that do: it is a text
 _LEAST_WITHIN: Final = 20  # the same within what says that it is content: notes, footnotes
+_MOST_READ: Final = 8  # times that the text of a page is read to judge its boxes
 _LEAST_FORM: Final = 0.5  # of the letters of a page: it is the page
 _LEAST_MAIN: Final = 0.1  # of the letters of a page, and
 _FEW: Final = 100  # letters: what has fewer of both is hardly what the page is about
@@ -118,15 +119,25 @@ def _take_out(tree: LexborHTMLParser) -> None:
     for node in reversed(tree.css(_BOILERPLATE)):
         if node.tag not in _WHOLE:
             node.decompose()
-    within = {node.mem_id for node in tree.css(_WITHIN)}
-    for node in reversed(tree.css(_ASIDE)):
-        least = _LEAST_WITHIN if node.mem_id in within else _LEAST_ASIDE
-        if node.tag not in _WHOLE and not _is_text(node, least):
-            node.decompose()
+    _take_out_boxes(tree)
     forms = tree.css("form")
     least_letters = _LEAST_FORM * _letters(tree.body) if forms and tree.body is not None else 0.0
     for node in reversed(forms):
         if not _letters(node) >= least_letters > 0.0:
+            node.decompose()
+
+
+def _take_out_boxes(tree: LexborHTMLParser) -> None:
+    boxes = [node for node in tree.css(_ASIDE) if node.tag not in _WHOLE]
+    if not boxes or tree.body is None:
+        return
+    within = {node.mem_id for node in tree.css(_WITHIN)}
+    to_read = _MOST_READ * len(tree.body.text())  # or what is nested deeply is read at each depth
+    for node in reversed(boxes):
+        if to_read <= 0:
+            return
+        to_read -= len(node.text()) + 1
+        if not _is_text(node, _LEAST_WITHIN if node.mem_id in within else _LEAST_ASIDE):
             node.decompose()
 
 
