@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, TextIO
 from cyclopts import Parameter
 
 from recrawl.cli.crawler.attending import Ears, stopped_by_signals, watched
+from recrawl.cli.crawler.memory import give_memory_back
 from recrawl.cli.crawler.place import DEFAULT_CONFIG
 from recrawl.cli.crawler.reload import ConfigWatch
 from recrawl.cli.crawler.telling import greet, tell_blocked, tell_nothing
@@ -95,6 +96,7 @@ def run(  # noqa: PLR0913 - its parameters are its options
     def load() -> Settings:
         return _with(load_settings(config), budget, delay, starvation_weight)
 
+    give_memory_back()
     settings = load()
     try:
         check_seeds(settings)
