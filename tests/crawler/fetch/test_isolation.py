@@ -68,6 +68,12 @@ def test_a_page_that_takes_too_much_memory_is_poison() -> None:
         reader.clear()
 
 
+def test_what_a_reader_failed_with_is_told(reader: Reader) -> None:
+    """It cannot load the parser of PDFs any more, once it is locked up."""
+    with pytest.raises(PoisonPage, match=r"its reader failed \(\w+Error\)"):
+        reader.ask("page", page(b"%PDF-1.4", "application/pdf"))
+
+
 def test_a_reader_that_ended_between_two_pages_is_replaced(reader: Reader) -> None:
     """No page is to blame for that."""
     reader.ask("page", page(b"<p>one"))

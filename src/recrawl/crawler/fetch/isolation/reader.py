@@ -14,7 +14,7 @@ import time
 from dataclasses import dataclass
 from typing import Final
 
-from recrawl.crawler.fetch.isolation.worker import BROKEN, LAST, NO_MEMORY, READY
+from recrawl.crawler.fetch.isolation.worker import BROKEN, FAILED, LAST, NO_MEMORY, READY
 from recrawl.crawler.fetch.reading_rules import ReadingRules
 from recrawl.errors import PoisonPage, ReadingCut, StateError
 from recrawl.terms import FetchResponse
@@ -69,6 +69,7 @@ class Reader:
         self._kinds: set[str] = set()  # what the process has loaded, or will at its next start
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
+        self._failure = ""
         self._closed = False
 
     def ask(self, kind: str, response: FetchResponse) -> bytes:
@@ -171,6 +172,9 @@ class Reader:
         if length > MAX_ANSWER_BYTES:
             raise OSError("it answers without end")
         answer = _received(sock, length, until_s)
+        if sign == FAILED:
+            self._failure = answer.decode("ascii", "replace")
+            raise ConnectionResetError
         if sign == LAST:
             self._end()
         return answer
@@ -193,7 +197,7 @@ class Reader:
             return f"reading it takes more than {self._limits.memory_bytes >> 20} MiB"
         if code == BROKEN:
             bound = f"{self._limits.memory_bytes >> 20} MiB"
-            return f"its reader failed, as on what cannot be read within {bound}"
+            return f"its reader failed ({self._failure}), as it may where {bound} are not enough"
         return f"its reader broke ({_named(code)})"
 
     def _end(self) -> int:

@@ -23,13 +23,14 @@ from recrawl.crawler.fetch.markdown import load as load_markdown
 from recrawl.crawler.fetch.reading_rules import ReadingRules
 from recrawl.terms import FetchResponse
 
-__all__ = ["BROKEN", "LAST", "MORE", "NO_MEMORY", "READY", "main"]
+__all__ = ["BROKEN", "FAILED", "LAST", "MORE", "NO_MEMORY", "READY", "main"]
 
 NO_MEMORY: Final = 3  # exit codes
 BROKEN: Final = 4
 READY: Final = b"!"  # to begin with
 MORE: Final = b"+"  # before an answer: the process goes on
 LAST: Final = b"."  # it has grown, and ends
+FAILED: Final = b"-"  # what follows is what it failed with
 _SOCKET: Final = 0
 _PR_SET_PDEATHSIG: Final = 1
 _PR_SET_DUMPABLE: Final = 4
@@ -63,7 +64,9 @@ def main() -> None:
             answer = json.dumps(_read(extractor, asked["kind"], response)).encode()
         except MemoryError:
             os._exit(NO_MEMORY)
-        except Exception:  # lexbor says no more than this where memory ends
+        except Exception as error:  # lexbor says no more than this where memory ends
+            name = type(error).__name__.encode()
+            _send(FAILED + len(name).to_bytes(4, "big") + name)
             os._exit(BROKEN)
         signal.setitimer(signal.ITIMER_PROF, 0.0)
         held_bytes = int(os.pread(held, 100, 0).split()[1]) * resource.getpagesize()
