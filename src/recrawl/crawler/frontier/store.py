@@ -110,7 +110,10 @@ def translated(path: Path) -> Iterator[None]:
         text = str(error)
         # A write-ahead log that cannot grow is reported as an I/O error.
         if "full" in text or ("I/O" in text and _is_full(path)):
-            raise StateError(f"{path}: the disk is full; nothing acknowledged was lost") from error
+            raise StateError(
+                f"{path}: the disk is full; make room and start again: "
+                "nothing acknowledged was lost"
+            ) from error
         if "locked" in text:
             raise StateError(f"{path} is locked by another process") from error
         if "malformed" in text or "no such table" in text or "no such column" in text:

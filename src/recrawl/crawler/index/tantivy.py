@@ -90,9 +90,10 @@ class TantivyIndex(PageIndex):
     @override
     def replace(self, document: Document) -> None:
         self._boilerplate.learn(document.url, document.text.split("\n"))
-        if self._anchors is not None:
-            self._named.update(dict.fromkeys(self._anchors.learn(document.links)))
-        self._add(document)
+        with translated(self._directory):
+            if self._anchors is not None:
+                self._named.update(dict.fromkeys(self._anchors.learn(document.links)))
+            self._add(document)
         if self._boilerplate.is_early(document.url):
             self._early[document.url] = document
 
@@ -138,7 +139,8 @@ class TantivyIndex(PageIndex):
     def remove(self, url: str) -> None:
         self._early[url] = None
         self._added.add(url)
-        self._delete(url)
+        with translated(self._directory):
+            self._delete(url)
 
     def _delete(self, url: str) -> None:
         self._writing().delete_documents_by_term("url", url)
@@ -334,10 +336,11 @@ class TantivyIndex(PageIndex):
         writer, self._writer = self._writer, None
         if writer is None:
             return
-        self._boilerplate.save(now=True)
+        with contextlib.suppress(OSError):  # of a full disk; it is learned again
+            self._boilerplate.save(now=True)
         if self._anchors is not None:
             self._anchors.close()
-        merging = threading.Thread(target=writer.wait_merging_threads, daemon=True)
+        merging = threading.Thread(target=_merge, args=(writer,), daemon=True)
         merging.start()
         merging.join(_MERGING_S)
         del writer
@@ -353,6 +356,11 @@ class TantivyIndex(PageIndex):
         if self._writer is None:
             raise StateError(f"index {self._directory} was opened for reading only")
         return self._writer
+
+
+def _merge(writer: tantivy.IndexWriter) -> None:
+    with contextlib.suppress(ValueError):  # it has ended before, and that was told
+        writer.wait_merging_threads()
 
 
 def _document(held: Any, text: str) -> Document:

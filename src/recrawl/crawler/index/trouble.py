@@ -2,6 +2,8 @@
 
 import contextlib
 import errno
+import shutil
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,15 +16,19 @@ _DO = {
     "busy": "another process writes it; stop that crawl first, or choose another state directory",
     "denied": "this user may not read or write it; run as the owner of the state directory",
     "many": "too many files are open; raise the limit (`ulimit -n 4096`) and start again",
+    "ended": "its writer ended, as it does where files cannot be written; start again: nothing "
+    "acknowledged was lost",
     "damaged": "`recrawl check` tells what is damaged; with --repair it keeps what is sound and "
     "has the rest fetched again",
 }
 _SIGNS = (
-    ("full", ("No space left", "code: 28", "StorageFull", "quota")),
+    ("full", ("No space left", "code: 28", "StorageFull", "quota", "disk is full")),
     ("busy", ("LockBusy", "Lockfile")),
     ("denied", ("Permission denied", "PermissionDenied", "Read-only file system")),
     ("many", ("Too many open files",)),
+    ("ended", ("index writer was killed",)),  # which does not say why
 )
+_LEAST_FREE = 16 << 20  # bytes, for what a commit writes: with fewer the disk was full
 _ERRNO = {errno.ENOSPC: "full", errno.EDQUOT: "full", errno.EMFILE: "many", errno.ENFILE: "many"}
 
 
@@ -31,15 +37,17 @@ def translated(directory: Path) -> Iterator[None]:
     """Turn what tantivy and the disk say into a message with the way out."""
     try:
         yield
-    except (OSError, ValueError) as error:
-        raise StateError(f"index {directory}: {error}. {_way_out(error)}") from error
+    except (OSError, ValueError, sqlite3.Error) as error:
+        raise StateError(f"index {directory}: {_words(error, directory)}") from error
 
 
-def _way_out(error: OSError | ValueError) -> str:
+def _words(error: OSError | ValueError | sqlite3.Error, directory: Path) -> str:
     kind = _ERRNO.get(error.errno or 0) if isinstance(error, OSError) else None
     if isinstance(error, PermissionError):
         kind = "denied"
     text = str(error)
     kind = kind or next((name for name, signs in _SIGNS if any(s in text for s in signs)), None)
+    if kind == "ended":
+        return _DO["full" if shutil.disk_usage(directory).free < _LEAST_FREE else kind]
     words = _DO[kind or "damaged"]
-    return words[0].upper() + words[1:] if not words.startswith("`") else words
+    return f"{error}. {words[0].upper() if words[0] != '`' else '`'}{words[1:]}"

@@ -65,8 +65,8 @@ def main() -> None:
         except MemoryError:
             os._exit(NO_MEMORY)
         except Exception as error:  # lexbor says no more than this where memory ends
-            name = type(error).__name__.encode()
-            _send(FAILED + len(name).to_bytes(4, "big") + name)
+            failure = type(error).__name__.encode()
+            _send(FAILED + len(failure).to_bytes(4, "big") + failure)
             os._exit(BROKEN)
         signal.setitimer(signal.ITIMER_PROF, 0.0)
         held_bytes = int(os.pread(held, 100, 0).split()[1]) * resource.getpagesize()
