@@ -44,7 +44,8 @@ _LEARNED, _GIVEN = 0, 1
 _KINDS: Final = {"steps": RULE_STEPS, "age": RULE_AGE, "count": RULE_COUNT}
 _EPOCHS: Final = 60
 _OURS: Final = ("recrawl", "foresight")
-_LOOKS: Final = 16  # at the clocks of groups, while each page is visited once
+_LOOKS: Final = (16, 128)  # at the clocks of groups, while each page is visited once
+_RELIED: Final = 0.5  # so far or more, and the clocks are looked at more often
 _HEARS_NOTHING: Final[Heard] = (_NONE := np.zeros(0), _NONE, _NONE, _NONE, _NONE)
 
 _NO_CLOCKS: Final = GroupClocks(
@@ -237,7 +238,7 @@ class _Replay:
     def run(self, on_progress: Callable[[int], None]) -> Replayed:
         test, history = self._test, self._test.history
         all_ticks = self._ticks
-        edges, decisions, plans = self._edges(all_ticks)
+        edges, plans, decisions = self._edges(all_ticks)
         clocks, hearing = self._control.clocks, self._hearing
         arrays = _NO_CLOCKS if clocks is None else clocks.arrays()
         heard = _HEARS_NOTHING if hearing is None else hearing.arrays()
@@ -246,8 +247,9 @@ class _Replay:
             until = history.end if last == all_ticks.size else all_ticks[last]
             if hearing is not None and first in hearing.readings:
                 self._listen(hearing, first)
-            if first in decisions:
-                following = decisions[first]
+            often = clocks is not None and clocks.relied > _RELIED
+            following = decisions[often].get(first)
+            if following is not None:
                 ends = history.end if following == all_ticks.size else all_ticks[following]
                 span = float(ends - ticks[0])
                 if first in plans:
@@ -302,8 +304,10 @@ class _Replay:
             course=np.array(self._course),
         )
 
-    def _edges(self, ticks: Vector) -> tuple[Integers, dict[int, int], set[int]]:
-        """At which ticks to pause; at which to decide, each with the next; at which to plan anew.
+    def _edges(self, ticks: Vector) -> tuple[Integers, set[int], tuple[dict[int, int], ...]]:
+        """At which ticks to pause; at which to plan anew; at which to decide, each with the next.
+
+        The last by how far clocks are relied on.
 
         Planned is often at first, and when many pages are new.
         """
@@ -317,14 +321,16 @@ class _Replay:
         soon = np.concatenate([after, after + 1 + n // 8, after + 1 + n // 2])
         edges = np.concatenate([(total * shares).astype(np.int64), soon])
         plans = np.unique(np.clip(edges, 0, total))
-        looks = np.zeros(0, np.int64)
+        decisions = [plans, plans]
         if self._control.clocks is not None:
-            looks = np.arange(0, total, max(1, n // _LOOKS))
-        decisions = np.union1d(plans, looks)
-        pauses = decisions
+            decisions = [
+                np.union1d(plans, np.arange(0, total, max(1, n // looks))) for looks in _LOOKS
+            ]
+        pauses = np.union1d(*decisions)
         if self._hearing is not None:
-            pauses = np.union1d(decisions, np.array(list(self._hearing.readings), np.int64))
-        return pauses, dict(pairwise(decisions.tolist())), set(plans.tolist())
+            pauses = np.union1d(pauses, np.array(list(self._hearing.readings), np.int64))
+        following = tuple(dict(pairwise(ticks.tolist())) for ticks in decisions)
+        return pauses, set(plans.tolist()), following
 
     def _listen(self, hearing: Hearing, first: int) -> None:
         """Bring pages forward of which it was announced that they changed."""
