@@ -456,7 +456,11 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class HostRecord:
-    """What lasts about one host. ``next_due_s`` is the earliest due time of its pages, or inf."""
+    """What lasts about one host. ``next_due_s`` is the earliest due time of its pages, or inf.
+
+    ``ip_address`` is where its name led last, known where hosts of one IP address are asked as one;
+    its server is left alone until ``ip_blocked_until_s``.
+    """
 
     host_id: int
     host: str
@@ -467,6 +471,8 @@ class HostRecord:
     failures: int = 0
     blocked_until_s: float = 0.0
     blocked_why: str | None = None
+    ip_address: str | None = None
+    ip_blocked_until_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

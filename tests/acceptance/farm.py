@@ -27,10 +27,14 @@ class Farm:
     ----------
     hosts, pages : how many hosts, and pages of each beside the front page
     answer_s : that an answer takes
+    is_one : the hosts are names of one IP address instead, whose server must be asked as one
     """
 
-    def __init__(self, hosts: int, pages: int, *, answer_s: float = 0.0) -> None:
+    def __init__(
+        self, hosts: int, pages: int, *, answer_s: float = 0.0, is_one: bool = False
+    ) -> None:
         self.n_hosts, self.n_pages, self._answer_s = hosts, pages, answer_s
+        self.is_one = is_one
         self.asked: dict[str, list[Asked]] = defaultdict(list)
         self.in_flight: dict[str, int] = defaultdict(int)
         self.overlaps: list[str] = []
@@ -43,6 +47,8 @@ class Farm:
 
     def name(self, number: int) -> str:
         """Return host and port."""
+        if self.is_one:
+            return f"h{number}.localhost:{self.port}"
         return f"127.1.{number // 200}.{number % 200 + 1}:{self.port}"
 
     @property
@@ -60,7 +66,7 @@ class Farm:
             "state": f'"{database.address if database else "state"}"',
         } | {key: value for key, value in keys.items() if "__" not in key}
         sections: dict[str, dict[str, str]] = {
-            "scope": {"hosts": '["127.1.*"]'},
+            "scope": {"hosts": '["*.localhost"]' if self.is_one else '["127.1.*"]'},
             "politeness": {"delay": '"200ms"', "allow_private": _listed(names)},
             "fetch": {"timeout": '"1s"'},
         }
@@ -78,12 +84,11 @@ class Farm:
         return path
 
     def least_gap_s(self) -> float:
-        """Return the shortest rest of any host between two requests for pages."""
-        gaps = [
-            later.began_s - before.ended_s
-            for log in self.asked.values()
-            for before, later in pairwise(log)
-        ]
+        """Return the shortest rest of any host, or of the one server, between two requests."""
+        logs = list(self.asked.values())
+        if self.is_one:
+            logs = [sorted((one for log in logs for one in log), key=lambda one: one.began_s)]
+        gaps = [later.began_s - before.ended_s for log in logs for before, later in pairwise(log)]
         return min(gaps, default=float("inf"))
 
     def instants(self) -> list[float]:
@@ -120,13 +125,14 @@ class Farm:
                 path = lines[0].split()[1]
                 host = next(line[6:] for line in lines if line.lower().startswith("host: "))
                 began_s = time.monotonic()
-                self.in_flight[host] += 1
-                if self.in_flight[host] > 1:
+                server = "the one" if self.is_one else host
+                self.in_flight[server] += 1
+                if self.in_flight[server] > 1:
                     self.overlaps.append(host)
                 if self._answer_s:
                     await asyncio.sleep(self._answer_s)
                 status, body = self._page(host, path)
-                self.in_flight[host] -= 1
+                self.in_flight[server] -= 1
                 self.asked[host].append(Asked(path, began_s, time.monotonic()))
                 writer.write(
                     f"HTTP/1.1 {status} X\r\nContent-Type: text/html\r\n"
@@ -143,7 +149,7 @@ class Farm:
         if path in ("/robots.txt", "/sitemap.xml"):
             return 404, b""
         first = host.partition(":")[0].split(".")
-        number = int(first[2]) * 200 + int(first[3]) - 1
+        number = int(first[0][1:]) if self.is_one else int(first[2]) * 200 + int(first[3]) - 1
         words = " ".join(f"word{number}x{path.strip('/')}y{n}" for n in range(30))
         links = ""
         if path == "/":

@@ -40,7 +40,7 @@ def farm() -> Iterator[Farm]:
     made.close()
 
 
-def _config(farm: Farm, folder: Path, database: Database) -> Path:
+def _config(farm: Farm, folder: Path, database: Database, **keys: str) -> Path:
     return farm.config(
         folder,
         database,
@@ -49,6 +49,7 @@ def _config(farm: Farm, folder: Path, database: Database) -> Path:
         revisit__initial_interval='"3s"',
         revisit__max_interval='"4s"',
         index__commit_every='"200ms"',
+        **keys,
     )
 
 
@@ -145,6 +146,35 @@ def test_two_processes_share_the_hosts_and_one_takes_over(
     assert pages.returncode == 0, pages.stderr
     found = answer("search", "title:page word3x1y2", cwd=tmp_path)
     assert [one["url"] for one in found["hits"]] == [page]
+
+
+@pytest.mark.slow
+def test_one_server_of_hosts_of_three_processes_is_asked_as_one(
+    databases: Server, tmp_path: Path
+) -> None:
+    """While one of them is killed, and another is stopped for longer than its lease."""
+    farm, database = Farm(24, 3, answer_s=0.02, is_one=True), databases.database()
+    config = _config(farm, tmp_path, database, politeness__per_address="true")
+    three = "SELECT 1 FROM shard HAVING count(DISTINCT owner) = 3 AND count(owner) = 16"
+    ended = "SELECT 1 FROM process WHERE ended HAVING count(*) >= {}"
+    processes = [start("run", config, "--quiet", cwd=tmp_path) for _ in range(3)]
+    try:
+        assert _wait(database, three, 30)
+        assert _wait(database, "SELECT 1 FROM visit HAVING count(*) > 30", 60)
+        processes[0].kill()
+        processes[1].send_signal(signal.SIGSTOP)
+        assert _wait(database, ended.format(2), 20)
+        processes[1].send_signal(signal.SIGCONT)
+        n_visits = len(_rows(database, "SELECT 1 FROM visit"))
+        assert _wait(database, f"SELECT 1 FROM visit HAVING count(*) > {n_visits + 40}", 60)
+        assert _wait(database, three.replace("= 3", "= 2"), 30)
+        told = answer("explain", f"http://{farm.name(3)}/", cwd=tmp_path)
+        assert told["host_shares"] == "shares 127.0.0.1 with 23 other hosts"
+    finally:
+        _end(processes)
+        farm.close()
+
+    _check(farm, database, tmp_path)
 
 
 @pytest.mark.slow

@@ -97,6 +97,7 @@ class SettingsFacts(FactRecord):
     starvation_weight: float = 0.0
     least_worth: float = 0.0
     first_free: bool = False
+    per_address: bool = False
     settings_mark: float | None = None
 
 

@@ -10,7 +10,7 @@ Longer than most modules because every port says there what it promises, method 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, ParamSpec, Protocol, TypeAlias, TypeVar
+from typing import Final, ParamSpec, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,6 +119,25 @@ class Fetcher(Protocol):
         ------
         FetchError
             No usable answer; ``kind`` says why, in one word.
+        """
+        ...
+
+
+@runtime_checkable
+class Resolver(Protocol):
+    """Tells where requests go, for a fetcher whose requests then go there and nowhere else."""
+
+    async def resolve(self, host: str) -> str:
+        """Resolve the name of a host anew; return the one IP address that is asked from now on.
+
+        Parameters
+        ----------
+        host : scheme, name and port
+
+        Raises
+        ------
+        FetchError
+            There is none; ``kind`` is ``dns``.
         """
         ...
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from typing_extensions import override
 
-from recrawl.crawler.ports import Clock, Fetcher
+from recrawl.crawler.ports import Clock, Fetcher, Resolver
 from recrawl.errors import FetchError
 from recrawl.simulation.fetcher import bounded
 from recrawl.terms import FetchResponse
@@ -32,8 +32,11 @@ class Request:
     last_modified: str | None
 
 
-class ScriptedFetcher(Fetcher):
+class ScriptedFetcher(Fetcher, Resolver):
     """Answers from a script, and remembers what it was asked.
+
+    Hosts have the IP addresses in ``ips``, and else one of their own; a reply that is a failure is
+    how resolving one ends.
 
     Each URL has a list of replies; the last one is repeated for ever. What is not in the script is
     answered by ``fallback``: a 404 unless another is set.
@@ -49,6 +52,8 @@ class ScriptedFetcher(Fetcher):
         self.in_flight: Counter[str] = Counter()
         self.most_in_flight: Counter[str] = Counter()
         self.fallback: Reply = lambda request: FetchResponse(url=request.url, status=404)
+        self.ips: dict[str, str | FetchError] = {}
+        self.resolved: list[str] = []
         self._clock = clock
         self._access_s = access_s
         self._replies: dict[str, deque[Reply]] = defaultdict(deque)
@@ -91,6 +96,15 @@ class ScriptedFetcher(Fetcher):
         finally:
             self.in_flight[host] -= 1
         return bounded(self._answer(request), max_bytes, truncate=truncate, pages_only=pages_only)
+
+    @override
+    async def resolve(self, host: str) -> str:
+        self.resolved.append(host)
+        await self._clock.sleep_until(self._clock.now_s() + drawn(self._access_s))
+        told = self.ips.get(host, f"of {host}")
+        if isinstance(told, FetchError):
+            raise told
+        return told
 
     def _answer(self, request: Request) -> FetchResponse:
         replies = self._replies.get(request.url) or deque([self.fallback])

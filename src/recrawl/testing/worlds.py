@@ -149,6 +149,7 @@ def virtual_crawl(
         prepare=TimedPreparation(clock, setup.prepare_s) if setup.prepare_s else None,
         hubs=hubs,
         subscriptions=subscriptions,
+        resolver=web,
     )
     told: dict[str, object] = {
         "admission": Admission(Scope(hosts=setup.hosts)),

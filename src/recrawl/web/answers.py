@@ -11,6 +11,7 @@ from recrawl.crawler.facts import CrawlFacts, PlanFacts
 from recrawl.crawler.reports.companions import companions_report
 from recrawl.crawler.reports.page import page_report, timetable_report, why_unknown
 from recrawl.crawler.reports.progress import fetch_price, fetches_words, price_words
+from recrawl.crawler.reports.sharing import Sharing
 from recrawl.crawler.settings import Settings
 from recrawl.errors import InputError, RecrawlError
 from recrawl.quantities import show_duration, show_rate
@@ -127,7 +128,8 @@ def explain_page(
     if details is None:
         raise PageUnknown(f"{page_url}: {why_unknown(page_url, settings)}.")
     now_s = crawl_instant(frontier.facts(), is_running=history.is_running())
-    hosts = {record.host: record for record in frontier.hosts()}
+    sharing = Sharing(frontier.hosts(), frontier.facts().settings, now_s)
+    hosts = {record.host: record for record in sharing.hosts}
     plan = frontier.last_plan()
     report = page_report(
         details, fetch_price(plan, frontier.facts().plan), hosts[details.host], now_s=now_s,

@@ -8,6 +8,7 @@ from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.crawler.facts import CrawlFacts
 from recrawl.crawler.reports.history import freshness_over_time
 from recrawl.crawler.reports.recent import left_out, recent_changes, spending, troubles
+from recrawl.crawler.reports.sharing import Sharing
 from recrawl.crawler.reports.status import believed_rates, control_report, instant_of, status_report
 from recrawl.terms import PlanRecord
 from recrawl.web.source import CrawlSource
@@ -179,7 +180,8 @@ def _hosts(source: CrawlSource, now_s: float, gained: dict[str, Any]) -> list[di
     prices, asked_s = gained.get("prices", {}), gained.get("asked_s", {})
     own_s = gained.get("delay_s", source.frontier().facts().settings.delay_s or 0.0)
     told: list[dict[str, object]] = []
-    for host in source.frontier().hosts():
+    sharing = Sharing(source.frontier().hosts(), source.frontier().facts().settings, now_s)
+    for host in sharing.hosts:
         seen = counts.get(host.host_id)
         blocked = host.blocked_until_s > now_s
         price, times = prices.get(host.host_id, (None, None))

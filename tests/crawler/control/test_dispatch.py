@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from recrawl.crawler.control.budget import FetchBudget
-from recrawl.crawler.control.dispatch import AskRobots, Dispatcher, Fetch, Refill, Wait
+from recrawl.crawler.control.dispatch import AskRobots, Dispatcher, Fetch, Refill, Resolve, Wait
 from recrawl.crawler.control.politeness import PolitenessRules
 from recrawl.crawler.control.retry import Backoff
 from recrawl.crawler.control.robots_txt import RobotsRules, robots_from_answer
@@ -333,16 +333,16 @@ def test_blocks_and_forgiveness_are_reported() -> None:
     assert told == [False, True, False, True]
 
 
-def test_a_cancelled_request_leaves_its_host_free() -> None:
+def test_a_request_that_was_cut_off_leaves_its_host_after_a_rest() -> None:
     """And what waits can be given back at the end."""
     made = dispatcher()
     known(made, 1)
     stocked(made, 1, lease(1, 1), lease(1, 2))
     assert made.pick(NOW_S) == Fetch(lease(1, 1))
-    made.cancelled(1)
+    made.cancelled(1, NOW_S)
 
-    assert made.pick(NOW_S) == Fetch(lease(1, 2))
-    made.cancelled(1)
+    assert made.pick(NOW_S + 1.0) == Fetch(lease(1, 2))
+    made.cancelled(1, NOW_S + 1.0)
     stocked(made, 1, lease(1, 3))
     assert made.give_back() == [lease(1, 3)]
     assert made.give_back() == []
@@ -429,6 +429,7 @@ class AnyCrawl(RuleBasedStateMachine):
             self.number += 1
             stocked(self.made, task.host_id, lease(task.host_id, self.number, self.now_s))
         else:
+            assert not isinstance(task, Resolve)
             host_id = task.host_id if isinstance(task, AskRobots) else task.lease.host_id
             assert host_id not in self.in_flight, "two in flight"
             assert self.now_s >= self.ended_s.get(host_id, -inf) + 3.0, "closer than the delay"

@@ -131,6 +131,8 @@ def _show(report: dict[str, Any], details: PageDetails) -> None:
     if report["host_blocked_why"]:
         left = show_duration(report["host_blocked_until_s"] - now_s)
         rows.append(("host", f"blocked for {left}: {report['host_blocked_why']}"))
+    elif report["host_shares"]:
+        rows.append(("host", f"{report['host_shares']}, of which one is asked at a time"))
     rows += _reason_rows(report)
     if details.redirect_url:
         rows.append(("leads to", details.redirect_url))

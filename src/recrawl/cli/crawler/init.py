@@ -53,6 +53,7 @@ budget = "{budget}"
 
 [politeness]
 # delay = "1s"                   # between requests to one host; or its crawl-delay if longer
+# per_address = false            # true: hosts of one IP address are asked as one host would be
 # first_backoff = "60s"          # after 429, 503 or no answer; doubles each time
 # longest_backoff = "1d"
 {private}

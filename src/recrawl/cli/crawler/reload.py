@@ -15,7 +15,7 @@ __all__ = ["NEXT_START", "ConfigWatch", "Taken", "take_up"]
 
 # What is opened once for all: files, connections, processes beside the crawl.
 NEXT_START: Final = frozenset(
-    "state name contact timeout_s max_bytes allow_private language warc warc_max_bytes "
+    "state name contact timeout_s max_bytes allow_private per_address language warc warc_max_bytes "
     "index_command index_timeout_s n_servers callback indexnow_key deliver "
     "accept_language proxy proxy_login_env access render keep_markdown feed_importance".split()
 )

@@ -4,7 +4,9 @@ import gc
 
 from recrawl.cli.output import note
 from recrawl.crawler.reports.nothing import why_nothing
+from recrawl.crawler.reports.sharing import Sharing
 from recrawl.crawler.runtime.crawl import Crawl
+from recrawl.crawler.runtime.visits import host_record
 from recrawl.crawler.settings import Settings
 from recrawl.crawler.settings.contradictions import contradictions, first_pass_words
 from recrawl.errors import NothingIndexed
@@ -40,10 +42,7 @@ async def tell_nothing(crawl: Crawl, settings: Settings) -> None:
 
 def tell_blocked(crawl: Crawl) -> None:
     """Say which hosts a single pass has left out, and why."""
-    for queue in crawl.dispatcher.hosts():
-        wait_s = queue.politeness.blocked_until_s - crawl.now_s
-        if wait_s > 0:
-            note(
-                f"{queue.host} was left out: {queue.politeness.blocked_why} "
-                f"(for another {show_duration(wait_s)})"
-            )
+    hosts = [host_record(crawl.dispatcher, one.host_id) for one in crawl.dispatcher.hosts()]
+    for host in Sharing(hosts, crawl.facts(), crawl.now_s).blocked():
+        wait_s = host.blocked_until_s - crawl.now_s
+        note(f"{host.host} was left out: {host.blocked_why} (for another {show_duration(wait_s)})")

@@ -5,6 +5,9 @@ never visited compete with them, and with each other, by what a visit is worth b
 (:mod:`.one_price`); or they take a share of the requests while both wait. A page that somebody
 asked for comes before all of these.
 
+Where hosts of one IP address are asked as one (:mod:`.ip_addresses`), a name is resolved before its
+host is asked, and a host whose server is busy or rests waits for its turn beside these orders.
+
 Where no page is due that may be visited, the request goes to the page whose visit is worth most
 (:mod:`.ahead`): the budget does not lie unused while a visit is worth anything.
 
@@ -26,16 +29,18 @@ from recrawl.crawler.control.ahead import AheadOrder
 from recrawl.crawler.control.budget import FetchBudget
 from recrawl.crawler.control.heaps import HostHeap
 from recrawl.crawler.control.host_queue import HostQueue, parted
+from recrawl.crawler.control.ip_addresses import IpAddresses
 from recrawl.crawler.control.one_price import OnePrice
 from recrawl.crawler.control.order import lane_of, root_urgency
 from recrawl.crawler.control.politeness import HostPoliteness, PolitenessRules
 from recrawl.crawler.control.robots_txt import RobotsRules
-from recrawl.crawler.control.tasks import AskRobots, Fetch, Refill, Task, Wait
+from recrawl.crawler.control.tasks import AskRobots, Fetch, Refill, Resolve, Task, Wait
 from recrawl.crawler.control.tiers import ASKED, NEW, worth_share
+from recrawl.crawler.control.urls import host_of
 from recrawl.errors import failure_words
 from recrawl.terms import HostRecord, Lease
 
-__all__ = ["AskRobots", "Dispatcher", "Fetch", "Refill", "Task", "Wait"]
+__all__ = ["AskRobots", "Dispatcher", "Fetch", "Refill", "Resolve", "Task", "Wait"]
 
 
 _DAY_S: Final = 86_400.0
@@ -63,6 +68,7 @@ class Dispatcher:
     root_of : root urgency of a page, or None where no plan knows it
     worth_of : what a visit is worth as a share of the price; default: first visits by weight and
         wait
+    shares_addresses : other processes ask the same IP addresses
     """
 
     def __init__(  # noqa: PLR0913 - each is said once, when a crawl is put together
@@ -78,8 +84,12 @@ class Dispatcher:
         least_share: float = 0.0,
         root_of: Callable[[Lease], float | None] = root_urgency,
         worth_of: Callable[[Lease, float], float] | None = None,
+        shares_addresses: bool = False,
     ) -> None:
         self.budget = budget
+        self.ips = (
+            IpAddresses(politeness, is_shared=shares_addresses) if politeness.per_address else None
+        )
         self.horizon_s = horizon_s
         self.lease_s = lease_s
         self._rules = politeness
@@ -126,6 +136,9 @@ class Dispatcher:
             queue.robots_status = record.robots_status
             queue.robots_body = record.robots_body
             self._hosts[record.host_id] = queue
+            if self.ips is not None and record.ip_address is not None:
+                self._join(queue, record.ip_address, -inf)
+                self.ips.recall(record)
             self.set_robots(record.host_id, robots, record.robots_until_s, is_news=False)
         if not queue.refilling:
             queue.next_due_s = record.next_due_s
@@ -138,6 +151,8 @@ class Dispatcher:
             if mine is not None:
                 mine.politeness.rest_after(queue.politeness)
                 self._changed(mine)
+        if self.ips is not None and before.ips is not None:
+            self.ips.follow(before.ips)
 
     def observe_rest(self, host_id: int, asked_s: float) -> None:
         """Learn that somebody else may have asked a host until an instant; it rests from then."""
@@ -162,6 +177,8 @@ class Dispatcher:
         """Learn that somebody asked for pages of a known host."""
         queue = self._hosts[host_id]
         queue.asked = True
+        if queue.waits_for_ip and self.ips is not None and queue.ip is not None:
+            self.ips.wait(queue.ip, host_id, is_first=True)
         self._changed(queue)
 
     def observe_plan(self, least_share: float) -> None:
@@ -187,9 +204,10 @@ class Dispatcher:
 
     def pick(self, now_s: float) -> Task:
         """Return the next task. Requests are counted and their hosts marked busy here."""
-        queue = self._most_urgent(now_s)
-        if queue is not None:
-            return self._task_of(queue, now_s)
+        self._wake(now_s)
+        while (queue := self._most_urgent(now_s)) is not None:
+            if self._has_turn(queue, now_s):
+                return self._task_of(queue, now_s)
         return Wait(self._next_s()) if self._least_share == inf else self._pick_ahead(now_s)
 
     def _task_of(self, queue: HostQueue, now_s: float) -> Task:
@@ -199,6 +217,8 @@ class Dispatcher:
         known = self._knows_robots(queue, now_s)
         if known and (not queue.stock or (queue.asked and queue.stock[0].tier != ASKED)):
             return self._refill(queue, max(self._stock_limit(queue) - len(queue.stock), 1))
+        if self._is_unresolved(queue, now_s):
+            return self._resolve(queue)
         is_free = self._first_free and (not known or queue.stock[queue.first].tier == NEW)
         if not is_free:
             budget_s = self.budget.ready_s(now_s)
@@ -206,9 +226,9 @@ class Dispatcher:
                 self._push_ready(queue, now_s)
                 return Wait(budget_s)
             self.budget.spend(now_s)
-        queue.politeness.start()
+        self._start(queue)
         self._count_share(queue)
-        task: Task = Fetch(queue.take()) if known else AskRobots(queue.host_id, queue.host)
+        task: Task = Fetch(queue.take()) if known else _robots_of(queue)
         self._changed(queue)
         return task
 
@@ -216,25 +236,33 @@ class Dispatcher:
         """Return the task of most worth while nothing is due that may be visited."""
         budget_s = self.budget.ready_s(now_s)
         is_free = budget_s > now_s
-        host_id = self._ahead.to_refill(now_s, is_free=is_free)
-        if host_id is None and not is_free:
-            host_id = self._ahead.take(now_s)
-        if host_id is None:
-            return Wait(min(self._next_s(), budget_s) if is_free else self._next_s())
-        queue = self._hosts[host_id]
+        while True:
+            host_id = self._ahead.to_refill(now_s, is_free=is_free)
+            if host_id is None and not is_free:
+                host_id = self._ahead.take(now_s)
+            if host_id is None:
+                return Wait(min(self._next_s(), budget_s) if is_free else self._next_s())
+            queue = self._hosts[host_id]
+            if self._has_turn(queue, now_s):
+                return self._task_ahead_of(queue, now_s, budget_s)
+
+    def _task_ahead_of(self, queue: HostQueue, now_s: float, budget_s: float) -> Task:
         queue.settle(now_s)  # its leases may have lapsed while it waited for its turn
-        if not self._knows_robots(queue, now_s):
-            if is_free:  # nothing but the budget is waited for
-                self._changed(queue)
-                return Wait(min(self._due_s(), budget_s))
-            task: Task = AskRobots(queue.host_id, queue.host)
-        elif not queue.ahead.stock:
+        known = self._knows_robots(queue, now_s)
+        if known and not queue.ahead.stock:
             return self._refill(queue, min(self._stock_limit(queue), _AHEAD), is_ahead=True)
-        else:
+        if budget_s > now_s:  # nothing but the budget is waited for
+            self._changed(queue)
+            return Wait(min(self._due_s(), budget_s))
+        if self._is_unresolved(queue, now_s):
+            return self._resolve(queue)
+        if known:
             queue.is_robots_news = False
-            task = Fetch(queue.ahead.take_best(now_s))
+            task: Task = Fetch(queue.ahead.take_best(now_s))
+        else:
+            task = _robots_of(queue)
         self.budget.spend(now_s)
-        queue.politeness.start()
+        self._start(queue)
         self._changed(queue)
         return task
 
@@ -259,7 +287,8 @@ class Dispatcher:
 
     def _due_s(self) -> float:
         first = self._waiting.first()
-        return inf if first is None else first[0]
+        ip_s = inf if self.ips is None else self.ips.next_s()
+        return ip_s if first is None else min(first[0], ip_s)
 
     def next_ready_s(self, now_s: float) -> float:
         """Return when the next host has something to do, whatever the budget.
@@ -267,7 +296,7 @@ class Dispatcher:
         A host whose pages are being leased has something to do now: what they are is not known yet.
         """
         times = (
-            now_s if queue.refilling else queue.ready_s(self.horizon_s)
+            now_s if queue.refilling or queue.resolving else queue.pass_ready_s(self.horizon_s)
             for queue in self._hosts.values()
         )
         return max(now_s, min(times, default=inf))
@@ -321,9 +350,11 @@ class Dispatcher:
         queue.robots = robots
         queue.robots_until_s = until_s
         queue.is_robots_news = is_news
+        if queue.robots_url is not None:  # the next request goes to the host itself again
+            queue.robots_url, queue.robots_hops, queue.ip_until_s = None, 0, -inf
         forbidden: list[Lease] = []
         if robots is not None:
-            queue.politeness.crawl_delay_s = robots.crawl_delay_s
+            self._set_delay(queue, robots.crawl_delay_s)
             if not robots.reachable:
                 queue.politeness.block_until(
                     until_s, f"robots.txt cannot be read: {failure_words(why)}"
@@ -351,22 +382,115 @@ class Dispatcher:
         page_id : the page that was asked for; None: something that speaks for the whole host
         """
         queue = self._hosts[host_id]
-        before = (queue.politeness.failures, queue.politeness.blocked_until_s)
+        before = queue.blocks
         queue.politeness.answered(now_s, status, retry_after, self._random, page_id)
+        if self.ips is not None and queue.ip is not None:
+            self.ips.answered(queue.ip, now_s, status, retry_after, self._random, page_id)
         self._changed(queue)
-        return before != (queue.politeness.failures, queue.politeness.blocked_until_s)
+        return before != queue.blocks
 
     def unanswered(self, host_id: int, now_s: float, why: str, page_id: int | None = None) -> None:
         """End a request that brought no answer."""
         queue = self._hosts[host_id]
         queue.politeness.unanswered(now_s, why, self._random, page_id)
+        if self.ips is not None and queue.ip is not None:
+            self.ips.unanswered(queue.ip, now_s, why, self._random)
+            if why == "connect":  # another of its IP addresses may do
+                queue.ip_until_s = -inf
         self._changed(queue)
 
-    def cancelled(self, host_id: int) -> None:
-        """End a request that was never made."""
+    def cancelled(self, host_id: int, now_s: float) -> None:
+        """End a request that was cut off, if it was made at all."""
         queue = self._hosts[host_id]
-        queue.politeness.cancel()
+        queue.politeness.ended(now_s)
+        if self.ips is not None and queue.ip is not None:
+            self.ips.ended(queue.ip, now_s)
         self._changed(queue)
+
+    # -- IP addresses that hosts share --
+
+    def set_ip_address(self, host_id: int, text: str, now_s: float, until_s: float) -> bool:
+        """Learn where the next request of a host goes to; True if it is not where the last did.
+
+        Parameters
+        ----------
+        until_s : the name is resolved anew before a request from then on
+        """
+        queue = self._hosts[host_id]
+        queue.resolving, queue.ip_until_s = False, until_s
+        is_news = queue.ip is None or queue.ip.text != text
+        if is_news:
+            self._join(queue, text, now_s)
+        self._changed(queue)
+        return is_news
+
+    def unresolved(self, host_id: int, now_s: float, why: str) -> None:
+        """Learn that the name of a host could not be resolved: nothing was asked, and it rests."""
+        queue = self._hosts[host_id]
+        queue.resolving = False
+        queue.robots_url, queue.robots_hops = None, 0
+        queue.politeness.unanswered(now_s, why, self._random)
+        self._changed(queue)
+
+    def follow_robots(self, host_id: int, url: str) -> None:
+        """Learn where the rules of a host are; that is asked when its IP address may be asked."""
+        queue = self._hosts[host_id]
+        if host_of(url) != host_of(queue.robots_url or f"{queue.host}/"):
+            queue.ip_until_s = -inf
+        queue.robots_url = url
+        queue.robots_hops += 1
+        self._changed(queue)
+
+    def _join(self, queue: HostQueue, text: str, now_s: float) -> None:
+        assert self.ips is not None
+        before, queue.ip = queue.ip, self.ips.of(text, now_s)
+        if before is not None:
+            before.leave(queue.host_id)
+            self.ips.changed(before)
+        queue.ip.join(queue.host_id, queue.politeness)
+        self.ips.changed(queue.ip)
+
+    def _set_delay(self, queue: HostQueue, crawl_delay_s: float | None) -> None:
+        before_s = queue.politeness.delay_s
+        queue.politeness.crawl_delay_s = crawl_delay_s
+        if self.ips is not None and queue.ip is not None:
+            queue.ip.observe_delay(before_s, queue.politeness.delay_s)
+            self.ips.changed(queue.ip)
+
+    def _start(self, queue: HostQueue) -> None:
+        queue.politeness.start()
+        if self.ips is not None and queue.ip is not None:
+            self.ips.start(queue.ip)
+
+    def _is_unresolved(self, queue: HostQueue, now_s: float) -> bool:
+        return self.ips is not None and now_s >= queue.ip_until_s
+
+    def _resolve(self, queue: HostQueue) -> Resolve:
+        queue.resolving = True
+        self._changed(queue)
+        host = queue.host if queue.robots_url is None else host_of(queue.robots_url)
+        return Resolve(queue.host_id, host)
+
+    def _has_turn(self, queue: HostQueue, now_s: float) -> bool:
+        """Tell whether the server of a host may be asked, if it is known; else the host waits."""
+        if self.ips is None or queue.ip is None or self._is_unresolved(queue, now_s):
+            return True
+        if queue.ip.ready_s <= now_s:
+            return True
+        queue.waits_for_ip = True
+        self._changed(queue)
+        self.ips.wait(queue.ip, queue.host_id, is_first=queue.is_asked)
+        return False
+
+    def _wake(self, now_s: float) -> None:
+        """Let hosts whose server may be asked now compete for it."""
+        if self.ips is None:
+            return
+        for address, host_id in self.ips.woken(now_s):
+            queue = self._hosts[host_id]
+            if queue.waits_for_ip and queue.ip is address:
+                queue.waits_for_ip = False
+                self._changed(queue)
 
     def give_back(self) -> list[Lease]:
         """Return every page leased ahead and not handed out, and forget them."""
@@ -392,6 +516,8 @@ class Dispatcher:
 
     def _changed(self, queue: HostQueue) -> None:
         queue.version += 1
+        if queue.waits_for_ip:  # it is in no order until its turn
+            return
         ready_s = queue.ready_s(self.horizon_s)
         if ready_s < inf:
             self._waiting.push(ready_s, queue.host_id)
@@ -464,3 +590,7 @@ class Dispatcher:
 
     def _version_of(self, host_id: int) -> int:
         return self._hosts[host_id].version
+
+
+def _robots_of(queue: HostQueue) -> AskRobots:
+    return AskRobots(queue.host_id, queue.host, queue.robots_url)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from math import inf
 
 from recrawl.crawler.control.ahead import HostAhead
+from recrawl.crawler.control.ip_addresses import IpAddress
 from recrawl.crawler.control.politeness import HostPoliteness
 from recrawl.crawler.control.robots_txt import RobotsRules
 from recrawl.crawler.control.tiers import ASKED
@@ -16,7 +17,10 @@ __all__ = ["HostQueue", "parted"]
 
 @dataclass(slots=True)
 class HostQueue:
-    """One host: its timing, its rules, and the few pages of it that are leased ahead."""
+    """One host: its timing, its rules, and the few pages of it that are leased ahead.
+
+    ``ip`` and what follows is there where hosts of one IP address are asked as one.
+    """
 
     host_id: int
     host: str
@@ -35,6 +39,12 @@ class HostQueue:
     version: int = 0
     first: int = 0  # of the stock: the page that comes next, chosen when the host got ready
     root: float | None = None  # its root urgency, or of the last one; None: no plan knows it
+    ip: IpAddress | None = None
+    ip_until_s: float = -inf  # its name is resolved anew before a request from then on
+    waits_for_ip: bool = False
+    resolving: bool = False
+    robots_url: str | None = None  # where the redirects of its robots.txt have led
+    robots_hops: int = 0  # so many of them
 
     def choose(self, now_s: float, root_of: Callable[[Lease], float | None]) -> None:
         """Choose the page that comes next: the first if no plan knows it, else the most urgent."""
@@ -56,6 +66,12 @@ class HostQueue:
         lease = self.stock[self.first]
         del self.stock[self.first]
         return lease
+
+    @property
+    def blocks(self) -> tuple[tuple[int, float], ...]:
+        """What is to be kept of how the host and its server are left alone."""
+        timings = [self.politeness] if self.ip is None else [self.politeness, self.ip.politeness]
+        return tuple((timing.failures, timing.blocked_until_s) for timing in timings)
 
     @property
     def is_asked(self) -> bool:
@@ -90,15 +106,20 @@ class HostQueue:
         self.stock.extend(lease for lease in leases if lease.tier != ASKED)
 
     def ready_s(self, horizon_s: float) -> float:
-        """The earliest instant at which this host has something to do."""
-        if self.refilling or self.head_due_s > horizon_s:
+        """The earliest instant at which this host by itself has something to do."""
+        if self.refilling or self.resolving or self.head_due_s > horizon_s:
             return inf
         return max(self.politeness.ready_s, self.head_due_s)
+
+    def pass_ready_s(self, horizon_s: float) -> float:
+        """The same, with the rest of its IP address; who may ask that is another matter."""
+        ip_s = -inf if self.ip is None else self.ip.politeness.ready_s
+        return max(self.ready_s(horizon_s), ip_s)
 
     @property
     def ahead_ready_s(self) -> float:
         """The earliest instant at which a page may be visited ahead of its time."""
-        if self.refilling:
+        if self.refilling or self.resolving:
             return inf
         return max(self.politeness.ready_s, -inf if self.ahead.stock else self.ahead.from_s)
 

@@ -35,6 +35,7 @@ class PolitenessRules:
     longest_retry_after_s : a host may not send us away for longer than this
     recent_pages : different pages asked last that say whether the host is in trouble
     troubled_pages : of these, that must have failed; and at least half of them
+    per_address : hosts of one IP address are asked as one; see :mod:`.ip_addresses`
     """
 
     delay_s: float = 1.0
@@ -43,6 +44,7 @@ class PolitenessRules:
     longest_retry_after_s: float = 86_400.0
     recent_pages: int = 8
     troubled_pages: int = 3
+    per_address: bool = False
 
 
 @dataclass(slots=True)
@@ -50,7 +52,8 @@ class HostPoliteness:
     """The timing of one host.
 
     ``failures`` counts troubles in a row; it is forgotten after ``backoff.quiet_s`` without
-    trouble, and at once by an answer where the trouble was that none came.
+    trouble, and at once by an answer where the trouble was that none came. ``ended_s`` is when the
+    last request ended.
     """
 
     rules: PolitenessRules
@@ -59,7 +62,7 @@ class HostPoliteness:
     blocked_until_s: float = 0.0
     blocked_why: str | None = None
     in_flight: bool = False
-    _ended_s: float = float("-inf")
+    ended_s: float = float("-inf")
     _unanswered: bool = False
     _recent: dict[int, tuple[float, bool]] = field(default_factory=dict)  # page: when, in trouble
 
@@ -72,12 +75,12 @@ class HostPoliteness:
     def ready_s(self) -> float:
         """The earliest start of the next request; infinite while one is in flight."""
         # The rest counts by the delay of now: a crawl-delay just learnt holds at once.
-        rested_s = self._ended_s + self.delay_s
+        rested_s = self.ended_s + self.delay_s
         return float("inf") if self.in_flight else max(rested_s, self.blocked_until_s)
 
     def rest_after(self, before: "HostPoliteness") -> None:
         """Let the rest count from the last request that another made to this host."""
-        self._ended_s = max(self._ended_s, before._ended_s)
+        self.rest_from(before.ended_s)
 
     def start(self) -> None:
         """A request to this host starts now."""
@@ -85,11 +88,12 @@ class HostPoliteness:
 
     def rest_from(self, instant_s: float) -> None:
         """Rest as if a request had ended at an instant."""
-        self._ended_s = max(self._ended_s, instant_s)
+        self.ended_s = max(self.ended_s, instant_s)
 
-    def cancel(self) -> None:
-        """The request that was to start was never sent."""
+    def ended(self, now_s: float) -> None:
+        """The request in flight is over, and says nothing of the host; it may have been cut off."""
         self.in_flight = False
+        self.ended_s = now_s
 
     def answered(
         self,
@@ -105,7 +109,7 @@ class HostPoliteness:
         ----------
         page_id : the page that was asked for; None: something that speaks for the whole host
         """
-        self._end(now_s)
+        self.ended(now_s)
         asked_s = retry_after_s(retry_after, now_s) if status in (429, 503) else None
         sends_away = status == 429 or (asked_s is not None and asked_s > now_s)
         fails = status == 503 if page_id is None else status >= 500
@@ -135,7 +139,7 @@ class HostPoliteness:
         why : kind of the failure, in one word
         page_id : the page that was asked for; None: something that speaks for the whole host
         """
-        self._end(now_s)
+        self.ended(now_s)
         if why not in _NO_CONNECTION and not self._is_host_in_trouble(page_id, now_s):
             return
         self._unanswered = True
@@ -162,10 +166,6 @@ class HostPoliteness:
         """Leave the host alone until an instant, whatever else it did."""
         self.blocked_until_s = max(self.blocked_until_s, instant_s)
         self.blocked_why = why
-
-    def _end(self, now_s: float) -> None:
-        self.in_flight = False
-        self._ended_s = now_s
 
     def _block(
         self, now_s: float, why: str, asked_s: float | None, random: np.random.Generator

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from recrawl.terms import Lease
 
-__all__ = ["AskRobots", "Fetch", "Refill", "Task", "Wait"]
+__all__ = ["AskRobots", "Fetch", "Refill", "Resolve", "Task", "Wait"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,22 @@ class Fetch:
 
 @dataclass(frozen=True, slots=True)
 class AskRobots:
-    """Fetch this host's robots.txt now. The request has been counted and the host is busy."""
+    """Fetch this host's robots.txt now. The request has been counted and the host is busy.
+
+    ``url`` is where its redirects have led; None: nowhere yet.
+    """
+
+    host_id: int
+    host: str
+    url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Resolve:
+    """Resolve the name of ``host``: the next request of this host goes there.
+
+    Say so with :meth:`Dispatcher.set_ip_address`, or :meth:`Dispatcher.unresolved`.
+    """
 
     host_id: int
     host: str
@@ -41,4 +56,4 @@ class Wait:
     until_s: float
 
 
-Task = Fetch | AskRobots | Refill | Wait
+Task = Fetch | AskRobots | Resolve | Refill | Wait

@@ -7,6 +7,8 @@ no transaction of a process is committed after another one has taken its shards.
 A request cannot be fenced. The lease is renewed at the database, by the database's clock, and
 counted here by a clock that nobody sets, from before the renewal was sent: this process stops
 making requests one time-out before the lease ends there, and the next owner rests another time-out.
+
+Longer than most modules because all that a process shares with others goes by its one number.
 """
 
 import os
@@ -117,6 +119,11 @@ class Membership:
         if self._connection.closed:
             self._connection = connect(self.database, name="recrawl membership")
 
+    @property
+    def connection(self) -> Connection:
+        """The connection, for the thread of this."""
+        return self._connection
+
     # -- the lease --
 
     @property
@@ -185,6 +192,14 @@ class Membership:
             make_partitions(self._connection, at_s, at_s + MONTH_S)
         self._partitions_s = monotonic_s()
 
+    def _forget_ip_addresses(self) -> None:
+        """Forget those that nobody has asked, waited for or was to leave alone for a day."""
+        with translated(self.database):
+            self._connection.execute(
+                f"DELETE FROM ip_address WHERE owner IS NULL AND wanted_s < {_NOW} - {_DAY_S} "
+                f"AND GREATEST(rest_s, blocked_until_s) < {_NOW} - {_DAY_S}"
+            )
+
     def renew(self) -> Standing:
         """Renew the lease, end processes whose lease has run out, and return how things stand.
 
@@ -195,6 +210,7 @@ class Membership:
         """
         if monotonic_s() > self._partitions_s + _DAY_S:
             self._make_partitions()
+            self._forget_ip_addresses()
         with translated(self.database), self._connection.transaction():
             sent_s = monotonic_s()
             kept = self._connection.execute(
@@ -236,6 +252,11 @@ class Membership:
         self._connection.execute(
             f"UPDATE shard SET owner = NULL, fence = fence + 1, rest_s = {_NOW} + %s "
             "WHERE owner = ANY(%s)",
+            (rest_s, numbers),
+        )
+        self._connection.execute(
+            f"UPDATE ip_address SET owner = NULL, rest_s = {_NOW} + %s WHERE text IN "
+            "(SELECT text FROM ip_address WHERE owner = ANY(%s) ORDER BY text FOR UPDATE)",
             (rest_s, numbers),
         )
 

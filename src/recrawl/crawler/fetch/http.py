@@ -4,6 +4,7 @@ It follows no redirect, keeps no cookie, answers no authentication prompt, and c
 addresses only, but for hosts that the configuration names.
 """
 
+import asyncio
 import re
 import ssl
 import time
@@ -14,7 +15,6 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 import aiohttp
-from aiohttp.abc import AbstractResolver, ResolveResult
 from typing_extensions import override
 from yarl import URL
 
@@ -24,7 +24,8 @@ from recrawl.crawler.fetch.decoding import ACCEPT_ENCODING
 from recrawl.crawler.fetch.failures import translated
 from recrawl.crawler.fetch.heads import Heads
 from recrawl.crawler.fetch.host_headers import HostHeaders
-from recrawl.crawler.ports import Fetcher, HubClient
+from recrawl.crawler.fetch.names import LoopbackResolver, OneAddress
+from recrawl.crawler.ports import Fetcher, HubClient, Resolver
 from recrawl.errors import FetchError
 from recrawl.terms import INDEXABLE, FetchResponse
 
@@ -65,25 +66,7 @@ class Proxy:
     login: tuple[str, str] | None = field(default=None, repr=False)
 
 
-class _LoopbackResolver(AbstractResolver):
-    """Resolves names below ``localhost`` to loopback, as RFC 6761 asks; others by the system."""
-
-    def __init__(self) -> None:
-        self._system = aiohttp.ThreadedResolver()
-
-    @override
-    async def resolve(self, host: str, port: int = 0, family: int = 0) -> list[ResolveResult]:
-        name = host.rstrip(".").lower()
-        if name.endswith(".localhost"):
-            host = "127.0.0.1"
-        return await self._system.resolve(host, port, family)  # type: ignore[arg-type]
-
-    @override
-    async def close(self) -> None:
-        await self._system.close()
-
-
-class HttpFetcher(Fetcher, HubClient):
+class HttpFetcher(Fetcher, HubClient, Resolver):
     """Fetches over HTTP. Use it as an async context manager inside the event loop.
 
     Parameters
@@ -97,9 +80,10 @@ class HttpFetcher(Fetcher, HubClient):
     proxy : that is asked instead; hosts that may have private addresses are asked directly. It
         resolves names, so which addresses they have is for it to check
     ready : awaited when a connection stands, right before a request is sent
+    per_address : each name leads to the one IP address that :meth:`resolve` has told last
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is said once, when a crawl is put together
         self,
         *,
         user_agent: str,
@@ -110,7 +94,9 @@ class HttpFetcher(Fetcher, HubClient):
         besides: HostHeaders | None = None,
         proxy: Proxy | None = None,
         ready: Callable[[], Awaitable[None]] | None = None,
+        per_address: bool = False,
     ) -> None:
+        self._names = OneAddress(LoopbackResolver()) if per_address else None
         self._bounds = bounds or FetchBounds()
         self._keep_headers = keep_headers
         self._allowed = frozenset(name.lower().rstrip(".") for name in allow_private)
@@ -147,12 +133,18 @@ class HttpFetcher(Fetcher, HubClient):
             await session.close()
 
     def _session(self, *, trusted: bool) -> aiohttp.ClientSession:
+        # A connection that is kept would lead to where a name led before; and the many hosts of one
+        # server come back to each so seldom that all their connections would only wait there.
+        kept: dict[str, Any] = (
+            {"keepalive_timeout": 30.0, "ttl_dns_cache": 60}
+            if self._names is None
+            else {"force_close": True, "use_dns_cache": False}
+        )
         connector = aiohttp.TCPConnector(
             limit=0,  # the frontier decides how many requests are in flight
-            ttl_dns_cache=60,
-            keepalive_timeout=30.0,
-            resolver=_LoopbackResolver(),
+            resolver=self._names or LoopbackResolver(),
             socket_factory=open_socket if trusted else public_socket,
+            **kept,
         )
         timeout = aiohttp.ClientTimeout(
             total=self._bounds.timeout_s, sock_connect=self._bounds.connect_s
@@ -237,7 +229,19 @@ class HttpFetcher(Fetcher, HubClient):
         except (TimeoutError, aiohttp.ClientError, OSError, ssl.SSLError, ValueError) as error:
             if headers_only:
                 self._heads.fail(url)
-            raise translated(error) from error
+            failure = translated(error)
+            if failure.kind == "connect" and self._names is not None:
+                self._names.fail(_name_of(url))
+            raise failure from error
+
+    @override
+    async def resolve(self, host: str) -> str:
+        assert self._names is not None, "told per_address"
+        try:
+            async with asyncio.timeout(self._bounds.connect_s):
+                return await self._names.learn(_name_of(f"{host}/"))
+        except TimeoutError as error:
+            raise FetchError("dns", f"{host}: its name was not resolved in time") from error
 
     async def _read(
         self,

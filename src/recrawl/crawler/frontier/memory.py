@@ -726,7 +726,12 @@ class MemoryFrontier(Frontier):
             sent_away = "answered " in (host.blocked_why or "")
             if host.blocked_until_s > now_s and not sent_away:
                 self._hosts[host_id] = HostRecord(
-                    host_id, host.host, inf, host.robots_status, host.robots_body
+                    host_id,
+                    host.host,
+                    inf,
+                    host.robots_status,
+                    host.robots_body,
+                    ip_address=host.ip_address,
                 )
         waiting = [
             page

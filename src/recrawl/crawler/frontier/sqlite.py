@@ -298,6 +298,8 @@ class SqliteFrontier(Frontier):
                 failures=record.failures,
                 blocked_until_s=record.blocked_until_s,
                 blocked_why=record.blocked_why,
+                ip_address=record.ip_address,
+                ip_blocked_until_s=record.ip_blocked_until_s,
             )
 
     # -- leases --

@@ -19,6 +19,7 @@ from recrawl.crawler.ports import Frontier
 from recrawl.crawler.reports.companions import companions_report
 from recrawl.crawler.reports.progress import fetch_price, price_words
 from recrawl.crawler.reports.recent import change_lines
+from recrawl.crawler.reports.sharing import Sharing
 from recrawl.crawler.reports.status import bound_words, instant_of
 from recrawl.crawler.settings import Settings
 from recrawl.crawler.wiring.rules import crawl_rules
@@ -49,9 +50,10 @@ def explain_page(
         why = why_unknown(url, settings, frontier.refused())
         raise InputError(f"{url} is not known to this crawl: {why}")
     plan = frontier.last_plan()
-    host = next(record for record in frontier.hosts() if record.host == details.host)
     now_s = max(time.time(), plan.solved_at_s if plan else 0.0)
     facts = frontier.facts()
+    sharing = Sharing(frontier.hosts(), facts.settings, now_s)
+    host = next(record for record in sharing.hosts if record.host == details.host)
     report = page_report(
         details,
         fetch_price(plan, facts.plan),
@@ -59,6 +61,7 @@ def explain_page(
         now_s=now_s,
         differences=frontier.differences(limit=5, url=url),
     )
+    report["host_shares"] = sharing.words(host)
     report["price_set_by"] = bound_words(facts) if plan else None
     report["companions"] = companions_report(frontier, details, plan, now_s=now_s)
     report.update(worth_report(frontier, details, facts.plan))

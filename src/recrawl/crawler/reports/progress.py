@@ -6,6 +6,7 @@ from typing import Final
 
 from recrawl.crawler.control.intake import LOW_YIELD
 from recrawl.crawler.facts import PlanFacts, SettingsFacts
+from recrawl.crawler.reports.sharing import Sharing
 from recrawl.quantities import show_duration
 from recrawl.terms import HostRecord, PageState, PlanRecord
 
@@ -89,10 +90,11 @@ def why_idle(
     settings : of the crawl
     """
     budget = settings.budget_per_s or 1.0
+    sharing = Sharing(hosts, settings, now_s)
     since_s = 0.0 if last_fetch_s is None else now_s - last_fetch_s
-    if since_s < (_HELD_UP_S if _all_rest(hosts, now_s) else max(_QUIET_S, 5.0 / budget)):
+    if since_s < (_HELD_UP_S if _all_rest(sharing.hosts, now_s) else max(_QUIET_S, 5.0 / budget)):
         return None
-    return f"Nothing fetched for {show_duration(since_s)}: {_reasons(now_s, hosts, settings)}"
+    return f"Nothing fetched for {show_duration(since_s)}: {_reasons(now_s, sharing, settings)}"
 
 
 def _all_rest(hosts: Sequence[HostRecord], now_s: float) -> bool:
@@ -100,11 +102,9 @@ def _all_rest(hosts: Sequence[HostRecord], now_s: float) -> bool:
     return bool(waiting) and all(host.blocked_until_s > now_s for host in waiting)
 
 
-def _reasons(now_s: float, hosts: Sequence[HostRecord], settings: SettingsFacts) -> str:
-    waiting = [host for host in hosts if host.next_due_s < float("inf")]
-    blocked = sorted(
-        (host for host in hosts if host.blocked_until_s > now_s), key=lambda host: host.next_due_s
-    )
+def _reasons(now_s: float, sharing: Sharing, settings: SettingsFacts) -> str:
+    waiting = [host for host in sharing.hosts if host.next_due_s < float("inf")]
+    blocked = sorted(sharing.blocked(), key=lambda host: host.next_due_s)
     if not waiting:
         return "no page is known that may be visited"
     if blocked:
@@ -112,7 +112,10 @@ def _reasons(now_s: float, hosts: Sequence[HostRecord], settings: SettingsFacts)
         if len(blocked) > _NAMED:
             told.append(f"{len(blocked) - _NAMED} other hosts rest too")
         return "; ".join(told)
-    next_s = min(host.next_due_s for host in waiting)
+    first = min(waiting, key=lambda host: host.next_due_s)
+    next_s, shared = first.next_due_s, sharing.words(first)
+    if next_s <= now_s and shared is not None:
+        return f"{first.host} waits for its turn: it {shared}, of which one is asked at a time"
     if next_s <= now_s:
         return "pages are due; robots or indexer are busy with others"
     if settings.least_worth:

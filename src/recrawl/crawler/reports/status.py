@@ -15,6 +15,7 @@ from recrawl.crawler.facts import MEASURES, CrawlFacts, SolvedFacts
 from recrawl.crawler.ports import Frontier
 from recrawl.crawler.reports.activity import activity_report
 from recrawl.crawler.reports.progress import fetch_price, first_pass_of, price_words, why_idle
+from recrawl.crawler.reports.sharing import Sharing
 from recrawl.quantities import show_duration, show_measured_rate, show_rate
 from recrawl.terms import Announcer
 
@@ -125,8 +126,7 @@ def status_report(
         ],
         "hosts_blocked": [
             {"host": host.host, "until": host.blocked_until_s, "why": host.blocked_why}
-            for host in hosts
-            if host.blocked_until_s > now_s
+            for host in Sharing(hosts, facts.settings, now_s).blocked()
         ],
     }
 

@@ -33,6 +33,7 @@ from recrawl.crawler.runtime.buffer import Buffer
 from recrawl.crawler.runtime.fleet_control import FleetControl
 from recrawl.crawler.runtime.importance import ImportanceKeeper
 from recrawl.crawler.runtime.indexer import Indexer
+from recrawl.crawler.runtime.name_reader import NameReader, checked_resolver
 from recrawl.crawler.runtime.parts import Rules, World
 from recrawl.crawler.runtime.planner import Planner
 from recrawl.crawler.runtime.reading import SlowReading
@@ -61,6 +62,7 @@ class CrawlPlan:
     politeness : how hosts are treated
     revisit : the revisit policy, or the name of one
     budget : what requests are counted in, where others share it; default: one of its own
+    shares_addresses : others ask the same IP addresses; each is asked only while it is held
     policy : which robots run; default: as many as there are, while the buffer has room for what
         they will bring
     starvation_weight : makes the control follow measured rates: what an idle indexer costs, in lost
@@ -73,6 +75,7 @@ class CrawlPlan:
     burst_s: float = 10.0
     revisit: RevisitPolicy | str = "foresight"
     budget: FetchBudget | None = None
+    shares_addresses: bool = False
     policy: ActivationPolicy | None = None
     starvation_weight: float | None = None
     seed: int = 0
@@ -128,6 +131,9 @@ class Crawl:
     ) -> None:
         self.world = world
         self.rules = rules
+        self._per_address = plan.politeness.per_address
+        if self._per_address:
+            checked_resolver(world)
         self._began = world.instant()
         self.started_s = world.clock.now_s()
         self.seeds = seeds
@@ -151,6 +157,7 @@ class Crawl:
             least_share=inf if rules.least_worth == inf else 0.0,
             root_of=self.price.root_urgency,
             worth_of=self.price.share,
+            shares_addresses=plan.shares_addresses,
         )
         self.capacity = Capacity(rules.n_robots, rules.n_servers)
         self.buffer = Buffer(rules.buffer_capacity, world.clock.now_s)
@@ -216,6 +223,7 @@ class Crawl:
             tasks=self.tasks,
             visitor=self.visitor,
             robots_reader=RobotsReader(world, rules, self.dispatcher, self.recorder),
+            name_reader=NameReader(world, self.dispatcher),
             capacity=self.capacity,
             now_s=world.clock.now_s,
             control=self.control,
@@ -297,8 +305,11 @@ class Crawl:
         blocked_by_s = self.started_s + self.dispatcher.longest_block_s
         for kept in await self.world.on_state(frontier.hosts):
             # No block outlasts what the rules allow, whatever the clock said when it was made.
-            until_s = min(kept.blocked_until_s, blocked_by_s)
-            record = replace(kept, blocked_until_s=until_s)
+            record = replace(
+                kept,
+                blocked_until_s=min(kept.blocked_until_s, blocked_by_s),
+                ip_blocked_until_s=min(kept.ip_blocked_until_s, blocked_by_s),
+            )
             known = record.robots_until_s > self.started_s and record.robots_status is not None
             rules = (
                 robots_from_answer(
@@ -335,6 +346,7 @@ class Crawl:
             starvation_weight=self.control.starvation_weight if self.control else 0.0,
             least_worth=0.0 if rules.least_worth == inf else rules.least_worth,
             first_free=rules.first_free,
+            per_address=self._per_address,
             settings_mark=rules.settings_mark,
         )
 

@@ -20,6 +20,7 @@ from recrawl.crawler.ports import (
     Offload,
     PageIndex,
     Preparation,
+    Resolver,
     Subscriptions,
 )
 from recrawl.learning.importance import EVEN
@@ -60,8 +61,9 @@ class World:
 
     ``on_state`` runs what touches the frontier and ``on_work`` what touches the index, each on a
     thread of its own; in virtual time both run in place. ``prepare`` makes
-    something of every page before it is indexed. ``hubs`` and ``subscriptions`` are there where
-    hubs can call back.
+    something of every page before it is indexed. ``resolver`` tells where the fetcher's requests
+    go, where hosts of one IP address are asked as one. ``hubs`` and ``subscriptions`` are there
+    where hubs can call back.
     """
 
     clock: Clock
@@ -75,6 +77,7 @@ class World:
     prepare: Preparation | None = None
     hubs: HubClient | None = None
     subscriptions: Subscriptions | None = None
+    resolver: Resolver | None = None
 
     def instant(self) -> InstantFacts:
         """Return the instant by the crawl's clock, for whoever reads its state."""

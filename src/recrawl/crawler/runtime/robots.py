@@ -9,9 +9,10 @@ from collections.abc import Callable
 
 from recrawl.crawler.control.activation import ActivationPolicy
 from recrawl.crawler.control.capacity import Capacity
-from recrawl.crawler.control.dispatch import AskRobots
+from recrawl.crawler.control.dispatch import AskRobots, Resolve
 from recrawl.crawler.runtime.buffer import Buffer
 from recrawl.crawler.runtime.fleet_control import FleetControl
+from recrawl.crawler.runtime.name_reader import NameReader
 from recrawl.crawler.runtime.robots_reader import RobotsReader
 from recrawl.crawler.runtime.tasks import TaskSource
 from recrawl.crawler.runtime.visits import Visitor
@@ -27,12 +28,12 @@ class RobotFleet:
     policy : which of them run, asked at every arrival and departure
     buffer : where they bring pages
     tasks : where they get work
-    visitor, robots_reader : what they do with it
+    visitor, robots_reader, name_reader : what they do with it
     capacity, now_s : knows how many robots there are, and hears how long requests take
     control : hears how long robots take, and how many there are; None: nobody asks
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is said once, when a crawl is put together
         self,
         *,
         policy: ActivationPolicy,
@@ -40,6 +41,7 @@ class RobotFleet:
         tasks: TaskSource,
         visitor: Visitor,
         robots_reader: RobotsReader,
+        name_reader: NameReader,
         capacity: Capacity,
         now_s: Callable[[], float],
         control: FleetControl | None = None,
@@ -51,6 +53,7 @@ class RobotFleet:
         self._tasks = tasks
         self._visitor = visitor
         self._robots_reader = robots_reader
+        self._name_reader = name_reader
         self._capacity = capacity
         self._now_s = now_s
         self._control = control
@@ -116,6 +119,12 @@ class RobotFleet:
     async def _bring_one(self) -> bool:
         """Do one task; True if it brought a page to the buffer (or lost it there)."""
         task = await self._tasks.next()
+        if isinstance(task, Resolve):
+            try:
+                await self._name_reader.read(task)
+            finally:
+                self._tasks.done()
+            return False
         started_s, brought = self._now_s(), False
         try:
             if isinstance(task, AskRobots):

@@ -1,5 +1,6 @@
 """Reads a host's robots.txt, and what follows from it."""
 
+from dataclasses import replace
 from typing import Final
 
 from recrawl.crawler.control.dispatch import AskRobots, Dispatcher
@@ -42,11 +43,11 @@ class RobotsReader:
         why = ""
         response: FetchResponse | None = None
         try:
-            response = await self._fetch(f"{task.host}/robots.txt")
+            response = await self._fetch(task)
         except FetchError as error:
             why = error.kind
         except BaseException:
-            self._dispatcher.cancelled(task.host_id)
+            self._dispatcher.cancelled(task.host_id, self._world.clock.now_s())
             raise
         now_s = self._world.clock.now_s()
         queue = self._dispatcher.host(task.host_id)
@@ -54,6 +55,9 @@ class RobotsReader:
             self._dispatcher.unanswered(task.host_id, now_s, why)
         else:
             self._dispatcher.answered(task.host_id, now_s, response.status, response.retry_after)
+            if response.status in _REDIRECTS:
+                self._dispatcher.follow_robots(task.host_id, response.location or "")
+                return
         status = response.status if response else None
         body = response.body if response else b""
         rules = robots_from_answer(self._rules.agent, status, body)
@@ -61,9 +65,15 @@ class RobotsReader:
         until_s = now_s + _KEPT_S if rules.reachable else self._retry_at_s(response, now_s)
         await self._put_in_force(task, rules, until_s, why or f"answered {status}")
 
-    async def _fetch(self, url: str) -> FetchResponse:
-        """Follow up to five redirects; beyond, or to nowhere, it counts as not there."""
-        for _ in range(MAX_ROBOTS_REDIRECTS + 1):
+    async def _fetch(self, task: AskRobots) -> FetchResponse:
+        """Follow up to five redirects; beyond, or to nowhere, it counts as not there.
+
+        Where hosts of one IP address are asked as one, each redirect is followed in its turn: it is
+        returned.
+        """
+        url = task.url or f"{task.host}/robots.txt"
+        n_hops = self._dispatcher.host(task.host_id).robots_hops
+        for _ in range(MAX_ROBOTS_REDIRECTS + 1 - n_hops):
             response = await self._world.fetcher.fetch(
                 url, max_bytes=MAX_ROBOTS_BYTES, truncate=True
             )
@@ -72,6 +82,8 @@ class RobotsReader:
             target = join(url, response.location) if response.location else None
             if target is None:
                 break
+            if self._dispatcher.ips is not None and n_hops < MAX_ROBOTS_REDIRECTS:
+                return replace(response, url=url, location=target)
             url = target
             self._dispatcher.budget.spend(self._world.clock.now_s())
         return FetchResponse(url=url, status=404)

@@ -3,7 +3,7 @@
 import asyncio
 from math import inf
 
-from recrawl.crawler.control.dispatch import AskRobots, Dispatcher, Fetch, Refill
+from recrawl.crawler.control.dispatch import AskRobots, Dispatcher, Fetch, Refill, Resolve
 from recrawl.crawler.control.tiers import NEW
 from recrawl.crawler.control.yields import LITTLE
 from recrawl.crawler.runtime.outcomes import disallowed
@@ -44,14 +44,14 @@ class TaskSource:
         """Something has changed: whoever waits looks again."""
         self._wake.set()
 
-    async def next(self) -> Fetch | AskRobots:
-        """Wait for a task and return it; its request has been counted."""
+    async def next(self) -> Fetch | AskRobots | Resolve:
+        """Wait for a task and return it; its request, if it is one, has been counted."""
         async with self._turn:
             while True:
                 if self._stopped:
                     await asyncio.get_running_loop().create_future()  # until cancelled
                 task = self._dispatcher.pick(self._world.clock.now_s())
-                if isinstance(task, Fetch | AskRobots):
+                if isinstance(task, Fetch | AskRobots | Resolve):
                     self.in_flight += 1
                     return task
                 if isinstance(task, Refill):

@@ -83,7 +83,7 @@ class Visitor:
             await self._failed(lease, error, started_s)
             return False
         except BaseException:  # cancelled: the page goes back as if nothing had happened
-            self._dispatcher.cancelled(lease.host_id)
+            self._dispatcher.cancelled(lease.host_id, clock.now_s())
             self.abandoned.append(lease)
             raise
         blocked = self._dispatcher.answered(
@@ -266,4 +266,6 @@ def host_record(dispatcher: Dispatcher, host_id: int) -> HostRecord:
         failures=queue.politeness.failures,
         blocked_until_s=queue.politeness.blocked_until_s,
         blocked_why=queue.politeness.blocked_why,
+        ip_address=None if queue.ip is None else queue.ip.text,
+        ip_blocked_until_s=0.0 if queue.ip is None else queue.ip.politeness.blocked_until_s,
     )

@@ -27,6 +27,7 @@ class Politeness(msgspec.Struct, forbid_unknown_fields=True):
     """How hosts are treated."""
 
     delay: str = "1s"
+    per_address: bool = False
     first_backoff: str = "60s"
     longest_backoff: str = "1d"
     allow_private: list[str] = []

@@ -70,6 +70,7 @@ def checked(file: File, folder: Path) -> Settings:
         sitemaps=file.scope.sitemaps,
         feeds=file.scope.feeds,
         delay_s=duration("politeness.delay", file.politeness.delay, 0.0),
+        per_address=file.politeness.per_address,
         first_backoff_s=duration("politeness.first_backoff", file.politeness.first_backoff, 1.0),
         longest_backoff_s=duration(
             "politeness.longest_backoff", file.politeness.longest_backoff, 1.0

@@ -137,6 +137,7 @@ class Settings:
     state : directory of the state, or database that several processes share
     budget_per_s : requests per second, over all hosts
     delay_s : between two requests to a host
+    per_address : hosts of one IP address are asked as one
     hosts : that belong to the crawl; default: those of the seeds
 
     Raises
@@ -166,6 +167,7 @@ class Settings:
     sitemaps: bool = True
     feeds: bool = True
     delay_s: float = 1.0
+    per_address: bool = False
     first_backoff_s: float = 60.0
     longest_backoff_s: float = 86_400.0
     allow_private: Sequence[str] = ()

@@ -50,6 +50,7 @@ def made_whole(settings: Any) -> dict[str, Any]:
     for name in (*_ABOVE_NOTHING, *_NOT_NEGATIVE, *_AT_LEAST_ONE):
         _check_number(name, getattr(settings, name))
     _check_beside(settings)
+    _check_per_address(settings)
     seeds = checked_seeds(("seeds", seed) for seed in _listed("seeds", settings.seeds))
     hosts = _listed("hosts", settings.hosts)
     starts = [("seeds", url) for url in seeds]
@@ -128,6 +129,19 @@ def _check_beside(settings: Any) -> None:
         raise InvalidSettings(f"discovery_share: {given!r} must be between 0 and 1, or left out")
     if settings.policy not in POLICIES:
         raise InvalidSettings(f"plan.policy: {settings.policy!r} is none of {', '.join(POLICIES)}")
+
+
+def _check_per_address(settings: Any) -> None:
+    if settings.per_address and settings.proxy:
+        raise InvalidSettings(
+            "politeness.per_address: a proxy (fetch.proxy) resolves the names, so nobody here "
+            "knows which hosts share an IP address; leave one of the two out"
+        )
+    if settings.per_address and settings.render:
+        raise InvalidSettings(
+            "politeness.per_address: a page that a browser fills ([[render]]) asks other hosts by "
+            "itself, whatever their IP address; leave one of the two out"
+        )
 
 
 def _listed(name: str, given: Iterable[str]) -> tuple[str, ...]:

@@ -19,6 +19,8 @@ import numpy as np
 
 from recrawl.crawler.control.budget import GrantedBudget
 from recrawl.crawler.control.demand import Told, demand_at_prices, parts_of_budget
+from recrawl.crawler.control.ip_addresses import IpAddressState
+from recrawl.crawler.database.ip_addresses import exchange_ip_addresses
 from recrawl.crawler.database.membership import Membership, Standing, monotonic_s
 from recrawl.crawler.fetch.http import HttpFetcher
 from recrawl.crawler.fetch.isolation.extractor import IsolatedExtractor
@@ -106,6 +108,9 @@ class Cluster:
         # held by processes.
         self._half_burst = max(min(settings.budget_per_s * settings.burst_s, 1_000.0) / 2.0, 1.0)
         self._told_s = float("-inf")
+        # IP addresses that this process asks no more, each with the instant of what it tells.
+        self._given: dict[str, tuple[float, IpAddressState]] = {}
+        self._asked_for: list[IpAddressState] = []  # that others want
         self._failed: BaseException | None = None
         # When this process made its last request at the latest, by the clock that nobody sets: each
         # crawl's own is behind the database's by however long the answer took that it begins with.
@@ -134,6 +139,8 @@ class Cluster:
             self._crawl = None
             crawl.world.extractor.close()
             self._asked_s = monotonic_s()
+            if crawl.dispatcher.ips is not None:
+                self._give(crawl.dispatcher.ips.give_all(crawl.now_s))
 
     async def _arrange(self, stop: asyncio.Event) -> None:
         """Take and give back shards, until this process has some."""
@@ -193,9 +200,10 @@ class Cluster:
                 prepare=open_steps(settings),
                 hubs=self._client,
                 subscriptions=open_subscriptions(settings.state) if settings.callback else None,
+                resolver=self._client,
             ),
             rules,
-            replace(crawl_plan(settings), budget=self._budget),
+            replace(crawl_plan(settings), budget=self._budget, shares_addresses=True),
             seeds=seeds_of(settings, rules),
             on_plan=self._on_plan,
             once=self._once,
@@ -242,6 +250,8 @@ class Cluster:
                     await self._tell_demand()
                     await self._share_budget()
                 await self._draw()
+                if self.settings.per_address:
+                    await self._exchange_addresses()
             except OwnershipLost:
                 self.changed.set()
             except StateError:
@@ -291,6 +301,44 @@ class Cluster:
                 )
             )
             self._budget.grant(granted)
+
+    def _give(self, states: list[IpAddressState]) -> None:
+        self._given |= {state.text: (monotonic_s(), state) for state in states}
+
+    async def _exchange_addresses(self) -> None:
+        """Hand IP addresses over that others want, and take those that hosts wait for.
+
+        What was given up is asked no more from before the database is told, and what is taken from
+        when it has answered.
+        """
+        crawl = self._crawl
+        if crawl is None and not self._given:
+            return
+        ips = None if crawl is None else crawl.dispatcher.ips
+        wanted: list[IpAddressState] = []
+        if crawl is not None and ips is not None:
+            self._give(ips.give(self._asked_for, crawl.now_s))
+            wanted = ips.wanted(crawl.now_s)
+        given, self._given = self._given, {}
+        try:
+            taken, self._asked_for = await self._on_member(
+                exchange_ip_addresses, self._member, wanted, _aged(given)
+            )
+        except OwnershipLost:  # whoever ended this process has made them free
+            self._asked_for = []
+            raise
+        except StateError:
+            self._given = given | self._given
+            raise
+        if crawl is None or ips is None or crawl is not self._crawl:
+            self._give(taken)  # the crawl that waited for them has ended meanwhile
+            return
+        for state in taken:
+            # Of a crawl before this one, whose end the database may not have been told.
+            ended_s = min(state.ended_s, monotonic_s() - self._asked_s)
+            ips.take(replace(state, ended_s=ended_s), crawl.now_s)
+        if taken:
+            crawl.tasks.wake()
 
     async def _tell_demand(self) -> None:
         """Tell the others what the pages of this process would take at each price."""
@@ -356,11 +404,25 @@ class Cluster:
         with contextlib.suppress(StateError):
             if self._frontier is not None:
                 await self._on_state(self._frontier.settle)
+            await self._exchange_addresses()
             await self._on_member(self._member.leave)
         await self._close_copy()
         await self._on_member(self._member.close)
         for thread in (self._on_member, self._on_state, self._on_work, self._on_plan):
             thread.close()
+
+
+def _aged(given: dict[str, tuple[float, IpAddressState]]) -> list[IpAddressState]:
+    """Return what is told of IP addresses, as it is now."""
+    now_s = monotonic_s()
+    return [
+        replace(
+            state,
+            ended_s=state.ended_s + now_s - at_s,
+            blocked_s=state.blocked_s - (now_s - at_s),
+        )
+        for at_s, state in given.values()
+    ]
 
 
 def _seeds(settings: Settings) -> str:

@@ -21,6 +21,7 @@ from recrawl.crawler.ports import (
     Fetcher,
     Frontier,
     PageIndex,
+    Resolver,
 )
 from recrawl.crawler.runtime.clock import LoopClock
 from recrawl.crawler.runtime.crawl import Crawl
@@ -171,12 +172,17 @@ async def open_parts(
             prepare=prepare,
             hubs=client,
             subscriptions=subscriptions,
+            resolver=_resolver(settings, parts.fetcher or client),
         )
         yield OpenParts(settings, parts, world, on_state, on_work, on_plan, tuple(mended))
         if parts.frontier is None:
             drop_copies(
                 _folder(settings)
             )  # of the state before its migration: this version ran well
+
+
+def _resolver(settings: Settings, fetcher: Fetcher) -> Resolver | None:
+    return fetcher if settings.per_address and isinstance(fetcher, Resolver) else None
 
 
 def _opened(

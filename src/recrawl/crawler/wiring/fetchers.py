@@ -42,6 +42,7 @@ def http_fetcher(
         besides=None if is_stranger else host_headers(settings),
         proxy=proxy(settings),
         ready=ready,
+        per_address=settings.per_address,
     )
 
 

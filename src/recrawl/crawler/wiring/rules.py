@@ -99,7 +99,9 @@ def crawl_plan(settings: Settings) -> CrawlPlan:
     return CrawlPlan(
         budget_per_s=settings.budget_per_s,
         burst_s=settings.burst_s,
-        politeness=PolitenessRules(delay_s=settings.delay_s, backoff=backoff),
+        politeness=PolitenessRules(
+            delay_s=settings.delay_s, backoff=backoff, per_address=settings.per_address
+        ),
         revisit=settings.policy,
         starvation_weight=settings.starvation_weight if settings.control == "optimal" else None,
     )

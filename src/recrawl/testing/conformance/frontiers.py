@@ -568,6 +568,8 @@ class FrontierSuite:
             failures=2,
             blocked_until_s=8.0,
             blocked_why="answered 503",
+            ip_address="192.0.2.1",
+            ip_blocked_until_s=7.0,
         )
         told = Announcer(recall=0.5, precision=0.9, heard_s=7.0)
         assert frontier.announcers() == {}

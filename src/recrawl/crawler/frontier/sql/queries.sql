@@ -7,11 +7,13 @@ SELECT id FROM host WHERE host = :host;
 INSERT INTO host (id, host) VALUES (:host_id, :host) RETURNING id;
 
 -- name: hosts
-SELECT id, host, robots_status, robots_body, robots_until_s, failures, blocked_until_s, blocked_why
+SELECT id, host, robots_status, robots_body, robots_until_s, failures, blocked_until_s, blocked_why,
+    ip_address, ip_blocked_until_s
 FROM host ORDER BY id;
 
 -- name: one_host
-SELECT id, host, robots_status, robots_body, robots_until_s, failures, blocked_until_s, blocked_why
+SELECT id, host, robots_status, robots_body, robots_until_s, failures, blocked_until_s, blocked_why,
+    ip_address, ip_blocked_until_s
 FROM host WHERE id = :host_id;
 
 -- The first of each queue, over the index alone; leased pages count.
@@ -29,7 +31,8 @@ ORDER BY due_s LIMIT 1;
 -- name: save_host
 UPDATE host SET robots_status = :robots_status, robots_body = :robots_body,
     robots_until_s = :robots_until_s, failures = :failures,
-    blocked_until_s = :blocked_until_s, blocked_why = :blocked_why
+    blocked_until_s = :blocked_until_s, blocked_why = :blocked_why,
+    ip_address = :ip_address, ip_blocked_until_s = :ip_blocked_until_s
 WHERE id = :host_id;
 
 -- name: save_announcer
@@ -363,7 +366,8 @@ UPDATE page SET due_s = :now_s, due_why = :why
 WHERE due_s > :now_s AND (failures > 0 OR state = 'disallowed');
 
 -- name: forgive_hosts
-UPDATE host SET failures = 0, blocked_until_s = 0, blocked_why = NULL, robots_until_s = 0
+UPDATE host SET failures = 0, blocked_until_s = 0, blocked_why = NULL, robots_until_s = 0,
+    ip_blocked_until_s = 0
 WHERE blocked_until_s > :now_s AND coalesce(blocked_why, '') NOT LIKE '%answered %';
 
 -- name: first_visit

@@ -12,7 +12,9 @@ CREATE TABLE host (
     blocked_why TEXT,
     announced_recall REAL, -- share of changes that sitemaps and feeds announce; NULL: not known
     announced_precision REAL,
-    heard_s REAL -- until when it is known what they announce
+    heard_s REAL, -- until when it is known what they announce
+    ip_address TEXT, -- where its name led last; NULL: hosts of one IP address are not asked as one
+    ip_blocked_until_s REAL NOT NULL DEFAULT 0
 ) STRICT;
 
 CREATE TABLE page (

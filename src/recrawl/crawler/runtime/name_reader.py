@@ -1,0 +1,53 @@
+"""Resolves the names of hosts, where those of one IP address are asked as one."""
+
+from typing import Final
+
+from recrawl.crawler.control.dispatch import Dispatcher, Resolve
+from recrawl.crawler.ports import Resolver
+from recrawl.crawler.runtime.parts import World
+from recrawl.crawler.runtime.visits import host_record
+from recrawl.errors import FetchError, InvalidSettings
+
+__all__ = ["NameReader", "checked_resolver"]
+
+_HOLDS_S: Final = 300.0  # a name that moves is asked at its old place for so long
+
+
+class NameReader:
+    """What a robot does before it asks a host whose name was not resolved of late."""
+
+    def __init__(self, world: World, dispatcher: Dispatcher) -> None:
+        self._world, self._dispatcher = world, dispatcher
+
+    async def read(self, task: Resolve) -> None:
+        """Resolve a name, and tell where the next request goes."""
+        clock = self._world.clock
+        try:
+            text = await checked_resolver(self._world).resolve(task.host)
+        except FetchError as error:
+            self._dispatcher.unresolved(task.host_id, clock.now_s(), error.kind)
+            await self._save(task.host_id)
+            return
+        now_s = clock.now_s()
+        if self._dispatcher.set_ip_address(task.host_id, text, now_s, now_s + _HOLDS_S):
+            await self._save(task.host_id)
+
+    async def _save(self, host_id: int) -> None:
+        record = host_record(self._dispatcher, host_id)
+        await self._world.on_state(self._world.frontier.save_host, record)
+
+
+def checked_resolver(world: World) -> Resolver:
+    """Return what resolves the names of a crawl that goes by IP addresses.
+
+    Raises
+    ------
+    InvalidSettings
+        Its fetcher keeps to itself where requests go.
+    """
+    if world.resolver is None:
+        raise InvalidSettings(
+            "politeness.per_address: the fetcher of this crawl does not tell to which IP address "
+            "it connects (port Resolver); leave the setting out"
+        )
+    return world.resolver
