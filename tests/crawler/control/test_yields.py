@@ -1,10 +1,18 @@
 """What kinds of address bring: shapes are told apart, tried, and visited as they prove worth it."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
-from recrawl.crawler.control.doubts import continues, is_doubted, leads_on, page_of_version
+from recrawl.crawler.control.doubts import (
+    compares,
+    continues,
+    hash_of,
+    is_doubted,
+    leads_on,
+    page_of_version,
+)
 from recrawl.crawler.control.gists import gist, is_list, is_near, nearly_same
 from recrawl.crawler.control.yields import AddressYields
 from recrawl.terms import Lease, Outcome, PageState, PageUpdate, Visit
@@ -194,11 +202,73 @@ def test_versions_of_pages_that_are_known_bring_nothing_whatever_they_say() -> N
 
 def test_hashes_that_are_pages_of_their_own_are_visited() -> None:
     """Nothing is known that they could be versions of."""
-    paths = [f"/paste?id={number:040x}" for number in range(300)]
+    paths = [f"/paste?id={number:010x}{30 * 'e'}" for number in range(300)]
 
     seen = crawled(AddressYields(), paths, [f"text {number}" for number in range(300)])
 
     assert len(seen) == 300
+
+
+@pytest.mark.parametrize(
+    ("url", "named"),
+    [
+        ("/info/5041ed5c9509a7c1", "5041ed5c95"),
+        ("/vinfo/5041ed5c95?w", "5041ed5c95"),
+        ("/tree?ci=5041ed5c9509", "5041ed5c95"),
+        (f"/raw/5041ed5c95{'A' * 30}", "5041ed5c95"),
+        ("/file?name=f&ci=5041ed5c9509a7c1", None),
+        ("/doc/5041ed5c9509a7c1/f", None),
+        ("/p/1234567890", None),
+        ("/p/5041ed5c9509a", None),
+        ("/p?id=5", None),
+    ],
+)
+def test_what_a_hash_names(url: str, named: str | None) -> None:
+    """In full and as version control abbreviates it, at the end of a path or in a query."""
+    assert hash_of(f"{A}{url}") == named
+
+
+def test_two_versions_are_compared() -> None:
+    """One version is looked at."""
+    assert compares(f"{A}/fdiff?v1=5041ed5c9509a7c1&v2=99be0c61ed8db5d3&patch")
+    assert not compares(f"{A}/file?name=f&ci=5041ed5c9509a7c1")
+
+
+def test_what_a_hash_names_is_visited_by_one_of_its_addresses() -> None:
+    """Every version has a page, and seven views that say other things of it."""
+    views = ["ci", "tags", "tree", "patches", "age", "zip", "graph"]
+    hashes = [f"{number * 0x9E3779B97F:013x}aa1"[-16:] for number in range(200)]
+    pages = [f"/info/{name}" for name in hashes]
+    others = [f"/{view}/{name}" for name in hashes for view in views]
+    others += [f"/fdiff?v1={one}&v2={two}" for one, two in pairwise(hashes)]
+    paths = [*pages, *others]
+
+    seen = crawled(AddressYields(), paths, [f"text {number}" for number in range(len(paths))])
+
+    assert set(range(len(pages))) <= set(seen)
+    assert len(seen) < len(pages) + 30
+
+
+def test_a_list_at_every_instant_is_left_after_a_few() -> None:
+    """Each of them says nearly what the one before it says, under the same title."""
+
+    def asked(path: str, n: int, title: str) -> int:
+        """Return how many are visited of windows of fifty entries."""
+        yields, n_asked = AddressYields(), 0
+        for number in (37 * place % n for place in range(n)):
+            one = lease(number, path.format(number))
+            if yields.due_s(one, NOW_S) > NOW_S:
+                continue
+            n_asked += 1
+            text = " ".join(f"entry{50 * (number // 40) + place}" for place in range(50))
+            text += f" seen{7 * number}"
+            told = replace(visited(one, text), title=title.format(number))
+            yields.observe(replace(told, gist=gist(text, one.url)))
+        return n_asked
+
+    assert asked("/timeline?c=2024-03-{}", 200, "Timeline") <= 50
+    assert asked("/entry?id=a{}", 200, "Entry {}") == 200
+    assert asked("/entries/a{}", 200, "Entry") == 200
 
 
 def test_a_start_learns_what_was_known() -> None:
@@ -231,6 +301,10 @@ def test_a_start_learns_what_was_known() -> None:
         (True, "q="),
         (True, "page=2&q="),
         (False, "wiki"),
+        (True, "name=Start&p"),
+        (True, "f=5041ed5c9509a7c1"),
+        (False, "f=1234567890123456"),
+        (False, "f=507f1f77bcf86cd799439011"),
     ],
 )
 def test_words_that_speak_against_a_page(doubted: bool, query: str) -> None:
@@ -243,6 +317,8 @@ def test_words_that_speak_against_a_page(doubted: bool, query: str) -> None:
     [
         ("/w/index.php?title=X&oldid=7", "/w/index.php?title=X"),
         (f"/tree/f?id={'ab' * 20}", "/tree/f"),
+        ("/file?name=f&ci=5041ed5c9509a7c1", "/file?name=f"),
+        ("/timeline?f=5041ed5c95&unhide", "/timeline"),
         ("/f?id=abc", None),
         ("/?rev=1", None),
         ("/f", None),

@@ -13,8 +13,11 @@ from typing import Final
 from recrawl.crawler.control.urls import folder_of, path_of
 
 __all__ = [
+    "compares",
     "continues",
     "group_of",
+    "has_hash",
+    "hash_of",
     "is_doubted",
     "leads_on",
     "less_specific",
@@ -37,7 +40,8 @@ _DOUBTS: Final = re.compile(
           |protect|watch|unwatch|purge|credits|blame|snapshot|patch|log|shortlog|rss|atom|subscribe
           |1|yes|true|asc|desc|[\w%/.:+-]*)
         |C=[NMSD]|O=[AD]|version=\d+
-        |[^=&;]{1,40}=)(?:$|[&;])  # a parameter without a value asks for what is there without it
+        |[^=&;]{1,40}=  # a parameter without a value asks for what is there without it
+        |(?<=[&;])[^=&;]{1,40})(?:$|[&;])  # and so does a switch beside others
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -61,8 +65,16 @@ _HARMLESS: Final = re.compile(
     r"(?:show|view|read|display|page|article|summary|tree|blob|html)?(?:$|[&;])",
     re.IGNORECASE,
 )
-_HASH: Final = r"(?:[0-9a-fA-F]{64}|[0-9a-fA-F]{40})"  # as version control names what never changes
+# As version control names what never changes, in full or as it is abbreviated.
+_HASH: Final = (
+    r"(?:[0-9a-fA-F]{64}|[0-9a-fA-F]{40}"
+    r"|(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{10}(?:[0-9a-f]{2}|[0-9a-f]{6})?)"
+)
+_SHORTEST_HASH: Final = 10
 _HASH_VALUE: Final = re.compile(rf"=(?:{_HASH})(?:$|[&;])")
+_HASH_AT_END: Final = re.compile(rf"/({_HASH})$")
+_HASH_ONLY: Final = re.compile(_HASH)
+_HASH_IN_TEXT: Final = re.compile(rf"\b{_HASH}\b")
 _HASH_SEGMENT: Final = re.compile(rf"/{_HASH}(?=/|\.|$)")
 _VERSION: Final = re.compile(
     r"^(?:oldid|oldrev|rev|rev1|rev2|revision|diff|id2|commit|sha)(?:\[\d*\])?=|=" + _HASH + "$",
@@ -100,9 +112,35 @@ def page_of_version(url: str) -> str | None:
         return None
     parts = query.replace(";", "&").split("&")
     kept = [part for part in parts if not _VERSION.search(part)]
+    if len(kept) < len(parts):  # what is switched on besides is switched on for the version
+        kept = [part for part in kept if "=" in part]
     if len(kept) == len(parts) or (not kept and path_of(base) == "/"):
         return None
     return f"{base}?{'&'.join(kept)}" if kept else base
+
+
+def hash_of(url: str) -> str | None:
+    """Return the beginning of the hash that an address names a thing by; None: there is none.
+
+    It stands at the end of the path, or is the value of all parameters that have one. What is
+    named by it is the same thing wherever its host shows it.
+    """
+    path, _, query = path_of(url).partition("?")
+    values = {value for _, _, value in _parts(query) if value}
+    found = _HASH_AT_END.search(path)
+    named = found[1] if found is not None and not values else "".join(values)
+    is_hash = found is not None or (len(values) == 1 and _HASH_ONLY.fullmatch(named))
+    return named[:_SHORTEST_HASH].lower() if is_hash and named else None
+
+
+def has_hash(url: str) -> bool:
+    """Tell whether a folder or file of an address is called by a hash."""
+    return _HASH_SEGMENT.search(path_of(url).partition("?")[0]) is not None
+
+
+def compares(url: str) -> bool:
+    """Tell whether an address names two versions: it shows what differs between them."""
+    return sum(bool(_HASH_VALUE.search(part)) for part in re.split("[?&;]", url)) > 1
 
 
 def continues(url: str, other: str) -> bool:
@@ -216,9 +254,9 @@ def is_unknown_file(path: str) -> bool:
     return _SUFFIX.search(path) is not None and _TYPES.guess_type(path) == (None, None)
 
 
-def without_hashes(path: str) -> str:
-    """Return a path with one sign for each hash in it."""
-    return _HASH_SEGMENT.sub("/#", path)
+def without_hashes(text: str) -> str:
+    """Return a path, or another text, with one sign for each hash in it."""
+    return _HASH_IN_TEXT.sub("#", text)
 
 
 def _is_file(path: str) -> bool:

@@ -12,12 +12,14 @@ sort or log in; a directory of archives has thousands that nobody can read. Addr
 The first of a kind are visited like any other page; what they bring (a page that was not known, or
 nothing) is a coin tossed, and while the chance that the next brings something is small, few more
 are tried. A copy brings nothing, whatever the order of its words; nor does a page that says nearly
-what it says without one of its parameters, nor a version or another view of a page that is known,
-nor a list by a query that leads to nothing but pages that are known. What speaks against an address
-(:mod:`recrawl.crawler.control.doubts`) makes its kind prove itself sooner, and all that is doubted
-on a host together is held to a small share of what the host has brought: evidence overrides it.
+what it says without one of its parameters, nor a version or another view of a page or of a thing
+that is known, nor a comparison of versions, nor a list by a query that leads to nothing but pages
+that are known. What speaks against an address (:mod:`recrawl.crawler.control.doubts`) makes its
+kind prove itself sooner, and all that is doubted on a host together is held to a small share of
+what the host has brought: evidence overrides it.
 """
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -25,6 +27,9 @@ from math import inf
 from typing import Final
 
 from recrawl.crawler.control.doubts import (
+    compares,
+    has_hash,
+    hash_of,
     is_doubted,
     is_unknown_file,
     less_specific,
@@ -66,6 +71,7 @@ _TROUBLE: Final = frozenset(
     {Outcome.FAILED, Outcome.SERVER_ERROR, Outcome.NOT_FOUND, Outcome.GONE, Outcome.DENIED}
 )
 _MOST_KINDS: Final = 100_000
+_LATELY: Final = 64  # pages of a kind and title that another one is compared with
 _MOST_SIGNATURES: Final = 200_000
 _MOST_THINGS: Final = 500_000
 
@@ -140,8 +146,10 @@ class AddressYields:
         self._texts: dict[int, str] = {}  # to the first address that says it, if it has a query
         self._credited: set[str] = set()  # of those, that count as new
         self._near: dict[int, int] = {}  # by page
+        self._alike: dict[int, deque[int]] = {}  # by kind and title: what they said lately
         self._visited: set[int] = set()
         self._things: set[int] = set()  # what pages that are held may have other views of
+        self._named: dict[int, int] = {}  # things named by a hash, to the page that showed it first
 
     def recall(self, visited: Iterable[tuple[str, PageState, bytes | None]]) -> None:
         """Learn from pages that were visited before: address, state, signature."""
@@ -180,6 +188,7 @@ class AddressYields:
                     self._is_new(url, update.signature)
                     if update.gist is None
                     else self._says_more(url, Gist(*update.gist))
+                    and not self._is_as_before(url, found[0], update.title or "", update.gist[2])
                 )
                 new = update.state is PageState.INDEXED and says_more
                 new &= update.told_news is not False
@@ -236,6 +245,7 @@ class AddressYields:
         page, thing = page_of_version(url), thing_of_view(url)
         is_new = is_new and (page is None or hash(page) not in self._visited)
         is_new = is_new and (thing is None or hash((host_of(url), thing)) not in self._things)
+        is_new = is_new and not compares(url) and self._is_first_to_name(url)
         for kind in found:
             if is_trouble and kind.is_broad:
                 kind.tries = max(kind.tries - 1, 0)
@@ -246,6 +256,15 @@ class AddressYields:
         self._doubted(host_of(url)).brought += is_new
         if is_new and "?" in url:
             self._credited.add(url)
+
+    def _is_first_to_name(self, url: str) -> bool:
+        """Tell whether no other page showed what an address names by a hash; remember this one."""
+        named = hash_of(url)
+        if named is None:
+            return True
+        if len(self._named) > _MOST_SIGNATURES:
+            self._named.clear()
+        return self._named.setdefault(hash((host_of(url), named)), hash(url)) == hash(url)
 
     def _keep_things(self, url: str, state: PageState) -> None:
         if state is not PageState.INDEXED or is_doubted(url) or page_of_version(url) is not None:
@@ -293,6 +312,23 @@ class AddressYields:
     def _is_twin(self, url: str, near: int) -> bool:
         """Tell whether a page says nearly what it says without one of its parameters."""
         return any(is_near(self._near.get(hash(base), 0), near) for base in less_specific(url))
+
+    def _is_as_before(self, url: str, kind: _Kind, title: str, near: int) -> bool:
+        """Tell whether a page says nearly what one of its kind and title said; remember it.
+
+        Only of addresses with a query or a hash: elsewhere pages that are nearly alike are pages.
+        """
+        if near == 0 or ("?" not in url and not has_hash(url)):
+            return False
+        if len(self._alike) > _MOST_KINDS:
+            self._alike.clear()
+        before = self._alike.setdefault(
+            hash((host_of(url), kind.name, without_hashes(title))), deque(maxlen=_LATELY)
+        )
+        is_alike = any(is_near(other, near) for other in before)
+        if not is_alike:
+            before.append(near)
+        return is_alike
 
     def _is_in_doubt(self, url: str, found: list[_Kind]) -> bool:
         return is_doubted(url) and not any(
