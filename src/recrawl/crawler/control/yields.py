@@ -16,7 +16,8 @@ what it says without one of its parameters, nor a version or another view of a p
 that is known, nor a comparison of versions, nor a list by a query that leads to nothing but pages
 that are known. What speaks against an address (:mod:`recrawl.crawler.control.doubts`) makes its
 kind prove itself sooner, and all that is doubted on a host together is held to a small share of
-what the host has brought: evidence overrides it.
+what the host has brought: evidence overrides it. The module is longer than most, as all of these
+judge a visit by the same memory of what a host has shown.
 """
 
 from collections import deque

@@ -197,7 +197,7 @@ class Reader:
             return f"reading it takes more than {self._limits.memory_bytes >> 20} MiB"
         if code == BROKEN:
             bound = f"{self._limits.memory_bytes >> 20} MiB"
-            return f"its reader failed ({self._failure}), as it may where {bound} are not enough"
+            return f"its reader failed ({self._failure}), as on what cannot be read within {bound}"
         return f"its reader broke ({_named(code)})"
 
     def _end(self) -> int:
