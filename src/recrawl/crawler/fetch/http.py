@@ -25,6 +25,7 @@ from recrawl.crawler.fetch.failures import translated
 from recrawl.crawler.fetch.heads import Heads
 from recrawl.crawler.fetch.host_headers import HostHeaders
 from recrawl.crawler.fetch.names import LoopbackResolver, OneAddress
+from recrawl.crawler.fetch.validators import Validators
 from recrawl.crawler.ports import Fetcher, HubClient, Resolver
 from recrawl.errors import FetchError
 from recrawl.terms import INDEXABLE, FetchResponse
@@ -107,6 +108,7 @@ class HttpFetcher(Fetcher, HubClient, Resolver):
         }
         self._ready = ready
         self._heads = Heads()
+        self._validators = Validators()
         self._besides = besides or HostHeaders()
         self._proxy: dict[str, Any] = {}
         if proxy is not None:
@@ -195,7 +197,7 @@ class HttpFetcher(Fetcher, HubClient, Resolver):
             raise FetchError("url", f"no address in normal form: {url[:300]!r}")
         headers = self._besides.of(url)
         if etag:
-            headers["If-None-Match"] = etag
+            headers["If-None-Match"] = self._validators.of(url, etag)
         if last_modified:
             headers["If-Modified-Since"] = last_modified
         session, proxy = self._way_to(url)
@@ -215,6 +217,7 @@ class HttpFetcher(Fetcher, HubClient, Resolver):
                 **proxy,
             ) as answer:
                 _check_status(answer.status)
+                self._validators.note(url, etag, answer.headers.get("ETag"), answer.status)
                 body = Body()
                 if headers_only:
                     self._heads.check(url, answer.status, answer.content_type)
