@@ -116,6 +116,15 @@ def test_what_a_rate_may_be() -> None:
     assert rate_bounds(1.0) == rate_bounds(None) == (1.0, 1.0)
 
 
+@pytest.mark.parametrize("factor", [1.1, 2.0, 3.8, 3.82, 5.0, 7.98, 30.0, 1e9, 1e300])
+def test_a_rate_lies_within_its_interval_however_little_is_known(factor: float) -> None:
+    """And what is unlikely to be exceeded can be said in words, as can what it exceeds."""
+    low, high = rate_bounds(factor)
+
+    assert 0.0 < low < 1.0 < high
+    assert np.isfinite(1.0 / low)
+
+
 def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
     """400 simulated indexes of 200 pages, of which the changes in a time were counted.
 

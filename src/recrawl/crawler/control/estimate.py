@@ -21,6 +21,9 @@ __all__ = [
 
 Vector = NDArray[np.float64]
 _LEAST_DOUBT: Final = 1e-9  # below, a rate is as good as known
+_MOST_ERROR: Final = math.sqrt(math.log(6.0))  # of a gamma law of shape 0.2
+_LARGEST_ERROR: Final = 300.0  # beyond, the ends are no numbers of a machine
+_NORMAL: Final = 1.959963984540054
 _HEAVY: Final = 256  # pages drawn one by one; beyond, their sum is normal
 _DRAWS: Final = 4000
 
@@ -150,9 +153,14 @@ def rate_bounds(factor: float | None) -> tuple[float, float]:
 
     Notes
     -----
-    Those of the gamma law in :func:`estimate_freshness`.
+    Those of the gamma law in :func:`estimate_freshness`. Where next to nothing is known almost all
+    of that law is next to no rate at all; there they are those of the log-normal law.
     """
-    doubt = 0.0 if factor is None else math.expm1(math.log(factor) ** 2)
+    error = 0.0 if factor is None else math.log(factor)
+    if error > _MOST_ERROR:
+        width = _NORMAL * min(error, _LARGEST_ERROR)
+        return math.exp(-width), math.exp(width)
+    doubt = math.expm1(error**2)
     return gamma_bounds(1.0 / doubt) if doubt > _LEAST_DOUBT else (1.0, 1.0)
 
 
