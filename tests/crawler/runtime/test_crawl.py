@@ -448,8 +448,9 @@ def test_a_site_behind_one_script_is_visited_whole_in_a_single_pass() -> None:
     assert details.due_why == LITTLE
 
 
-def test_sitemaps_and_feeds_are_read() -> None:
-    """Indexes, gzip and dates included; entries of feeds are discoveries."""
+@pytest.mark.parametrize("body", ["home", 'home <a href="/feed">RSS</a>'])
+def test_sitemaps_and_feeds_are_read(body: str) -> None:
+    """Indexes, gzip and dates included; entries of feeds are discoveries, linked to or not."""
     import gzip
 
     def script(web: ScriptedFetcher) -> None:
@@ -461,7 +462,7 @@ def test_sitemaps_and_feeds_are_read() -> None:
         web.reply(f"{A}/one.xml.gz", zipped)
         web.page(f"{A}/hidden", "hidden")
         alternate = '<link rel="alternate" type="application/rss+xml" href="/feed">'
-        web.reply(f"{A}/", text(f"{A}/", f"<head>{alternate}</head>home", "text/html"))
+        web.reply(f"{A}/", text(f"{A}/", f"<head>{alternate}</head>{body}", "text/html"))
         feed = f"<rss version='2.0'><channel><item><link>{A}/news</link></item></channel></rss>"
         web.reply(f"{A}/feed", text(f"{A}/feed", feed, "application/rss+xml"))
         web.page(f"{A}/news", "news")

@@ -300,7 +300,8 @@ class Indexer:
 
     def _found(self, page: BufferedPage, extract: Extract) -> list[Discovery]:
         admission, lease = self._rules.admission, page.lease
-        news = [url for url in extract.links if not self._recorder.knows(url)]
+        feeds = set(extract.feeds)  # a page may also link to its feed, as to a page
+        news = [url for url in extract.links if url not in feeds and not self._recorder.knows(url)]
         self._recorder.found_again(lease.page_id, extract.links)
         on: list[str] = []  # where a list goes on is no further from a seed than the list
         further: list[str] = []
