@@ -280,9 +280,10 @@ def _dearest(
     told: list[dict[str, object]] = []
     for row in rows.tolist():
         asked_s = float(question.crawl_delays_s[row])
+        first, *others = question.host_ids[question.servers == row].tolist()
         told.append(
             {
-                "host": names.get(int(question.host_ids[row]), ""),
+                "host": names.get(first, "") + (f" and {len(others):,} others" if others else ""),
                 "pages": int((pages == row).sum()),
                 "most_per_s": 1.0 / max(asked_s, delay_s),
                 "by": "robots.txt" if asked_s > delay_s else "us",

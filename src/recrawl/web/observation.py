@@ -122,13 +122,15 @@ class CrawlObserver:
         if self._gained[0] != plan:
             now = solve_what_if(question, question.budget_per_s, question.delay_s)
             more = solve_what_if(question, 1.2 * question.budget_per_s, question.delay_s)
-            prices = dict(zip(question.host_ids.tolist(), now.host_prices.tolist(), strict=False))
+            host_ids, servers = question.host_ids.tolist(), question.servers
+            costs = now.host_prices[servers] if now.host_prices.size else now.host_prices
+            prices = dict(zip(host_ids, costs.tolist(), strict=False))
             told = {
                 "gain": more.freshness - now.freshness,
                 "gain_pages": (more.freshness - now.freshness) * len(question.inputs.weights),
                 "delay_s": question.delay_s,
                 "asked_s": dict(
-                    zip(question.host_ids.tolist(), question.crawl_delays_s.tolist(), strict=True)
+                    zip(host_ids, question.crawl_delays_s[servers].tolist(), strict=True)
                 ),
                 "prices": {
                     host: (price, price / now.price if now.price > 0 else None)

@@ -55,6 +55,20 @@ def test_it_is_the_plan_that_the_planner_would_make() -> None:
     assert answer.host_prices[1] > answer.price * 1.01  # five seconds of rest: at its limit
 
 
+def test_hosts_of_one_ip_address_have_the_rate_of_one() -> None:
+    """That of the longest rest that one of them asks for; without the setting each has its own."""
+    settings = replace(SETTINGS, per_address=True)
+    hosts = [replace(host, ip_address="192.0.2.1") for host in HOSTS]
+
+    def most(settings: SettingsFacts) -> float:
+        question = plan_question(pages(), hosts, None, settings, agent="recrawl", now_s=30.0)
+        assert question is not None
+        return float(solve_what_if(question, 8.0, 0.5).crawl_rates.sum())
+
+    assert most(settings) == pytest.approx(1 / 5, rel=1e-3)
+    assert most(replace(settings, per_address=False)) == pytest.approx(1 / 5 + 1 / 0.5, rel=1e-3)
+
+
 def test_more_budget_buys_more_at_a_lower_price() -> None:
     """Concave: that is what a price means."""
     settings = replace(SETTINGS, delay_s=0.01)

@@ -11,6 +11,7 @@ import pytest
 from aiohttp.abc import AbstractResolver, ResolveResult
 from tests.servers_of_names import NamedServer
 
+from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.politeness import PolitenessRules
 from recrawl.crawler.control.retry import Backoff
 from recrawl.crawler.fetch.http import HttpFetcher
@@ -67,6 +68,27 @@ def test_hosts_of_one_server_are_asked_one_after_the_other_from_their_first_requ
     assert len(list(virtual.index.urls())) == 3 * len(HOSTS)
     kept = {record.host: record.ip_address for record in virtual.frontier.hosts()}
     assert kept == dict.fromkeys(HOSTS[:8], SERVER) | dict.fromkeys(HOSTS[8:], OTHER)
+
+
+def test_a_plan_promises_no_more_visits_than_their_server_allows() -> None:
+    """One in a second for all hosts together; each for itself they would have one in a second."""
+
+    async def main() -> VirtualCrawl:
+        revisit = RevisitRules(min_interval_s=5.0, initial_interval_s=600.0)
+        setup = Setup(seeds=[f"{host}/" for host in HOSTS], politeness=RULES, revisit=revisit)
+        virtual = virtual_crawl(setup)
+        for host in HOSTS:
+            virtual.web.ips[host] = SERVER
+            virtual.web.page(f"{host}/", "home", "/1", "/2")
+            virtual.web.page(f"{host}/1", "one")
+            virtual.web.page(f"{host}/2", "two")
+        await virtual.run_for(1_500.0)
+        return virtual
+
+    pages = run_virtually(main()).frontier.planned_pages()
+
+    assert len(pages.page_ids) == 3 * len(HOSTS)
+    assert 0.8 < pages.crawl_rates_per_s.sum() < 1.05
 
 
 def test_a_refusal_of_one_host_is_heard_for_all_and_the_errors_of_another_are_not() -> None:

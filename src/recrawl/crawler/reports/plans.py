@@ -24,8 +24,10 @@ class PlanQuestion:
     Parameters
     ----------
     inputs : of the plan
-    host_ids : shape (n_hosts,), of the rows of ``inputs.host_caps``
-    crawl_delays_s : shape (n_hosts,), what each host's robots.txt asks for
+    host_ids : shape (n_hosts,)
+    servers : shape (n_hosts,), the row of ``inputs.host_caps`` of each: its own, or that of all
+        that are asked as one with it
+    crawl_delays_s : of each row, what robots.txt asks for; the longest of these hosts
     delay_s : the crawl's own
     budget_per_s : of all requests
     revisit_share : of it, for visits of known pages
@@ -35,6 +37,7 @@ class PlanQuestion:
 
     inputs: PlanInputs
     host_ids: NDArray[np.int64]
+    servers: NDArray[np.int64]
     crawl_delays_s: NDArray[np.float64]
     delay_s: float
     budget_per_s: float
@@ -65,20 +68,26 @@ def plan_question(
         return None
     host_ids, rows = np.unique(pages.host_ids, return_inverse=True)
     by_id = {record.host_id: record for record in hosts}
-    asked = [_crawl_delay_s(by_id.get(host), agent) for host in host_ids.tolist()]
+    known = [by_id.get(host) for host in host_ids.tolist()]
+    ips = [host.ip_address if settings.per_address and host else None for host in known]
+    names = [number if ip is None else ip for number, ip in enumerate(ips)]
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    servers = np.array([numbers[name] for name in names], np.int64)
+    crawl_delays = np.zeros(len(numbers))
+    np.maximum.at(crawl_delays, servers, [_crawl_delay_s(host, agent) for host in known])
     rates = pages.change_rates_per_s
     delay_s = 1.0 if settings.delay_s is None else settings.delay_s
-    crawl_delays = np.array(asked, np.float64)
     least_s = 600.0 if settings.min_interval_s is None else settings.min_interval_s
     return PlanQuestion(
         inputs=PlanInputs(
             change_rates=np.where(np.isnan(rates), settings.prior_rate_per_s, rates),
             weights=pages.weights,
-            hosts=rows.astype(np.int64),
+            hosts=servers[rows],
             last_visits=np.minimum(pages.last_visit_s, now_s),
             host_caps=_caps(crawl_delays, delay_s),
         ),
         host_ids=host_ids,
+        servers=servers,
         crawl_delays_s=crawl_delays,
         delay_s=delay_s,
         budget_per_s=budget,

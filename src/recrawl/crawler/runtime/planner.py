@@ -205,18 +205,14 @@ class Planner:
         n = len(pages.page_ids)
         span_s = max(2.0 * self._rules.replan_s, 0.25 * n / budget)
         budget = self._for_revisits(budget, backlog, n, span_s)
-        delays_s = {queue.host_id: queue.politeness.delay_s for queue in self._dispatcher.hosts()}
-        host_ids, hosts = np.unique(pages.host_ids, return_inverse=True)
-        caps = [
-            1.0 / delay if (delay := delays_s.get(host)) else np.inf for host in host_ids.tolist()
-        ]
+        hosts, caps = self._by_server(pages.host_ids)
         least_price = self._least_price(pages)
         heard_s = heard_until(pages, births)
         schedule = self._due_times.policy.replan(
             Replan(
                 replace(pages, weights=self._weights(pages)),
-                hosts.astype(np.int64),
-                np.array(caps, np.float64),
+                hosts,
+                caps,
                 budget,
                 now_s,
                 span_s=max(span_s, 0.25 * n / budget),
@@ -259,6 +255,28 @@ class Planner:
             ),
             tuple(column[relearned] for column in columns),
         )
+
+    def _by_server(
+        self, host_ids: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return numbers of what is asked one page at a time, and the rates that this allows.
+
+        That is a host, or all hosts of one IP address where those are asked as one.
+        """
+        servers = {
+            queue.host_id: (queue.host_id, queue.politeness.delay_s)
+            if queue.ip is None
+            else (-queue.ip.number, queue.ip.delay_s)
+            for queue in self._dispatcher.hosts()
+        }
+        known, rows = np.unique(host_ids, return_inverse=True)
+        asked = [servers.get(host, (host, 0.0)) for host in known.tolist()]
+        _, first, groups = np.unique(
+            [number for number, _ in asked], return_index=True, return_inverse=True
+        )
+        delays_s = np.array([delay_s for _, delay_s in asked])[first]
+        with np.errstate(divide="ignore"):
+            return groups[rows].astype(np.int64), 1.0 / delays_s
 
     def _for_revisits(self, budget: float, backlog: int, n: int, span_s: float) -> float:
         """Return what is left of the budget when first visits have been paid for.
