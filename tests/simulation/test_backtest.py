@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from recrawl.crawler.control.interval_rules import SHIPPED_RULES
+from recrawl.crawler.control.revisits import RevisitControl
 from recrawl.errors import InvalidModel
 from recrawl.learning.companions import companions_of
 from recrawl.simulation.backtest import POLICIES, Backtest, average, bound_by_foresight, run_policy
@@ -267,6 +268,23 @@ def test_foresight_is_far_ahead_where_directories_change_at_once() -> None:
     test = Backtest(together(0, scattered=False), 30.0, order=0)
 
     assert freshness(test, "foresight") > freshness(test, "recrawl") + 0.03
+
+
+def test_clocks_that_are_relied_on_are_looked_at_more_often(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What nobody relies on needs no second look."""
+    real, looks = RevisitControl.look, {False: 0, True: 0}
+
+    def look(self: RevisitControl, now: float, span: float, *asked: np.ndarray) -> np.ndarray:
+        looks[scattered] += 1
+        return real(self, now, span, *asked)
+
+    monkeypatch.setattr(RevisitControl, "look", look)
+    for scattered in looks:
+        run_policy(Backtest(together(3, scattered=scattered), 30.0, order=0), "foresight")
+
+    assert looks[False] > 1.5 * looks[True] > 0
 
 
 def test_foresight_loses_nothing_where_pages_change_on_their_own() -> None:

@@ -3,7 +3,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from selectolax.lexbor import LexborNode
 
+from recrawl.crawler.fetch import main_content
 from recrawl.crawler.fetch.extract import MAX_LINKS, PageExtractor, decode_body
 from recrawl.crawler.fetch.main_content import MAX_TEXT, MAX_TITLE
 from recrawl.terms import Extract, FetchResponse
@@ -180,6 +182,22 @@ LINKS = "".join(f"<a href=/{n}>What others wrote about fish, part {n}</a>" for n
 def test_what_is_content_shows_in_what_it_says(expected: str, html: str) -> None:
     """Names of elements and classes are hints: neither is a text lost to one, nor a menu taken."""
     assert page(html).text == expected
+
+
+def test_boxes_within_boxes_are_read_a_few_times_and_not_once_for_each_depth(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Four hundred reads of one text would be an attack; what is not judged is kept."""
+    real, judged = main_content._is_text, list[int]()
+
+    def is_text(node: LexborNode, least: int) -> bool:
+        judged.append(least)
+        return real(node, least)
+
+    monkeypatch.setattr(main_content, "_is_text", is_text)
+
+    assert page(f"{'<aside>' * 400}{BOX}").text == BOX
+    assert len(judged) < 50
 
 
 def test_a_page_that_scripts_are_to_fill_is_not_taken_by_what_stands_beside() -> None:
