@@ -168,6 +168,7 @@ def test_one_server_of_hosts_of_three_processes_is_asked_as_one(
         n_visits = len(_rows(database, "SELECT 1 FROM visit"))
         assert _wait(database, f"SELECT 1 FROM visit HAVING count(*) > {n_visits + 40}", 60)
         assert _wait(database, three.replace("= 3", "= 2"), 30)
+        assert _wait(database, "SELECT 1 FROM host HAVING count(ip_address) = 24", 60)
         told = answer("explain", f"http://{farm.name(3)}/", cwd=tmp_path)
         assert told["host_shares"] == "shares 127.0.0.1 with 23 other hosts"
     finally:
