@@ -5,6 +5,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
+import numpy as np
+from numpy.typing import NDArray
+
 from recrawl.crawler.control.ahead import HostAhead
 from recrawl.crawler.control.ip_addresses import IpAddress
 from recrawl.crawler.control.politeness import HostPoliteness
@@ -12,7 +15,7 @@ from recrawl.crawler.control.robots_txt import RobotsRules
 from recrawl.crawler.control.tiers import ASKED
 from recrawl.terms import Lease
 
-__all__ = ["HostQueue", "parted"]
+__all__ = ["HostQueue", "by_server", "parted"]
 
 
 @dataclass(slots=True)
@@ -131,3 +134,35 @@ def parted(robots: RobotsRules | None, leases: Iterable[Lease]) -> tuple[list[Le
     for lease in leases:
         (allowed if robots is None or robots.allows(lease.url) else forbidden).append(lease)
     return allowed, forbidden
+
+
+def by_server(
+    queues: Iterable[HostQueue], host_ids: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return what serves each page, and how often that may be asked.
+
+    Parameters
+    ----------
+    queues : the hosts that are known
+    host_ids : shape (n,), of each page
+
+    Returns
+    -------
+    shape (n,) and (n_servers,)
+        Numbers of servers: a host, or all hosts of one IP address where these are asked as one; and
+        the requests in a second that the rests between them allow, inf: any.
+    """
+    servers = {
+        queue.host_id: (queue.host_id, queue.politeness.delay_s)
+        if queue.ip is None
+        else (-queue.ip.number, queue.ip.delay_s)
+        for queue in queues
+    }
+    known, rows = np.unique(host_ids, return_inverse=True)
+    asked = [servers.get(host, (host, 0.0)) for host in known.tolist()]
+    _, first, groups = np.unique(
+        [number for number, _ in asked], return_index=True, return_inverse=True
+    )
+    delays_s = np.array([delay_s for _, delay_s in asked])[first]
+    with np.errstate(divide="ignore"):
+        return groups[rows].astype(np.int64), 1.0 / delays_s

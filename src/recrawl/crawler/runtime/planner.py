@@ -21,6 +21,7 @@ from recrawl.crawler.control.dispatch import Dispatcher
 from recrawl.crawler.control.due_times import DueTimes
 from recrawl.crawler.control.estimate import FreshnessEstimate, estimate_freshness
 from recrawl.crawler.control.evidence import PlannedPages
+from recrawl.crawler.control.host_queue import by_server
 from recrawl.crawler.control.revisit_policy import FastClock, Replan
 from recrawl.crawler.control.timetables import learn_timetable
 from recrawl.crawler.control.told_clocks import group_name
@@ -205,7 +206,7 @@ class Planner:
         n = len(pages.page_ids)
         span_s = max(2.0 * self._rules.replan_s, 0.25 * n / budget)
         budget = self._for_revisits(budget, backlog, n, span_s)
-        hosts, caps = self._by_server(pages.host_ids)
+        hosts, caps = by_server(self._dispatcher.hosts(), pages.host_ids)
         least_price = self._least_price(pages)
         heard_s = heard_until(pages, births)
         schedule = self._due_times.policy.replan(
@@ -255,28 +256,6 @@ class Planner:
             ),
             tuple(column[relearned] for column in columns),
         )
-
-    def _by_server(
-        self, host_ids: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return numbers of what is asked one page at a time, and the rates that this allows.
-
-        That is a host, or all hosts of one IP address where those are asked as one.
-        """
-        servers = {
-            queue.host_id: (queue.host_id, queue.politeness.delay_s)
-            if queue.ip is None
-            else (-queue.ip.number, queue.ip.delay_s)
-            for queue in self._dispatcher.hosts()
-        }
-        known, rows = np.unique(host_ids, return_inverse=True)
-        asked = [servers.get(host, (host, 0.0)) for host in known.tolist()]
-        _, first, groups = np.unique(
-            [number for number, _ in asked], return_index=True, return_inverse=True
-        )
-        delays_s = np.array([delay_s for _, delay_s in asked])[first]
-        with np.errstate(divide="ignore"):
-            return groups[rows].astype(np.int64), 1.0 / delays_s
 
     def _for_revisits(self, budget: float, backlog: int, n: int, span_s: float) -> float:
         """Return what is left of the budget when first visits have been paid for.
