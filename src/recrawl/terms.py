@@ -165,6 +165,7 @@ class Lease:
     memory: bytes = b""  # what the revisit policy keeps of it
     tier: int = 0  # the queue of its host that it waited in; see `recrawl.crawler.control.tiers`
     read_as: int = 0  # mark of the rules by which its copy was read; 0: there were none
+    seen_s: float | None = None  # of which instant that visit's answer is; None: of the visit
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +187,7 @@ class FetchResponse:
     usage: str = ""  # of the headers that say what models may be made of it
     received_bytes: int = 0
     elapsed_s: float = 0.0
+    age_s: float = 0.0  # since the site sent or confirmed it, where a cache on the way answered
     truncated: bool = False
     n_requests: int = 1  # that it took
     headers: tuple[tuple[str, str], ...] = ()  # all of them, where they are kept for an archive
@@ -195,9 +197,11 @@ class FetchResponse:
 class Visit:
     """A fetch as evidence about a page.
 
-    ``changed`` is None where the visit tells nothing (first visit, failure, lost page);
-    ``interval_s`` is the time since the last visit that told something; ``modified_s`` is when
-    the page last changed, as its server says.
+    ``changed`` is None where the visit tells nothing (first visit, failure, lost page, the answer
+    of a cache from before the last visit); ``interval_s`` is the time since the last visit that
+    told something; ``modified_s`` is when the page last changed, as its server says; ``seen_s`` is
+    the instant that the answer is of, where a cache on the way gave it. Between visits that caches
+    answered the interval is the time between the instants that their answers are of.
     """
 
     visited_at_s: float
@@ -209,6 +213,7 @@ class Visit:
     received_bytes: int = 0
     note: str | None = None
     modified_s: float | None = None
+    seen_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -591,4 +596,5 @@ class PageDetails:
     importance: float | None = None  # by the evidence; None: nothing is known
     importance_parts: str | None = None  # JSON
     own_due_s: float | None = None  # but for what was found beside it; None: nothing moved it
+    seen_s: float | None = None  # of which instant the last answer is; None: of the last visit
     recent: tuple[Visit, ...] = field(default=())

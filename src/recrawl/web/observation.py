@@ -218,7 +218,7 @@ def _valuable(source: CrawlSource, pages: PlannedPages, now_s: float) -> list[di
     if not len(pages.page_ids):
         return []
     rates, _ = believed_rates(pages)
-    stale = -np.expm1(-rates * np.maximum(now_s - pages.last_visit_s, 0.0))
+    stale = -np.expm1(-rates * np.maximum(now_s - pages.seen_s, 0.0))
     worth = pages.weights * stale
     best = np.argsort(-worth, kind="stable")[:_PAGES]
     names = source.history().pages([int(number) for number in pages.page_ids[best]])

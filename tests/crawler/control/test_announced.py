@@ -136,3 +136,26 @@ def test_copies_are_as_old_as_what_nobody_would_have_told() -> None:
     assert ages_s[:3].tolist() == [60.0, 100.0, 10.0]
     assert doubted.tolist() == pytest.approx([0.1, 1.0, 1.0, 1.0])
     assert before.tolist() == older.tolist() == [1.0] * 4
+
+
+def test_a_change_that_a_cache_hid_is_looked_for_ever_less_often() -> None:
+    """Announced at 50, visited at 60 with an answer of 40: until 70, then as of the next visit."""
+    ones = np.ones(3)
+    known = PlannedPages(
+        np.arange(3),
+        np.ones(3, np.int64),
+        ones,
+        ones,
+        ones,
+        ones,
+        last_visit_s=np.array([60.0, 60.0, 45.0]),
+        due_s=ones,
+        lastmod_s=np.array([50.0, np.nan, 50.0]),
+        seen_s=np.array([40.0, 40.0, 45.0]),
+    )
+
+    assert known.told(69.0).tolist() == [False, False, True]
+    assert known.told(70.0).tolist() == [True, False, True]
+    later = replace(known, last_visit_s=np.full(3, 70.0), seen_s=np.array([40.0, 40.0, 70.0]))
+    assert later.told(89.0).tolist() == [False] * 3
+    assert later.told(90.0).tolist() == [True, False, False]

@@ -49,9 +49,9 @@ def test_pages_of_which_nothing_was_announced_are_believed_to_change_less() -> N
     made = believed(announced=1.0)
     before, heard_s = rates(made), np.full(N, NOW_S)
 
-    told_s = made.hear(seen(NOW_S - 20 * DAY_S), heard_s)
+    told_s = made.hear(seen(NOW_S - 20 * DAY_S), heard_s, NOW_S)
     once = rates(made)
-    made.hear(seen(NOW_S - 20 * DAY_S), heard_s + 0.01 * DAY_S)
+    made.hear(seen(NOW_S - 20 * DAY_S), heard_s + 0.01 * DAY_S, NOW_S)
 
     assert told_s.tolist() == heard_s.tolist()
     assert (once < 0.9 * before).all()
@@ -69,6 +69,6 @@ def test_silence_tells_nothing_where_nothing_would_be_told(
     made = believed(announced)
     before = rates(made)
 
-    made.hear(seen(NOW_S - 20 * DAY_S, lastmod_s), np.full(N, NOW_S))
+    made.hear(seen(NOW_S - 20 * DAY_S, lastmod_s), np.full(N, NOW_S), NOW_S)
 
     assert rates(made).tolist() == before.tolist()

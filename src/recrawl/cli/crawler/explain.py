@@ -94,8 +94,10 @@ def _worth_rows(report: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _reason_rows(report: dict[str, Any]) -> list[tuple[str, str]]:
-    """Say what else the next visit goes by: the pattern of a source, what was found beside it."""
+    """Say what else there is to know: a source's pattern, an old copy, what was found beside it."""
     rows = [("probes", _probes(report))] if "probes_per_week" in report else []
+    if report["cached"]:
+        rows.append(("copy", report["cached"]))
     if report["companions"]:
         rows.append(("companions", report["companions"]["words"]))
     return rows

@@ -57,7 +57,7 @@ def look_at(crawl: Crawl, now_s: float) -> Look:
     doubt = np.nan_to_num(
         np.log(pages.change_rate_factors), nan=1.0 / np.sqrt(crawl.rules.prior_shape)
     )
-    told = unannounced(pages, frontier.announcers(), pages.last_visit_s, now_s)
+    told = unannounced(pages, frontier.announcers(), pages.seen_s, now_s)
     estimate = estimate_freshness(rates, doubt, pages.weights, *told)
     return Look(counts, first_pass_of(counts, frontier.refused()), estimate)
 

@@ -108,7 +108,7 @@ def heard_until(pages: PlannedPages, births: Iterable[Birth]) -> NDArray[np.floa
 def unannounced(
     pages: PlannedPages,
     announcers: Mapping[int, Announcer],
-    last_visits_s: NDArray[np.float64],
+    seen_s: NDArray[np.float64],
     now_s: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return how old copies count as, and the chance that what is announced of each is not true.
@@ -117,7 +117,7 @@ def unannounced(
     ----------
     pages : that are kept fresh
     announcers : by the id of a host
-    last_visits_s : shape (n,), of the copies; nan: there was none
+    seen_s : shape (n,), instants that the copies are of; nan: there was none
     now_s : the instant
 
     Notes
@@ -130,10 +130,10 @@ def unannounced(
     told = [announcers.get(host, none) for host in hosts.tolist()]
     table = np.array([(one.recall, one.precision, one.heard_s) for one in told], np.float64)
     recalls, precisions, heard_s = table.reshape(len(told), 3)[place].T
-    ages_s = now_s - last_visits_s
+    ages_s = now_s - seen_s
     recalls = np.where(np.isfinite(pages.lastmod_s), recalls, 0.0)
     ages_s = (1.0 - recalls) * ages_s + recalls * np.clip(now_s - heard_s, 0.0, ages_s)
-    waits = (pages.lastmod_s > last_visits_s) & (pages.lastmod_s <= now_s)
+    waits = (pages.lastmod_s > seen_s) & (pages.lastmod_s <= now_s)
     # What stands for an older copy than this one was not announced of that.
-    waits &= last_visits_s == pages.last_visit_s
+    waits &= seen_s == pages.seen_s
     return ages_s, np.where(waits, 1.0 - precisions, 1.0)

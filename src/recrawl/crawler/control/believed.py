@@ -153,7 +153,9 @@ class Believed:
         told = replace(pages, change_rates_per_s=rates, change_rate_factors=np.exp(errors))
         return told, moved
 
-    def hear(self, pages: PlannedPages, heard_s: NDArray[np.float64]) -> NDArray[np.float64]:
+    def hear(
+        self, pages: PlannedPages, heard_s: NDArray[np.float64], now_s: float
+    ) -> NDArray[np.float64]:
         """Take in which changes were announced since the visits of pages, and that others were not.
 
         Where changes are announced, pages that did not change are not visited: that nothing was
@@ -163,6 +165,7 @@ class Believed:
         ----------
         pages : that are kept fresh
         heard_s : shape (n,), until when announcements are known; nan: there are none
+        now_s : instant
 
         Returns
         -------
@@ -173,9 +176,9 @@ class Believed:
         trust = self._of_hosts(self._trust, hosts)
         recalls = self.announced(rows, pages)[0]
         control.rely_on(rows, -np.log1p(-trust), 1.0 - recalls)
-        is_told = pages.lastmod_s > pages.last_visit_s
+        is_told = pages.told(now_s)
         control.set_signals(rows, is_told.astype(np.float64))
-        since_s = np.maximum(self._quiet_s[rows], pages.last_visit_s)
+        since_s = np.maximum(self._quiet_s[rows], pages.seen_s)
         with np.errstate(invalid="ignore"):
             silent_s = heard_s - since_s
             # Not at each plan anew: what adds a tenth to what is known is soon enough.

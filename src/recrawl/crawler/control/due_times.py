@@ -131,7 +131,7 @@ class DueTimes:
         """
         rules = self.rules
         before = lease.memory[0] if lease.memory else 0
-        quiet = min(before + 1, _MOST_QUIET) if changed is False else 0
+        quiet = before if changed is None else 0 if changed else min(before + 1, _MOST_QUIET)
         usual_s = rules.clamp(rules.listing_s * 2**quiet)
         priced_s = self.price.listing_interval(
             lease.page_id, lease.host_id, usual_s, rules.max_interval_s, quiet=quiet

@@ -1,7 +1,7 @@
 """What a crawl's history tells whoever decides on revisits, column by column."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,3 +36,19 @@ class PlannedPages:
     last_visit_s: NDArray[np.float64]
     due_s: NDArray[np.float64]
     lastmod_s: NDArray[np.float64]  # as a sitemap says; nan: none does
+    # Of which instant the answers of the last visits are, as caches may give them; empty: of these.
+    seen_s: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+
+    def __post_init__(self) -> None:
+        if self.seen_s.size != self.page_ids.size:
+            object.__setattr__(self, "seen_s", self.last_visit_s)
+
+    def told(self, now_s: float) -> NDArray[np.bool_]:
+        """Tell of which pages a change is announced that no visit has shown yet.
+
+        A page whose visit a cache answered from before the change is left alone for as long as
+        that visit came after the change: nobody knows how long the cache holds its copy.
+        """
+        with np.errstate(invalid="ignore"):
+            rested = now_s - self.last_visit_s >= self.last_visit_s - self.lastmod_s
+            return np.asarray((self.lastmod_s > self.seen_s) & rested)

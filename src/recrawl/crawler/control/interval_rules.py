@@ -88,10 +88,12 @@ class IntervalRulePolicy(RevisitPolicy):
     def after_visit(self, visit: PageVisit) -> NextVisit:
         rule, at_s = self._rule, visit.at_s
         kept = visit.memory
-        if visit.changed is None or len(kept) != self._MEMORY.size or kept[0] != self._VERSION:
-            interval_s, changed_s, count, counted_s = rule.initial_s, at_s, 0.0, at_s
-        else:
+        is_first = visit.changed is None and visit.elapsed_s is None
+        is_known = not is_first and len(kept) == self._MEMORY.size and kept[0] == self._VERSION
+        interval_s, changed_s, count, counted_s = rule.initial_s, at_s, 0.0, at_s
+        if is_known:
             _, interval_s, changed_s, count, counted_s = self._MEMORY.unpack(kept)
+        if is_known and visit.changed is not None:
             if visit.changed:
                 interval_s = interval_s * (1.0 - rule.down) + rule.offset_s
                 interval_s, changed_s = max(interval_s, rule.shortest_s), at_s

@@ -141,5 +141,7 @@ def is_copied(outcome: Outcome, after: PageState) -> bool:
 def is_known_anew(update: PageUpdate) -> bool:
     """Tell whether a visit found out how the page is, so that the next one compares with that."""
     outcome = update.visit.outcome
+    if update.visit.seen_s is not None:
+        return True
     is_read = update.read_as is not None and outcome in (Was.CHANGED, Was.UNCHANGED)
     return update.visit.changed is not None or outcome in (Was.NEW, Was.LISTING) or is_read

@@ -87,7 +87,7 @@ class ByWorth(_Planned, RevisitPolicy):
         heard_s = (
             question.heard_s if question.heard_s.size else np.full(len(pages.page_ids), np.nan)
         )
-        heard_s = self._believed.hear(pages, heard_s)
+        heard_s = self._believed.hear(pages, heard_s, now_s)
         control, rows = self._believed.control_of(pages.page_ids)
         weights = np.ones(len(control))
         weights[rows] = pages.weights if np.any(pages.weights > 0) else 1.0
@@ -166,7 +166,7 @@ class ByForesight(ByWorth):
         # What is brought forward is not late, or its next interval would be shortened for it.
         pages = question.pages
         planned = np.minimum(pages.last_visit_s + 1.0 / made.crawl_rates, question.now_s)
-        is_told = pages.lastmod_s > pages.last_visit_s  # a change that was announced does wait
+        is_told = pages.told(question.now_s)  # a change that was announced does wait
         due = np.where(is_told, made.due, np.maximum(made.due, planned))
         fast = self._told.fast(rows, pages.page_ids, question.now_s)
         return replace(made, due=due, foreseen=True, fast=fast)

@@ -31,7 +31,8 @@ class PageVisit:
     ----------
     url : of the page
     at_s : instant of the visit
-    changed : whether the page had changed since the visit before; None: this is its first copy
+    changed : whether the page had changed since the visit before; None: there is nothing to compare
+        with, as this is its first copy, or a cache's from before that visit
     elapsed_s : since the visit before; None with the first
     due_s : when the visit was due
     weight : what a fresh copy is worth, >= 0

@@ -98,7 +98,7 @@ class ToldClocks:
         else:
             self.clocks.grow(companions, born)
         last_s = np.full(n, np.nan)
-        last_s[rows] = np.minimum(plan.pages.last_visit_s, plan.now_s)
+        last_s[rows] = np.minimum(plan.pages.seen_s, plan.now_s)
         self._told_s = np.append(self._told_s, np.full(n - self._told_s.size, -np.inf))
         visits = [_at_instants(*one, last_s) for one in self._waiting]
         self._waiting.clear()
@@ -135,7 +135,7 @@ class ToldClocks:
         before_s = np.full(len(control), np.nan)
         before_s[: known_s.size] = known_s
         # Of a page that was not in a list before only what waits to be visited is news.
-        waits = np.isnan(before_s[rows]) & (lastmod_s > plan.pages.last_visit_s)
+        waits = np.isnan(before_s[rows]) & (lastmod_s > plan.pages.seen_s)
         new = ((lastmod_s > before_s[rows]) | waits) & (lastmod_s <= plan.now_s) & (recalls > 0.0)
         before_s[rows] = lastmod_s
         self._lastmod_s = before_s

@@ -20,6 +20,7 @@ from yarl import URL
 
 from recrawl.crawler.fetch.addresses import is_named, is_private_name, open_socket, public_socket
 from recrawl.crawler.fetch.bodies import Body, read_body
+from recrawl.crawler.fetch.caches import Caches, age_of
 from recrawl.crawler.fetch.decoding import ACCEPT_ENCODING
 from recrawl.crawler.fetch.failures import translated
 from recrawl.crawler.fetch.heads import Heads
@@ -109,6 +110,7 @@ class HttpFetcher(Fetcher, HubClient, Resolver):
         self._ready = ready
         self._heads = Heads()
         self._validators = Validators()
+        self._caches = Caches()
         self._besides = besides or HostHeaders()
         self._proxy: dict[str, Any] = {}
         if proxy is not None:
@@ -200,6 +202,7 @@ class HttpFetcher(Fetcher, HubClient, Resolver):
             headers["If-None-Match"] = self._validators.of(url, etag)
         if last_modified:
             headers["If-Modified-Since"] = last_modified
+        headers |= self._caches.of(url)
         session, proxy = self._way_to(url)
         if proxy and url.startswith("http://"):  # else it is said when the tunnel is asked for
             headers |= proxy.get("proxy_headers", {})
@@ -217,6 +220,7 @@ class HttpFetcher(Fetcher, HubClient, Resolver):
                 **proxy,
             ) as answer:
                 _check_status(answer.status)
+                self._caches.note(url, age_of(answer.headers.get("Age")))
                 self._validators.note(url, etag, answer.headers.get("ETag"), answer.status)
                 body = Body()
                 if headers_only:
@@ -339,6 +343,7 @@ def _response(
         usage=_usage(headers),
         received_bytes=body.received,
         elapsed_s=time.perf_counter() - started,
+        age_s=age_of(headers.get("Age")),
         truncated=body.is_cut,
     )
 

@@ -77,6 +77,7 @@ class _Page:
     n_forgotten: int = 0  # visits before these
     lastmod_s: float | None = None
     last_visit_s: float | None = None
+    seen_s: float | None = None
     last_status: int | None = None
     indexed_at_s: float | None = None
     signature: bytes | None = None
@@ -471,7 +472,7 @@ class MemoryFrontier(Frontier):
             page.signature, page.raw_hash = update.signature, update.raw_hash
             page.read_as = page.read_as if update.read_as is None else update.read_as
             if is_known_anew(update):
-                page.last_visit_s = visit.visited_at_s
+                page.last_visit_s, page.seen_s = visit.visited_at_s, visit.seen_s
             if visit.status is not None:
                 page.last_status = visit.status
             if is_copied(visit.outcome, update.state):
@@ -597,13 +598,14 @@ class MemoryFrontier(Frontier):
                 page.last_visit_s,
                 page.due_s,
                 nan if page.lastmod_s is None else page.lastmod_s,
+                page.last_visit_s if page.seen_s is None else page.seen_s,
             )
             for page in self._pages.values()
             if page.found.kind is Kind.PAGE
             and page.state in (PageState.INDEXED, PageState.MISSING)
             and page.last_visit_s is not None
         ]
-        table = np.array(rows, np.float64).reshape(len(rows), 9)
+        table = np.array(rows, np.float64).reshape(len(rows), 10)
         return PlannedPages(
             table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), *table[:, 2:].T.copy()
         )
@@ -774,6 +776,7 @@ class MemoryFrontier(Frontier):
             importance=page.importance,
             importance_parts=page.importance_parts,
             own_due_s=page.own_due_s,
+            seen_s=page.seen_s,
             recent=tuple(reversed(page.visits[-recent:])),
         )
 
@@ -844,15 +847,17 @@ def _lease(page: _Page) -> Lease:
         memory=page.memory,
         tier=page.tier,
         read_as=page.read_as,
+        seen_s=page.seen_s,
     )
 
 
 def _age(visit: Visit) -> float:
-    return nan if visit.modified_s is None else visit.visited_at_s - visit.modified_s
+    seen_s = visit.visited_at_s if visit.seen_s is None else visit.seen_s
+    return nan if visit.modified_s is None else seen_s - visit.modified_s
 
 
 def _signalled(page: _Page) -> float:
     """Whether a sitemap has announced a change since the last visit; nan where none says."""
     if page.lastmod_s is None or page.last_visit_s is None:
         return nan
-    return float(page.lastmod_s > page.last_visit_s)
+    return float(page.lastmod_s > (page.last_visit_s if page.seen_s is None else page.seen_s))

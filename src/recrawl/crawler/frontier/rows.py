@@ -12,7 +12,7 @@ DETAILS = (  # the columns of the query `details` from the sixth on
     "weight", "depth", "discovered_s", "due_s", "visits", "changes", "failures", "last_visit_s",
     "last_status", "indexed_at_s", "change_rate_per_s", "change_rate_factor", "crawl_rate_per_s",
     "lastmod_s", "redirect_url", "leased_until_s", "due_why", "importance", "importance_parts",
-    "own_due_s",
+    "own_due_s", "seen_s",
 )  # fmt: skip
 
 
@@ -23,7 +23,7 @@ def record_of(row: tuple[Any, ...], due_s: float) -> HostRecord:
 
 def lease_of(row: tuple[Any, ...], host_id: int, token: int) -> Lease:
     """Return the lease of a page from a row of the query ``due``."""
-    rest = (*row[5:16], row[16] or b"", *row[17:19])
+    rest = (*row[5:16], row[16] or b"", *row[17:20])
     return Lease(row[0], row[1], host_id, token, row[2], Kind(row[3]), PageState(row[4]), *rest)
 
 
@@ -47,6 +47,7 @@ def visit_row(update: PageUpdate) -> dict[str, object]:
         "received_bytes": visit.received_bytes,
         "note": visit.note,
         "modified_s": visit.modified_s,
+        "seen_s": visit.seen_s,
     }
 
 
@@ -64,6 +65,7 @@ def page_row(update: PageUpdate) -> dict[str, Any]:
         "due_why": update.due_why,
         "memory": update.memory or None,
         "told_s": visit.visited_at_s if is_known_anew(update) else None,
+        "seen_s": visit.seen_s,
         "status": visit.status,
         "copied": is_copied(visit.outcome, update.state),
         "visited_at_s": visit.visited_at_s,

@@ -658,7 +658,7 @@ class SqliteFrontier(Frontier):
             parts = [
                 np.array(rows, np.float64) for rows in iter(lambda: cursor.fetchmany(_ROWS), [])
             ]
-        table = np.concatenate([np.zeros((0, 9)), *parts])
+        table = np.concatenate([np.zeros((0, 10)), *parts])
         return PlannedPages(
             table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), *table[:, 2:].T.copy()
         )

@@ -69,7 +69,7 @@ def freshness_over_time(
     at_first = np.minimum(first, max(len(row) - 1, 0))
     # Before its first visit in the table a page had the copy of the visit that this one names;
     # a page without any visit in it was visited last before the table begins.
-    before = pages.last_visit_s.copy()
+    before = pages.seen_s.copy()
     if len(row):
         before[seen] = (times - gaps)[at_first][seen]  # nan: there was no copy yet
     told: list[tuple[float, float, float]] = []

@@ -24,6 +24,7 @@ from recrawl.crawler.reports.status import bound_words, instant_of
 from recrawl.crawler.settings import Settings
 from recrawl.crawler.wiring.rules import crawl_rules
 from recrawl.errors import InputError
+from recrawl.quantities import show_duration
 from recrawl.terms import Difference, HostRecord, PageDetails
 
 __all__ = ["explain_page", "page_report", "timetable_report", "why_unknown", "worth_report"]
@@ -99,8 +100,17 @@ def page_report(
         host_blocked_until_s=host.blocked_until_s if host.blocked_until_s > now_s else None,
         host_blocked_why=host.blocked_why if host.blocked_until_s > now_s else None,
         next_visit_s=max(details.due_s, host.blocked_until_s),
+        cached=cached_words(details),
     )
     return report
+
+
+def cached_words(details: PageDetails) -> str | None:
+    """Say that the last visit was answered by a cache, and how old its answer was."""
+    if details.seen_s is None or details.last_visit_s is None:
+        return None
+    age = show_duration(details.last_visit_s - details.seen_s)
+    return f"a cache answered the last visit with what its site had said {age} before"
 
 
 def worth_report(frontier: Frontier, details: PageDetails, facts: PlanFacts) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def freshness_of(
     if not len(pages.page_ids):
         return None
     rates, doubts = believed_rates(pages)
-    told = unannounced(pages, announcers, pages.last_visit_s, now_s)
+    told = unannounced(pages, announcers, pages.seen_s, now_s)
     return estimate_freshness(rates, doubts, pages.weights, *told)
 
 

@@ -7,10 +7,15 @@ from http import HTTPStatus
 from recrawl.crawler.control.due_times import DueTimes
 from recrawl.crawler.control.lifecycle import is_removed, next_state
 from recrawl.crawler.control.promises import promise_of
+from recrawl.quantities import show_duration
 from recrawl.terms import FetchResponse, Lease, Outcome, PageState, PageUpdate, Visit
 
-__all__ = ["Finding", "disallowed", "removes", "update_of"]
+__all__ = ["Finding", "disallowed", "is_outdated", "removes", "update_of"]
 
+_SHOWS = frozenset(
+    {Outcome.NEW, Outcome.CHANGED, Outcome.UNCHANGED, Outcome.NOT_MODIFIED, Outcome.LISTING}
+)
+_MOMENT_S = 1.0  # ages are told in whole seconds
 _TELLS = {Outcome.CHANGED: True, Outcome.UNCHANGED: False, Outcome.NOT_MODIFIED: False}
 _TROUBLE = frozenset(
     {Outcome.FAILED, Outcome.SERVER_ERROR, Outcome.THROTTLED, Outcome.TOO_LARGE, Outcome.POISON}
@@ -58,17 +63,21 @@ def update_of(lease: Lease, finding: Finding, at_s: float, due_times: DueTimes) 
         changed = None
     if changed is not None and lease.last_visit_s is None:
         changed = None  # nothing to compare with: the first copy was lost
+    shown = _shown(lease, response, at_s) if outcome in _SHOWS else _Shown(at_s)
+    if shown.is_known:
+        changed = None
     failures = lease.failures + 1 if outcome in _TROUBLE else 0
     visit = Visit(
         visited_at_s=at_s,
         outcome=outcome,
         status=response.status if response else None,
         changed=changed,
-        interval_s=None if changed is None else at_s - (lease.last_visit_s or at_s),
+        interval_s=None if changed is None else shown.seen_s - (_seen_s(lease) or at_s),
         fetch_s=response.elapsed_s if response else 0.0,
         received_bytes=response.received_bytes if response else 0,
-        note=finding.note,
+        note=shown.note if finding.note is None else finding.note,
         modified_s=_modified_s(lease, finding, at_s),
+        seen_s=None if shown.seen_s == at_s else shown.seen_s,
     )
     fetched = response if finding.raw_hash is not None else None
     etag, last_modified = (
@@ -99,6 +108,37 @@ def update_of(lease: Lease, finding: Finding, at_s: float, due_times: DueTimes) 
         lasting=None if response is None else promise_of(response),
         read_as=finding.read_as,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """Which state of a page an answer shows: of what instant, and whether an answer had before."""
+
+    seen_s: float
+    is_known: bool = False
+    note: str | None = None
+
+
+def _shown(lease: Lease, response: FetchResponse | None, at_s: float) -> _Shown:
+    if response is None or response.age_s <= 0.0:
+        return _Shown(at_s)
+    seen_s, before_s = at_s - response.age_s, _seen_s(lease)
+    if before_s is None or seen_s > before_s + _MOMENT_S:
+        return _Shown(seen_s, note=f"a cache answered, {show_duration(response.age_s)} old")
+    note = f"a cache answered with what it had {show_duration(at_s - before_s)} before: nothing new"
+    return _Shown(before_s, is_known=True, note=note)
+
+
+def is_outdated(lease: Lease, response: FetchResponse, at_s: float) -> bool:
+    """Tell whether an answer is older than the copy in the index, as of two caches one may be."""
+    before_s = _seen_s(lease)
+    if before_s is None or response.age_s <= 0.0:
+        return False
+    return at_s - response.age_s < before_s - _MOMENT_S
+
+
+def _seen_s(lease: Lease) -> float | None:
+    return lease.last_visit_s if lease.seen_s is None else lease.seen_s
 
 
 def _modified_s(lease: Lease, finding: Finding, at_s: float) -> float | None:

@@ -237,7 +237,7 @@ class Planner:
         pages, relearned = self._believed.relearn(pages)
         columns = (pages.page_ids, pages.change_rates_per_s, pages.change_rate_factors)
         announcers = self._believed.announcers(pages, heard_s)
-        told = unannounced(pages, announcers, pages.last_visit_s, now_s)
+        told = unannounced(pages, announcers, pages.seen_s, now_s)
         rates_moved = schedule.crawl_rates[moved]
         return SolvedPlan(
             record,

@@ -11,7 +11,7 @@ from recrawl.crawler.control.obsolescence import patience_s
 from recrawl.crawler.control.soft_errors import PROBE, is_probe, leads_to_sign_in
 from recrawl.crawler.control.urls import join
 from recrawl.crawler.runtime.buffer import Buffer
-from recrawl.crawler.runtime.outcomes import Finding, update_of
+from recrawl.crawler.runtime.outcomes import Finding, is_outdated, update_of
 from recrawl.crawler.runtime.parts import Rules, World
 from recrawl.crawler.runtime.reading import SlowReading
 from recrawl.crawler.runtime.recorder import Recorder
@@ -209,6 +209,9 @@ class Visitor:
         is_same &= not self._rules.is_read_otherwise(lease)
         if is_same and lease.state is PageState.INDEXED:
             self._record(lease, Finding(Outcome.UNCHANGED, response, raw_hash=raw_hash), started_s)
+            return False
+        if lease.state is PageState.INDEXED and is_outdated(lease, response, started_s):
+            self._record(lease, Finding(Outcome.UNCHANGED, response), started_s)
             return False
         page = BufferedPage(lease, response, started_s, self._deadline_s(lease), raw_hash)
         if not self._buffer.offer(page):

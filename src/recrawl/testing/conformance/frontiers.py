@@ -221,6 +221,32 @@ class FrontierSuite:
         assert frontier.n_visits_by_outcome() == {Outcome.NEW: 1}
         assert frontier.n_visits_by_outcome(since_s=12.5) == {}
 
+    def test_of_which_instant_a_copy_is_stays_known(self, frontier: Frontier) -> None:
+        """Where a cache answered: the next lease, the details and who plans hear of it."""
+        self._admitted(frontier, "/1", "/2")
+        for lease in self._leased(frontier, 2):
+            update = _update(lease, 12.0)
+            if lease.url.endswith("1"):
+                update = replace(update, visit=replace(update.visit, seen_s=7.0))
+            frontier.complete([update])
+
+        leases = {lease.url[-1]: lease for lease in self._leased(frontier, 2, now_s=112.0)}
+        pages = frontier.planned_pages()
+        assert (leases["1"].last_visit_s, leases["1"].seen_s) == (12.0, 7.0)
+        assert (leases["2"].last_visit_s, leases["2"].seen_s) == (12.0, None)
+        assert sorted(pages.seen_s.tolist()) == [7.0, 12.0]
+        details = frontier.details(f"{HOST}/1")
+        assert details is not None
+        assert (details.seen_s, details.recent[0].seen_s) == (7.0, 7.0)
+
+        told = _update(leases["1"], 113.0, Outcome.UNCHANGED)
+        visit = replace(told.visit, seen_s=100.0, interval_s=93.0, modified_s=90.0)
+        frontier.complete([replace(told, visit=visit)])
+        evidence = frontier.evidence([leases["1"].page_id])
+        assert (evidence.intervals_s.tolist(), evidence.ages_s.tolist()) == ([93.0], [10.0])
+        frontier.complete([_update(leases["2"], 113.0, Outcome.FAILED, failures=1)])
+        assert sorted(frontier.planned_pages().seen_s.tolist()) == [12.0, 100.0]
+
     def test_what_pages_said_anew_is_kept_the_latest_first(self, frontier: Frontier) -> None:
         """With the page's title, for all pages and for one; visits without any add nothing."""
         frontier.admit([_found("/1"), _found("/2")], 0.0, ANY)

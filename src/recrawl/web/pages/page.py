@@ -113,8 +113,11 @@ def _rows(report: dict[str, Any], now_s: float) -> list[tuple[str, Child]]:
             )
         )
         if report["last_visit_s"]:
-            chance = math.exp(-rate * max(0.0, now_s - report["last_visit_s"]))
-            rows.append(("Copy is fresh", f"with probability {chance:.0%}"))
+            chance = math.exp(
+                -rate * max(0.0, now_s - (report["seen_s"] or report["last_visit_s"]))
+            )
+            cached = f"; {report['cached']}" if report["cached"] else ""
+            rows.append(("Copy is fresh", f"with probability {chance:.0%}{cached}"))
     else:
         rows.append(("Changes", "not known yet; one more visit will tell"))
     if crawl_rate:

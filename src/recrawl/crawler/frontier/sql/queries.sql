@@ -68,7 +68,8 @@ UPDATE page SET lastmod_s = :lastmod_s WHERE url = :url AND :lastmod_s IS NOT NU
 -- The first of a queue, earliest due first. Leased pages keep their due time, so the few of them are stepped over.
 -- name: due
 SELECT id, url, due_s, kind, state, depth, hops, failures, etag, last_modified, signature,
-    raw_hash, last_visit_s, crawl_rate_per_s, weight, change_rate_per_s, policy_memory, tier, coalesce(read_as, 0)
+    raw_hash, last_visit_s, crawl_rate_per_s, weight, change_rate_per_s, policy_memory, tier, coalesce(read_as, 0),
+    seen_s
 FROM page
 WHERE host_id = :host_id AND tier = :tier AND due_s <= :due_by_s
     AND leased_until_s <= :now_s
@@ -77,7 +78,8 @@ ORDER BY due_s LIMIT :limit;
 -- Pages never visited, those of most weight first.
 -- name: due_new
 SELECT id, url, due_s, kind, state, depth, hops, failures, etag, last_modified, signature,
-    raw_hash, last_visit_s, crawl_rate_per_s, weight, change_rate_per_s, policy_memory, tier, coalesce(read_as, 0)
+    raw_hash, last_visit_s, crawl_rate_per_s, weight, change_rate_per_s, policy_memory, tier, coalesce(read_as, 0),
+    seen_s
 FROM page INDEXED BY page_new
 WHERE host_id = :host_id AND tier = 0 AND due_s <= :due_by_s AND leased_until_s <= :now_s
 ORDER BY weight DESC, due_s LIMIT :limit;
@@ -132,15 +134,16 @@ WHERE id = :page_id;
 
 -- name: add_visit
 INSERT INTO visit (page_id, visited_at_s, outcome, status, changed, interval_s, fetch_s,
-    received_bytes, note, modified_s, signalled)
+    received_bytes, note, modified_s, seen_s, signalled)
 VALUES (:page_id, :visited_at_s, :outcome, :status, :changed, :interval_s, :fetch_s,
-    :received_bytes, :note, :modified_s,
-    (SELECT lastmod_s > last_visit_s FROM page WHERE id = :page_id));
+    :received_bytes, :note, :modified_s, :seen_s,
+    (SELECT lastmod_s > coalesce(seen_s, last_visit_s) FROM page WHERE id = :page_id));
 
 -- name: complete
 UPDATE page SET lease_token = NULL, leased_until_s = 0, tier = :tier, visits = visits + 1,
     changes = changes + :change, failures = :failures, state = :state, due_s = :due_s,
     due_why = :due_why, own_due_s = NULL, policy_memory = :memory,
+    seen_s = iif(:told_s IS NULL, seen_s, :seen_s),
     last_visit_s = coalesce(:told_s, last_visit_s), last_status = coalesce(:status, last_status),
     indexed_at_s = CASE WHEN :copied THEN :visited_at_s ELSE indexed_at_s END,
     etag = :etag, last_modified = :last_modified, signature = :signature, raw_hash = :raw_hash,
@@ -189,7 +192,7 @@ SELECT id, url, is_lasting FROM page WHERE id IN (SELECT value FROM json_each(:p
 SELECT coalesce(max(id), 0) FROM visit;
 
 -- name: evidence_of_page
-SELECT interval_s, changed, signalled, visited_at_s - modified_s FROM visit
+SELECT interval_s, changed, signalled, coalesce(seen_s, visited_at_s) - modified_s FROM visit
 WHERE page_id = :page_id AND changed IS NOT NULL AND interval_s > 0
 ORDER BY id DESC LIMIT :limit;
 
@@ -205,7 +208,7 @@ UPDATE page SET change_rate_per_s = :rate, change_rate_factor = :factor WHERE id
 
 -- name: planned
 SELECT id, host_id, weight, change_rate_per_s, change_rate_factor, crawl_rate_per_s,
-    last_visit_s, due_s, lastmod_s
+    last_visit_s, due_s, lastmod_s, coalesce(seen_s, last_visit_s)
 FROM page
 WHERE kind = 'page' AND state IN ('indexed', 'missing') AND last_visit_s IS NOT NULL
 ORDER BY id;
@@ -248,12 +251,12 @@ SELECT outcome, count(*) FROM visit WHERE visited_at_s >= :since_s GROUP BY outc
 SELECT page.id, url, host.host, kind, state, weight, depth, discovered_s, due_s, visits, changes,
     page.failures, last_visit_s, last_status, indexed_at_s, change_rate_per_s, change_rate_factor,
     crawl_rate_per_s, lastmod_s, redirect_url, leased_until_s, due_why, importance, importance_parts,
-    own_due_s
+    own_due_s, seen_s
 FROM page JOIN host ON host.id = page.host_id WHERE url = :url;
 
 -- name: recent_visits
 SELECT visited_at_s, outcome, status, changed, interval_s, fetch_s, received_bytes, note,
-    modified_s
+    modified_s, seen_s
 FROM visit WHERE page_id = :page_id ORDER BY id DESC LIMIT :limit;
 
 -- Of the latest visits of pages, those that found a first copy or another one.
@@ -374,7 +377,7 @@ WHERE blocked_until_s > :now_s AND coalesce(blocked_why, '') NOT LIKE '%answered
 SELECT visited_at_s FROM visit ORDER BY id LIMIT 1;
 
 -- name: told_since
-SELECT visit.page_id, visited_at_s, interval_s, coalesce(CAST(changed AS INTEGER), 1) FROM visit
+SELECT visit.page_id, coalesce(visit.seen_s, visited_at_s), interval_s, coalesce(CAST(changed AS INTEGER), 1) FROM visit
 WHERE id > :after AND visited_at_s >= :since_s AND (changed IS NOT NULL OR outcome = 'new')
 ORDER BY visit.page_id, visited_at_s;
 

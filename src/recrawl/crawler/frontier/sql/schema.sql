@@ -55,7 +55,8 @@ CREATE TABLE page (
     found_on INTEGER, -- the page whose visit found it first; NULL: none did, or nobody knows
     is_lasting INTEGER NOT NULL DEFAULT 0, -- 1: its server says that it holds for good
     read_as INTEGER, -- mark of the rules by which its copy was read; NULL or 0: there were none
-    own_due_s REAL -- when it would be due but for what was found beside it, by the plan that set due_s
+    own_due_s REAL, -- when it would be due but for what was found beside it, by the plan that set due_s
+    seen_s REAL -- of which instant the answer of the last visit is, where a cache on the way gave it
 ) STRICT;
 
 CREATE INDEX page_by_due ON page (host_id, tier, due_s);
@@ -76,7 +77,8 @@ CREATE TABLE visit (
     note TEXT,
     -- Whether a sitemap had announced a change since the visit before: NULL where none says.
     signalled INTEGER,
-    modified_s REAL -- when the page last changed, as its server said
+    modified_s REAL, -- when the page last changed, as its server said
+    seen_s REAL -- of which instant the answer is, where a cache on the way gave it
 ) STRICT;
 
 CREATE INDEX visit_by_page ON visit (page_id, id);

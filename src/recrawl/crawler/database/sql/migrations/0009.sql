@@ -1,0 +1,3 @@
+-- Of which instant the answer of a visit is, where a cache on the way gave it.
+ALTER TABLE page ADD COLUMN seen_s double precision;
+ALTER TABLE visit ADD COLUMN seen_s double precision;
