@@ -49,11 +49,11 @@ def answer(*arguments: str | Path, cwd: Path) -> dict[str, Any]:
     return told
 
 
-def start(*arguments: str | Path, cwd: Path) -> subprocess.Popen[str]:
-    """Start `recrawl` and let it run."""
+def start(*arguments: str | Path, cwd: Path, **env: str) -> subprocess.Popen[str]:
+    """Start `recrawl` and let it run, with more in its environment."""
     command = [sys.executable, "-m", "recrawl", *map(str, arguments)]
     return subprocess.Popen(
-        command, cwd=cwd, env=ENV, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command, cwd=cwd, env=ENV | env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
 
 

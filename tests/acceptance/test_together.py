@@ -1,17 +1,12 @@
 """Several processes on one PostgreSQL: what is killed, stopped or cut off does no harm."""
 
-import contextlib
 import json
 import os
-import random
 import signal
 import socket
-import subprocess
 import time
 import urllib.error
 import urllib.request
-from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -20,16 +15,23 @@ import psycopg
 import pytest
 from tests.acceptance.command import answer, recrawl, start
 from tests.acceptance.farm import Farm
+from tests.acceptance.faults import (
+    DELAY_S,
+    FAULTS,
+    RATE_PER_S,
+    awaited,
+    check_crawl,
+    end_all,
+    endure,
+    rows_of,
+    shared_config,
+)
 from tests.databases import Server, databases
 from tests.pooler import pooled
-
-from recrawl.terms import Database
 
 __all__ = ["databases"]
 
 pytestmark = pytest.mark.acceptance
-
-DELAY_S, RATE_PER_S, BURST = 0.2, 40.0, 400.0
 
 
 @pytest.fixture
@@ -40,90 +42,23 @@ def farm() -> Iterator[Farm]:
     made.close()
 
 
-def _config(farm: Farm, folder: Path, database: Database, **keys: str) -> Path:
-    return farm.config(
-        folder,
-        database,
-        budget='"40/s"',
-        revisit__min_interval='"1s"',
-        revisit__initial_interval='"3s"',
-        revisit__max_interval='"4s"',
-        index__commit_every='"200ms"',
-        **keys,
-    )
-
-
-def _rows(database: Database, query: str) -> list[tuple[object, ...]]:
-    with psycopg.connect(database.address) as connection:
-        return connection.execute(query.encode()).fetchall()
-
-
-def _wait(of: Database, query: str, seconds: float) -> bool:
-    """Wait until a query finds something."""
-    until_s = time.monotonic() + seconds
-    while time.monotonic() < until_s:
-        with contextlib.suppress(psycopg.Error):  # not there yet, or away
-            if _rows(of, query):
-                return True
-        time.sleep(0.1)
-    return False
-
-
-def _joined(database: Database) -> int:
-    return len(_rows(database, "SELECT id FROM process"))
-
-
-def _end(processes: list["subprocess.Popen[str]"]) -> None:
-    for process in processes:
-        if process.poll() is None:
-            process.send_signal(signal.SIGTERM)
-    for process in processes:
-        process.communicate(timeout=40)
-
-
-def _check(farm: Farm, database: Database, folder: Path) -> None:
-    """See that no host was hurried, the budget kept, each visit recorded once, the index right."""
-    assert not farm.overlaps
-    assert farm.least_gap_s() >= DELAY_S - 0.005
-    instants = farm.instants()
-    for place, at_s in enumerate(instants):  # in every window of any length, by its last request
-        for length_s in (0.5, 2.0, 8.0):
-            n = place + 1 - bisect_left(instants, at_s - length_s)
-            assert n <= RATE_PER_S * length_s + BURST
-    assert len(instants) <= RATE_PER_S * (instants[-1] - instants[0]) + BURST
-    visits = Counter(_rows(database, "SELECT page_id, visited_at_s FROM visit"))
-    assert set(visits.values()) == {1}
-    asked = Counter(f"http://{host}{one.path}" for host, log in farm.asked.items() for one in log)
-    counted = _rows(
-        database,
-        "SELECT url, count(*), max(visits) FROM page JOIN visit ON page_id = page.id GROUP BY url",
-    )
-    assert counted
-    for url, recorded, told in counted:
-        assert recorded == told
-        assert isinstance(recorded, int)
-        assert recorded <= asked[str(url)]
-    whole = recrawl("check", cwd=folder)
-    assert whole.returncode == 0, whole.stdout + whole.stderr
-
-
 @pytest.mark.slow
 def test_two_processes_share_the_hosts_and_one_takes_over(
     farm: Farm, databases: Server, tmp_path: Path
 ) -> None:
     """Each has shards of its own; those of one that is killed are the other's within the lease."""
     database = databases.database()
-    config = _config(farm, tmp_path, database)
+    config = shared_config(farm, tmp_path, database)
     both = "SELECT 1 FROM shard HAVING count(DISTINCT owner) = 2 AND count(owner) = 16"
     alone = "SELECT 1 FROM shard HAVING count(DISTINCT owner) = 1 AND count(owner) = 16"
     processes = [start("run", config, "--quiet", cwd=tmp_path) for _ in range(2)]
     try:
-        assert _wait(database, both, 30)
-        assert _wait(database, "SELECT 1 FROM visit HAVING count(*) > 50", 30)
+        assert awaited(database, both, 30)
+        assert awaited(database, "SELECT 1 FROM visit HAVING count(*) > 50", 30)
         processes[0].kill()
-        assert _wait(database, alone, 15)
+        assert awaited(database, alone, 15)
         before = farm.n_requests()
-        assert _wait(
+        assert awaited(
             database, "SELECT 1 FROM page HAVING count(*) FILTER (WHERE visits > 0) > 400", 40
         )
         assert farm.n_requests() > before
@@ -134,9 +69,9 @@ def test_two_processes_share_the_hosts_and_one_takes_over(
         asked = answer("visit", page, "--wait", "--timeout", "30s", cwd=tmp_path)
         assert [one["outcome"] for one in asked["visits"]] == ["unchanged"]
     finally:
-        _end(processes)
+        end_all(processes)
 
-    _check(farm, database, tmp_path)
+    check_crawl(farm, database, tmp_path)
     assert not answer("status", cwd=tmp_path)["running"]
     assert answer("explain", page, cwd=tmp_path)["visits"] >= 2
     changes = [json.loads(line) for line in recrawl("changes", cwd=tmp_path).stdout.splitlines()]
@@ -154,28 +89,28 @@ def test_one_server_of_hosts_of_three_processes_is_asked_as_one(
 ) -> None:
     """While one of them is killed, and another is stopped for longer than its lease."""
     farm, database = Farm(24, 3, answer_s=0.02, is_one=True), databases.database()
-    config = _config(farm, tmp_path, database, politeness__per_address="true")
+    config = shared_config(farm, tmp_path, database, politeness__per_address="true")
     three = "SELECT 1 FROM shard HAVING count(DISTINCT owner) = 3 AND count(owner) = 16"
     ended = "SELECT 1 FROM process WHERE ended HAVING count(*) >= {}"
     processes = [start("run", config, "--quiet", cwd=tmp_path) for _ in range(3)]
     try:
-        assert _wait(database, three, 30)
-        assert _wait(database, "SELECT 1 FROM visit HAVING count(*) > 30", 60)
+        assert awaited(database, three, 30)
+        assert awaited(database, "SELECT 1 FROM visit HAVING count(*) > 30", 60)
         processes[0].kill()
         processes[1].send_signal(signal.SIGSTOP)
-        assert _wait(database, ended.format(2), 20)
+        assert awaited(database, ended.format(2), 20)
         processes[1].send_signal(signal.SIGCONT)
-        n_visits = len(_rows(database, "SELECT 1 FROM visit"))
-        assert _wait(database, f"SELECT 1 FROM visit HAVING count(*) > {n_visits + 40}", 60)
-        assert _wait(database, three.replace("= 3", "= 2"), 30)
-        assert _wait(database, "SELECT 1 FROM host HAVING count(ip_address) = 24", 60)
+        n_visits = len(rows_of(database, "SELECT 1 FROM visit"))
+        assert awaited(database, f"SELECT 1 FROM visit HAVING count(*) > {n_visits + 40}", 60)
+        assert awaited(database, three.replace("= 3", "= 2"), 30)
+        assert awaited(database, "SELECT 1 FROM host HAVING count(ip_address) = 24", 60)
         told = answer("explain", f"http://{farm.name(3)}/", cwd=tmp_path)
         assert told["host_shares"] == "shares 127.0.0.1 with 23 other hosts"
     finally:
-        _end(processes)
+        end_all(processes)
         farm.close()
 
-    _check(farm, database, tmp_path)
+    check_crawl(farm, database, tmp_path)
 
 
 @pytest.mark.slow
@@ -184,26 +119,26 @@ def test_changes_are_delivered_by_one_process_after_the_other(
 ) -> None:
     """Also where the one whose turn it is is killed; the sink holds what the index does."""
     database, sink = databases.database(), databases.database()
-    config = _config(farm, tmp_path, database)
+    config = shared_config(farm, tmp_path, database)
     with config.open("a", encoding="utf-8") as file:
         file.write(f'[[deliver]]\nto = "{sink.address}"\nname = "docs"\n')
     taker = "SELECT holder FROM turn WHERE holder LIKE '%process {}, %'"
     processes = [start("run", config, "--quiet", cwd=tmp_path) for _ in range(2)]
     try:
-        assert _wait(sink, "SELECT 1 FROM documents HAVING count(*) > 50", 40)
-        (holder,) = _rows(database, "SELECT holder FROM turn")
+        assert awaited(sink, "SELECT 1 FROM documents HAVING count(*) > 50", 40)
+        (holder,) = rows_of(database, "SELECT holder FROM turn")
         courier = int(str(holder[0]).split("process ")[1].partition(",")[0])
         os.kill(courier, signal.SIGKILL)
         with psycopg.connect(database.address) as connection:  # a minute later
             connection.execute("UPDATE turn SET until_s = 0")
-        assert _wait(database, "SELECT 1 FROM turn WHERE until_s > 0", 10)
-        assert not _rows(database, taker.format(courier))
-        assert _wait(sink, "SELECT 1 FROM documents HAVING count(*) > 400", 40)
+        assert awaited(database, "SELECT 1 FROM turn WHERE until_s > 0", 10)
+        assert not rows_of(database, taker.format(courier))
+        assert awaited(sink, "SELECT 1 FROM documents HAVING count(*) > 400", 40)
         busy = recrawl("sync", "docs", cwd=tmp_path)
         assert busy.returncode == 1
         assert "another process delivers the changes; one does at a time" in busy.stderr
     finally:
-        _end(processes)
+        end_all(processes)
 
     assert recrawl("deliver", "--once", cwd=tmp_path).returncode == 0
     told = answer("sync", "docs", "--verify", cwd=tmp_path)
@@ -217,7 +152,7 @@ def test_a_shared_crawl_is_shown_and_searched_from_anywhere(
 ) -> None:
     """`serve` reads the database as it reads a folder."""
     database = databases.database()
-    config = _config(farm, tmp_path, database)
+    config = shared_config(farm, tmp_path, database)
     recrawl("run", config, "--for", "15s", "--quiet", cwd=tmp_path)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -238,7 +173,7 @@ def test_a_shared_crawl_is_shown_and_searched_from_anywhere(
         ):
             assert words in _fetched(f"http://127.0.0.1:{port}{path}"), path
     finally:
-        _end([server])
+        end_all([server])
     assert server.returncode == 0
 
 
@@ -262,16 +197,16 @@ def test_a_pooler_may_stand_before_the_database(
     """No session of the server's is needed from one transaction to the next."""
     database = databases.database()
     with pooled(database) as address:
-        config = _config(farm, tmp_path, address)
+        config = shared_config(farm, tmp_path, address)
         processes = [start("run", config, "--quiet", cwd=tmp_path) for _ in range(2)]
         try:
-            assert _wait(database, "SELECT 1 FROM visit HAVING count(*) > 200", 40)
-            assert _wait(database, "SELECT 1 FROM shard HAVING count(DISTINCT owner) = 2", 10)
+            assert awaited(database, "SELECT 1 FROM visit HAVING count(*) > 200", 40)
+            assert awaited(database, "SELECT 1 FROM shard HAVING count(DISTINCT owner) = 2", 10)
         finally:
-            _end(processes)
+            end_all(processes)
         assert [one.returncode for one in processes] == [0, 0]
 
-        _check(farm, database, tmp_path)
+        check_crawl(farm, database, tmp_path)
         assert "Page /" in recrawl("search", "page", cwd=tmp_path).stdout
 
 
@@ -280,44 +215,12 @@ def test_a_pooler_may_stand_before_the_database(
 def test_faults_one_after_the_other_do_no_harm(
     farm: Farm, databases: Server, tmp_path: Path
 ) -> None:
-    """Kills, stops beyond the lease, and ends of the database, in an order by chance."""
-    database = databases.database()
-    config = _config(farm, tmp_path, database)
-    chance = random.Random(22)
-    processes = [start("run", config, "--quiet", cwd=tmp_path) for _ in range(3)]
-    try:
-        assert _wait(database, "SELECT 1 FROM visit HAVING count(*) > 50", 30)
-        for fault in chance.sample(["kill", "stop", "database"] * 3, 9):
-            victim = chance.choice([one for one in processes if one.poll() is None])
-            if fault == "kill":
-                victim.kill()
-                processes.append(start("run", config, "--quiet", cwd=tmp_path))
-                # A process that finds no database at its start says so, and ends.
-                joined = f"SELECT 1 FROM process HAVING count(*) > {_joined(database)}"
-                assert _wait(database, joined, 20)
-            elif fault == "stop":
-                victim.send_signal(signal.SIGSTOP)
-                time.sleep(chance.uniform(3.5, 6.0))  # the lease ends after three seconds
-                victim.send_signal(signal.SIGCONT)
-            else:
-                databases.server.stop("immediate")
-                time.sleep(chance.uniform(0.0, 3.0))
-                databases.server.start()
-            time.sleep(chance.uniform(0.5, 4.0))
-        for one in processes:
-            if one.poll() not in (None, -signal.SIGKILL):
-                raise AssertionError(one.communicate()[1])
-        assert sum(one.poll() is None for one in processes) == 3
-        assert _wait(database, "SELECT 1 FROM shard HAVING count(owner) = 16", 15)
-    finally:
-        _end(processes)
-
-    assert farm.n_requests() > 500
-    _check(farm, database, tmp_path)
+    """Kills, stops beyond the lease, networks that fail, ends of the database, wrong clocks."""
+    endure(farm, databases, tmp_path, FAULTS * 2, seed=22)
 
 
 @pytest.mark.slow
-def test_two_processes_make_one_pass_together_and_both_end(
+def test_two_processes_make_one_pass_together_and_bothend(
     farm: Farm, databases: Server, tmp_path: Path
 ) -> None:
     """Every page is visited once, though most are found by the other; a second pass visits anew."""
@@ -332,22 +235,22 @@ def test_two_processes_make_one_pass_together_and_both_end(
                 told = process.communicate(timeout=60)
                 assert process.returncode == 0, told
         finally:
-            _end(processes)
+            end_all(processes)
         odd = f"""SELECT url, visits, due_s, array_agg(visited_at_s), array_agg(outcome) FROM page
             JOIN visit ON page_id = page.id WHERE visits <> {passes} GROUP BY 1, 2, 3"""
-        assert _rows(database, odd) == []
-        (pages,) = _rows(database, "SELECT count(*) FROM page")
+        assert rows_of(database, odd) == []
+        (pages,) = rows_of(database, "SELECT count(*) FROM page")
         assert pages == (40 * 12,)  # of each host: a front page, ten others, a sitemap
-    assert _rows(database, "SELECT 1 FROM inbox") == []
+    assert rows_of(database, "SELECT 1 FROM inbox") == []
     assert len(list(tmp_path.glob("kept/*/*.warc.gz"))) >= 2
     assert not list(tmp_path.glob("kept/*/*.open"))
     assert not farm.overlaps
     assert farm.least_gap_s() >= DELAY_S - 0.005
     other = start("run", config, "--quiet", cwd=tmp_path)
     try:
-        assert _wait(database, "SELECT 1 FROM shard HAVING count(owner) = 16", 30)
+        assert awaited(database, "SELECT 1 FROM shard HAVING count(owner) = 16", 30)
         refused = recrawl("run", config, "--once", cwd=tmp_path)
     finally:
-        _end([other])
+        end_all([other])
     assert refused.returncode == 2
     assert "--once" in refused.stderr

@@ -7,7 +7,7 @@ import pytest
 from tests.databases import Server, databases
 
 from recrawl.crawler.database.connections import connect
-from recrawl.crawler.database.membership import Membership, fenced
+from recrawl.crawler.database.membership import Membership
 from recrawl.crawler.database.shards import shard_of
 from recrawl.crawler.frontier.postgres import owned
 from recrawl.crawler.frontier.postgres.owned import PostgresFrontier
@@ -98,7 +98,7 @@ def test_a_fence_holds_until_the_transaction_ends(
     """While a process commits nobody ends it, however late its lease is."""
     first, second = two
     with connect(database) as connection, connection.transaction():
-        fenced(connection, database, first.number)
+        first.fence(connection)
         _let_lapse(database, first)
         assert second.renew().processes == 2
 

@@ -5,11 +5,14 @@ so that a pooler may hand each transaction to another of its connections.
 """
 
 import contextlib
-from collections.abc import Iterator
+import time
+from collections.abc import Generator, Iterator
+from math import inf
 from typing import Any, Final, TypeAlias
 
 import psycopg
 from psycopg.rows import TupleRow
+from typing_extensions import override
 
 from recrawl.crawler.database.sql import migrations
 from recrawl.errors import DatabaseAway, StateError, UnusableDatabase
@@ -18,7 +21,10 @@ from recrawl.version import VERSION
 
 __all__ = [
     "MONTH_S",
+    "NOTICES",
     "Connection",
+    "Patient",
+    "bound_silence",
     "check_schema",
     "connect",
     "is_empty",
@@ -35,7 +41,52 @@ MONTH_S: Final = 30 * 86_400
 _OLDEST: Final = 150_000
 _SCHEMA: Final = "schema"
 _NOW: Final = "SELECT extract(epoch FROM clock_timestamp())::float8"
+_SILENCE_S: Final = 60.0  # while the schema is made
+# What a network swallows is noticed within a minute, where the system would wait for hours.
+NOTICES: Final[dict[str, Any]] = {
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,
+}
 _LOCK: Final = 7_239_451_817  # of whoever makes or migrates the schema, until its transaction ends
+
+
+_AWAY: Final = (
+    psycopg.OperationalError,
+    psycopg.InterfaceError,
+    psycopg.errors.IdleInTransactionSessionTimeout,
+)
+
+
+class Patient(psycopg.Connection[TupleRow]):
+    """Waits for a server for so long and no longer: what stands between may swallow everything.
+
+    Parameters
+    ----------
+    patience_s : without a word of it the connection is given up; settable
+    """
+
+    patience_s = inf
+
+    @override
+    def wait(self, gen: Generator[Any, Any, Any], *args: Any, **kwargs: Any) -> Any:
+        return super().wait(self._answered(gen), *args, **kwargs)
+
+    def _answered(self, gen: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
+        until_s = time.monotonic() + self.patience_s
+        try:
+            wanted = next(gen)
+            while True:
+                ready = yield wanted
+                if ready:
+                    until_s = time.monotonic() + self.patience_s
+                elif time.monotonic() > until_s:
+                    self.pgconn.finish()  # whatever comes later would answer another question
+                    raise psycopg.OperationalError(f"no answer for {self.patience_s:.0f} s")
+                wanted = gen.send(ready)
+        except StopIteration as ended:
+            return ended.value
 
 
 @contextlib.contextmanager
@@ -56,7 +107,7 @@ def translated(database: Database) -> Iterator[None]:
         raise UnusableDatabase(
             f"{database} is half made ({_line(error)}); restore a backup, or name an empty database"
         ) from error
-    except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+    except _AWAY as error:
         raise DatabaseAway(f"{database}: {_line(error)}") from error
     except psycopg.Error as error:
         raise StateError(f"{database}: {_line(error)}") from error
@@ -66,8 +117,13 @@ def _line(error: psycopg.Error) -> str:
     return " ".join(str(error).split())[:300] or type(error).__name__
 
 
-def connect(database: Database, *, name: str = "recrawl") -> Connection:
+def connect(database: Database, *, name: str = "recrawl", patience_s: float = inf) -> Connection:
     """Connect; every statement outside of a transaction stands for itself.
+
+    Parameters
+    ----------
+    name : what the server's administrator sees
+    patience_s : after so long without any answer to a statement the connection is given up
 
     Raises
     ------
@@ -75,12 +131,13 @@ def connect(database: Database, *, name: str = "recrawl") -> Connection:
         It does not answer, or its version is too old.
     """
     try:
-        connection = psycopg.connect(
+        connection = Patient.connect(
             database.address,
             autocommit=True,
             prepare_threshold=None,
             connect_timeout=10,
             application_name=name,
+            **NOTICES,
         )
     except psycopg.Error as error:
         raise DatabaseAway(
@@ -91,7 +148,19 @@ def connect(database: Database, *, name: str = "recrawl") -> Connection:
         version = connection.info.server_version // 10_000
         connection.close()
         raise UnusableDatabase(f"{database} is PostgreSQL {version}; version 15 or later is needed")
+    connection.patience_s = patience_s
     return connection
+
+
+def bound_silence(connection: Connection, idle_s: float) -> None:
+    """Have the server end this transaction if nothing is heard of the client for so long.
+
+    Who is cut off in the midst of a transaction would hold its locks for hours.
+    """
+    connection.execute(
+        "SELECT set_config('idle_in_transaction_session_timeout', %s, true)",
+        (str(int(1000 * idle_s)),),
+    )
 
 
 def now_s(connection: Connection) -> float:
@@ -148,6 +217,7 @@ def make_schema(connection: Connection, database: Database, shards: int) -> None
     """
     scripts = migrations()
     with translated(database), connection.transaction():
+        bound_silence(connection, _SILENCE_S)
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
         version = _version(connection)
         if version == 0 and _value(connection, "SELECT to_regclass('page')") is not None:
@@ -181,6 +251,7 @@ def make_partitions(connection: Connection, from_s: float, to_s: float) -> None:
 
     Within a transaction. A table is not made where such visits lie among the others already.
     """
+    bound_silence(connection, _SILENCE_S)
     connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
     for month in range(int(from_s // MONTH_S), int(to_s // MONTH_S) + 1):
         name, first, end = f"visit_{month}", month * MONTH_S, (month + 1) * MONTH_S

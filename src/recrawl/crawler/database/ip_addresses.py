@@ -14,7 +14,7 @@ from typing import Final
 
 from recrawl.crawler.control.ip_addresses import IpAddressState
 from recrawl.crawler.database.connections import translated
-from recrawl.crawler.database.membership import Membership, fenced
+from recrawl.crawler.database.membership import Membership
 
 __all__ = ["exchange_ip_addresses"]
 
@@ -84,7 +84,7 @@ def exchange_ip_addresses(
     me = {"me": member.number, "wanted": texts}
     connection = member.connection
     with translated(member.database), connection.transaction():
-        fenced(connection, member.database, member.number)
+        member.fence(connection)
         if wanted:
             connection.execute(_ADD, (texts,))
         if told:

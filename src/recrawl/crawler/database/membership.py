@@ -20,6 +20,7 @@ from typing import Final
 from recrawl.crawler.database.connections import (
     MONTH_S,
     Connection,
+    bound_silence,
     connect,
     make_partitions,
     make_schema,
@@ -29,10 +30,12 @@ from recrawl.crawler.database.connections import (
 from recrawl.errors import OwnershipLost, UnusableDatabase
 from recrawl.terms import Database
 
-__all__ = ["Membership", "Standing", "fenced", "ideal_share", "monotonic_s"]
+__all__ = ["Membership", "Standing", "ideal_share", "monotonic_s"]
 
 _NOW: Final = "extract(epoch FROM clock_timestamp())::float8"
 _DAY_S: Final = 86_400.0
+_LEAST_PATIENCE_S: Final = 10.0
+_STATEMENT_S: Final = 30.0  # at least, for one that writes
 
 
 def monotonic_s() -> float:
@@ -105,9 +108,10 @@ class Membership:
         self.owned: dict[int, float] = {}  # shard: until when its owner before may have asked
         self.awaited: frozenset[int] = frozenset()  # of them, whose pages are not here yet
         self._lease_s, self._mark = lease_s, settings_mark
+        self._silence_s = lease_s + timeout_s
         self._held_until_s = self._partitions_s = float("-inf")
         self.is_first = True
-        self._connection = connect(database, name="recrawl membership")
+        self._connection = self.connected("membership")
         try:
             make_schema(self._connection, database, shards)
         except BaseException:
@@ -117,7 +121,12 @@ class Membership:
     def reconnect(self) -> None:
         """Connect anew where the connection was lost."""
         if self._connection.closed:
-            self._connection = connect(self.database, name="recrawl membership")
+            self._connection = self.connected("membership")
+
+    def connected(self, purpose: str) -> Connection:
+        """Return a new connection, which is given up where nothing is heard for twice the lease."""
+        patience_s = max(2.0 * self._silence_s, _LEAST_PATIENCE_S)
+        return connect(self.database, name=f"recrawl {purpose}", patience_s=patience_s)
 
     @property
     def connection(self) -> Connection:
@@ -213,6 +222,7 @@ class Membership:
             self._forget_ip_addresses()
         with translated(self.database), self._connection.transaction():
             sent_s = monotonic_s()
+            bound_silence(self._connection, self._silence_s)
             kept = self._connection.execute(
                 f"UPDATE process SET until_s = {_NOW} + %s WHERE id = %s AND NOT ended "
                 "RETURNING is_over",
@@ -260,12 +270,38 @@ class Membership:
             (rest_s, numbers),
         )
 
+    # -- the fence --
+
+    def fence(self, connection: Connection) -> None:
+        """See, within a transaction and until its end, that this process has not been ended.
+
+        The server ends the transaction where this process is not heard of for as long as its lease:
+        cut off in the midst of it, it would keep its shards from the others for hours.
+
+        Raises
+        ------
+        OwnershipLost
+            It has been; nothing of the transaction may be kept.
+        """
+        row = connection.execute(
+            "SELECT id, set_config('idle_in_transaction_session_timeout', %s, true), "
+            "set_config('statement_timeout', %s, true) FROM process "
+            "WHERE id = %s AND NOT ended FOR KEY SHARE",
+            (
+                str(int(1000 * self._silence_s)),
+                str(int(1000 * max(self._silence_s, _STATEMENT_S))),
+                self.number,
+            ),
+        ).fetchone()
+        if row is None:
+            raise OwnershipLost(f"{self.database}: another process has taken this one's place")
+
     # -- shards --
 
     def take(self, most: int) -> dict[int, float]:
         """Take free shards; return them, each with when its last owner made its last request."""
         with translated(self.database), self._connection.transaction():
-            fenced(self._connection, self.database, self.number)
+            self.fence(self._connection)
             self._connection.execute(
                 "UPDATE process SET is_done = false WHERE id = %s AND is_done", (self.number,)
             )
@@ -282,7 +318,7 @@ class Membership:
     def release(self, shards: list[int]) -> None:
         """Give shards back, to be taken at once by others."""
         with translated(self.database), self._connection.transaction():
-            fenced(self._connection, self.database, self.number)
+            self.fence(self._connection)
             self._connection.execute(
                 f"UPDATE shard SET owner = NULL, fence = fence + 1, rest_s = {_NOW} "
                 "WHERE id = ANY(%s) AND owner = %s",
@@ -294,6 +330,7 @@ class Membership:
     def leave(self) -> None:
         """End, and give everything back."""
         with translated(self.database), self._connection.transaction():
+            bound_silence(self._connection, self._silence_s)
             rows = self._connection.execute(
                 "SELECT id FROM process WHERE id = %s AND NOT ended FOR UPDATE", (self.number,)
             ).fetchall()
@@ -328,6 +365,7 @@ class Membership:
         the inbox. Locking the processes has every transaction wait that could change that.
         """
         with translated(self.database), self._connection.transaction():
+            bound_silence(self._connection, self._silence_s)
             self._connection.execute(
                 "SELECT id FROM process WHERE NOT ended ORDER BY id FOR UPDATE"
             )
@@ -404,18 +442,3 @@ class Membership:
     def close(self) -> None:
         """Close the connection; the lease stays until it ends by itself or by :meth:`leave`."""
         self._connection.close()
-
-
-def fenced(connection: Connection, database: Database, number: int) -> None:
-    """See, within a transaction and until its end, that a process has not been ended.
-
-    Raises
-    ------
-    OwnershipLost
-        It has been; nothing of the transaction may be kept.
-    """
-    row = connection.execute(
-        "SELECT id FROM process WHERE id = %s AND NOT ended FOR KEY SHARE", (number,)
-    ).fetchone()
-    if row is None:
-        raise OwnershipLost(f"{database}: another process has taken this one's place")

@@ -7,7 +7,7 @@ import threading
 import uuid
 from typing import Final
 
-from recrawl.crawler.database.connections import check_schema, connect, translated
+from recrawl.crawler.database.connections import Connection, check_schema, connect, translated
 from recrawl.crawler.database.membership import monotonic_s
 from recrawl.errors import StateError
 from recrawl.terms import Database
@@ -87,9 +87,12 @@ class DatabaseTurn:
         # One sixth less than it lasts there, where what is done last is to be written down.
         self._until_s = asked_s + self._lease_s * 5.0 / 6.0 if is_held else float("-inf")
 
+    def _connected(self) -> Connection:
+        return connect(self._database, name="recrawl turn", patience_s=self._lease_s / 2.0)
+
     def _asked(self, query: str) -> bool:
         named = {"name": self.name, "holder": self.holder, "lease_s": self._lease_s}
-        with contextlib.closing(connect(self._database, name="recrawl turn")) as connection:
+        with contextlib.closing(self._connected()) as connection:
             check_schema(connection, self._database)
             with translated(self._database):
                 return connection.execute(query.encode(), named).rowcount > 0

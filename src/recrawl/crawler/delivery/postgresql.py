@@ -9,6 +9,7 @@ import psycopg
 from psycopg import sql
 from typing_extensions import override
 
+from recrawl.crawler.database.connections import NOTICES, Patient
 from recrawl.crawler.ports import Sink
 from recrawl.errors import SinkError
 from recrawl.terms import Item, Taken, Verdict
@@ -83,7 +84,7 @@ class PostgresSink(Sink):
         self._keeps_removed = keeps_removed
         self._secret = secret
         self._timeout_s = timeout_s
-        self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
+        self._connection: Patient | None = None
         self._added = _IMPORTANCE if importance else {}
         self._columns = _COLUMNS | self._added
         self._upsert = self._statement(
@@ -141,13 +142,17 @@ class PostgresSink(Sink):
 
     def _connected(self) -> psycopg.Connection[tuple[Any, ...]]:
         if self._connection is None or self._connection.closed:
-            options: dict[str, Any] = {"connect_timeout": 10, "application_name": "recrawl"}
+            options: dict[str, Any] = {
+                "connect_timeout": 10,
+                "application_name": "recrawl",
+            } | NOTICES
             if self._secret is not None:
                 options["password"] = self._secret().decode()
             # Nothing is kept on the server between transactions, so a pooler may stand before it.
-            self._connection = psycopg.connect(
+            self._connection = Patient.connect(
                 self._address, autocommit=True, prepare_threshold=None, **options
             )
+            self._connection.patience_s = 2.0 * self._timeout_s
             limit = f"SET statement_timeout = {int(1000 * self._timeout_s)}"
             self._connection.execute(limit)
             self._check_shape(self._connection)

@@ -23,7 +23,7 @@ from recrawl.crawler.database.connections import (
     n_shards,
     translated,
 )
-from recrawl.crawler.database.membership import Membership, fenced
+from recrawl.crawler.database.membership import Membership
 from recrawl.crawler.database.shards import shard_of
 from recrawl.crawler.index.copies import Found, Group, without_copies
 from recrawl.crawler.index.differences import difference, edit
@@ -75,7 +75,9 @@ class PostgresIndex(PageIndex):
         self._database, self._membership = database, membership
         self._pending: dict[str, Document | None] = {}
         self._writes = membership is not None or within is not None
-        self._db: Connection = within or connect(database, name="recrawl index")
+        self._db: Connection = within or (
+            membership.connected("index") if membership else connect(database, name="recrawl index")
+        )
         try:
             check_schema(self._db, database)
             self._shards = n_shards(self._db)
@@ -119,7 +121,7 @@ class PostgresIndex(PageIndex):
         gone = [url for url, document in self._pending.items() if document is None]
         with translated(self._database), self._db.transaction():
             if self._membership is not None:
-                fenced(self._db, self._database, self._membership.number)
+                self._membership.fence(self._db)
             if gone:
                 self._db.execute(
                     "DELETE FROM document USING unnest(%s::text[]) AS gone (url) WHERE "

@@ -17,7 +17,7 @@ from typing import Any, Final
 import msgspec
 
 from recrawl.crawler.database.connections import Connection, translated
-from recrawl.crawler.database.membership import Membership, fenced
+from recrawl.crawler.database.membership import Membership
 from recrawl.crawler.frontier.postgres.loading import Loading
 from recrawl.crawler.frontier.postgres.tables import APPENDED, KEPT, Table
 
@@ -108,7 +108,7 @@ class Copying(Loading):
         if also is None and self.is_clean():
             return
         with translated(self._membership.database), self._connection.transaction():
-            fenced(self._connection, self._membership.database, self._membership.number)
+            self._membership.fence(self._connection)
             for table in KEPT:
                 self._write(table)
             for name in ("visit", "difference", "plan"):

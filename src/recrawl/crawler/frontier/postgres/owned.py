@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from recrawl.crawler.database.connections import Connection, connect
+from recrawl.crawler.database.connections import Connection
 from recrawl.crawler.database.membership import Membership
 from recrawl.crawler.database.shards import shard_of
 from recrawl.crawler.facts import CrawlFacts, FactRecord
@@ -63,7 +63,7 @@ class PostgresFrontier(SqliteFrontier):
         self._shards = membership.shards
         self._last_page: dict[int, int] = {}
         self._last_host: dict[int, int] = {}
-        self._connection: Connection = connect(membership.database, name="recrawl frontier")
+        self._connection: Connection = membership.connected("frontier")
         try:
             self._reader = PostgresReader(membership.database, self._connection)
             self._begin(private_copy(memory_bytes), _place(membership))
