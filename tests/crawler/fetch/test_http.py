@@ -87,7 +87,7 @@ def test_a_name_that_moves_inside_is_not_followed_there(monkeypatch: pytest.Monk
         server = await asyncio.start_server(lambda _, writer: heard.append(writer), "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
 
-        async def names(host: str, *_: object, **__: object) -> list[tuple[object, ...]]:
+        def names(host: str, *_: object, **__: object) -> list[tuple[object, ...]]:
             found = answers.pop(0) if host == "moving.test" else [host]
             return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, port)) for one in found]
 
@@ -95,7 +95,7 @@ def test_a_name_that_moves_inside_is_not_followed_there(monkeypatch: pytest.Monk
             tried.append(address[0])
             raise ConnectionRefusedError(111, "nobody listens")
 
-        monkeypatch.setattr(loop, "getaddrinfo", names)
+        monkeypatch.setattr(socket, "getaddrinfo", names)
         monkeypatch.setattr(loop, "sock_connect", connect)
         kinds = []
         async with server:

@@ -236,7 +236,7 @@ def test_a_request_goes_where_its_name_led_when_it_was_resolved(
     told = ["127.0.0.1"]
 
     async def main() -> list[str]:
-        loop, asked = asyncio.get_running_loop(), list[str]()
+        asked = list[str]()
 
         def at(ip: str) -> Callable[..., Awaitable[None]]:
             async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -253,10 +253,10 @@ def test_a_request_goes_where_its_name_led_when_it_was_resolved(
         port = first.sockets[0].getsockname()[1]
         second = await asyncio.start_server(at("127.0.0.2"), "127.0.0.2", port)
 
-        async def names(*_: object, **__: object) -> list[tuple[object, ...]]:
+        def names(*_: object, **__: object) -> list[tuple[object, ...]]:
             return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, 0)) for one in told]
 
-        monkeypatch.setattr(loop, "getaddrinfo", names)
+        monkeypatch.setattr(socket, "getaddrinfo", names)
         host = f"http://moving.test:{port}"
         fetcher = HttpFetcher(user_agent="test", allow_private=["moving.test"], per_address=True)
         async with first, second, fetcher:

@@ -1,12 +1,15 @@
 """Which IP address a name leads to."""
 
+import asyncio
 import ipaddress
 import socket
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
@@ -18,13 +21,57 @@ __all__ = ["LoopbackResolver", "OneAddress"]
 
 _KEPT_S: Final = 900.0  # well above the time for which a crawl goes by an answer
 _MOST: Final = 65_536
+_AT_ONCE: Final = 128  # names that are looked up
+
+
+class _Lookups:
+    """Asks the system for names, each on a thread of its own, which nobody waits for at the end.
+
+    The system may take half a minute for a name whose servers are away, and cannot be interrupted.
+    On the loop's few threads some such names would hold up those of all other hosts.
+    """
+
+    def __init__(self) -> None:
+        self._free = asyncio.Semaphore(_AT_ONCE)
+
+    async def getaddrinfo(self, *where: Any, **how: Any) -> Any:
+        return await self._asked(partial(socket.getaddrinfo, *where, **how))
+
+    async def getnameinfo(self, *where: Any) -> Any:
+        return await self._asked(partial(socket.getnameinfo, *where))
+
+    async def _asked(self, question: Callable[[], Any]) -> Any:
+        await self._free.acquire()
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Any] = loop.create_future()
+
+        def tell(told: Any, error: Exception | None) -> None:
+            self._free.release()  # not before, also where nobody waits for the answer any more
+            if answer.cancelled():
+                return
+            if error is None:
+                answer.set_result(told)
+            else:
+                answer.set_exception(error)
+
+        def ask() -> None:
+            told, failed = None, None
+            try:
+                told = question()
+            except Exception as error:
+                failed = error
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(tell, told, failed)
+
+        threading.Thread(target=ask, name="names", daemon=True).start()
+        return await answer
 
 
 class LoopbackResolver(AbstractResolver):
     """Resolves names below ``localhost`` to loopback, as RFC 6761 asks; others by the system."""
 
     def __init__(self) -> None:
-        self._system = aiohttp.ThreadedResolver()
+        self._system = aiohttp.ThreadedResolver(_Lookups())  # type: ignore[arg-type]
 
     @override
     async def resolve(self, host: str, port: int = 0, family: int = 0) -> list[ResolveResult]:
