@@ -148,10 +148,10 @@ def endure(
     try:
         assert awaited(database, "SELECT 1 FROM visit HAVING count(*) > 50", 30)
         for fault in chance.sample(faults, len(faults)):
-            n_joined = len(rows_of(database, "SELECT id FROM process"))
-            _befall(fault, chance.choice(processes), databases, chance)
+            victim = chance.choice(processes)
+            _befall(fault, victim, databases, chance)
             if fault in ("kill", "clock"):  # who finds no database at its start says so, and ends
-                joined = f"SELECT 1 FROM process HAVING count(*) > {n_joined}"
+                joined = f"SELECT 1 FROM process WHERE name LIKE '%:{victim.running.pid}'"
                 assert awaited(database, joined, 20), f"nobody came after: {fault}"
             assert awaited(database, _OWNED, 20), f"pages without an owner after: {fault}"
             time.sleep(chance.uniform(0.0, 2.0))
