@@ -16,6 +16,7 @@ import itertools
 import sys
 import tempfile
 import time
+import traceback
 from collections import Counter
 from pathlib import Path
 
@@ -45,7 +46,8 @@ def main() -> None:
                 endure(farm, Server(server), Path(folder), faults, seed=chosen.seed + number)
         except AssertionError as error:
             broken += 1
-            print(f"seed {chosen.seed + number}: {error}", flush=True)
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            print(f"seed {chosen.seed + number}: {error} ({where.line})", flush=True)
         finally:
             farm.close()
         befell.update(faults)

@@ -464,7 +464,8 @@ class HostRecord:
     """What lasts about one host. ``next_due_s`` is the earliest due time of its pages, or inf.
 
     ``ip_address`` is where its name led last, known where hosts of one IP address are asked as one;
-    its server is left alone until ``ip_blocked_until_s``.
+    its server is left alone until ``ip_blocked_until_s``. ``rest_s`` is the time between requests
+    that it shows to want, by refusing what comes sooner.
     """
 
     host_id: int
@@ -478,6 +479,7 @@ class HostRecord:
     blocked_why: str | None = None
     ip_address: str | None = None
     ip_blocked_until_s: float = 0.0
+    rest_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -187,6 +187,8 @@ def _hosts(source: CrawlSource, now_s: float, gained: dict[str, Any]) -> list[di
         seen = counts.get(host.host_id)
         blocked = host.blocked_until_s > now_s
         price, times = prices.get(host.host_id, (None, None))
+        delays = ((own_s, "us"), (asked_s.get(host.host_id, 0.0), "robots.txt"))
+        delay_s, by = max((*delays, (host.rest_s, "what it refused")), key=lambda one: one[0])
         told.append(
             {
                 "host": host.host,
@@ -197,8 +199,8 @@ def _hosts(source: CrawlSource, now_s: float, gained: dict[str, Any]) -> list[di
                 "failures": host.failures,
                 "blocked_for_s": host.blocked_until_s - now_s if blocked else None,
                 "why": host.blocked_why if blocked else None,
-                "delay_s": max(own_s, asked_s.get(host.host_id, 0.0)),
-                "delay_by": "robots.txt" if asked_s.get(host.host_id, 0.0) > own_s else "us",
+                "delay_s": delay_s,
+                "delay_by": by,
                 "price": price,
                 "times": times,
             }

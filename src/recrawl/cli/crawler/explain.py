@@ -96,6 +96,11 @@ def _worth_rows(report: dict[str, Any]) -> list[tuple[str, str]]:
 def _reason_rows(report: dict[str, Any]) -> list[tuple[str, str]]:
     """Say what else there is to know: a source's pattern, an old copy, what was found beside it."""
     rows = [("probes", _probes(report))] if "probes_per_week" in report else []
+    if report["host_rest_s"]:
+        rest = show_duration(report["host_rest_s"])
+        rows.append(
+            ("pace", f"its host is left {rest} between requests: it refused what came sooner")
+        )
     if report["cached"]:
         rows.append(("copy", report["cached"]))
     if report["companions"]:

@@ -32,6 +32,7 @@ from recrawl.crawler.control.host_queue import HostQueue, parted
 from recrawl.crawler.control.ip_addresses import IpAddresses
 from recrawl.crawler.control.one_price import OnePrice
 from recrawl.crawler.control.order import lane_of, root_urgency
+from recrawl.crawler.control.pace import Pace
 from recrawl.crawler.control.politeness import HostPoliteness, PolitenessRules
 from recrawl.crawler.control.robots_txt import RobotsRules
 from recrawl.crawler.control.tasks import AskRobots, Fetch, Refill, Resolve, Task, Wait
@@ -131,6 +132,7 @@ class Dispatcher:
                 failures=record.failures,
                 blocked_until_s=record.blocked_until_s,
                 blocked_why=record.blocked_why,
+                pace=Pace(record.rest_s),
             )
             queue = HostQueue(record.host_id, record.host, timing)
             queue.robots_status = record.robots_status
@@ -382,8 +384,9 @@ class Dispatcher:
         page_id : the page that was asked for; None: something that speaks for the whole host
         """
         queue = self._hosts[host_id]
-        before = queue.blocks
+        before, before_s = queue.blocks, queue.politeness.delay_s
         queue.politeness.answered(now_s, status, retry_after, self._random, page_id)
+        self._tell_delay(queue, before_s)
         if self.ips is not None and queue.ip is not None:
             self.ips.answered(queue.ip, now_s, status, retry_after, self._random, page_id)
         self._changed(queue)
@@ -453,7 +456,10 @@ class Dispatcher:
     def _set_delay(self, queue: HostQueue, crawl_delay_s: float | None) -> None:
         before_s = queue.politeness.delay_s
         queue.politeness.crawl_delay_s = crawl_delay_s
-        if self.ips is not None and queue.ip is not None:
+        self._tell_delay(queue, before_s)
+
+    def _tell_delay(self, queue: HostQueue, before_s: float) -> None:
+        if self.ips is not None and queue.ip is not None and queue.politeness.delay_s != before_s:
             queue.ip.observe_delay(before_s, queue.politeness.delay_s)
             self.ips.changed(queue.ip)
 

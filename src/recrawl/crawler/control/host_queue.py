@@ -71,10 +71,12 @@ class HostQueue:
         return lease
 
     @property
-    def blocks(self) -> tuple[tuple[int, float], ...]:
-        """What is to be kept of how the host and its server are left alone."""
+    def blocks(self) -> tuple[tuple[int, float, float], ...]:
+        """What is to be kept of how the host and its server are left alone, and how they rest."""
         timings = [self.politeness] if self.ip is None else [self.politeness, self.ip.politeness]
-        return tuple((timing.failures, timing.blocked_until_s) for timing in timings)
+        return tuple(
+            (timing.failures, timing.blocked_until_s, timing.pace.rest_s) for timing in timings
+        )
 
     @property
     def is_asked(self) -> bool:

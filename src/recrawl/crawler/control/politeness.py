@@ -1,8 +1,8 @@
 """When one host may be asked again: spacing, back-off and a breaker for dead hosts.
 
 It never reads a clock: every method is told the time. One request is in flight at a time, the
-next starts no earlier than ``delay`` after the end of the last, and a host in trouble is left alone
-for a while that doubles each time.
+next starts no earlier than ``delay`` after the end of the last, or than the host shows to want
+(:mod:`.pace`), and a host in trouble is left alone for a while that doubles each time.
 
 A host says itself that it is in trouble by 429 or Retry-After, and shows it when no connection can
 be made. A page that fails by itself (another 5xx, a time-out, an answer cut off) is the page's own
@@ -14,11 +14,13 @@ from typing import Final
 
 import numpy as np
 
+from recrawl.crawler.control.pace import Pace
 from recrawl.crawler.control.retry import Backoff, retry_after_s
 from recrawl.errors import failure_words
 
 __all__ = ["HostPoliteness", "PolitenessRules"]
 
+_MOST_FAILING: Final = 1_000  # pages
 _NO_CONNECTION: Final = frozenset({"connect", "dns", "tls", "certificate"})
 
 
@@ -63,12 +65,20 @@ class HostPoliteness:
     blocked_why: str | None = None
     in_flight: bool = False
     ended_s: float = float("-inf")
+    pace: Pace = field(default_factory=Pace)
     _unanswered: bool = False
+    _is_alive: bool = False  # it has answered for a page since it was left alone
+    _was_alive: bool = False  # it had before that
     _recent: dict[int, tuple[float, bool]] = field(default_factory=dict)  # page: when, in trouble
+    _failing: dict[int, None] = field(default_factory=dict)  # pages whose last answer was an error
 
     @property
     def delay_s(self) -> float:
         """The rest between two requests."""
+        return max(self._own_s, self.pace.rest_s)
+
+    @property
+    def _own_s(self) -> float:
         return max(self.rules.delay_s, self.crawl_delay_s or 0.0)
 
     @property
@@ -113,8 +123,21 @@ class HostPoliteness:
         asked_s = retry_after_s(retry_after, now_s) if status in (429, 503) else None
         sends_away = status == 429 or (asked_s is not None and asked_s > now_s)
         fails = status == 503 if page_id is None else status >= 500
-        if sends_away or (fails and self._is_host_in_trouble(page_id, now_s)):
+        own_s, is_alive = self._own_s, self._is_alive
+        # A page that fails again while others do not fails by itself.
+        by_itself = is_alive or self._was_alive or self.pace.are_broken
+        fails &= not (by_itself and page_id in self._failing)
+        in_trouble = not sends_away and fails and self._is_host_in_trouble(page_id, now_s)
+        if page_id is not None:
+            self._heed(now_s, status, page_id)
+            if sends_away:
+                is_alive = self.pace.sent_away(now_s, own_s)
+            elif fails and status == 503:
+                self.pace.refused(now_s, own_s, are_most=in_trouble)
+        if sends_away or in_trouble:
             self._unanswered = False
+            if is_alive:  # it is asked too often: to come back ever later would not help
+                self.failures = 0
             self._block(now_s, f"answered {status}", asked_s, random)
             return
         if status < 500 and page_id is not None:
@@ -124,6 +147,21 @@ class HostPoliteness:
             self.failures = 0
             self.blocked_why = None
             self._unanswered = False
+
+    def _heed(self, now_s: float, status: int, page_id: int) -> None:
+        """Learn which pages fail by themselves, and that the host answers."""
+        if status >= 500:
+            if page_id in self._failing:
+                self.pace.asked_again(now_s, refused=True)
+            self._failing[page_id] = None
+            if len(self._failing) > _MOST_FAILING:
+                del self._failing[next(iter(self._failing))]
+        elif status != 429:
+            if page_id in self._failing:
+                del self._failing[page_id]
+                self.pace.asked_again(now_s, refused=False)
+            self.pace.welcomed(now_s, self._own_s)
+            self._is_alive = True
 
     def unanswered(
         self,
@@ -173,6 +211,8 @@ class HostPoliteness:
         if self.failures and now_s > self.blocked_until_s + self.rules.backoff.quiet_s:
             self.failures = 0
         self.failures += 1
+        self._was_alive, self._is_alive = self._is_alive, False
+        self._recent.clear()  # as it was before
         until_s = now_s + self.rules.backoff.delay_s(self.failures, random)
         if asked_s is not None and asked_s > now_s:  # "at once" from a busy host says nothing
             until_s = min(asked_s, now_s + self.rules.longest_retry_after_s)

@@ -734,6 +734,7 @@ class MemoryFrontier(Frontier):
                     host.robots_status,
                     host.robots_body,
                     ip_address=host.ip_address,
+                    rest_s=host.rest_s,
                 )
         waiting = [
             page

@@ -18,7 +18,7 @@ DETAILS = (  # the columns of the query `details` from the sixth on
 
 def record_of(row: tuple[Any, ...], due_s: float) -> HostRecord:
     """Return a host from a row of the queries ``hosts`` and ``one_host``."""
-    return HostRecord(row[0], row[1], due_s, *row[2:10])
+    return HostRecord(row[0], row[1], due_s, *row[2:11])
 
 
 def lease_of(row: tuple[Any, ...], host_id: int, token: int) -> Lease:

@@ -300,6 +300,7 @@ class SqliteFrontier(Frontier):
                 blocked_why=record.blocked_why,
                 ip_address=record.ip_address,
                 ip_blocked_until_s=record.ip_blocked_until_s,
+                rest_s=record.rest_s,
             )
 
     # -- leases --

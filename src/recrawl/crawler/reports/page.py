@@ -99,6 +99,7 @@ def page_report(
         change_rate_high_per_s=rate * high if rate and factor else None,
         host_blocked_until_s=host.blocked_until_s if host.blocked_until_s > now_s else None,
         host_blocked_why=host.blocked_why if host.blocked_until_s > now_s else None,
+        host_rest_s=host.rest_s,
         next_visit_s=max(details.due_s, host.blocked_until_s),
         cached=cached_words(details),
     )

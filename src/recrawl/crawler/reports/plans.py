@@ -117,10 +117,13 @@ def trade_off(question: PlanQuestion, factors: Sequence[float]) -> list[dict[str
 
 
 def _crawl_delay_s(host: HostRecord | None, agent: str) -> float:
-    if host is None or host.robots_status is None:
+    """Return the rest that a host asks for, or shows to want."""
+    if host is None:
         return 0.0
+    if host.robots_status is None:
+        return host.rest_s
     rules = robots_from_answer(agent, host.robots_status, host.robots_body or b"")
-    return rules.crawl_delay_s or 0.0
+    return max(rules.crawl_delay_s or 0.0, host.rest_s)
 
 
 def _caps(crawl_delays_s: NDArray[np.float64], delay_s: float) -> NDArray[np.float64]:

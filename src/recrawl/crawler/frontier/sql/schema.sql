@@ -14,7 +14,8 @@ CREATE TABLE host (
     announced_precision REAL,
     heard_s REAL, -- until when it is known what they announce
     ip_address TEXT, -- where its name led last; NULL: hosts of one IP address are not asked as one
-    ip_blocked_until_s REAL NOT NULL DEFAULT 0
+    ip_blocked_until_s REAL NOT NULL DEFAULT 0,
+    rest_s REAL NOT NULL DEFAULT 0 -- between requests, as the host shows to want
 ) STRICT;
 
 CREATE TABLE page (

@@ -1,3 +1,5 @@
 -- Of which instant the answer of a visit is, where a cache on the way gave it.
 ALTER TABLE page ADD COLUMN seen_s REAL;
 ALTER TABLE visit ADD COLUMN seen_s REAL;
+-- The time between requests that a host shows to want.
+ALTER TABLE host ADD COLUMN rest_s REAL NOT NULL DEFAULT 0;

@@ -1,0 +1,133 @@
+"""Hosts that allow so many requests in a time, and tell nobody how many."""
+
+import heapq
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from recrawl.crawler.control.politeness import HostPoliteness, PolitenessRules
+
+HOUR_S = 3_600.0
+TOOK_S = 0.02
+
+
+class Bucket:
+    """A server that refuses what is more than so many requests a second, and some at once."""
+
+    def __init__(self, per_s: float, burst: float, status: int) -> None:
+        self._per_s, self._burst, self._status = per_s, burst, status
+        self._excess, self._at_s = 0.0, 0.0
+
+    def __call__(self, page: int, now_s: float) -> int:
+        """Answer a request."""
+        excess = max(self._excess - self._per_s * (now_s - self._at_s), 0.0) + 1.0
+        if excess > self._burst + 1.0:
+            return self._status
+        self._excess, self._at_s = excess, now_s
+        return 200
+
+
+@dataclass
+class Seen:
+    """What came of some hours."""
+
+    answers: list[int]
+    refusals: list[int]
+    host: HostPoliteness
+
+
+def asked(
+    server: Callable[[int, float], int], hours: int, delay_s: float = 0.1, pages: int = 10**9
+) -> Seen:
+    """Ask a server for one page after another, as soon as it is polite; refused ones later."""
+    host, random = HostPoliteness(PolitenessRules(delay_s=delay_s)), np.random.default_rng(0)
+    seen = Seen([0] * hours, [0] * hours, host)
+    again: list[tuple[float, int, int]] = []
+    last, now_s = 0, 0.0
+    while now_s < hours * HOUR_S:
+        if again and again[0][0] <= now_s:
+            _, page, failures = heapq.heappop(again)
+        else:
+            page, failures, last = last % pages, 0, last + 1
+        host.start()
+        status = server(page, now_s)
+        (seen.answers if status < 400 else seen.refusals)[int(now_s / HOUR_S)] += 1
+        if status >= 500:
+            heapq.heappush(again, (now_s + 60.0 * 2.0**failures, page, failures + 1))
+        host.answered(now_s + TOOK_S, status, None, random, page)
+        now_s = max(host.ready_s, now_s + TOOK_S)
+    return seen
+
+
+@pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.parametrize("burst", [0.0, 5.0, 50.0])
+@pytest.mark.parametrize("per_s", [0.3, 1.0, 4.0])
+def test_a_host_that_refuses_is_asked_as_often_as_it_allows(
+    per_s: float, burst: float, status: int
+) -> None:
+    """Nearly, and is hardly asked for more; without a pace it would be left alone for a day."""
+    seen = asked(Bucket(per_s, burst, status), 6)
+
+    allowed = per_s * HOUR_S
+    assert min(seen.answers[1:]) > 0.6 * allowed
+    assert sum(seen.answers[1:]) > 0.7 * 5 * allowed
+    assert sum(seen.refusals[1:]) < 0.02 * sum(seen.answers[1:])
+
+
+def test_a_host_that_refuses_nothing_is_asked_as_ever() -> None:
+    """Whatever became of its pages."""
+    seen = asked(lambda page, _: 404 if page % 3 else 200, 1)
+
+    assert seen.host.delay_s == 0.1
+    assert seen.host.failures == 0
+
+
+@pytest.mark.parametrize("share", [0.05, 0.2, 0.3])
+def test_pages_that_are_broken_slow_down_nothing_for_long(share: float) -> None:
+    """As many are refused however slowly they are asked for: it is not the pace."""
+    broken = np.random.default_rng(1).random(400) < share
+    rested: list[float] = []
+
+    def answer(page: int, now_s: float) -> int:
+        rested.append(now_s)
+        return 503 if broken[page] else 200
+
+    seen = asked(answer, 8, pages=400)
+
+    gaps = np.diff(rested)
+    assert np.median(gaps) < 0.2
+    assert np.mean(gaps[-500:]) < 1.0
+    assert seen.host.pace.rest_s <= 0.2
+
+
+def test_a_host_that_refuses_everything_is_left_alone_for_ever_longer() -> None:
+    """It is not the pace, as it had answered nothing since it was left alone."""
+    requests: list[float] = []
+
+    def answer(_: int, now_s: float) -> int:
+        requests.append(now_s)
+        return 429
+
+    asked(answer, 24)
+
+    assert len(requests) < 12
+    assert np.all(np.diff(requests)[1:] > 1.5 * np.diff(requests)[:-1])
+
+
+def test_a_host_may_be_asked_sooner_again_once_it_allows_more() -> None:
+    """Step by step, and tried a day after it refused last."""
+    slow, quick = Bucket(0.5, 1.0, 503), Bucket(5.0, 1.0, 503)
+    seen = asked(lambda page, now_s: (slow if now_s < HOUR_S else quick)(page, now_s), 60)
+
+    assert seen.answers[10] < 0.5 * HOUR_S
+    assert seen.answers[-1] > 2.0 * HOUR_S
+
+
+def test_a_wish_to_be_asked_more_seldom_than_once_a_minute_is_a_block() -> None:
+    """Which doubles: there is no pace for that."""
+    seen = asked(Bucket(1.0 / 600.0, 0.0, 429), 24)
+
+    assert seen.host.pace.rest_s <= 60.0
+    assert sum(seen.refusals) < sum(seen.answers) + 40
