@@ -18,8 +18,10 @@ _SIGNS: Final = ".,:;!?()[]'\""
 _MOST: Final = 50_000  # characters that count
 _VARIED: Final = 0.25  # of the words differ: below, their order is what a text says
 _LIST: Final = 0.7  # of the words of a list are in links
+_UNIT: Final = "(?:second|sec|minute|min|hour|hr|day|week|month|year)s?"
 _AGE: Final = re.compile(
-    r"\b(?:\d{1,4}|an?|one) (?:second|sec|minute|min|hour|hr|day|week|month|year)s? ago\b"
+    r"\b(?:(?:about|almost|around|over|nearly|less than|more than) )?"
+    rf"(?:\d{{1,4}} {_UNIT},?(?: and)? ){{0,3}}(?:\d{{1,4}}|half an?|an?|one) {_UNIT} ago\b"
 )
 _SHARED: Final = 5 / 6
 _NEAR: Final = 12  # bits of 64 in which texts differ that share five words of six
