@@ -505,6 +505,21 @@ def test_the_same_asked_for_of_many_paths_is_left_after_a_few() -> None:
     assert sum("page=" in path for path in asked) == 60
 
 
+def test_a_number_that_leaves_its_page_as_it_is_is_given_up_whatever_the_page() -> None:
+    """A reply that a topic is shown from: each has two, and there are many topics."""
+    yields, asked = AddressYields(), []
+    paths = [f"/topics/{number}{query}" for number in range(100) for query in ("", "?r=", "?r=0")]
+    for number, path in enumerate(paths):
+        one = lease(number, f"{path}{number}" if "?" in path else path)
+        if yields.due_s(one, NOW_S) <= NOW_S:
+            asked.append(one.url)
+            text = " ".join(f"word{number // 3}-{place}" for place in range(50))
+            yields.observe(replace(visited(one, text), gist=gist(text, one.url)))
+
+    assert sum("?" not in url for url in asked) == 100
+    assert sum("?" in url for url in asked) <= 12
+
+
 def test_a_variant_that_was_visited_first_is_still_the_variant() -> None:
     """What came with a parameter and says the same brings nothing, in whatever order."""
     yields, n_asked = AddressYields(), 0

@@ -368,10 +368,12 @@ class AddressYields:
         path, _, query = path_of(url).partition("?")
         doubted = is_doubted(url)
         if query:
-            path, words = without_hashes(path), f"?{self._words(host, path, query)}"
+            path, mode = without_hashes(path), f"?{self._words(host, path, query, anywhere=True)}"
             kinds = [
-                self._kind("shape", host, path, words, doubted=doubted),
-                self._kind("any path", host, "/*", words, doubted=doubted, broad=True, mode=True),
+                self._kind(
+                    "shape", host, path, f"?{self._words(host, path, query)}", doubted=doubted
+                ),
+                self._kind("any path", host, "/*", mode, doubted=doubted, broad=True, mode=True),
             ]
             names = "&".join(shape_of_doubt(name, value) for name, _, value in _parts(query))
             kinds.append(self._kind("names", host, f"{path}?{names}", doubted=doubted, broad=True))
@@ -388,18 +390,26 @@ class AddressYields:
             kinds.insert(0, self._kind("file", host, f"/*.{suffix}", broad=True, unknown=unknown))
         return kinds
 
-    def _words(self, host: str, path: str, query: str) -> str:
-        """Return the shape of a query: names, and the values of parameters that have few."""
+    def _words(self, host: str, path: str, query: str, *, anywhere: bool = False) -> str:
+        """Return the shape of a query: names, and the values of parameters that have few.
+
+        A number may be one of few on its page, as a reply to it, and one of many on the host.
+        """
         told = []
         for name, _, value in _parts(query):
-            place = f"{path}?{name[:100]}"
-            if len(self._values) > _MOST_KINDS:
-                self._values.clear()
-            values = self._values.setdefault((host, place), set())
-            if len(values) <= _FEW:
-                values.add(value[:100])
-            told.append(f"{name[:100]}={value[:100] if len(values) <= _FEW else '*'}")
+            part = self._part(host, path, name[:100], value[:100])
+            if anywhere and part != "*" and value.isdecimal():
+                part = self._part(host, "/*", name[:100], value[:100])
+            told.append(f"{name[:100]}={part}")
         return "&".join(told)
+
+    def _part(self, host: str, path: str, name: str, value: str) -> str:
+        if len(self._values) > _MOST_KINDS:
+            self._values.clear()
+        values = self._values.setdefault((host, f"{path}?{name}"), set())
+        if len(values) <= _FEW:
+            values.add(value)
+        return value if len(values) <= _FEW else "*"
 
 
 def _against(found: list[_Kind], doubted: _Kind | None) -> _Kind | None:
