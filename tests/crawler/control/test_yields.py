@@ -474,6 +474,24 @@ def test_other_views_of_what_is_known_bring_nothing_whatever_they_say() -> None:
     assert len(visited_paths) <= 115
 
 
+def test_views_in_a_first_folder_bring_nothing_beside_what_they_are_of() -> None:
+    """Trac's logs of files; archives of months are alike in address only."""
+    paths = [f"/{part}/a/dir{number}/b.py" for number in range(100) for part in ("browser", "log")]
+    paths += [
+        f"/{part}/{year}/{month}"
+        for part in ("news", "log")
+        for year in range(2010, 2020)
+        for month in range(1, 10)
+    ]
+
+    seen = crawled(AddressYields(), paths, [f"text {number}" for number in range(len(paths))])
+
+    visited_paths = [paths[number] for number in seen]
+    assert sum("/browser/" in path for path in visited_paths) == 100
+    assert sum("/log/a/" in path for path in visited_paths) <= 15
+    assert sum("/20" in path for path in visited_paths) == 180
+
+
 def test_a_part_of_a_site_that_is_called_like_a_view_is_visited_whole() -> None:
     """Nothing that they could be views of is known; at the root the name is that of a part."""
     paths = [f"/log/2024/post{number}" for number in range(100)]

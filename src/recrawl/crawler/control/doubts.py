@@ -59,6 +59,8 @@ _VIEW: Final = re.compile(
         |patch|snapshots?|atom|edit|print|share|backlinks)(?=/|$)""",
     re.VERBOSE | re.IGNORECASE,
 )
+# The same as the first folder, where it may as well be a part of the site: only beside the thing.
+_ROOT_VIEW: Final = re.compile(r"/(?:logs?|diffs?|blame|annotate|raw|changesets?)/[^/]+/")
 # Of a parameter that often only names a page, the value must speak against it.
 _HARMLESS: Final = re.compile(
     r"(?:^|[?&;])(?:action|do|act|mode|view|op|cmd|task|a|what|tab|format|output)="
@@ -182,9 +184,12 @@ def _view(path: str) -> re.Match[str] | None:
 def thing_of_view(url: str) -> str | None:
     """Return what a view is one of, as :func:`parallels` names it; None: it is none by its words.
 
-    ``/work/log/a.txt`` is a view of what ``/work/*/a.txt`` names.
+    ``/work/log/a.txt`` is a view of what ``/work/*/a.txt`` names, and ``/log/work/a.txt`` of what
+    ``/*/work/a.txt`` does, unless it ends in a number, as the archive of a month.
     """
     path = path_of(url).partition("?")[0].rstrip("/")
+    if _ROOT_VIEW.match(path) and not path.rpartition("/")[2].isdecimal():
+        return f"/*{path[path.index('/', 1) :]}"
     found = _view(path)
     if found is None or found.end() == len(path):
         return None

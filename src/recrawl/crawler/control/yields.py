@@ -268,7 +268,9 @@ class AddressYields:
         return self._named.setdefault(hash((host_of(url), named)), hash(url)) == hash(url)
 
     def _keep_things(self, url: str, state: PageState) -> None:
-        if state is not PageState.INDEXED or is_doubted(url) or page_of_version(url) is not None:
+        if state is not PageState.INDEXED or is_doubted(url):
+            return
+        if page_of_version(url) is not None or thing_of_view(url) is not None:
             return
         if len(self._things) > _MOST_THINGS:
             self._things.clear()
