@@ -12,6 +12,8 @@ from recrawl.crawler.control.doubts import (
     is_doubted,
     leads_on,
     page_of_version,
+    stem_of_page,
+    stems_of_source,
 )
 from recrawl.crawler.control.gists import gist, is_list, is_near, nearly_same
 from recrawl.crawler.control.yields import AddressYields
@@ -536,6 +538,50 @@ def test_a_number_that_leaves_its_page_as_it_is_is_given_up_whatever_the_page() 
 
     assert sum("?" not in url for url in asked) == 100
     assert sum("?" in url for url in asked) <= 12
+
+
+@pytest.mark.parametrize(
+    ("page", "source"),
+    [
+        ("/howto/plan/", "/_sources/howto/plan.md.txt"),
+        ("/howto/plan.html", "/_sources/howto/plan.rst.txt"),
+        ("/howto/plan", "/howto/plan.md"),
+        ("/howto/", "/howto/index.md"),
+        ("/howto/index.html", "/howto/README.md"),
+        ("/", "/_sources/index.rst.txt"),
+    ],
+)
+def test_the_source_of_a_page_is_known_by_its_address(page: str, source: str) -> None:
+    """Beside it, or in a branch beside; what lies elsewhere is another page's."""
+    assert stem_of_page(f"{A}{page}") in stems_of_source(f"{A}{source}")
+    assert stems_of_source(f"{A}{page}") == stems_of_source(f"{A}{source}?old") == []
+    assert stem_of_page(f"{A}/else{page}") not in stems_of_source(f"{A}{source}")
+    assert stem_of_page(f"{A}{page}?v=2") is None
+
+
+@pytest.mark.parametrize(("most", "marks"), [(15, True), (100, False)], ids=["source", "other"])
+def test_what_pages_are_made_of_is_left_after_a_few(most: int, marks: bool) -> None:
+    """A manual gives the text of each page with its marks; notes of the same name are pages."""
+    yields, asked = AddressYields(), []
+    for number in range(100):
+        words = [f"word{number * place % 997}" for place in range(120)]
+        for path in (f"/howto/p{number}/", f"/_sources/howto/p{number}.md.txt"):
+            one = lease(2 * number + ("." in path), path)
+            if yields.due_s(one, NOW_S) > NOW_S:
+                continue
+            asked.append(path)
+            said = words
+            if "." in path:  # every tenth word is in bold
+                said = [
+                    f"**{word}**" if place % 10 == 0 else word for place, word in enumerate(words)
+                ]
+                said = said if marks else [f"note{number}-{place}" for place in range(120)]
+            text = " ".join(said)
+            yields.observe(replace(visited(one, text), gist=gist(text, one.url)))
+
+    assert sum("." not in path for path in asked) == 100
+    assert sum("." in path for path in asked) <= most
+    assert marks or sum("." in path for path in asked) == 100
 
 
 def test_a_variant_that_was_visited_first_is_still_the_variant() -> None:

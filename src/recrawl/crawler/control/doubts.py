@@ -24,6 +24,8 @@ __all__ = [
     "page_of_version",
     "parallels",
     "shape_of_doubt",
+    "stem_of_page",
+    "stems_of_source",
     "suffix_of",
     "thing_of_view",
     "without_hashes",
@@ -82,7 +84,10 @@ _VERSION: Final = re.compile(
     r"^(?:oldid|oldrev|rev|rev1|rev2|revision|diff|id2|commit|sha)(?:\[\d*\])?=|=" + _HASH + "$",
     re.IGNORECASE,
 )
-_SUFFIX: Final = re.compile(r"\.([a-z][a-z0-9]{0,4}|7z)$", re.IGNORECASE)
+_SUFFIX: Final = re.compile(r"\.((?:md\.|rst\.)?[a-z][a-z0-9]{0,4}|7z)$", re.IGNORECASE)
+# What pages are made of, and what they are.
+_SOURCE: Final = re.compile(r"(?:/index)?(?:\.(?:md|mdx|rst|txt|adoc|ipynb))+$", re.IGNORECASE)
+_PAGE: Final = re.compile(r"(?:/|/index\.x?html?|\.x?html?)?$", re.IGNORECASE)
 _TYPES: Final = mimetypes.MimeTypes()  # what Python knows, whatever the machine's files say
 _MOST_PARTS: Final = 8
 _READ: Final = re.compile(r"text/|application/(?:pdf|xml|xhtml|rss|atom|json|.*\+xml)")
@@ -252,6 +257,28 @@ def suffix_of(url: str) -> str | None:
     path, mark, _ = path_of(url).partition("?")
     found = None if mark else _SUFFIX.search(path)
     return None if found is None else found[1].lower()
+
+
+def stem_of_page(url: str) -> str | None:
+    """Return the path of a page without its ending; None: it has a query, or another ending."""
+    path, mark, _ = path_of(url).partition("?")
+    stem = _PAGE.sub("", path, count=1)
+    return None if mark or _SUFFIX.search(stem) else stem
+
+
+def stems_of_source(url: str) -> list[str]:
+    """Return the stems of pages that a file may be the source of: beside it, or in a branch beside.
+
+    ``/plan.md`` may be the source of ``/plan.html``, and ``/_sources/howto/plan.md.txt`` the one of
+    ``/howto/plan/``.
+    """
+    path, mark, _ = path_of(url).partition("?")
+    stem, n = _SOURCE.subn("", path)
+    if mark or n == 0:
+        return []
+    parts = stem.split("/")
+    places = range(1, min(len(parts), _MOST_PARTS))
+    return [stem, *("/".join(parts[:place] + parts[place + 1 :]) for place in places)]
 
 
 def is_unknown_file(path: str) -> bool:

@@ -12,12 +12,13 @@ sort or log in; a directory of archives has thousands that nobody can read. Addr
 The first of a kind are visited like any other page; what they bring (a page that was not known, or
 nothing) is a coin tossed, and while the chance that the next brings something is small, few more
 are tried. A copy brings nothing, whatever the order of its words; nor does a page that says nearly
-what it says without one of its parameters, nor a version or another view of a page or of a thing
-that is known, nor a comparison of versions, nor a list by a query that leads to nothing but pages
-that are known. What speaks against an address (:mod:`recrawl.crawler.control.doubts`) makes its
-kind prove itself sooner, and all that is doubted on a host together is held to a small share of
-what the host has brought: evidence overrides it. The module is longer than most, as all of these
-judge a visit by the same memory of what a host has shown.
+what it says without one of its parameters, nor what a page is made of, nor a version or another
+view of a page or of a thing that is known, nor a comparison of versions, nor a list by a query that
+leads to nothing but pages that are known. What speaks against an address
+(:mod:`recrawl.crawler.control.doubts`) makes its kind prove itself sooner, and all that is doubted
+on a host together is held to a small share of what the host has brought: evidence overrides it. The
+module is longer than most, as all of these judge a visit by the same memory of what a host has
+shown.
 """
 
 from collections import deque
@@ -37,11 +38,13 @@ from recrawl.crawler.control.doubts import (
     page_of_version,
     parallels,
     shape_of_doubt,
+    stem_of_page,
+    stems_of_source,
     suffix_of,
     thing_of_view,
     without_hashes,
 )
-from recrawl.crawler.control.gists import Gist, is_near
+from recrawl.crawler.control.gists import Gist, is_akin, is_near
 from recrawl.crawler.control.urls import host_of, path_of
 from recrawl.terms import Kind, Lease, Outcome, PageState, PageUpdate
 
@@ -147,6 +150,7 @@ class AddressYields:
         self._texts: dict[int, str] = {}  # to the first address that says it, if it has a query
         self._credited: set[str] = set()  # of those, that count as new
         self._near: dict[int, int] = {}  # by page
+        self._stems: dict[int, int] = {}  # what pages say nearly, by path without the ending
         self._alike: dict[int, deque[int]] = {}  # by kind and title: what they said lately
         self._visited: set[int] = set()
         self._things: set[int] = set()  # what pages that are held may have other views of
@@ -307,6 +311,8 @@ class AddressYields:
         if len(self._near) > _MOST_SIGNATURES:
             self._near.clear()
         self._near[hash(url)] = told.near
+        if self._is_source(url, told.near):
+            return False
         is_new = self._is_new(url, told.same)
         if told.nameless != told.same:
             is_new &= self._is_new(url, told.nameless)
@@ -315,6 +321,16 @@ class AddressYields:
     def _is_twin(self, url: str, near: int) -> bool:
         """Tell whether a page says nearly what it says without one of its parameters."""
         return any(is_near(self._near.get(hash(base), 0), near) for base in less_specific(url))
+
+    def _is_source(self, url: str, near: int) -> bool:
+        """Tell whether a page of the host is made of a file; remember what pages say."""
+        if len(self._stems) > _MOST_SIGNATURES:
+            self._stems.clear()
+        host, stem = host_of(url), stem_of_page(url)
+        if stem is not None:
+            self._stems[hash((host, stem))] = near
+        others = (self._stems.get(hash((host, stem)), 0) for stem in stems_of_source(url))
+        return any(is_akin(other, near) for other in others)
 
     def _is_as_before(self, url: str, kind: _Kind, title: str, near: int) -> bool:
         """Tell whether a page says nearly what one of its kind and title said; remember it.
