@@ -94,8 +94,10 @@ def _worth_rows(report: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _reason_rows(report: dict[str, Any]) -> list[tuple[str, str]]:
-    """Say what else the next visit goes by: the pattern of a source, what was found beside it."""
-    rows = [("probes", _probes(report))] if "probes_per_week" in report else []
+    """Say what else the next visit goes by: the last one, a source's pattern, what lies beside."""
+    rows = [("last visit", report["last_note"])] if report["last_note"] else []
+    if "probes_per_week" in report:
+        rows.append(("probes", _probes(report)))
     if report["companions"]:
         rows.append(("companions", report["companions"]["words"]))
     return rows

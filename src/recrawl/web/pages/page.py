@@ -130,6 +130,7 @@ def _rows(report: dict[str, Any], now_s: float) -> list[tuple[str, Child]]:
         ("Found", ago(report["discovered_s"], now_s)),
         ("Versions", f"{changes} seen in {visits}; the index keeps the latest copy"),
     ]
+    rows += [("Last visit", report["last_note"])] if report["last_note"] else []
     if report["indexed_at_s"]:
         rows.append(("Copy in the index", ago(report["indexed_at_s"], now_s)))
     if report["lastmod_s"]:
