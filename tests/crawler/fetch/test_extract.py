@@ -308,6 +308,15 @@ def test_plain_text_is_its_own_content() -> None:
         (["/unclosed"], "<table><tr><td><a href=/unclosed<b>"),
         (["/caf%C3%A9"], "<a href=/café>"),
         (["/x?a=1&b=2"], "<a href='/x?a=1&amp;b=2'>"),
+        (["/en/"], "<meta http-equiv=refresh content='0; url=/en/'>"),
+        (["/en/", "/x"], "<meta http-equiv=Refresh content=' 1.5 ,URL = \"/en/\"'><a href=/x>"),
+        (["/dir/en"], "<meta http-equiv=refresh content='0;en'>"),
+        ([], "<meta http-equiv=refresh content=300><meta http-equiv=refresh content='5; '>"),
+        ([], "<meta http-equiv=refresh content='0; url=javascript:x()'>"),
+        ([], "<meta http-equiv=refresh content='0; url=/x'><meta name=robots content=nofollow>"),
+        ([], "<noscript><meta http-equiv=refresh content='0; url=/simple'></noscript>"),
+        ([], "<body><p>x<meta http-equiv=refresh content='0; url=/of-a-comment'>"),
+        (["/fr/"], "<link rel=alternate hreflang=fr href=/fr/><link rel=prefetch href=/y>"),
     ],
 )
 def test_links_are_found_wherever_they_stand(expected: list[str], html: str) -> None:
