@@ -36,9 +36,9 @@ def state(tmp_path: Path) -> Path:
     return state
 
 
-def told(capsys: pytest.CaptureFixture[str], state: Path, *options: str) -> str:
+def told(capsys: pytest.CaptureFixture[str], state: Path, *options: str, url: str = PAGE) -> str:
     with pytest.raises(SystemExit) as ended:
-        main(["explain", PAGE, "--state", str(state), *options])
+        main(["explain", url, "--state", str(state), *options])
     assert not ended.value.code
     return capsys.readouterr().out
 
@@ -57,3 +57,35 @@ def test_companions_are_told_with_their_share(
     assert companions["share"] == pytest.approx(0.25)
     assert companions["own_interval_s"] == pytest.approx(4 * DAY_S)
     assert companions["interval_s"] == pytest.approx(3 * DAY_S)
+
+
+@pytest.mark.parametrize(
+    ("note", "words"),
+    [
+        ("noindex", "last visit asks not to be indexed (noindex)"),
+        ("took more than 2s\x1b[31m", "last visit took more than 2s\N{REPLACEMENT CHARACTER}[31m"),
+        (None, ""),
+    ],
+)
+def test_what_is_special_about_the_last_visit_is_told(
+    capsys: pytest.CaptureFixture[str], state: Path, note: str | None, words: str
+) -> None:
+    """Why a page is not indexed, why it failed; nothing where nothing is."""
+    url = f"{HOST}/noted"
+    frontier = open_frontier(state)
+    (host,) = frontier.admit([Discovery(url, HOST)], NOW_S, AdmissionLimits())
+    leases = frontier.lease(host, limit=9, due_by_s=NOW_S, now_s=NOW_S, until_s=NOW_S + 9.0)
+    (lease,) = [one for one in leases if one.url == url]
+    visits = (
+        Visit(NOW_S - 1.0, Outcome.FAILED, note="no answer"),
+        Visit(NOW_S, Outcome.NEW, 200, note=note),
+    )
+    for visit in visits:
+        frontier.complete([PageUpdate(lease, visit, PageState.EXCLUDED, due_s=NOW_S + DAY_S)])
+    frontier.close()
+
+    shown = " ".join(told(capsys, state, url=url).split())
+
+    assert words in shown
+    assert "no answer" not in shown
+    assert (note is None) == ("last visit " not in shown)

@@ -242,7 +242,7 @@ def test_init_asks_nothing_and_says_which_scheme_it_took(
 @given(st.text())
 def test_no_text_commands_a_terminal_or_is_markup(text: str) -> None:
     """Whatever was crawled is shown as it is, but for what a terminal would obey."""
-    assert all(sign.isprintable() or sign in "\n\t" for sign in printable(text))
+    assert all(sign.isprintable() or sign in "\n\t\u200c\u200d" for sign in printable(text))
     out = console()
     out.file = io.StringIO()
     out.print(f"[/b]{text}[link=http://evil]\x1b]8;;http://evil\x07", soft_wrap=True)

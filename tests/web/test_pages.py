@@ -16,8 +16,9 @@ from starlette.types import ASGIApp
 from tests.web.asgi import Answer, ask
 from tests.web.state import DAY_S, FACTS, HOST, HOSTILE, NOW_S, stories, write_state
 
+from recrawl.crawler.ports import AdmissionLimits
 from recrawl.crawler.wiring.stores import open_frontier
-from recrawl.terms import PlanRecord
+from recrawl.terms import Discovery, Outcome, PageState, PageUpdate, PlanRecord, Visit
 from recrawl.web.app import CrawlPages, make_app
 from recrawl.web.guard import COOKIE, Access
 
@@ -206,6 +207,23 @@ async def test_a_page_is_explained(crawl: Path) -> None:
     assert len(HTMLParser(answer.text).css("svg circle.changed")) == 2
     assert len(HTMLParser(answer.text).css("svg circle.same-304")) == 1
     assert len(texts(answer, "tbody tr")) == 3
+
+
+async def test_what_is_special_about_the_last_visit_is_told_as_text(tmp_path: Path) -> None:
+    """Why it failed, in words that may be a stranger's."""
+    state, url = write_state(tmp_path, stories(1)), f"{HOST}/failed"
+    frontier = open_frontier(state)
+    (host,) = frontier.admit([Discovery(url, HOST)], NOW_S, AdmissionLimits())
+    leases = frontier.lease(host, limit=9, due_by_s=NOW_S, now_s=NOW_S, until_s=NOW_S + 9.0)
+    (lease,) = [one for one in leases if one.url == url]
+    visit = Visit(NOW_S, Outcome.FAILED, note="bad header <img src=x>")
+    frontier.complete([PageUpdate(lease, visit, PageState.DISCOVERED, due_s=NOW_S + 99.0)])
+    frontier.close()
+
+    answer = await get(state, f"/page?url={quote(url, safe='')}")
+
+    assert "Last visit" in answer.text
+    assert "bad header &lt;img src=x&gt;" in answer.text
 
 
 async def test_what_happens_on_the_web_is_told_in_a_table(tmp_path: Path) -> None:

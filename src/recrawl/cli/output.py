@@ -8,7 +8,7 @@ was crawled, or typed by somebody else.
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -40,13 +40,18 @@ __all__ = [
     "write",
 ]
 
+_HARMLESS: Final = "\n\t\u200c\u200d"
+
 
 def printable(text: str) -> str:
-    """Return text in which no character commands a terminal; line ends and tabs stay."""
+    """Return text in which no character commands a terminal; line ends and tabs stay.
+
+    So do the joiners that Persian words and emoji are written with.
+    """
     if text.isprintable():
         return text
     return "".join(
-        sign if sign.isprintable() or sign in "\n\t" else "\N{REPLACEMENT CHARACTER}"
+        sign if sign.isprintable() or sign in _HARMLESS else "\N{REPLACEMENT CHARACTER}"
         for sign in text
     )
 

@@ -12,6 +12,8 @@ from recrawl.crawler.control.doubts import (
     is_doubted,
     leads_on,
     page_of_version,
+    stem_of_page,
+    stems_of_source,
 )
 from recrawl.crawler.control.gists import gist, is_list, is_near, nearly_same
 from recrawl.crawler.control.yields import AddressYields
@@ -474,6 +476,24 @@ def test_other_views_of_what_is_known_bring_nothing_whatever_they_say() -> None:
     assert len(visited_paths) <= 115
 
 
+def test_views_in_a_first_folder_bring_nothing_beside_what_they_are_of() -> None:
+    """Trac's logs of files; archives of months are alike in address only."""
+    paths = [f"/{part}/a/dir{number}/b.py" for number in range(100) for part in ("browser", "log")]
+    paths += [
+        f"/{part}/{year}/{month}"
+        for part in ("news", "log")
+        for year in range(2010, 2020)
+        for month in range(1, 10)
+    ]
+
+    seen = crawled(AddressYields(), paths, [f"text {number}" for number in range(len(paths))])
+
+    visited_paths = [paths[number] for number in seen]
+    assert sum("/browser/" in path for path in visited_paths) == 100
+    assert sum("/log/a/" in path for path in visited_paths) <= 15
+    assert sum("/20" in path for path in visited_paths) == 180
+
+
 def test_a_part_of_a_site_that_is_called_like_a_view_is_visited_whole() -> None:
     """Nothing that they could be views of is known; at the root the name is that of a part."""
     paths = [f"/log/2024/post{number}" for number in range(100)]
@@ -503,6 +523,65 @@ def test_the_same_asked_for_of_many_paths_is_left_after_a_few() -> None:
 
     assert sum("h=v1" in path for path in asked) <= 4
     assert sum("page=" in path for path in asked) == 60
+
+
+def test_a_number_that_leaves_its_page_as_it_is_is_given_up_whatever_the_page() -> None:
+    """A reply that a topic is shown from: each has two, and there are many topics."""
+    yields, asked = AddressYields(), []
+    paths = [f"/topics/{number}{query}" for number in range(100) for query in ("", "?r=", "?r=0")]
+    for number, path in enumerate(paths):
+        one = lease(number, f"{path}{number}" if "?" in path else path)
+        if yields.due_s(one, NOW_S) <= NOW_S:
+            asked.append(one.url)
+            text = " ".join(f"word{number // 3}-{place}" for place in range(50))
+            yields.observe(replace(visited(one, text), gist=gist(text, one.url)))
+
+    assert sum("?" not in url for url in asked) == 100
+    assert sum("?" in url for url in asked) <= 12
+
+
+@pytest.mark.parametrize(
+    ("page", "source"),
+    [
+        ("/howto/plan/", "/_sources/howto/plan.md.txt"),
+        ("/howto/plan.html", "/_sources/howto/plan.rst.txt"),
+        ("/howto/plan", "/howto/plan.md"),
+        ("/howto/", "/howto/index.md"),
+        ("/howto/index.html", "/howto/README.md"),
+        ("/", "/_sources/index.rst.txt"),
+    ],
+)
+def test_the_source_of_a_page_is_known_by_its_address(page: str, source: str) -> None:
+    """Beside it, or in a branch beside; what lies elsewhere is another page's."""
+    assert stem_of_page(f"{A}{page}") in stems_of_source(f"{A}{source}")
+    assert stems_of_source(f"{A}{page}") == stems_of_source(f"{A}{source}?old") == []
+    assert stem_of_page(f"{A}/else{page}") not in stems_of_source(f"{A}{source}")
+    assert stem_of_page(f"{A}{page}?v=2") is None
+
+
+@pytest.mark.parametrize(("most", "marks"), [(15, True), (100, False)], ids=["source", "other"])
+def test_what_pages_are_made_of_is_left_after_a_few(most: int, marks: bool) -> None:
+    """A manual gives the text of each page with its marks; notes of the same name are pages."""
+    yields, asked = AddressYields(), []
+    for number in range(100):
+        words = [f"word{number * place % 997}" for place in range(120)]
+        for path in (f"/howto/p{number}/", f"/_sources/howto/p{number}.md.txt"):
+            one = lease(2 * number + ("." in path), path)
+            if yields.due_s(one, NOW_S) > NOW_S:
+                continue
+            asked.append(path)
+            said = words
+            if "." in path:  # every tenth word is in bold
+                said = [
+                    f"**{word}**" if place % 10 == 0 else word for place, word in enumerate(words)
+                ]
+                said = said if marks else [f"note{number}-{place}" for place in range(120)]
+            text = " ".join(said)
+            yields.observe(replace(visited(one, text), gist=gist(text, one.url)))
+
+    assert sum("." not in path for path in asked) == 100
+    assert sum("." in path for path in asked) <= most
+    assert marks or sum("." in path for path in asked) == 100
 
 
 def test_a_variant_that_was_visited_first_is_still_the_variant() -> None:

@@ -237,6 +237,26 @@ def test_the_mark_of_a_headings_link_to_itself_is_no_text() -> None:
     assert page(html).text == "A head\nSee \u00b6 4."
 
 
+@pytest.mark.parametrize(
+    ("expected", "word"),
+    [
+        ("Donaudampfschiff", "Do&shy;nau&shy;dampf&shy;schiff"),
+        ("indexOf(int ch)", "indexOf&#8203;(int ch)"),
+        ("a/b", "a/&#x2060;b"),
+        ("\u0e01\u0e32\u200b\u0e23", "\u0e01\u0e32\u200b\u0e23"),  # Thai: a word ends here
+        ("\u0645\u06cc\u200c\u0634\u0648\u062f", "\u0645\u06cc\u200c\u0634\u0648\u062f"),  # Persian
+    ],
+)
+def test_where_a_word_may_be_broken_is_no_sign_of_it(expected: str, word: str) -> None:
+    """In titles, headings, texts, texts of links; what tells words apart stays."""
+    html = f"<title>{word}</title><main><h1>{word}</h1><p>{word}<p><a href=/x>{word}</a></main>"
+
+    found = page(f"\ufeff{html}")
+
+    assert (found.title, found.headings, found.anchors) == (expected, (expected,), (expected,))
+    assert found.text == "\n".join([expected] * 3)
+
+
 def test_markdown_has_a_title_and_headings() -> None:
     """Links in it are not followed: they are text."""
     found = page("words\n# A title #\n\n## More\n#no heading", content_type="text/markdown")
@@ -288,6 +308,15 @@ def test_plain_text_is_its_own_content() -> None:
         (["/unclosed"], "<table><tr><td><a href=/unclosed<b>"),
         (["/caf%C3%A9"], "<a href=/café>"),
         (["/x?a=1&b=2"], "<a href='/x?a=1&amp;b=2'>"),
+        (["/en/"], "<meta http-equiv=refresh content='0; url=/en/'>"),
+        (["/en/", "/x"], "<meta http-equiv=Refresh content=' 1.5 ,URL = \"/en/\"'><a href=/x>"),
+        (["/dir/en"], "<meta http-equiv=refresh content='0;en'>"),
+        ([], "<meta http-equiv=refresh content=300><meta http-equiv=refresh content='5; '>"),
+        ([], "<meta http-equiv=refresh content='0; url=javascript:x()'>"),
+        ([], "<meta http-equiv=refresh content='0; url=/x'><meta name=robots content=nofollow>"),
+        ([], "<noscript><meta http-equiv=refresh content='0; url=/simple'></noscript>"),
+        ([], "<body><p>x<meta http-equiv=refresh content='0; url=/of-a-comment'>"),
+        (["/fr/"], "<link rel=alternate hreflang=fr href=/fr/><link rel=prefetch href=/y>"),
     ],
 )
 def test_links_are_found_wherever_they_stand(expected: list[str], html: str) -> None:

@@ -94,15 +94,15 @@ def _worth_rows(report: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _reason_rows(report: dict[str, Any]) -> list[tuple[str, str]]:
-    """Say what else there is to know: a source's pattern, an old copy, what was found beside it."""
-    rows = [("probes", _probes(report))] if "probes_per_week" in report else []
+    """Say what else the next visit goes by: the last one, a source's pattern, what lies beside."""
+    rows = [("last visit", report["last_note"])] if report["last_note"] else []
+    if "probes_per_week" in report:
+        rows.append(("probes", _probes(report)))
     if report["host_rest_s"]:
         rest = show_duration(report["host_rest_s"])
         rows.append(
             ("pace", f"its host is left {rest} between requests: it refused what came sooner")
         )
-    if report["cached"]:
-        rows.append(("copy", report["cached"]))
     if report["companions"]:
         rows.append(("companions", report["companions"]["words"]))
     return rows

@@ -24,6 +24,8 @@ __all__ = [
     "page_of_version",
     "parallels",
     "shape_of_doubt",
+    "stem_of_page",
+    "stems_of_source",
     "suffix_of",
     "thing_of_view",
     "without_hashes",
@@ -59,6 +61,8 @@ _VIEW: Final = re.compile(
         |patch|snapshots?|atom|edit|print|share|backlinks)(?=/|$)""",
     re.VERBOSE | re.IGNORECASE,
 )
+# The same as the first folder, where it may as well be a part of the site: only beside the thing.
+_ROOT_VIEW: Final = re.compile(r"/(?:logs?|diffs?|blame|annotate|raw|changesets?)/[^/]+/")
 # Of a parameter that often only names a page, the value must speak against it.
 _HARMLESS: Final = re.compile(
     r"(?:^|[?&;])(?:action|do|act|mode|view|op|cmd|task|a|what|tab|format|output)="
@@ -80,7 +84,10 @@ _VERSION: Final = re.compile(
     r"^(?:oldid|oldrev|rev|rev1|rev2|revision|diff|id2|commit|sha)(?:\[\d*\])?=|=" + _HASH + "$",
     re.IGNORECASE,
 )
-_SUFFIX: Final = re.compile(r"\.([a-z][a-z0-9]{0,4}|7z)$", re.IGNORECASE)
+_SUFFIX: Final = re.compile(r"\.((?:md\.|rst\.)?[a-z][a-z0-9]{0,4}|7z)$", re.IGNORECASE)
+# What pages are made of, and what they are.
+_SOURCE: Final = re.compile(r"(?:/index)?(?:\.(?:md|mdx|rst|txt|adoc|ipynb))+$", re.IGNORECASE)
+_PAGE: Final = re.compile(r"(?:/|/index\.x?html?|\.x?html?)?$", re.IGNORECASE)
 _TYPES: Final = mimetypes.MimeTypes()  # what Python knows, whatever the machine's files say
 _MOST_PARTS: Final = 8
 _READ: Final = re.compile(r"text/|application/(?:pdf|xml|xhtml|rss|atom|json|.*\+xml)")
@@ -182,9 +189,12 @@ def _view(path: str) -> re.Match[str] | None:
 def thing_of_view(url: str) -> str | None:
     """Return what a view is one of, as :func:`parallels` names it; None: it is none by its words.
 
-    ``/work/log/a.txt`` is a view of what ``/work/*/a.txt`` names.
+    ``/work/log/a.txt`` is a view of what ``/work/*/a.txt`` names, and ``/log/work/a.txt`` of what
+    ``/*/work/a.txt`` does, unless it ends in a number, as the archive of a month.
     """
     path = path_of(url).partition("?")[0].rstrip("/")
+    if _ROOT_VIEW.match(path) and not path.rpartition("/")[2].isdecimal():
+        return f"/*{path[path.index('/', 1) :]}"
     found = _view(path)
     if found is None or found.end() == len(path):
         return None
@@ -247,6 +257,28 @@ def suffix_of(url: str) -> str | None:
     path, mark, _ = path_of(url).partition("?")
     found = None if mark else _SUFFIX.search(path)
     return None if found is None else found[1].lower()
+
+
+def stem_of_page(url: str) -> str | None:
+    """Return the path of a page without its ending; None: it has a query, or another ending."""
+    path, mark, _ = path_of(url).partition("?")
+    stem = _PAGE.sub("", path, count=1)
+    return None if mark or _SUFFIX.search(stem) else stem
+
+
+def stems_of_source(url: str) -> list[str]:
+    """Return the stems of pages that a file may be the source of: beside it, or in a branch beside.
+
+    ``/plan.md`` may be the source of ``/plan.html``, and ``/_sources/howto/plan.md.txt`` the one of
+    ``/howto/plan/``.
+    """
+    path, mark, _ = path_of(url).partition("?")
+    stem, n = _SOURCE.subn("", path)
+    if mark or n == 0:
+        return []
+    parts = stem.split("/")
+    places = range(1, min(len(parts), _MOST_PARTS))
+    return [stem, *("/".join(parts[:place] + parts[place + 1 :]) for place in places)]
 
 
 def is_unknown_file(path: str) -> bool:

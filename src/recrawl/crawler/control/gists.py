@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import xxhash
 
-__all__ = ["Gist", "content_hash", "gist", "is_list", "is_near", "nearly_same"]
+__all__ = ["Gist", "content_hash", "gist", "is_akin", "is_list", "is_near", "nearly_same"]
 
 _FEW_WORDS: Final = 10  # texts of fewer are alike by chance
 _NAMES: Final = re.compile(r"[^\w]+|_")
@@ -18,11 +18,14 @@ _SIGNS: Final = ".,:;!?()[]'\""
 _MOST: Final = 50_000  # characters that count
 _VARIED: Final = 0.25  # of the words differ: below, their order is what a text says
 _LIST: Final = 0.7  # of the words of a list are in links
+_UNIT: Final = "(?:second|sec|minute|min|hour|hr|day|week|month|year)s?"
 _AGE: Final = re.compile(
-    r"\b(?:\d{1,4}|an?|one) (?:second|sec|minute|min|hour|hr|day|week|month|year)s? ago\b"
+    r"\b(?:(?:about|almost|around|over|nearly|less than|more than) )?"
+    rf"(?:\d{{1,4}} {_UNIT},?(?: and)? ){{0,3}}(?:\d{{1,4}}|half an?|an?|one) {_UNIT} ago\b"
 )
 _SHARED: Final = 5 / 6
 _NEAR: Final = 12  # bits of 64 in which texts differ that share five words of six
+_AKIN: Final = 20  # the same of two words of three; of texts by chance, one pair in a thousand
 
 
 class Gist(NamedTuple):
@@ -92,6 +95,11 @@ def is_list(text: str, anchors: Iterable[str]) -> bool:
 def is_near(one: int, other: int) -> bool:
     """Tell whether two texts nearly say the same, by :attr:`Gist.near`."""
     return one != 0 and other != 0 and (one ^ other).bit_count() <= _NEAR
+
+
+def is_akin(one: int, other: int) -> bool:
+    """Tell whether two texts say the same but for marks, where their addresses say so too."""
+    return one != 0 and other != 0 and (one ^ other).bit_count() <= _AKIN
 
 
 def nearly_same(one: str, other: str, url: str) -> bool:

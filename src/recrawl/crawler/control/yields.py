@@ -12,12 +12,13 @@ sort or log in; a directory of archives has thousands that nobody can read. Addr
 The first of a kind are visited like any other page; what they bring (a page that was not known, or
 nothing) is a coin tossed, and while the chance that the next brings something is small, few more
 are tried. A copy brings nothing, whatever the order of its words; nor does a page that says nearly
-what it says without one of its parameters, nor a version or another view of a page or of a thing
-that is known, nor a comparison of versions, nor a list by a query that leads to nothing but pages
-that are known. What speaks against an address (:mod:`recrawl.crawler.control.doubts`) makes its
-kind prove itself sooner, and all that is doubted on a host together is held to a small share of
-what the host has brought: evidence overrides it. The module is longer than most, as all of these
-judge a visit by the same memory of what a host has shown.
+what it says without one of its parameters, nor what a page is made of, nor a version or another
+view of a page or of a thing that is known, nor a comparison of versions, nor a list by a query that
+leads to nothing but pages that are known. What speaks against an address
+(:mod:`recrawl.crawler.control.doubts`) makes its kind prove itself sooner, and all that is doubted
+on a host together is held to a small share of what the host has brought: evidence overrides it. The
+module is longer than most, as all of these judge a visit by the same memory of what a host has
+shown.
 """
 
 from collections import deque
@@ -37,11 +38,13 @@ from recrawl.crawler.control.doubts import (
     page_of_version,
     parallels,
     shape_of_doubt,
+    stem_of_page,
+    stems_of_source,
     suffix_of,
     thing_of_view,
     without_hashes,
 )
-from recrawl.crawler.control.gists import Gist, is_near
+from recrawl.crawler.control.gists import Gist, is_akin, is_near
 from recrawl.crawler.control.urls import host_of, path_of
 from recrawl.terms import Kind, Lease, Outcome, PageState, PageUpdate
 
@@ -147,6 +150,7 @@ class AddressYields:
         self._texts: dict[int, str] = {}  # to the first address that says it, if it has a query
         self._credited: set[str] = set()  # of those, that count as new
         self._near: dict[int, int] = {}  # by page
+        self._stems: dict[int, int] = {}  # what pages say nearly, by path without the ending
         self._alike: dict[int, deque[int]] = {}  # by kind and title: what they said lately
         self._visited: set[int] = set()
         self._things: set[int] = set()  # what pages that are held may have other views of
@@ -268,7 +272,9 @@ class AddressYields:
         return self._named.setdefault(hash((host_of(url), named)), hash(url)) == hash(url)
 
     def _keep_things(self, url: str, state: PageState) -> None:
-        if state is not PageState.INDEXED or is_doubted(url) or page_of_version(url) is not None:
+        if state is not PageState.INDEXED or is_doubted(url):
+            return
+        if page_of_version(url) is not None or thing_of_view(url) is not None:
             return
         if len(self._things) > _MOST_THINGS:
             self._things.clear()
@@ -305,6 +311,8 @@ class AddressYields:
         if len(self._near) > _MOST_SIGNATURES:
             self._near.clear()
         self._near[hash(url)] = told.near
+        if self._is_source(url, told.near):
+            return False
         is_new = self._is_new(url, told.same)
         if told.nameless != told.same:
             is_new &= self._is_new(url, told.nameless)
@@ -313,6 +321,16 @@ class AddressYields:
     def _is_twin(self, url: str, near: int) -> bool:
         """Tell whether a page says nearly what it says without one of its parameters."""
         return any(is_near(self._near.get(hash(base), 0), near) for base in less_specific(url))
+
+    def _is_source(self, url: str, near: int) -> bool:
+        """Tell whether a page of the host is made of a file; remember what pages say."""
+        if len(self._stems) > _MOST_SIGNATURES:
+            self._stems.clear()
+        host, stem = host_of(url), stem_of_page(url)
+        if stem is not None:
+            self._stems[hash((host, stem))] = near
+        others = (self._stems.get(hash((host, stem)), 0) for stem in stems_of_source(url))
+        return any(is_akin(other, near) for other in others)
 
     def _is_as_before(self, url: str, kind: _Kind, title: str, near: int) -> bool:
         """Tell whether a page says nearly what one of its kind and title said; remember it.
@@ -368,10 +386,12 @@ class AddressYields:
         path, _, query = path_of(url).partition("?")
         doubted = is_doubted(url)
         if query:
-            path, words = without_hashes(path), f"?{self._words(host, path, query)}"
+            path, mode = without_hashes(path), f"?{self._words(host, path, query, anywhere=True)}"
             kinds = [
-                self._kind("shape", host, path, words, doubted=doubted),
-                self._kind("any path", host, "/*", words, doubted=doubted, broad=True, mode=True),
+                self._kind(
+                    "shape", host, path, f"?{self._words(host, path, query)}", doubted=doubted
+                ),
+                self._kind("any path", host, "/*", mode, doubted=doubted, broad=True, mode=True),
             ]
             names = "&".join(shape_of_doubt(name, value) for name, _, value in _parts(query))
             kinds.append(self._kind("names", host, f"{path}?{names}", doubted=doubted, broad=True))
@@ -388,18 +408,26 @@ class AddressYields:
             kinds.insert(0, self._kind("file", host, f"/*.{suffix}", broad=True, unknown=unknown))
         return kinds
 
-    def _words(self, host: str, path: str, query: str) -> str:
-        """Return the shape of a query: names, and the values of parameters that have few."""
+    def _words(self, host: str, path: str, query: str, *, anywhere: bool = False) -> str:
+        """Return the shape of a query: names, and the values of parameters that have few.
+
+        A number may be one of few on its page, as a reply to it, and one of many on the host.
+        """
         told = []
         for name, _, value in _parts(query):
-            place = f"{path}?{name[:100]}"
-            if len(self._values) > _MOST_KINDS:
-                self._values.clear()
-            values = self._values.setdefault((host, place), set())
-            if len(values) <= _FEW:
-                values.add(value[:100])
-            told.append(f"{name[:100]}={value[:100] if len(values) <= _FEW else '*'}")
+            part = self._part(host, path, name[:100], value[:100])
+            if anywhere and part != "*" and value.isdecimal():
+                part = self._part(host, "/*", name[:100], value[:100])
+            told.append(f"{name[:100]}={part}")
         return "&".join(told)
+
+    def _part(self, host: str, path: str, name: str, value: str) -> str:
+        if len(self._values) > _MOST_KINDS:
+            self._values.clear()
+        values = self._values.setdefault((host, f"{path}?{name}"), set())
+        if len(values) <= _FEW:
+            values.add(value)
+        return value if len(values) <= _FEW else "*"
 
 
 def _against(found: list[_Kind], doubted: _Kind | None) -> _Kind | None:

@@ -8,6 +8,7 @@ its own (:mod:`recrawl.crawler.fetch.isolation`), which is why little is importe
 import codecs
 import re
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from email.utils import parsedate_to_datetime
@@ -71,6 +72,10 @@ _BLOCK: Final = re.compile(
     r"<(?=/?(?:[pP]|[dD](?:[dltDLT]|iv|IV|etails)|[hH][1-6rR]|[lL][iI]|[tT](?:[rdhRDH]|able|ABLE"
     r"|body|foot|head)|[uUoO][lL]|[bB][rR]|pre|PRE|body|main|article|aside|section|summary"
     r"|blockquote|center|caption|address|fieldset|fig(?:ure|caption)|option|menu)[\s/>])"
+)
+# Where a page sends its reader after a while, as many a root of a manual does.
+_REFRESH: Final = re.compile(
+    r"""[\d.\s]{1,40}[;,]\s{0,20}(?:url\s{0,9}=\s{0,9})?["']?([^"']+)""", re.IGNORECASE
 )
 _LINK_LIST: Final = "</a><a "  # without a word between them
 PDF: Final = "application/pdf"
@@ -326,7 +331,7 @@ def _is_app(tree: LexborHTMLParser) -> bool:
 
 def _links(tree: LexborHTMLParser, base: str) -> dict[str, str]:
     """Return the addresses that links lead to, with the text of the first that has one."""
-    found: dict[str, str] = {}
+    found = dict.fromkeys(islice(_led_to(tree, base), MAX_LINKS - 1), "")
     seen: dict[str, str] = {}  # address of each reference
     for node in tree.css("a[href], area[href], frame[src], iframe[src]"):
         attributes = node.attributes
@@ -350,6 +355,20 @@ def _links(tree: LexborHTMLParser, base: str) -> dict[str, str]:
             if len(found) >= MAX_LINKS:
                 break
     return found
+
+
+def _led_to(tree: LexborHTMLParser, base: str) -> Iterator[str]:
+    """Yield where a page sends its reader by itself, and where it is in other languages."""
+    for node in tree.css("head > meta[http-equiv], head > link[hreflang][rel~=alternate]"):
+        attributes = node.attributes
+        reference = attributes.get("href") or ""
+        if node.tag == "meta":
+            is_refresh = (attributes.get("http-equiv") or "").lower() == "refresh"
+            sent = _REFRESH.match(attributes.get("content") or "") if is_refresh else None
+            reference = sent[1].strip() if sent is not None else ""
+        url = join(base, reference) if reference else None
+        if url is not None:
+            yield url
 
 
 def _anchor(node: LexborNode) -> str:

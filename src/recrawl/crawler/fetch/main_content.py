@@ -70,6 +70,11 @@ _HEADLINK: Final = f" \t\n\f#{_PILCROW}"  # marks of links to a heading itself
 _CONTROL: Final = re.compile(
     r"[\x00-\x08\x0b\x0d-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 )
+# Where a word may be broken, or not, at the end of a line: no sign of the word. In scripts without
+# spaces, Thai to Khmer, the second one tells where words end.
+_UNSEEN: Final = re.compile(
+    r"[\u00ad\u2060\ufeff]|\u200b(?![\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff])"
+)
 _BLANKS: Final = bytes(32 if _CONTROL.match(chr(code)) else code for code in range(128)) * 2
 
 
@@ -215,15 +220,18 @@ def title_of(tree: LexborHTMLParser, wanted: str) -> str:
 
 def clipped(text: str) -> str:
     """Return a title in one line, not longer than titles are kept."""
-    clean = " ".join(_CONTROL.sub(" ", text[: 4 * MAX_TITLE]).split())
+    clean = " ".join(printable(text[: 4 * MAX_TITLE]).split())
     return clean if len(clean) <= MAX_TITLE else clean[: MAX_TITLE - 1] + "…"
 
 
 def printable(text: str) -> str:
-    """Replace what is no text by spaces; in plain ASCII by a table, which is much quicker."""
+    """Replace what is no text by spaces; in plain ASCII by a table, which is much quicker.
+
+    Soft hyphens and their like go: a word is the same, wherever it may be broken.
+    """
     if text.isascii():
         return text.encode().translate(_BLANKS).decode()
-    return _CONTROL.sub(" ", text)
+    return _CONTROL.sub(" ", _UNSEEN.sub("", text))
 
 
 def text_of(roots: list[LexborNode]) -> str:

@@ -36,13 +36,16 @@ _FROM_DIGIT: Final = re.compile(
             rf"\d?(?:st|nd|rd|th)?\.? {_MONTH}\.?,? \d{{4}}\b",
             r"\d?:\d{2}(?::\d{2})?(?: ?[ap]\.?m\b\.?)?"
             r"(?: ?(?:utc|gmt|cet|cest|est|edt|pst|pdt)\b)?",
-            rf"\d* {_UNIT} ago\b",
+            rf"\d*(?: {_UNIT},?(?: and)? \d{{1,4}}){{0,3}} {_UNIT} ago\b",  # 1 week, 2 days ago
             r"[\d,.]{0,20} (?:comments?|views?|visitors?|users? online|likes?|shares?|replies)\b",
             r"\d{9,}\b",
         )
     )
     + ")"
 )
+_ROUGHLY: Final = (  # before an age, of which there is but a mark by then
+    "half", "about", "almost", "around", "over", "nearly", "less than", "more than",
+)  # fmt: skip
 _IN_WORDS: Final = re.compile(
     rf"\b(?:an?|one) {_UNIT} ago\b|\bjust now\b|\b(?:yesterday|today) at\b"
 )
@@ -68,9 +71,13 @@ def signature(text: str) -> bytes:
     Texts that differ in nothing but what changes by itself have the same one.
     O(length of the text); at most the first million characters count.
     """
-    stable = _without_times(_without_tokens(_plain(text[:1_000_000])))
+    plain = _plain(text[:1_000_000])
+    stable = _without_times(_without_tokens(plain))
     if " ago" in stable or "just now" in stable or "day at" in stable:
         stable = _IN_WORDS.sub("#", stable)
+    if " ago" in plain:
+        for roughly in _ROUGHLY:
+            stable = stable.replace(f" {roughly} #", " #")
     return xxhash.xxh3_128_digest(stable.encode("utf-8", "replace"))
 
 

@@ -18,13 +18,12 @@ from recrawl.crawler.facts import PlanFacts
 from recrawl.crawler.ports import Frontier
 from recrawl.crawler.reports.companions import companions_report
 from recrawl.crawler.reports.progress import fetch_price, price_words
-from recrawl.crawler.reports.recent import change_lines
+from recrawl.crawler.reports.recent import change_lines, note_words
 from recrawl.crawler.reports.sharing import Sharing
 from recrawl.crawler.reports.status import bound_words, instant_of
 from recrawl.crawler.settings import Settings
 from recrawl.crawler.wiring.rules import crawl_rules
 from recrawl.errors import InputError
-from recrawl.quantities import show_duration
 from recrawl.terms import Difference, HostRecord, PageDetails
 
 __all__ = ["explain_page", "page_report", "timetable_report", "why_unknown", "worth_report"]
@@ -97,21 +96,19 @@ def page_report(
         differences=[change_lines(one) for one in differences],
         change_rate_low_per_s=rate * low if rate and factor else None,
         change_rate_high_per_s=rate * high if rate and factor else None,
+        last_note=_last_note(details),
         host_blocked_until_s=host.blocked_until_s if host.blocked_until_s > now_s else None,
         host_blocked_why=host.blocked_why if host.blocked_until_s > now_s else None,
         host_rest_s=host.rest_s,
         next_visit_s=max(details.due_s, host.blocked_until_s),
-        cached=cached_words(details),
     )
     return report
 
 
-def cached_words(details: PageDetails) -> str | None:
-    """Say that the last visit was answered by a cache, and how old its answer was."""
-    if details.seen_s is None or details.last_visit_s is None:
-        return None
-    age = show_duration(details.last_visit_s - details.seen_s)
-    return f"a cache answered the last visit with what its site had said {age} before"
+def _last_note(details: PageDetails) -> str | None:
+    """Say what is special about the last visit: why it failed, why the page is not indexed."""
+    last = max(details.recent, key=lambda visit: visit.visited_at_s, default=None)
+    return None if last is None or last.note is None else note_words(last.note)
 
 
 def worth_report(frontier: Frontier, details: PageDetails, facts: PlanFacts) -> dict[str, Any]:

@@ -8,7 +8,15 @@ from recrawl.crawler.wiring.stores import CrawlHistory
 from recrawl.errors import failure_words
 from recrawl.terms import Difference
 
-__all__ = ["change_lines", "left_out", "recent_changes", "spending", "troubles", "why_left_out"]
+__all__ = [
+    "change_lines",
+    "left_out",
+    "note_words",
+    "recent_changes",
+    "spending",
+    "troubles",
+    "why_left_out",
+]
 
 _AMONG: Final = 20_000  # visits that troubles are looked for in
 _SPENT_AMONG: Final = 1_000
@@ -39,6 +47,11 @@ _NOTES: Final = {
     "noindex": "asks not to be indexed (noindex)",
     "canonical elsewhere": "says what the page says that it names as its canonical address",
 }
+
+
+def note_words(note: str) -> str:
+    """Return in words what was noted of a visit."""
+    return _NOTES.get(note, note)
 
 
 def recent_changes(frontier: Frontier, *, limit: int = 12) -> list[dict[str, Any]]:

@@ -116,8 +116,7 @@ def _rows(report: dict[str, Any], now_s: float) -> list[tuple[str, Child]]:
             chance = math.exp(
                 -rate * max(0.0, now_s - (report["seen_s"] or report["last_visit_s"]))
             )
-            cached = f"; {report['cached']}" if report["cached"] else ""
-            rows.append(("Copy is fresh", f"with probability {chance:.0%}{cached}"))
+            rows.append(("Copy is fresh", f"with probability {chance:.0%}"))
     else:
         rows.append(("Changes", "not known yet; one more visit will tell"))
     if crawl_rate:
@@ -133,6 +132,7 @@ def _rows(report: dict[str, Any], now_s: float) -> list[tuple[str, Child]]:
         ("Found", ago(report["discovered_s"], now_s)),
         ("Versions", f"{changes} seen in {visits}; the index keeps the latest copy"),
     ]
+    rows += [("Last visit", report["last_note"])] if report["last_note"] else []
     if report["indexed_at_s"]:
         rows.append(("Copy in the index", ago(report["indexed_at_s"], now_s)))
     if report["lastmod_s"]:
