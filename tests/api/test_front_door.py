@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 
 import pyarrow as pa
 import pytest
@@ -106,6 +107,33 @@ def test_a_policy_of_ones_own_beside_the_others() -> None:
     mine = found.table.to_pylist()[2]
     assert 0.3 < mine["freshness"] < 1.0
     assert mine["fetches"] == pytest.approx(2 * 60, abs=20)
+
+
+class Tires(EveryDay):
+    """Visits each page once a day until it has seen a hundred visits, and never after."""
+
+    name = "tires"
+
+    def __init__(self) -> None:
+        self.left = 100
+
+    def after_visit(self, visit: recrawl.PageVisit) -> recrawl.NextVisit:
+        self.left -= 1
+        return recrawl.NextVisit(visit.at_s + (86_400.0 if self.left > 0 else 1e12), "tired")
+
+
+def test_no_budget_hears_of_another() -> None:
+    """A policy that remembers begins each replay as it was given."""
+    policy = Tires()
+    found = recrawl.backtest(CHANGES, budgets=["4x", "8x"], policies=[policy], resamples=20)
+    alone = recrawl.backtest(CHANGES, budgets=["8x"], policies=[Tires()], resamples=20)
+
+    assert found.table.slice(2).equals(alone.table)
+    assert policy.left == 100
+    policy.name = "held"
+    policy.lock = threading.Lock()  # type: ignore[attr-defined]
+    with pytest.raises(recrawl.InputError, match="policies: held cannot be copied"):
+        recrawl.backtest(CHANGES, budgets=["8x"], policies=[policy], resamples=20)
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,33 @@ def test_a_backtest_has_the_keys_that_scripts_rely_on(
     assert plot.stat().st_size > 1000
 
 
+def test_a_history_in_parts_is_the_whole(
+    changes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By their folder or a pattern; parts with other columns are named."""
+    first, *rows = changes.read_text().splitlines()
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    for number, some in enumerate((rows[:90], rows[90:200], rows[200:])):
+        (parts / f"c-{number}.csv").write_text("\n".join([first, *some]))
+    asked = ("--policies", "nutch,recrawl", "--budget", "0.5x,1x", "--resamples", 20, "--json")
+
+    answers = [
+        run(capsys, "backtest", path, *asked) for path in (changes, parts, parts / "c-*.csv")
+    ]
+
+    assert [code for code, _, _ in answers] == [0, 0, 0]
+    whole, *others = [json.loads(out)["budgets"] for _, out, _ in answers]
+    assert others == [whole, whole]
+    assert list(whole[0]["policies"]) == ["nutch", "recrawl"]
+    (parts / "c-3.csv").write_text("page,changed_at\n")
+    code, _, err = run(capsys, "backtest", parts)
+    assert code == 2
+    assert "c-3.csv: the columns are page, changed_at; in" in err
+    (parts / "c-3.csv").write_text(f"{first}\n1,2,x\n")
+    assert "a column has other types" in run(capsys, "backtest", parts)[2]
+
+
 @pytest.mark.slow
 def test_a_backtest_is_told_to_people(changes: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Tables with units; a host limit and Pareto weights are obeyed."""

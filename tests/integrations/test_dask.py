@@ -1,7 +1,10 @@
-"""Plans by the workers of a cluster: the same as on one machine, whoever dies."""
+"""Plans and replays by the workers of a cluster: the same as on one machine, whoever dies."""
 
+import importlib
+import importlib.metadata
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,10 +15,14 @@ import pyarrow.parquet as pq
 import pytest
 from tests.tables.test_many import rates, run, written
 
+import recrawl
 from recrawl.api.plan_question import PlanQuestion
 from recrawl.api.plan_solution import SolvedPlan
-from recrawl.errors import InputError, InvalidTable
+from recrawl.cli import cluster as clusters
+from recrawl.cli.app import main
+from recrawl.errors import InputError, InvalidTable, StateError
 from recrawl.integrations.dask import plans
+from recrawl.integrations.dask.replays import DaskReplayer
 from recrawl.tables.many import open_page_tables, table_paths
 
 distributed: Any = pytest.importorskip("distributed", reason="recrawl[dask] is not installed")
@@ -25,7 +32,7 @@ distributed: Any = pytest.importorskip("distributed", reason="recrawl[dask] is n
 def client() -> Iterator[Any]:
     """Workers in this process."""
     cluster = distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0"
     )
     with cluster, distributed.Client(cluster) as made:
         yield made
@@ -85,7 +92,7 @@ def test_the_death_of_a_worker_changes_nothing(
     paths = table_paths(folder)
     run(str(folder), "--budget", "70/d", "--out", str(tmp_path / "local"))
     cluster = distributed.LocalCluster(
-        n_workers=3, threads_per_worker=1, processes=True, dashboard_address=None
+        n_workers=3, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
     )
     killed: list[int] = []
 
@@ -126,3 +133,201 @@ def test_the_command_line_starts_a_cluster_or_says_why_not(
     ):
         run(str(folder), "--budget", "9/d", *arguments, code=2)
         assert words in capsys.readouterr().err
+
+
+# -- replays --
+
+
+class Doubles:
+    """Waits twice as long after each visit of any page, up to five days: it remembers."""
+
+    name = "doubles"
+
+    def __init__(self) -> None:
+        self.wait_s = 3600.0
+
+    def after_visit(self, visit: recrawl.PageVisit) -> recrawl.NextVisit:
+        self.wait_s = min(2.0 * self.wait_s, 432_000.0)
+        return recrawl.NextVisit(visit.at_s + self.wait_s, "so it is")
+
+    def replan(self, question: recrawl.Replan) -> None:
+        return None
+
+
+class Locked(Doubles):
+    """Cannot be pickled."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lock = threading.Lock()
+
+
+class Elsewhere(Doubles):
+    """Is of a module that workers do not have."""
+
+    def __reduce__(self) -> Any:
+        return importlib.import_module, ("not_there",)
+
+
+def recorded() -> dict[str, list[Any]]:
+    """Forty pages of two sites and eight folders over 300 days."""
+    draw = np.random.default_rng(3)
+    rows: list[tuple[str, float]] = []
+    for page in range(40):
+        at = draw.uniform(0.0, 300.0, 2 + draw.poisson(300 * draw.gamma(0.6, 0.1)))
+        url = f"https://h{page % 2}.test/{page % 8}/{page}"
+        rows += [(url, float(86_400.0 * day)) for day in at]
+    urls, times = zip(*sorted(rows), strict=True)
+    return {"url": list(urls), "changed_at": list(times)}
+
+
+ASKED: dict[str, Any] = {
+    "budgets": ["0.5x", "3x"],
+    "resamples": 20,
+    "orders": 2,
+    "signals": "recall=0.5,precision=0.9",
+}
+
+
+def assert_same(one: recrawl.BacktestReport, other: recrawl.BacktestReport) -> None:
+    """To the last bit, in the same order."""
+    assert repr(one.table.to_pylist()) == repr(other.table.to_pylist())  # nan is nan
+    for mine, theirs in zip(one.compared, other.compared, strict=True):
+        assert list(mine.scores) == list(theirs.scores)
+        assert set(mine.at_same) == set(theirs.at_same)
+        for name, score in mine.scores.items():
+            assert np.array_equal(score.resampled, theirs.scores[name].resampled)
+            assert np.array_equal(mine.courses[name], theirs.courses[name])
+        for name, score in mine.at_same.items():
+            assert np.array_equal(score.resampled, theirs.at_same[name].resampled)
+
+
+def test_replays_are_those_of_one_machine(client: Any) -> None:
+    """All policies and one's own, with orders and announcements; the report is the same."""
+    policies: list[str | recrawl.RevisitPolicy] = [*recrawl.POLICIES, Doubles()]
+
+    here = recrawl.backtest(recorded(), policies=policies, **ASKED)
+    there = recrawl.backtest(recorded(), policies=policies, replayer=DaskReplayer(client), **ASKED)
+
+    assert here.table.num_rows == 2 * len(policies)
+    assert "doubles" in here.compared[0].at_same
+    assert_same(here, there)
+
+
+def test_a_policy_that_workers_cannot_have_is_named(client: Any) -> None:
+    """In one message, whether it cannot be sent or not be imported there."""
+    for policy, words in ((Locked(), "doubles cannot be pickled"), (Elsewhere(), "not_there")):
+        with pytest.raises(InputError, match=f"policies: .*{words}"):
+            recrawl.backtest(recorded(), policies=[policy], replayer=DaskReplayer(client), **ASKED)
+
+
+def test_what_nobody_waits_for_is_cancelled(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As by Ctrl-C after the first replay."""
+    cancelled: list[Any] = []
+    cancel = client.cancel
+
+    def noting(futures: Any) -> None:
+        cancelled.extend(futures)
+        cancel(futures)
+
+    def stop(cell: int, n: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(client, "cancel", noting)
+    inner = DaskReplayer(client)
+
+    def replayer(cells: Any, on_progress: Any) -> Any:
+        return inner(cells, stop)
+
+    with pytest.raises(KeyboardInterrupt):
+        recrawl.backtest(recorded(), replayer=replayer, **ASKED)
+
+    assert len(cancelled) == 2 * 2 * len(recrawl.POLICIES)
+    assert {future.status for future in cancelled} == {"cancelled"}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)  # five workers start, one after the other
+def test_the_death_of_workers_changes_no_replay() -> None:
+    """Neither of one, nor of all at once with what they held."""
+    asked: dict[str, Any] = {
+        "policies": ["foresight", "nutch", "oracle"],
+        "budgets": ["0.5x", "3x"],
+    }
+    here = recrawl.backtest(recorded(), **asked)
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
+    )
+    with cluster, distributed.Client(cluster) as client:
+
+        def replayer(cells: Any, on_progress: Any) -> Any:
+            seen: list[int] = []
+
+            def kill(cell: int, n: int) -> None:
+                if len(seen) in (0, 2):
+                    pids = list(client.run(os.getpid).values())
+                    for pid in pids[:1] if seen else pids:
+                        os.kill(pid, signal.SIGKILL)
+                        killed.append(pid)
+                seen.append(cell)
+
+            return inner(cells, kill)
+
+        killed: list[int] = []
+        inner = DaskReplayer(client)
+        there = recrawl.backtest(recorded(), replayer=replayer, **asked)
+
+    assert len(killed) >= 3
+    assert_same(here, there)
+
+
+def test_workers_with_another_recrawl_are_refused() -> None:
+    """Their numbers might be others; so are those that have none."""
+
+    class Client:
+        def __init__(self, answer: Any) -> None:
+            self.answer = answer
+
+        def run(self, *_: Any) -> Any:
+            if isinstance(self.answer, Exception):
+                raise self.answer
+            return self.answer
+
+    for answer, kind, words in (
+        ({"a": "0.0.1"}, InputError, "have recrawl 0.0.1, and here is"),
+        (importlib.metadata.PackageNotFoundError("recrawl"), InputError, "have recrawl none"),
+        ({}, StateError, "has no workers now"),
+    ):
+        with pytest.raises(kind, match=words):
+            clusters._check_workers(Client(answer), "tcp://h:1")
+
+
+@pytest.mark.slow
+def test_a_backtest_by_a_cluster_from_the_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The whole report is the same; what is wrong is one message, and nothing is written."""
+    table = recorded()
+    table["changed_at"] = [f"{np.datetime64(int(at), 's')}Z" for at in table["changed_at"]]
+    path = tmp_path / "changes.csv"
+    path.write_text("\n".join(map(",".join, [list(table), *zip(*table.values(), strict=True)])))
+
+    def told(*words: str, code: int = 0) -> Any:
+        with pytest.raises(SystemExit) as ended:
+            main(["backtest", str(path), "--json", "--resamples", "20", *words])
+        assert ended.value.code == code
+        return capsys.readouterr()
+
+    assert told("--engine", "dask").out == told().out != ""
+    for words, said in (
+        (("--engine", "dask", "--scheduler", "tcp://127.0.0.1:9"), "does not answer"),
+        (("--engine", "dask", "--scheduler", "nowhere://x"), "does not answer"),
+        (("--scheduler", "tcp://127.0.0.1:9"), "--engine dask"),
+        (("--engine", "dask", "--jobs", "2"), "--jobs: works with --engine local"),
+    ):
+        plot = tmp_path / "plot.svg"
+        shown = told("--plot", str(plot), *words, code=2)
+        assert said in shown.err
+        assert shown.err.count("recrawl:") == 1
+        assert not shown.out
+        assert not plot.exists()

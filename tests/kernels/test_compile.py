@@ -3,6 +3,7 @@
 import copy
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +118,19 @@ def test_many_steps_are_compiled_few_are_not() -> None:
         assert [loop(100) for _ in range(4)] == ["plain"] * 4
         assert loop(1) == "compiled"  # 401 steps by now
         assert loop(1) == "compiled"
+
+
+def test_what_must_agree_to_the_last_bit_is_compiled() -> None:
+    """However few the steps are, and by this thread alone."""
+    loop = loops.Loop(lambda n: n + 1, float, {})
+    loop.__dict__["plain"] = lambda n: "plain"
+    loop.__dict__["compiled"] = lambda n: "compiled"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loops, "MANY_STEPS", 100.0)
+        assert loop(1) == "plain"
+        with loops.machine_code(), ThreadPoolExecutor(1) as other:
+            assert other.submit(loop, 1).result() == "plain"
+            assert loop(1) == "compiled"
 
 
 @pytest.mark.parametrize("name", ["plan", "robots", "probe", "order random", "fit changes"])

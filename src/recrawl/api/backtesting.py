@@ -1,9 +1,9 @@
 """What would have happened on a recorded history, policy against policy: `recrawl.backtest`."""
 
-import os
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -14,17 +14,10 @@ from recrawl.crawler.control.revisit_policy import RevisitPolicy
 from recrawl.errors import InputError
 from recrawl.quantities import parse_rate_per_s
 from recrawl.simulation.announcements import MOST_READ, Announcements
-from recrawl.simulation.backtest import (
-    POLICIES,
-    Backtest,
-    Replayed,
-    average,
-    bound_by_foresight,
-    run_policy,
-)
+from recrawl.simulation.backtest import POLICIES, Backtest, Replayed, average
+from recrawl.simulation.cells import Cell, Progress, Replayer, replay_here
 from recrawl.simulation.comparison import Score, resample_pages, score_policy
 from recrawl.simulation.history import ChangeHistory
-from recrawl.simulation.policy_replay import replay_policy
 from recrawl.tables.announced import announcements_of, parse_signals
 from recrawl.tables.histories import history_of
 
@@ -46,9 +39,9 @@ class Compared:
 
     name: str
     test: Backtest
-    scores: Mapping[str, Score]
-    at_same: Mapping[str, Score]
-    courses: Mapping[str, np.ndarray]
+    scores: dict[str, Score]
+    at_same: dict[str, Score]
+    courses: dict[str, np.ndarray]
 
     def ahead(self, name: str) -> tuple[float, float, float]:
         """How much fresher recrawl is than a policy, at what the policy spent."""
@@ -87,6 +80,7 @@ def backtest(  # noqa: PLR0913 - what can be asked
     seed: int = 0,
     orders: int = 1,
     signals: Any = None,
+    replayer: Replayer = replay_here,
 ) -> BacktestReport:
     """Replay a recorded history of changes and compare policies at the same budget.
 
@@ -99,7 +93,8 @@ def backtest(  # noqa: PLR0913 - what can be asked
         observed_until, and optionally site, alive, weight
     polls : the only instants at which anyone could look: polled_at
     budgets : visits of all pages together, as ``"500/d"`` or as multiples of the total change rate
-    policies : names of ``recrawl.POLICIES``, or objects of your own; recrawl's is always there
+    policies : names of ``recrawl.POLICIES``, or objects of your own, of which each budget replays a
+        copy; recrawl's is always there
     weights : ``table``, ``links``, or ``pareto`` for weights drawn from a Pareto law of shape 1.2
     links : with weights by links: columns source and target, names of pages
     learning : share of the time that is for learning and not judged, in (0, 1)
@@ -110,11 +105,15 @@ def backtest(  # noqa: PLR0913 - what can be asked
         foresight: ``"recall=0.5,precision=0.9,delay=1h,every=1d"``, drawn from the seed, or a table
         with columns page or url, and announced_at, optionally site and changed_at. Each reading of
         a host's listing costs a visit; default: a fiftieth of the budget
+    replayer : who replays, with the same results: threads of this process, or the workers of a Dask
+        cluster, as ``recrawl.integrations.dask.replays.DaskReplayer(client)``
 
     Raises
     ------
     InputError
         A table or an option is wrong; the message says what would be right.
+    StateError
+        The workers of a cluster were lost.
 
     Examples
     --------
@@ -128,7 +127,8 @@ def backtest(  # noqa: PLR0913 - what can be asked
     Notes
     -----
     A visit takes O(log n): a microsecond for the policies that come with recrawl, and what a call
-    takes for those of your own, which see neither polls nor learned rates.
+    takes for those of your own, which see neither polls nor learned rates. Each budget, policy and
+    order is a replay of its own, of 48 bytes a page and 8 a visit.
     """
     chosen = _chosen(policies)
     if weights not in ("table", "links", "pareto"):
@@ -149,9 +149,7 @@ def backtest(  # noqa: PLR0913 - what can be asked
         told = announcements_of(signals, record)
     tests = [(name, backtest_of(record, name, learning, seed=seed, told=told)) for name in budgets]
     counts = resample_pages(record, resamples, seed)
-    found = tuple(
-        compare_policies(name, test, chosen, counts, orders=orders) for name, test in tests
-    )
+    found = compare_policies(tests, chosen, counts, orders=orders, replayer=replayer)
     return BacktestReport(_table(found), record, found)
 
 
@@ -191,36 +189,48 @@ def backtest_of(
 
 
 def compare_policies(
-    budget: str,
-    test: Backtest,
+    tests: Sequence[tuple[str, Backtest]],
     policies: Mapping[str, RevisitPolicy | None],
     counts: np.ndarray,
     *,
-    jobs: int | None = None,
     orders: int = 1,
-    on_progress: Callable[[int], None] = lambda _: None,
-) -> Compared:
-    """Replay policies side by side.
+    replayer: Replayer = replay_here,
+    on_progress: Progress = lambda *_: None,
+) -> tuple[Compared, ...]:
+    """Replay policies side by side, at several budgets.
 
     Parameters
     ----------
-    budget : what reports call the test
-    test : history and budget
-    policies : names, with None for those that come with recrawl
+    tests : what reports call each, with its history and budget
+    policies : names, with None for those that come with recrawl; recrawl is one of them
     counts : of :func:`recrawl.simulation.comparison.resample_pages`
-    jobs : policies replayed at once; default: the number of cores, at most 4
     orders : of the pages, which results are averaged over
-    on_progress : told of visits done
+    replayer : who replays
+    on_progress : told of the number of a test, and of visits done
     """
-    replayed = _replay_all(test, policies, jobs, on_progress, orders)
-    scores = {name: score_policy(test, one, counts) for name, one in replayed.items()}
-    return Compared(
-        budget,
-        test,
-        scores,
-        _at_the_same(test, scores, replayed, counts, orders),
-        {name: one.course for name, one in replayed.items()},
-    )
+    found = [Compared(name, test, {}, {}, {}) for name, test in tests]
+    largest = sorted(range(len(tests)), key=lambda n: -tests[n][1].n_ticks)  # as it ends last
+    places = [place for place in largest for _ in policies]
+    asked = [(found[place], name) for place in largest for name in policies]
+    wanted = [(one.test, name if (own := policies[name]) is None else own) for one, name in asked]
+    results = _replay_all(wanted, orders, replayer, lambda n, done: on_progress(places[n], done))
+    less: list[tuple[Compared, str, Backtest]] = []
+    as_it_is: list[tuple[Compared, str]] = []
+    for (one, name), result in zip(asked, results, strict=True):
+        one.scores[name] = score_policy(one.test, result, counts)
+        one.courses[name] = result.course
+        if name in SHIPPED_RULES or name not in POLICIES:
+            if 0 < result.instants.size < 0.99 * one.test.n_ticks:
+                less.append((one, name, one.test.spent_like(result)))
+            else:
+                as_it_is.append((one, name))
+    for one, name in as_it_is:
+        one.at_same[name] = one.scores["recrawl"]
+    again = [(test, "recrawl") for _, _, test in less]
+    results = _replay_all(again, orders, replayer, lambda *_: None)
+    for (one, name, test), result in zip(less, results, strict=True):
+        one.at_same[name] = score_policy(test, result, counts)
+    return tuple(found)
 
 
 def _chosen(policies: Sequence[str | RevisitPolicy]) -> dict[str, RevisitPolicy | None]:
@@ -253,56 +263,27 @@ def _budget(text: str, record: ChangeHistory, called: str) -> float:
 
 
 def _replay_all(
-    test: Backtest,
-    policies: Mapping[str, RevisitPolicy | None],
-    jobs: int | None,
-    on_progress: Callable[[int], None],
-    orders: int = 1,
-) -> dict[str, Replayed]:
-    def one(name: str) -> Replayed:
-        own = policies[name]
-        if own is not None:  # it may remember, so it lives through the history once
-            return replay_policy(test, own, on_progress)
-        return average([in_one(name, ordered) for ordered in _ordered(test, orders)])
-
-    def in_one(name: str, ordered: Backtest) -> Replayed:
-        if name == "clairvoyant":
-            on_progress(ordered.n_ticks)
-            return bound_by_foresight(ordered)
-        return run_policy(ordered, name, on_progress)
-
-    n_jobs = jobs or min(os.cpu_count() or 1, 4)
-    with ThreadPoolExecutor(max_workers=n_jobs) as pool:  # the loops run without the lock
-        return dict(zip(policies, pool.map(one, policies), strict=True))
+    wanted: Sequence[tuple[Backtest, str | RevisitPolicy]],
+    orders: int,
+    replayer: Replayer,
+    on_progress: Progress,
+) -> Iterator[Replayed]:
+    """Yield what comes of each, averaged over the orders; one's own policies have one order."""
+    groups = [
+        [Cell(each, policy) for each in _ordered(test, orders if isinstance(policy, str) else 1)]
+        for test, policy in wanted
+    ]
+    numbers = [number for number, group in enumerate(groups) for _ in group]
+    cells = [cell for group in groups for cell in group]
+    with closing(replayer(cells, lambda cell, n: on_progress(numbers[cell], n))) as results:
+        for group in groups:
+            yield average(list(islice(results, len(group))))
 
 
 def _ordered(test: Backtest, orders: int) -> list[Backtest]:
     """Return a replay with each of so many orders of the pages."""
     first = test.order or 0
     return [replace(test, order=first + k) for k in range(orders)] if orders > 1 else [test]
-
-
-def _at_the_same(
-    test: Backtest,
-    scores: Mapping[str, Score],
-    replayed: Mapping[str, Replayed],
-    counts: np.ndarray,
-    orders: int,
-) -> dict[str, Score]:
-    """Score recrawl at what each rule spent, where that is less than the budget."""
-    found = {}
-    for name, one in replayed.items():
-        if name in SHIPPED_RULES or name not in POLICIES:
-            if 0 < one.instants.size < 0.99 * test.n_ticks:
-                less = test.spent_like(one)
-                found[name] = score_policy(
-                    less,
-                    average([run_policy(one, "recrawl") for one in _ordered(less, orders)]),
-                    counts,
-                )
-            else:
-                found[name] = scores["recrawl"]
-    return found
 
 
 def _table(found: Sequence[Compared]) -> pa.Table:

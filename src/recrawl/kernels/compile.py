@@ -6,9 +6,11 @@ loop says how many steps a call takes, and is compiled at the first call that ta
 compiler is installed every loop runs as it stands: the same numbers, later.
 """
 
+import contextlib
 import importlib.util
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from functools import cached_property
 from typing import Any, Final, TypeVar, cast
 
@@ -22,6 +24,7 @@ __all__ = [
     "Loop",
     "interpreted",
     "kernel",
+    "machine_code",
     "reordering_kernel",
     "require_compiler",
     "sized_kernel",
@@ -34,6 +37,7 @@ HAS_COMPILER: Final = importlib.util.find_spec("numba") is not None
 MANY_STEPS: Final = 500_000.0  # about half a second of the interpreter's time
 _IN_ALL: Final = 4.0  # times as many, over all calls of one loop, pay for the compiler too
 _REORDERED: Final = {"reassoc", "contract", "nsz"}
+_ALL: Final = ContextVar("_ALL", default=False)
 
 
 def require_compiler() -> None:
@@ -48,6 +52,19 @@ def require_compiler() -> None:
         raise MissingPart(
             "this needs numba, which is not installed: pip install 'recrawl[decisions]'"
         )
+
+
+@contextlib.contextmanager
+def machine_code() -> Iterator[None]:
+    """Have every loop compiled that this thread calls meanwhile, where there is a compiler.
+
+    For what must find the same numbers to the last bit whatever the program did before.
+    """
+    before = _ALL.set(True)
+    try:
+        yield
+    finally:
+        _ALL.reset(before)
 
 
 class Loop:
@@ -82,7 +99,7 @@ class Loop:
         """Run the form that pays."""
         if self._fast is not None:
             return self._fast(*given)
-        if self._steps is not None:
+        if self._steps is not None and not _ALL.get():
             steps = float(self._steps(*given))
             self._taken += steps
             if steps <= MANY_STEPS and self._taken <= _IN_ALL * MANY_STEPS:

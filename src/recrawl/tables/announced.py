@@ -37,7 +37,7 @@ def parse_signals(text: str, history: ChangeHistory, *, called: str, seed: int) 
     table: Path | None = None
     for number, part in enumerate(text.split(",")):
         key, equals, value = part.strip().partition("=")
-        if not number and not equals:
+        if not number and key and not equals:
             table = Path(key)
             continue
         allowed = ("every",) if table else ("recall", "precision", "delay", "every")

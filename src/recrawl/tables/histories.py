@@ -16,8 +16,8 @@ from recrawl.tables.complaints import told_columns
 from recrawl.tables.in_memory import as_arrow
 from recrawl.tables.instants import instants
 from recrawl.tables.link_tables import link_weights
+from recrawl.tables.many import read_tables
 from recrawl.tables.own_exports import changes_between, told_only
-from recrawl.tables.reading import read_table
 
 __all__ = ["history_of", "need_columns", "page_names", "read_history", "table_of"]
 
@@ -202,9 +202,9 @@ def _groups(known: list[tuple[str, str]]) -> tuple[NDArray[np.int64], NDArray[np
 
 
 def table_of(source: Any, called: str) -> tuple[pa.Table, Path]:
-    """Return a table that is in a file, or in memory already, and what messages call it."""
+    """Return a table that is in files, or in memory already, and what messages call it."""
     if isinstance(source, str | Path):
-        return read_table(Path(source)), Path(source)
+        return read_tables(Path(source)), Path(source)
     return as_arrow(source), Path(called)
 
 

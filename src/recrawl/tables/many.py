@@ -1,7 +1,7 @@
 """A table of pages in several files, such as the parts of a table in a lake."""
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from glob import glob, has_magic
 from pathlib import Path
@@ -13,9 +13,9 @@ from typing_extensions import override
 
 from recrawl.errors import InvalidTable
 from recrawl.tables.complaints import told_columns
-from recrawl.tables.reading import NUMBERS, PageTable, open_page_table
+from recrawl.tables.reading import NUMBERS, PageTable, open_page_table, read_table
 
-__all__ = ["ManyTables", "open_page_tables", "table_paths"]
+__all__ = ["ManyTables", "open_page_tables", "read_tables", "table_paths"]
 
 _ENDINGS = (".parquet", ".csv", ".jsonl")
 
@@ -95,13 +95,34 @@ def open_page_tables(path: Path, needs: Sequence[str] = ("change_rate",)) -> Pag
     first = tables[0]
     if len(tables) == 1:
         return first
-    for table in tables:
-        if table.columns != first.columns:
-            raise InvalidTable(
-                f"{table.path}: {told_columns(table.columns)}; in {first.path} "
-                f"{told_columns(first.columns)}; parts of a table have the same"
-            )
+    _check_alike({table.path: table.columns for table in tables})
     counts = [table.n_rows for table in tables]
     n_rows = None if None in counts else sum(count or 0 for count in counts)
     n_bytes = sum(table.n_bytes for table in tables)
     return ManyTables(path, first.format, first.columns, n_rows, n_bytes, NUMBERS, tuple(tables))
+
+
+def read_tables(path: Path) -> pa.Table:
+    """Read a table whole that is in one file or in several, whose rows follow one another.
+
+    Raises
+    ------
+    InvalidTable
+        There is no such table, or two of its files have other columns or types.
+    """
+    tables = {one: read_table(one) for one in table_paths(path)}
+    _check_alike({one: table.column_names for one, table in tables.items()})
+    try:
+        return pa.concat_tables(list(tables.values()), promote_options="permissive")
+    except pa.ArrowException as error:
+        raise InvalidTable(f"{path}: a column has other types in other files: {error}") from None
+
+
+def _check_alike(columns: Mapping[Path, Sequence[str]]) -> None:
+    first = next(iter(columns))
+    for path, names in columns.items():
+        if names != columns[first]:
+            raise InvalidTable(
+                f"{path}: {told_columns(names)}; in {first} {told_columns(columns[first])}; "
+                "parts of a table have the same"
+            )

@@ -1,5 +1,6 @@
 """Pictures of a backtest: freshness over time, and against the budget."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ _SHOWN = ("recrawl", "uniform", "oracle", "nutch", "stormcrawler")
 _COLOURS = ("#1f5fa8", "#8a8a8a", "#2f8f5b", "#c4451c", "#d9a400")
 
 
-def draw_backtest(path: Path, found: list[Compared]) -> None:
+def draw_backtest(path: Path, found: Sequence[Compared]) -> None:
     """Draw freshness over time at the middle budget, and freshness against all budgets."""
     figure, (left, right) = new_figure(2)
     figure.set_size_inches(11, 4.2)

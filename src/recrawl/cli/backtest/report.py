@@ -1,5 +1,6 @@
 """What ``recrawl backtest`` says."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,9 @@ from recrawl.simulation.history import ChangeHistory
 __all__ = ["backtest_json", "print_backtest"]
 
 
-def backtest_json(path: Path, record: ChangeHistory, found: list[Compared]) -> dict[str, object]:
+def backtest_json(
+    path: Path, record: ChangeHistory, found: Sequence[Compared]
+) -> dict[str, object]:
     """Return the answer under the keys that scripts rely on."""
     return {
         "history": str(path),
@@ -32,7 +35,7 @@ def backtest_json(path: Path, record: ChangeHistory, found: list[Compared]) -> d
     }
 
 
-def _announced(found: list[Compared]) -> int | None:
+def _announced(found: Sequence[Compared]) -> int | None:
     """How many changes listings announce, true or not; None: nobody listens."""
     told = found[0].test.told
     return None if told is None else int(told.page.size)
@@ -63,7 +66,7 @@ def _json(one: Compared, name: str) -> dict[str, object]:
     return answer
 
 
-def print_backtest(path: Path, record: ChangeHistory, found: list[Compared]) -> None:
+def print_backtest(path: Path, record: ChangeHistory, found: Sequence[Compared]) -> None:
     """Print the report for people."""
     out = console()
     start, until = (np.datetime64(int(at), "s") for at in (found[0].test.since, record.end))

@@ -1,5 +1,8 @@
 """``recrawl backtest``: what would have happened, policy against policy, at the same budget."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -17,13 +20,15 @@ from rich.progress import (
 from rich.text import Text
 from typing_extensions import override
 
-from recrawl.api.backtesting import Compared, backtest_of, compare_policies
+from recrawl.api.backtesting import backtest_of, compare_policies
 from recrawl.cli.backtest.report import backtest_json, print_backtest
+from recrawl.cli.cluster import open_cluster
 from recrawl.cli.figures import check_picture
 from recrawl.cli.output import parse_rate_per_s, print_json, progress_console
 from recrawl.cli.sizes import check_memory, check_seed, check_whole
 from recrawl.errors import InputError
 from recrawl.simulation.backtest import POLICIES, Backtest
+from recrawl.simulation.cells import Replayer, replay_here
 from recrawl.simulation.comparison import resample_pages
 from recrawl.tables.announced import parse_signals
 from recrawl.tables.histories import read_history
@@ -56,6 +61,8 @@ def main(  # noqa: PLR0913 - the options of the verb
     orders: int = 1,
     signals: str | None = None,
     jobs: int | None = None,
+    engine: Literal["local", "dask"] = "local",
+    scheduler: str | None = None,
     plot: Path | None = None,
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> None:
@@ -68,7 +75,8 @@ def main(  # noqa: PLR0913 - the options of the verb
     ----------
     history
         When pages really changed: columns page or url and changed_at (with a time zone or Z),
-        optionally site and weight; Parquet, CSV or JSON Lines.
+        optionally site and weight; Parquet, CSV or JSON Lines. Or its parts, as a folder or a
+        pattern such as 'changes-*.parquet'; so for all tables.
     pages
         All pages, those that never changed included: page or url, observed_from, observed_until,
         optionally site, alive, weight.
@@ -101,6 +109,10 @@ def main(  # noqa: PLR0913 - the options of the verb
         costs a visit; without every, a fiftieth of the budget reads them.
     jobs
         Policies replayed at once. [default: the number of cores, at most 4]
+    engine
+        Who works: this process, or the workers of a Dask cluster, each on some of the replays.
+    scheduler
+        Address of a Dask scheduler, as tcp://host:8786.  [default: a cluster on this machine]
     plot
         Draw freshness over time and against the budget: .svg, .png or .pdf.
     json
@@ -115,6 +127,7 @@ def main(  # noqa: PLR0913 - the options of the verb
     check_whole("--orders", orders, 1_000)
     if jobs is not None:
         check_whole("--jobs", jobs, 1024)
+    _check_engine(engine, scheduler, jobs)
     if (links is None) != (weights != "links"):
         raise InputError("--links: a table of links goes with --weights links, and that with it")
     record = read_history(history, pages, polls, pareto=weights == "pareto", links=links)
@@ -126,30 +139,36 @@ def main(  # noqa: PLR0913 - the options of the verb
     if signals is not None:
         told = parse_signals(signals, record, called="--signals", seed=seed)
     tests = [
-        backtest_of(
-            record, text, learning, host_limit_per_s=cap, called="--budget", seed=seed, told=told
+        (
+            text,
+            backtest_of(
+                record,
+                text,
+                learning,
+                host_limit_per_s=cap,
+                called="--budget",
+                seed=seed,
+                told=told,
+            ),
         )
         for text in budgets
     ]
-    for test in tests:
+    for _, test in tests:
         _warn_of_few(test)
     check_memory("--resamples", 8.0 * record.n_pages * resamples)
     counts = resample_pages(record, resamples, seed)
-    found: list[Compared] = []
-    with _progress() as bar:
-        for text, test in zip(budgets, tests, strict=True):
-            task = bar.add_task(text, total=test.n_ticks * len(chosen) * orders)
-            found.append(
-                compare_policies(
-                    text,
-                    test,
-                    dict.fromkeys(chosen),
-                    counts,
-                    jobs=jobs,
-                    orders=orders,
-                    on_progress=lambda n, task=task: bar.advance(task, n),  # type: ignore[misc]
-                )
-            )
+    with _replayer(engine, scheduler, jobs) as replayer, _progress() as bar:
+        tasks = [
+            bar.add_task(text, total=test.n_ticks * len(chosen) * orders) for text, test in tests
+        ]
+        found = compare_policies(
+            tests,
+            dict.fromkeys(chosen),
+            counts,
+            orders=orders,
+            replayer=replayer,
+            on_progress=lambda number, n: bar.advance(tasks[number], n),
+        )
     if plot is not None:
         from recrawl.cli.backtest.pictures import draw_backtest
 
@@ -158,6 +177,24 @@ def main(  # noqa: PLR0913 - the options of the verb
         print_json(backtest_json(history, record, found))
     else:
         print_backtest(history, record, found)
+
+
+def _check_engine(engine: str, scheduler: str | None, jobs: int | None) -> None:
+    if engine == "dask" and jobs is not None:
+        raise InputError("--jobs: works with --engine local; workers have threads of their own")
+    if engine == "local" and scheduler is not None:
+        raise InputError("--scheduler: works with --engine dask")
+
+
+@contextmanager
+def _replayer(engine: str, scheduler: str | None, jobs: int | None) -> Iterator[Replayer]:
+    if engine == "local":
+        yield partial(replay_here, jobs=jobs)
+        return
+    with open_cluster(scheduler) as client:
+        from recrawl.integrations.dask.replays import DaskReplayer
+
+        yield DaskReplayer(client)
 
 
 def _chosen(text: str) -> tuple[str, ...]:

@@ -1,1 +1,1 @@
-"""Plans of tables whose files are worked on by many machines, by Dask Distributed."""
+"""Plans of tables in many files, and replays of histories, by the workers of a Dask cluster."""

@@ -16,10 +16,11 @@ from typing_extensions import override
 
 from recrawl.api.plan_question import PlanQuestion
 from recrawl.api.plan_solution import Answer, Rates, show_rate, unit_of, with_rates
-from recrawl.errors import InputError, RecrawlError, StateError
+from recrawl.errors import InputError, StateError
 from recrawl.freshness import OBJECTIVES, Pages, PriceList, solve_prices
 from recrawl.freshness.certificate import Certificate, Judge
 from recrawl.freshness.threads import Elsewhere
+from recrawl.integrations.dask.answers import answer_of
 from recrawl.tables.reading import open_page_table
 from recrawl.tables.spool import Common, fill_spool, untracked
 from recrawl.tables.writing import write_batches
@@ -144,7 +145,7 @@ class _WorkerParts(Elsewhere[Pages]):
 
     @override
     def mapped(self, function: Callable[[Pages], Result]) -> Iterator[Result]:
-        return self._results(self._client.map(function, self._held, pure=False))
+        return map(answer_of, self._client.map(function, self._held, pure=False))
 
     @override
     def total(self, function: Callable[[Pages], Result]) -> Result:
@@ -153,22 +154,12 @@ class _WorkerParts(Elsewhere[Pages]):
             pairs = zip(level[::2], level[1::2], strict=False)
             added = [self._client.submit(operator.add, *pair, pure=False) for pair in pairs]
             level = added + level[2 * len(added) :]
-        found: Result = next(self._results(level))
+        found: Result = answer_of(level[0])
         return found
 
     def mapped_with(self, function: Callable[..., Result], others: Sequence[Any]) -> list[Result]:
         """Return what a function makes of each part and what belongs to it."""
-        return list(self._results(self._client.map(function, self._held, others, pure=False)))
-
-    def _results(self, futures: Sequence[Any]) -> Iterator[Any]:
-        for future in futures:
-            try:
-                yield future.result()
-            except RecrawlError:
-                raise
-            except Exception as error:  # Dask's own, and whatever else happened over there
-                said = " ".join(str(error).split())[:300]
-                raise StateError(f"the cluster could not do it: {said}") from error
+        return list(map(answer_of, self._client.map(function, self._held, others, pure=False)))
 
 
 def _load(unit_s: float, common: Common, path: Path) -> Pages:
