@@ -1,11 +1,12 @@
 """The cells of a backtest: one policy at one budget in one order, none of which needs another."""
 
+import contextlib
 import os
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from recrawl.crawler.control.revisit_policy import RevisitPolicy
 from recrawl.errors import InputError
@@ -15,6 +16,7 @@ from recrawl.simulation.policy_replay import replay_policy
 
 __all__ = ["Cell", "Progress", "Replayer", "replay_here"]
 
+_MANY: Final = 20_000  # visits
 Progress: TypeAlias = Callable[[int, int], None]
 """Told of the number of a cell, and of visits done in it."""
 
@@ -43,7 +45,9 @@ class Cell:
         if self.policy == "clairvoyant":
             on_progress(self.test.n_ticks)
             return bound_by_foresight(self.test)
-        with machine_code():  # whose last bits are not those of the loops as written
+        # Its last bits are not those of the loops as written, but it takes seconds to compile.
+        many = self.test.n_ticks > _MANY
+        with machine_code() if many else contextlib.nullcontext():
             if isinstance(self.policy, str):
                 return run_policy(self.test, self.policy, on_progress)
             return replay_policy(self.test, _copy(self.policy), on_progress)

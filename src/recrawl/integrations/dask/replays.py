@@ -35,7 +35,9 @@ class DaskReplayer:
 
     Notes
     -----
-    The same results as on one machine, to the last bit where the processors are alike. A worker
+    The same results as on one machine, to the last bit where the processors are alike and budgets
+    are of over 20,000 visits; else to rounding, as loops of little work run as written or compiled,
+    by what a process did before. A worker
     needs the memory of one history, and of a cell for each of its threads. Policies of one's own
     are pickled, and their modules are where the workers can import them.
     """
