@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.ports import Frontier
 from recrawl.crawler.reports.page import why_unknown
+from recrawl.crawler.reports.recent import note_words
 from recrawl.crawler.settings import Settings
 from recrawl.terms import HostRecord, Outcome, PageState
 
@@ -24,7 +25,9 @@ def why_nothing(frontier: Frontier, settings: Settings) -> str | None:
     settings : with the seeds, which are asked first
     """
     counts = frontier.n_pages_by_state()
-    if counts.get(PageState.INDEXED, 0) or frontier.n_visits_by_outcome().get(Outcome.NEW, 0):
+    # What was read and asks not to be indexed counts as new too, once.
+    n_read = frontier.n_visits_by_outcome().get(Outcome.NEW, 0)
+    if counts.get(PageState.INDEXED, 0) or n_read > counts.get(PageState.EXCLUDED, 0):
         return None
     hosts = {host.host: host for host in frontier.hosts()}
     told = [_why_not(frontier, url, hosts, settings) for url in settings.seeds[:_NAMED]]
@@ -51,6 +54,8 @@ def _why_not(
         return f"robots.txt of {host_of(url)} forbids {url} to {settings.name!r}"
     if details.state is PageState.MOVED:
         return _moved(url, details.redirect_url, settings)
+    if details.state is PageState.EXCLUDED and note:
+        return f"{url}: {note_words(note)}"
     if details.recent:
         last = details.recent[0]
         status = f" ({last.status})" if last.status else ""

@@ -1,0 +1,46 @@
+"""What is said at the end of a crawl that has nothing to show."""
+
+import pytest
+
+from recrawl.crawler.frontier.memory import MemoryFrontier
+from recrawl.crawler.ports import AdmissionLimits
+from recrawl.crawler.reports.nothing import why_nothing
+from recrawl.crawler.settings import Settings
+from recrawl.terms import Discovery, Outcome, PageState, PageUpdate, Visit
+
+SEED = "http://a.test/"
+
+
+def said(outcome: Outcome, state: PageState, note: str | None, status: int = 200) -> str | None:
+    """Return what is said where that came of the only seed."""
+    frontier = MemoryFrontier()
+    frontier.admit([Discovery(SEED, SEED[:-1])], 1.0, AdmissionLimits())
+    (lease,) = frontier.lease(1, limit=1, due_by_s=2.0, now_s=2.0, until_s=9.0)
+    visit = Visit(3.0, outcome, status, note=note)
+    frontier.complete([PageUpdate(lease, visit, state, due_s=99.0)])
+    settings = Settings(seeds=(SEED,), contact="mailto:a@b.example")
+    return why_nothing(frontier, settings)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "state", "note", "words"),
+    [
+        (Outcome.NEW, PageState.EXCLUDED, "noindex", "asks not to be indexed (noindex)"),
+        (Outcome.UNSUPPORTED, PageState.EXCLUDED, "content type a/b", "content type a/b"),
+        (Outcome.NOT_FOUND, PageState.MISSING, None, "not-found (200)"),
+        (Outcome.DISALLOWED, PageState.DISALLOWED, None, "robots.txt of http://a.test forbids"),
+    ],
+)
+def test_the_seed_says_why(outcome: Outcome, state: PageState, note: str, words: str) -> None:
+    """Also where it was read, and must not be shown."""
+    told = said(outcome, state, note)
+
+    assert told is not None
+    assert SEED in told
+    assert words in told
+
+
+def test_one_page_is_something() -> None:
+    """Whatever became of it afterwards."""
+    assert said(Outcome.NEW, PageState.INDEXED, None) is None
+    assert said(Outcome.NEW, PageState.GONE, None) is None
