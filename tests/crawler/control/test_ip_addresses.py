@@ -20,6 +20,7 @@ from recrawl.crawler.control.dispatch import (
     Task,
     Wait,
 )
+from recrawl.crawler.control.host_queue import by_server
 from recrawl.crawler.control.ip_addresses import IpAddresses, IpAddressState
 from recrawl.crawler.control.politeness import PolitenessRules
 from recrawl.crawler.control.retry import Backoff
@@ -202,6 +203,21 @@ def test_pages_of_several_hosts_that_are_unavailable_let_the_server_rest() -> No
 
     assert told == [False, False, True]
     assert made.pick(NOW_S + 3.0) == Wait(NOW_S + 2.0 + 60.0)
+
+
+def test_a_server_that_refuses_one_of_its_hosts_is_asked_half_as_often() -> None:
+    """Not a quarter, as the host and its server draw the same conclusion."""
+    made = dispatcher()
+    at(made, 1)
+    at(made, 2)
+    rests = []
+    for n in range(2):
+        for status in (200, 429):
+            host_id = fetched(made.pick(NOW_S + 100.0 * (2 * n + (status == 429))))
+            made.answered(host_id, NOW_S + 100.0 * (2 * n + (status == 429)), status, None, 7 + n)
+        rests.append(by_server(made.hosts(), np.array([1, 2]))[1].tolist())
+
+    assert rests == [[1.0 / 2.0], [1.0 / 4.0]]
 
 
 def test_how_a_server_rests_is_known_after_a_start_before_any_name_is_resolved() -> None:

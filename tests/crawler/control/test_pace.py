@@ -45,16 +45,21 @@ def asked(
     host, random = HostPoliteness(PolitenessRules(delay_s=delay_s)), np.random.default_rng(0)
     seen = Seen([0] * hours, [0] * hours, host)
     again: list[tuple[float, int, int]] = []
+    waiting: set[int] = set()
     last, now_s = 0, 0.0
     while now_s < hours * HOUR_S:
         if again and again[0][0] <= now_s:
             _, page, failures = heapq.heappop(again)
+            waiting.discard(page)
         else:
+            while last % pages in waiting:
+                last += 1
             page, failures, last = last % pages, 0, last + 1
         host.start()
         status = server(page, now_s)
         (seen.answers if status < 400 else seen.refusals)[int(now_s / HOUR_S)] += 1
         if status >= 500:
+            waiting.add(page)
             heapq.heappush(again, (now_s + 60.0 * 2.0**failures, page, failures + 1))
         host.answered(now_s + TOOK_S, status, None, random, page)
         now_s = max(host.ready_s, now_s + TOOK_S)
@@ -84,15 +89,16 @@ def test_a_host_that_refuses_nothing_is_asked_as_ever() -> None:
     assert seen.host.failures == 0
 
 
+@pytest.mark.parametrize("status", [500, 503])
 @pytest.mark.parametrize("share", [0.05, 0.2, 0.3])
-def test_pages_that_are_broken_slow_down_nothing_for_long(share: float) -> None:
+def test_pages_that_are_broken_slow_down_nothing_for_long(share: float, status: int) -> None:
     """As many are refused however slowly they are asked for: it is not the pace."""
     broken = np.random.default_rng(1).random(400) < share
     rested: list[float] = []
 
     def answer(page: int, now_s: float) -> int:
         rested.append(now_s)
-        return 503 if broken[page] else 200
+        return status if broken[page] else 200
 
     seen = asked(answer, 8, pages=400)
 
@@ -100,6 +106,17 @@ def test_pages_that_are_broken_slow_down_nothing_for_long(share: float) -> None:
     assert np.median(gaps) < 0.2
     assert np.mean(gaps[-500:]) < 1.0
     assert seen.host.pace.rest_s <= 0.2
+
+
+def test_pages_that_are_broken_do_not_hide_that_a_host_is_asked_too_often() -> None:
+    """Some fail by themselves, the others are refused where they come too soon."""
+    bucket, broken = Bucket(1.0, 5.0, 503), set(range(0, 400, 25))
+
+    seen = asked(lambda page, now_s: 500 if page in broken else bucket(page, now_s), 6, pages=400)
+
+    assert min(seen.answers[1:]) > 0.6 * HOUR_S
+    assert sum(seen.refusals[1:]) < 0.1 * sum(seen.answers[1:])
+    assert seen.host.pace.rest_s > 0.8
 
 
 def test_a_host_that_refuses_everything_is_left_alone_for_ever_longer() -> None:

@@ -386,9 +386,9 @@ class Dispatcher:
         queue = self._hosts[host_id]
         before, before_s = queue.blocks, queue.politeness.delay_s
         queue.politeness.answered(now_s, status, retry_after, self._random, page_id)
-        self._tell_delay(queue, before_s)
         if self.ips is not None and queue.ip is not None:
             self.ips.answered(queue.ip, now_s, status, retry_after, self._random, page_id)
+        self._tell_delay(queue, before_s)  # its server has drawn its own conclusion by then
         self._changed(queue)
         return before != queue.blocks
 

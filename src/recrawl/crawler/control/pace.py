@@ -7,10 +7,10 @@ bring a few pages an hour. So the rest between two requests is doubled at a refu
 again slowly, down to somewhat above where it was refused.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
-__all__ = ["Pace"]
+__all__ = ["AskedAgain", "Pace"]
 
 _LEAST_S: Final = 0.1
 _LONGEST_S: Final = 60.0  # a host that wants to be asked more seldom is left alone for a while
@@ -24,9 +24,29 @@ _SHARE: Final = 0.05
 _MOST_TIMES: Final = 8.0  # the rest that is kept in any case, where refusals may be the pages'
 _MOST_S: Final = 4.0  # or so long, where that is longer
 _COUNTED: Final = 200.0  # requests lately
-_REPEATS: Final = 5  # pages refused again, of which the host cannot be to blame
+_REPEATS: Final = 5  # pages that failed again, for which the host is not to blame
 _MOSTLY: Final = 4.0  # for each that was not
 _JUDGED: Final = 50.0  # pages lately
+
+
+@dataclass(slots=True)
+class AskedAgain:
+    """What became of pages that had failed when they were asked for again, much later."""
+
+    _repeats: float = 0.0
+    _recoveries: float = 0.0
+
+    def observe(self, *, failed: bool) -> None:
+        """Take one into account; those long ago count for less."""
+        self._repeats += failed
+        self._recoveries += not failed
+        if self._repeats + self._recoveries > _JUDGED:
+            self._repeats, self._recoveries = 0.5 * self._repeats, 0.5 * self._recoveries
+
+    @property
+    def are_broken(self) -> bool:
+        """Whether they mostly failed again: it is not the host."""
+        return self._repeats >= max(_REPEATS, _MOSTLY * self._recoveries)
 
 
 @dataclass(slots=True)
@@ -44,8 +64,7 @@ class Pace:
     _refused_at_s: float = float("-inf")
     _answers: float = 0.0
     _refusals: float = 0.0
-    _repeats: float = 0.0  # pages that were refused again
-    _recoveries: float = 0.0  # and those that were not
+    _again: AskedAgain = field(default_factory=AskedAgain)
     _told_at_s: float = float("-inf")  # when it said that it is asked too often
 
     def welcomed(self, now_s: float, own_s: float) -> None:
@@ -91,23 +110,15 @@ class Pace:
         share = self._refusals / (self._answers + self._refusals)
         is_often = self._refusals >= _REFUSALS and share >= _SHARE
         most_s = max(_MOST_TIMES * own_s, _MOST_S)
-        may_be = self._smooth > 0 and not self.are_broken and max(self.rest_s, own_s) < most_s
-        if may_be and (is_often or are_most):
+        may_be = self._smooth > 0 and not self._again.are_broken
+        if may_be and (is_often or are_most) and max(self.rest_s, own_s) < most_s:
             self._slow_down(now_s, own_s)
 
     def asked_again(self, now_s: float, *, refused: bool) -> None:
-        """A page that failed was asked for again, much later: it was the page, or else the pace."""
-        self._repeats += refused
-        self._recoveries += not refused
-        if self._repeats + self._recoveries > _JUDGED:
-            self._repeats, self._recoveries = 0.5 * self._repeats, 0.5 * self._recoveries
-        if self.are_broken and now_s > self._told_at_s + _REMEMBERED_S:
+        """A page that was refused was asked again, much later: it was the page, or the pace."""
+        self._again.observe(failed=refused)
+        if self._again.are_broken and now_s > self._told_at_s + _REMEMBERED_S:
             self.rest_s = self._refused_s = 0.0
-
-    @property
-    def are_broken(self) -> bool:
-        """Whether pages that fail have mostly failed again: it is not the host."""
-        return self._repeats >= max(_REPEATS, _MOSTLY * self._recoveries)
 
     def _slow_down(self, now_s: float, own_s: float) -> None:
         self._refused_s, self._refused_at_s = max(self.rest_s, own_s), now_s

@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from recrawl.crawler.control.pace import Pace
+from recrawl.crawler.control.pace import AskedAgain, Pace
 from recrawl.crawler.control.retry import Backoff, retry_after_s
 from recrawl.errors import failure_words
 
@@ -69,8 +69,9 @@ class HostPoliteness:
     _unanswered: bool = False
     _is_alive: bool = False  # it has answered for a page since it was left alone
     _was_alive: bool = False  # it had before that
+    _again: AskedAgain = field(default_factory=AskedAgain)
     _recent: dict[int, tuple[float, bool]] = field(default_factory=dict)  # page: when, in trouble
-    _failing: dict[int, None] = field(default_factory=dict)  # pages whose last answer was an error
+    _failing: dict[int, int] = field(default_factory=dict)  # pages whose last answer was an error
 
     @property
     def delay_s(self) -> float:
@@ -125,7 +126,7 @@ class HostPoliteness:
         fails = status == 503 if page_id is None else status >= 500
         own_s, is_alive = self._own_s, self._is_alive
         # A page that fails again while others do not fails by itself.
-        by_itself = is_alive or self._was_alive or self.pace.are_broken
+        by_itself = is_alive or self._was_alive or self._again.are_broken
         fails &= not (by_itself and page_id in self._failing)
         in_trouble = not sends_away and fails and self._is_host_in_trouble(page_id, now_s)
         if page_id is not None:
@@ -150,16 +151,17 @@ class HostPoliteness:
 
     def _heed(self, now_s: float, status: int, page_id: int) -> None:
         """Learn which pages fail by themselves, and that the host answers."""
+        before = self._failing.get(page_id)
+        if before is not None and status != 429:
+            self._again.observe(failed=status >= 500)
+            if before == 503 and (status == 503 or status < 500):
+                self.pace.asked_again(now_s, refused=status == 503)
         if status >= 500:
-            if page_id in self._failing:
-                self.pace.asked_again(now_s, refused=True)
-            self._failing[page_id] = None
+            self._failing[page_id] = status
             if len(self._failing) > _MOST_FAILING:
                 del self._failing[next(iter(self._failing))]
         elif status != 429:
-            if page_id in self._failing:
-                del self._failing[page_id]
-                self.pace.asked_again(now_s, refused=False)
+            self._failing.pop(page_id, None)
             self.pace.welcomed(now_s, self._own_s)
             self._is_alive = True
 
