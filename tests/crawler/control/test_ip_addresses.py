@@ -205,6 +205,20 @@ def test_pages_of_several_hosts_that_are_unavailable_let_the_server_rest() -> No
     assert made.pick(NOW_S + 3.0) == Wait(NOW_S + 2.0 + 60.0)
 
 
+def test_that_a_rest_is_shorter_again_is_news_to_be_kept() -> None:
+    """As that it is longer is; nothing else of so many answers is."""
+    made = dispatcher()
+    at(made, 1, rest_s=8.0)
+    stocked(made, 1, *[NOW_S] * 100)
+    news = []
+    for n in range(100):
+        now_s = NOW_S + 10.0 * n
+        news.append(made.answered(fetched(made.pick(now_s)), now_s, 200, None, n))
+
+    assert news == [False] * 99 + [True]
+    assert made.host(1).politeness.delay_s == 6.4
+
+
 def test_a_server_that_refuses_one_of_its_hosts_is_asked_half_as_often() -> None:
     """Not a quarter, as the host and its server draw the same conclusion."""
     made = dispatcher()
