@@ -112,7 +112,7 @@ def test_an_older_copy_does_not_take_the_place_of_a_newer_one() -> None:
     async def main() -> VirtualCrawl:
         virtual = virtual_crawl()
         answers(virtual.web)
-        await virtual.run_for(12 * 3600.0)
+        await virtual.run_for(2 * 3600.0)
         return virtual
 
     virtual = run_virtually(main())
