@@ -91,7 +91,7 @@ class CrawlObserver:
         plan = frontier.last_plan()
         hosts = frontier.hosts()
         told: dict[str, object] = dict(status_report(frontier, now_s=now_s, pages=pages))
-        del told["control"], told["hosts_blocked"]
+        del told["control"], told["hosts_blocked"], told["hosts_slowed"]
         question = plan_question(pages, hosts, plan, facts.settings, agent=self._agent, now_s=now_s)
         gained = self._gain(plan, question)
         first_s = history.first_visit_s()

@@ -90,11 +90,14 @@ def test_status_and_explain_say_so() -> None:
             "ip_blocked_until_s": 4e9,
         }
         said = more if record.host == "http://u1.test" else {}
+        said |= {"rest_s": 4.0} if record.host == "http://u2.test" else {}
         frontier.save_host(replace(record, ip_address=SERVER, **said))
     frontier.save_facts(TOGETHER)
 
     (blocked,) = status_report(frontier)["hosts_blocked"]
     report, _ = explain_page(frontier, urls[0], None)
+    assert status_report(frontier)["hosts_slowed"] == [{"host": "http://u2.test", "rest_s": 4.0}]
+    assert explain_page(frontier, urls[2], None)[0]["host_rest_s"] == 4.0
     assert blocked["host"] == "http://u1.test"
     assert blocked["why"] == "shares 127.0.0.1 with 2 other hosts; answered 503"
     assert report["host_shares"] == "shares 127.0.0.1 with 2 other hosts"

@@ -177,6 +177,9 @@ def _notes(report: dict[str, Any]) -> Iterator[str]:
         yield f"Runs fast now: {one['group']}, {one['words']}"
     for row in report["refused"]:
         yield f"Refused: {row['addresses']:,} addresses of {row['host']}: {row['why']}"
+    for host in report["hosts_slowed"]:
+        rest = show_duration(host["rest_s"])
+        yield f"Slowed: {host['host']} is left {rest} between requests: it refused what came sooner"
     for host in report["hosts_blocked"]:
         left = show_duration(host["until"] - report["at"])
         yield f"Blocked: {host['host']} for {left}: {host['why']}"

@@ -43,6 +43,7 @@ MEASURE_WORDS: Final[Mapping[str, tuple[str, Callable[[float], str]]]] = {
 }
 
 _MOST_REFUSALS: Final = 20
+_MOST_SLOWED: Final = 5
 
 
 def instant_of(facts: CrawlFacts) -> float:
@@ -123,6 +124,11 @@ def status_report(
         "refused": [
             {"host": host, "addresses": n, "why": REFUSALS.get(why, why)}
             for host, why, n in refused[:_MOST_REFUSALS]
+        ],
+        "hosts_slowed": [
+            {"host": host.host, "rest_s": host.rest_s}
+            for host in sorted(hosts, key=lambda host: -host.rest_s)[:_MOST_SLOWED]
+            if host.rest_s > 0.0
         ],
         "hosts_blocked": [
             {"host": host.host, "until": host.blocked_until_s, "why": host.blocked_why}
