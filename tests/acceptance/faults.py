@@ -97,13 +97,15 @@ def check_crawl(farm: Farm, database: Database, folder: Path) -> None:
     asked = Counter(f"http://{host}{one.path}" for host, log in farm.asked.items() for one in log)
     counted = rows_of(
         database,
-        "SELECT url, count(*), max(visits) FROM page JOIN visit ON page_id = page.id GROUP BY url",
+        "SELECT url, count(*), count(visit.status), max(visits) FROM page "
+        "JOIN visit ON page_id = page.id GROUP BY url",
     )
     assert counted
-    for url, recorded, told in counted:
+    for url, recorded, answered, told in counted:
         assert recorded == told
-        assert isinstance(recorded, int)
-        assert recorded <= asked[str(url)]
+        assert isinstance(answered, int)
+        # A request that a busy machine gave up before it was sent is a visit, and not in the log.
+        assert answered <= asked[str(url)]
     whole = recrawl("check", cwd=folder)
     assert whole.returncode == 0, whole.stdout + whole.stderr
 
