@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from recrawl.crawler.fetch.extract import PageExtractor
+from recrawl.crawler.index import languages
 from recrawl.crawler.index.languages import language_of
 from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.terms import Document, FetchResponse
@@ -28,14 +29,54 @@ def page(name: str, text: str, language: str = "") -> Document:
         ("german", "kurz", "DE_at"),
         (None, GERMAN, "tlh"),
         (None, "zu kurz", ""),
-        (None, "0x3f 0x4f (1, 2) " * 40, ""),
+        ("english", "0x3f 0x4f (1, 2) " * 40, ""),
+        (None, "12 (1, 2) " * 40, ""),
     ],
 )
 def test_a_page_is_in_the_language_that_it_says_or_looks_like(
     expected: str | None, text: str, declared: str
 ) -> None:
-    """What it declares counts, whatever its words; too few words and numbers tell nothing."""
+    """What it declares counts, whatever its words; too few of them tell nothing."""
     assert language_of(page("x", text, declared)) == expected
+
+
+SPANISH = "Las casas de los jardineros están junto al río, y por la noche los niños pasean. " * 4
+RUSSIAN = "Дома садовников стоят на берегу, а вечером дети гуляют там, и это им нравится. " * 4
+GREEK = "Τα σπίτια των κηπουρών βρίσκονται δίπλα στο ποτάμι. " * 6
+JAPANESE = "庭師の家は川のそばにあり、夜になると子供たちがそこを散歩します。" * 10
+TABLE = "std::vector<int> push_back(T&&) noexcept; size_type max_size(void) const; " * 6
+SWEDISH = "Trädgårdsmästarnas hus ligger vid floden, och på kvällarna går barnen där och leker. " * 4
+
+
+@pytest.mark.parametrize(
+    ("expected", "text"),
+    [
+        ("english", ENGLISH),
+        ("swedish", SWEDISH),
+        ("spanish", SPANISH),
+        ("russian", RUSSIAN),
+        ("greek", GREEK),
+        (None, JAPANESE),
+        ("english", TABLE),
+    ],
+)
+def test_most_pages_need_no_detector(
+    monkeypatch: pytest.MonkeyPatch, expected: str | None, text: str
+) -> None:
+    """Which takes 80 MB: words that mean little, and letters, tell the language."""
+    monkeypatch.setattr(languages, "_detector", lambda: pytest.fail("was asked"))
+
+    assert language_of(page("x", text)) == expected
+
+
+def test_what_words_do_not_tell_is_detected_where_that_can_be(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two languages on one page; without the package such a page counts as in none."""
+    turkish = "Bahçıvanların evleri nehrin kıyısındadır ve akşamları çocuklar orada yürür. " * 4
+    assert language_of(page("x", turkish)) == "turkish"
+    monkeypatch.setattr(languages, "_detector", lambda: None)
+    assert language_of(page("x", turkish)) is None
 
 
 def test_the_language_is_read_from_the_page() -> None:
