@@ -6,7 +6,7 @@ import pytest
 
 from recrawl.crawler.fetch.extract import PageExtractor
 from recrawl.crawler.index import languages
-from recrawl.crawler.index.languages import language_of
+from recrawl.crawler.index.languages import Languages
 from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.terms import Document, FetchResponse
 
@@ -37,7 +37,7 @@ def test_a_page_is_in_the_language_that_it_says_or_looks_like(
     expected: str | None, text: str, declared: str
 ) -> None:
     """What it declares counts, whatever its words; too few of them tell nothing."""
-    assert language_of(page("x", text, declared)) == expected
+    assert Languages().of(page("x", text, declared)) == expected
 
 
 SPANISH = "Las casas de los jardineros están junto al río, y por la noche los niños pasean. " * 4
@@ -45,7 +45,9 @@ RUSSIAN = "Дома садовников стоят на берегу, а веч
 GREEK = "Τα σπίτια των κηπουρών βρίσκονται δίπλα στο ποτάμι. " * 6
 JAPANESE = "庭師の家は川のそばにあり、夜になると子供たちがそこを散歩します。" * 10
 TABLE = "std::vector<int> push_back(T&&) noexcept; size_type max_size(void) const; " * 6
-SWEDISH = "Trädgårdsmästarnas hus ligger vid floden, och på kvällarna går barnen där och leker. " * 4
+SWEDISH = (
+    "Trädgårdsmästarnas hus ligger vid floden, och på kvällarna går barnen där och leker. " * 4
+)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +68,7 @@ def test_most_pages_need_no_detector(
     """Which takes 80 MB: words that mean little, and letters, tell the language."""
     monkeypatch.setattr(languages, "_detector", lambda: pytest.fail("was asked"))
 
-    assert language_of(page("x", text)) == expected
+    assert Languages().of(page("x", text)) == expected
 
 
 def test_what_words_do_not_tell_is_detected_where_that_can_be(
@@ -74,9 +76,24 @@ def test_what_words_do_not_tell_is_detected_where_that_can_be(
 ) -> None:
     """Two languages on one page; without the package such a page counts as in none."""
     turkish = "Bahçıvanların evleri nehrin kıyısındadır ve akşamları çocuklar orada yürür. " * 4
-    assert language_of(page("x", turkish)) == "turkish"
+    assert Languages().of(page("x", turkish)) == "turkish"
     monkeypatch.setattr(languages, "_detector", lambda: None)
-    assert language_of(page("x", turkish)) is None
+    assert Languages().of(page("x", turkish)) is None
+
+
+def test_a_page_or_two_in_doubt_are_not_worth_a_detector(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name with an accent among code; but where such pages are more than one in fifty."""
+    asked: list[str] = []
+    monkeypatch.setattr(languages, "_detected", asked.append)
+    told = Languages()
+    doubtful = page("x", TABLE.replace("push", "Ángel", 3))
+    for _ in range(250):
+        assert told.of(page("x", ENGLISH)) == "english"
+    for _ in range(5):
+        assert told.of(doubtful) is None
+    assert not asked
+    told.of(doubtful)
+    assert len(asked) == 1
 
 
 def test_the_language_is_read_from_the_page() -> None:

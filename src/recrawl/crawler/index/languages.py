@@ -11,7 +11,7 @@ import tantivy
 
 from recrawl.terms import Document
 
-__all__ = ["AUTO", "language_of"]
+__all__ = ["AUTO", "Languages"]
 
 AUTO: Final = "auto"
 _NAMES: Final = {
@@ -32,33 +32,51 @@ _PLAINLY: Final = 0.2
 _NEXT: Final = 0.5  # as many of another language at most
 _UNMARKED: Final = 0.003  # of all letters are other ones than a to z
 _HARDLY_MARKED: Final = 0.02
+_DOUBTFUL: Final = 4  # pages that are let pass, and
+_SELDOM: Final = 0.02  # of all pages
 _SURE: Final = 0.95
 
 
-def language_of(document: Document) -> str | None:
-    """Return the language that a page declares, else the one that its words are of.
+class Languages:
+    """Tells the language of one page after the other.
 
     What is written in a to z is English, unless words that another language cannot do without say
-    otherwise: so are tables, code and names. What such words do not tell is detected where the
-    package ``py3langid`` is there. None where it is another language than there are stemmers for,
-    or not known. Half a millisecond.
+    otherwise: so are tables, code and names. What neither words nor letters tell is detected where
+    the package ``py3langid`` is there, which takes 80 MB: not for a page or two of a site.
     """
-    declared = document.language.strip().lower().replace("_", "-").partition("-")[0]
-    if declared:
-        return _NAMES.get(declared)
-    text = document.text[:_MOST]
-    letters = [letter for letter in text if letter.isalpha()]
-    if len(text) < _FEWEST or not letters:
-        return None
-    others = [ord(letter) for letter in letters if letter > "\x7f"]
-    for language, (first, end) in _SCRIPTS.items():
-        if sum(first <= code < end for code in others) > len(letters) / 2:
-            return language
-    marked = len(others) / len(letters)
-    told = _by_stop_words(text)
-    if told is not None and (told != "english" or marked <= _HARDLY_MARKED):
-        return told
-    return "english" if marked <= _UNMARKED else _detected(text)
+
+    def __init__(self) -> None:
+        self._n_pages = 0
+        self._n_doubtful = 0
+
+    def of(self, document: Document) -> str | None:
+        """Return the language that a page declares, else the one that its words are of.
+
+        None where it is another language than there are stemmers for, or not known. A millisecond.
+        """
+        declared = document.language.strip().lower().replace("_", "-").partition("-")[0]
+        if declared:
+            return _NAMES.get(declared)
+        text = document.text[:_MOST]
+        letters = [letter for letter in text if letter.isalpha()]
+        if len(text) < _FEWEST or not letters:
+            return None
+        self._n_pages += 1
+        others = [ord(letter) for letter in letters if letter > "\x7f"]
+        for language, (first, end) in _SCRIPTS.items():
+            if sum(first <= code < end for code in others) > len(letters) / 2:
+                return language
+        marked = len(others) / len(letters)
+        told = _by_stop_words(text)
+        if told is not None and (told != "english" or marked <= _HARDLY_MARKED):
+            return told
+        if marked <= _UNMARKED:
+            return "english"
+        if marked <= _HARDLY_MARKED:
+            self._n_doubtful += 1
+            if self._n_doubtful <= max(_DOUBTFUL, _SELDOM * self._n_pages):
+                return None
+        return _detected(text)
 
 
 def _by_stop_words(text: str) -> str | None:

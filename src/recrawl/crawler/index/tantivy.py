@@ -20,7 +20,7 @@ from recrawl.crawler.index.boilerplate import Boilerplate, without_lines
 from recrawl.crawler.index.copies import Found, Group, without_copies
 from recrawl.crawler.index.differences import difference, edit
 from recrawl.crawler.index.files import collect, mend_list, orphans, write_whole
-from recrawl.crawler.index.languages import AUTO, language_of
+from recrawl.crawler.index.languages import AUTO, Languages
 from recrawl.crawler.index.more import packed, unpacked
 from recrawl.crawler.index.queries import read_query
 from recrawl.crawler.index.ranking import MOST_TOKENS, Ranking
@@ -74,7 +74,7 @@ class TantivyIndex(PageIndex):
             self._index = opened(directory, read_only=read_only)
             if not read_only and not (chosen.exists() and chosen.stat().st_size):
                 write_whole(chosen, language)
-            self._per_page = language == AUTO
+            self._per_page, self._languages = language == AUTO, Languages()
             self._stems = stems("english" if self._per_page else language)
             self._boilerplate = Boilerplate(directory)
             self._early: dict[str, Document | None] = {}  # staged; None: to be removed
@@ -130,7 +130,7 @@ class TantivyIndex(PageIndex):
 
     def _add_stems(self, made: tantivy.Document, document: Document, words: str) -> None:
         """Add the stems of a page in another language than the index's own."""
-        language = language_of(document) if self._per_page else None
+        language = self._languages.of(document) if self._per_page else None
         if language is not None and language != "english":
             made.add_text("language", language)
             made.add_text("stems", " ".join(stems(language).analyze(words)))
