@@ -389,6 +389,7 @@ class Extract:
     links: tuple[str, ...] = ()
     anchors: tuple[str, ...] = ()  # texts of the links, in their order
     feeds: tuple[str, ...] = ()
+    scripts: tuple[str, ...] = ()  # that may name pages, where no link leads to one of the host
     canonical: str | None = None
     language: str = ""  # as declared
     noindex: bool = False

@@ -385,6 +385,25 @@ def test_noindex_is_followed_but_not_indexed_and_nofollow_is_not_followed() -> N
     assert notes == {"/meta": "noindex", "/nofollow": None}
 
 
+def test_a_menu_that_a_script_makes_is_followed() -> None:
+    """As in Doxygen's manuals, whose start page has no link; whatever else it loads is no page."""
+    libraries = "".join(f'<script src="lib{n}.js"></script>' for n in range(6))
+
+    def script(web: ScriptedFetcher) -> None:
+        home = f'<body><p>Manual.</p>{libraries}<script src="menudata.js"></script></body>'
+        web.reply(f"{A}/", text(f"{A}/", home, "text/html"))
+        for number in range(6):
+            name = f"{A}/lib{number}.js"
+            web.reply(name, text(name, "var nothing;", "text/javascript"))
+        menu, data = f"{A}/menudata.js", 'var menudata=[{text:"Files",url:"files.html#a"}]'
+        web.reply(menu, text(menu, data, "text/javascript"))
+        web.reply(f"{A}/files.html", text(f"{A}/files.html", "<p>All files.", "text/html"))
+
+    virtual = run(100, script)
+
+    assert {url for url, _ in virtual.index.urls()} == {f"{A}/", f"{A}/files.html"}
+
+
 def test_a_canonical_address_is_a_hint() -> None:
     """Believed of a page of the same host that is in the index and says the same; else ignored."""
 

@@ -37,6 +37,7 @@ from recrawl.crawler.fetch.main_content import (
 from recrawl.crawler.fetch.markdown import markdown
 from recrawl.crawler.fetch.nesting import cut_at_depth
 from recrawl.crawler.fetch.reading_rules import ContentRule, ReadingRules
+from recrawl.crawler.fetch.scripts import SCRIPTS, lists_of, read_script
 from recrawl.crawler.fetch.signature import raw_hash, signature
 from recrawl.terms import About, Extract, FetchResponse
 
@@ -222,6 +223,7 @@ class PageExtractor:
         is_app = _is_app(tree)
         language = (tree.root.attributes.get("lang") or "")[:_LONGEST_TAG] if tree.root else ""
         found = {} if nofollow else _links(tree, base)
+        scripts = lists_of(tree, base, url, found)  # before they are cut out of the tree
         is_marked = self._rules.markdown
         said = self._about(tree, base, response) if is_marked else None
         selector, roots, text = _content(html, tree, rule, is_app=is_app)
@@ -237,6 +239,7 @@ class PageExtractor:
             links=tuple(found),
             anchors=tuple(found.values()),
             feeds=tuple(feeds[:20]),
+            scripts=scripts,
             canonical=canonical,
             language=language,
             noindex=noindex,
@@ -275,7 +278,9 @@ class PageExtractor:
         return read_sitemap(response.body, response.url)
 
     def feed(self, response: FetchResponse) -> list[tuple[str, float | None]]:
-        """Read a feed: the addresses of its entries with their dates."""
+        """Read a feed: the addresses of its entries with their dates; of a script, its pages."""
+        if response.content_type in SCRIPTS:
+            return read_script(decode_body(response.body, response.charset), response.url)
         from recrawl.crawler.fetch.feeds import read_feed
 
         return read_feed(response.body, response.url)

@@ -312,6 +312,8 @@ class Indexer:
         if lease.last_visit_s is None:  # each is counted once for a page
             self._recorder.refuse(admission.beyond_bounds(further, depth=lease.depth + 1))
         found += admission.of(extract.feeds, kind=Kind.FEED, depth=lease.depth)
+        if lease.depth == 0 and not extract.nofollow:
+            found += admission.of(extract.scripts, kind=Kind.FEED)
         if extract.canonical is not None and extract.canonical != lease.url:
             found += admission.of([extract.canonical], depth=lease.depth)
         return [replace(one, found_on=lease.page_id) for one in found]

@@ -47,6 +47,7 @@ class _Page(msgspec.Struct):
     links: list[str]
     anchors: list[str]
     feeds: list[str]
+    scripts: list[str]
     canonical: str | None
     language: str
     noindex: bool
@@ -105,6 +106,7 @@ class IsolatedExtractor(Extractor):
             links=tuple(found.links),
             anchors=tuple(found.anchors),
             feeds=tuple(found.feeds),
+            scripts=tuple(found.scripts),
             canonical=found.canonical,
             language=found.language,
             noindex=found.noindex,

@@ -90,6 +90,7 @@ def _read(extractor: PageExtractor, kind: str, response: FetchResponse) -> Any:
         "links": found.links,
         "anchors": found.anchors,
         "feeds": found.feeds,
+        "scripts": found.scripts,
         "canonical": found.canonical,
         "language": found.language,
         "noindex": found.noindex,

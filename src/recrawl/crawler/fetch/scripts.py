@@ -1,0 +1,60 @@
+"""Addresses of pages in scripts: of sites whose menu is made by one, as Doxygen's manuals are.
+
+Nothing is run. The scripts that a page loads from its own host are lists where the page leads to no
+other there, and the strings of a script that end as pages do are what it lists.
+"""
+
+import re
+from collections.abc import Iterable
+from itertools import islice
+from typing import Final
+
+from selectolax.lexbor import LexborHTMLParser
+
+from recrawl.crawler.control.urls import host_of, join
+
+__all__ = ["SCRIPTS", "lists_of", "read_script"]
+
+SCRIPTS: Final = frozenset(
+    "text/javascript application/javascript application/x-javascript text/ecmascript".split()
+)
+MAX_SCRIPTS: Final = 10  # of a page
+MAX_ADDRESSES: Final = 1_000  # of a script
+_MAX_CHARACTERS: Final = 1024 * 1024
+_PAGE: Final = re.compile(
+    r"""(["'])((?:[\w.~%/+-]|://){1,300}\.x?html?)(?:[?#][^"'\s]{0,300})?\1""", re.IGNORECASE
+)
+
+
+def lists_of(tree: LexborHTMLParser, base: str, url: str, links: Iterable[str]) -> tuple[str, ...]:
+    """Return the scripts of its own host that a page loads, if it leads to no other page there.
+
+    Parameters
+    ----------
+    tree : of the page
+    base : what its addresses are relative to
+    url : of the page
+    links : where it leads
+    """
+    named = [node.attributes.get("src") or "" for node in tree.css("script[src]")]
+    if not named or any(host_of(link) == host_of(url) and link != url for link in links):
+        return ()
+    joined = (join(base, reference.strip()) for reference in named if reference.strip())
+    own = (script for script in joined if script is not None and host_of(script) == host_of(url))
+    return tuple(islice(dict.fromkeys(own), MAX_SCRIPTS))
+
+
+def read_script(text: str, url: str) -> list[tuple[str, float | None]]:
+    """Return the addresses of pages that a script names, at most a thousand, without dates.
+
+    Those are its strings that end in ``.html`` or ``.htm``, relative to the script, as a menu is
+    that lies beside its pages. O(length).
+    """
+    found: dict[str, None] = {}
+    for match in _PAGE.finditer(text[:_MAX_CHARACTERS]):
+        address = join(url, match[2])
+        if address is not None:
+            found[address] = None
+        if len(found) >= MAX_ADDRESSES:
+            break
+    return [(address, None) for address in found]
