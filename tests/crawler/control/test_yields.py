@@ -540,6 +540,19 @@ def test_a_number_that_leaves_its_page_as_it_is_is_given_up_whatever_the_page() 
     assert sum("?" in url for url in asked) <= 12
 
 
+def test_files_that_are_asked_for_of_many_pages_are_left_after_a_few() -> None:
+    """Each thread of an archive has one to be taken away, by a path and a value of its own."""
+    names = [f"{number * 7_919:08x}zq" for number in range(100)]
+    threads = [f"/thread/{name}/" for name in names]
+    exports = [f"/export/{name}.mbox.gz?thread={name}" for name in names]
+    texts = [f"text {number}" for number in range(100)]
+
+    seen = crawled(AddressYields(), threads + exports, [*texts, *[None] * 100])
+
+    assert seen[:100] == list(range(100))
+    assert len(seen) <= 110
+
+
 @pytest.mark.parametrize(
     ("page", "source"),
     [

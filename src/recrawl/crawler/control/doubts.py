@@ -100,7 +100,7 @@ def is_doubted(url: str) -> bool:
         return True
     if not query:
         return bool(_HASH_SEGMENT.search(path)) or _is_file(path)
-    return _speaks_against(query)
+    return _speaks_against(query) or _is_file(path)
 
 
 def _speaks_against(query: str) -> bool:

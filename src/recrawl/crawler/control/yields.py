@@ -413,12 +413,13 @@ class AddressYields:
     def _words(self, host: str, path: str, query: str, *, anywhere: bool = False) -> str:
         """Return the shape of a query: names, and the values of parameters that have few.
 
-        A number may be one of few on its page, as a reply to it, and one of many on the host.
+        What has a number may be one of few on its page, as a reply to it, and one of many on the
+        host.
         """
         told = []
         for name, _, value in _parts(query):
             part = self._part(host, path, name[:100], value[:100])
-            if anywhere and part != "*" and value.isdecimal():
+            if anywhere and part != "*" and any(map(str.isdecimal, value[:100])):
                 part = self._part(host, "/*", name[:100], value[:100])
             told.append(f"{name[:100]}={part}")
         return "&".join(told)
