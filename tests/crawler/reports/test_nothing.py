@@ -4,22 +4,28 @@ import pytest
 
 from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.ports import AdmissionLimits
-from recrawl.crawler.reports.nothing import why_nothing
+from recrawl.crawler.reports.nothing import why_nothing, why_only_seeds
 from recrawl.crawler.settings import Settings
 from recrawl.terms import Discovery, Outcome, PageState, PageUpdate, Visit
 
 SEED = "http://a.test/"
 
 
-def said(outcome: Outcome, state: PageState, note: str | None, status: int = 200) -> str | None:
-    """Return what is said where that came of the only seed."""
+def known(
+    outcome: Outcome, state: PageState, note: str | None, status: int = 200
+) -> tuple[MemoryFrontier, Settings]:
+    """Return a crawl of which that came of the only seed."""
     frontier = MemoryFrontier()
     frontier.admit([Discovery(SEED, SEED[:-1])], 1.0, AdmissionLimits())
     (lease,) = frontier.lease(1, limit=1, due_by_s=2.0, now_s=2.0, until_s=9.0)
     visit = Visit(3.0, outcome, status, note=note)
     frontier.complete([PageUpdate(lease, visit, state, due_s=99.0)])
-    settings = Settings(seeds=(SEED,), contact="mailto:a@b.example")
-    return why_nothing(frontier, settings)
+    return frontier, Settings(seeds=(SEED,), contact="mailto:a@b.example")
+
+
+def said(outcome: Outcome, state: PageState, note: str | None, status: int = 200) -> str | None:
+    """Return what is said where that came of the only seed."""
+    return why_nothing(*known(outcome, state, note, status))
 
 
 @pytest.mark.parametrize(
@@ -44,3 +50,32 @@ def test_one_page_is_something() -> None:
     """Whatever became of it afterwards."""
     assert said(Outcome.NEW, PageState.INDEXED, None) is None
     assert said(Outcome.NEW, PageState.GONE, None) is None
+
+
+def test_a_seed_behind_a_login_says_what_would_open_it() -> None:
+    """What is answered by 401 is not refused to everybody."""
+    told = said(Outcome.DENIED, PageState.MISSING, None, 401)
+
+    assert told is not None
+    assert "[[access]]" in told
+
+
+@pytest.mark.parametrize(
+    ("note", "words"), [("nofollow", "(nofollow)"), (None, "unless a script makes it")]
+)
+def test_a_seed_that_leads_nowhere_says_why(note: str | None, words: str) -> None:
+    """A crawl that knows one page, and will never know another, looks as if it were done."""
+    told = why_only_seeds(*known(Outcome.NEW, PageState.INDEXED, note))
+
+    assert told is not None
+    assert SEED in told
+    assert words in told
+
+
+def test_where_another_page_is_known_nothing_is_said() -> None:
+    """Whether it was visited or not; nor of a seed that was not read."""
+    frontier, settings = known(Outcome.NEW, PageState.INDEXED, "nofollow")
+    frontier.admit([Discovery(f"{SEED}other", SEED[:-1])], 4.0, AdmissionLimits())
+
+    assert why_only_seeds(frontier, settings) is None
+    assert why_only_seeds(*known(Outcome.NOT_FOUND, PageState.MISSING, None, 404)) is None

@@ -381,8 +381,8 @@ def test_noindex_is_followed_but_not_indexed_and_nofollow_is_not_followed() -> N
     assert state_of(virtual, f"{A}/meta") is PageState.EXCLUDED
     assert state_of(virtual, f"{A}/never") is None
     visits = {path: virtual.frontier.details(f"{A}{path}") for path in ("/meta", "/nofollow")}
-    notes = {path: page and page.recent[0].note for path, page in visits.items()}
-    assert notes == {"/meta": "noindex", "/nofollow": None}
+    notes = {path: page and page.recent[-1].note for path, page in visits.items()}
+    assert notes == {"/meta": "noindex", "/nofollow": "nofollow"}
 
 
 def test_a_menu_that_a_script_makes_is_followed() -> None:

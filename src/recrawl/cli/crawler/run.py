@@ -238,7 +238,7 @@ async def _run(
                 after = await _crawled(crawl, counts, settings, ends, quiet=quiet)
         if once and not quiet:
             tell_blocked(crawl)
-        await tell_nothing(crawl, settings)
+        await tell_nothing(crawl, settings, quiet=quiet)
     return counts
 
 

@@ -3,7 +3,7 @@
 import gc
 
 from recrawl.cli.output import note
-from recrawl.crawler.reports.nothing import why_nothing
+from recrawl.crawler.reports.nothing import why_nothing, why_only_seeds
 from recrawl.crawler.reports.sharing import Sharing
 from recrawl.crawler.runtime.crawl import Crawl
 from recrawl.crawler.runtime.visits import host_record
@@ -18,7 +18,7 @@ __all__ = ["greet", "tell_blocked", "tell_nothing"]
 async def greet(crawl: Crawl, settings: Settings, *, quiet: bool) -> None:
     """Say what is to be known of a crawl that begins."""
     if not crawl.seeds:
-        await tell_nothing(crawl, settings)
+        await tell_nothing(crawl, settings, quiet=quiet)
     if not quiet:
         for words in [*contradictions(settings), *first_pass_words(settings), *crawl.mended]:
             note(f"Note: {words}")
@@ -27,8 +27,8 @@ async def greet(crawl: Crawl, settings: Settings, *, quiet: bool) -> None:
     gc.set_threshold(50_000, 20, 50)
 
 
-async def tell_nothing(crawl: Crawl, settings: Settings) -> None:
-    """Say why nothing was indexed, if nothing was.
+async def tell_nothing(crawl: Crawl, settings: Settings, *, quiet: bool) -> None:
+    """Say why nothing was indexed, if nothing was; or nothing but the seeds.
 
     Raises
     ------
@@ -38,6 +38,9 @@ async def tell_nothing(crawl: Crawl, settings: Settings) -> None:
     nothing = await crawl.world.on_state(why_nothing, crawl.world.frontier, settings)
     if nothing is not None:
         raise NothingIndexed(f"nothing was indexed: {nothing}")
+    alone = await crawl.world.on_state(why_only_seeds, crawl.world.frontier, settings)
+    if alone is not None and not quiet:
+        note(f"Note: nothing but the seeds was found: {alone}")
 
 
 def tell_blocked(crawl: Crawl) -> None:

@@ -75,7 +75,7 @@ async def _told(
     if cluster.is_over and not quiet:
         tell_blocked(crawl)
     if cluster.is_alone and (ended or cluster.is_over):  # others know other hosts
-        await tell_nothing(crawl, settings)
+        await tell_nothing(crawl, settings, quiet=quiet)
 
 
 def _itself(crawl: Crawl) -> Crawl:

@@ -1,4 +1,4 @@
-"""Why a crawl indexed nothing, and what would change that."""
+"""Why a crawl indexed nothing, or nothing but its seeds, and what would change that."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -11,9 +11,11 @@ from recrawl.crawler.reports.recent import note_words
 from recrawl.crawler.settings import Settings
 from recrawl.terms import HostRecord, Outcome, PageState
 
-__all__ = ["why_nothing"]
+__all__ = ["why_nothing", "why_only_seeds"]
 
 _NAMED: Final = 4
+_LATEST: Final = 20  # visits of a seed, among which one has read it
+_LOGIN: Final = "it asks for a user and a password, or another secret: [[access]] sends them"
 
 
 def why_nothing(frontier: Frontier, settings: Settings) -> str | None:
@@ -33,6 +35,32 @@ def why_nothing(frontier: Frontier, settings: Settings) -> str | None:
     told = [_why_not(frontier, url, hosts, settings) for url in settings.seeds[:_NAMED]]
     more = len(settings.seeds) - _NAMED
     return "; ".join([*told, *([f"and {more} more seeds"] if more > 0 else [])])
+
+
+def why_only_seeds(frontier: Frontier, settings: Settings) -> str | None:
+    """Say why no page is known but the seeds that were read; None if one is.
+
+    Parameters
+    ----------
+    frontier : of the crawl
+    settings : with the seeds
+    """
+    counts, n_seeds = frontier.n_pages_by_state(), len(settings.seeds)
+    if n_seeds > _NAMED or sum(counts.values()) > n_seeds or not counts.get(PageState.INDEXED):
+        return None  # who names many pages may want no others
+    told = []
+    for url in settings.seeds:
+        details = frontier.details(url, recent=_LATEST)
+        if details is None or details.state is not PageState.INDEXED:
+            return None
+        note = next((visit.note for visit in details.recent if visit.note), None)
+        told.append(
+            f"{url} has no link to a page that belongs to the crawl, unless a script makes it "
+            "([[render]] has it made)"
+            if note is None
+            else f"{url} {note_words(note)}"
+        )
+    return "; ".join(told)
 
 
 def _why_not(
@@ -59,7 +87,8 @@ def _why_not(
     if details.recent:
         last = details.recent[0]
         status = f" ({last.status})" if last.status else ""
-        return f"{url}: {last.outcome}{status}{f', {note}' if note else ''}"
+        why = note or (_LOGIN if last.status == 401 else "")
+        return f"{url}: {last.outcome}{status}{f', {why}' if why else ''}"
     if host is not None and host.blocked_why:
         return f"{host.host} could not be asked: {host.blocked_why}"
     return f"{url} was not reached before the end"

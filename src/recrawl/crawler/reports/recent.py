@@ -45,6 +45,7 @@ _LEFT_OUT: Final = {
 }
 _NOTES: Final = {
     "noindex": "asks not to be indexed (noindex)",
+    "nofollow": "asks that no link in it be followed (nofollow)",
     "canonical elsewhere": "says what the page says that it names as its canonical address",
 }
 

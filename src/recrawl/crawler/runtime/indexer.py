@@ -47,7 +47,9 @@ def _note_of(extract: Extract, *, is_copy: bool) -> str | None:
         return "noindex"
     if is_copy:
         return "canonical elsewhere"
-    return _NO_SCRIPTS if extract.needs_scripts else None
+    if extract.needs_scripts:
+        return _NO_SCRIPTS
+    return "nofollow" if extract.nofollow else None
 
 
 @dataclass(frozen=True, slots=True)
