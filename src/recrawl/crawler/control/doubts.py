@@ -56,9 +56,12 @@ _PLACES: Final = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 # Another view of what a page shows: its history, its differences, its source, a form to change it.
+# Wikis set those apart from pages by a sign before them: /Page/_edit.
 _VIEW: Final = re.compile(
-    r"""/(?:logs?|history|revisions?|diffs?|blame|annotate|raw|plain|commits?|changesets?|compare|refs
-        |patch|snapshots?|atom|edit|print|share|backlinks)(?=/|$)""",
+    r"""/(?:_?(?:logs?|history|revisions?|diffs?|blame|annotate|raw|plain|commits?|changesets?|compare
+        |refs|patch|snapshots?|atom|edit|print|share|backlinks)
+        |_(?:accounts?|create|delete|dir|files|new|plugins?|preview|search|settings|source|upload)
+        )(?=/|$)""",
     re.VERBOSE | re.IGNORECASE,
 )
 # The same as the first folder, where it may as well be a part of the site: only beside the thing.
