@@ -1,5 +1,7 @@
 """What is said at the end of a crawl that has nothing to show."""
 
+from dataclasses import replace
+
 import pytest
 
 from recrawl.crawler.frontier.memory import MemoryFrontier
@@ -79,3 +81,19 @@ def test_where_another_page_is_known_nothing_is_said() -> None:
 
     assert why_only_seeds(frontier, settings) is None
     assert why_only_seeds(*known(Outcome.NOT_FOUND, PageState.MISSING, None, 404)) is None
+
+
+@pytest.mark.parametrize(
+    ("place", "name"), [("", "a.test"), ("https://b.test:8/robots.txt: ", "b.test")]
+)
+def test_a_private_address_says_which_name_would_be_let_in(place: str, name: str) -> None:
+    """Of a robots.txt that leads elsewhere it is not the seed's."""
+    frontier = MemoryFrontier()
+    frontier.admit([Discovery(SEED, SEED[:-1])], 1.0, AdmissionLimits())
+    why = f"robots.txt cannot be read: {place}a private address"
+    frontier.save_host(replace(frontier.hosts()[0], failures=1, blocked_why=why))
+
+    told = why_nothing(frontier, Settings(seeds=(SEED,), contact="mailto:a@b.example"))
+
+    assert told is not None
+    assert told.endswith(f'add to allow_private under [politeness]: "{name}"')

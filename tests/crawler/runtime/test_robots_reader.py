@@ -75,6 +75,27 @@ def test_redirects_lead_to_the_rules_of_the_host_that_was_asked() -> None:
     assert state_of(virtual, "/") is PageState.INDEXED
 
 
+@pytest.mark.parametrize("leads_to", [None, "http://b.test/rules"])
+def test_where_robots_txt_could_not_be_had_is_said(leads_to: str | None) -> None:
+    """The host that was asked had answered: it may have a sound certificate itself."""
+    failure = FetchError("certificate", "expired")
+    first = failure if leads_to is None else FetchResponse(ROBOTS, 301, location=leads_to)
+
+    async def main() -> VirtualCrawl:
+        virtual = virtual_crawl(SETUP)
+        virtual.web.page(f"{A}/", "home")
+        virtual.web.reply(ROBOTS, first)
+        virtual.web.reply("http://b.test/rules", failure)
+        await virtual.run_for(100)
+        return virtual
+
+    host = next(one for one in run_virtually(main()).frontier.hosts() if one.host == A)
+
+    place = "" if leads_to is None else f"{leads_to}: "
+    expected = f"robots.txt cannot be read: {place}its certificate is not trusted"
+    assert host.blocked_why == expected
+
+
 @pytest.mark.parametrize("location", [None, "mailto:x@y", "http://[bad"])
 def test_a_redirect_to_nowhere_counts_as_not_there(location: str | None) -> None:
     """And so allows."""

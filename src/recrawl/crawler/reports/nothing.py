@@ -1,5 +1,6 @@
 """Why a crawl indexed nothing, or nothing but its seeds, and what would change that."""
 
+import re
 from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlsplit
@@ -9,11 +10,13 @@ from recrawl.crawler.ports import Frontier
 from recrawl.crawler.reports.page import why_unknown
 from recrawl.crawler.reports.recent import note_words
 from recrawl.crawler.settings import Settings
+from recrawl.errors import failure_words
 from recrawl.terms import HostRecord, Outcome, PageState
 
 __all__ = ["why_nothing", "why_only_seeds"]
 
 _NAMED: Final = 4
+_PRIVATE: Final = re.compile(rf"(https?://\S+)?(?:^|: ){failure_words('refused-address')}$")
 _LATEST: Final = 20  # visits of a seed, among which one has read it
 _LOGIN: Final = "it asks for a user and a password, or another secret: [[access]] sends them"
 
@@ -72,11 +75,13 @@ def _why_not(
     host = hosts.get(host_of(url))
     blocked = host.blocked_why if host is not None and host.failures else None
     note = (details.recent[0].note or "") if details.recent else ""
-    if "refused-address" in (blocked or "") or "not a public address" in note:
-        name = urlsplit(url).hostname
+    private = _PRIVATE.search(blocked or "")
+    if private is not None or "not a public address" in note:
+        place = url if private is None else private[1] or url
+        leads = f"robots.txt of {url} leads to {place}, which" if place != url else url
         return (
-            f"{url} has a private address; if that is meant, write under [politeness]: "
-            f'allow_private = ["{name}"]'
+            f"{leads} has a private address; if that is meant, add to allow_private under "
+            f'[politeness]: "{urlsplit(place).hostname}"'
         )
     if details.state is PageState.DISALLOWED:
         return f"robots.txt of {host_of(url)} forbids {url} to {settings.name!r}"

@@ -16,7 +16,7 @@ from recrawl.crawler.runtime.outcomes import disallowed
 from recrawl.crawler.runtime.parts import Rules, World
 from recrawl.crawler.runtime.recorder import Recorder
 from recrawl.crawler.runtime.visits import host_record
-from recrawl.errors import FetchError
+from recrawl.errors import FetchError, failure_words
 from recrawl.terms import FetchResponse, Kind
 
 __all__ = ["RobotsReader"]
@@ -24,6 +24,7 @@ __all__ = ["RobotsReader"]
 _KEPT_S: Final = 86_400.0
 _RETRY_S: Final = 300.0
 _LONGEST_RETRY_S: Final = 86_400.0
+_LONGEST_PLACE: Final = 200  # characters of where a redirect led to, that are told
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 
 
@@ -40,12 +41,15 @@ class RobotsReader:
 
     async def read(self, task: AskRobots) -> None:
         """Fetch /robots.txt and put its rules in force; sitemaps it names are discoveries."""
-        why = ""
+        why, words = "", ""
+        asked: list[str] = []
         response: FetchResponse | None = None
         try:
-            response = await self._fetch(task)
+            response = await self._fetch(task, asked)
         except FetchError as error:
-            why = error.kind
+            why, words = error.kind, failure_words(error.kind)
+            if asked and asked[-1] != f"{task.host}/robots.txt":  # it may be another host's trouble
+                words = f"{asked[-1][:_LONGEST_PLACE]}: {words}"
         except BaseException:
             self._dispatcher.cancelled(task.host_id, self._world.clock.now_s())
             raise
@@ -63,10 +67,12 @@ class RobotsReader:
         rules = robots_from_answer(self._rules.agent, status, body)
         queue.robots_status, queue.robots_body = status, body
         until_s = now_s + _KEPT_S if rules.reachable else self._retry_at_s(response, now_s)
-        await self._put_in_force(task, rules, until_s, why or f"answered {status}")
+        await self._put_in_force(task, rules, until_s, words or f"answered {status}")
 
-    async def _fetch(self, task: AskRobots) -> FetchResponse:
+    async def _fetch(self, task: AskRobots, asked: list[str]) -> FetchResponse:
         """Follow up to five redirects; beyond, or to nowhere, it counts as not there.
+
+        Each address goes to ``asked`` before it is.
 
         Where hosts of one IP address are asked as one, each redirect is followed in its turn: it is
         returned.
@@ -74,6 +80,7 @@ class RobotsReader:
         url = task.url or f"{task.host}/robots.txt"
         n_hops = self._dispatcher.host(task.host_id).robots_hops
         for _ in range(MAX_ROBOTS_REDIRECTS + 1 - n_hops):
+            asked.append(url)
             response = await self._world.fetcher.fetch(
                 url, max_bytes=MAX_ROBOTS_BYTES, truncate=True
             )
