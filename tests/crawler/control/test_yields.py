@@ -17,7 +17,7 @@ from recrawl.crawler.control.doubts import (
 )
 from recrawl.crawler.control.gists import gist, is_list, is_near, nearly_same
 from recrawl.crawler.control.yields import AddressYields
-from recrawl.terms import Lease, Outcome, PageState, PageUpdate, Visit
+from recrawl.terms import Kind, Lease, Outcome, PageState, PageUpdate, Visit
 
 A, NOW_S, HOUR_S = "http://a.test", 1_800_000_000.0, 3_600.0
 
@@ -546,6 +546,23 @@ def test_a_number_that_leaves_its_page_as_it_is_is_given_up_whatever_the_page() 
 
     assert sum("?" not in url for url in asked) == 100
     assert sum("?" in url for url in asked) <= 12
+
+
+def test_lists_of_a_kind_that_told_nothing_wait_but_scripts_that_may_lead_on_do_not() -> None:
+    """Of a start page without a link: the menu may be the last of its scripts."""
+    seen = []
+    for ending in ("xml", "js?v=1"):
+        yields, asked = AddressYields(), []
+        for number in range(40):
+            one = replace(lease(number, f"/lists/{number}.tar.{ending}"), kind=Kind.FEED)
+            if yields.due_s(one, NOW_S) <= NOW_S:
+                asked.append(number)
+                nothing = replace(visited(one, "list", Outcome.LISTING), told_news=False)
+                yields.observe(nothing)
+        seen.append(len(asked))
+
+    assert seen[0] < 20
+    assert seen[1] == 40
 
 
 def test_files_that_are_asked_for_of_many_pages_are_left_after_a_few() -> None:

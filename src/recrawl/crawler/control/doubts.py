@@ -19,6 +19,7 @@ __all__ = [
     "has_hash",
     "hash_of",
     "is_doubted",
+    "is_script",
     "leads_on",
     "less_specific",
     "page_of_version",
@@ -110,6 +111,11 @@ def _speaks_against(query: str) -> bool:
     if _PLACES.search(f"?{query}"):
         return True
     return bool(_HASH_VALUE.search(query) or _DOUBTS.search(_HARMLESS.sub("&", query)))
+
+
+def is_script(url: str) -> bool:
+    """Tell whether an address is that of a script, by the ending of its file's name."""
+    return path_of(url).partition("?")[0].endswith((".js", ".mjs"))
 
 
 def page_of_version(url: str) -> str | None:

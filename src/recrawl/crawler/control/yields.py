@@ -33,6 +33,7 @@ from recrawl.crawler.control.doubts import (
     has_hash,
     hash_of,
     is_doubted,
+    is_script,
     is_unknown_file,
     less_specific,
     page_of_version,
@@ -217,8 +218,8 @@ class AddressYields:
         found = self._kinds_of(lease.url)
         doubted = self._doubted(host_of(lease.url)) if self._is_in_doubt(lease.url, found) else None
         against = _against(found, doubted)
-        if lease.kind is Kind.FEED and lease.depth == 0:  # few, and nothing may lead on but them
-            against = None
+        if lease.kind is Kind.FEED and is_script(lease.url):
+            against = None  # few, and of a start page from which nothing else leads on
         if against is not None and not 0.0 < against.next_s <= now_s:
             against.next_s = against.next_s or now_s + _TRICKLE_S
             if len(against.waiting) < _MOST_WAITING:
