@@ -1,5 +1,6 @@
 """The adapters over PostgreSQL, through the same suites as all others, on a real server."""
 
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,7 +31,9 @@ class OverPostgres:
         yield
         self._made.settle()
         again = private_copy(2**20)
-        Loading(again, self._made._connection, self._membership).load(self._membership.owned)
+        loading = Loading(again, self._made._connection, self._membership)
+        deque(loading.loading(self._membership.owned), maxlen=0)
+        loading.bring_hosts(self._membership.owned)
         for table in KEPT:
             rows = f"SELECT {', '.join(table.columns)} FROM {table.name}"
             if table.name == "asked":

@@ -36,7 +36,6 @@ class _JsonLines:
 
     def __init__(self, path: str, schema: pa.Schema) -> None:
         self._file: IO[bytes] = open(path, "wb")  # noqa: SIM115 - closed on exit
-        self._names = schema.names
 
     def write(self, batch: pa.RecordBatch) -> None:
         encode = msgspec.json.encode

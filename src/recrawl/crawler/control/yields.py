@@ -22,7 +22,7 @@ shown.
 """
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import islice
 from math import inf
@@ -231,15 +231,6 @@ class AddressYields:
         for kind in found if doubted is None else (*found, doubted):
             kind.tries += 1
         return now_s
-
-    def examples(self, limit: int = 20) -> Sequence[tuple[str, int, int]]:
-        """Return kinds that bring little, in words, with visits and what they brought."""
-        poor = [
-            (kind.name, kind.brought + kind.nothing, kind.brought)
-            for kind in self._kinds.values()
-            if kind.nothing >= _DOUBTED_TRIES and kind.brought < _LEAST_YIELD * kind.nothing
-        ]
-        return sorted(poor, key=lambda row: -row[1])[:limit]
 
     def _count(
         self,

@@ -59,7 +59,6 @@ class Standing:
     owned : shards that it owns
     free : shards that nobody owns
     processes : that are alive
-    is_first : whether this one has the lowest number of them
     is_over : whether the single pass that this process takes part in is over
     """
 
@@ -67,7 +66,6 @@ class Standing:
     owned: int
     free: int
     processes: int
-    is_first: bool
     is_over: bool
 
     @property
@@ -110,7 +108,6 @@ class Membership:
         self._lease_s, self._mark = lease_s, settings_mark
         self._silence_s = lease_s + timeout_s
         self._held_until_s = self._partitions_s = float("-inf")
-        self.is_first = True
         self._connection = self.connected("membership")
         try:
             make_schema(self._connection, database, shards)
@@ -245,9 +242,8 @@ class Membership:
         self._held_until_s = sent_s + self._lease_s
         numbers = [row[0] for row in rows]
         rank = numbers.index(self.number)
-        self.is_first = rank == 0
         ideal = ideal_share(self.shards, rank, len(numbers))
-        return Standing(ideal, counts[0], counts[1], len(numbers), self.is_first, kept[0])
+        return Standing(ideal, counts[0], counts[1], len(numbers), kept[0])
 
     def _end_expired(self) -> None:
         rows = self._connection.execute(

@@ -21,7 +21,7 @@ from recrawl.crawler.database.membership import Membership
 from recrawl.crawler.frontier.postgres.loading import Loading
 from recrawl.crawler.frontier.postgres.tables import APPENDED, KEPT, Table
 
-__all__ = ["Copying", "copied", "rows_as_json"]
+__all__ = ["Copying", "batches", "copied", "rows_as_json"]
 
 _BATCH: Final = 5_000
 _NUL: Final = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
@@ -152,7 +152,7 @@ class Copying(Loading):
                 f"FROM json_populate_recordset(NULL::{table.name}, %s) "
                 f"ON CONFLICT ({known}) DO {done}"
             )
-        for batch in _batches(rows):
+        for batch in batches(rows):
             self._connection.execute(query.encode(), (_json(table.columns, batch),))
 
     def _new(self, name: str) -> list[tuple[Any, ...]]:
@@ -186,7 +186,7 @@ class Copying(Loading):
             else name
             for name in columns
         )
-        for batch in _batches(numbered):
+        for batch in batches(numbered):
             self._connection.execute(
                 f"INSERT INTO feed ({', '.join(columns)}) SELECT {said} "
                 "FROM json_populate_recordset(NULL::feed, %s)".encode(),
@@ -244,7 +244,8 @@ def _json(columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> str:
     return rows_as_json(columns, rows).decode()
 
 
-def _batches(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
+def batches(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
+    """Yield rows as many at once as one statement takes."""
     rest = iter(rows)
     while batch := list(islice(rest, _BATCH)):
         yield batch

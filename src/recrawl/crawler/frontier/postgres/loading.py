@@ -81,12 +81,6 @@ class Loading:
         self._shards = membership.shards
         self._marks = dict.fromkeys(APPENDED, 0)
 
-    def load(self, shards: Collection[int]) -> None:
-        """Copy shards whole; only for their owner."""
-        for _ in self.loading(shards):
-            pass
-        self.bring_hosts(shards)
-
     def loading(self, shards: Collection[int]) -> Iterator[int]:
         """Copy the pages of shards, some thousand with every step; yield how many those were.
 

@@ -5,9 +5,8 @@ stays the same, so that a file that goes there and back is as it was.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, Final
 
 import psycopg
@@ -15,7 +14,7 @@ import psycopg
 from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.database.connections import Connection, make_partitions
 from recrawl.crawler.database.shards import shard_of
-from recrawl.crawler.frontier.postgres.copying import rows_as_json
+from recrawl.crawler.frontier.postgres.copying import batches, rows_as_json
 
 __all__ = ["rows_from_database", "rows_into_database"]
 
@@ -100,7 +99,7 @@ def rows_into_database(db: sqlite3.Connection, connection: Connection, shards: i
             f"INSERT INTO {table} ({into}) SELECT {said} "
             f"FROM json_populate_recordset(NULL::{table}, %s)"
         )
-        for batch in _batches(rows):
+        for batch in batches(rows):
             encoded = rows_as_json(told, [mapped(row) for row in batch]).decode()
             connection.execute(query.encode(), (encoded,))
     connection.execute(
@@ -146,9 +145,3 @@ def rows_from_database(connection: Connection, db: sqlite3.Connection) -> int:
 def _ranks(connection: Connection, table: str) -> dict[int, int]:
     rows = connection.execute(f"SELECT id FROM {table} ORDER BY id".encode())
     return {number: rank for rank, (number,) in enumerate(rows, start=1)}
-
-
-def _batches(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
-    rest = iter(rows)
-    while batch := list(islice(rest, _BATCH)):
-        yield batch

@@ -59,7 +59,7 @@ class PostgresFrontier(SqliteFrontier):
 
     def __init__(self, membership: Membership, *, memory_bytes: int = 2**30) -> None:
         self._lock = None
-        self._membership, self._memory_bytes = membership, memory_bytes
+        self._membership = membership
         self._shards = membership.shards
         self._last_page: dict[int, int] = {}
         self._last_host: dict[int, int] = {}
