@@ -1,6 +1,7 @@
 """The state of a crawl, read beside it: `recrawl.open_state`."""
 
 from collections.abc import Iterable
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, Self
 
 from recrawl.crawler.control.urls import normalise
@@ -59,11 +60,8 @@ class State:
 
     def search(self, query: str, *, limit: int = 10, offset: int = 0) -> list[Hit]:
         """Return the best pages for a query, best first, of the index as it is now."""
-        index = open_index(self._directory, read_only=True)
-        try:
+        with closing(open_index(self._directory, read_only=True)) as index:
             return index.search(query, limit=limit, offset=offset)[1]
-        finally:
-            index.close()
 
     def close(self) -> None:
         """Close the files."""

@@ -2,6 +2,7 @@
 
 import hmac
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from typing import Any, Final
 
 import msgspec
@@ -145,11 +146,8 @@ class Doors:
 
 
 def _ask(source: CrawlSource, urls: Sequence[str], *, is_signal: bool) -> list[int]:
-    door = open_door(source.directory)
-    try:
+    with closing(open_door(source.directory)) as door:
         return door.ask(urls, is_signal=is_signal)
-    finally:
-        door.close()
 
 
 def _answers(source: CrawlSource, numbers: Sequence[int]) -> list[VisitAnswer]:

@@ -7,6 +7,7 @@ signals have proved to be worth, and what a notification holds is never indexed.
 import hashlib
 import hmac
 import time
+from contextlib import closing
 from dataclasses import replace
 from typing import Final
 
@@ -95,8 +96,7 @@ class Hubs:
             raise HTTPException(404, "No hub is listened to: no callback is configured.")
 
     def _take(self, source: CrawlSource, callback: str, signature: str, body: bytes) -> bool:
-        subscriptions = open_subscriptions(source.directory)
-        try:
+        with closing(open_subscriptions(source.directory)) as subscriptions:
             one = subscriptions.of(callback)
             now_s = time.time()
             if one is None or one.until_s <= now_s:
@@ -104,13 +104,8 @@ class Hubs:
             if not is_signed(one.secret, signature, body):
                 return True
             subscriptions.save(replace(one, told_s=now_s))
-        finally:
-            subscriptions.close()
-        door = open_door(source.directory)
-        try:
+        with closing(open_door(source.directory)) as door:
             door.ask(self._news(one, body), is_signal=True)
-        finally:
-            door.close()
         return True
 
     def _news(self, one: Subscription, body: bytes) -> list[str]:
@@ -135,27 +130,21 @@ def is_signed(secret: str, signature: str, body: bytes) -> bool:
 
 
 def _verified(source: CrawlSource, callback: str, topic: str, lease_s: float) -> bool:
-    subscriptions = open_subscriptions(source.directory)
-    try:
+    with closing(open_subscriptions(source.directory)) as subscriptions:
         one, now_s = subscriptions.of(callback), time.time()
         if one is None or one.topic != topic or one.asked_until_s <= now_s:
             return False
         until_s, due_s = renewed_s(now_s, lease_s)
         granted = replace(one, asked_until_s=0.0, until_s=until_s, due_s=due_s, failures=0)
         subscriptions.save(replace(granted, note=None, told_s=one.told_s or now_s))
-    finally:
-        subscriptions.close()
     return True
 
 
 def _denied(source: CrawlSource, callback: str, topic: str, reason: str) -> None:
-    subscriptions = open_subscriptions(source.directory)
-    try:
+    with closing(open_subscriptions(source.directory)) as subscriptions:
         one, now_s = subscriptions.of(callback), time.time()
         if one is not None and one.topic == topic:
             later_s = tried_again_s(now_s, max(one.failures, 7))
             note = f"the hub refused: {reason}" if reason else "the hub refused"
             refused = replace(one, asked_until_s=0.0, until_s=0.0, due_s=later_s, note=note)
             subscriptions.save(refused)
-    finally:
-        subscriptions.close()

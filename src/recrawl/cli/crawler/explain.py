@@ -1,16 +1,16 @@
 """`recrawl explain`: why one page is visited when it is."""
 
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from recrawl.cli.crawler.place import DEFAULT_CONFIG, state_place
+from recrawl.cli.crawler.place import settings_at_hand, state_place
 from recrawl.cli.output import console, print_json, print_table
 from recrawl.crawler.control.urls import normalise
 from recrawl.crawler.reports.page import explain_page
-from recrawl.crawler.settings import load_settings
 from recrawl.crawler.wiring.stores import open_frontier
 from recrawl.errors import InputError
 from recrawl.quantities import show_bytes, show_duration
@@ -43,13 +43,9 @@ def explain(
     if page_url is None:
         raise InputError(f"{url!r} is no http or https address")
     directory = state_place(config, state)
-    path = config or DEFAULT_CONFIG
-    settings = load_settings(path) if state is None and path.exists() else None
-    frontier = open_frontier(directory, read_only=True)
-    try:
+    settings = settings_at_hand(config, state)
+    with closing(open_frontier(directory, read_only=True)) as frontier:
         report, details = explain_page(frontier, page_url, settings)
-    finally:
-        frontier.close()
     if json_:
         print_json(report)
     else:

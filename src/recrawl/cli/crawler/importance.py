@@ -1,6 +1,7 @@
 """`recrawl importance`: count what people ask for, from logs and tables."""
 
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from time import time
 from typing import Annotated, Final
@@ -8,11 +9,11 @@ from typing import Annotated, Final
 import numpy as np
 from cyclopts import App, Parameter
 
-from recrawl.cli.crawler.place import DEFAULT_CONFIG, state_place
+from recrawl.cli.crawler.place import settings_at_hand, state_place
 from recrawl.cli.output import note, print_json, say
 from recrawl.crawler.control.urls import host_of, normalise
 from recrawl.crawler.ports import StatePlace
-from recrawl.crawler.settings import Settings, load_settings
+from recrawl.crawler.settings import Settings
 from recrawl.crawler.wiring.stores import open_frontier, open_tallies
 from recrawl.errors import InputError, InvalidTable
 from recrawl.tables.access_logs import LogCounts, count_requests, open_log
@@ -58,12 +59,11 @@ def from_log(
     json_
         Print one JSON object and nothing else.
     """
-    directory, settings = state_place(config, state), _settings(config, state)
+    directory, settings = state_place(config, state), settings_at_hand(config, state)
     with open_log(log) as lines:
         hosts = _hosts(directory)
         own = _checked_host(host) if host is not None else None
-        door = open_tallies(directory)
-        try:
+        with closing(open_tallies(directory)) as door:
             name = own or "any"
             found = count_requests(log, lines, later_than_s=door.read_until_s(name))
             counts = _addresses(log, found, own, hosts)
@@ -71,8 +71,6 @@ def from_log(
             until_s = max(min(found.latest_s, time()), door.read_until_s(name))
             half_life_s = settings.count_half_life_s if settings else _HALF_LIFE_S
             known = door.add("logs", counts, half_life_s, read_until=(name, until_s))
-        finally:
-            door.close()
     report: dict[str, object] = {
         "requests": sum(found.counts.values()),
         "addresses": len(counts),
@@ -128,7 +126,7 @@ def from_table(
     json_
         Print one JSON object and nothing else.
     """
-    directory, settings = state_place(config, state), _settings(config, state)
+    directory, settings = state_place(config, state), settings_at_hand(config, state)
     told = _read_counts(table, address, count)
     hosts = _hosts(directory)
     counts: dict[str, float] = {}
@@ -144,11 +142,8 @@ def from_table(
             f"{table}: no value of column {address} is an http or https address, or a path of a "
             "crawl of one host"
         )
-    door = open_tallies(directory)
-    try:
+    with closing(open_tallies(directory)) as door:
         known = door.add("table", counts, _HALF_LIFE_S, anew=True)
-    finally:
-        door.close()
     if json_:
         print_json({"addresses": len(counts), "known": known, "not_addresses": strange})
     else:
@@ -159,22 +154,14 @@ def from_table(
     return 0
 
 
-def _settings(config: Path | None, state: str | None) -> Settings | None:
-    path = config or DEFAULT_CONFIG
-    return load_settings(path) if state is None and path.exists() else None
-
-
 def _remind(settings: Settings | None, source: str) -> None:
     if settings is not None and not dict(settings.importance).get(source):
         note(f"These counts have no say yet: give {source} a share under [importance].")
 
 
 def _hosts(directory: StatePlace) -> list[str]:
-    frontier = open_frontier(directory, read_only=True)
-    try:
+    with closing(open_frontier(directory, read_only=True)) as frontier:
         return [record.host for record in frontier.hosts()]
-    finally:
-        frontier.close()
 
 
 def _checked_host(text: str) -> str:

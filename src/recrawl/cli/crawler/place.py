@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from recrawl.crawler.ports import StatePlace
-from recrawl.crawler.settings import load_settings, place_of
+from recrawl.crawler.settings import Settings, load_settings, place_of
 from recrawl.errors import InputError
 
-__all__ = ["DEFAULT_CONFIG", "state_place"]
+__all__ = ["DEFAULT_CONFIG", "settings_at_hand", "state_place"]
 
 DEFAULT_CONFIG = Path("recrawl.toml")
 
@@ -33,3 +33,9 @@ def state_place(config: Path | None, state: str | None) -> StatePlace:
             "or a state directory with --state DIR"
         )
     return load_settings(path).state
+
+
+def settings_at_hand(config: Path | None, state: str | None) -> Settings | None:
+    """Return what the configuration says, where there is one and no other state is meant."""
+    path = config or DEFAULT_CONFIG
+    return load_settings(path) if state is None and path.exists() else None

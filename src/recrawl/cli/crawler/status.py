@@ -1,6 +1,7 @@
 """`recrawl status`: how the crawl and its index are doing."""
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -40,16 +41,13 @@ def status(
         Print one JSON object and nothing else.
     """
     directory = state_place(config, state)
-    frontier = open_frontier(directory, read_only=True)
-    try:
+    with closing(open_frontier(directory, read_only=True)) as frontier:
         report = status_report(frontier) | {"running": is_running(directory)}
         report["deliver"] = deliveries_report(directory)
         if not report["running"]:
             report["idle"] = None  # of course
         if report["control"] is not None:
             _add_obsolete(report, frontier.facts())
-    finally:
-        frontier.close()
     if json_:
         print_json(report)
     elif model:

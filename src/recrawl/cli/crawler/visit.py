@@ -4,6 +4,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -69,8 +70,7 @@ def visit(
         raise InputError(
             "--wait: no crawl runs here; start `recrawl run` first, or leave --wait out"
         )
-    door = open_door(directory)
-    try:
+    with closing(open_door(directory)) as door:
         numbers = door.ask(asked)
         answers = [VisitAnswer(number, url) for number, url in zip(numbers, asked, strict=True)]
         deadline_s = time.monotonic() + timeout_s
@@ -79,8 +79,6 @@ def visit(
                 break
             time.sleep(_LOOK_S)
             answers = door.answers(numbers)
-    finally:
-        door.close()
     if json_:
         print_json(
             {

@@ -1,5 +1,6 @@
 """How sinks are doing, for people."""
 
+from contextlib import closing
 from typing import Any, Final
 
 from recrawl.crawler.ports import StatePlace
@@ -20,12 +21,9 @@ def deliveries_report(state: StatePlace) -> list[dict[str, Any]]:
         frontier = open_frontier(state, read_only=True)
     except StateError:  # there is no crawl yet
         return []
-    try:
+    with closing(frontier):
         last = frontier.feed.last()
-    finally:
-        frontier.close()
-    deliveries = open_deliveries(state, read_only=True)
-    try:
+    with closing(open_deliveries(state, read_only=True)) as deliveries:
         return [
             {
                 "sink": one.sink,
@@ -44,5 +42,3 @@ def deliveries_report(state: StatePlace) -> list[dict[str, Any]]:
             }
             for one in deliveries.every()
         ]
-    finally:
-        deliveries.close()

@@ -46,14 +46,11 @@ class StateGauges:
         return self._known | {"disk_free_bytes": float(free)}
 
     def _look(self) -> dict[str, float]:
-        frontier = open_frontier(self._state, read_only=True)
-        try:
+        with contextlib.closing(open_frontier(self._state, read_only=True)) as frontier:
             now_s = instant_of(frontier.facts())
             estimate = freshness_of(frontier.planned_pages(), frontier.announcers(), now_s)
             counts, late_s = frontier.n_pages_by_state(), now_s - 3600.0
             overdue = frontier.n_due(late_s)
-        finally:
-            frontier.close()
         sinks = deliveries_report(self._state)
         since = [float(one["failing_since"]) for one in sinks if one["failing_since"]]
         return {

@@ -5,6 +5,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -124,9 +125,10 @@ def _page_faults(state: Path) -> list[Fault]:
 
 def _database_page_faults(database: Database) -> list[Fault]:
     """Compare page by page; a database looks after its bytes itself."""
-    frontier = open_frontier(database, read_only=True)
-    index = open_index(database, read_only=True)
-    try:
+    with (
+        closing(open_frontier(database, read_only=True)) as frontier,
+        closing(open_index(database, read_only=True)) as index,
+    ):
         found = partings(frontier, index)
         if found and is_running(database):  # only what stays so is wrong, not under way
             again = set(partings(frontier, index))
@@ -134,9 +136,6 @@ def _database_page_faults(database: Database) -> list[Fault]:
         faults = [Fault("pages", f"{parting.url} {parting.words}") for parting in found]
         if n := frontier.feed.n_untold():
             faults.append(Fault("state", f"the feed does not tell how {n:,} pages are"))
-    finally:
-        index.close()
-        frontier.close()
     return _shortened(faults)
 
 

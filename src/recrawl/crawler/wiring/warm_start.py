@@ -1,6 +1,7 @@
 """A state that begins with what others have seen: pages and visits, before the first crawl."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from itertools import groupby
 from time import time
 
@@ -42,9 +43,8 @@ def warm_start(settings: Settings, visits: Iterable[KnownVisit]) -> tuple[int, i
         The state cannot be written.
     """
     rules = crawl_rules(settings)
-    frontier = open_frontier(settings.state)
     n_pages = n_visits = n_outside = 0
-    try:
+    with closing(open_frontier(settings.state)) as frontier:
         for pages in _parts(groupby(visits, key=lambda visit: visit[0])):
             urls = {normalise(url): told for url, told in pages}
             urls.pop(None, None)
@@ -57,8 +57,6 @@ def warm_start(settings: Settings, visits: Iterable[KnownVisit]) -> tuple[int, i
             n_taken = len({update.lease.page_id for update in updates})
             n_pages, n_visits = n_pages + n_taken, n_visits + len(updates)
             n_outside += len(pages) - n_taken
-    finally:
-        frontier.close()
     return n_pages, n_visits, n_outside
 
 

@@ -7,6 +7,7 @@ one machine (:mod:`recrawl.freshness.passes`). What dies with a worker is read a
 
 import operator
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -163,11 +164,8 @@ class _WorkerParts(Elsewhere[Pages]):
 
 
 def _load(unit_s: float, common: Common, path: Path) -> Pages:
-    spool = fill_spool(open_page_table(path), unit_s, common, with_hosts=False)
-    try:
+    with closing(fill_spool(open_page_table(path), unit_s, common, with_hosts=False)) as spool:
         return Pages.join(list(spool))
-    finally:
-        spool.close()
 
 
 def _totals(common: Common, pages: Pages, path: Path) -> _Totals:

@@ -5,6 +5,7 @@ end of the process it is due again. All else is on disk before it is acknowledge
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
@@ -128,11 +129,8 @@ class Frontier:
 
     def plan(self, now_s: float) -> float | None:
         """Learn and plan, on a connection of its own: may be called beside everything else."""
-        store = FrontierStore(self.options.state)
-        try:
+        with closing(FrontierStore(self.options.state)) as store:
             return self._planner.replan(store, now_s, None)
-        finally:
-            store.close()
 
     # -- addresses come in --
 
