@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from recrawl.cli.crawler.drawn import draw_courses
 from recrawl.cli.crawler.recorded import Replay, replay, stray
-from recrawl.cli.crawler.stage import OWN, Played, as_json, play, play_virtually
+from recrawl.cli.crawler.stage import OWN, Played, play, play_virtually
 from recrawl.cli.figures import check_picture
 from recrawl.cli.output import called_as, console, print_json, print_table
 from recrawl.cli.sizes import check_seed
@@ -204,7 +204,7 @@ async def _run(
         "days": plan.seconds * SPEED / DAY_S,
         "outcomes": own.outcomes,
         "promised": own.promised or 0.0,
-        "policies": {name: as_json(arm) for name, arm in arms.items()},
+        "policies": {name: asdict(arm) for name, arm in arms.items()},
         "state": str(directory),
     }
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from recrawl.cli.crawler.drawn import draw_courses
-from recrawl.cli.crawler.stage import OWN, Played, as_json, play
+from recrawl.cli.crawler.stage import OWN, Played, play
 from recrawl.cli.output import called_as, console, note, print_json, print_table
 from recrawl.crawler.control.policies import POLICIES
 from recrawl.crawler.settings import Settings
@@ -302,8 +302,8 @@ def replay(
         "budget_per_s": plan.budget_per_s,
         "speed": plan.speed,
         "policy": OWN,
-        "recrawl": as_json(own),
-        "others": {name: as_json(arm) for name, arm in others.items()},
+        "recrawl": asdict(own),
+        "others": {name: asdict(arm) for name, arm in others.items()},
         "backtest": backtest_of(plan, {OWN: own, **others}),
         "state": str(directory),
     }

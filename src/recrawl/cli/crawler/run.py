@@ -181,14 +181,8 @@ def _delivered(config: Path, settings: Settings, *, quiet: bool) -> Iterator[Non
         yield
         return
     check_extras(settings.deliver)
-    command = [sys.executable, "-m", "recrawl", "deliver", "--config", str(config)]
-    command += ["--until-eof", *(["--quiet"] if quiet else [])]
-    with subprocess.Popen(command, stdin=subprocess.PIPE) as courier:
-        try:
-            yield
-        finally:
-            assert courier.stdin is not None
-            courier.stdin.close()
+    with _beside("deliver", config, quiet=quiet):
+        yield
 
 
 @contextlib.contextmanager
@@ -197,14 +191,20 @@ def _served(config: Path, settings: Settings, port: int, *, quiet: bool) -> Iter
     if isinstance(settings.state, Path):
         settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
     bind("127.0.0.1", port).close()  # says so now if the port is taken
-    command = [sys.executable, "-m", "recrawl", "serve", "--config", str(config)]
-    command += ["--port", str(port), "--until-eof", *(["--quiet"] if quiet else [])]
-    with subprocess.Popen(command, stdin=subprocess.PIPE) as server:
+    with _beside("serve", config, "--port", str(port), quiet=quiet):
+        yield
+
+
+@contextlib.contextmanager
+def _beside(verb: str, config: Path, *options: str, quiet: bool) -> Iterator[None]:
+    command = [sys.executable, "-m", "recrawl", verb, "--config", str(config), *options]
+    command += ["--until-eof", *(["--quiet"] if quiet else [])]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
         try:
             yield
         finally:
-            assert server.stdin is not None
-            server.stdin.close()
+            assert process.stdin is not None
+            process.stdin.close()
 
 
 async def _run(

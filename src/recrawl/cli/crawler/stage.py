@@ -8,7 +8,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Protocol
@@ -286,8 +286,3 @@ async def _finished(arm: Future[Played], name: str, *, quiet: bool) -> Played:
     if not arm.done() and not quiet:
         note(f"waiting for the {name} arm ...")
     return await asyncio.wrap_future(arm)
-
-
-def as_json(played: Played) -> dict[str, Any]:
-    """Return an arm's figures for ``--json``."""
-    return asdict(played)

@@ -10,6 +10,7 @@ import numpy as np
 
 from recrawl.cli.figures import check_picture
 from recrawl.cli.fit.fit_pictures import draw_arrivals
+from recrawl.cli.fit.service_times import print_candidates
 from recrawl.cli.fit.toml_parts import show_arrivals, write_toml
 from recrawl.cli.output import console, parse_duration_s, print_json, print_table
 from recrawl.cli.robots.arrival_log import read_arrival_log
@@ -226,20 +227,7 @@ def _print(log: Path, batches: BatchLog, fit: ArrivalsFit, whole: BatchArrivals)
     sizes = " ".join(f"{share:.4g}" for share in batches.size_law[:12])
     out.print(f"Batches of 1, 2, ...: {sizes}")
     if fit.candidates:
-        table = [
-            [
-                "+".join(map(str, one.stages)),
-                f"{one.log_likelihood:.2f}",
-                f"{one.bic:.2f}",
-                f"{one.gain:.2f}" if math.isfinite(one.gain) else "one top",
-            ]
-            for one in fit.candidates[:6]
-        ]
-        print_table(
-            ["stages of branches", "log-likelihood", "BIC", "over the next top"],
-            table,
-            title="Best first",
-        )
+        print_candidates(fit.candidates)
     phases = whole.phases
     out.print(f"Chosen: {phases} phase{'s' * (phases > 1)}, by {fit.method}.")
     for said in fit.said:

@@ -1,6 +1,7 @@
 """``recrawl fit service``: a phase-type law of service or obsolescence times."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from recrawl.learning.erlang_branches import BranchFit, select_branches
 from recrawl.learning.phase_type_moments import fit_three_moments, fit_two_moments
 from recrawl.processes.phase_type import PhaseType
 
-__all__ = ["main"]
+__all__ = ["main", "print_candidates"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +162,21 @@ def _as_json(fit: LawFit, law: PhaseType, samples: NDArray[np.float64] | None) -
     }
 
 
+def print_candidates(candidates: Sequence[BranchFit]) -> None:
+    """Show the likeliest laws of several stages, the best first."""
+    rows = [
+        [
+            "+".join(map(str, one.stages)),
+            f"{one.log_likelihood:.2f}",
+            f"{one.bic:.2f}",
+            f"{one.gain:.2f}" if math.isfinite(one.gain) else "one top",
+        ]
+        for one in candidates[:6]
+    ]
+    headings = ["stages of branches", "log-likelihood", "BIC", "over the next top"]
+    print_table(headings, rows, title="Best first")
+
+
 def _print(fit: LawFit, law: PhaseType, samples: NDArray[np.float64] | None, text: str) -> None:
     out = console()
     if samples is not None:
@@ -171,20 +187,7 @@ def _print(fit: LawFit, law: PhaseType, samples: NDArray[np.float64] | None, tex
             ["third moment", f"{np.mean(samples**3):.5g}", f"{fit.law.moment(3):.5g}"],
         ]
         print_table(["", f"{samples.size:,} samples", "fit"], rows)
-        table = [
-            [
-                "+".join(map(str, one.stages)),
-                f"{one.log_likelihood:.2f}",
-                f"{one.bic:.2f}",
-                f"{one.gain:.2f}" if math.isfinite(one.gain) else "one top",
-            ]
-            for one in fit.candidates[:6]
-        ]
-        print_table(
-            ["stages of branches", "log-likelihood", "BIC", "over the next top"],
-            table,
-            title="Best first",
-        )
+        print_candidates(fit.candidates)
         out.print(
             f"Largest difference of distributions: {fit.distance:.4f}; of an exponential law "
             f"{fit.exponential_distance:.4f} (chance alone: up to {1.36 / samples.size**0.5:.4f}).",

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from recrawl.cli.output import console, print_json, print_table
+from recrawl.cli.robots.report import print_simulated
 from recrawl.errors import InputError
 from recrawl.fleet import (
     PhasedFleet,
@@ -190,12 +191,4 @@ def _print(
             title="Robots to aim for, by phase",
         )
     if simulated is not None:
-        print_table(
-            ["simulated", "mean", "95 % ±"],
-            [
-                [name, f"{part['mean']:.6g}", f"{part['half_width']:.2g}"]
-                for name, part in asdict(simulated).items()
-                if isinstance(part, dict)
-            ],
-            title=f"{simulated.events} simulated events",
-        )
+        print_simulated(asdict(simulated))

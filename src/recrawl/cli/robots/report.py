@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +29,7 @@ __all__ = [
     "plot_answer",
     "print_answer",
     "print_parts",
+    "print_simulated",
     "sensitivity",
     "show_point",
     "show_rates",
@@ -255,15 +257,7 @@ def print_parts(parts: Mapping[str, object], unit: str) -> None:
         )
     simulated = parts.get("simulation")
     if isinstance(simulated, dict):
-        print_table(
-            ["simulated", "mean", "95 % ±"],
-            [
-                [name, f"{part['mean']:.6g}", f"{part['half_width']:.2g}"]
-                for name, part in simulated.items()
-                if isinstance(part, dict)
-            ],
-            title=f"{simulated['events']} simulated events",
-        )
+        print_simulated(simulated)
     points = parts.get("sweep")
     if isinstance(points, list):
         print_table(
@@ -271,6 +265,19 @@ def print_parts(parts: Mapping[str, object], unit: str) -> None:
             [_sweep_row(point) for point in points],
             title=f"Trade-off between starvation and loss (pages per {unit})",
         )
+
+
+def print_simulated(simulated: Mapping[str, Any]) -> None:
+    """Print what was seen, with its error."""
+    print_table(
+        ["simulated", "mean", "95 % ±"],
+        [
+            [name, f"{part['mean']:.6g}", f"{part['half_width']:.2g}"]
+            for name, part in simulated.items()
+            if isinstance(part, dict)
+        ],
+        title=f"{simulated['events']} simulated events",
+    )
 
 
 def _sweep_row(point: Mapping[str, object]) -> list[str]:
