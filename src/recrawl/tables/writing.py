@@ -1,7 +1,8 @@
 """Tables that are written: Parquet, CSV or JSON Lines by their ending, all of it or nothing."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Protocol
@@ -13,7 +14,7 @@ import pyarrow.parquet as pq
 
 from recrawl.errors import InputError, StateError
 
-__all__ = ["SINKS", "check_out", "write_batch", "write_batches"]
+__all__ = ["SINKS", "check_out", "whole_file", "write_batch", "write_batches"]
 
 
 class _Sink(Protocol):
@@ -95,12 +96,24 @@ def write_batches(out: Path, first: pa.RecordBatch, others: Iterable[pa.RecordBa
     StateError
         When the file cannot be written.
     """
+    with whole_file(out) as part, SINKS[out.suffix](str(part), first.schema) as sink:
+        sink.write(first)
+        for batch in others:
+            sink.write(batch)
+
+
+@contextmanager
+def whole_file(out: Path) -> Iterator[Path]:
+    """Have a file written beside its place, and only when it is whole put there.
+
+    Raises
+    ------
+    StateError
+        When the file cannot be written.
+    """
     part = out.with_name(f"{out.name}.part")
     try:
-        with SINKS[out.suffix](str(part), first.schema) as sink:
-            sink.write(first)
-            for batch in others:
-                sink.write(batch)
+        yield part
         os.replace(part, out)
     except OSError as error:
         raise StateError(f"{out}: cannot be written: {os.strerror(error.errno or 5)}") from error

@@ -1,6 +1,5 @@
 """Tables for ``recrawl order``: a plan or frequencies in, sequences in and out."""
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,11 +9,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from recrawl.cli.order.access_law import AccessLaw
-from recrawl.errors import InvalidTable, StateError
+from recrawl.errors import InvalidTable
 from recrawl.processes.access_times import ConstantTime
 from recrawl.sequencing import AgeingCosts
 from recrawl.tables.reading import Addresses, PageTable, open_page_table
-from recrawl.tables.writing import SINKS
+from recrawl.tables.writing import SINKS, whole_file
 
 __all__ = ["OrderTable", "read_order_table", "read_sequence", "write_sequence"]
 
@@ -181,21 +180,14 @@ def write_sequence(out: Path, table: OrderTable, parts: Iterator[Integers]) -> N
     StateError
         When the file cannot be written.
     """
-    part = out.with_name(f"{out.name}.part")
     fields = [("slot", pa.int64()), ("page", pa.int64())]
     schema = pa.schema(fields + ([("url", pa.string())] if table.names is not None else []))
     slot = 0
-    try:
-        with SINKS[out.suffix](str(part), schema) as sink:
-            for pages in parts:
-                arrays = [pa.array(np.arange(slot, slot + pages.size)), pa.array(pages)]
-                if table.names is not None:
-                    known = pa.array(pages, mask=pages < 0)
-                    arrays.append(table.names.take(known).combine_chunks().cast(pa.string()))
-                sink.write(pa.RecordBatch.from_arrays(arrays, schema=schema))
-                slot += pages.size
-        os.replace(part, out)
-    except OSError as error:
-        raise StateError(f"{out}: cannot be written: {os.strerror(error.errno or 5)}") from error
-    finally:
-        part.unlink(missing_ok=True)
+    with whole_file(out) as part, SINKS[out.suffix](str(part), schema) as sink:
+        for pages in parts:
+            arrays = [pa.array(np.arange(slot, slot + pages.size)), pa.array(pages)]
+            if table.names is not None:
+                known = pa.array(pages, mask=pages < 0)
+                arrays.append(table.names.take(known).combine_chunks().cast(pa.string()))
+            sink.write(pa.RecordBatch.from_arrays(arrays, schema=schema))
+            slot += pages.size

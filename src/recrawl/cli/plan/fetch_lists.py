@@ -1,6 +1,5 @@
 """Plans as other crawlers take them: start requests, seeds, fetch lists."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Final
@@ -12,9 +11,10 @@ import pyarrow as pa
 
 from recrawl.api.plan_solution import SolvedPlan, with_rates
 from recrawl.cli.plan.progress import track
-from recrawl.errors import InputError, StateError
+from recrawl.errors import InputError
 from recrawl.tables.complaints import told_columns
 from recrawl.tables.reading import PageTable
+from recrawl.tables.writing import whole_file
 
 __all__ = ["FORMS", "check_form", "write_fetch_list"]
 
@@ -97,16 +97,8 @@ def write_fetch_list(table: PageTable, solved: SolvedPlan, form: str, out: Path)
     StateError
         The file cannot be written.
     """
-    part = out.with_name(f"{out.name}.part")
-    try:
-        with part.open("w", encoding="utf-8") as file:
-            counts = _write(file, table, solved, form)
-        os.replace(part, out)
-    except OSError as error:
-        raise StateError(f"{out}: cannot be written: {os.strerror(error.errno or 5)}") from error
-    finally:
-        part.unlink(missing_ok=True)
-    return counts
+    with whole_file(out) as part, part.open("w", encoding="utf-8") as file:
+        return _write(file, table, solved, form)
 
 
 def _write(file: IO[str], table: PageTable, solved: SolvedPlan, form: str) -> tuple[int, int]:

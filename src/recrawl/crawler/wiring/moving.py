@@ -1,8 +1,6 @@
 """A state moved from one machine's folder to a database that several share, and back."""
 
 import contextlib
-import os
-import shutil
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +19,7 @@ from recrawl.crawler.index.postgres import PostgresIndex
 from recrawl.crawler.index.schema import index_exists
 from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.crawler.ports import PageIndex
+from recrawl.crawler.wiring.upkeep import beside
 from recrawl.errors import InputError, StateError
 from recrawl.terms import Database
 
@@ -79,35 +78,22 @@ def move_from_database(database: Database, state: Path) -> int:
     StateError
         The database holds no crawl, or processes crawl into it.
     """
-    if state.exists() and (not state.is_dir() or any(state.iterdir())):
-        raise InputError(f"{state} is not empty; move it away, or choose another directory")
-    with contextlib.closing(connect(database)) as connection:
+    with beside(state) as part, contextlib.closing(connect(database)) as connection:
         check_schema(connection, database)
         if is_alive(database):
             raise StateError(f"processes crawl into {database}; stop them first")
-        part = state.with_name(f"{state.name}.part")
-        try:
-            shutil.rmtree(part, ignore_errors=True)
-            part.mkdir(mode=0o700, parents=True)
-            with (
-                contextlib.closing(open_state(part / DATABASE)) as db,
-                translated(database),
-                connection.transaction(),
-                told(part / DATABASE),
-            ):
-                db.execute("BEGIN IMMEDIATE")
-                n_pages = rows_from_database(connection, db)
-                db.execute("COMMIT")
-            with (
-                contextlib.closing(PostgresIndex(database)) as source,
-                contextlib.closing(TantivyIndex(part / "index")) as target,
-            ):
-                _copy_index(source, target)
-            if state.is_dir():
-                state.rmdir()
-            os.replace(part, state)
-        except OSError as error:
-            raise StateError(f"{state}: {error.strerror or error}; nothing was changed") from error
-        finally:
-            shutil.rmtree(part, ignore_errors=True)
+        with (
+            contextlib.closing(open_state(part / DATABASE)) as db,
+            translated(database),
+            connection.transaction(),
+            told(part / DATABASE),
+        ):
+            db.execute("BEGIN IMMEDIATE")
+            n_pages = rows_from_database(connection, db)
+            db.execute("COMMIT")
+        with (
+            contextlib.closing(PostgresIndex(database)) as source,
+            contextlib.closing(TantivyIndex(part / "index")) as target,
+        ):
+            _copy_index(source, target)
     return n_pages

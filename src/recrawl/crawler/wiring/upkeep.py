@@ -29,7 +29,7 @@ from recrawl.crawler.wiring.stores import is_running, open_frontier, open_index
 from recrawl.errors import InputError, StateError
 from recrawl.terms import Database
 
-__all__ = ["Fault", "back_up", "check", "is_lost", "mend_index", "repair", "restore"]
+__all__ = ["Fault", "back_up", "beside", "check", "is_lost", "mend_index", "repair", "restore"]
 
 _TOLD: Final = 20  # pages and files that are named; of others only the number is told
 
@@ -265,8 +265,16 @@ def restore(source: Path, state: Path) -> None:
 
 
 @contextlib.contextmanager
-def _complete(target: Path) -> Iterator[Path]:
-    """Have a directory made beside its place, made whole, checked, and only then put there."""
+def beside(target: Path) -> Iterator[Path]:
+    """Have a directory made beside its place, made whole, and only then put there.
+
+    Raises
+    ------
+    InputError
+        There is something at ``target``.
+    StateError
+        It cannot be made.
+    """
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise InputError(f"{target} is not empty; move it away, or choose another directory")
     part = target.with_name(f"{target.name}.part")
@@ -274,11 +282,6 @@ def _complete(target: Path) -> Iterator[Path]:
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(mode=0o700, parents=True)
         yield part
-        _agreed(part)
-        faults = check(part)
-        if faults:
-            raise StateError(f"the copy is damaged: {faults[0].what}; `recrawl check` tells more")
-        (part / "lock").unlink(missing_ok=True)
         if target.is_dir():
             target.rmdir()
         os.replace(part, target)
@@ -286,6 +289,17 @@ def _complete(target: Path) -> Iterator[Path]:
         raise StateError(f"{target}: {error.strerror or error}; nothing was changed") from error
     finally:
         shutil.rmtree(part, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _complete(target: Path) -> Iterator[Path]:
+    with beside(target) as part:
+        yield part
+        _agreed(part)
+        faults = check(part)
+        if faults:
+            raise StateError(f"the copy is damaged: {faults[0].what}; `recrawl check` tells more")
+        (part / "lock").unlink(missing_ok=True)
 
 
 def _aside(state: Path) -> Path:
