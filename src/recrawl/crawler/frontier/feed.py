@@ -1,18 +1,14 @@
 """The feed in SQLite: an outbox, written in the transaction of what it tells."""
 
-import sqlite3
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Sequence
 from itertools import islice
-from pathlib import Path
 from typing import Any, Final
 
 from typing_extensions import override
 
 from recrawl.crawler.facts import FeedFacts
-from recrawl.crawler.frontier.sql import queries
-from recrawl.crawler.frontier.store import translated
+from recrawl.crawler.frontier.store import Part, translated
 from recrawl.crawler.ports import Feed
 from recrawl.terms import Change, ChangeKind, PageUpdate
 
@@ -26,28 +22,10 @@ _NOTHING: Final[dict[str, Any]] = {
 }  # fmt: skip
 
 
-class SqliteFeed(Feed):
-    """Part of a frontier, over its connection.
+class SqliteFeed(Part, Feed):
+    """An outbox, over the connection of a frontier."""
 
-    Parameters
-    ----------
-    db, path : of the state
-    writing : begins and ends a transaction
-    statements : by name; default: those of SQLite
-    """
-
-    def __init__(
-        self,
-        db: sqlite3.Connection,
-        path: Path,
-        writing: Callable[[], AbstractContextManager[None]],
-        statements: Mapping[str, str] | None = None,
-    ) -> None:
-        self._db = db
-        self._path = path
-        self._writing = writing
-        self._q = queries() if statements is None else statements
-        self._says_importance = False
+    _says_importance = False
 
     def tell(self, updates: Sequence[PageUpdate], now_s: float | None) -> None:
         """Make entries for what visits changed; within the transaction that records them."""

@@ -9,7 +9,7 @@ import fcntl
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
@@ -19,6 +19,7 @@ from recrawl.errors import StateError
 __all__ = [
     "DATABASE",
     "Door",
+    "Part",
     "StateLock",
     "copy_database",
     "drop_copies",
@@ -140,6 +141,29 @@ def transaction(db: sqlite3.Connection, path: Path) -> Iterator[None]:
             with contextlib.suppress(sqlite3.OperationalError):  # a failed COMMIT did so by itself
                 db.execute("ROLLBACK")
             raise
+
+
+class Part:
+    """Part of a frontier, over its connection.
+
+    Parameters
+    ----------
+    db, path : of the state
+    writing : begins and ends a transaction
+    statements : by name; default: those of SQLite
+    """
+
+    def __init__(
+        self,
+        db: sqlite3.Connection,
+        path: Path,
+        writing: Callable[[], contextlib.AbstractContextManager[None]],
+        statements: Mapping[str, str] | None = None,
+    ) -> None:
+        self._db = db
+        self._path = path
+        self._writing = writing
+        self._q = queries() if statements is None else statements
 
 
 class Door:

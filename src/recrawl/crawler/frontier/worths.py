@@ -1,42 +1,19 @@
 """What pages are worth, in SQLite: importance, link lists, counts, and what visits brought."""
 
-import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
 
 from typing_extensions import override
 
 from recrawl.crawler.control.births import HALF_LIFE_S
-from recrawl.crawler.frontier.sql import queries
-from recrawl.crawler.frontier.store import translated
+from recrawl.crawler.frontier.store import Part, translated
 from recrawl.crawler.ports import Worths
 from recrawl.terms import Birth, Discovery, Kind, PageState, PageUpdate, PageWorth
 
 __all__ = ["SqliteWorths"]
 
 
-class SqliteWorths(Worths):
-    """Part of a frontier, over its connection.
-
-    Parameters
-    ----------
-    db, path : of the state
-    writing : begins and ends a transaction
-    statements : by name; default: those of SQLite
-    """
-
-    def __init__(
-        self,
-        db: sqlite3.Connection,
-        path: Path,
-        writing: Callable[[], AbstractContextManager[None]],
-        statements: Mapping[str, str] | None = None,
-    ) -> None:
-        self._db = db
-        self._path = path
-        self._writing = writing
-        self._q = queries() if statements is None else statements
+class SqliteWorths(Part, Worths):
+    """Importance, link lists, counts and births, over the connection of a frontier."""
 
     @override
     def addresses(
