@@ -10,12 +10,7 @@ Start with :class:`ControlledBuffer` and :func:`solve_robots`::
 
 from recrawl.fleet.areas import Area, AreaFleet, AreaOptimum, solve_areas, solve_shares
 from recrawl.fleet.evaluation import evaluate_curve_policy, evaluate_policy
-from recrawl.fleet.irregular import (
-    IrregularFleet,
-    IrregularOptimum,
-    evaluate_irregular,
-    solve_irregular,
-)
+from recrawl.fleet.irregular import IrregularFleet, evaluate_irregular, solve_irregular
 from recrawl.fleet.measured_rates import MeasuredRate, estimate_fetch_rate, estimate_index_rate
 from recrawl.fleet.measures import FleetMeasures
 from recrawl.fleet.model import ControlledBuffer
@@ -28,13 +23,12 @@ from recrawl.fleet.optimum import (
 from recrawl.fleet.phased import (
     PhasedFleet,
     PhasedOptimum,
-    PhasedPolicy,
     RobotClass,
     erlang_service,
     solve_phased,
 )
 from recrawl.fleet.phased_static import PhasedStatic, solve_phased_static
-from recrawl.fleet.policy import RobotPolicy, SwitchingCurves
+from recrawl.fleet.policy import RobotPolicy
 from recrawl.fleet.response import ResponseOptimum, solve_response, solve_static_response
 from recrawl.fleet.static import (
     StaticOptimum,
@@ -44,7 +38,7 @@ from recrawl.fleet.static import (
     static_cost,
 )
 from recrawl.fleet.trade_off import TradeOff, sweep_weights
-from recrawl.fleet.value_iteration import ValueIteration, iterate_as_published, iterate_to_span
+from recrawl.fleet.value_iteration import iterate_as_published, iterate_to_span
 
 __all__ = [
     "Area",
@@ -53,20 +47,16 @@ __all__ = [
     "ControlledBuffer",
     "FleetMeasures",
     "IrregularFleet",
-    "IrregularOptimum",
     "MeasuredRate",
     "PhasedFleet",
     "PhasedOptimum",
-    "PhasedPolicy",
     "PhasedStatic",
     "ResponseOptimum",
     "RobotClass",
     "RobotOptimum",
     "RobotPolicy",
     "StaticOptimum",
-    "SwitchingCurves",
     "TradeOff",
-    "ValueIteration",
     "balanced_weight",
     "erlang_service",
     "estimate_fetch_rate",

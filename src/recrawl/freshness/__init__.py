@@ -5,9 +5,7 @@ from recrawl.freshness.allocation import (
     solve,
     solve_even_age,
     solve_even_freshness,
-    solve_even_harmonic,
     solve_harmonic,
-    solve_random_age,
     solve_random_freshness,
 )
 from recrawl.freshness.baselines import allocate_proportionally, allocate_uniformly
@@ -17,11 +15,8 @@ from recrawl.freshness.measures import AGE, FRESHNESS, HARMONIC, STALENESS, Meas
 from recrawl.freshness.objectives import (
     EVEN_AGE,
     EVEN_FRESHNESS,
-    EVEN_HARMONIC,
     OBJECTIVES,
-    RANDOM_AGE,
     RANDOM_FRESHNESS,
-    RANDOM_HARMONIC,
     Objective,
 )
 from recrawl.freshness.obsolescence import (
@@ -42,13 +37,10 @@ __all__ = [
     "AGE",
     "EVEN_AGE",
     "EVEN_FRESHNESS",
-    "EVEN_HARMONIC",
     "FRESHNESS",
     "HARMONIC",
     "OBJECTIVES",
-    "RANDOM_AGE",
     "RANDOM_FRESHNESS",
-    "RANDOM_HARMONIC",
     "STALENESS",
     "AccessPlan",
     "DemandSummary",
@@ -73,12 +65,10 @@ __all__ = [
     "solve_even_accesses",
     "solve_even_age",
     "solve_even_freshness",
-    "solve_even_harmonic",
     "solve_fading",
     "solve_harmonic",
     "solve_prices",
     "solve_random_accesses",
-    "solve_random_age",
     "solve_random_freshness",
     "trace_trade_off",
 ]

@@ -9,22 +9,16 @@ Start with :class:`Profile`, :class:`ProbedSource` and a solver::
     [11.7, 14.85, 18.0, 24.0]
 """
 
-from recrawl.probing.bounds import bound_as_published, bound_within_pieces
-from recrawl.probing.continuous import (
-    ContinuousOptimum,
-    solve_continuous,
-    solve_continuous_with_gap,
-)
-from recrawl.probing.general import GeneralOptimum, solve_general
+from recrawl.probing.continuous import solve_continuous, solve_continuous_with_gap
+from recrawl.probing.general import solve_general
 from recrawl.probing.grid import (
-    ProbeOptimum,
     cost_by_count,
     solve_at_most,
     solve_at_price,
     solve_exactly,
     solve_layered,
 )
-from recrawl.probing.improvement import ImprovedSchedule, improve_blocks, improve_schedule
+from recrawl.probing.improvement import improve_blocks, improve_schedule
 from recrawl.probing.model import ProbedSource
 from recrawl.probing.policies import (
     schedule_first_arrival,
@@ -33,36 +27,20 @@ from recrawl.probing.policies import (
 )
 from recrawl.probing.profile import Profile
 from recrawl.probing.published import cost_matrix, solve_published
-from recrawl.probing.schedule import (
-    ActualCost,
-    ProbeMeasures,
-    evaluate_events,
-    evaluate_schedule,
-)
+from recrawl.probing.schedule import evaluate_events, evaluate_schedule
 from recrawl.probing.source_batch import SourceBatch
-from recrawl.probing.source_passes import ManySchedules
-from recrawl.probing.sources import ProbeAllocation, allocate_probes, schedule_batches
+from recrawl.probing.sources import allocate_probes, schedule_batches
 from recrawl.probing.trips import TripPlan, plan_trips
 from recrawl.probing.weekly import DBWORLD, MICRONET, work_hours
 
 __all__ = [
     "DBWORLD",
     "MICRONET",
-    "ActualCost",
-    "ContinuousOptimum",
-    "GeneralOptimum",
-    "ImprovedSchedule",
-    "ManySchedules",
-    "ProbeAllocation",
-    "ProbeMeasures",
-    "ProbeOptimum",
     "ProbedSource",
     "Profile",
     "SourceBatch",
     "TripPlan",
     "allocate_probes",
-    "bound_as_published",
-    "bound_within_pieces",
     "cost_by_count",
     "cost_matrix",
     "evaluate_events",

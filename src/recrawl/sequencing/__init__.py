@@ -2,19 +2,17 @@
 
 from recrawl.sequencing.arrivals import loss_costs, obsolescence_costs, preemptive_loss_costs
 from recrawl.sequencing.bounds import (
-    OrderBound,
     bound_even_gaps,
     bound_frequencies,
     bound_table_gaps,
     bound_whole_gaps,
 )
 from recrawl.sequencing.conditions import Conditions, check_conditions
-from recrawl.sequencing.costs import AgeingCosts, DistanceCosts, TabulatedCosts
+from recrawl.sequencing.costs import AgeingCosts, TabulatedCosts
 from recrawl.sequencing.cycles import CycleStream, close_cycle
 from recrawl.sequencing.deadlines import DeadlineStream
 from recrawl.sequencing.evaluation import (
     OrderCost,
-    check_sequence,
     evaluate_cycle,
     evaluate_random,
     find_distances,
@@ -29,17 +27,11 @@ from recrawl.sequencing.golden import (
     golden_ratio,
     golden_second_moment,
 )
-from recrawl.sequencing.greedy import (
-    GreedyBound,
-    GreedyCycle,
-    GreedyStream,
-    bound_greedy,
-    greedy_cycle,
-)
-from recrawl.sequencing.horizon import HorizonOptimum, solve_horizon
+from recrawl.sequencing.greedy import GreedyStream, bound_greedy, greedy_cycle
+from recrawl.sequencing.horizon import solve_horizon
 from recrawl.sequencing.index import IndexStream
-from recrawl.sequencing.local_search import LocalSearch, neighbours, search_word
-from recrawl.sequencing.optimum import BestCycle, solve_cycle
+from recrawl.sequencing.local_search import neighbours, search_word
+from recrawl.sequencing.optimum import solve_cycle
 from recrawl.sequencing.phases import PhaseStream, deadline_phases, phase_cycle, webster_phases
 from recrawl.sequencing.policies import (
     KEEPERS,
@@ -54,24 +46,13 @@ from recrawl.sequencing.policies import (
     restore_stream,
 )
 from recrawl.sequencing.polite import IDLE, PoliteStream
-from recrawl.sequencing.queue import golden_phases
 from recrawl.sequencing.randomised import RandomStream, random_cycle
 from recrawl.sequencing.regular import RegularStream, regular_cycle
 from recrawl.sequencing.rings import RingStream
-from recrawl.sequencing.several import (
-    SharedCost,
-    bound_shared_list,
-    complete_shared_list,
-    shared_costs,
-)
+from recrawl.sequencing.several import bound_shared_list, complete_shared_list, shared_costs
 from recrawl.sequencing.splits import SplitStream, imbalance, split_cycle
 from recrawl.sequencing.streams import AccessStream
-from recrawl.sequencing.two import (
-    TwoServerOptimum,
-    density_cost,
-    solve_two,
-    switching_rate,
-)
+from recrawl.sequencing.two import density_cost, solve_two, switching_rate
 from recrawl.sequencing.whittle import WhittleStream
 
 __all__ = [
@@ -80,30 +61,21 @@ __all__ = [
     "POLICIES",
     "AccessStream",
     "AgeingCosts",
-    "BestCycle",
     "Choice",
     "Conditions",
     "CycleStream",
     "DeadlineStream",
-    "DistanceCosts",
     "GoldenStream",
-    "GreedyBound",
-    "GreedyCycle",
     "GreedyStream",
-    "HorizonOptimum",
     "IndexStream",
-    "LocalSearch",
-    "OrderBound",
     "OrderCost",
     "PhaseStream",
     "PoliteStream",
     "RandomStream",
     "RegularStream",
     "RingStream",
-    "SharedCost",
     "SplitStream",
     "TabulatedCosts",
-    "TwoServerOptimum",
     "WhittleStream",
     "are_best",
     "best_bound",
@@ -115,7 +87,6 @@ __all__ = [
     "bound_whole_gaps",
     "check_conditions",
     "check_frequencies",
-    "check_sequence",
     "choose_policy",
     "close_cycle",
     "complete_shared_list",
@@ -128,7 +99,6 @@ __all__ = [
     "find_distances",
     "golden_cycle",
     "golden_limit",
-    "golden_phases",
     "golden_ratio",
     "golden_second_moment",
     "greedy_cycle",

@@ -13,12 +13,8 @@ Start with :class:`BurstyBuffer` and :func:`solve_bursty`::
     (2, 2, 2, 1, 1)
 """
 
-from recrawl.fleet.bursty.constrained import (
-    ConstrainedOptimum,
-    solve_constrained,
-    trade_off_front,
-)
-from recrawl.fleet.bursty.full_information import FullInformation, solve_full_information
+from recrawl.fleet.bursty.constrained import solve_constrained, trade_off_front
+from recrawl.fleet.bursty.full_information import solve_full_information
 from recrawl.fleet.bursty.iterative import MOST_STATES
 from recrawl.fleet.bursty.measures import BufferMeasures, evaluate_map, follow_sojourns
 from recrawl.fleet.bursty.model import (
@@ -35,10 +31,9 @@ from recrawl.fleet.bursty.optimum import (
     solve_bursty,
 )
 from recrawl.fleet.bursty.readings import independent_robots, marked_robots, thinned_robots
-from recrawl.fleet.bursty.search import MapTable, list_maps, list_thresholds
-from recrawl.fleet.bursty.sojourn import Sojourn
+from recrawl.fleet.bursty.search import list_maps, list_thresholds
 from recrawl.fleet.bursty.study import STUDIES, StudyPoint, study_buffer, vary
-from recrawl.fleet.bursty.window import ClosedMeasures, evaluate_closed
+from recrawl.fleet.bursty.window import evaluate_closed
 
 __all__ = [
     "MOST_STATES",
@@ -47,11 +42,6 @@ __all__ = [
     "BufferMeasures",
     "BurstyBuffer",
     "BurstyOptimum",
-    "ClosedMeasures",
-    "ConstrainedOptimum",
-    "FullInformation",
-    "MapTable",
-    "Sojourn",
     "StudyPoint",
     "SubsetOptimum",
     "best_by_subset",
