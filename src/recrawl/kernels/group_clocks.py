@@ -34,7 +34,6 @@ Integers = NDArray[np.int64]
 Clocks = tuple[Integers, Vector, Integers, Vector, Vector, Vector, Vector, Integers, Vector, Vector]
 _AHEAD = 1.0  # bins ahead, whose age is that of the near future
 _SAMPLES = 4  # of the age within an interval
-_NEVER = 1e-300
 _KEPT = 1.0 - 1.0 / 5_000.0  # of the evidence for the clocks, from visit to visit
 _LEAST = 1e-6  # chance that a finding is given, so that no visit decides
 

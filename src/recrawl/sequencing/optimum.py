@@ -14,7 +14,6 @@ from recrawl.sequencing.evaluation import evaluate_cycle
 
 __all__ = ["BestCycle", "solve_cycle"]
 
-Vector: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
 
 

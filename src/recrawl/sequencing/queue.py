@@ -14,7 +14,6 @@ from recrawl.sequencing.frequencies import check_frequencies
 __all__ = ["GOLDEN", "DueQueue", "check_one", "golden_phases"]
 
 Vector: TypeAlias = NDArray[np.float64]
-Integers: TypeAlias = NDArray[np.int64]
 State: TypeAlias = Mapping[str, NDArray[Any]]
 
 GOLDEN: Final = (5**0.5 - 1) / 2

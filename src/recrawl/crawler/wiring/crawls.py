@@ -4,7 +4,6 @@ import contextlib
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ParamSpec, TypeVar
 
 from recrawl.crawler.control.activation import ActivationPolicy
 from recrawl.crawler.control.revisit_policy import RevisitPolicy
@@ -51,9 +50,6 @@ __all__ = [
     "open_parts",
     "run_virtual_crawl",
 ]
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

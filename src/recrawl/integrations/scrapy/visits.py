@@ -34,9 +34,6 @@ __all__ = ["SpiderVisits"]
 
 _WINDOW: Final = 100  # requests taken from the store at a time
 _STUCK_S: Final = 3_600.0  # of a visit whose end nobody told, as other middlewares dropped it
-_TOLD_NOTHING: Final = frozenset(
-    {Outcome.FAILED, Outcome.SERVER_ERROR, Outcome.THROTTLED, Outcome.POISON}
-)
 _crawls: "WeakKeyDictionary[Crawler, SpiderVisits]" = WeakKeyDictionary()
 
 

@@ -19,7 +19,7 @@ from recrawl.integrations.revisits.lock import StateLock
 from recrawl.integrations.revisits.planning import RevisitPlanner
 from recrawl.integrations.revisits.store import PageRow, Row
 from recrawl.integrations.revisits.visits import Visit, concluded
-from recrawl.integrations.urlfrontier.interface import OK, SKIPPED, message
+from recrawl.integrations.urlfrontier.interface import OK, SKIPPED
 from recrawl.integrations.urlfrontier.options import ServiceOptions
 from recrawl.integrations.urlfrontier.queues import Queue, Queues
 from recrawl.integrations.urlfrontier.store import FrontierStore
@@ -34,7 +34,6 @@ CLIENT: Final = "its client's date, as nothing is told of the fetch"
 _HELD_S: Final = 30.0  # where a client does not say
 _MOST: Final = 10_000  # addresses of a queue in an answer, where a client sets no limit
 _LONGEST_KEY: Final = 255
-_Info: Final = message("URLInfo")
 
 
 def crawl_of(name: str) -> str:
