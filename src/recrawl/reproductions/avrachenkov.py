@@ -96,25 +96,26 @@ def _gain(best: float, found: dict[tuple[int, ...], SubsetOptimum]) -> float:
     return round(100 * (least - best) / least, 2)
 
 
+def _three_or_one(model: BurstyBuffer, printed: dict[str, object], note: str, **case: float) -> Row:
+    """Return the row of a model whose robots are 3 and 1."""
+    found = _subsets(model)
+    ours = found[3, 1]
+    computed = {
+        "threshold": ours.thresholds[0],
+        "J*": ours.cost,
+        **_computed(found),
+        "gain_percent": _gain(ours.cost, found),
+    }
+    return Row(case=case, printed=printed, computed=computed, note=note)
+
+
 def table_2() -> Reproduction:
     """Return Table 2: the size of the buffer."""
     rows = []
     for capacity, threshold, cost, fixed in TABLE_2:
-        found = _subsets(paper_model(capacity))
-        ours = found[3, 1]
-        rows.append(
-            Row(
-                case={"N": capacity},
-                printed={"threshold": threshold, "J*": cost, **_fixed(fixed)},
-                computed={
-                    "threshold": ours.thresholds[0],
-                    "J*": ours.cost,
-                    **_computed(found),
-                    "gain_percent": _gain(ours.cost, found),
-                },
-                note=MISPRINTS.get((2, capacity), ""),
-            )
-        )
+        printed = {"threshold": threshold, "J*": cost, **_fixed(fixed)}
+        note = MISPRINTS.get((2, capacity), "")
+        rows.append(_three_or_one(paper_model(capacity), printed, note, N=capacity))
     remarks = (
         "Robots 3 and 1. Not of the example but of the tables' last digits: N is the number of "
         "pages in the system, the one in service included.",
@@ -164,21 +165,10 @@ def table_4() -> Reproduction:
     assert base.obsolescence is not None
     rows = []
     for factor, threshold, cost, fixed in TABLE_4:
-        found = _subsets(replace(base, obsolescence=base.obsolescence.scaled(1 / factor)))
-        ours = found[3, 1]
-        rows.append(
-            Row(
-                case={"factor": factor},
-                printed={"threshold": threshold, "J*": cost, **_fixed(fixed)},
-                computed={
-                    "threshold": ours.thresholds[0],
-                    "J*": ours.cost,
-                    **_computed(found),
-                    "gain_percent": _gain(ours.cost, found),
-                },
-                note=MISPRINTS.get((4, factor), ""),
-            )
-        )
+        model = replace(base, obsolescence=base.obsolescence.scaled(1 / factor))
+        printed = {"threshold": threshold, "J*": cost, **_fixed(fixed)}
+        note = MISPRINTS.get((4, factor), "")
+        rows.append(_three_or_one(model, printed, note, factor=factor))
     return Reproduction(f"{_PAPER}, Table 4: mean time until obsolescence", rows, (_RECONSTRUCTED,))
 
 
