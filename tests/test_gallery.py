@@ -39,6 +39,7 @@ def test_every_published_result_has_a_page() -> None:
     assert {name.replace("-", "_") for name in NAMES if name not in ON_DATA} <= shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["altman_figure_1", "coffman_golden", "talim_figures"])
 def test_quick_programs_draw_and_print_what_their_pages_show(name: str, tmp_path: Path) -> None:
     """As a reader runs them: with the name of a picture; the others run among the slow tests."""

@@ -136,6 +136,7 @@ def test_exports_agree_in_every_format(crawled: Path, table: str) -> None:
     assert len(columns["url"]) == (4 if table == "pages" else 8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_stops_it_in_order_within_five_seconds(
     tmp_path: Path, server: LocalServer, number: int
@@ -158,6 +159,7 @@ def test_a_signal_stops_it_in_order_within_five_seconds(
     assert answer("status", cwd=tmp_path)["pages"] == {"indexed": 3}
 
 
+@pytest.mark.slow
 def test_a_new_rule_of_content_reaches_pages_that_stay_the_same(
     tmp_path: Path, server: LocalServer
 ) -> None:
@@ -176,6 +178,7 @@ def test_a_new_rule_of_content_reaches_pages_that_stay_the_same(
     assert (change["kind"], change["text"]) == ("changed", "an owl")
 
 
+@pytest.mark.slow
 def test_a_configuration_is_taken_up_while_the_crawl_runs(
     tmp_path: Path, server: LocalServer
 ) -> None:
@@ -219,6 +222,7 @@ def test_a_single_pass_keeps_its_configuration(tmp_path: Path) -> None:
     assert ended.stderr.startswith("recrawl: --config-reload: ")
 
 
+@pytest.mark.slow
 def test_run_for_a_while_and_log_every_event(tmp_path: Path, server: LocalServer) -> None:
     write_config(tmp_path, CONFIG.format(port=server.port))
 
@@ -230,6 +234,7 @@ def test_run_for_a_while_and_log_every_event(tmp_path: Path, server: LocalServer
     assert all(event["at"] > 1.7e9 for event in events)
 
 
+@pytest.mark.slow
 def test_init_writes_a_config_that_run_takes(tmp_path: Path, server: LocalServer) -> None:
     """From nothing to a searchable index in two commands."""
     url = f"http://site.localhost:{server.port}/"
@@ -297,6 +302,7 @@ def test_the_plan_beats_uniform_and_proportional_on_the_demos_web(tmp_path: Path
     assert told["promised"] == pytest.approx(fresh["optimal"], abs=0.04)
 
 
+@pytest.mark.slow
 def test_a_terminal_shows_the_crawl_as_it_goes(tmp_path: Path) -> None:
     """The panel of a terminal is drawn anew while the crawl runs, with what has happened."""
     ours, theirs = os.openpty()
@@ -323,6 +329,7 @@ def test_a_terminal_shows_the_crawl_as_it_goes(tmp_path: Path) -> None:
     assert b"Nothing fetched" not in frames[-1]  # a minute of its time is a thousandth of ours
 
 
+@pytest.mark.slow
 def test_what_is_fetched_is_kept_where_it_is_wanted(server: LocalServer, tmp_path: Path) -> None:
     """Whole the first time, as revisits the second, in files that other programs read."""
     write_config(tmp_path, CONFIG.format(port=server.port) + '[archive]\nwarc = "warc"\n')

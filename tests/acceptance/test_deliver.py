@@ -51,6 +51,7 @@ async def site(exchange: Exchange) -> None:
     await exchange.reply(body or "", status=200 if body else 404)
 
 
+@pytest.mark.slow
 def test_a_crawl_delivers_what_it_finds(tmp_path: Path) -> None:
     """Beside the crawl, to each sink by itself, one of which is not there."""
     with serving(site) as server:
@@ -160,6 +161,7 @@ def server() -> Iterator[Postgres]:
         yield running
 
 
+@pytest.mark.slow
 def test_a_comparison_mends_a_table(tmp_path: Path, fed: Fed, server: Postgres) -> None:
     """Rows that somebody deleted, changed or brought back."""
     import psycopg
@@ -181,6 +183,7 @@ def test_a_comparison_mends_a_table(tmp_path: Path, fed: Fed, server: Postgres) 
     assert answer("sync", "pg", "--verify", cwd=tmp_path)["mended"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["out/{date}.ndjson", "out/{date}-{seq}.parquet"])
 def test_a_comparison_mends_files(tmp_path: Path, fed: Fed, name: str) -> None:
     """Lines that somebody cut out, or a file that is gone; what was told is not told again."""

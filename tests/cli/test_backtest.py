@@ -40,6 +40,7 @@ def run(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, s
     return int(str(ended.value.code)), shown.out, shown.err
 
 
+@pytest.mark.slow
 def test_a_backtest_has_the_keys_that_scripts_rely_on(
     changes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

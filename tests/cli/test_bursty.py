@@ -295,6 +295,7 @@ def test_a_log_becomes_a_model(run: Any, log: Path, tmp_path: Path) -> None:
     assert answer(run, "robots", model)["best"]["robots_by_length"]
 
 
+@pytest.mark.slow
 def test_a_crawls_own_log_from_end_to_end(run: Any, tmp_path: Path) -> None:
     """Fitted on the first two thirds; what the control promises holds on the rest of the log."""
     whole = (Path(__file__).parents[2] / "docs" / "examples" / "crawl-log.csv").read_text()

@@ -304,6 +304,7 @@ def test_json_is_json_where_stdout_knows_no_umlauts() -> None:
     assert json.loads(ended.stdout)
 
 
+@pytest.mark.slow
 def test_a_sample_of_all_bad_inputs_ends_well(tmp_path: Path) -> None:
     """The whole of it is bench/bad_inputs.py."""
     assert sum(1 for _ in bad_inputs.cases()) >= 2_000

@@ -26,6 +26,7 @@ def _content(state: Path) -> dict[str, list[tuple[object, ...]]]:
     return {table: rows for table, rows in told.items() if table != "label"}
 
 
+@pytest.mark.slow
 def test_a_state_goes_to_a_database_and_back_as_it_was(databases: Server, tmp_path: Path) -> None:
     """Every row, every number, every copy; and there it can be crawled on."""
     database = databases.database()
@@ -83,6 +84,7 @@ def test_what_cannot_be_moved_is_said_in_a_line(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_verbs_that_a_database_has_no_use_for_say_so(databases: Server, tmp_path: Path) -> None:
     """Each names what does the same there."""
     place = databases.database().address

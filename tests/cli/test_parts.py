@@ -52,6 +52,7 @@ def command(arguments: list[str], cwd: Path) -> subprocess.CompletedProcess[str]
     return without(f"from recrawl.cli import main\nmain({arguments!r})", cwd)
 
 
+@pytest.mark.slow
 def test_the_crawler_alone_crawls_searches_and_exports(tmp_path: Path) -> None:
     """No verb of a crawl needs tables or the compiler."""
     with serving(two_pages) as server:

@@ -124,6 +124,7 @@ def test_unit_applies_to_table_and_answer(run: Run, tmp_path: Path) -> None:
     assert said["value"] == pytest.approx(0.37388869927439067, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_measures_and_comparisons(run: Run, table: Path) -> None:
     """Staleness complements freshness; no arm beats the plan of its measure."""
     values = {}
@@ -209,6 +210,7 @@ def test_a_half_life_for_all_pages_without_one(run: Run, tmp_path: Path) -> None
     assert stale["value"] == pytest.approx(1 - said["value"])
 
 
+@pytest.mark.slow
 def test_accesses_are_counted_beside_costs(run: Run, tmp_path: Path) -> None:
     """Robots make accesses; the budget counts what they cost."""
     path = write_csv(tmp_path / "p.csv", "change_rate,fetch_cost", "1,2", "1,2")

@@ -293,6 +293,7 @@ def test_many_sources_share_a_budget(run: Run, tmp_path: Path) -> None:
     assert "6 sources, 90 of 90 probes" in out
 
 
+@pytest.mark.slow
 def test_sources_that_share_trips(run: Run, tmp_path: Path) -> None:
     """The plan of the solver in Python, with its certificate; cheaper than trips for each alone."""
     path = patterns(tmp_path / "p.parquet", weight=[1.0, 2.0, 1.0, 1.0, 1.0, 1.0])

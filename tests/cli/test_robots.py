@@ -285,6 +285,7 @@ def test_classes_of_robots(run: Any) -> None:
     assert "no curve" in out
 
 
+@pytest.mark.slow
 def test_an_environment_and_erlang_indexing(run: Any) -> None:
     """One curve for each phase; the simulator stands beside it."""
     arguments = (

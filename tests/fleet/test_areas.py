@@ -126,6 +126,7 @@ def simulate(model: AreaFleet, found: AreaOptimum, events: int) -> tuple[float, 
     return float(spent.sum() / time.sum()), spent / time
 
 
+@pytest.mark.slow
 def test_the_control_does_what_it_promises() -> None:
     """Half a million events of the tables that it gives, to three standard errors."""
     model = AreaFleet([Area(2, 0.4, 10.0), Area(3, 0.6, 0.1)], 4, 1.0, 6.0, holding_cost=0.05)

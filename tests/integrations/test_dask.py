@@ -202,6 +202,7 @@ def assert_same(one: recrawl.BacktestReport, other: recrawl.BacktestReport) -> N
             assert np.array_equal(score.resampled, theirs.at_same[name].resampled)
 
 
+@pytest.mark.slow
 def test_replays_are_those_of_one_machine(client: Any) -> None:
     """All policies and one's own, with orders and announcements; the report is the same."""
     policies: list[str | recrawl.RevisitPolicy] = [*recrawl.POLICIES, Doubles()]

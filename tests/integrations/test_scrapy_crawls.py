@@ -69,6 +69,7 @@ def test_a_304_reaches_the_callback_where_that_is_set(tmp_path: Path) -> None:
     assert sorted(one["author"] for one in later["items"]) == ["A1", "A2"]
 
 
+@pytest.mark.slow
 def test_items_are_the_change_where_that_is_set(tmp_path: Path) -> None:
     """Another text around the same items is no change, nor is a volatile field."""
     web = QuotesSite(validators=False)
@@ -86,6 +87,7 @@ def test_items_are_the_change_where_that_is_set(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_requests_of_every_kind_end_as_without_the_add_on(tmp_path: Path) -> None:
     """POST, dont_filter, redirects, retries, errbacks, callbacks that are no methods."""
     web = QuotesSite()
@@ -128,6 +130,7 @@ def test_requests_of_every_kind_end_as_without_the_add_on(tmp_path: Path) -> Non
     assert web.asked_by_run[1]["/lambda"] == 1
 
 
+@pytest.mark.slow
 def test_a_visit_counts_when_its_items_are_taken(tmp_path: Path) -> None:
     """A pipeline that fails has the page back, unconditionally; one that drops an item does not."""
     web = QuotesSite()
@@ -150,6 +153,7 @@ def test_a_visit_counts_when_its_items_are_taken(tmp_path: Path) -> None:
     assert visits(later) == {"failed": 1}
 
 
+@pytest.mark.slow
 def test_a_callback_that_fails_has_its_page_back(tmp_path: Path) -> None:
     """Once it is mended, the page gives what it should have given."""
     web = QuotesSite()
@@ -162,6 +166,7 @@ def test_a_callback_that_fails_has_its_page_back(tmp_path: Path) -> None:
     assert visits(later) == {"new": 5}
 
 
+@pytest.mark.slow
 def test_spiders_share_a_state(tmp_path: Path) -> None:
     """Each has its own pages and callbacks; budget and plan are common."""
     web = QuotesSite()
@@ -189,6 +194,7 @@ def test_known_pages_are_visited_within_the_budget(tmp_path: Path) -> None:
     assert sum(revisits) >= 6
 
 
+@pytest.mark.slow
 def test_a_continuous_crawl_waits_until_something_is_due(tmp_path: Path) -> None:
     """Two days pass in a moment; the spider stays open, and visits its pages again and again."""
     web = QuotesSite()
@@ -253,6 +259,7 @@ def test_scrapys_command_line_ends_wrong_settings_in_one_message(
     assert not (project / "recrawl-state").exists()
 
 
+@pytest.mark.slow
 def test_the_example_project_crawls_and_says_what_it_knows(tmp_path: Path) -> None:
     """As its guide has it; the second run brings nothing, as nothing is due."""
     project = tmp_path / "project"

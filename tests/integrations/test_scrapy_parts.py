@@ -202,6 +202,7 @@ def scrapy(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 @pytest.mark.acceptance
 def test_the_command_says_what_the_state_says(tmp_path: Path) -> None:
     with closing(RequestStore(tmp_path / "recrawl-state")) as store:

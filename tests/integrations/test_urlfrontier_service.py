@@ -138,6 +138,7 @@ def test_a_client_is_answered_by_the_published_semantics(tmp_path: Path) -> None
         assert process.wait(20) == 0
 
 
+@pytest.mark.slow
 def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
     said = {"fetch__statusCode": "200", "signature": "x"}
     for turn in range(3):
@@ -184,6 +185,7 @@ def test_wrong_options_end_in_one_message(
     assert not (tmp_path / "state").exists()
 
 
+@pytest.mark.slow
 def test_a_port_or_a_state_that_is_taken_is_told(tmp_path: Path) -> None:
     with service(tmp_path / "a") as (client, _):
         taken = client.call("ListNodes").values[0]

@@ -71,6 +71,7 @@ def _call(arguments: list[str]) -> None:
     assert not ended.value.code
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", CALLS.values(), ids=CALLS)
 def test_every_loop_agrees_with_its_machine_code(
     arguments: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path

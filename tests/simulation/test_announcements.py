@@ -132,6 +132,7 @@ def test_pages_alike_come_near_what_a_threshold_achieves(policy: str) -> None:
     assert achieved > fresh(test, "uniform") + 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", ["recrawl", "foresight"])
 @pytest.mark.parametrize("rates", [SignalRates(0.0), SignalRates(0.5, 0.05)])
 def test_what_says_nothing_costs_little_more_than_its_readings(

@@ -125,6 +125,7 @@ def test_a_rate_lies_within_its_interval_however_little_is_known(factor: float) 
     assert np.isfinite(1.0 / low)
 
 
+@pytest.mark.slow
 def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
     """400 simulated indexes of 200 pages, of which the changes in a time were counted.
 

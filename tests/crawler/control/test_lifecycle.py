@@ -215,6 +215,7 @@ def test_failures_are_retried_ever_later(outcome: Outcome) -> None:
     assert delays == [700.0, 1400.0, 2800.0, 716_800.0, 1_000_000.0, 1_000_000.0]
 
 
+@pytest.mark.slow
 @given(
     st.sampled_from(Is),
     st.sampled_from(Was),

@@ -84,6 +84,7 @@ def test_a_header_counts_before_the_meta_tag_and_that_only_near_the_top() -> Non
     assert decode_body(late, None).endswith("файл")
 
 
+@pytest.mark.slow
 @given(st.binary(max_size=300), st.none() | st.text(max_size=20))
 def test_no_bytes_and_no_charset_break_it(body: bytes, charset: str | None) -> None:
     """There is always a text."""

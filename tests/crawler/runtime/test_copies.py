@@ -1,5 +1,7 @@
 """Pages that say the same need not all be visited; those that part are turned back to."""
 
+import pytest
+
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.terms import FetchResponse
 from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
@@ -48,6 +50,7 @@ def visits(virtual: VirtualCrawl, kind: str, numbers: range, since_s: float) -> 
     return len(asked) / len(numbers)
 
 
+@pytest.mark.slow
 def test_copies_are_visited_seldom_until_they_say_something_else() -> None:
     """The budget goes to the pages that stand for them; a pair that parts is two pages again."""
     alike, apart = crawled(alike=True), crawled(alike=False)

@@ -611,6 +611,7 @@ def test_a_single_pass_visits_every_page_once(service_s: float) -> None:
     assert virtual.index.n_documents() == 4
 
 
+@pytest.mark.slow
 def test_pages_are_revisited_as_the_plan_says() -> None:
     """A page that always changes is visited more often than one that never does."""
     versions = iter(range(100_000))
@@ -667,6 +668,7 @@ def test_hosts_of_one_domain_are_bounded() -> None:
     assert refused[:2] == ("trap.test", "domain-full")
 
 
+@pytest.mark.slow
 def test_a_list_is_followed_to_its_end_and_what_lies_too_deep_is_counted() -> None:
     """Many blogs have no other way to their oldest posts than "older posts", page by page."""
 
@@ -857,6 +859,7 @@ def test_starvation_is_the_time_in_which_the_buffer_is_empty() -> None:
     assert virtual.crawl.buffer.starved_s == pytest.approx(92.0, abs=0.2)
 
 
+@pytest.mark.slow
 def test_weights_move_visits_to_what_matters() -> None:
     """Of two pages that change alike, the one worth more is visited more often."""
     from recrawl.crawler.control.admission import Admission
@@ -884,6 +887,7 @@ def test_weights_move_visits_to_what_matters() -> None:
     assert dear.visits > 2 * cheap.visits
 
 
+@pytest.mark.slow
 def test_a_page_that_answers_503_for_ever_does_not_starve_its_host() -> None:
     """It backs off by itself; the others are visited as if it were not there."""
     pages = [f"{A}/{n}" for n in range(20)]
@@ -940,6 +944,7 @@ def test_no_block_outlives_the_settings_that_led_to_it() -> None:
     assert not other.web.asked("http://b.test/")
 
 
+@pytest.mark.slow
 def test_a_page_that_came_back_is_found_again_before_the_longest_interval() -> None:
     """By the worth of looking; how often pages return is learned, and kept."""
     revisit = RevisitRules(60.0, 30 * DAY, 3_600.0, confirm_s=600.0)

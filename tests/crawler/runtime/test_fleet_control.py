@@ -55,6 +55,7 @@ def followed(virtual: VirtualCrawl) -> tuple[SolvedFacts, PredictedFacts, Measur
     return facts.solved, facts.predicted, facts.measured
 
 
+@pytest.mark.slow
 def test_the_control_is_solved_for_the_rates_as_measured_and_predicts_what_follows() -> None:
     """After some hundred pages, off the event loop; the prediction is kept beside what happens."""
 

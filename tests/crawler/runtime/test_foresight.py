@@ -74,6 +74,7 @@ def test_a_crawl_that_foresees_is_fresher_where_directories_change_at_once() -> 
     assert np.mean(leads) > 0.02
 
 
+@pytest.mark.slow
 def test_what_clocks_tell_is_in_the_state_for_whoever_asks() -> None:
     """After a burst: the directory that runs fast, by name, and what that moved for its pages."""
     bursts = EPOCH_S + DAY_S * np.array([20.0, 21.0, 22.0, 23.0, 24.0])

@@ -122,6 +122,7 @@ async def crawled(
 _AGES = st.sampled_from(["one", "fresh", "overdue", "half new", "mixed", "ahead"])
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(
     ages=_AGES,
@@ -188,6 +189,7 @@ def test_a_budget_changed_at_a_restart_is_spent_from_the_first_minute(factor: fl
     assert least_in_any_window(times, EPOCH_S, EPOCH_S + 120.0, 30.0) >= 57
 
 
+@pytest.mark.slow
 def test_below_the_least_worth_the_budget_is_left_unspent() -> None:
     """Who sets a floor pays for no visit that is worth less."""
     n = HOSTS * PAGES

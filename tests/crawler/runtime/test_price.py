@@ -1,5 +1,7 @@
 """What one more fetch is worth, as people are told it."""
 
+import pytest
+
 from recrawl.crawler.control.admission import Admission
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.scope import Scope, Weights
@@ -41,6 +43,7 @@ def worth(budget_per_s: float, weight: float) -> float:
     return run_virtually(main())
 
 
+@pytest.mark.slow
 def test_a_fetch_is_worth_less_the_more_there_are_and_counts_pages_not_weights() -> None:
     """Ten times the weight of every page are no more pages."""
     little, much = worth(8 / HOUR_S, 1.0), worth(20 / HOUR_S, 1.0)

@@ -113,6 +113,7 @@ def control_of(virtual: VirtualCrawl) -> RevisitControl:
     return control
 
 
+@pytest.mark.slow
 def test_a_feed_announces_by_the_dates_of_its_entries() -> None:
     """A later date of a page that is known reaches whoever plans."""
     dates = [EPOCH_S - DAY_S, EPOCH_S + DAY_S / 2]

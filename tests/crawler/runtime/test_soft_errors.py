@@ -52,6 +52,7 @@ def indexed(virtual: VirtualCrawl, *paths: str) -> list[str]:
     return [path for path, page in found if page and page.state is PageState.INDEXED]
 
 
+@pytest.mark.slow
 def test_what_says_what_a_made_up_address_says_is_no_page() -> None:
     """Asked once; those read before it was known are found out at their next visit."""
     virtual = crawled(hours=30.0)
@@ -93,6 +94,7 @@ def test_pages_alike_of_a_host_that_answers_404_are_pages() -> None:
     assert len([one for one in virtual.web.requests if is_probe(one.url)]) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("until_h", "held"), [(20.0, False), (60.0, True)])
 def test_a_page_is_taken_out_after_its_day_though_it_says_the_same(
     monkeypatch: pytest.MonkeyPatch, until_h: float, held: bool

@@ -35,6 +35,7 @@ def test_every_promise_holds_in_many_storms(first: int) -> None:
         assert len(run_storm(seed).endings) == Storm().lives
 
 
+@pytest.mark.slow
 def test_a_seed_is_a_storm() -> None:
     """Request by request, to the microsecond."""
     first, second = run_storm(3), run_storm(3)

@@ -77,6 +77,7 @@ async def _first(*events: asyncio.Event) -> None:
         wait.cancel()
 
 
+@pytest.mark.slow
 def test_a_server_whose_hosts_two_processes_own_is_asked_as_one(
     databases: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,6 +111,7 @@ def _away() -> Standing:
     raise DatabaseAway("the network is down")
 
 
+@pytest.mark.slow
 def test_a_server_goes_to_the_other_process_when_its_owner_is_cut_off(
     databases: Server, tmp_path: Path
 ) -> None:

@@ -122,6 +122,7 @@ def test_time_can_be_measured_in_any_unit() -> None:
     assert quick.sojourn_served == pytest.approx(slow.sojourn_served / 7, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("robots", [3, 12])
 def test_talims_model_where_they_overlap(robots: int) -> None:
     """A fixed number of robots, exponential, no obsolescence: the same numbers."""
@@ -263,6 +264,7 @@ def test_other_refusals() -> None:
         follow_sojourns(model, A_MAP).distribution([1.0], which="lost")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["hyperexponential", "erlang"])
 @pytest.mark.parametrize("seed", range(20))
 def test_one_waiting_place_with_phases_of_obsolescence_is_exact(kind: str, seed: int) -> None:
