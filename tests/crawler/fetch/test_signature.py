@@ -37,6 +37,33 @@ def of_page(html: str) -> bytes:
         ("1 day, 3 hours ago", "1 week, 2 days and 1 hour ago"),
         ("over 1 year ago", "almost 2 years ago"),
         ("1,024 views", "3 views"),
+        ("1 view", "1.2k views"),
+        ("Views: 1,024", "Views: 1,031"),
+        ("Replies 12 Views 340", "Replies 12 Views 1,351"),
+        ("read 340 times", "read 341 times"),
+        ("generated in 0.123 seconds", "generated in 0.1 s"),
+        ("5m ago", "2h ago"),
+        ("today, 02:12 pm", "yesterday, 2:10 pm"),
+        ("today, 02:12 pm", "11/26/2026, 02:12 pm"),
+        ("vor 5 Minuten", "vor etwa einer Stunde"),
+        ("gelesen 7 mal", "gelesen 12 mal"),
+        ("Aufrufe: 1.024", "Aufrufe: 9"),
+        ("il y a 3 jours", "il y a environ une heure"),
+        ("hace 2 horas", "hace más de un año"),
+        ("há 2 horas", "há cerca de 3 dias"),
+        ("2 ore fa", "circa un'ora fa"),
+        ("5 minuten geleden", "een uur geleden"),
+        ("5 minut temu", "2 godziny temu"),
+        ("5 минут назад", "2 часа назад"),
+        ("för 5 minuter sedan", "för en timme sedan"),
+        ("for 5 minutter siden", "for 2 timer siden"),
+        ("5 dakika önce", "2 saat önce"),
+        ("před 5 minutami", "před 2 hodinami"),
+        ("5分前", "3時間前"),
+        ("浏览 340", "浏览 1,351"),
+        ("5분 전", "2시간 전"),
+        ("5 phút trước", "3 giờ trước"),
+        ("منذ 5 دقائق", "منذ 6 دقائق"),
         ("7 comments", "12 comments"),
         ("1767571200", "1767571260123"),
         ("d41d8cd98f00b204e9800998ecf8427e", "0cc175b9c0f1b6a831c399e269772661"),
@@ -64,6 +91,13 @@ def test_what_changes_by_itself_changes_no_signature(one: str, other: str) -> No
         ("call 555-1234", "call 555-1235"),
         ("in 5 minutes", "in 6 minutes"),
         ("over 5 hours", "about 5 hours"),
+        ("vor 5 Zeilen", "vor 6 Zeilen"),
+        ("4 door sedan", "5 door sedan"),
+        ("reads 4 bytes", "reads 8 bytes"),
+        ("reviews: 3", "reviews: 4"),
+        ("7 times", "8 times"),
+        ("took 3 seats", "took 4 seats"),
+        ("today", "yesterday"),
         ("2026", "2027"),
     ],
 )
@@ -94,6 +128,30 @@ def test_a_changed_word_of_the_main_text_changes_it() -> None:
 
     assert of_page(page) != of_page(PAGE.format(token="abc", cars="eight"))
     assert of_page(page) != of_page(page.replace("<title>Ferry", "<title>Boat"))
+
+
+TOPICS = """<title>Forum</title><main><p>Of the gardeners, for the gardeners.</p>
+<table><thead><tr><th colspan="2">Topic</th><th>Replies</th><th>{head}</th></tr></thead>
+<tr><td><img src="new.png"></td><td>Roses</td><td>{replies}</td><td> {views}</td></tr></table>"""
+
+
+@pytest.mark.parametrize("head", ["Views", "Aufrufe", "просмотров", "Downloads"])
+def test_a_column_of_counters_changes_by_itself(head: str) -> None:
+    """As its head says; what stands beside it does not."""
+    one, later, answered = (
+        of_page(TOPICS.format(head=head, replies=replies, views=views))
+        for replies, views in ((12, "340"), (12, "1,351"), (13, "1,351"))
+    )
+
+    assert one == later
+    assert later != answered
+
+
+def test_a_column_of_prices_is_content() -> None:
+    """Whose head is no word for what is counted."""
+    one, other = (of_page(TOPICS.format(head="Price", replies=1, views=n)) for n in (340, 351))
+
+    assert one != other
 
 
 _PIECES = st.sampled_from(

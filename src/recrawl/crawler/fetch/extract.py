@@ -36,6 +36,7 @@ from recrawl.crawler.fetch.main_content import (
 )
 from recrawl.crawler.fetch.markdown import markdown
 from recrawl.crawler.fetch.nesting import cut_at_depth
+from recrawl.crawler.fetch.passing import name_counters
 from recrawl.crawler.fetch.reading_rules import ContentRule, ReadingRules
 from recrawl.crawler.fetch.scripts import SCRIPTS, lists_of, read_script
 from recrawl.crawler.fetch.signature import raw_hash, signature
@@ -226,6 +227,7 @@ class PageExtractor:
         scripts = lists_of(tree, base, url, found)  # before they are cut out of the tree
         is_marked = self._rules.markdown
         said = self._about(tree, base, response) if is_marked else None
+        name_counters(html, tree)
         selector, roots, text = _content(html, tree, rule, is_app=is_app)
         headings = headings_of(roots)
         if said is not None:

@@ -1,8 +1,8 @@
 """The signature of a page's main content: equal means "nothing changed that a reader would see".
 
 Boilerplate has been cut before this module sees the text. Here goes what changes by itself:
-clock times and dates, "5 minutes ago", counters of comments and views, long tokens. Ordinary
-numbers stay, because a changed price is a change.
+clock times and dates, "5 minutes ago", counters of comments and views, long tokens; in other
+languages by :mod:`.passing`. Ordinary numbers stay, because a changed price is a change.
 
 Every crawled page passes here, so the patterns are written for how the matcher searches: each
 begins with what it can look for quickly (a digit, the letters that months begin with), and looks
@@ -13,6 +13,8 @@ import re
 from typing import Final
 
 import xxhash
+
+from recrawl.crawler.fetch.passing import without_passing
 
 __all__ = ["raw_hash", "signature"]
 
@@ -72,7 +74,7 @@ def signature(text: str) -> bytes:
     O(length of the text); at most the first million characters count.
     """
     plain = _plain(text[:1_000_000])
-    stable = _without_times(_without_tokens(plain))
+    stable = _without_times(without_passing(_without_tokens(plain)))
     if " ago" in stable or "just now" in stable or "day at" in stable:
         stable = _IN_WORDS.sub("#", stable)
     if " ago" in plain:

@@ -1,0 +1,231 @@
+"""What changes by itself, in words of many languages: ages, days, counters.
+
+``vor 5 Minuten``, ``il y a 3 jours``, ``2 ore fa``, ``Aufrufe: 1.024``, ``gelesen 7 mal``: a page
+that says so says nothing new when it says 6. Each pattern is looked for only where a word that it
+needs is in the text, so that a page is searched for what it has.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Final
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+__all__ = ["name_counters", "without_passing"]
+
+# What people count of a page that others read, in the languages of most pages of the web.
+_COUNTED: Final = (
+    "views", "page views", "pageviews", "hits", "visits", "visitors", "downloads",
+    "aufrufe", "zugriffe", "besuche", "besucher", "vues", "lectures", "visites", "visitas",
+    "vistas", "lecturas", "visualizzazioni", "visite", "letture", "visualizações", "weergaven",
+    "visningar", "visninger", "wyświetleń", "wyświetlenia", "odsłon", "zobrazení", "просмотров",
+    "просмотры", "просмотра", "переглядів", "görüntüleme", "lượt xem", "浏览", "瀏覽", "阅读",
+    "閲覧数", "조회수", "조회",
+)  # fmt: skip
+_BARE: Final = ("views", "vues", "visitas", "aufrufe", "zugriffe")  # told without a colon too
+_TIMES_DONE: Final = {  # "read 340 times"
+    " times": "read|viewed|accessed|visited|downloaded|seen|opened|played|used",
+    " mal": "gelesen|aufgerufen|angesehen|besucht|heruntergeladen",
+    " fois": "lue?|vue?|consultée?|téléchargée?|visitée?",
+    " veces": "leíd[oa]|vist[oa]|visitad[oa]|descargad[oa]",
+    " vezes": "lid[oa]|vist[oa]|visitad[oa]|acessad[oa]",
+    " volte": "lett[oa]|vist[oa]|visitat[oa]|scaricat[oa]",
+    " keer": "gelezen|bekeken|bezocht|gedownload",
+    " раз": "прочитано|просмотрено|скачано",
+}
+_MADE: Final = "generated created rendered executed processed served took erstellt généré".split()
+_LASTED: Final = (
+    r" (?:in |en |within )?\d{1,4}[.,]\d{1,9} ?(?:m?s|secs?|seconds?|sekunden|secondes)\b"
+)
+_NUMBER: Final = r"\d{1,4}"
+# Before which an age stands: the words around it, its units, and whether one of them goes unsaid.
+_AFTER: Final = {
+    "fa": r"second[oi]|sec\.?|minut[oi]|min\.?|or[ae]|giorn[oi]|settiman[ae]|mes[ei]|ann[oi]",
+    "geleden": r"seconden?|minu(?:ut|ten)|min\.?|u(?:ur|ren)|dag(?:en)?|we(?:ek|ken)|maand(?:en)?"
+               r"|ja(?:ar|ren)",
+    "temu": r"sekund[ęy]?|sek\.?|minut[ęy]?|min\.?|godzin[ęy]?|godz\.?|dni|dzień|tygod(?:nie?|zień)"
+            r"|tydzień|miesi(?:ęcy|ące|ąc)|mies\.?|lata?|roku?",
+    "назад": r"секунд[уы]?|сек\.?|минут[уы]?|мин\.?|час(?:а|ов)?|ч\.?|дн(?:я|ей)|день|недел[юиь]"
+             r"|месяц(?:а|ев)?|мес\.?|лет|года?",
+    "тому": r"секунд[уи]?|хвилин[уи]?|хв\.?|годин[уи]?|год\.?|дн(?:і|ів)|день|тиж(?:день|ні|нів)"
+            r"|місяц(?:ь|і|ів)|рок(?:ів|и)|рік",
+    "sedan": r"sekund(?:er)?|minut(?:er)?|min\.?|timm(?:e|ar)|tim\.?|dag(?:ar)?|veck(?:a|or)"
+             r"|månad(?:er)?|år",
+    "siden": r"sekund(?:er)?|minutt?(?:er)?|min\.?|time[rn]?|dag(?:e|er)?|uger?|uker?"
+             r"|måned(?:er)?|år",
+    "sitten": r"sekunti[an]*|minuutti[an]*|tunti[an]*|päivä[än]*|viikko[an]*|kuukau\w{2,4}"
+              r"|vuo\w{2,4}",
+    "önce": r"saniye|dakika|dk\.?|saat|gün|hafta|ay|yıl",
+    "atrás": r"segundos?|minutos?|min\.?|horas?|dias?|días?|semanas?|m[êe]s(?:es)?|anos?|años?",
+    "trước": r"giây|phút|giờ|ngày|tuần|tháng|năm",
+    "lalu": r"detik|menit|jam|hari|minggu|bulan|tahun",
+    "前": r"秒|分|分钟|分鐘|小时|小時|時間|天|日|周|週|週間|个月|個月|か月|ヶ月|カ月|年",
+    "전": r"초|분|시간|일|주|개월|달|년",
+}  # fmt: skip
+# What an age stands behind.
+_BEFORE: Final = {
+    "vor ": r"(?:\d{1,4}|einer?|einem|einigen|wenigen) (?:sekunden?|sek\.?|minuten?|min\.?|stunden?"
+            r"|std\.?|tag(?:en?)?|wochen?|monat(?:en?)?|jahr(?:en?)?)",
+    "il y a ": r"(?:\d{1,4}|une?|quelques) ?(?:secondes?|sec\.?|minutes?|min\.?|heures?|h|jours?|j"
+               r"|semaines?|sem\.?|mois|années?|ans?)",
+    "hace ": r"(?:\d{1,4}|una?|pocos|pocas) ?(?:segundos?|seg\.?|minutos?|min\.?|horas?|h|días?|d"
+             r"|semanas?|mes(?:es)?|años?)",
+    "há ": r"(?:\d{1,4}|uma?|poucos|poucas) ?(?:segundos?|seg\.?|minutos?|min\.?|horas?|h|dias?|d"
+           r"|semanas?|m[êe]s(?:es)?|anos?)",
+    "před ": r"\d{1,4} ?(?:sekund\w{0,4}|minut\w{0,4}|min\.?|hodin\w{0,4}|dn\w{1,3}|týdn\w{1,3}"
+             r"|měsíc\w{0,3}|lety|roky)",
+    "acum ": r"(?:\d{1,4}(?: de)?|un|o) (?:secund[eă]|minute?|min\.?|or[eă]|zile|zi"
+             r"|săptămân[iă]|luni|lună|ani?)",
+    "πριν ": r"(?:από )?\d{1,4} \w{1,12}",
+    "منذ ": r"\d{1,4} \w{2,10}",
+}  # fmt: skip
+_ROUGHLY: Final = (
+    r"(?:etwa|ca\.?|circa|ungefähr|rund|fast|knapp|über|mehr als|weniger als|environ|presque"
+    r"|plus d['e]|moins d['e]|à peine|unos|unas|aproximadamente|alrededor de|cerca de|casi|quase"
+    r"|m[áa]i?s de|menos de|più di|meno di|ongeveer|bijna|meer dan|ponad|około|около|более|yaklaşık"
+    r"|cirka|omkring)"
+)
+_UNSAID: Final = r"(?:un[ao]? |un['’]|een |en |ett |et |bir )"
+# Today is yesterday tomorrow, and a date the day after: of "today, #" the day goes too.
+_DAYS: Final = (
+    "today", "yesterday", "heute", "gestern", "aujourd'hui", "hier", "hoy", "ayer", "oggi", "ieri",
+    "hoje", "ontem", "vandaag", "gisteren", "сегодня", "вчера", "dzisiaj", "wczoraj", "i dag",
+    "i går",
+)  # fmt: skip
+_AT: Final = r"(?=,? (?:um |à |a las |alle |às |om |в |o |kl\.? )?\d{1,2}[:.h]\d{2})"
+_COUNT: Final = r"\d[\d,.]{0,20}"
+_REACH: Final = 48  # characters before a word in which what it ends begins
+_WITHOUT_SPACES: Final = "前전"  # in scripts that need none
+
+_Step = tuple[str, str, str]  # a word, what begins with it and what it ends; "": nothing does
+
+
+def _from(word: str, rest: str) -> str:
+    """What begins with a word."""
+    return rf"{re.escape(word)}(?<!\w{re.escape(word)}){rest}"
+
+
+def _patterns() -> Iterator[_Step]:
+    """What is looked for, language by language."""
+    for word in _COUNTED:
+        colon = " ?[:：]?" if word in _BARE or not word.isascii() else " ?[:：]"
+        many = rf"(?<![\w.,]){_COUNT} ?(?:k|tsd\.?|mio\.?|тыс\.?|万|萬|만)? ?\Z"
+        yield word, _from(word, rf"{colon} ?{_COUNT}k?(?!\w)"), many
+    for word, verbs in _TIMES_DONE.items():
+        yield word, "", rf"(?<!\w)(?:{verbs}) {_COUNT}\Z"
+    short = r"(?<![\w.,])\d{1,4} ?(?:s|m|min|h|hr|d|w|wk|mo|y|yr)s?\.?\Z"
+    yield " ago", "", short
+    for word, units in _AFTER.items():
+        is_bare = word in _WITHOUT_SPACES
+        many = rf"(?<![\w.,]){_NUMBER} |(?<!\w){_UNSAID}"
+        number = rf"(?<![\d.,]){_NUMBER} ?" if is_bare else many
+        before = rf"(?:{_ROUGHLY} )?(?:{number})(?:{units})(?: yang)? ?\Z"
+        yield word if is_bare else f" {word}", "", before
+    for words, units in _BEFORE.items():
+        yield words, _from(words, rf"(?:{_ROUGHLY} ?)?(?:{units})(?!\w)"), ""
+    for word in _DAYS:
+        yield word, _from(word, _AT), ""
+    for word in _MADE:
+        yield word, _from(word, _LASTED), ""
+
+
+def _by_sign() -> tuple[dict[bytes, list[_Step]], list[_Step]]:
+    """Each step by the last word of what it looks for, and those in scripts without spaces."""
+    by_sign: dict[bytes, list[_Step]] = {}
+    others = []
+    for step in _patterns():
+        sign = step[0].split()[-1]
+        if _NO_SPACES.search(sign):
+            others.append(step)
+        else:
+            by_sign.setdefault(sign.encode().split(b"'")[-1], []).append(step)
+    return by_sign, others
+
+
+_COLUMNS: Final = frozenset(_COUNTED)
+_NUMERAL: Final = re.compile(r"\d[\d,.\s]{0,20}[km]?", re.IGNORECASE)
+_MOST_HEADS: Final = 200
+_MOST_CELLS: Final = 5_000
+_MOST_COLUMNS: Final = 100
+_compiled = cache(re.compile)  # all of them would take as long as reading thirty pages
+_NO_SPACES: Final = re.compile("[\u3040-\u9fff\uac00-\ud7af]")
+_STEPS, _OTHER_STEPS = _by_sign()
+_SIGNS: Final = frozenset(_STEPS)
+_SPACED: Final = bytes(
+    byte if byte >= 128 or chr(byte).isalnum() else ord(" ") for byte in range(256)
+)
+
+
+def without_passing(stable: str) -> str:
+    """Blot out ages, days and counters; O(length) for each word that the text has.
+
+    Parameters
+    ----------
+    stable : in lower case, a space between words
+    """
+    words = stable.encode("utf-8", "replace").translate(_SPACED).split()
+    steps = [step for sign in sorted(_SIGNS.intersection(words)) for step in _STEPS[sign]]
+    if not stable.isascii() and _NO_SPACES.search(stable):
+        steps += _OTHER_STEPS
+    for word, begun, ended in steps:
+        if word not in stable:
+            continue
+        if ended:
+            stable = _without_ended(stable, word, _compiled(ended))
+        if begun:
+            stable = _compiled(begun).sub("#", stable)
+        stable = stable.replace(f"# {word.strip()}", "#")
+    return stable
+
+
+def _without_ended(stable: str, word: str, ended: re.Pattern[str]) -> str:
+    """Blot out what a word ends; the word, which is looked for, stays."""
+    gap = len(word) - len(word.lstrip())
+    kept, done, start = [], 0, stable.find(word)
+    while start >= 0:
+        end = start + len(word)
+        if word in _WITHOUT_SPACES or not stable[end : end + 1].isalnum():
+            found = ended.search(stable, max(done, start - _REACH), start)
+            if found is not None:
+                kept.append(stable[done : found.start()])
+                done = start + gap
+        start = stable.find(word, end)
+    return "# ".join([*kept, stable[done:]])
+
+
+def name_counters(html: str, tree: LexborHTMLParser) -> None:
+    """Write behind each number below a head such as "Views" what it counts.
+
+    Parameters
+    ----------
+    html, tree : of a page; the tree is changed
+    """
+    if "<th" not in html:
+        return
+    for head in tree.css("th, thead td")[:_MOST_HEADS]:
+        word = " ".join(head.text().lower().split())
+        table: LexborNode | None = head
+        while table is not None and table.tag != "table":
+            table = table.parent
+        if word not in _COLUMNS or table is None:
+            continue
+        column = _column_of(head)
+        for cell in table.css("td")[:_MOST_CELLS]:
+            number = cell.text().strip()
+            if _NUMERAL.fullmatch(number) and _column_of(cell) == column:
+                said = [node for node in cell.traverse(include_text=True) if node.is_text_node]
+                said = [node for node in said if node.text().strip()]
+                if len(said) == 1:
+                    said[0].replace_with(f"{number} {word}")
+
+
+def _column_of(cell: LexborNode) -> int:
+    """Return how many columns are before a cell of its row."""
+    column, before = 0, cell.prev
+    while before is not None and column < _MOST_COLUMNS:
+        if before.tag in ("td", "th"):
+            told = before.attributes.get("colspan") or "1"
+            column += int(told) if told.isdecimal() and len(told) < 3 else 1
+        before = before.prev
+    return column
