@@ -1,4 +1,4 @@
-"""What changes by itself, in words of many languages: ages, days, counters.
+"""What changes by itself, in words of many languages: ages, dates, counters.
 
 ``vor 5 Minuten``, ``il y a 3 jours``, ``2 ore fa``, ``Aufrufe: 1.024``, ``gelesen 7 mal``: a page
 that says so says nothing new when it says 6. Each pattern is looked for only where a word that it
@@ -93,6 +93,17 @@ _DAYS: Final = (
     "hoje", "ontem", "vandaag", "gisteren", "сегодня", "вчера", "dzisiaj", "wczoraj", "i dag",
     "i går",
 )  # fmt: skip
+_MONTHS: Final = """
+    januar jänner februar märz april mai juni juli august september oktober november dezember
+    janvier février mars avril juin juillet août septembre octobre novembre décembre
+    enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre
+    gennaio febbraio aprile maggio giugno luglio settembre ottobre novembre dicembre
+    janeiro fevereiro março maio junho julho setembro outubro novembro dezembro
+    januari februari maart mei augustus december maj augusti marts oktober desember
+    stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada
+    grudnia января февраля марта апреля мая июня июля августа сентября октября ноября декабря
+    ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık
+""".split()
 _AT: Final = r"(?=,? (?:um |à |a las |alle |às |om |в |o |kl\.? )?\d{1,2}[:.h]\d{2})"
 _COUNT: Final = r"\d[\d,.]{0,20}"
 _REACH: Final = 48  # characters before a word in which what it ends begins
@@ -126,6 +137,11 @@ def _patterns() -> Iterator[_Step]:
         yield words, _from(words, rf"(?:{_ROUGHLY} ?)?(?:{units})(?!\w)"), ""
     for word in _DAYS:
         yield word, _from(word, _AT), ""
+    for word in dict.fromkeys(_MONTHS):
+        day = r"\d(?<!\w\d)\d?(?:er|\.)?"
+        yield word, rf"{day} (?:de )?{word}\.?(?: de)?,? \d{{4}}(?!\d)", ""
+    yield "年", r"\d{4}年 ?\d{1,2}月 ?\d{1,2}日", ""
+    yield "년", r"\d{4}년 ?\d{1,2}월 ?\d{1,2}일", ""
     for word in _MADE:
         yield word, _from(word, _LASTED), ""
 
@@ -158,7 +174,7 @@ _SPACED: Final = bytes(
 
 
 def without_passing(stable: str) -> str:
-    """Blot out ages, days and counters; O(length) for each word that the text has.
+    """Blot out ages, dates and counters; O(length) for each word that the text has.
 
     Parameters
     ----------
