@@ -108,3 +108,4 @@ def test_the_price_is_told_in_pages() -> None:
     assert price_words(0.4 * 86_400) == "2.5 more fetches a day keep one more page fresh"
     assert price_words(0.7 * 86_400) == "one more fetch a day keeps 0.7 more pages fresh"
     assert "hardly anything" in price_words(0.0)
+    assert "hardly anything" in price_words(0.9e-7 * 86_400)

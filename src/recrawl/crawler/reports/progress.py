@@ -13,6 +13,7 @@ from recrawl.terms import HostRecord, PageState, PlanRecord
 __all__ = ["fetch_price", "fetches_words", "first_pass_of", "price_words", "why_idle"]
 
 _QUIET_S: Final = 60.0
+_MOST_FETCHES: Final = 1e7  # a day, for a page: more say no more than that it is not worth them
 _HELD_UP_S: Final = 5.0  # the same where no host can be asked
 _NAMED: Final = 4
 _DONE: Final = 0.01  # of the pages known may be yet to come when the first pass is over
@@ -62,7 +63,7 @@ def price_words(price: float) -> str:
     pages = price / 86_400
     if pages >= 0.5:
         return f"one more fetch a day keeps {float(f'{pages:.2g}'):,g} more pages fresh"
-    if pages * 1e9 < 1.0:
+    if pages * _MOST_FETCHES < 1.0:
         return "more fetches would keep hardly anything fresher"
     return f"{float(f'{1.0 / pages:.2g}'):,.10g} more fetches a day keep one more page fresh"
 
@@ -70,7 +71,11 @@ def price_words(price: float) -> str:
 def fetches_words(price: float) -> str:
     """Say how many more fetches keep one more page fresh, as :func:`price_words` does."""
     pages = price / 86_400
-    return f"{float(f'{1.0 / pages:.2g}'):,.10g} a day" if pages * 1e9 >= 1.0 else "none would"
+    return (
+        f"{float(f'{1.0 / pages:.2g}'):,.10g} a day"
+        if pages * _MOST_FETCHES >= 1.0
+        else "none would"
+    )
 
 
 def why_idle(
