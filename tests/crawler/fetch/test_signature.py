@@ -52,6 +52,7 @@ def of_page(html: str) -> bytes:
         ("2026年3月12日", "2026年11月2日"),
         ("vor 5 Minuten", "vor etwa einer Stunde"),
         ("gelesen 7 mal", "gelesen 12 mal"),
+        ("1.024-mal abgerufen", "1.031-mal abgerufen"),
         ("Aufrufe: 1.024", "Aufrufe: 9"),
         ("il y a 3 jours", "il y a environ une heure"),
         ("hace 2 horas", "hace más de un año"),

@@ -24,15 +24,15 @@ _COUNTED: Final = (
     "閲覧数", "조회수", "조회",
 )  # fmt: skip
 _BARE: Final = ("views", "vues", "visitas", "aufrufe", "zugriffe")  # told without a colon too
-_TIMES_DONE: Final = {  # "read 340 times"
-    " times": "read|viewed|accessed|visited|downloaded|seen|opened|played|used",
-    " mal": "gelesen|aufgerufen|angesehen|besucht|heruntergeladen",
-    " fois": "lue?|vue?|consultée?|téléchargée?|visitée?",
-    " veces": "leíd[oa]|vist[oa]|visitad[oa]|descargad[oa]",
-    " vezes": "lid[oa]|vist[oa]|visitad[oa]|acessad[oa]",
-    " volte": "lett[oa]|vist[oa]|visitat[oa]|scaricat[oa]",
-    " keer": "gelezen|bekeken|bezocht|gedownload",
-    " раз": "прочитано|просмотрено|скачано",
+_TIMES_DONE: Final = {  # "read 340 times", "340 mal gelesen"
+    "times": "read|viewed|accessed|visited|downloaded|seen|opened|played",
+    "mal": "gelesen|aufgerufen|abgerufen|angesehen|angeklickt|besucht|heruntergeladen",
+    "fois": "lue?|vue?|consultée?|téléchargée?|visitée?",
+    "veces": "leíd[oa]|vist[oa]|visitad[oa]|descargad[oa]",
+    "vezes": "lid[oa]|vist[oa]|visitad[oa]|acessad[oa]",
+    "volte": "lett[oa]|vist[oa]|visitat[oa]|scaricat[oa]",
+    "keer": "gelezen|bekeken|bezocht|gedownload",
+    "раз": "прочитано|просмотрено|скачано",
 }
 _MADE: Final = "generated created rendered executed processed served took erstellt généré".split()
 _LASTED: Final = (
@@ -124,7 +124,8 @@ def _patterns() -> Iterator[_Step]:
         many = rf"(?<![\w.,]){_COUNT} ?(?:k|tsd\.?|mio\.?|тыс\.?|万|萬|만)? ?\Z"
         yield word, _from(word, rf"{colon} ?{_COUNT}k?(?!\w)"), many
     for word, verbs in _TIMES_DONE.items():
-        yield word, "", rf"(?<!\w)(?:{verbs}) {_COUNT}\Z"
+        then = rf"{_COUNT}[ -]?{word} (?:{verbs})(?!\w)"
+        yield word, then, rf"(?<!\w)(?:{verbs}) {_COUNT}[ -]?\Z"
     short = r"(?<![\w.,])\d{1,4} ?(?:s|m|min|h|hr|d|w|wk|mo|y|yr)s?\.?\Z"
     yield " ago", "", short
     for word, units in _AFTER.items():
@@ -161,9 +162,11 @@ def _by_sign() -> tuple[dict[bytes, list[_Step]], list[_Step]]:
 
 _COLUMNS: Final = frozenset(_COUNTED)
 _NUMERAL: Final = re.compile(r"\d[\d,.\s]{0,20}[km]?", re.IGNORECASE)
+_MOST_FOUND: Final = 10_000  # of a word on a page
 _MOST_HEADS: Final = 200
-_MOST_CELLS: Final = 5_000
-_MOST_COLUMNS: Final = 100
+_MOST_TABLES: Final = 20
+_MOST_CELLS: Final = 2_000
+_MOST_COLUMNS: Final = 30
 _compiled = cache(re.compile)  # all of them would take as long as reading thirty pages
 _NO_SPACES: Final = re.compile("[\u3040-\u9fff\uac00-\ud7af]")
 _STEPS, _OTHER_STEPS = _by_sign()
@@ -199,8 +202,9 @@ def _without_ended(stable: str, word: str, ended: re.Pattern[str]) -> str:
     """Blot out what a word ends; the word, which is looked for, stays."""
     gap = len(word) - len(word.lstrip())
     kept, done, start = [], 0, stable.find(word)
-    while start >= 0:
-        end = start + len(word)
+    left = _MOST_FOUND
+    while start >= 0 and left:
+        end, left = start + len(word), left - 1
         if word in _WITHOUT_SPACES or not stable[end : end + 1].isalnum():
             found = ended.search(stable, max(done, start - _REACH), start)
             if found is not None:
@@ -219,21 +223,26 @@ def name_counters(html: str, tree: LexborHTMLParser) -> None:
     """
     if "<th" not in html:
         return
+    columns: dict[int, dict[int, str]] = {}  # what each of a table's columns counts
+    tables: dict[int, LexborNode] = {}
     for head in tree.css("th, thead td")[:_MOST_HEADS]:
         word = " ".join(head.text().lower().split())
         table: LexborNode | None = head
         while table is not None and table.tag != "table":
             table = table.parent
-        if word not in _COLUMNS or table is None:
-            continue
-        column = _column_of(head)
+        if word in _COLUMNS and table is not None and len(tables) < _MOST_TABLES:
+            tables[table.mem_id] = table
+            columns.setdefault(table.mem_id, {})[_column_of(head)] = word
+    for mark, table in tables.items():
         for cell in table.css("td")[:_MOST_CELLS]:
             number = cell.text().strip()
-            if _NUMERAL.fullmatch(number) and _column_of(cell) == column:
-                said = [node for node in cell.traverse(include_text=True) if node.is_text_node]
-                said = [node for node in said if node.text().strip()]
-                if len(said) == 1:
-                    said[0].replace_with(f"{number} {word}")
+            counted = columns[mark].get(_column_of(cell)) if _NUMERAL.fullmatch(number) else None
+            if counted is None:
+                continue
+            said = [node for node in cell.traverse(include_text=True) if node.is_text_node]
+            said = [node for node in said if node.text().strip()]
+            if len(said) == 1:
+                said[0].replace_with(f"{number} {counted}")
 
 
 def _column_of(cell: LexborNode) -> int:
