@@ -64,9 +64,16 @@ _MARKS: Final = (
 )  # fmt: skip
 _READ_AS: Final = {  # browsers read the smaller sets as the larger ones
     "latin_1": "cp1252", "iso8859_1": "cp1252", "ascii": "cp1252", "tis_620": "cp874",
-    "gb2312": "gbk", "shift_jis": "cp932", "euc_kr": "cp949", "iso8859_9": "cp1254",
-    "x_sjis": "cp932", "windows_31j": "cp932", "windows_874": "cp874", "x_gbk": "gbk",
-    "x_mac_cyrillic": "mac_cyrillic",
+    "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949",
+    "iso8859_9": "cp1254",
+    # Names that Python does not know.
+    "x_sjis": "cp932", "windows_31j": "cp932", "windows_874": "cp874", "iso8859_11": "cp874",
+    "x_gbk": "gb18030", "gb_2312": "gb18030", "x_mac_roman": "mac_roman", "mac": "mac_roman",
+    "x_mac_cyrillic": "mac_cyrillic", "x_euc_jp": "euc_jp", "cn_big5": "big5", "koi8": "koi8_r",
+    "windows_949": "cp949", "ks_c_5601_1989": "cp949", "iso_8859_6_i": "iso8859_6",
+    "iso_8859_8_i": "iso8859_8", "logical": "iso8859_8", "visual": "iso8859_8",
+    **{f"iso8859{part}": f"iso8859_{part}" for part in range(2, 9)}, "iso88591": "cp1252",
+    **{f"x_cp{page}": f"cp{page}" for page in range(1250, 1259)},
 }  # fmt: skip
 # What stands on lines of its own. A form feed is put before it: white space to the parser wherever
 # it comes, and found again in the text. Spelt out because ignoring case takes thrice the time.
