@@ -285,6 +285,14 @@ def test_xml_is_its_text_and_a_listing_is_no_page() -> None:
         assert page(f"<?xml version='1.0'?>{listing}", content_type="text/xml").noindex
 
 
+def test_what_xhtml_opens_and_closes_at_once_holds_nothing() -> None:
+    """As XML it may close any element so; what is sent as HTML may not."""
+    html = '<html><head><title>T</title><script src="a.js"/></head><body><a id="x"/><p>A<br/>b</p>'
+
+    assert page(html, content_type="application/xhtml+xml").text == "A\nb"
+    assert page(html).text == ""
+
+
 def test_plain_text_is_its_own_content() -> None:
     """Its first line is the title, and it has no links."""
     found = page("\n A title\nwords <a href=/x>\x1b", content_type="text/plain")

@@ -35,7 +35,7 @@ from recrawl.crawler.fetch.main_content import (
     whole_text,
 )
 from recrawl.crawler.fetch.markdown import markdown
-from recrawl.crawler.fetch.nesting import cut_at_depth
+from recrawl.crawler.fetch.nesting import EMPTY, cut_at_depth
 from recrawl.crawler.fetch.passing import name_counters
 from recrawl.crawler.fetch.reading_rules import ContentRule, ReadingRules
 from recrawl.crawler.fetch.scripts import SCRIPTS, lists_of, read_script
@@ -91,6 +91,9 @@ PDF: Final = "application/pdf"
 _MARKDOWN: Final = frozenset({"text/markdown", "text/x-markdown"})
 _PLAIN: Final = _MARKDOWN | {"text/plain"}
 _XML: Final = frozenset({"text/xml", "application/xml"})
+_XHTML: Final = "application/xhtml+xml"
+# What is opened and closed at once. No sign is looked at twice: a tag holds no other's beginning.
+_CLOSED: Final = re.compile(r"<([a-zA-Z][\w:.-]{0,60})((?:\s[^<>]*)?)/>")
 _BETWEEN: Final = re.compile(r",(?!\s*\d{1,2}[\s-][a-z]{3})")  # directives; dates hold commas
 _UNTIL: Final = re.compile(r"unavailable_after:\s*([\w :,.+-]{8,60})", re.IGNORECASE)
 _LISTING: Final = re.compile(r"<(?:\w{1,20}:)?(?:urlset|sitemapindex|rss|feed|RDF)[\s>]")
@@ -172,6 +175,8 @@ class PageExtractor:
         if response.content_type in _XML:
             noindex |= bool(_LISTING.search(text, 0, 2048))
             text = text.replace("<", f"{BREAK}<")  # no element of XML is known to stand in a line
+        elif response.content_type == _XHTML:
+            text = _CLOSED.sub(_with_its_end, text)
         found = self._html(text, response, noindex=noindex, nofollow=nofollow)
         return replace(found, is_until=True) if is_until else found
 
@@ -309,6 +314,11 @@ def _content(
         roots = whole_text(LexborHTMLParser(_with_breaks(cut_at_depth(html))))
         return "body", roots, text_of(roots)
     return selector, roots, text
+
+
+def _with_its_end(tag: re.Match[str]) -> str:
+    """Write ``<script/>`` as HTML has it, where all that follows would be the script's."""
+    return tag[0] if tag[1].lower() in EMPTY else f"<{tag[1]}{tag[2]}></{tag[1]}>"
 
 
 def _with_breaks(html: str) -> str:

@@ -10,13 +10,15 @@ import re
 from itertools import islice
 from typing import Final
 
-__all__ = ["MAX_DEPTH", "cut_at_depth"]
+__all__ = ["EMPTY", "MAX_DEPTH", "cut_at_depth"]
 
 MAX_DEPTH: Final = 512
 _HARMLESS: Final = 2_000  # so few tags cannot do much
 _TAG: Final = re.compile(r"<(/?[a-z][a-z0-9:-]*)", re.IGNORECASE)
-_ENDLESS: Final = frozenset(
-    "area base br col embed hr img input link meta param source track wbr "  # have no end
+EMPTY: Final = frozenset(  # elements of HTML that have no end
+    "area base br col embed hr img input link meta param source track wbr".split()
+)
+_ENDLESS: Final = EMPTY | frozenset(
     "body caption colgroup dd dt head html li optgroup option p rp rt tbody td tfoot th thead tr "
     "a button nobr".split()  # are closed by what follows, or by the next of their kind
 )
