@@ -171,6 +171,46 @@ def test_trouble_of_pages_says_nothing_of_their_branch() -> None:
         yields.observe(visited(one, None, Outcome.NOT_FOUND))
 
 
+DAYS = [
+    f"{year}-{month:02}-{day:02}"
+    for year in (2025, 2026)
+    for month in (1, 2)
+    for day in range(1, 29)
+]
+EMPTY = "there are no events on this day, as the calendar of our club will be told in spring"
+
+
+@pytest.mark.parametrize("text", [None, EMPTY], ids=["missing", "empty"])
+@pytest.mark.parametrize("path", ["/club/{}", "/{}/", "/wiki/Diary/{}.html"])
+def test_days_of_a_calendar_that_have_no_page_are_tried_a_few_times(
+    text: str | None, path: str
+) -> None:
+    """Beside pages of the same branch, which are visited."""
+    yields, asked = AddressYields(), 0
+    for number, day in enumerate(DAYS):
+        page = lease(1_000 + number, path.format(f"page{number}"))
+        assert yields.due_s(page, NOW_S) == NOW_S
+        yields.observe(visited(page, f"text {number}"))
+        one = lease(number, path.format(day.replace("-", "/") if number % 2 else day))
+        if yields.due_s(one, NOW_S) > NOW_S:
+            continue
+        asked += 1
+        if text is None:
+            yields.observe(visited(one, None, Outcome.NOT_FOUND))
+        else:
+            said = gist(f"{day} {text}", one.url)
+            yields.observe(replace(visited(one, f"{day} {text}"), gist=said, title=f"Day {day}"))
+
+    assert 1 <= asked <= 15
+
+
+def test_days_of_a_diary_are_visited_whole() -> None:
+    """As of a blog that has a page for each."""
+    seen = crawled(AddressYields(), [f"/diary/{day}" for day in DAYS], [*DAYS])
+
+    assert len(seen) == len(DAYS)
+
+
 def test_listings_sorted_otherwise_are_one_listing() -> None:
     """In every directory, with what a directory is called by its path."""
     yields, asked = AddressYields(), 0

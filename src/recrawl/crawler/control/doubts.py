@@ -13,6 +13,7 @@ from typing import Final
 from recrawl.crawler.control.urls import folder_of, path_of
 
 __all__ = [
+    "calendar_of",
     "compares",
     "continues",
     "group_of",
@@ -93,6 +94,10 @@ _SUFFIX: Final = re.compile(r"\.((?:md\.|rst\.)?[a-z][a-z0-9]{0,4}|7z)$", re.IGN
 _SOURCE: Final = re.compile(r"(?:/index)?(?:\.(?:md|mdx|rst|txt|adoc|ipynb))+$", re.IGNORECASE)
 _PAGE: Final = re.compile(r"(?:/|/index\.x?html?|\.x?html?)?$", re.IGNORECASE)
 _TYPES: Final = mimetypes.MimeTypes()  # what Python knows, whatever the machine's files say
+# The page of a day or a month: calendars link to all of them, whether there is one or not.
+_DATE_AT_END: Final = re.compile(
+    r"/(?:19|20)\d\d([-_/])(?:0?[1-9]|1[0-2])(?:\1(?:0?[1-9]|[12]\d|3[01]))?(?:/|\.x?html?)?$"
+)
 _MOST_PARTS: Final = 8
 _READ: Final = re.compile(r"text/|application/(?:pdf|xml|xhtml|rss|atom|json|.*\+xml)")
 
@@ -152,6 +157,13 @@ def hash_of(url: str) -> str | None:
 def has_hash(url: str) -> bool:
     """Tell whether a folder or file of an address is called by a hash."""
     return _HASH_SEGMENT.search(path_of(url).partition("?")[0]) is not None
+
+
+def calendar_of(url: str) -> str | None:
+    """Return what an address is a day or a month of, by its end; None: of nothing."""
+    path = path_of(url)
+    found = _DATE_AT_END.search(path)
+    return None if found is None else path[: found.start()]
 
 
 def compares(url: str) -> bool:

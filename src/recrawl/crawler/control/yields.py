@@ -6,8 +6,9 @@ sort or log in; a directory of archives has thousands that nobody can read. Addr
 - with a query, by shape: path, names of parameters, and the values of those parameters that have
   few; by the same shape whatever the path, which speaks for a path of which nothing is known; and
   all of a path with several parameters, as where lists are chosen from;
-- without, by the ending of the file's name, and by the branch of the site that they lie in. Of
-  endings that nobody knows, few are on their way before they have brought something.
+- without, by the ending of the file's name, by the branch of the site that they lie in, and by the
+  calendar that they are a day of. Of endings that nobody knows, few are on their way before they
+  have brought something.
 
 The first of a kind are visited like any other page; what they bring (a page that was not known, or
 nothing) is a coin tossed, and while the chance that the next brings something is small, few more
@@ -29,6 +30,7 @@ from math import inf
 from typing import Final
 
 from recrawl.crawler.control.doubts import (
+    calendar_of,
     compares,
     has_hash,
     hash_of,
@@ -329,14 +331,17 @@ class AddressYields:
     def _is_as_before(self, url: str, kind: _Kind, title: str, near: int) -> bool:
         """Tell whether a page says nearly what one of its kind and title said; remember it.
 
-        Only of addresses with a query or a hash: elsewhere pages that are nearly alike are pages.
+        Only of addresses with a query or a hash, and of the days of a calendar: elsewhere pages
+        that are nearly alike are pages.
         """
-        if near == 0 or ("?" not in url and not has_hash(url)):
+        is_date = calendar_of(url) is not None
+        if near == 0 or ("?" not in url and not has_hash(url) and not is_date):
             return False
         if len(self._alike) > _MOST_KINDS:
             self._alike.clear()
         before = self._alike.setdefault(
-            hash((host_of(url), kind.name, without_hashes(title))), deque(maxlen=_LATELY)
+            hash((host_of(url), kind.name, "" if is_date else without_hashes(title))),
+            deque(maxlen=_LATELY),
         )
         is_alike = any(is_near(other, near) for other in before)
         if not is_alike:
@@ -400,6 +405,8 @@ class AddressYields:
         if suffix is not None:
             unknown = is_unknown_file(path)
             kinds.insert(0, self._kind("file", host, f"/*.{suffix}", broad=True, unknown=unknown))
+        if (calendar := calendar_of(url)) is not None:
+            kinds.insert(0, self._kind("dates", host, f"{calendar}/#"))
         return kinds
 
     def _words(self, host: str, path: str, query: str, *, anywhere: bool = False) -> str:
