@@ -38,7 +38,7 @@ _DOUBTS: Final = re.compile(
         (?:action|do|act|mode|view|op|cmd|task|a|what|printable|share|replytocom|diff|oldid|rev|revs
           |revision|rev1|rev2|sessionid|session|sid|phpsessid|jsessionid|token|redirect|redirect_to
           |returnto|return|sort|order|orderby|dir|idx|media|tab|format|output|feed|veaction
-        |search|query|keywords?|filter)=
+        |search|query|keywords?|filter|add[-_]to[-_](?:cart|wishlist|compare)|remove_item)=
         (?:edit|submit|history|diff|recent|revisions|revert|login|logout|register|signup|index|media
           |mediamanager|export_\w+|backlink|draft|preview|print|printable|email|share|raw|info|delete
           |protect|watch|unwatch|purge|credits|blame|snapshot|patch|log|shortlog|rss|atom|subscribe
@@ -64,6 +64,20 @@ _VIEW: Final = re.compile(
         |refs|patch|snapshots?|atom|edit|print|share|backlinks)
         |_(?:accounts?|create|delete|dir|files|new|plugins?|preview|search|settings|source|upload)
         )(?=/|$)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+# Something done to the thing of a number, by a link: it is no page, and a visit may do it.
+_DONE: Final = r"""(?:add|buy|delete|remove|reply|report|flag|(?:up|down)?vote|(?:un|dis)?like
+    |(?:un)?(?:follow|subscribe|watch))"""
+_ID: Final = r"(?!(?:19|20)\d\d(?!\d))\d+"  # which is no year
+_ACT: Final = re.compile(
+    rf"/{_ID}(?:/[\w-]{{1,40}})?/(?:{_DONE}|new|create)/?$|/{_DONE}(?:/[a-z]{{1,20}})?/{_ID}/?$",
+    re.VERBOSE | re.IGNORECASE,
+)
+# Where wikis name a view first, by the sign that sets it apart: /+history/Page.
+_SIGNED_VIEW: Final = re.compile(
+    r"""/\+(?:bookmark|convert|create|delete|destroy|diff|download|edit|feed|highlight|history|meta
+        |modify|print|raw|rename|revert|search|show|slideshow|subscribe|upload)(?=/|$)""",
     re.VERBOSE | re.IGNORECASE,
 )
 # The same as the first folder, where it may as well be a part of the site: only beside the thing.
@@ -105,7 +119,7 @@ _READ: Final = re.compile(r"text/|application/(?:pdf|xml|xhtml|rss|atom|json|.*\
 def is_doubted(url: str) -> bool:
     """Tell whether an address speaks against a page: edit, diff, login, sort, an archive ..."""
     path, _, query = path_of(url).partition("?")
-    if _PLACES.search(path) or _view(path) is not None:
+    if _PLACES.search(path) or _view(path) is not None or _ACT.search(path):
         return True
     if not query:
         return bool(_HASH_SEGMENT.search(path)) or _is_file(path)
@@ -203,8 +217,12 @@ def _parts(query: str) -> list[tuple[str, str, str]]:
 
 
 def _view(path: str) -> re.Match[str] | None:
-    """Return the folder by which a path names a view; one at the root names a part of the site."""
-    return _VIEW.search(path, path.find("/", 1)) if "/" in path[1:] else None
+    """Return the folder by which a path names a view; one at the root names a part of the site.
+
+    Unless a sign sets it apart.
+    """
+    found = _VIEW.search(path, path.find("/", 1)) if "/" in path[1:] else None
+    return found or (_SIGNED_VIEW.search(path) if "/+" in path else None)
 
 
 def thing_of_view(url: str) -> str | None:
