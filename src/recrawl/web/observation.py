@@ -91,7 +91,8 @@ class CrawlObserver:
         plan = frontier.last_plan()
         hosts = frontier.hosts()
         told: dict[str, object] = dict(status_report(frontier, now_s=now_s, pages=pages))
-        del told["control"], told["hosts_blocked"], told["hosts_slowed"]
+        for name in ("control", "hosts_blocked", "hosts_slowed", "hosts_patient"):
+            del told[name]
         question = plan_question(pages, hosts, plan, facts.settings, agent=self._agent, now_s=now_s)
         gained = self._gain(plan, question)
         first_s = history.first_visit_s()

@@ -103,3 +103,18 @@ def test_status_and_explain_say_so() -> None:
     assert report["host_shares"] == "shares 127.0.0.1 with 2 other hosts"
     assert report["host_blocked_why"].endswith("; http://u1.test: answered 503")
     assert report["next_visit_s"] == 4e9
+
+
+def test_that_a_robots_txt_asks_for_patience_is_told() -> None:
+    """As why a budget lies idle; not where the crawl is as patient anyway."""
+    frontier = MemoryFrontier()
+    urls = [f"http://u{n}.test/" for n in range(3)]
+    frontier.admit([Discovery(url, url[:-1]) for url in urls], 1.0, AdmissionLimits())
+    for n, record in enumerate(frontier.hosts()):
+        body = f"User-agent: *\nCrawl-delay: {10 * n}\n".encode()
+        frontier.save_host(replace(record, robots_status=200, robots_body=body))
+    frontier.save_facts(replace(ALONE, delay_s=10.0))
+
+    assert status_report(frontier)["hosts_patient"] == [{"host": "http://u2.test", "delay_s": 20.0}]
+    assert explain_page(frontier, urls[2], None)[0]["host_delay_s"] == 20.0
+    assert explain_page(frontier, urls[1], None)[0]["host_delay_s"] is None

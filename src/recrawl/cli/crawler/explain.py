@@ -99,6 +99,9 @@ def _reason_rows(report: dict[str, Any]) -> list[tuple[str, str]]:
         rows.append(
             ("pace", f"its host is left {rest} between requests: it refused what came sooner")
         )
+    if report["host_delay_s"]:
+        rest = show_duration(report["host_delay_s"])
+        rows.append(("pace", f"its host is left {rest} between requests, as its robots.txt asks"))
     if report["companions"]:
         rows.append(("companions", report["companions"]["words"]))
     return rows

@@ -178,6 +178,9 @@ def _notes(report: dict[str, Any]) -> Iterator[str]:
     for host in report["hosts_slowed"]:
         rest = show_duration(host["rest_s"])
         yield f"Slowed: {host['host']} is left {rest} between requests: it refused what came sooner"
+    for host in report["hosts_patient"]:
+        rest = show_duration(host["delay_s"])
+        yield f"Slowed: {host['host']} is left {rest} between requests, as its robots.txt asks"
     for host in report["hosts_blocked"]:
         left = show_duration(host["until"] - report["at"])
         yield f"Blocked: {host['host']} for {left}: {host['why']}"

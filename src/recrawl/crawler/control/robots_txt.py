@@ -12,12 +12,21 @@ from typing import Final
 
 from protego import Protego
 
-__all__ = ["MAX_ROBOTS_BYTES", "MAX_ROBOTS_REDIRECTS", "RobotsRules", "robots_from_answer"]
+from recrawl.terms import HostRecord
+
+__all__ = [
+    "MAX_ROBOTS_BYTES",
+    "MAX_ROBOTS_REDIRECTS",
+    "RobotsRules",
+    "crawl_delay_of",
+    "robots_from_answer",
+]
 
 MAX_ROBOTS_BYTES: Final = 500 * 1024
 MAX_ROBOTS_REDIRECTS: Final = 5
 # Each costs five millionths of a second for each address that is judged.
 MAX_WILDCARD_RULES: Final = 2_000
+_DELAY: Final = re.compile(rb"crawl-delay|request-rate", re.IGNORECASE)
 _WILDCARD_RULE: Final = re.compile(r"^\s*(?:dis)?allow\s*:[^\n#]*\*", re.IGNORECASE | re.MULTILINE)
 LONGEST_CRAWL_DELAY_S: Final = 86_400.0
 
@@ -84,3 +93,14 @@ def robots_from_answer(agent: str, status: int | None, body: bytes) -> RobotsRul
     if status is not None and 400 <= status < 500 and status != 429:
         return RobotsRules(agent)
     return RobotsRules(agent, reachable=False)
+
+
+def crawl_delay_of(host: HostRecord, agent: str) -> float:
+    """Return the delay that the robots.txt of a host asks for, as it was read last; 0: none.
+
+    Most ask for none, which is told without reading the rules.
+    """
+    body = host.robots_body or b""
+    if host.robots_status is None or not _DELAY.search(body):
+        return 0.0
+    return robots_from_answer(agent, host.robots_status, body).crawl_delay_s or 0.0

@@ -10,6 +10,7 @@ from typing import Any
 from recrawl.crawler.control.births import birth_worth, learn_births
 from recrawl.crawler.control.estimate import rate_bounds
 from recrawl.crawler.control.intake import REFUSALS
+from recrawl.crawler.control.robots_txt import crawl_delay_of
 from recrawl.crawler.control.scope import why_outside
 from recrawl.crawler.control.tiers import visit_gain
 from recrawl.crawler.control.timetables import learn_timetable
@@ -62,6 +63,8 @@ def explain_page(
         differences=frontier.differences(limit=5, url=url),
     )
     report["host_shares"] = sharing.words(host)
+    asked_s = crawl_delay_of(host, settings.name if settings is not None else "recrawl")
+    report["host_delay_s"] = asked_s if asked_s > (facts.settings.delay_s or 0.0) else None
     report["price_set_by"] = bound_words(facts) if plan else None
     report["companions"] = companions_report(frontier, details, plan, now_s=now_s)
     report.update(worth_report(frontier, details, facts.plan))

@@ -10,7 +10,7 @@ from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.planning import MEASURES, PlanInputs, plan_visits
 from recrawl.crawler.control.revisit_policy import Schedule
-from recrawl.crawler.control.robots_txt import robots_from_answer
+from recrawl.crawler.control.robots_txt import crawl_delay_of
 from recrawl.crawler.facts import SettingsFacts
 from recrawl.terms import HostRecord, PlanRecord
 
@@ -118,12 +118,7 @@ def trade_off(question: PlanQuestion, factors: Sequence[float]) -> list[dict[str
 
 def _crawl_delay_s(host: HostRecord | None, agent: str) -> float:
     """Return the rest that a host asks for, or shows to want."""
-    if host is None:
-        return 0.0
-    if host.robots_status is None:
-        return host.rest_s
-    rules = robots_from_answer(agent, host.robots_status, host.robots_body or b"")
-    return max(rules.crawl_delay_s or 0.0, host.rest_s)
+    return 0.0 if host is None else max(crawl_delay_of(host, agent), host.rest_s)
 
 
 def _caps(crawl_delays_s: NDArray[np.float64], delay_s: float) -> NDArray[np.float64]:

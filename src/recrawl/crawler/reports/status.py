@@ -1,7 +1,7 @@
 """How a crawl and its index are doing, as one mapping of plain values."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -11,13 +11,14 @@ from recrawl.crawler.control.announced import unannounced
 from recrawl.crawler.control.estimate import FreshnessEstimate, estimate_freshness
 from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.crawler.control.intake import REFUSALS
+from recrawl.crawler.control.robots_txt import crawl_delay_of
 from recrawl.crawler.facts import MEASURES, CrawlFacts, SolvedFacts
 from recrawl.crawler.ports import Frontier
 from recrawl.crawler.reports.activity import activity_report
 from recrawl.crawler.reports.progress import fetch_price, first_pass_of, price_words, why_idle
 from recrawl.crawler.reports.sharing import Sharing
 from recrawl.quantities import show_duration, show_measured_rate, show_rate
-from recrawl.terms import Announcer
+from recrawl.terms import Announcer, HostRecord
 
 __all__ = [
     "MEASURE_WORDS",
@@ -72,7 +73,11 @@ def freshness_of(
 
 
 def status_report(
-    frontier: Frontier, *, now_s: float | None = None, pages: PlannedPages | None = None
+    frontier: Frontier,
+    *,
+    now_s: float | None = None,
+    pages: PlannedPages | None = None,
+    agent: str = "recrawl",
 ) -> dict[str, Any]:
     """Return pages, visits, budget, price, freshness and control of a crawl.
 
@@ -81,6 +86,7 @@ def status_report(
     frontier : of the crawl, opened for reading
     now_s : the instant; default: now
     pages : as they were then; default: read now
+    agent : the crawler's name, by which robots.txt files speak to it
     """
     plan, refused = frontier.last_plan(), frontier.refused()
     facts = frontier.facts()
@@ -130,11 +136,22 @@ def status_report(
             for host in sorted(hosts, key=lambda host: -host.rest_s)[:_MOST_SLOWED]
             if host.rest_s > 0.0
         ],
+        "hosts_patient": [
+            {"host": host, "delay_s": delay_s}
+            for host, delay_s in _patient(hosts, agent, facts.settings.delay_s or 0.0)
+        ],
         "hosts_blocked": [
             {"host": host.host, "until": host.blocked_until_s, "why": host.blocked_why}
             for host in Sharing(hosts, facts.settings, now_s).blocked()
         ],
     }
+
+
+def _patient(hosts: Sequence[HostRecord], agent: str, delay_s: float) -> list[tuple[str, float]]:
+    """Return the hosts whose robots.txt asks for more than the delay, the longest first."""
+    asked = ((host.host, crawl_delay_of(host, agent)) for host in hosts)
+    longer = sorted((one for one in asked if one[1] > delay_s), key=lambda one: -one[1])
+    return longer[:_MOST_SLOWED]
 
 
 def control_report(facts: CrawlFacts) -> dict[str, Any] | None:
