@@ -91,6 +91,7 @@ def test_forms_of_one_address_have_one_normal_form(expected: str, text: str) -> 
     [
         ("", "?"),
         ("", "?utm_source=x&UTM_Campaign=y&gclid=1&fbclid=2&PHPSESSID=3"),
+        ("?id=7", "?id=7&osCsid=bffe9901c4d5&zenid=1&XTCsid=2&CFID=5028110&CFTOKEN=57180840"),
         ("?a=1", "?utm_source=x&a=1"),
         ("?a=1&b=2", "?a=1&utm_medium=x&b=2"),
         ("?b=2&a=1", "?b=2&a=1"),

@@ -30,7 +30,7 @@ MAX_URL_LENGTH: Final = 2_000
 
 _TRACKING: Final = re.compile(
     r"^(utm_[a-z_]+|gclid|dclid|gbraid|wbraid|fbclid|msclkid|mc_[ce]id|yclid|igshid|_ga|_gl"
-    r"|phpsessid|jsessionid|aspsessionid[a-z]*|sessionid|sid)$",
+    r"|phpsessid|jsessionid|aspsessionid[a-z]*|sessionid|sid|oscsid|xtcsid|zenid|cfid|cftoken)$",
     re.IGNORECASE,
 )
 _PATH_SESSION: Final = re.compile(r";(jsessionid|phpsessid|sid)=[^/?;]*", re.IGNORECASE)
