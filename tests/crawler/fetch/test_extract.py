@@ -144,6 +144,8 @@ def test_titles_and_texts_are_bounded() -> None:
         ("kept", "<header>x</header><p>kept</p><footer>x</footer><noscript>x</noscript>"),
         ("one\ntwo", "<main>one\x00\x1b<br>two\x7f</main>"),
         ("", "<html><body></body></html>"),
+        ("A heron\nThe reeds", "<img alt='A  heron'><img alt><map><area alt='The reeds'></map>"),
+        ("kept", "<p>kept<img alt=picture>"),
     ],
 )
 def test_the_text_is_that_of_the_main_content(expected: str, html: str) -> None:

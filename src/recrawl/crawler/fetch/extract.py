@@ -29,6 +29,7 @@ from recrawl.crawler.fetch.main_content import (
     clipped,
     headings_of,
     main_content,
+    pictured,
     printable,
     text_of,
     title_of,
@@ -312,7 +313,7 @@ def _content(
     text = text_of(roots)
     if not text and not is_app:
         roots = whole_text(LexborHTMLParser(_with_breaks(cut_at_depth(html))))
-        return "body", roots, text_of(roots)
+        return "body", roots, text_of(roots) or pictured(roots)
     return selector, roots, text
 
 

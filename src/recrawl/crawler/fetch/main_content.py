@@ -21,6 +21,7 @@ __all__ = [
     "clipped",
     "headings_of",
     "main_content",
+    "pictured",
     "printable",
     "text_of",
     "title_of",
@@ -242,6 +243,13 @@ def text_of(roots: list[LexborNode]) -> str:
     if _PILCROW in text:  # the text of a heading's link to itself
         lines = [line.rstrip(_PILCROW).rstrip() for line in lines]
     return "\n".join([line for line in lines if line])[:MAX_TEXT]
+
+
+def pictured(roots: list[LexborNode]) -> str:
+    """Return what pictures show, a line for each: what a page of nothing else says."""
+    pictures = (node for root in roots for node in root.css("img[alt], area[alt]"))
+    shown = (clipped(node.attributes.get("alt") or "") for node in islice(pictures, MAX_HEADINGS))
+    return "\n".join(dict.fromkeys(filter(None, shown)))
 
 
 def headings_of(roots: list[LexborNode]) -> tuple[str, ...]:
