@@ -34,10 +34,10 @@ _TIMES_DONE: Final = {  # "read 340 times", "340 mal gelesen"
     "keer": "gelezen|bekeken|bezocht|gedownload",
     "раз": "прочитано|просмотрено|скачано",
 }
+# How long a program took for the page; what takes long else is what people write about.
 _MADE: Final = "generated created rendered executed processed served took erstellt généré".split()
-_LASTED: Final = (
-    r" (?:in |en |within )?\d{1,4}[.,]\d{1,9} ?(?:m?s|secs?|seconds?|sekunden|secondes)\b"
-)
+_LASTED: Final = r"\d{1,5}(?:[.,]\d{1,12})? ?(?:m?s|secs?|m?(?:illi)?seconds?|sekunden|secondes)\b"
+_ASKED: Final = r"(?:,? (?:with|using|and) \d{1,5} (?:\w{1,20} )?queries\b)?"
 _NUMBER: Final = r"\d{1,4}"
 # Before which an age stands: the words around it, its units, and whether one of them goes unsaid.
 _AFTER: Final = {
@@ -144,7 +144,10 @@ def _patterns() -> Iterator[_Step]:
     yield "年", r"\d{4}年 ?\d{1,2}月 ?\d{1,2}日", ""
     yield "년", r"\d{4}년 ?\d{1,2}월 ?\d{1,2}일", ""
     for word in _MADE:
-        yield word, _from(word, _LASTED), ""
+        yield word, _from(word, rf"(?: in | en | within |: ?| ){_LASTED}{_ASKED}"), ""
+    kinds = "execution|generation|rendering|parse|load"
+    yield "time", rf"\b(?:{kinds}) time:? {_LASTED}", ""
+    yield "visitor", _from("visitor", rf" (?:number|no\.|#):? ?{_COUNT}"), ""
 
 
 def _by_sign() -> tuple[dict[bytes, list[_Step]], list[_Step]]:
