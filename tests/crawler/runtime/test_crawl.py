@@ -385,6 +385,27 @@ def test_noindex_is_followed_but_not_indexed_and_nofollow_is_not_followed() -> N
     assert notes == {"/meta": "noindex", "/nofollow": "nofollow"}
 
 
+@pytest.mark.parametrize(
+    ("links", "note"),
+    [
+        (["http://www.example/x", f"{A}/"], "such as http://www.example"),
+        (["http://www.example/x", f"{A}/in"], None),
+        ([f"{A}/"], None),
+    ],
+)
+def test_of_a_seed_that_leads_out_of_the_crawl_it_is_said(
+    links: list[str], note: str | None
+) -> None:
+    """As where a site's links go by another of its names."""
+    setup = Setup(seeds=(f"{A}/",), hosts=("a.test",))
+    virtual = run(100, lambda web: web.page(f"{A}/", "home", *links), setup)
+
+    page = virtual.frontier.details(f"{A}/")
+    assert page is not None
+    said = page.recent[-1].note
+    assert said is None if note is None else said is not None and said.endswith(note)
+
+
 def test_a_menu_that_a_script_makes_is_followed() -> None:
     """As in Doxygen's manuals, whose start page has no link; whatever else it loads is no page."""
     libraries = "".join(f'<script src="lib{n}.js"></script>' for n in range(6))
