@@ -18,7 +18,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.ending import ends
 
-from recrawl.crawler.fetch.extract import CHARSETS, PageExtractor
+from recrawl.crawler.fetch.charsets import CHARSETS
+from recrawl.crawler.fetch.extract import PageExtractor
 from recrawl.crawler.fetch.isolation.cheap import SMALL_BYTES, is_cheap
 from recrawl.crawler.fetch.isolation.extractor import IsolatedExtractor
 from recrawl.crawler.fetch.isolation.reader import Limits, Reader

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from recrawl.crawler.control.scope import Scope, Weights, is_beyond_bounds, why_outside
 from recrawl.crawler.control.urls import host_of, variant_key
-from recrawl.terms import Discovery, Kind
+from recrawl.terms import Discovery, Kind, Lease
 
 __all__ = ["Admission"]
 
@@ -40,6 +40,14 @@ class Admission:
     def beyond_bounds(self, urls: Iterable[str], *, depth: int) -> list[str]:
         """Return which URLs the crawl is for, if a bound did not keep them out."""
         return [url for url in urls if is_beyond_bounds(self.scope, url, depth=depth)]
+
+    def leads_away(self, page: Lease, links: Iterable[str]) -> str | None:
+        """Say where the links of a seed lead, if all of them lead out of the crawl."""
+        others = [url for url in links if url != page.url] if page.depth == 0 else []
+        hosts = list(dict.fromkeys(map(host_of, others)))
+        if not hosts or host_of(page.url) in hosts or self.of(others, depth=1):
+            return None
+        return f"leads only to what is not in scope.hosts, such as {hosts[0]}"
 
     def dated(
         self,

@@ -5,15 +5,12 @@ hostile page can be thousands of times its size, so whoever reads such pages doe
 its own (:mod:`recrawl.crawler.fetch.isolation`), which is why little is imported here.
 """
 
-import codecs
 import re
 import time
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from email.utils import parsedate_to_datetime
-from encodings import normalize_encoding
-from encodings.aliases import aliases
 from itertools import islice
 from typing import Final
 
@@ -21,6 +18,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from recrawl.crawler.control.urls import join
 from recrawl.crawler.fetch.about import about, places
+from recrawl.crawler.fetch.charsets import decode_body
 from recrawl.crawler.fetch.main_content import (
     BREAK,
     MAX_HEADING,
@@ -43,39 +41,10 @@ from recrawl.crawler.fetch.scripts import SCRIPTS, lists_of, read_script
 from recrawl.crawler.fetch.signature import raw_hash, signature
 from recrawl.terms import About, Extract, FetchResponse
 
-__all__ = ["CHARSETS", "PDF", "PageExtractor", "decode_body"]
+__all__ = ["PDF", "PageExtractor"]
 
 MAX_LINKS: Final = 5_000
 
-_META_CHARSET: Final = re.compile(
-    rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([a-z0-9_:.-]{1,40})""", re.IGNORECASE
-)
-# What browsers read, by Python's names (WHATWG, Encoding, section 4.2). Of Python's other codecs
-# some take quadratic time, and some are programs.
-CHARSETS: Final = frozenset(
-    """utf_8 utf_16 utf_16_le utf_16_be cp866 iso8859_2 iso8859_3 iso8859_4 iso8859_5 iso8859_6
-    iso8859_7 iso8859_8 iso8859_10 iso8859_13 iso8859_14 iso8859_15 iso8859_16 koi8_r koi8_u
-    mac_roman mac_cyrillic cp874 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 gbk
-    gb2312 gb18030 big5 big5hkscs euc_jp iso2022_jp shift_jis cp932 euc_kr cp949""".split()
-)
-# By codecs that a reader has loaded: it can open no file later.
-_MARKS: Final = (
-    (codecs.BOM_UTF8, "utf_8"), (codecs.BOM_UTF16_LE, "utf_16_le"),
-    (codecs.BOM_UTF16_BE, "utf_16_be"),
-)  # fmt: skip
-_READ_AS: Final = {  # browsers read the smaller sets as the larger ones
-    "latin_1": "cp1252", "iso8859_1": "cp1252", "ascii": "cp1252", "tis_620": "cp874",
-    "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949",
-    "iso8859_9": "cp1254",
-    # Names that Python does not know.
-    "x_sjis": "cp932", "windows_31j": "cp932", "windows_874": "cp874", "iso8859_11": "cp874",
-    "x_gbk": "gb18030", "gb_2312": "gb18030", "x_mac_roman": "mac_roman", "mac": "mac_roman",
-    "x_mac_cyrillic": "mac_cyrillic", "x_euc_jp": "euc_jp", "cn_big5": "big5", "koi8": "koi8_r",
-    "windows_949": "cp949", "ks_c_5601_1989": "cp949", "iso_8859_6_i": "iso8859_6",
-    "iso_8859_8_i": "iso8859_8", "logical": "iso8859_8", "visual": "iso8859_8",
-    **{f"iso8859{part}": f"iso8859_{part}" for part in range(2, 9)}, "iso88591": "cp1252",
-    **{f"x_cp{page}": f"cp{page}" for page in range(1250, 1259)},
-}  # fmt: skip
 # What stands on lines of its own. A form feed is put before it: white space to the parser wherever
 # it comes, and found again in the text. Spelt out because ignoring case takes thrice the time.
 _BLOCK: Final = re.compile(
@@ -112,39 +81,6 @@ _WITH_MARKDOWN: Final = "\nwith Markdown"
 _LEAST_TEXT: Final = 40  # characters
 _FEED_TYPES: Final = ("application/rss+xml", "application/atom+xml", "application/feed+json")
 _UNFOLLOWED_SCHEMES: Final = ("#", "javascript:", "mailto:", "tel:", "data:", "about:", "blob:")
-
-
-def decode_body(body: bytes, charset: str | None) -> str:
-    """Decode a body: byte order mark, then header, then ``<meta charset>``, then UTF-8.
-
-    Never fails: what cannot be decoded becomes U+FFFD, and a body that is no UTF-8 and says
-    nothing is read as Windows-1252, as browsers do.
-    """
-    for mark, name in _MARKS:
-        if body.startswith(mark):
-            return body[len(mark) :].decode(name, "replace")
-    declared = charset or _meta_charset(body)
-    codec = _codec(declared) if declared else None
-    # A page whose <meta> can be read is not in UTF-16.
-    if codec and codec != "utf_8" and (charset or not codec.startswith("utf_16")):
-        return body.decode(codec, "replace")
-    try:
-        return body.decode("utf-8")
-    except UnicodeDecodeError:
-        return body.decode("utf-8" if declared else "cp1252", "replace")
-
-
-def _codec(charset: str) -> str | None:
-    """Return the name of the codec for a charset that browsers know."""
-    plain = normalize_encoding(charset.strip().lower()[:60])
-    name = aliases.get(plain) or aliases.get(plain.replace(".", "_")) or plain
-    name = _READ_AS.get(name, name)
-    return name if name in CHARSETS else None
-
-
-def _meta_charset(body: bytes) -> str | None:
-    found = _META_CHARSET.search(body, 0, 2048)
-    return found[1].decode("ascii") if found else None
 
 
 class PageExtractor:

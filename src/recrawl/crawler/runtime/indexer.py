@@ -256,8 +256,7 @@ class Indexer:
         ----------
         is_copy : the page says what the address says that it calls its own
         """
-        lease = page.lease
-        excluded = extract.noindex or is_copy
+        lease, excluded = page.lease, extract.noindex or is_copy
         held = lease.state in (PageState.INDEXED, PageState.MISSING)
         if not held or lease.signature is None or lease.last_visit_s is None:
             outcome = Outcome.NEW
@@ -275,7 +274,8 @@ class Indexer:
             title=extract.title,
             read_as=self._rules.mark_of(lease.url),
             is_read_otherwise=self._rules.is_read_otherwise(lease),
-            note=_note_of(extract, is_copy=is_copy) or self._leads_away(lease, extract),
+            note=_note_of(extract, is_copy=is_copy)
+            or self._rules.admission.leads_away(lease, extract.links),
         )
         update = replace(
             update_of(lease, finding, page.fetched_at_s, self._recorder.due_times),
@@ -288,14 +288,6 @@ class Indexer:
         if excluded or outcome is Outcome.UNCHANGED:
             return update, None
         return update, Document.of(lease.url, extract, page.fetched_at_s)
-
-    def _leads_away(self, lease: Lease, extract: Extract) -> str | None:
-        """Say where the links of a seed lead, if all of them lead out of the crawl."""
-        links = [url for url in extract.links if url != lease.url] if lease.depth == 0 else []
-        hosts = list(dict.fromkeys(map(host_of, links)))
-        if not hosts or host_of(lease.url) in hosts or self._rules.admission.of(links, depth=1):
-            return None
-        return f"leads only to what is not in scope.hosts, such as {hosts[0]}"
 
     def _link_list(self, lease: Lease, extract: Extract) -> bytes | None:
         """Return where links lead, for the link graph; None where nobody asks for that."""

@@ -18,7 +18,8 @@ import sys
 from dataclasses import asdict
 from typing import Any, Final, NoReturn
 
-from recrawl.crawler.fetch.extract import CHARSETS, PageExtractor
+from recrawl.crawler.fetch.charsets import CHARSETS
+from recrawl.crawler.fetch.extract import PageExtractor
 from recrawl.crawler.fetch.markdown import load as load_markdown
 from recrawl.crawler.fetch.reading_rules import ReadingRules
 from recrawl.terms import FetchResponse
