@@ -44,6 +44,7 @@ MEASURE_WORDS: Final[Mapping[str, tuple[str, Callable[[float], str]]]] = {
 }
 
 _MOST_REFUSALS: Final = 20
+_MOST_READ: Final = 1_000  # robots.txt files
 _MOST_SLOWED: Final = 5
 
 
@@ -148,8 +149,11 @@ def status_report(
 
 
 def _patient(hosts: Sequence[HostRecord], agent: str, delay_s: float) -> list[tuple[str, float]]:
-    """Return the hosts whose robots.txt asks for more than the delay, the longest first."""
-    asked = ((host.host, crawl_delay_of(host, agent)) for host in hosts)
+    """Return the hosts whose robots.txt asks for more than the delay, the longest first.
+
+    Of the first thousand: rules are read for it, and this is asked for every second.
+    """
+    asked = ((host.host, crawl_delay_of(host, agent)) for host in hosts[:_MOST_READ])
     longer = sorted((one for one in asked if one[1] > delay_s), key=lambda one: -one[1])
     return longer[:_MOST_SLOWED]
 
