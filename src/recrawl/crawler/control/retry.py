@@ -27,8 +27,8 @@ def retry_after_s(header: str | None, now_s: float) -> float | None:
 def _date_s(text: str, now_s: float) -> float | None:
     try:
         parts = parsedate_tz(text)
-        # HTTP dates are in GMT (RFC 9110, 5.6.7), also where they do not say so.
-        return max(now_s, float(mktime_tz((*parts[:9], parts[9] or 0)))) if parts else None
+        # HTTP dates are in GMT (RFC 9110, 5.6.7), also where they do not say so, as it takes them.
+        return max(now_s, float(mktime_tz(parts))) if parts else None
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
 
