@@ -67,6 +67,15 @@ def test_a_pause_earns_no_more_than_the_burst() -> None:
     assert ready == [0.0, 0.0, 0.0, 1.0, 2.0]
 
 
+def test_unless_a_burst_is_allowed_there_is_none() -> None:
+    """However long nothing was asked."""
+    budget = FetchBudget(1.0)
+    budget.spend(EPOCH_S)
+    budget.spend(EPOCH_S + 30_000)
+
+    assert budget.ready_s(EPOCH_S + 30_000) == EPOCH_S + 30_001
+
+
 def test_requests_that_could_not_wait_are_paid_back() -> None:
     """Redirects of robots.txt are followed at once; what comes after waits for them too."""
     budget = FetchBudget(2.0)

@@ -63,7 +63,7 @@ def test_without_a_plan_the_budget_goes_by_shards_and_then_by_what_waits() -> No
 def test_only_what_was_granted_is_spent_and_little_is_held() -> None:
     """Two seconds' worth at most; a part below one a second holds one request."""
     budget = GrantedBudget(5.0, burst=100.0)
-    assert budget.ready_s(0.0) > 0.0
+    assert budget.ready_s(0.0) == 0.1
     assert budget.wanted(0.0) == 1
     budget.grant(1)
     assert budget.ready_s(0.0) == 0.0
@@ -78,6 +78,15 @@ def test_only_what_was_granted_is_spent_and_little_is_held() -> None:
     bounded.wanted(0.0)
     assert bounded.wanted(100.0) == 3
 
+    earning, drawn = GrantedBudget(5.0, burst=100.0), []
+    for now_s in (0.0, 0.4, 0.55, 0.65):
+        drawn.append(earning.wanted(now_s))
+        earning.grant(drawn[-1])
+        for _ in range(drawn[-1]):
+            earning.spend(now_s)
+    assert drawn == [1, 2, 0, 1]
+
     slow = GrantedBudget(0.001)
-    slow.grant(slow.wanted(0.0))
+    assert slow.wanted(0.0) == 1
+    slow.grant(1)
     assert slow.wanted(1e6) == 0

@@ -40,11 +40,10 @@ class FetchBudget:
         self._tokens -= 1.0
 
     def _fill(self, now_s: float) -> None:
-        if self._at_s is not None and now_s > self._at_s:
-            earned = (now_s - self._at_s) * self.rate_per_s
-            self._tokens = min(self.burst, self._tokens + earned)
-        if self._at_s is None or now_s > self._at_s:
-            self._at_s = now_s
+        before_s = now_s if self._at_s is None else self._at_s
+        self._at_s = max(before_s, now_s)
+        earned = (self._at_s - before_s) * self.rate_per_s
+        self._tokens = min(self.burst, self._tokens + earned)
 
 
 @dataclass(slots=True)
