@@ -45,12 +45,23 @@ def test_an_indexer_keeps_up_with_more_requests_where_few_bring_a_page() -> None
 
 
 def test_slower_answers_are_noticed() -> None:
-    """After some thousand requests the old ones count for nothing."""
+    """After seven hundred requests the old ones count for half, after thousands for nothing."""
     capacity = Capacity(4)
-    seen(capacity, 500, 1.0, 0.1, 2)
-    seen(capacity, 8_000, 4.0, 0.1, 2)
+    seen(capacity, 8_000, 1.0, 0.1, 2)
+    seen(capacity, 693, 4.0, 0.1, 2)
 
+    assert capacity.per_s == pytest.approx(4.0 / 2.5, rel=0.01)
+    seen(capacity, 8_000, 4.0, 0.1, 2)
     assert capacity.per_s == pytest.approx(1.0, rel=0.01)
+
+
+def test_an_indexer_that_is_brought_nothing_bounds_nothing() -> None:
+    """One page of many requests does, however long ago."""
+    capacity = Capacity(4)
+    for n in range(121):
+        capacity.observe_request(2.0, brought=n == 60)
+        capacity.observe_service(1.0)
+        assert (capacity.by_indexer_per_s == inf) == (n < 60)
 
 
 @pytest.mark.parametrize(("requests", "services"), [(600, 49), (49, 600)])
