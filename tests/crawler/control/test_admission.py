@@ -32,6 +32,7 @@ def test_dates_of_a_sitemap_are_kept() -> None:
         (f"{A}/docs/2", 7.0),
         (f"{A}/docs/1", None),
     ]
+    assert {(entry.depth, entry.hops) for entry in found} == {(0, 0)}
 
 
 @pytest.mark.parametrize("kind", [Kind.SITEMAP, Kind.FEED])
@@ -40,8 +41,9 @@ def test_listings_need_no_path_pattern_but_the_host(kind: Kind) -> None:
     urls = [f"{A}/listing.xml", "http://b.test/listing.xml"]
 
     assert [entry.url for entry in ADMISSION.of(urls, kind=kind)] == [f"{A}/listing.xml"]
+    assert len(ADMISSION.of(urls, kind=kind, depth=5, hops=1)) == 1
     assert ADMISSION.of(urls, kind=kind, hops=2) == []
-    assert ADMISSION.of(urls, kind=kind, depth=99) == []
+    assert ADMISSION.of(urls, kind=kind, depth=6) == []
 
 
 @pytest.mark.parametrize(("kind", "n"), [(Kind.SITEMAP, 0), (Kind.FEED, 0), (Kind.PAGE, 1)])
@@ -56,3 +58,11 @@ def test_listings_can_be_left_alone(kind: Kind, n: int) -> None:
 def test_what_lies_too_deep_is_left_out(depth: int, hops: int) -> None:
     """By links and by redirects."""
     assert ADMISSION.of([f"{A}/docs/x"], depth=depth, hops=hops) == []
+
+
+def test_it_is_said_what_only_a_bound_keeps_out() -> None:
+    """Not what is within the bounds, and not what the crawl is not for in any case."""
+    urls = [f"{A}/docs/x", f"{A}/news", "http://b.test/docs/"]
+
+    assert ADMISSION.beyond_bounds(urls, depth=2) == []
+    assert ADMISSION.beyond_bounds(urls, depth=3) == [f"{A}/docs/x"]
