@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from recrawl.crawler.fetch.caches import age_of
+from recrawl.crawler.fetch.caches import Caches, age_of
 from recrawl.crawler.fetch.http import HttpFetcher
 
 
@@ -20,12 +20,27 @@ from recrawl.crawler.fetch.http import HttpFetcher
         ("1.5", 0.0),
         ("1e3", 0.0),
         ("٣", 0.0),
-        ("9" * 40, 0.0),
+        ("9" * 9, 999_999_999.0),
+        ("9" * 10, 0.0),
     ],
 )
 def test_an_age_is_whole_seconds(said: str | None, age_s: float) -> None:
     """Whatever else stands there is none."""
     assert age_of(said) == age_s
+
+
+def test_hosts_behind_a_cache_are_remembered_while_there_is_room() -> None:
+    """Of any age but none; fifty thousand, then it begins anew."""
+    caches = Caches()
+    hosts = [f"http://{n}.test/" for n in range(50_001)]
+    caches.note("http://none.test/", 0.0)
+    for host in hosts[:-1]:
+        caches.note(f"{host}page", 1.0)
+    before = [bool(caches.of(host)) for host in ["http://none.test/", hosts[0], hosts[-2]]]
+    caches.note(hosts[-1], 1.0)
+
+    assert before == [False, True, True]
+    assert [bool(caches.of(host)) for host in (hosts[0], hosts[-1])] == [False, True]
 
 
 def test_a_cache_that_has_answered_is_asked_for_what_is_new() -> None:
