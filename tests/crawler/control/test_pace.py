@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from recrawl.crawler.control.pace import AskedAgain, Pace
 from recrawl.crawler.control.politeness import HostPoliteness, PolitenessRules
 
 HOUR_S = 3_600.0
@@ -148,3 +149,93 @@ def test_a_wish_to_be_asked_more_seldom_than_once_a_minute_is_a_block() -> None:
 
     assert seen.host.pace.rest_s <= 60.0
     assert sum(seen.refusals) < sum(seen.answers) + 40
+
+
+def test_a_rest_doubles_with_each_time_that_a_host_sends_away_up_to_a_minute() -> None:
+    """From a tenth of a second at least; sent away twice in a row it is not the pace."""
+    pace, rests = Pace(), list[float]()
+    for _ in range(11):
+        assert not pace.sent_away(0.0, 0.01)
+        pace.welcomed(0.0, 0.01)
+        assert pace.sent_away(0.0, 0.01)
+        rests.append(pace.rest_s)
+    pace.welcomed(0.0, 0.01)
+
+    assert rests == [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 60.0]
+    assert not pace.sent_away(0.0, 0.01)
+
+
+def test_a_hundred_answers_shorten_a_rest_by_a_fifth() -> None:
+    """For a day to no less than a quarter above where it was refused, then to what is kept."""
+    pace, seen = Pace(), list[tuple[int, float]]()
+    pace.welcomed(0.0, 1.0)
+    pace.sent_away(0.0, 1.0)
+    for n in range(1, 800):
+        before_s = pace.rest_s
+        pace.welcomed(86_399.0 if n < 500 else 86_400.0, 1.0)
+        if pace.rest_s != before_s:
+            seen.append((n, round(pace.rest_s, 9)))
+
+    assert seen == [(100, 1.6), (199, 1.28), (595, 1.024), (694, 0.0)]
+
+
+@pytest.mark.parametrize(("refusals", "answers"), [(3, 1), (3, 57), (4, 58), (4, 76), (6, 1_000)])
+def test_refusals_of_pages_tell_of_the_pace_where_they_are_one_in_twenty(
+    refusals: int, answers: int
+) -> None:
+    """Three at the least, of some two hundred requests lately; or where most are refused."""
+    pace, hasty = Pace(), Pace()
+    for each in (pace, hasty):
+        for _ in range(answers):
+            each.welcomed(0.0, 1.0)
+    for _ in range(refusals):
+        assert pace.rest_s == 0.0
+        pace.refused(0.0, 1.0, are_most=False)
+    hasty.refused(0.0, 1.0, are_most=True)
+
+    assert pace.rest_s == hasty.rest_s == 2.0
+
+
+@pytest.mark.parametrize(("most_s", "own_s"), [(6.4, 0.1), (4.0, 0.25), (8.0, 1.0), (16.0, 2.0)])
+def test_refusals_of_pages_bring_a_rest_of_some_seconds_only(most_s: float, own_s: float) -> None:
+    """Eight times what is kept in any case, or four seconds: it may be the pages."""
+    pace = Pace()
+    for _ in range(20):
+        pace.welcomed(0.0, own_s)
+        pace.refused(0.0, own_s, are_most=True)
+
+    assert pace.rest_s == most_s
+
+
+def test_pages_that_mostly_fail_again_take_the_blame_from_the_host() -> None:
+    """Five, and four for each that does not; the rest ends, unless it was told within a day."""
+    refused, told = Pace(), Pace()
+    for pace in (refused, told):
+        pace.welcomed(0.0, 1.0)
+    refused.refused(0.0, 1.0, are_most=True)
+    told.sent_away(0.0, 1.0)
+    rests = []
+    for n in range(6):
+        for pace in (refused, told):
+            pace.asked_again(86_400.0 + (n == 5), refused=True)
+        rests.append((refused.rest_s, told.rest_s))
+    refused.welcomed(86_400.0, 1.0)
+    refused.refused(86_400.0, 1.0, are_most=True)
+
+    assert rests == [(2.0, 2.0)] * 4 + [(0.0, 2.0), (0.0, 0.0)]
+    assert refused.rest_s == 0.0
+
+
+@pytest.mark.parametrize(("repeats", "recoveries"), [(5, 0), (5, 1), (8, 2), (12, 3)])
+def test_pages_asked_again_are_broken_where_four_in_five_fail(
+    repeats: int, recoveries: int
+) -> None:
+    """At least five; of those long ago half as many count."""
+    again = AskedAgain()
+    for _ in range(recoveries):
+        again.observe(failed=False)
+    for _ in range(repeats):
+        assert not again.are_broken
+        again.observe(failed=True)
+
+    assert again.are_broken
