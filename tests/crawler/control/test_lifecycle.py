@@ -16,9 +16,11 @@ from recrawl.crawler.control.lifecycle import (
     next_state,
     outcome_of_status,
 )
+from recrawl.crawler.control.one_price import OnePrice
 from recrawl.crawler.control.policies import FixedRates
 from recrawl.crawler.control.returns import Returns
 from recrawl.crawler.control.revisit_policy import NextVisit, PageVisit
+from recrawl.crawler.control.timetables import Timetables
 from recrawl.terms import Kind, Lease, Outcome, PageState
 
 Is, Was = PageState, Outcome
@@ -179,6 +181,7 @@ def test_a_policy_is_told_how_long_ago_the_visit_before_was() -> None:
         (5_000.0, lease(Is.DISCOVERED), Was.NEW),
         (5_000.0, lease(), Was.UNCHANGED),
         (1_950.0, lease(crawl_rate_per_s=1 / 2_000), Was.CHANGED),
+        (1_750.0, lease(crawl_rate_per_s=1 / 2_000, due_s=NOW_S - 750.0), Was.CHANGED),
         (600.0, lease(crawl_rate_per_s=1 / 30), Was.NOT_MODIFIED),
         (2_999_950.0, lease(crawl_rate_per_s=1 / 3_000_000), Was.UNCHANGED),
         (999_950.0, lease(crawl_rate_per_s=0.0), Was.UNCHANGED),
@@ -213,6 +216,13 @@ def test_failures_are_retried_ever_later(outcome: Outcome) -> None:
     ]
 
     assert delays == [700.0, 1400.0, 2800.0, 716_800.0, 1_000_000.0, 1_000_000.0]
+
+
+def test_a_host_that_is_busy_again_and_again_makes_its_page_wait() -> None:
+    """At the first time the host alone decides."""
+    delays = [next_visit(lease(), Was.THROTTLED, n).due_s - NOW_S for n in (1, 2, 3)]
+
+    assert delays == [-50.0, 700.0, 1400.0]
 
 
 @pytest.mark.slow
@@ -274,7 +284,8 @@ def test_pages_that_came_back_are_counted() -> None:
     times = DueTimes(RULES, FixedRates(RULES, "uniform"), returns=returns)
 
     times.after_visit(lease(Is.GONE), Was.NEW, Is.INDEXED, NOW_S)
-    times.after_visit(lease(Is.INDEXED), Was.UNCHANGED, Is.INDEXED, NOW_S)
+    for _ in range(2):
+        times.after_visit(lease(Is.INDEXED), Was.UNCHANGED, Is.INDEXED, NOW_S)
 
     assert returns.returned == 1.0
 
@@ -286,9 +297,44 @@ def test_listings_that_tell_nothing_new_are_read_ever_more_seldom() -> None:
     for changed in (None, False, False, False, False, True, False):
         came = times.after_visit(listing, Was.LISTING, Is.INDEXED, NOW_S, changed=changed)
         waits.append((came.due_s - NOW_S) / RULES.listing_s)
+        quiet = {2.0: 1, 4.0: 2, 8.0: 3}.get(waits[-1])
+        assert ("longer" in came.why) == (quiet is not None)
+        assert quiet is None or f"last {quiet} times" in came.why
         listing = lease(kind=Kind.FEED, memory=came.memory)
 
     assert waits == [1.0, 2.0, 4.0, 8.0, 8.0, 1.0, 2.0]
+
+
+def test_a_listing_is_read_when_what_it_brings_is_worth_that() -> None:
+    """Where it is known what that is; how often it told nothing new is kept all the same."""
+
+    class Priced(OnePrice):
+        @override
+        def listing_interval(self, *args: object, **_: object) -> float:
+            return 50_000.0
+
+    times = DueTimes(RULES, FixedRates(RULES, "uniform"), price=Priced(1.0))
+    came = times.after_visit(lease(kind=Kind.FEED), Was.LISTING, Is.INDEXED, NOW_S, changed=False)
+
+    assert (came.due_s - NOW_S, came.memory) == (50_000.0, b"\x01")
+
+
+def test_a_source_with_a_timetable_keeps_to_it_where_it_was_seen() -> None:
+    """A probe that failed is repeated before the next one."""
+
+    class Hourly(Timetables):
+        @override
+        def next_s(self, url: str, now_s: float) -> float:
+            return now_s + 3_600.0
+
+    times = DueTimes(RULES, FixedRates(RULES, "uniform"))
+    times.timetables = Hourly()
+    waits = [
+        times.after_visit(lease(), outcome, Is.INDEXED, NOW_S, failures=1).due_s - NOW_S
+        for outcome in (Was.CHANGED, Was.NOT_MODIFIED, Was.FAILED)
+    ]
+
+    assert waits == [3_600.0, 3_600.0, 700.0]
 
 
 def test_a_listing_of_which_nothing_is_kept_begins_at_its_interval() -> None:

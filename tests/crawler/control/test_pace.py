@@ -179,19 +179,25 @@ def test_a_hundred_answers_shorten_a_rest_by_a_fifth() -> None:
     assert seen == [(100, 1.6), (199, 1.28), (595, 1.024), (694, 0.0)]
 
 
-@pytest.mark.parametrize(("refusals", "answers"), [(3, 1), (3, 57), (4, 58), (4, 76), (6, 1_000)])
+@pytest.mark.parametrize(("refusals", "answers"), [(2, 1), (2, 57), (3, 58), (3, 76), (6, 1_000)])
 def test_refusals_of_pages_tell_of_the_pace_where_they_are_one_in_twenty(
     refusals: int, answers: int
 ) -> None:
     """Three at the least, of some two hundred requests lately; or where most are refused."""
     pace, hasty = Pace(), Pace()
     for each in (pace, hasty):
+        each.refused(0.0, 1.0, are_most=True)  # before it has answered at all
         for _ in range(answers):
             each.welcomed(0.0, 1.0)
     for _ in range(refusals):
         assert pace.rest_s == 0.0
         pace.refused(0.0, 1.0, are_most=False)
     hasty.refused(0.0, 1.0, are_most=True)
+    assert pace.rest_s == 2.0
+    for each in (pace, hasty):  # what was refused before the rest was longer counts no more
+        each.refused(0.0, 1.0, are_most=True)
+        each.welcomed(0.0, 1.0)
+        each.refused(0.0, 1.0, are_most=False)
 
     assert pace.rest_s == hasty.rest_s == 2.0
 
@@ -226,7 +232,7 @@ def test_pages_that_mostly_fail_again_take_the_blame_from_the_host() -> None:
     assert refused.rest_s == 0.0
 
 
-@pytest.mark.parametrize(("repeats", "recoveries"), [(5, 0), (5, 1), (8, 2), (12, 3)])
+@pytest.mark.parametrize(("repeats", "recoveries"), [(5, 0), (5, 1), (8, 2), (12, 3), (57, 100)])
 def test_pages_asked_again_are_broken_where_four_in_five_fail(
     repeats: int, recoveries: int
 ) -> None:
