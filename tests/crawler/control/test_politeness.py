@@ -236,12 +236,102 @@ def test_no_connection_counts_at_once(why: str) -> None:
 
 
 def test_a_host_that_sends_us_away_is_obeyed_at_once() -> None:
-    """429 from any page, and Retry-After beside a 503."""
-    throttled, sent_away = host(), host()
+    """429 from any page, and Retry-After beside a 503, unless it names no time to come."""
+    throttled, sent_away, at_once = host(), host(), host()
     asked(throttled, NOW_S, 429, page_id=1)
     asked(sent_away, NOW_S, 503, "300", page_id=1)
+    asked(at_once, NOW_S, 503, "0", page_id=1)
 
     assert (throttled.ready_s, sent_away.ready_s) == (NOW_S + 60.0, NOW_S + 300.0)
+    assert at_once.ready_s == NOW_S + 1.0
+
+
+def test_a_host_that_answers_between_its_refusals_is_asked_more_slowly_instead() -> None:
+    """Ever more so, and is left alone for no longer than the first time."""
+    timing, seen = host(), []
+    for n in range(3):
+        asked(timing, NOW_S + 1000.0 * n, 200, page_id=1)
+        asked(timing, NOW_S + 1000.0 * n, 429, page_id=2)
+        seen.append((timing.failures, timing.ready_s - NOW_S - 1000.0 * n, timing.delay_s))
+
+    assert seen == [(1, 60.0, 2.0), (1, 60.0, 4.0), (1, 60.0, 8.0)]
+
+
+@pytest.mark.parametrize(
+    ("is_host", "history"),
+    [
+        (True, []),
+        (True, [(500, 1)] + [(429, 1)] * 5),
+        (False, [(500, 1)] * 6),
+        (False, [(200, 9)]),
+        (False, [(200, 9), (429, 9)]),
+    ],
+)
+def test_pages_that_fail_again_speak_for_a_host_of_which_nothing_else_is_known(
+    is_host: bool, history: list[tuple[int, int]]
+) -> None:
+    """Not for one that has answered, nor where pages have shown that it is them."""
+    timing, later_s = host(), NOW_S + 10_000.0
+    for n, (status, page_id) in enumerate(history):
+        asked(timing, NOW_S + n, status, page_id=page_id)
+    for seconds, page_id in [(0.0, 1), (1.0, 2), (2_000.0, 1), (2_001.0, 2), (2_002.0, 3)]:
+        asked(timing, later_s + seconds, 500, page_id=page_id)
+
+    assert (timing.blocked_until_s > later_s) == is_host
+
+
+def test_a_page_that_was_well_again_speaks_for_its_host_when_it_fails() -> None:
+    """As any other; and those that were asked last count, whenever they were asked first."""
+    timing = host()
+    asked(timing, NOW_S, 500, page_id=1)
+    for page_id in range(1, 9):
+        asked(timing, NOW_S + page_id, 200, page_id=page_id)
+    for page_id in (1, 9, 10):
+        asked(timing, NOW_S + 10 + page_id, 500, page_id=page_id)
+    before = timing.failures
+    asked(timing, NOW_S + 30, 500, page_id=11)
+
+    assert (before, timing.failures) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("rest_s", "first", "again"),
+    [(0.0, 500, 500), (2.0, 503, 200), (2.0, 503, 500), (0.0, 503, 503)],
+)
+def test_pages_that_are_refused_slow_their_host_down_until_it_turns_out_to_be_them(
+    rest_s: float, first: int, again: int
+) -> None:
+    """Three are; one that is refused again and again says nothing more."""
+    timing = host()
+    for n in range(20):
+        asked(timing, NOW_S + 10 * n, 200, page_id=100 + n)
+        asked(timing, NOW_S + 10 * n, 503 if n < 4 else 200, page_id=50)
+    before_s = timing.pace.rest_s
+    for n in range(3):
+        asked(timing, NOW_S + 300 + n, first, page_id=n)
+        asked(timing, NOW_S + 300 + n, 200, page_id=200 + n)
+    between_s = timing.pace.rest_s
+    for n in range(6):
+        asked(timing, NOW_S + 9_000 + n, again, page_id=n % 3)
+
+    assert (before_s, between_s) == (0.0, 2.0 if first == 503 else 0.0)
+    assert timing.pace.rest_s == rest_s
+
+
+def test_only_the_first_answer_after_none_forgets_what_was() -> None:
+    """A refusal is no such answer; and why a host rests for another reason stays said."""
+    refusing, new, revived = host(), host(), host()
+    for timing in (refusing, revived):
+        unanswered(timing, NOW_S, "connect")
+    for status in (429, 200):
+        asked(refusing, NOW_S + 60.0, status)
+    asked(revived, NOW_S + 60.0, 200)
+    for timing in (new, revived):
+        timing.block_until(NOW_S + 300.0, "robots.txt cannot be read")
+        asked(timing, NOW_S + 300.0, 200)
+
+    assert refusing.failures == 2
+    assert {new.blocked_why, revived.blocked_why} == {"robots.txt cannot be read"}
 
 
 class PoliteHost(RuleBasedStateMachine):
