@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
+from recrawl.crawler.control import ip_addresses
 from recrawl.crawler.control.budget import FetchBudget
 from recrawl.crawler.control.dispatch import (
     AskRobots,
@@ -22,7 +23,7 @@ from recrawl.crawler.control.dispatch import (
 )
 from recrawl.crawler.control.host_queue import by_server
 from recrawl.crawler.control.ip_addresses import IpAddresses, IpAddressState
-from recrawl.crawler.control.politeness import PolitenessRules
+from recrawl.crawler.control.politeness import HostPoliteness, PolitenessRules
 from recrawl.crawler.control.retry import Backoff
 from recrawl.crawler.control.robots_txt import robots_from_answer
 from recrawl.crawler.control.tiers import ASKED
@@ -325,6 +326,97 @@ def test_ip_addresses_that_no_host_has_are_forgotten_once_they_have_rested() -> 
         made.of(f"ip {number}", NOW_S + 2_000.0 * number)
 
     assert len(made.all()) <= 2_048
+
+
+def test_what_waits_refuses_or_is_held_is_not_forgotten() -> None:
+    """The others are, each time that they are twice as many and a thousand; nobody wants them."""
+    made = IpAddresses(RULES, is_shared=True)
+    made.of("with a host", NOW_S).join(1, HostPoliteness(RULES))
+    made.of("refused", NOW_S).politeness.block_until(NOW_S + 5_000.0, "answered 429")
+    made.take(IpAddressState("held"), NOW_S)
+    made.wait(made.of("left", NOW_S), 2)
+    assert [state.text for state in made.wanted(NOW_S)] == ["left"]
+    seen = []
+    for later_s, most, text in [(6_799.0, 1_024, "new"), (6_800.0, 1_030, "newer")]:
+        for n in range(most - len(made.all())):
+            made.of(f"ip {n}", NOW_S + later_s)
+        assert len(made.all()) == most
+        made.of(text, NOW_S + later_s)
+        seen.append({one.text for one in made.all()})
+
+    assert seen == [{"with a host", "refused", "held", "new"}, {"with a host", "held", "newer"}]
+    assert made.wanted(NOW_S) == []
+
+
+def test_the_delay_of_an_ip_address_is_the_longest_of_the_hosts_that_it_has() -> None:
+    """Shorter again when that host leaves; none without hosts."""
+    rules = PolitenessRules(delay_s=0.0)
+    one, delays = IpAddresses(rules).of(SERVER, NOW_S), []
+    for host_id, delay_s in enumerate((0.25, 0.5, 0.125)):
+        one.join(host_id, HostPoliteness(rules, crawl_delay_s=delay_s))
+        delays.append(one.delay_s)
+    for host_id in (1, 2, 0):
+        one.leave(host_id)
+        delays.append(one.delay_s)
+
+    assert delays == [0.25, 0.5, 0.5, 0.25, 0.25, 0.0]
+    one.politeness.start()
+    assert one.state(NOW_S) == IpAddressState(SERVER, 0.0, blocked_s=-NOW_S)
+
+
+def test_some_of_the_hosts_that_wait_compete_and_the_others_a_second_later() -> None:
+    """Sixty-four, from when their server may be asked as is known by then."""
+    made = IpAddresses(RULES)
+    one = made.of(SERVER, NOW_S)
+    for host_id in range(100):
+        made.wait(one, host_id)
+    made.wait(one, 100, is_first=True)
+    one.politeness.block_until(NOW_S + 9.0, "answered 429")
+    made.changed(one)
+
+    assert list(made.woken(NOW_S + 8.9)) == []
+    assert made.next_s() == NOW_S + 9.0
+    assert [host for _, host in made.woken(NOW_S + 9.0)] == [100, *range(63)]
+    assert made.next_s() == NOW_S + 10.0
+    assert [host for _, host in made.woken(NOW_S + 10.0)] == [*range(63, 100)]
+
+
+def test_of_very_many_ip_addresses_all_are_wanted_in_turn_and_those_least_used_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A thousand at a time, and all that are held beyond so many."""
+    monkeypatch.setattr(ip_addresses, "_MOST_HELD", 1_500)
+    made = IpAddresses(RULES, is_shared=True)
+    texts = [f"ip {n}" for n in range(1_501)]
+    for text in texts:
+        one = made.of(text, NOW_S)
+        one.join(1, HostPoliteness(RULES))
+        made.wait(one, 1)
+    wanted = [[state.text for state in made.wanted(NOW_S)] for _ in range(2)]
+    for text in texts:
+        made.take(IpAddressState(text), NOW_S)
+    made.start(made.of(texts[0], NOW_S))
+
+    assert wanted == [texts[:1_000], [*texts[1_000:], *texts[:499]]]
+    assert [state.text for state in made.give([], NOW_S)] == [texts[1]]
+
+
+def test_what_was_kept_of_a_server_never_shortens_its_rest() -> None:
+    """Nor does what says nothing of it change anything; a rest without a reason has one."""
+    made = IpAddresses(RULES)
+    timing, seen = made.of(SERVER, NOW_S).politeness, []
+    for text, until_s, failures in [
+        (None, NOW_S + 9.0, 9), (SERVER, 0.0, 9), (SERVER, NOW_S + 5.0, 2), (SERVER, NOW_S, 1),
+    ]:  # fmt: skip
+        made.recall(
+            HostRecord(
+                1, "http://1.test", NOW_S, ip_address=text, ip_blocked_until_s=until_s,
+                failures=failures,
+            )
+        )  # fmt: skip
+        seen.append((timing.failures, timing.blocked_until_s, timing.blocked_why))
+
+    assert seen == [(0, 0.0, None)] * 2 + [(2, NOW_S + 5.0, "blocked")] * 2
 
 
 # -- one process: any order of things --

@@ -214,6 +214,8 @@ def test_three_pages_that_fail_and_half_of_those_asked_last_make_the_host_rest()
 
     assert (before, ill.failures) == (0, 1)
     assert ill.ready_s == NOW_S + 5 + 60.0
+    asked(ill, NOW_S + 70, 500, page_id=9)  # it is judged by what is asked since
+    assert ill.failures == 1
 
 
 @pytest.mark.parametrize("why", ["timeout", "disconnected", "protocol"])
