@@ -1,6 +1,6 @@
 """Hosts of one IP address are asked as one, by one process or by several."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any
 
@@ -632,6 +632,34 @@ def test_the_delay_of_a_host_of_another_process_counts_before_it_is_asked() -> N
     (given_up,) = made.ips.give([IpAddressState(SERVER, delay_s=9.0)], NOW_S + 20.0)
     assert (given_up.ended_s, given_up.delay_s) == (20.0, 1.0)
     assert made.pick(NOW_S + 99.0) == Wait(inf)
+
+
+def test_an_ip_address_is_handed_over_with_what_is_known_of_it() -> None:
+    """Once it is not asked any more; what the next process knows already is not made less."""
+    before, after = (IpAddresses(RULES, is_shared=True) for _ in "ab")
+    one, other = (made.of(SERVER, NOW_S) for made in (before, after))
+    asked_for = [IpAddressState("unknown"), IpAddressState(SERVER, delay_s=3.0)]
+    for made, address in ((before, one), (after, other)):
+        made.wait(address, 1)
+    before.take(IpAddressState(SERVER), NOW_S)
+    before.start(one)
+    assert before.next_s() == inf
+    assert before.give(asked_for, NOW_S + 100.0) == asked_for[:1]
+    before.ended(one, NOW_S + 100.0)
+    assert before.next_s() == NOW_S + 103.0
+    before.unanswered(one, NOW_S + 100.0, "connect", np.random.default_rng(1))
+    assert before.next_s() == NOW_S + 160.0
+    state = IpAddressState(SERVER, 10.0, 0.0, 50.0, 1, "no connection")
+    assert before.give(asked_for, NOW_S + 110.0) == [*asked_for[:1], state]
+    assert before.give(asked_for[1:], NOW_S + 110.0) == [IpAddressState(SERVER)]
+    assert (one.ready_s, before.next_s(), before.wanted(NOW_S + 110.0)) == (inf, inf, [state])
+
+    after.take(replace(state, delay_s=5.0), NOW_S + 110.0)
+    assert (after.next_s(), after.wanted(NOW_S + 110.0)) == (NOW_S + 160.0, [])
+    after.take(IpAddressState(SERVER, 20.0, 5.0, 40.0), NOW_S + 110.0)
+    assert other.delay_s == 5.0
+    assert after.give_all(NOW_S + 110.0) == [state]
+    assert after.give_all(NOW_S + 110.0) == []
 
 
 def test_two_processes_take_turns_at_a_server() -> None:
