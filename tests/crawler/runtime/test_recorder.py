@@ -1,5 +1,8 @@
 """What was found out reaches the disk in an order that no failure can spoil."""
 
+import asyncio
+from dataclasses import replace
+
 import pytest
 
 from recrawl.crawler.runtime.outcomes import Finding, update_of
@@ -80,3 +83,37 @@ def test_what_a_failed_flush_held_is_written_by_the_next(
 
     assert virtual.crawl.recorder.is_empty
     assert virtual.frontier.details(f"{A}/led-to") is not None
+
+
+def test_what_is_old_is_dropped_with_every_flush_until_there_is_no_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Visits once a day, by two hundred pages; entries of the feed each ten minutes."""
+    forgot, compacted = list[tuple[float, float, int, int]](), list[tuple[float, float]]()
+    pages, entries = iter([7, None, None, None]), iter([3, 0, 0, 0, 0])
+
+    async def main() -> None:
+        virtual = virtual_crawl()
+        frontier, recorder = virtual.frontier, virtual.crawl.recorder
+        clock = virtual.crawl.world.clock
+        recorder._rules = replace(recorder._rules, keep_visits_s=1_000.0, feed_keep_s=100.0)
+
+        def forget(before_s: float, *, after: int, limit: int) -> int | None:
+            forgot.append((clock.now_s() - EPOCH_S, clock.now_s() - before_s, after, limit))
+            return next(pages)
+
+        def compact(before_s: float) -> int:
+            compacted.append((clock.now_s() - EPOCH_S, clock.now_s() - before_s))
+            return next(entries)
+
+        monkeypatch.setattr(frontier, "forget_visits", forget)
+        monkeypatch.setattr(frontier.feed, "compact", compact)
+        for wait_s in (0.0, 1.0, 599.0, 1.0, 85_799.0, 1.0):
+            await asyncio.sleep(wait_s)
+            recorder.refuse([f"{A}/beyond"])
+            await recorder.flush()
+
+    run_virtually(main())
+
+    assert forgot == [(0.0, 1_000.0, 0, 200), (1.0, 1_000.0, 7, 200), (86_401.0, 1_000.0, 0, 200)]
+    assert compacted == [(n, 100.0) for n in (0.0, 1.0, 601.0, 86_400.0)]
