@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import pytest
 
+from recrawl.crawler.ports import AdmissionLimits
 from recrawl.crawler.runtime.outcomes import Finding, update_of
 from recrawl.errors import StateError
-from recrawl.terms import FetchResponse, Outcome
-from recrawl.testing import VirtualCrawl, run_virtually, virtual_crawl
+from recrawl.terms import Discovery, FetchResponse, Outcome
+from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
 from recrawl.testing.worlds import EPOCH_S
 
 A = "http://a.test"
@@ -117,3 +118,69 @@ def test_what_is_old_is_dropped_with_every_flush_until_there_is_no_more(
 
     assert forgot == [(0.0, 1_000.0, 0, 200), (1.0, 1_000.0, 7, 200), (86_401.0, 1_000.0, 0, 200)]
     assert compacted == [(n, 100.0) for n in (0.0, 1.0, 601.0, 86_400.0)]
+
+
+def found(*paths: object, lastmod_s: float | None = None) -> list[Discovery]:
+    """Return discoveries of pages of one host."""
+    return [Discovery(f"{A}/{path}", A, lastmod_s=lastmod_s) for path in paths]
+
+
+def test_what_is_known_is_not_taken_in_again_unless_it_has_another_date(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is too much for now is counted, and is as if it had not been found."""
+    admitted: list[str] = []
+
+    async def main() -> tuple[list[int], list[bool], VirtualCrawl]:
+        limits = AdmissionLimits(max_new_per_minute=0.6)  # five minutes' worth at once
+        virtual = virtual_crawl(Setup(rules={"limits": limits}))
+        recorder = virtual.crawl.recorder
+
+        def admit(some: list[Discovery], *_: object) -> list[int]:
+            admitted.extend(one.url.rpartition("/")[2] for one in some)
+            return []
+
+        monkeypatch.setattr(virtual.frontier, "admit", admit)
+        told = [
+            found(1, 2), found(1, 2), found(3, 4, 5), found(1, lastmod_s=5.0),
+            found(1, lastmod_s=5.0), found(1, lastmod_s=6.0),
+        ]  # fmt: skip
+        put_off = [recorder.add(found=some) for some in told]
+        await recorder.flush()
+        return put_off, [recorder.knows(f"{A}/{n}") for n in (1, 3, 4)], virtual
+
+    put_off, known, virtual = run_virtually(main())
+
+    assert put_off == [0, 0, 2, 0, 0, 0]
+    assert known == [True, True, False]
+    assert admitted == ["1", "2", "3", "1", "1"]
+    assert virtual.frontier.refused() == [(A, "too-fast", 2)]
+
+
+@pytest.mark.parametrize(("count", "is_at_once"), [(1_599, False), (1_600, True)])
+def test_a_full_batch_is_written_at_once_and_others_soon(
+    monkeypatch: pytest.MonkeyPatch, count: int, is_at_once: bool
+) -> None:
+    """Within the time that is set, from when the first was found; nothing is written without."""
+    at_s: list[float] = []
+
+    async def main() -> float:
+        virtual = virtual_crawl(Setup(rules={"limits": AdmissionLimits(max_new_per_minute=1e9)}))
+        recorder, clock = virtual.crawl.recorder, virtual.crawl.world.clock
+
+        def admit(*_: object) -> list[int]:
+            at_s.append(clock.now_s() - EPOCH_S)
+            return []
+
+        monkeypatch.setattr(virtual.frontier, "admit", admit)
+        running = asyncio.create_task(recorder.run())
+        await asyncio.sleep(100.0)
+        recorder.add(found=found(*range(count)))
+        await asyncio.sleep(100.0)
+        recorder.stop()
+        await running
+        return virtual.crawl.rules.flush_s
+
+    flush_s = run_virtually(main())
+
+    assert at_s == [100.0 + (0.0 if is_at_once else flush_s)]
