@@ -45,6 +45,9 @@ def of_page(html: str) -> bytes:
         ("5m ago", "2h ago"),
         ("today, 02:12 pm", "yesterday, 2:10 pm"),
         ("today, 02:12 pm", "11/26/2026, 02:12 pm"),
+        ("Thursday, 26 November 2026", "Friday, 27 November 2026"),
+        ("Thu Nov 26, 2026 2:47 am", "Fri Nov 27, 2026 3:01 pm"),
+        ("Donnerstag, den 26.11.2026", "Freitag, den 27.11.2026"),
         ("12. März 2026", "1. Dezember 2025"),
         ("12 août 2026", "1er mai 2026"),
         ("12 de marzo de 2026", "3 de enero de 2027"),
@@ -113,6 +116,7 @@ def test_what_changes_by_itself_changes_no_signature(one: str, other: str) -> No
         ("7 times", "8 times"),
         ("took 3 seats", "took 4 seats"),
         ("today", "yesterday"),
+        ("open on Monday", "open on Friday"),
         ("2026", "2027"),
     ],
 )

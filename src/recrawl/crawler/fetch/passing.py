@@ -21,7 +21,7 @@ _COUNTED: Final = (
     "vistas", "lecturas", "visualizzazioni", "visite", "letture", "visualizações", "weergaven",
     "visningar", "visninger", "wyświetleń", "wyświetlenia", "odsłon", "zobrazení", "просмотров",
     "просмотры", "просмотра", "переглядів", "görüntüleme", "lượt xem", "浏览", "瀏覽", "阅读",
-    "閲覧数", "조회수", "조회",
+    "閲覧数", "조회수", "조회", "followers", "subscribers", "upvotes", "watchers",
 )  # fmt: skip
 _BARE: Final = ("views", "vues", "visitas", "aufrufe", "zugriffe")  # told without a colon too
 _TIMES_DONE: Final = {  # "read 340 times", "340 mal gelesen"
@@ -104,6 +104,18 @@ _MONTHS: Final = """
     grudnia января февраля марта апреля мая июня июля августа сентября октября ноября декабря
     ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık
 """.split()
+_WEEKDAYS: Final = """
+    monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat
+    sun montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag mo di mi do fr sa so
+    lundi mardi mercredi jeudi vendredi samedi dimanche lunes martes miércoles jueves viernes sábado
+    domingo lunedì martedì mercoledì giovedì venerdì sabato domenica segunda-feira terça-feira
+    quarta-feira quinta-feira sexta-feira maandag dinsdag woensdag donderdag vrijdag zaterdag zondag
+    понедельник вторник среда четверг пятница суббота воскресенье
+""".split()
+_THE_DATE: Final = (  # "thursday, 26 november 2026", "thu nov 26, 2026"
+    r"\.?(?=,? (?:den |der |le |the )?(?:#|\d{1,2}[ ./-]|\d{4}-\d\d-"
+    r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.? \d))"
+)
 _AT: Final = r"(?=,? (?:um |à |a las |alle |às |om |в |o |kl\.? )?\d{1,2}[:.h]\d{2})"
 _COUNT: Final = r"\d[\d,.]{0,20}"
 _REACH: Final = 48  # characters before a word in which what it ends begins
@@ -138,6 +150,8 @@ def _patterns() -> Iterator[_Step]:
         yield words, _from(words, rf"(?:{_ROUGHLY} ?)?(?:{units})(?!\w)"), ""
     for word in _DAYS:
         yield word, _from(word, _AT), ""
+    for word in dict.fromkeys(_WEEKDAYS):
+        yield word, _from(word, _THE_DATE), ""
     for word in dict.fromkeys(_MONTHS):
         day = r"\d(?<!\w\d)\d?(?:er|\.)?"
         yield word, rf"{day} (?:de )?{word}\.?(?: de)?,? \d{{4}}(?!\d)", ""
