@@ -106,7 +106,7 @@ _MONTHS: Final = """
 """.split()
 _WEEKDAYS: Final = """
     monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat
-    sun montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag mo di mi do fr sa so
+    sun montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag
     lundi mardi mercredi jeudi vendredi samedi dimanche lunes martes miércoles jueves viernes sábado
     domingo lunedì martedì mercoledì giovedì venerdì sabato domenica segunda-feira terça-feira
     quarta-feira quinta-feira sexta-feira maandag dinsdag woensdag donderdag vrijdag zaterdag zondag
@@ -137,7 +137,7 @@ def _patterns() -> Iterator[_Step]:
         yield word, _from(word, rf"{colon} ?{_COUNT}k?(?!\w)"), many
     for word, verbs in _TIMES_DONE.items():
         then = rf"{_COUNT}[ -]?{word} (?:{verbs})(?!\w)"
-        yield word, then, rf"(?<!\w)(?:{verbs}) {_COUNT}[ -]?\Z"
+        yield word, then if word in ("mal", "keer") else "", rf"(?<!\w)(?:{verbs}) {_COUNT}[ -]?\Z"
     short = r"(?<![\w.,])\d{1,4} ?(?:s|m|min|h|hr|d|w|wk|mo|y|yr)s?\.?\Z"
     yield " ago", "", short
     for word, units in _AFTER.items():
@@ -159,8 +159,8 @@ def _patterns() -> Iterator[_Step]:
     yield "년", r"\d{4}년 ?\d{1,2}월 ?\d{1,2}일", ""
     for word in _MADE:
         yield word, _from(word, rf"(?: in | en | within |: ?| ){_LASTED}{_ASKED}"), ""
-    kinds = "execution|generation|rendering|parse|load"
-    yield "time", rf"\b(?:{kinds}) time:? {_LASTED}", ""
+    for kind in ("execution", "generation", "rendering", "parse", "load"):
+        yield f"{kind} time", _from(f"{kind} time", rf":? {_LASTED}"), ""
     yield "visitor", _from("visitor", rf" (?:number|no\.|#):? ?{_COUNT}"), ""
 
 
