@@ -48,6 +48,8 @@ def of_page(html: str) -> bytes:
         ("Thursday, 26 November 2026", "Friday, 27 November 2026"),
         ("Thu Nov 26, 2026 2:47 am", "Fri Nov 27, 2026 3:01 pm"),
         ("Donnerstag, den 26.11.2026", "Freitag, den 27.11.2026"),
+        ("segunda-feira, 2 de março de 2026", "terça-feira, 3 de março de 2026"),
+        ("aujourd'hui à 14:12", "hier à 9:12"),
         ("12. März 2026", "1. Dezember 2025"),
         ("12 août 2026", "1er mai 2026"),
         ("12 de marzo de 2026", "3 de enero de 2027"),

@@ -169,11 +169,10 @@ def _by_sign() -> tuple[dict[bytes, list[_Step]], list[_Step]]:
     by_sign: dict[bytes, list[_Step]] = {}
     others = []
     for step in _patterns():
-        sign = step[0].split()[-1]
-        if _NO_SPACES.search(sign):
+        if _NO_SPACES.search(step[0]):
             others.append(step)
         else:
-            by_sign.setdefault(sign.encode().split(b"'")[-1], []).append(step)
+            by_sign.setdefault(_words(step[0])[-1], []).append(step)
     return by_sign, others
 
 
@@ -186,11 +185,17 @@ _MOST_CELLS: Final = 2_000
 _MOST_COLUMNS: Final = 30
 _compiled = cache(re.compile)  # all of them would take as long as reading thirty pages
 _NO_SPACES: Final = re.compile("[\u3040-\u9fff\uac00-\ud7af]")
-_STEPS, _OTHER_STEPS = _by_sign()
-_SIGNS: Final = frozenset(_STEPS)
 _SPACED: Final = bytes(
     byte if byte >= 128 or chr(byte).isalnum() else ord(" ") for byte in range(256)
 )
+
+
+def _words(text: str) -> list[bytes]:
+    return text.encode("utf-8", "replace").translate(_SPACED).split()
+
+
+_STEPS, _OTHER_STEPS = _by_sign()
+_SIGNS: Final = frozenset(_STEPS)
 
 
 def without_passing(stable: str) -> str:
@@ -200,8 +205,8 @@ def without_passing(stable: str) -> str:
     ----------
     stable : in lower case, a space between words
     """
-    words = stable.encode("utf-8", "replace").translate(_SPACED).split()
-    steps = [step for sign in sorted(_SIGNS.intersection(words)) for step in _STEPS[sign]]
+    signs = sorted(_SIGNS.intersection(_words(stable)))
+    steps = [step for sign in signs for step in _STEPS[sign]]
     if not stable.isascii() and _NO_SPACES.search(stable):
         steps += _OTHER_STEPS
     for word, begun, ended in steps:
