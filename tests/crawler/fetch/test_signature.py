@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recrawl.crawler.fetch.extract import PageExtractor
+from recrawl.crawler.fetch.reading_rules import ReadingRules
 from recrawl.crawler.fetch.signature import raw_hash, signature
 from recrawl.terms import FetchResponse
 
@@ -158,7 +159,7 @@ TOPICS = """<title>Forum</title><main><p>Of the gardeners, for the gardeners.</p
 
 @pytest.mark.parametrize("head", ["Views", "Aufrufe", "просмотров", "Downloads"])
 def test_a_column_of_counters_changes_by_itself(head: str) -> None:
-    """As its head says; what stands beside it does not."""
+    """As its head says; what stands beside it does not. What the page says stays as it is."""
     one, later, answered = (
         of_page(TOPICS.format(head=head, replies=replies, views=views))
         for replies, views in ((12, "340"), (12, "1,351"), (13, "1,351"))
@@ -166,6 +167,11 @@ def test_a_column_of_counters_changes_by_itself(head: str) -> None:
 
     assert one == later
     assert later != answered
+    page = TOPICS.format(head=head, replies=12, views="340").encode()
+    rules = ReadingRules(markdown=True)
+    read = PageExtractor("recrawl", rules).page(FetchResponse("http://a/", 200, page, "text/html"))
+    assert read.text.endswith("Roses\n12\n340")
+    assert "340 " not in read.markdown.replace(" |", "|")
 
 
 def test_a_column_of_prices_is_content() -> None:

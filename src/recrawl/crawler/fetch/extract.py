@@ -35,7 +35,7 @@ from recrawl.crawler.fetch.main_content import (
 )
 from recrawl.crawler.fetch.markdown import markdown
 from recrawl.crawler.fetch.nesting import EMPTY, cut_at_depth
-from recrawl.crawler.fetch.passing import name_counters
+from recrawl.crawler.fetch.passing import named_counters
 from recrawl.crawler.fetch.reading_rules import ContentRule, ReadingRules
 from recrawl.crawler.fetch.scripts import SCRIPTS, lists_of, read_script
 from recrawl.crawler.fetch.signature import raw_hash, signature
@@ -176,16 +176,15 @@ class PageExtractor:
         scripts = lists_of(tree, base, url, found)  # before they are cut out of the tree
         is_marked = self._rules.markdown
         said = self._about(tree, base, response) if is_marked else None
-        name_counters(html, tree)
         selector, roots, text = _content(html, tree, rule, is_app=is_app)
-        headings = headings_of(roots)
+        headings, compared = headings_of(roots), _compared(html, tree, roots, text)
         if said is not None:
             said = replace(said, places=places(roots))
         return Extract(
             title=title,
             text=text,
             # A copy with Markdown is another copy than one without.
-            signature=signature(f"{title}\n{text}{_WITH_MARKDOWN if is_marked else ''}"),
+            signature=signature(f"{title}\n{compared}{_WITH_MARKDOWN if is_marked else ''}"),
             headings=headings,
             links=tuple(found),
             anchors=tuple(found.values()),
@@ -251,6 +250,12 @@ def _content(
         roots = whole_text(LexborHTMLParser(_with_breaks(cut_at_depth(html))))
         return "body", roots, text_of(roots) or pictured(roots)
     return selector, roots, text
+
+
+def _compared(html: str, tree: LexborHTMLParser, roots: list[LexborNode], text: str) -> str:
+    """Return the text that copies are compared by: counters in columns are told as such."""
+    with named_counters(html, tree) as is_named:
+        return text_of(roots) if is_named else text
 
 
 def _with_its_end(tag: re.Match[str]) -> str:

@@ -7,12 +7,13 @@ needs is in the text, so that a page is searched for what it has.
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-__all__ = ["name_counters", "without_passing"]
+__all__ = ["named_counters", "without_passing"]
 
 # What people count of a page that others read, in the languages of most pages of the web.
 _COUNTED: Final = (
@@ -236,15 +237,35 @@ def _without_ended(stable: str, word: str, ended: re.Pattern[str]) -> str:
     return "# ".join([*kept, stable[done:]])
 
 
-def name_counters(html: str, tree: LexborHTMLParser) -> None:
-    """Write behind each number below a head such as "Views" what it counts.
+@contextmanager
+def named_counters(html: str, tree: LexborHTMLParser) -> Iterator[bool]:
+    """Write behind each number below a head such as "Views" what it counts, for a while.
 
     Parameters
     ----------
-    html, tree : of a page; the tree is changed
+    html, tree : of a page; the tree is changed, and then as before
+
+    Yields
+    ------
+    bool
+        Whether there was such a number.
     """
-    if "<th" not in html:
-        return
+    cells = list(_counters(tree)) if "<th" in html else []
+    before = []
+    for cell, word in cells:
+        node = _number_in(cell)
+        if node is not None:
+            before.append((cell, node.text()))
+            node.replace_with(f"{node.text().strip()} {word}")
+    yield bool(before)
+    for cell, said in before:
+        node = _number_in(cell)
+        if node is not None:
+            node.replace_with(said)
+
+
+def _counters(tree: LexborHTMLParser) -> Iterator[tuple[LexborNode, str]]:
+    """The cells of numbers whose column has a counter's name for its head, and that name."""
     columns: dict[int, dict[int, str]] = {}  # what each of a table's columns counts
     tables: dict[int, LexborNode] = {}
     for head in tree.css("th, thead td")[:_MOST_HEADS]:
@@ -257,14 +278,17 @@ def name_counters(html: str, tree: LexborHTMLParser) -> None:
             columns.setdefault(table.mem_id, {})[_column_of(head)] = word
     for mark, table in tables.items():
         for cell in table.css("td")[:_MOST_CELLS]:
-            number = cell.text().strip()
-            counted = columns[mark].get(_column_of(cell)) if _NUMERAL.fullmatch(number) else None
-            if counted is None:
-                continue
-            said = [node for node in cell.traverse(include_text=True) if node.is_text_node]
-            said = [node for node in said if node.text().strip()]
-            if len(said) == 1:
-                said[0].replace_with(f"{number} {counted}")
+            if _NUMERAL.fullmatch(cell.text().strip()):
+                word = columns[mark].get(_column_of(cell), "")
+                if word:
+                    yield cell, word
+
+
+def _number_in(cell: LexborNode) -> LexborNode | None:
+    """Return what says the number in a cell, if it stands in one piece."""
+    texts = [node for node in cell.traverse(include_text=True) if node.is_text_node]
+    said = [node for node in texts if node.text().strip()]
+    return said[0] if len(said) == 1 else None
 
 
 def _column_of(cell: LexborNode) -> int:
