@@ -113,6 +113,7 @@ def test_what_changes_by_itself_changes_no_signature(one: str, other: str) -> No
         ("over 5 hours", "about 5 hours"),
         ("März 2026", "März 2027"),
         ("vor 5 Zeilen", "vor 6 Zeilen"),
+        ("5 minuti favoriti, 2 ore fa", "6 minuti favoriti, 2 ore fa"),
         ("4 door sedan", "5 door sedan"),
         ("reads 4 bytes", "reads 8 bytes"),
         ("reviews: 3", "reviews: 4"),

@@ -94,6 +94,17 @@ def test_a_page_or_two_in_doubt_are_not_worth_a_detector(monkeypatch: pytest.Mon
     assert not asked
     told.of(doubtful)
     assert len(asked) == 1
+    few = Languages()
+    for _ in range(5):
+        few.of(doubtful)
+    assert len(asked) == 2
+
+
+def test_words_of_two_languages_tell_neither(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of German's common words on this page are Dutch too."""
+    monkeypatch.setattr(languages, "_detected", lambda _: "detected")
+
+    assert Languages().of(page("x", GERMAN)) == "detected"
 
 
 def test_the_language_is_read_from_the_page() -> None:
