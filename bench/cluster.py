@@ -10,6 +10,7 @@ figures of one run, and take none for that of a server with disks.
 import argparse
 import multiprocessing
 import os
+import queue as queues
 import resource
 import signal
 import subprocess
@@ -107,6 +108,10 @@ def written(address: str, number: int, seconds: float, told: "multiprocessing.Qu
         f"ON CONFLICT (shard, id) DO UPDATE SET {changed}"
     )
     visits = ", ".join(APPENDED["visit"])
+    said = {
+        "visited_at_s": 2e9, "outcome": "unchanged", "status": 200, "changed": 0,
+        "interval_s": 1e5, "fetch_s": 0.1, "received_bytes": 900, "signalled": 0,
+    }  # fmt: skip
     with psycopg.connect(address, autocommit=True, prepare_threshold=None) as db:
         rows = db.execute(
             f"SELECT {columns} FROM page WHERE shard = ANY(%s) ORDER BY md5(url) LIMIT 40000",
@@ -116,7 +121,8 @@ def written(address: str, number: int, seconds: float, told: "multiprocessing.Qu
         for first in range(0, len(rows), BATCH):
             batch = rows[first : first + BATCH]
             seen = [
-                (row[0], 2e9, "unchanged", 200, 0, 1e5, 0.1, 900, None, 0, None) for row in batch
+                tuple({**said, "page_id": row[0]}.get(name) for name in APPENDED["visit"])
+                for row in batch
             ]
             batches.append((
                 rows_as_json(PAGE.columns, batch).decode(),
@@ -173,7 +179,13 @@ def together(work: object, arguments: list[tuple]) -> list[tuple]:
     running = [context.Process(target=work, args=(*one, told)) for one in arguments]
     for process in running:
         process.start()
-    results = [told.get() for _ in running]
+    results = []
+    while len(results) < len(running):
+        try:
+            results.append(told.get(timeout=1.0))
+        except queues.Empty:
+            if any(process.exitcode for process in running):
+                sys.exit("a process failed")
     for process in running:
         process.join()
     return results
