@@ -58,6 +58,24 @@ def test_a_site_behind_one_script_is_visited_whole() -> None:
     assert len(seen) == n
 
 
+def test_a_script_that_is_told_a_page_without_a_name_for_it_is_visited_whole() -> None:
+    """As old wikis have it: what stands alone in the query names the page."""
+    paths = [f"/wiki.cgi?Page{number}" for number in range(500)]
+
+    seen = crawled(AddressYields(), paths, [f"text {number}" for number in range(500)])
+
+    assert len(seen) == 500
+
+
+def test_a_frame_around_each_page_is_left_after_a_few() -> None:
+    """An API's manual has the same frames for every page; a script puts the page into them."""
+    paths = [f"/index.html?org/a/Class{number}.html" for number in range(300)]
+
+    seen = crawled(AddressYields(), paths, ["frames"] * 300)
+
+    assert 1 <= len(seen) <= 15
+
+
 @pytest.mark.parametrize("text", [None, "please log in"], ids=["nothing", "always the same"])
 @pytest.mark.parametrize("pattern", ["/doku.php?do=edit&id=p{}", "/shop?colour=c{}&size=s{}"])
 def test_a_shape_that_brings_nothing_is_tried_a_few_times(text: str | None, pattern: str) -> None:

@@ -263,7 +263,7 @@ def less_specific(url: str) -> list[str]:
 
 def shape_of_doubt(name: str, value: str) -> str:
     """Return a parameter with its value where that speaks against a page, or a sign for it."""
-    part = f"{name[:100]}={value[:100]}"
+    part = f"{name[:100]}={value[:100]}" if name else value[:100]
     if _HASH_VALUE.search(part):
         return f"{name[:100]}=#"
     return part if _speaks_against(part) else f"{name[:100]}=*"

@@ -445,7 +445,9 @@ def _against(found: list[_Kind], doubted: _Kind | None) -> _Kind | None:
 
 
 def _parts(query: str) -> list[tuple[str, str, str]]:
-    return sorted(part.partition("=") for part in query.replace(";", "&").split("&")[:50])
+    """Return names, signs and values of a query; what stands alone in it is a value: ``?page``."""
+    parts = query.replace(";", "&").split("&")[:50]
+    return sorted(part.partition("=") if "=" in part else ("", "", part) for part in parts)
 
 
 def _branch_of(path: str) -> str:
