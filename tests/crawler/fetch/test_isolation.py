@@ -169,8 +169,8 @@ def test_what_could_be_dear_is_not_read_at_once(response: FetchResponse) -> None
     assert not is_cheap(response)
 
 
-def pdf(*pages: str) -> bytes:
-    """Return a small document: a page for each text."""
+def pdf(*pages: str, letters: str = "") -> bytes:
+    """Return a small document: a page for each text; its font tells what its signs stand for."""
     kids = " ".join(f"{3 + 2 * row} 0 R" for row in range(len(pages)))
     objects = [
         "<</Type/Catalog/Pages 2 0 R>>",
@@ -183,6 +183,10 @@ def pdf(*pages: str) -> bytes:
             f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents {4 + 2 * row} 0 R>>"
         )
         objects.append(f"<</Length {len(drawn)}>>stream\n{drawn}\nendstream")
+    if letters:
+        told_at = 3 + 2 * len(pages)
+        objects[1] = objects[1].replace("Helvetica", f"Helvetica/ToUnicode {told_at} 0 R")
+        objects.append(f"<</Length {len(letters)}>>stream\n{letters}\nendstream")
     objects.append("<</Title(A quiet lantern)>>")
     body, places = "%PDF-1.4\n", []
     for number, told in enumerate(objects, start=1):
@@ -213,6 +217,22 @@ async def test_a_pdf_is_read_by_a_reader_only() -> None:
         assert (await extractor.page(response)).signature == found.signature
     finally:
         extractor.close()
+
+
+async def test_a_pdf_whose_font_tells_its_letters_is_read() -> None:
+    """As what most programs write does; no codec that this takes may be loaded too late."""
+    letters = (
+        "1 begincodespacerange <00> <ff> endcodespacerange\n"
+        "2 beginbfchar <61> <0068> <62> <0069> endbfchar\n"
+        "1 beginbfrange <63> <64> <006A> endbfrange"
+    )
+    extractor = IsolatedExtractor("recrawl", PLENTY)
+    try:
+        found = await extractor.page(page(pdf("abcd", letters=letters), "application/pdf"))
+    finally:
+        extractor.close()
+
+    assert found.text == "hijk"
 
 
 def test_ordinary_small_pages_are_read_at_once() -> None:

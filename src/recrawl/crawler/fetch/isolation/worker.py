@@ -7,6 +7,7 @@ ends with its parent. A page that takes too long or too much ends the process: t
 
 import codecs
 import contextlib
+import encodings
 import importlib
 import json
 import os
@@ -116,6 +117,9 @@ def _load(kinds: str) -> None:
         for module in pkgutil.walk_packages(pypdf.__path__, "pypdf."):  # what it has put off
             with contextlib.suppress(ImportError):
                 importlib.import_module(module.name)
+        for codec in pkgutil.iter_modules(encodings.__path__):  # a font names what it is read by
+            with contextlib.suppress(LookupError):
+                codecs.lookup(codec.name)
     if "feed" in kinds:
         import feedparser
 
