@@ -6,6 +6,8 @@ from encodings import normalize_encoding
 from encodings.aliases import aliases
 from typing import Final
 
+from recrawl.crawler.fetch.undeclared import charset_by_bytes
+
 __all__ = ["CHARSETS", "decode_body"]
 
 _META_CHARSET: Final = re.compile(
@@ -43,7 +45,7 @@ def decode_body(body: bytes, charset: str | None) -> str:
     """Decode a body: byte order mark, then header, then ``<meta charset>``, then UTF-8.
 
     Never fails: what cannot be decoded becomes U+FFFD, and a body that is no UTF-8 and says
-    nothing is read as Windows-1252, as browsers do.
+    nothing is read as its bytes tell, which is as Windows-1252 in doubt.
     """
     for mark, name in _MARKS:
         if body.startswith(mark):
@@ -56,7 +58,7 @@ def decode_body(body: bytes, charset: str | None) -> str:
     try:
         return body.decode("utf-8")
     except UnicodeDecodeError:
-        return body.decode("utf-8" if declared else "cp1252", "replace")
+        return body.decode("utf-8" if declared else charset_by_bytes(body), "replace")
 
 
 def _codec(charset: str) -> str | None:
