@@ -116,6 +116,25 @@ def test_boilerplate_is_found_by_no_search_also_on_the_first_pages(index: Tantiv
     assert index.signature(url(0)) == b"s"
 
 
+def test_what_only_one_page_says_is_found_also_where_it_is_left_out(tmp_path: Path) -> None:
+    """The sender of a letter in an archive, between links to other letters; it is shown nowhere."""
+    index = TantivyIndex(tmp_path)
+    for number in range(40):
+        head = ["Date Prev", "Thread Index", f"From: sender{number}x", "Date Next", "Up"]
+        index.replace(document(number, [*head, *lines(number)[4:]]))
+    index.commit()
+    body = lines(7)[4:]
+
+    total, (hit,) = index.search("sender7x")
+
+    assert (total, hit.url) == (1, url(7))
+    assert index.search("thread")[0] == 0
+    copy = index.copy(url(7))
+    assert copy is not None
+    assert copy.text == "\n".join(body[:4])
+    assert index.same(document(7, ["Date Prev", "Thread Index", "From: x", "Up", *body], b"t"))
+
+
 def test_what_is_left_out_of_the_text_is_left_out_of_markdown() -> None:
     """Blocks that say nothing else; a block that says more stays as it is."""
     markdown = (

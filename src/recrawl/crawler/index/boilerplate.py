@@ -3,7 +3,8 @@
 A line of a page's text is a block: a paragraph, a cell, a link of a list. One that recurs on a
 quarter of the pages looked at lately is *repeated*. Repeated lines are left out where two of them
 stand together or one begins or ends a page, and with them a short line among them ("Prev", "Up",
-"Chapter 25", "Next"); a heading in the middle that many pages have in common stays.
+"Chapter 25", "Next"); a heading in the middle that many pages have in common stays. What no other
+page says is found all the same, also where it is left out.
 """
 
 import re
@@ -102,6 +103,17 @@ class Boilerplate:
         if not out or not kept:
             return text, ""
         return "\n".join(kept), "\n".join([lines[row] for row in sorted(out)])
+
+    def own(self, url: str, left_out: str) -> str:
+        """Return the lines left out that no other page of the host says: who wrote it, say.
+
+        They are no text of the page, but people look for them.
+        """
+        lines, counts = left_out.split("\n"), self._host(url).lines
+        marks = self._hashes(lines)
+        return "\n".join(
+            [line for line, mark in zip(lines, marks, strict=True) if counts.get(mark, 0) <= 1]
+        )
 
     def same(self, url: str, held: tuple[str, str], text: str) -> bool:
         """Tell whether a text says the same as what is held: main content, and what was left out.

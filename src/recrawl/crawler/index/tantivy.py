@@ -100,6 +100,7 @@ class TantivyIndex(PageIndex):
     def _add(self, document: Document) -> None:
         """Stage a copy, without what its host repeats."""
         text, left_out = self._boilerplate.parted(document.url, document.text)
+        own = self._boilerplate.own(document.url, left_out)
         self._delete(document.url)
         made = tantivy.Document()
         made.add_text("url", document.url)
@@ -115,12 +116,13 @@ class TantivyIndex(PageIndex):
         self._named.pop(document.url, None)
         made.add_text("address", address_words(document.url))
         made.add_text("text", text)
+        made.add_text("text", own)  # found, and shown nowhere: only the first value is read
         made.add_text("left_out", left_out)
         made.add_unsigned("content", content_hash(document.title, text))
         made.add_text("terms", " ".join(codes(f"{document.title}\n{headings}")))
         made.add_text("declared", document.language)
-        self._add_stems(made, document, f"{document.title}\n{headings}\n{text}")
-        made.add_text("codes", " ".join(codes(text)))
+        self._add_stems(made, document, f"{document.title}\n{headings}\n{text}\n{own}")
+        made.add_text("codes", " ".join(codes(f"{text}\n{own}")))
         made.add_float("fetched_at_s", document.fetched_at_s)
         made.add_bytes("signature", document.signature)
         more = packed(document)
