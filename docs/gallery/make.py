@@ -33,6 +33,9 @@ RECIPES = (
     *("what_importance_brings", "foresight", "even_access_times"),
 )
 SIGNIFICANT = 6
+# Which of two pages is visited first may hang on the last bit of a sum, which processors differ
+# in, and all later visits hang on that: points of freshness by which a replay then differs.
+APART = {"foresight": 2.0}
 ONE_CORE = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
 
@@ -120,6 +123,18 @@ def timeless(text: str) -> str:
     return re.sub(r"^(In|It takes) \d+ s(?= it prints:$|\.$)", r"\1", text, flags=re.MULTILINE)
 
 
+def agrees(name: str, said: str, found: str) -> bool:
+    """Whether a page says what comes out; numbers by as much apart as the processor may make."""
+    said, found = timeless(said), timeless(found)
+    if name not in APART:
+        return said == found
+    number = r"-?\d+\.\d+"
+    pairs = zip(re.findall(number, said), re.findall(number, found), strict=False)
+    return re.sub(number, "", said) == re.sub(number, "", found) and all(
+        abs(float(one) - float(other)) <= APART[name] for one, other in pairs
+    )
+
+
 def index() -> str:
     """Thumbnails of all."""
     parts = [
@@ -158,7 +173,7 @@ def main() -> None:
         path = HERE / f"{name}.md"
         if not given.check:
             path.write_text(text)
-        elif timeless(path.read_text()) != timeless(text):
+        elif not agrees(name, path.read_text(), text):
             stale.append(path.name)
     if not given.check:
         (HERE / "index.md").write_text(index())
