@@ -16,6 +16,7 @@ from recrawl.terms import Kind, Lease, Outcome, PageState
 __all__ = [
     "AGREED",
     "ASKED_FOR",
+    "BESIDE",
     "BROUGHT",
     "DISCOVERED",
     "FORGIVEN",
@@ -32,6 +33,7 @@ AGREED: Final = "the index did not hold what the state said: fetched anew"
 BROUGHT: Final = "brought forward: no interval may be longer"
 ONCE: Final = "a single pass visits every page"
 LISTED_AGAIN: Final = "gone, but listed since with a later date: looked at again"
+BESIDE: Final = "pages beside it are gone: looked at, as it may be too"
 READ_AGAIN: Final = "its copy was read by other rules than those in force: read again"
 FORGIVEN: Final = "the settings have changed: tried again"
 

@@ -5,6 +5,7 @@ Longer than most modules because it is one port, method by method.
 """
 
 import random
+from bisect import bisect_left
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,6 +18,7 @@ from typing_extensions import override
 from recrawl.crawler.control.due_times import (
     AGREED,
     ASKED_FOR,
+    BESIDE,
     BROUGHT,
     DISCOVERED,
     FORGIVEN,
@@ -27,6 +29,7 @@ from recrawl.crawler.control.due_times import (
 from recrawl.crawler.control.evidence import Evidence, PlannedPages
 from recrawl.crawler.control.intake import has_room
 from recrawl.crawler.control.lifecycle import KEEPS, is_copied, is_known_anew
+from recrawl.crawler.control.removals import EACH_SIDE, NEAR
 from recrawl.crawler.control.tiers import ASKED, FIRST_BY_WORTH, NEW, TIMED, tier_of
 from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.control.yields import LITTLE
@@ -395,6 +398,30 @@ class MemoryFrontier(Frontier):
                 page.due_s, page.due_why = now_s, DISCOVERED
 
     @override
+    def look_beside(self, gone: Mapping[int, float], now_s: float) -> int:
+        urls, brought = sorted(self._ids), 0
+        for page_id, before_s in gone.items():
+            own = self._pages[page_id].found
+            place = bisect_left(urls, own.url)
+            for side in (urls[place + 1 :], urls[:place][::-1]):
+                pages = (self._pages[self._ids[url]] for url in side[:NEAR])
+                late = [
+                    page
+                    for page in pages
+                    if page.found.host == own.host
+                    and page.found.kind is Kind.PAGE
+                    and page.state is PageState.INDEXED
+                    and not page.failures
+                    and page.due_s > now_s
+                    and page.last_visit_s is not None
+                    and page.last_visit_s < before_s
+                ]
+                for page in late[:EACH_SIDE]:
+                    page.due_s, page.due_why = now_s, BESIDE
+                    brought += 1
+        return brought
+
+    @override
     def visited(self, latest: int) -> Iterable[tuple[str, PageState, bytes | None]]:
         least = max(self._pages, default=0) - latest
         for page_id, page in self._pages.items():
@@ -641,7 +668,7 @@ class MemoryFrontier(Frontier):
             page.crawl_rate = rate
             is_late = page.last_visit_s is not None and page.last_visit_s > plan.solved_at_s
             is_well = page.state is PageState.INDEXED and not page.failures
-            is_kept = page.due_why == READ_AGAIN and page.due_s <= due
+            is_kept = page.due_why in (READ_AGAIN, BESIDE) and page.due_s <= due
             if page.tier > NEW and is_well and not is_late and not is_kept:
                 page.due_s, page.tier, page.due_why = due, tier_of(1.0 / max(rate, 1e-12)), why
                 page.own_due_s = own_due

@@ -21,6 +21,7 @@ from typing_extensions import override
 from recrawl.crawler.control.due_times import (
     AGREED,
     ASKED_FOR,
+    BESIDE,
     BROUGHT,
     DISCOVERED,
     FORGIVEN,
@@ -30,6 +31,7 @@ from recrawl.crawler.control.due_times import (
 )
 from recrawl.crawler.control.evidence import Evidence, PlannedPages
 from recrawl.crawler.control.intake import has_room
+from recrawl.crawler.control.removals import EACH_SIDE, NEAR
 from recrawl.crawler.control.tiers import ASKED, FIRST_BY_WORTH, NEW, TIMED, tier_of
 from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.control.yields import LITTLE
@@ -473,6 +475,15 @@ class SqliteFrontier(Frontier):
             self._run("bring_forward", page_ids=json.dumps(list(page_ids)), now_s=now_s)
 
     @override
+    def look_beside(self, gone: Mapping[int, float], now_s: float) -> int:
+        told = {"now_s": now_s, "why": BESIDE, "near": NEAR, "each": EACH_SIDE}
+        with self._writing():
+            return sum(
+                self._run("look_beside", page_id=page_id, before_s=before_s, **told).rowcount
+                for page_id, before_s in gone.items()
+            )
+
+    @override
     def visited(self, latest: int) -> Iterable[tuple[str, PageState, bytes | None]]:
         with translated(self._path):
             for url, state, signature in self._run("visited", latest=latest):
@@ -710,6 +721,7 @@ class SqliteFrontier(Frontier):
                     tier=tier,
                     why=why,
                     kept=READ_AGAIN,
+                    beside=BESIDE,
                     solved_at_s=plan.solved_at_s,
                 )
                 if row is not None:

@@ -17,6 +17,7 @@ from recrawl.crawler.control.intake import (
     DomainIntake,
     HostIntake,
 )
+from recrawl.crawler.control.removals import Removals
 from recrawl.crawler.control.soft_errors import SoftErrors
 from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.control.yields import AddressYields
@@ -77,6 +78,8 @@ class Recorder:
         self._remove: Callable[[PageUpdate], None] | None = None
         self.yields = AddressYields()
         self.errors = SoftErrors()
+        self._removals = Removals()
+        self._beside: dict[int, tuple[int, float]] = {}  # hosts and instants, by page that went
         self.expected = ExpectedImportance()
         self._finders = Finders()
         self._forgot_s, self._forgot_to = -inf, 0  # when old visits were dropped; the page reached
@@ -121,6 +124,8 @@ class Recorder:
             else:
                 self._updates.append(update)
                 self._welcome += self.yields.observe(update)
+                if (since_s := self._removals.observe(update)) is not None:
+                    self._beside[update.lease.page_id] = (update.lease.host_id, since_s)
         put_off = sum(not self._taken(discovery) for discovery in found)
         if self._updates or self._found:
             self._some.set()
@@ -194,6 +199,7 @@ class Recorder:
             updates, self._updates = self._updates, []
             found, self._found = self._found, []
             welcome, self._welcome = self._welcome, []
+            beside, self._beside = self._beside, {}
             leads = self._finders.take()
             refused, self._refused = self._refused, Counter()
             if not (updates or found or refused or welcome):
@@ -201,9 +207,7 @@ class Recorder:
             now_s = min(self._world.clock.now_s(), self._dispatcher.horizon_s)
             try:
                 hosts = await self._world.on_state(self._write, updates, found, now_s)
-                if welcome:
-                    page_ids = [page_id for page_id, _ in welcome]
-                    await self._world.on_state(self._world.frontier.bring_forward, page_ids, now_s)
+                brought = await self._bring_forward(welcome, beside, now_s)
                 if leads:
                     worths = self._world.frontier.worths
                     await self._world.on_state(worths.found_again, leads)
@@ -223,10 +227,23 @@ class Recorder:
                 )
             for record in hosts:
                 self._dispatcher.observe_host(record, None)
-            for host_id in {host_id for _, host_id in welcome}:
+            for host_id in brought:
                 self._dispatcher.observe_due(host_id, now_s)
             for listener in self._listeners:
                 listener()
+
+    async def _bring_forward(
+        self, welcome: list[tuple[int, int]], beside: dict[int, tuple[int, float]], now_s: float
+    ) -> set[int]:
+        """Have pages visited now that were put off, and those beside such as went; return hosts."""
+        frontier = self._world.frontier
+        if welcome:
+            page_ids = [page_id for page_id, _ in welcome]
+            await self._world.on_state(frontier.bring_forward, page_ids, now_s)
+        if beside:
+            gone = {page_id: since_s for page_id, (_, since_s) in beside.items()}
+            await self._world.on_state(frontier.look_beside, gone, now_s)
+        return {host_id for _, host_id in welcome} | {host_id for host_id, _ in beside.values()}
 
     def _compact(self) -> None:
         """Drop old entries of the feed, some with every flush while there are any."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recrawl.crawler.control.due_times import LISTED_AGAIN
+from recrawl.crawler.control.due_times import BESIDE, LISTED_AGAIN
 from recrawl.crawler.control.yields import LITTLE
 from recrawl.crawler.facts import EndFacts, SettingsFacts
 from recrawl.crawler.ports import LATEST_VISITS, AdmissionLimits, Frontier
@@ -813,6 +813,35 @@ class FrontierSuite:
         assert len(self._leased(frontier, 2)) == 2
         assert list(frontier.visited(10)) == []
         assert frontier.refused() == []
+
+    def test_pages_beside_one_that_is_gone_are_looked_at(self, frontier: Frontier) -> None:
+        """Two on either side; not what was visited since, is in trouble, or of another host."""
+        paths = [f"/{name}" for name in "abcdefghi"]
+        self._admitted(frontier, *paths)
+        frontier.admit([_found("/b1", host="http://a.test:81")], 0.0, ANY)
+        for lease in self._leased(frontier, 9):
+            at_s = 90.0 if lease.url.endswith("/d") else 10.0
+            frontier.complete([_update(lease, at_s, due_s=900.0)])
+        ids = {}
+        for path in paths:
+            details = frontier.details(_found(path).url)
+            assert details is not None
+            ids[path] = details.page_id
+
+        assert frontier.look_beside({ids["/e"]: 50.0}, 100.0) == 4
+
+        told = {path: frontier.details(_found(path).url) for path in paths}
+        moved = {path for path, one in told.items() if one and one.due_s == 100.0}
+        assert moved == {"/b", "/c", "/f", "/g"}  # /d was visited since
+        assert {one.due_why for path, one in told.items() if one and path in moved} == {BESIDE}
+        assert frontier.look_beside({ids["/e"]: 50.0}, 100.0) == 3  # what is due is passed over
+        # A plan that would have them visited later does not put them off.
+        rows = np.array([ids["/b"], ids["/d"]])
+        frontier.save_crawl_rates(
+            PlanRecord(95.0, 9, 1.0, 1.0, 0.5, 0), rows, np.full(2, 0.01), np.full(2, 500.0)
+        )
+        due = [one.due_s for path in ("/b", "/d") if (one := frontier.details(_found(path).url))]
+        assert due == [100.0, 500.0]
 
     # -- what pages are worth --
 

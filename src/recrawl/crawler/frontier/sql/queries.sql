@@ -100,6 +100,30 @@ WHERE id = :page_id AND lease_token = :token;
 UPDATE page SET due_s = :now_s, due_why = NULL
 WHERE id IN (SELECT value FROM json_each(:page_ids)) AND tier = 0 AND due_s > :now_s;
 
+-- name: look_beside
+UPDATE page SET due_s = :now_s, due_why = :why
+WHERE id IN (
+    SELECT id FROM (
+        SELECT beside.id, beside.url FROM (
+            SELECT * FROM page WHERE url > (SELECT url FROM page WHERE id = :page_id)
+            ORDER BY url LIMIT :near
+        ) AS beside JOIN page AS gone ON gone.id = :page_id AND beside.host_id = gone.host_id
+        WHERE beside.kind = 'page' AND beside.state = 'indexed' AND beside.failures = 0
+            AND beside.due_s > :now_s AND beside.last_visit_s < :before_s
+        ORDER BY beside.url LIMIT :each
+    )
+    UNION ALL
+    SELECT id FROM (
+        SELECT beside.id, beside.url FROM (
+            SELECT * FROM page WHERE url < (SELECT url FROM page WHERE id = :page_id)
+            ORDER BY url DESC LIMIT :near
+        ) AS beside JOIN page AS gone ON gone.id = :page_id AND beside.host_id = gone.host_id
+        WHERE beside.kind = 'page' AND beside.state = 'indexed' AND beside.failures = 0
+            AND beside.due_s > :now_s AND beside.last_visit_s < :before_s
+        ORDER BY beside.url DESC LIMIT :each
+    )
+);
+
 -- name: visited
 SELECT url, state, signature FROM page
 WHERE variant_of IS NOT NULL AND visits > 0 AND kind = 'page'
@@ -220,7 +244,7 @@ WHERE kind = 'page' AND state = 'indexed' AND signature IS NOT NULL
 GROUP BY host_id, signature HAVING count(*) BETWEEN 2 AND :most;
 
 -- A page in trouble, or to be confirmed, is due when that says; one visited since, as that visit said.
--- A page that is to be read again is no later due for a plan.
+-- A page that is to be read again, or looked at for those beside it, is no later due for a plan.
 -- name: save_crawl_rate
 UPDATE page SET crawl_rate_per_s = :rate,
     due_s = iif(moves, :due_s, due_s), due_why = iif(moves, :why, due_why),
@@ -229,7 +253,7 @@ UPDATE page SET crawl_rate_per_s = :rate,
 FROM (
     SELECT tier >= 1 AND state = 'indexed' AND failures = 0
         AND coalesce(last_visit_s, 0) <= :solved_at_s
-        AND (due_why IS NOT :kept OR due_s > :due_s) AS moves
+        AND (coalesce(due_why, '') NOT IN (:kept, :beside) OR due_s > :due_s) AS moves
     FROM page WHERE id = :page_id
 )
 WHERE id = :page_id RETURNING host_id;

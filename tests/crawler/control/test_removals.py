@@ -1,0 +1,61 @@
+"""Pages that went have those beside them looked at, but for where something else is the matter."""
+
+import pytest
+
+from recrawl.crawler.control.removals import Removals
+from recrawl.terms import Kind, Lease, Outcome, PageState, PageUpdate, Visit
+
+INDEXED, MISSING = PageState.INDEXED, PageState.MISSING
+
+
+def update(
+    outcome: Outcome, before: PageState, after: PageState, at_s: float = 1_000.0, **fields: object
+) -> PageUpdate:
+    """Return what came of a visit of a page that was there at 200 s."""
+    told: dict[str, object] = {
+        "page_id": 1, "url": "http://a.test/1", "host_id": 7, "token": 1, "due_s": 0.0,
+        "kind": Kind.PAGE, "depth": 1, "hops": 0, "state": before, "last_visit_s": 200.0,
+    }  # fmt: skip
+    lease = Lease(**(told | fields))  # type: ignore[arg-type]
+    return PageUpdate(lease=lease, visit=Visit(at_s, outcome), state=after, due_s=at_s)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "after"),
+    [
+        (Outcome.NOT_FOUND, MISSING),
+        (Outcome.GONE, PageState.GONE),
+        (Outcome.MOVED, PageState.MOVED),
+    ],
+)
+def test_those_beside_need_a_look_but_for_what_was_visited_lately(
+    outcome: Outcome, after: PageState
+) -> None:
+    """Lately: within the last quarter of the 800 s since the page was there."""
+    assert Removals().observe(update(outcome, INDEXED, after)) == 800.0
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        update(Outcome.NOT_FOUND, MISSING, PageState.GONE),  # those beside were looked at already
+        update(Outcome.NOT_FOUND, PageState.DISCOVERED, PageState.GONE, last_visit_s=None),
+        update(Outcome.DENIED, INDEXED, MISSING),  # it may well be there
+        update(Outcome.SERVER_ERROR, INDEXED, INDEXED),
+        update(Outcome.NOT_FOUND, INDEXED, MISSING, kind=Kind.FEED),
+    ],
+)
+def test_other_visits_say_nothing_of_those_beside(one: PageUpdate) -> None:
+    """A page that was never there, one that is denied, and a listing."""
+    assert Removals().observe(one) is None
+
+
+def test_a_host_where_nothing_at_all_is_there_is_not_swept() -> None:
+    """Until a page of it answers again."""
+    removals = Removals()
+    away = [update(Outcome.NOT_FOUND, INDEXED, MISSING) for _ in range(70)]
+
+    assert sum(removals.observe(one) is not None for one in away) == 64
+    assert removals.observe(update(Outcome.GONE, INDEXED, PageState.GONE, host_id=8)) is not None
+    removals.observe(update(Outcome.NOT_MODIFIED, INDEXED, INDEXED))
+    assert removals.observe(away[0]) is not None
