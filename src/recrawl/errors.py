@@ -12,6 +12,7 @@
     ├── StateError            the state directory cannot be used as it is
     │   ├── UnusableDatabase  a database that was named cannot be used (also an InputError)
     │   │   └── DatabaseAway  it does not answer; it may later
+    │   │       └── LoginRefused  it answers, and lets this user in to no such database
     │   └── OwnershipLost     another process has taken the place of this one
     ├── NothingIndexed        a crawl ended without a single page in its index
     ├── FetchError            one HTTP exchange failed; carries what happened
@@ -34,6 +35,7 @@ __all__ = [
     "InvalidModel",
     "InvalidSettings",
     "InvalidTable",
+    "LoginRefused",
     "MissingPart",
     "NotConverged",
     "NothingIndexed",
@@ -131,6 +133,10 @@ class UnusableDatabase(StateError, InputError):
 
 class DatabaseAway(UnusableDatabase):
     """A database does not answer, or has ended a transaction; it may answer later."""
+
+
+class LoginRefused(DatabaseAway):
+    """A database server answers and refuses user, password or name; waiting does not change it."""
 
 
 class OwnershipLost(StateError):

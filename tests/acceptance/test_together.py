@@ -1,5 +1,6 @@
 """Several processes on one PostgreSQL: what is killed, stopped or cut off does no harm."""
 
+import contextlib
 import json
 import os
 import signal
@@ -28,10 +29,15 @@ from tests.acceptance.faults import (
 )
 from tests.databases import Server, databases
 from tests.pooler import pooled
+from tests.postgres import postgres
+
+from recrawl.terms import Database
 
 __all__ = ["databases"]
 
 pytestmark = pytest.mark.acceptance
+
+SHOWN = "postgresql://tester@/postgres"
 
 
 @pytest.fixture
@@ -217,6 +223,40 @@ def test_faults_one_after_the_other_do_no_harm(
 ) -> None:
     """Kills, stops beyond the lease, networks that fail, ends of the database, wrong clocks."""
     endure(farm, databases, tmp_path, FAULTS * 2, seed=22)
+
+
+def test_a_process_that_starts_before_its_database_waits_for_it(tmp_path: Path) -> None:
+    """What runs beside it too; other verbs do not wait, nor does who is stopped meanwhile."""
+    farm = Farm(2, 3)
+    with postgres() as server, contextlib.closing(farm):
+        server.stop()
+        config = farm.config(tmp_path, Database(server.address), fetch__timeout='"20s"')
+        waiting, stopped = (start("run", config, "--once", cwd=tmp_path) for _ in range(2))
+        lines = [process.stderr.readline() for process in (waiting, stopped) if process.stderr]
+        away = recrawl("status", cwd=tmp_path)
+        stopped.send_signal(signal.SIGTERM)
+        told = stopped.communicate(timeout=40)
+        server.start()
+        waited = waiting.communicate(timeout=60)
+
+    for line in lines:
+        assert line.startswith(f"waiting for the database at {SHOWN}: ")
+    assert (away.returncode, "cannot be reached" in away.stderr) == (2, True)
+    assert (stopped.returncode, told) == (0, ("", f"Visits: none. State: {SHOWN}\n"))
+    assert waiting.returncode == 0, waited
+    assert "waiting" not in waited[1]
+    assert " new" in waited[1]
+
+
+def test_a_database_that_does_not_exist_is_not_waited_for(tmp_path: Path) -> None:
+    """The message says what would be right."""
+    farm = Farm(1, 1)
+    with postgres() as server, contextlib.closing(farm):
+        config = farm.config(tmp_path, Database(server.address.replace("/postgres", "/crawl")))
+        told = recrawl("run", config, cwd=tmp_path)
+    assert told.returncode == 2
+    assert told.stderr.startswith("recrawl: postgresql://tester@/crawl refuses the login (")
+    assert 'database "crawl" does not exist' in told.stderr
 
 
 @pytest.mark.slow

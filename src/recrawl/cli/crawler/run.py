@@ -17,7 +17,7 @@ from recrawl.cli.crawler.memory import give_memory_back
 from recrawl.cli.crawler.place import DEFAULT_CONFIG
 from recrawl.cli.crawler.reload import ConfigWatch
 from recrawl.cli.crawler.telling import greet, tell_blocked, tell_nothing
-from recrawl.cli.crawler.together import run_together
+from recrawl.cli.crawler.together import await_database, run_together
 from recrawl.cli.output import note, print_json
 from recrawl.crawler.runtime.crawl import Crawl
 from recrawl.crawler.settings import Settings, load_settings
@@ -103,9 +103,7 @@ def run(  # noqa: PLR0913 - its parameters are its options
     except InvalidSettings as error:
         raise InvalidSettings(f"{config}: {error}") from error
     scraped = None if metrics is None else place_of(metrics, "--metrics", host="127.0.0.1")
-    limit_s = None if for_ is None else parse_duration_s(for_, name="--for")
-    if limit_s is not None and limit_s <= 0:
-        raise InputError(f"--for: {for_!r} must be longer than nothing")
+    limit_s = _limit_s(for_)
     with contextlib.ExitStack() as stack:
         stream: TextIO | None = None
         if log is not None:
@@ -116,20 +114,22 @@ def run(  # noqa: PLR0913 - its parameters are its options
                 "--config-reload is for a crawl of one machine: several have one configuration, "
                 "and are started anew with another"
             )
-        stack.enter_context(_delivered(config, settings, quiet=quiet or json_))
-        if serve:
-            stack.enter_context(_served(config, settings, port, quiet=quiet or json_))
-        running = run_together if together else _run
-        counts = asyncio.run(
-            running(
-                settings,
-                limit_s=limit_s,
-                once=once,
-                quiet=quiet or json_,
-                ears=Ears(stream, log_format, log_level, scraped),
-                watch=ConfigWatch(config, load) if config_reload else None,
+        counts = CountingSink()
+        if not together or await_database(settings, limit_s):
+            stack.enter_context(_delivered(config, settings, quiet=quiet or json_))
+            if serve:
+                stack.enter_context(_served(config, settings, port, quiet=quiet or json_))
+            running = run_together if together else _run
+            counts = asyncio.run(
+                running(
+                    settings,
+                    limit_s=limit_s,
+                    once=once,
+                    quiet=quiet or json_,
+                    ears=Ears(stream, log_format, log_level, scraped),
+                    watch=ConfigWatch(config, load) if config_reload else None,
+                )
             )
-        )
     report = {
         "fetches": dict(counts.outcomes),
         "budget": settings.budget_per_s,
@@ -141,6 +141,13 @@ def run(  # noqa: PLR0913 - its parameters are its options
         told = ", ".join(f"{number:,} {name}" for name, number in counts.outcomes.most_common())
         note(f"Visits: {told or 'none'}. State: {settings.state}")
     return 0
+
+
+def _limit_s(for_: str | None) -> float | None:
+    limit_s = None if for_ is None else parse_duration_s(for_, name="--for")
+    if limit_s is not None and limit_s <= 0:
+        raise InputError(f"--for: {for_!r} must be longer than nothing")
+    return limit_s
 
 
 def _with(

@@ -1,7 +1,9 @@
 """`recrawl run` on a database: the crawl that several processes share."""
 
 import asyncio
-from collections.abc import Coroutine
+import contextlib
+import signal
+from collections.abc import Coroutine, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +14,56 @@ from recrawl.cli.output import note
 from recrawl.crawler.runtime.crawl import Crawl
 from recrawl.crawler.settings import Settings
 from recrawl.crawler.telemetry.counters import CountingSink
+from recrawl.crawler.wiring.deliveries import check_extras
 from recrawl.crawler.wiring.stores import check_state
 from recrawl.errors import DatabaseAway, OwnershipLost
+from recrawl.terms import Database
 
 if TYPE_CHECKING:
     from recrawl.crawler.wiring.cluster import Cluster
 
-__all__ = ["run_together"]
+__all__ = ["await_database", "run_together"]
+
+
+def await_database(settings: Settings, limit_s: float | None) -> bool:
+    """Wait for the database of a configuration, after all else that it names was found.
+
+    Parameters
+    ----------
+    limit_s : wait no longer than a crawl of so long; None: one without an end
+
+    Returns
+    -------
+    Whether it answers; not so where this process was stopped by a signal first.
+    """
+    check_state(settings.state)
+    from recrawl.crawler.database.connections import PATIENCE_S, await_server
+    from recrawl.crawler.wiring.cluster import check_parts
+
+    assert isinstance(settings.state, Database)
+    check_extras(settings.deliver)
+    check_parts(settings)
+    try:
+        with _interruptible():
+            limit_s = PATIENCE_S if limit_s is None else min(limit_s, PATIENCE_S)
+            await_server(settings.state, note, limit_s=limit_s)
+    except KeyboardInterrupt:
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """Have SIGTERM and SIGHUP interrupt what waits, as Ctrl-C does."""
+    before = {
+        number: signal.signal(number, signal.default_int_handler)
+        for number in (signal.SIGTERM, signal.SIGHUP)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 async def run_together(

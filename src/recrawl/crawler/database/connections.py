@@ -5,8 +5,9 @@ so that a pooler may hand each transaction to another of its connections.
 """
 
 import contextlib
+import re
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from math import inf
 from typing import Any, Final, TypeAlias
 
@@ -15,15 +16,18 @@ from psycopg.rows import TupleRow
 from typing_extensions import override
 
 from recrawl.crawler.database.sql import migrations
-from recrawl.errors import DatabaseAway, StateError, UnusableDatabase
+from recrawl.errors import DatabaseAway, LoginRefused, StateError, UnusableDatabase
+from recrawl.quantities import show_duration
 from recrawl.terms import Database
 from recrawl.version import VERSION
 
 __all__ = [
     "MONTH_S",
     "NOTICES",
+    "PATIENCE_S",
     "Connection",
     "Patient",
+    "await_server",
     "bound_silence",
     "check_schema",
     "connect",
@@ -49,6 +53,15 @@ NOTICES: Final[dict[str, Any]] = {
     "keepalives_count": 3,
     "tcp_user_timeout": 60_000,
 }
+# The protocol gives no code for what it says before a login, only words. Of a server that speaks
+# another language no refusal is known: it is waited for.
+_REFUSED: Final = re.compile(
+    r"authentication failed|no password supplied|pg_hba\.conf|not permitted to log in"
+    r'|(database|role|user) "[^"]*" does not exist|no such (database|user)'
+    r"|permission denied for database|SSL was required|certificate|connection option"
+)
+PATIENCE_S: Final = 300.0  # of a process that starts before its server
+_LEAST_PAUSE_S, _MOST_PAUSE_S = 0.5, 10.0
 _LOCK: Final = 7_239_451_817  # of whoever makes or migrates the schema, until its transaction ends
 
 
@@ -113,7 +126,7 @@ def translated(database: Database) -> Iterator[None]:
         raise StateError(f"{database}: {_line(error)}") from error
 
 
-def _line(error: psycopg.Error) -> str:
+def _line(error: BaseException | None) -> str:
     return " ".join(str(error).split())[:300] or type(error).__name__
 
 
@@ -127,8 +140,10 @@ def connect(database: Database, *, name: str = "recrawl", patience_s: float = in
 
     Raises
     ------
+    DatabaseAway
+        It does not answer; where it answers and refuses the login, a LoginRefused.
     UnusableDatabase
-        It does not answer, or its version is too old.
+        Its version is too old.
     """
     try:
         connection = Patient.connect(
@@ -140,6 +155,12 @@ def connect(database: Database, *, name: str = "recrawl", patience_s: float = in
             **NOTICES,
         )
     except psycopg.Error as error:
+        if _is_refusal(error):
+            raise LoginRefused(
+                f"{database} refuses the login ({_line(error)}); see that state in the "
+                "configuration names the right user and an existing database, and that ~/.pgpass "
+                "or PGPASSWORD has the password"
+            ) from error
         raise DatabaseAway(
             f"{database} cannot be reached ({_line(error)}); see that it runs, and that state in "
             "the configuration names it"
@@ -150,6 +171,54 @@ def connect(database: Database, *, name: str = "recrawl", patience_s: float = in
         raise UnusableDatabase(f"{database} is PostgreSQL {version}; version 15 or later is needed")
     connection.patience_s = patience_s
     return connection
+
+
+def _is_refusal(error: psycopg.Error) -> bool:
+    if isinstance(error, psycopg.ProgrammingError):  # the address is none
+        return True
+    login = error.pgconn
+    return (login is not None and login.needs_password) or bool(_REFUSED.search(str(error)))
+
+
+def await_server(
+    database: Database,
+    say: Callable[[str], object],
+    *,
+    limit_s: float = PATIENCE_S,
+    sleep: Callable[[float], object] = time.sleep,
+) -> None:
+    """Wait until a server lets this process in: it may be started later than this process.
+
+    Parameters
+    ----------
+    say : is told what is waited for and why, once for each reason
+    limit_s : seconds until it is waited for no more
+    sleep : takes the pauses between tries, which grow from half a second to ten
+
+    Raises
+    ------
+    LoginRefused, UnusableDatabase
+        What it answers does not change by waiting.
+    StateError
+        It does not answer within the limit.
+    """
+    until_s, pause_s, told = time.monotonic() + limit_s, _LEAST_PAUSE_S, ""
+    while True:
+        try:
+            connect(database, name="recrawl start").close()
+        except LoginRefused:
+            raise
+        except DatabaseAway as error:
+            if time.monotonic() + pause_s > until_s:
+                raise StateError(f"{error}. Waited {show_duration(limit_s)} for it") from error
+            reason = _line(error.__cause__)
+            if reason != told:
+                say(f"waiting for the database at {database}: {reason}")
+            told = reason
+        else:
+            return
+        sleep(pause_s)
+        pause_s = min(2.0 * pause_s, _MOST_PAUSE_S)
 
 
 def bound_silence(connection: Connection, idle_s: float) -> None:

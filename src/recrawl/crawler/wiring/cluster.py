@@ -46,7 +46,7 @@ from recrawl.crawler.wiring.threads import OnThread
 from recrawl.errors import DatabaseAway, OwnershipLost, StateError
 from recrawl.terms import Database, PageState
 
-__all__ = ["Cluster", "open_cluster"]
+__all__ = ["Cluster", "check_parts", "open_cluster"]
 
 _LOOK_S: Final = 0.25  # between two draws from the budget
 _TELL_S: Final = 20.0  # between two demands that are told: each looks at every page
@@ -429,6 +429,21 @@ def _seeds(settings: Settings) -> str:
     return " ".join(settings.seeds)
 
 
+def check_parts(settings: Settings) -> None:
+    """See that what the configuration names is there; the database is not asked.
+
+    Raises
+    ------
+    InvalidSettings
+        It is not: the message says what.
+    """
+    check_archive(settings)
+    http_fetcher(settings)
+    check_seeds(settings)
+    reading_rules(settings)
+    check_browser(settings)
+
+
 @contextlib.asynccontextmanager
 async def open_cluster(
     settings: Settings, *, events: EventSink, once: bool = False
@@ -448,12 +463,7 @@ async def open_cluster(
     """
     database = settings.state
     assert isinstance(database, Database)
-    check_archive(settings)
-    # What the configuration names and is not there is said before this process joins.
-    http_fetcher(settings)
-    check_seeds(settings)
-    reading_rules(settings)
-    check_browser(settings)
+    check_parts(settings)  # before this process joins
     member = Membership(
         database,
         shards=settings.shards,

@@ -1,0 +1,76 @@
+"""A process that starts before its server waits, unless the answer does not change by waiting."""
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+from tests.postgres import Postgres, postgres
+
+from recrawl.crawler.database.connections import await_server
+from recrawl.errors import DatabaseAway, LoginRefused, StateError
+from recrawl.terms import Database
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Postgres]:
+    """Give a server with a user who needs a password and one who is not let in."""
+    with postgres() as made:
+        with psycopg.connect(made.address, autocommit=True) as connection:
+            connection.execute("CREATE USER guarded PASSWORD 'right'")
+            connection.execute("CREATE USER barred")
+        rules = made.folder / "data" / "pg_hba.conf"
+        more = "local all guarded scram-sha-256\nlocal all barred reject\n"
+        rules.write_text(more + rules.read_text())
+        made.stop()
+        made.start()
+        yield made
+
+
+def test_a_server_is_waited_for_with_growing_pauses_and_said_once(server: Postgres) -> None:
+    """And it is not said what was said before."""
+    said, pauses = list[str](), list[float]()
+
+    def sleep(pause_s: float) -> None:
+        pauses.append(pause_s)
+        if len(pauses) == 7:
+            server.start()
+
+    server.stop()
+    await_server(Database(server.address), said.append, sleep=sleep)
+
+    assert pauses == [0.5, 1.0, 2.0, 4.0, 8.0, 10.0, 10.0]
+    assert len(said) == 1
+    assert said[0].startswith(
+        "waiting for the database at postgresql://tester@/postgres: connection is bad: "
+    )
+
+
+def test_a_server_that_never_answers_is_given_up(server: Postgres) -> None:
+    """With what the last try told, and for how long it was waited for; no fault of the input."""
+    server.stop()
+    with pytest.raises(StateError, match=r"cannot be reached .* Waited 0s for it") as told:
+        await_server(Database(server.address), print, limit_s=0.0)
+    server.start()
+    assert not isinstance(told.value, DatabaseAway)
+
+
+@pytest.mark.parametrize(
+    ("of", "words"),
+    [
+        ("postgresql://tester@/nowhere?host={}", 'database "nowhere" does not exist'),
+        ("postgresql://nobody@/postgres?host={}", 'role "nobody" does not exist'),
+        ("postgresql://guarded:wrong@/postgres?host={}", "password authentication failed"),
+        ("postgresql://guarded@/postgres?host={}&passfile=/none", "no password supplied"),
+        ("postgresql://barred@/postgres?host={}", "pg_hba.conf rejects"),
+        ("postgresql://tester@/postgres?host={}&port=high", "invalid integer value"),
+        ("postgresql://tester@/postgres?host={}&hots=a", "invalid URI query parameter"),
+    ],
+)
+def test_what_waiting_does_not_change_ends_at_once(server: Postgres, of: str, words: str) -> None:
+    """The message has the server's words, and says what would be right."""
+
+    def never(_: object) -> None:
+        raise AssertionError("it is waited for")
+
+    with pytest.raises(LoginRefused, match=f"{words}.*an existing database.*PGPASSWORD"):
+        await_server(Database(of.format(server.folder)), never, sleep=never)
