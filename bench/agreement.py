@@ -13,7 +13,8 @@ from pathlib import Path
 from recrawl.crawler.index.files import damaged_files
 from recrawl.crawler.ports import AdmissionLimits
 from recrawl.crawler.runtime.agreement import ENDED_IN_ORDER, UNDER_WAY, recover
-from recrawl.crawler.wiring.stores import open_frontier, open_index
+from recrawl.crawler.wiring.indexes import open_index
+from recrawl.crawler.wiring.stores import open_frontier
 from recrawl.terms import Discovery, Document
 
 TEXT = "some words of a page that is neither long nor short, as pages go " * 20

@@ -30,7 +30,8 @@ import numpy as np
 
 from recrawl.crawler.facts import InstantFacts, SettingsFacts, SolvedFacts
 from recrawl.crawler.ports import AdmissionLimits
-from recrawl.crawler.wiring.stores import open_frontier, open_index
+from recrawl.crawler.wiring.indexes import open_index
+from recrawl.crawler.wiring.stores import open_frontier
 from recrawl.terms import Discovery, Document, Kind, Outcome, PageState, PageUpdate, PlanRecord
 from recrawl.terms import Visit as Seen
 from serve_site import WEIGHTS, WORDS

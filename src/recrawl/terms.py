@@ -16,7 +16,11 @@ from enum import StrEnum
 from typing import Final
 
 __all__ = [
+    "COUNTED",
+    "EVEN",
+    "IMPORTANCE_SOURCES",
     "INDEXABLE",
+    "REVISIT_POLICIES",
     "About",
     "Announcer",
     "Birth",
@@ -48,6 +52,17 @@ __all__ = [
     "VisitAnswer",
 ]
 
+
+# What makes pages important; each has a share.
+EVEN: Final = "even"  # every page alike
+COUNTED: Final = ("searches", "logs", "table")
+IMPORTANCE_SOURCES: Final = (EVEN, "links", *COUNTED)
+
+# By which pages are due; recrawl.crawler.control.policies makes them.
+REVISIT_POLICIES: Final = (
+    "recrawl", "foresight", "uniform", "proportional",
+    "nutch", "stormcrawler", "news-crawl", "miniflux",
+)  # fmt: skip
 
 # Types of content that can be indexed.
 INDEXABLE: Final = frozenset(

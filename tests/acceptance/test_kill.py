@@ -11,7 +11,8 @@ import pytest
 from tests.acceptance.command import recrawl, start, write_config
 from tests.acceptance.servers import Exchange, LocalServer, serving
 
-from recrawl.crawler.wiring.stores import open_frontier, open_index
+from recrawl.crawler.wiring.indexes import open_index
+from recrawl.crawler.wiring.stores import open_frontier
 
 pytestmark = pytest.mark.acceptance
 

@@ -12,7 +12,7 @@ from pyarrow.parquet import read_table as read_parquet
 from recrawl.cli.app import main
 from recrawl.crawler.frontier.sqlite import SqliteFrontier
 from recrawl.crawler.ports import AdmissionLimits
-from recrawl.crawler.wiring.stores import open_index
+from recrawl.crawler.wiring.indexes import open_index
 from recrawl.terms import Discovery, Document, Outcome, PageState, PageUpdate, PlanRecord, Visit
 
 

@@ -9,7 +9,8 @@ import numpy as np
 from recrawl.crawler.control.urls import normalise
 from recrawl.crawler.facts import CrawlFacts, FactRecord
 from recrawl.crawler.ports import AdmissionLimits
-from recrawl.crawler.wiring.stores import open_frontier, open_index
+from recrawl.crawler.wiring.indexes import open_index
+from recrawl.crawler.wiring.stores import open_frontier
 from recrawl.terms import (
     Discovery,
     Document,

@@ -9,7 +9,8 @@ from recrawl.crawler.ports import StatePlace
 from recrawl.crawler.reports.page import explain_page
 from recrawl.crawler.reports.status import status_report
 from recrawl.crawler.settings import Settings, place_of
-from recrawl.crawler.wiring.stores import open_frontier, open_index
+from recrawl.crawler.wiring.indexes import open_index
+from recrawl.crawler.wiring.stores import open_frontier
 from recrawl.errors import InputError
 from recrawl.terms import Hit
 

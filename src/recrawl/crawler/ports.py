@@ -10,12 +10,16 @@ Longer than most modules because every port says there what it promises, method 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, ParamSpec, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import (
+    TYPE_CHECKING,
+    Final,
+    ParamSpec,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    runtime_checkable,
+)
 
-import numpy as np
-from numpy.typing import NDArray
-
-from recrawl.crawler.control.evidence import Evidence, PlannedPages
 from recrawl.crawler.facts import CrawlFacts, FactRecord
 from recrawl.terms import (
     Announcer,
@@ -63,6 +67,11 @@ __all__ = [
     "Worths",
 ]
 
+if TYPE_CHECKING:  # a search needs none of it, and waits for no import of it
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from recrawl.crawler.control.evidence import Evidence, PlannedPages
 
 StatePlace: TypeAlias = Path | Database  # where the state of a crawl lies
 LATEST_VISITS: Final = 100  # of a page, by which it is judged: of older ones nothing is asked
@@ -584,11 +593,13 @@ class Frontier(Protocol):
         """Pages due and not leased."""
         ...
 
-    def visited_since(self, since_visit: int) -> tuple[NDArray[np.int64], int]:
+    def visited_since(self, since_visit: int) -> "tuple[NDArray[np.int64], int]":
         """Pages visited after visit number ``since_visit``, ascending, and the last number."""
         ...
 
-    def evidence(self, page_ids: Sequence[int], *, limit_per_page: int = LATEST_VISITS) -> Evidence:
+    def evidence(
+        self, page_ids: Sequence[int], *, limit_per_page: int = LATEST_VISITS
+    ) -> "Evidence":
         """The latest visits of these pages that tell something; some thousand pages at once."""
         ...
 
@@ -602,14 +613,14 @@ class Frontier(Protocol):
 
     def save_change_rates(
         self,
-        page_ids: NDArray[np.int64],
-        rates_per_s: NDArray[np.float64],
-        factors: NDArray[np.float64],
+        page_ids: "NDArray[np.int64]",
+        rates_per_s: "NDArray[np.float64]",
+        factors: "NDArray[np.float64]",
     ) -> None:
         """Keep estimates: rate, and the factor that one standard error is worth."""
         ...
 
-    def planned_pages(self) -> PlannedPages:
+    def planned_pages(self) -> "PlannedPages":
         """The pages whose copies are to be kept fresh (indexed, or known and worth a visit)."""
         ...
 
@@ -628,12 +639,12 @@ class Frontier(Protocol):
     def save_crawl_rates(
         self,
         plan: PlanRecord,
-        page_ids: NDArray[np.int64],
-        crawl_rates_per_s: NDArray[np.float64],
-        due_s: NDArray[np.float64],
+        page_ids: "NDArray[np.int64]",
+        crawl_rates_per_s: "NDArray[np.float64]",
+        due_s: "NDArray[np.float64]",
         *,
         why: str = "the plan",
-        own_due_s: NDArray[np.float64] | None = None,
+        own_due_s: "NDArray[np.float64] | None" = None,
     ) -> None:
         """Keep rates and due times that a plan changed, with the reason of these.
 

@@ -2,20 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
 from recrawl.learning.counts import shrunk_rates
+from recrawl.terms import EVEN, IMPORTANCE_SOURCES
 
-__all__ = ["COUNTED", "EVEN", "SOURCES", "Importance", "by_counts", "combined"]
+__all__ = ["Importance", "by_counts", "combined"]
 
 Vector = NDArray[np.float64]
-EVEN: Final = "even"  # every page alike
-COUNTED: Final = ("searches", "logs", "table")
-SOURCES: Final = (EVEN, "links", *COUNTED)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +49,7 @@ def combined(shares: Mapping[str, float], said: Mapping[str, Vector], n: int) ->
 
     Parameters
     ----------
-    shares : of each source in ``SOURCES``, >= 0, of sum 1
+    shares : of each source in ``IMPORTANCE_SOURCES``, >= 0, of sum 1
     said : by source, shape (n,), > 0, of mean 1; a source without evidence is left out, and its
         share goes to all pages alike
     n : pages
@@ -63,8 +60,8 @@ def combined(shares: Mapping[str, float], said: Mapping[str, Vector], n: int) ->
         A share is below 0, of no source, or they do not add up to 1.
     """
     for name, share in shares.items():
-        if name not in SOURCES:
-            raise InvalidModel(f"{name!r} is none of {', '.join(SOURCES)}")
+        if name not in IMPORTANCE_SOURCES:
+            raise InvalidModel(f"{name!r} is none of {', '.join(IMPORTANCE_SOURCES)}")
         if not (np.isfinite(share) and share >= 0):
             raise InvalidModel(f"the share of {name} must be >= 0, got {share!r}")
     if abs(sum(shares.values()) - 1.0) > 1e-6:

@@ -6,7 +6,8 @@ Each thread that asks has connections of its own, because a slow question must h
 from pathlib import Path
 
 from recrawl.crawler.ports import Frontier, PageIndex, StatePlace
-from recrawl.crawler.wiring.stores import CrawlHistory, open_frontier, open_history, open_index
+from recrawl.crawler.wiring.indexes import open_index
+from recrawl.crawler.wiring.stores import CrawlHistory, open_frontier, open_history
 from recrawl.errors import StateError
 
 __all__ = ["CrawlSource"]

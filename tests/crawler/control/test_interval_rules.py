@@ -2,8 +2,12 @@
 
 import pytest
 
+from recrawl.crawler.control.believed import Believed
 from recrawl.crawler.control.interval_rules import SHIPPED_RULES, IntervalRulePolicy
+from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.control.policies import revisit_policy
 from recrawl.crawler.control.revisit_policy import PageVisit
+from recrawl.terms import REVISIT_POLICIES
 
 MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
 
@@ -68,3 +72,13 @@ def test_a_replay_counts_in_its_own_unit_of_time() -> None:
     assert SHIPPED_RULES["stormcrawler"].numbers(HOUR) == pytest.approx(
         [0.5, 0.5, 1.0, 336.0, 0.5, 0.0]
     )
+
+
+def test_every_policy_that_a_configuration_may_name_is_made_by_its_name() -> None:
+    """And every rule of other crawlers is among them."""
+    rules = RevisitRules()
+    believed = Believed(rules, budget_per_s=1e-3, prior_rate_per_s=1e-6, prior_shape=0.5)
+
+    assert set(SHIPPED_RULES) <= set(REVISIT_POLICIES)
+    made = [revisit_policy(name, rules, believed).name for name in REVISIT_POLICIES]
+    assert made == list(REVISIT_POLICIES)

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from recrawl.crawler.frontier.sql import migrations
 from recrawl.crawler.frontier.store import DATABASE
 from recrawl.crawler.index.files import named_files
-from recrawl.crawler.wiring.stores import open_frontier, open_index
+from recrawl.crawler.wiring.indexes import open_index
+from recrawl.crawler.wiring.stores import open_frontier
 from recrawl.crawler.wiring.upkeep import back_up, check, is_lost, repair, restore
 from recrawl.errors import InputError, StateError
 from recrawl.testing import run_virtually, virtual_crawl

@@ -19,7 +19,8 @@ from recrawl.crawler.control.scope import Weights
 from recrawl.crawler.ports import PageIndex, StatePlace
 from recrawl.crawler.reports.content import content_as
 from recrawl.crawler.runtime.feed_reader import LEAST_CHUNK, MOST_CHUNK, FeedReader, Wanted
-from recrawl.crawler.wiring.stores import open_frontier, open_index
+from recrawl.crawler.wiring.indexes import open_index
+from recrawl.crawler.wiring.stores import open_frontier
 from recrawl.errors import InputError, StateError
 from recrawl.terms import ChangeKind, Item
 

@@ -15,7 +15,8 @@ from recrawl.cli.crawler.place import state_place
 from recrawl.cli.output import print_json, say
 from recrawl.crawler.ports import StatePlace
 from recrawl.crawler.reports.markdown import as_markdown
-from recrawl.crawler.wiring.stores import open_frontier, open_index
+from recrawl.crawler.wiring.indexes import open_index
+from recrawl.crawler.wiring.stores import open_frontier
 from recrawl.errors import InputError, StateError
 
 __all__ = ["export"]

@@ -9,9 +9,9 @@ from cyclopts import Parameter
 
 from recrawl.cli.output import note
 from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.policies import POLICIES
 from recrawl.errors import InputError
 from recrawl.quantities import parse_duration_s, parse_rate_per_s
+from recrawl.terms import REVISIT_POLICIES
 from recrawl.web.listening import is_loopback, place_of
 
 __all__ = ["frontier_service"]
@@ -65,8 +65,8 @@ def frontier_service(  # noqa: PLR0913 - its parameters are its options
             f"--listen: {listen} is open to other machines, and the interface knows no password: "
             "listen on 127.0.0.1, or say --open as well and have a firewall guard it"
         )
-    if policy not in POLICIES:
-        raise InputError(f"--policy: {policy!r} is none of {', '.join(POLICIES)}")
+    if policy not in REVISIT_POLICIES:
+        raise InputError(f"--policy: {policy!r} is none of {', '.join(REVISIT_POLICIES)}")
     shortest_s = _above_nothing(parse_duration_s, min_interval, "--min-interval")
     longest_s = _above_nothing(parse_duration_s, max_interval, "--max-interval")
     if shortest_s > longest_s:

@@ -7,7 +7,7 @@ from cyclopts import Parameter
 
 from recrawl.cli.output import print_json, say
 from recrawl.crawler.settings import place_of
-from recrawl.crawler.wiring.stores import check_state
+from recrawl.crawler.wiring.databases import check_state
 from recrawl.errors import InputError
 
 __all__ = ["move"]

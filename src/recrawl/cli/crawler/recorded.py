@@ -11,7 +11,6 @@ from typing import Any, Final, Literal
 from recrawl.cli.crawler.drawn import draw_courses
 from recrawl.cli.crawler.stage import OWN, Played, play
 from recrawl.cli.output import called_as, console, note, print_json, print_table
-from recrawl.crawler.control.policies import POLICIES
 from recrawl.crawler.settings import Settings
 from recrawl.errors import InputError
 from recrawl.quantities import parse_duration_s, parse_rate_per_s, show_duration, show_rate
@@ -21,6 +20,7 @@ from recrawl.simulation.recorded.recording import Recording, Source
 from recrawl.simulation.recorded.site import Habits
 from recrawl.simulation.site import ServedSite
 from recrawl.simulation.web import DAY_S
+from recrawl.terms import REVISIT_POLICIES
 
 __all__ = ["RecordedPlay", "Replay", "backtest_of", "plan_of", "replay", "stray"]
 
@@ -250,8 +250,8 @@ class _Question:
 def _names(text: str) -> tuple[str, ...]:
     names = tuple(name.strip() for name in text.split(",") if name.strip())
     for name in names:
-        if name not in POLICIES:
-            raise InputError(f"--policies: {name!r} is none of {', '.join(POLICIES)}")
+        if name not in REVISIT_POLICIES:
+            raise InputError(f"--policies: {name!r} is none of {', '.join(REVISIT_POLICIES)}")
     return names
 
 

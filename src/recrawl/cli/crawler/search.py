@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from recrawl.cli.crawler.place import state_place
 from recrawl.cli.output import console, print_json, printable
 from recrawl.cli.sizes import check_whole
-from recrawl.crawler.wiring.stores import open_index
+from recrawl.crawler.wiring.indexes import open_index
 from recrawl.errors import InputError
 from recrawl.quantities import show_duration
 

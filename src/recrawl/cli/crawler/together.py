@@ -14,8 +14,8 @@ from recrawl.cli.output import note
 from recrawl.crawler.runtime.crawl import Crawl
 from recrawl.crawler.settings import Settings
 from recrawl.crawler.telemetry.counters import CountingSink
+from recrawl.crawler.wiring.databases import check_state
 from recrawl.crawler.wiring.deliveries import check_extras
-from recrawl.crawler.wiring.stores import check_state
 from recrawl.errors import DatabaseAway, OwnershipLost
 from recrawl.terms import Database
 

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-import numpy as np
 import xxhash
 
 __all__ = ["Gist", "content_hash", "gist", "is_akin", "is_list", "is_near", "nearly_same"]
@@ -123,6 +122,8 @@ def _nameless(words: Iterable[str], url: str) -> list[str]:
 
 
 def _near(words: list[str]) -> int:
+    import numpy as np  # which takes longer to import than a search takes
+
     marks = np.array(list(map(hash, words)), np.int64).view(np.uint8)
     bits = np.unpackbits(marks.reshape(-1, 8), axis=1)
     return int.from_bytes(np.packbits(2 * bits.sum(axis=0, dtype=np.int64) > len(bits)).tobytes())

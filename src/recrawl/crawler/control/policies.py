@@ -26,8 +26,9 @@ from recrawl.crawler.control.told_clocks import ToldClocks
 from recrawl.crawler.control.urls import folder_of, path_of
 from recrawl.errors import InputError
 from recrawl.quantities import show_number
+from recrawl.terms import REVISIT_POLICIES
 
-__all__ = ["POLICIES", "ByForesight", "ByWorth", "FixedRates", "revisit_policy"]
+__all__ = ["ByForesight", "ByWorth", "FixedRates", "revisit_policy"]
 
 # A little more falls due than is paid for: the order of what is late is the best there is.
 _LEAD: Final = 1.1
@@ -40,7 +41,6 @@ _FOLDERS: Final = 10_000  # whose latest changes are kept, for people
 _KEPT: Final = 20
 _RECENT_S: Final = 7 * 86_400.0
 _DAYS: Final = ("Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday")
-POLICIES: Final = ("recrawl", "foresight", *_MEASURES, *SHIPPED_RULES)
 
 
 class _Planned:
@@ -242,7 +242,7 @@ def _news(folder: str, changes: deque[float], now_s: float) -> str:
 
 
 def revisit_policy(name: str, rules: RevisitRules, believed: Believed) -> RevisitPolicy:
-    """Return the policy of a name in ``POLICIES``.
+    """Return the policy of a name in ``REVISIT_POLICIES``.
 
     Raises
     ------
@@ -257,4 +257,4 @@ def revisit_policy(name: str, rules: RevisitRules, believed: Believed) -> Revisi
         return FixedRates(rules, _MEASURES[name])
     if name in SHIPPED_RULES:
         return IntervalRulePolicy(name, SHIPPED_RULES[name])
-    raise InputError(f"plan.policy: {name!r} is none of {', '.join(POLICIES)}")
+    raise InputError(f"plan.policy: {name!r} is none of {', '.join(REVISIT_POLICIES)}")

@@ -40,7 +40,7 @@ class TallyDoor(Door):
 
         Parameters
         ----------
-        source : of ``recrawl.learning.importance.COUNTED``
+        source : of ``recrawl.terms.COUNTED``
         counts : by address in normal form
         half_life_s : of older counts
         anew : these take the place of the source's earlier ones

@@ -14,10 +14,10 @@ from recrawl.crawler.control.urls import folder_of, host_of
 from recrawl.crawler.ports import Offload
 from recrawl.crawler.runtime.parts import Rules, World
 from recrawl.learning.counts import shrunk_means
-from recrawl.learning.importance import COUNTED, Importance, by_counts, combined
+from recrawl.learning.importance import Importance, by_counts, combined
 from recrawl.learning.link_lists import GraphBuilder, mark_of
 from recrawl.learning.page_rank import rank_pages
-from recrawl.terms import PageState, PageWorth
+from recrawl.terms import COUNTED, PageState, PageWorth
 
 __all__ = ["ImportanceKeeper"]
 

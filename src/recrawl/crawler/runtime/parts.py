@@ -23,8 +23,7 @@ from recrawl.crawler.ports import (
     Resolver,
     Subscriptions,
 )
-from recrawl.learning.importance import EVEN
-from recrawl.terms import Lease
+from recrawl.terms import EVEN, Lease
 
 __all__ = ["ImportanceRules", "Rules", "World"]
 

@@ -27,8 +27,8 @@ from recrawl.crawler.settings.whole import (
     checked_state,
 )
 from recrawl.errors import InvalidSettings
-from recrawl.learning.importance import SOURCES
 from recrawl.quantities import parse_rate_per_s
+from recrawl.terms import IMPORTANCE_SOURCES
 
 __all__ = ["checked"]
 
@@ -222,7 +222,7 @@ def _half_lives(rules: list[Weight]) -> tuple[tuple[str, float], ...]:
 
 
 def _importance(keys: ImportanceKeys) -> tuple[tuple[str, float], ...]:
-    given = {name: getattr(keys, name) for name in SOURCES}
+    given = {name: getattr(keys, name) for name in IMPORTANCE_SOURCES}
     if all(share is None for share in given.values()):
         return DEFAULT_SHARES
     for name, value in given.items():

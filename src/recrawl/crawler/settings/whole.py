@@ -6,14 +6,12 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, Final
 
-from recrawl.crawler.control.policies import POLICIES
 from recrawl.crawler.control.scope import Scope
 from recrawl.crawler.control.urls import host_of, normalise
 from recrawl.crawler.ports import StatePlace
 from recrawl.errors import InvalidSettings
-from recrawl.learning.importance import SOURCES
 from recrawl.quantities import show_duration
-from recrawl.terms import Database
+from recrawl.terms import IMPORTANCE_SOURCES, REVISIT_POLICIES, Database
 
 __all__ = ["checked_contact", "checked_name", "checked_seeds", "checked_state", "made_whole"]
 
@@ -117,18 +115,19 @@ def _check_beside(settings: Any) -> None:
                 f"({show_duration(high)})"
             )
     for name, value in settings.importance:
-        if name not in SOURCES or not 0.0 <= value <= 1.0:
+        if name not in IMPORTANCE_SOURCES or not 0.0 <= value <= 1.0:
             raise InvalidSettings(
                 f"importance: {name!r} with {value!r} is no share; the sources are "
-                f"{', '.join(SOURCES)}, and a share lies in 0 .. 1"
+                f"{', '.join(IMPORTANCE_SOURCES)}, and a share lies in 0 .. 1"
             )
     if abs(sum(value for _, value in settings.importance) - 1.0) > 1e-6:
         raise InvalidSettings(f"importance: the shares {settings.importance} must add up to 1")
     given = settings.discovery_share
     if given is not None and (isinstance(given, bool | str) or not 0.0 <= given <= 1.0):
         raise InvalidSettings(f"discovery_share: {given!r} must be between 0 and 1, or left out")
-    if settings.policy not in POLICIES:
-        raise InvalidSettings(f"plan.policy: {settings.policy!r} is none of {', '.join(POLICIES)}")
+    if settings.policy not in REVISIT_POLICIES:
+        known = ", ".join(REVISIT_POLICIES)
+        raise InvalidSettings(f"plan.policy: {settings.policy!r} is none of {known}")
 
 
 def _check_per_address(settings: Any) -> None:

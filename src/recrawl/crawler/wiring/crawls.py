@@ -34,9 +34,10 @@ from recrawl.crawler.wiring.fetchers import (
     check_seeds,
     http_fetcher,
 )
+from recrawl.crawler.wiring.indexes import open_index
 from recrawl.crawler.wiring.reading import reading_rules
 from recrawl.crawler.wiring.rules import crawl_plan, crawl_rules, seeds_of
-from recrawl.crawler.wiring.stores import open_frontier, open_index, open_steps, open_subscriptions
+from recrawl.crawler.wiring.stores import open_frontier, open_steps, open_subscriptions
 from recrawl.crawler.wiring.threads import InPlace, OnThread
 from recrawl.crawler.wiring.upkeep import is_lost, mend_index
 from recrawl.errors import InvalidSettings, StateError

@@ -19,12 +19,8 @@ from recrawl.crawler.ports import PageIndex, Sink, StatePlace
 from recrawl.crawler.runtime.delivering import Courier, CourierRules, Verified
 from recrawl.crawler.runtime.feed_reader import FeedReader, Wanted
 from recrawl.crawler.settings import SinkSettings
-from recrawl.crawler.wiring.stores import (
-    database_turn,
-    open_deliveries,
-    open_frontier,
-    open_index,
-)
+from recrawl.crawler.wiring.indexes import open_index
+from recrawl.crawler.wiring.stores import database_turn, open_deliveries, open_frontier
 from recrawl.errors import InputError, InvalidSettings, SinkError, StateError
 from recrawl.terms import Document
 

@@ -1,8 +1,6 @@
-"""The parts of a state directory, opened."""
+"""The parts of a state, opened; but for its index, which is searched without the others."""
 
-import importlib.util
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, TypeAlias
 
 from recrawl.crawler.fetch.feeds import read_feed
@@ -14,10 +12,10 @@ from recrawl.crawler.frontier.store import holder
 from recrawl.crawler.frontier.subscriptions import SqliteSubscriptions
 from recrawl.crawler.frontier.tally_door import TallyDoor
 from recrawl.crawler.index.steps import CommandStep, Steps
-from recrawl.crawler.index.tantivy import TantivyIndex
-from recrawl.crawler.ports import PageIndex, Preparation, StatePlace
+from recrawl.crawler.ports import Preparation, StatePlace
 from recrawl.crawler.settings import Settings
-from recrawl.errors import InputError, InvalidSettings
+from recrawl.crawler.wiring.databases import adapters
+from recrawl.errors import InputError
 from recrawl.terms import Database
 
 if TYPE_CHECKING:
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CrawlHistory",
-    "check_state",
     "database_turn",
     "feed_entries",
     "is_running",
@@ -33,7 +30,6 @@ __all__ = [
     "open_door",
     "open_frontier",
     "open_history",
-    "open_index",
     "open_steps",
     "open_subscriptions",
     "open_tallies",
@@ -41,35 +37,6 @@ __all__ = [
 
 
 CrawlHistory: TypeAlias = SqliteHistory
-
-
-def _reading(database: Database) -> ModuleType:
-    """Return the adapters over PostgreSQL; only who has such a state needs their library.
-
-    Raises
-    ------
-    InvalidSettings
-        It is not installed.
-    """
-    if importlib.util.find_spec("psycopg") is None:
-        raise InvalidSettings(
-            f"state: {database} needs one more package: install recrawl[postgresql]"
-        )
-    from recrawl.crawler.frontier.postgres import reading
-
-    return reading
-
-
-def check_state(state: StatePlace) -> None:
-    """See that what a state needs is installed.
-
-    Raises
-    ------
-    InvalidSettings
-        It is not.
-    """
-    if isinstance(state, Database):
-        _reading(state)
 
 
 def open_frontier(state: StatePlace, *, read_only: bool = False) -> SqliteFrontier:
@@ -81,7 +48,7 @@ def open_frontier(state: StatePlace, *, read_only: bool = False) -> SqliteFronti
             f"state: {state} is written by `recrawl run` only; make the state in a folder, and "
             "`recrawl move` it there"
         )
-    opened: SqliteFrontier = _reading(state).PostgresReader(state)
+    opened: SqliteFrontier = adapters(state).PostgresReader(state)
     return opened
 
 
@@ -89,7 +56,7 @@ def open_door(state: StatePlace) -> VisitDoor:
     """Open the door by which visits are asked for beside a running crawl."""
     if isinstance(state, Path):
         return VisitDoor(state)
-    door: VisitDoor = _reading(state).PostgresDoor(state)
+    door: VisitDoor = adapters(state).PostgresDoor(state)
     return door
 
 
@@ -97,7 +64,7 @@ def open_tallies(state: StatePlace) -> TallyDoor:
     """Open the door by which counts of pages are added beside a running crawl."""
     if isinstance(state, Path):
         return TallyDoor(state)
-    door: TallyDoor = _reading(state).PostgresTallies(state)
+    door: TallyDoor = adapters(state).PostgresTallies(state)
     return door
 
 
@@ -105,7 +72,7 @@ def open_subscriptions(state: StatePlace) -> SqliteSubscriptions:
     """Open what was asked of hubs, beside a crawl that runs or not."""
     if isinstance(state, Path):
         return SqliteSubscriptions(state)
-    door: SqliteSubscriptions = _reading(state).PostgresSubscriptions(state)
+    door: SqliteSubscriptions = adapters(state).PostgresSubscriptions(state)
     return door
 
 
@@ -121,13 +88,13 @@ def open_deliveries(
     """
     if isinstance(state, Path):
         return SqliteDeliveries(state, read_only=read_only)
-    door: SqliteDeliveries = _reading(state).PostgresDeliveries(state, turn)
+    door: SqliteDeliveries = adapters(state).PostgresDeliveries(state, turn)
     return door
 
 
 def database_turn(database: Database, name: str) -> "DatabaseTurn":
     """Return a turn of this process at what only one does at a time."""
-    _reading(database)
+    adapters(database)
     from recrawl.crawler.database.turns import DatabaseTurn
 
     return DatabaseTurn(database, name)
@@ -142,27 +109,15 @@ def is_running(state: StatePlace) -> bool:
     """Tell whether a crawl writes a state now."""
     if isinstance(state, Path):
         return holder(state) is not None
-    return bool(_reading(state).is_alive(state))
+    return bool(adapters(state).is_alive(state))
 
 
 def open_history(state: StatePlace) -> CrawlHistory:
     """Open what a crawl did, for reading."""
     if isinstance(state, Path):
         return SqliteHistory(state)
-    history: CrawlHistory = _reading(state).PostgresHistory(state)
+    history: CrawlHistory = adapters(state).PostgresHistory(state)
     return history
-
-
-def open_index(
-    state: StatePlace, *, language: str = "english", read_only: bool = False
-) -> PageIndex:
-    """Open the index of a state; of a database only for reading."""
-    if isinstance(state, Path):
-        return TantivyIndex(state / "index", language=language, read_only=read_only)
-    _reading(state)
-    from recrawl.crawler.index.postgres import PostgresIndex
-
-    return PostgresIndex(state)
 
 
 def open_steps(settings: Settings) -> Preparation | None:

@@ -25,7 +25,8 @@ from recrawl.crawler.index.schema import index_exists
 from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.crawler.ports import StatePlace
 from recrawl.crawler.runtime.agreement import ENDED_IN_ORDER, UNDER_WAY, partings, recover
-from recrawl.crawler.wiring.stores import is_running, open_frontier, open_index
+from recrawl.crawler.wiring.indexes import open_index
+from recrawl.crawler.wiring.stores import is_running, open_frontier
 from recrawl.errors import InputError, StateError
 from recrawl.terms import Database
 

@@ -42,7 +42,7 @@ class RevisitOptions(Protocol):
 
     @property
     def policy(self) -> str:
-        """A name in ``recrawl.crawler.control.policies.POLICIES``."""
+        """A name in ``recrawl.terms.REVISIT_POLICIES``."""
         ...
 
     @property

@@ -10,10 +10,10 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 
 from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.policies import POLICIES
 from recrawl.crawler.control.scope import Weights
 from recrawl.errors import InputError, InvalidSettings
 from recrawl.quantities import parse_duration_s, parse_rate_per_s
+from recrawl.terms import REVISIT_POLICIES
 
 __all__ = ["CHANGES", "DEFAULTS", "INNER", "PREFIX", "Options", "read_options"]
 
@@ -55,7 +55,7 @@ class Options:
     continuous : whether the spider stays open until something is due
     rules : bounds on intervals
     replan_s : between two plans
-    policy : a name in ``recrawl.crawler.control.policies.POLICIES``
+    policy : a name in ``recrawl.terms.REVISIT_POLICIES``
     weights : what fresh copies are worth, by their addresses
     clock : seconds since the epoch
     host_cap_per_s : what Scrapy's delay lets a host have; inf: any
@@ -112,7 +112,7 @@ def read_options(settings: BaseSettings) -> Options:
             initial_interval_s=_duration(settings, "RECRAWL_INITIAL_INTERVAL"),
         ),
         replan_s=_duration(settings, "RECRAWL_REPLAN"),
-        policy=_one_of(settings, "RECRAWL_POLICY", POLICIES),
+        policy=_one_of(settings, "RECRAWL_POLICY", REVISIT_POLICIES),
         weights=_weights(settings),
         clock=time if clock is None else load_object(clock),
         host_cap_per_s=1.0 / delay_s if delay_s > 0.0 else float("inf"),

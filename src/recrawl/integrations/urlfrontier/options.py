@@ -21,7 +21,7 @@ class ServiceOptions:
     budget_per_s : visits of known pages, over all crawls
     rules : bounds on intervals
     replan_s : between two plans
-    policy : a name in ``recrawl.crawler.control.policies.POLICIES``
+    policy : a name in ``recrawl.terms.REVISIT_POLICIES``
     """
 
     state: Path

@@ -15,7 +15,8 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import IO, Any
 
-from recrawl.crawler.wiring.stores import open_frontier, open_index
+from recrawl.crawler.wiring.indexes import open_index
+from recrawl.crawler.wiring.stores import open_frontier
 from recrawl.testing.kills.victim import HOSTS, N_PAGES, is_gone
 
 __all__ = ["Aim", "Aiming", "KillReport", "compiled_shim"]

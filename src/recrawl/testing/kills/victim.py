@@ -13,7 +13,8 @@ from typing import Any, Final
 
 from recrawl.crawler.control.politeness import PolitenessRules
 from recrawl.crawler.ports import Frontier, PageIndex
-from recrawl.crawler.wiring.stores import open_frontier, open_index
+from recrawl.crawler.wiring.indexes import open_index
+from recrawl.crawler.wiring.stores import open_frontier
 from recrawl.testing import Setup, run_virtually, virtual_crawl
 from recrawl.testing.scripted import ScriptedFetcher
 from recrawl.testing.worlds import EPOCH_S

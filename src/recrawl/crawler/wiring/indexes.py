@@ -1,0 +1,21 @@
+"""The index of a state, opened: a search loads nothing else of a crawl."""
+
+from pathlib import Path
+
+from recrawl.crawler.index.tantivy import TantivyIndex
+from recrawl.crawler.ports import PageIndex, StatePlace
+from recrawl.crawler.wiring.databases import check_state
+
+__all__ = ["open_index"]
+
+
+def open_index(
+    state: StatePlace, *, language: str = "english", read_only: bool = False
+) -> PageIndex:
+    """Open the index of a state; of a database only for reading."""
+    if isinstance(state, Path):
+        return TantivyIndex(state / "index", language=language, read_only=read_only)
+    check_state(state)
+    from recrawl.crawler.index.postgres import PostgresIndex
+
+    return PostgresIndex(state)
