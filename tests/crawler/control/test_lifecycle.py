@@ -58,7 +58,8 @@ OUTCOMES = {
     "disallowed": (Was.DISALLOWED,),
 }
 TELLS_NOTHING = (
-    Was.THROTTLED, Was.SERVER_ERROR, Was.FAILED, Was.POISON, Was.LOST, Was.OBSOLETE
+    Was.THROTTLED, Was.SERVER_ERROR, Was.FAILED, Was.POISON, Was.LOST, Was.OBSOLETE,
+    Was.DEFERRED,
 )  # fmt: skip
 
 
@@ -199,6 +200,7 @@ def test_a_policy_is_told_how_long_ago_the_visit_before_was() -> None:
         (-50.0, lease(), Was.LOST),
         (-50.0, lease(), Was.OBSOLETE),
         (-50.0, lease(), Was.THROTTLED),
+        (60.0, lease(), Was.DEFERRED),
         (0.0, lease(due_s=NOW_S + 99.0), Was.LOST),
     ],
 )
@@ -257,6 +259,7 @@ def test_only_new_content_in_the_index_is_a_copy() -> None:
     ("expected", "visited", "outcome"),
     [
         ("dropped by the buffer", lease(crawl_rate_per_s=1.0), Was.LOST),
+        ("took long to read", lease(), Was.DEFERRED),
         ("host was busy", lease(Is.GONE), Was.THROTTLED),
         ("visit failed", lease(), Was.FAILED),
         ("in quarantine", lease(), Was.POISON),

@@ -97,16 +97,16 @@ def test_what_finds_no_room_waits_for_it_until_there_is_poison_about() -> None:
 
 
 def test_a_host_whose_pages_take_long_holds_up_no_other() -> None:
-    """It has its share of the room; beyond that its pages are lost, unless nobody else waits."""
+    """It has its share of the room; beyond that its pages are deferred, unless none other waits."""
 
     async def main() -> None:
         crawl, read = virtual_crawl(), Read()
         slow = leased(crawl, HOSTS[0], MAX_OF_HOST + 2)
         (other,) = leased(crawl, HOSTS[1], 1)
-        lost: list[str] = []
+        deferred: list[str] = []
 
-        def lose() -> bool:
-            lost.append("lost")
+        def defer() -> bool:
+            deferred.append("deferred")
             return True
 
         loop = asyncio.get_running_loop()
@@ -115,12 +115,12 @@ def test_a_host_whose_pages_take_long_holds_up_no_other() -> None:
             began_s = loop.time()
             for number, lease in enumerate(slow[:-1]):
                 page = read.page(str(number), 60.0 + number)
-                await reading.read(lease, page, read.then, n_bytes=1, lose=lose)
-            await reading.read(other, read.page("other", 0.01), read.then, n_bytes=1, lose=lose)
-            assert (lost, read.told) == (["lost"], ["other"])
+                await reading.read(lease, page, read.then, n_bytes=1, defer=defer)
+            await reading.read(other, read.page("other", 0.01), read.then, n_bytes=1, defer=defer)
+            assert (deferred, read.told) == (["deferred"], ["other"])
             assert loop.time() - began_s < 2.0
             page = read.page("last", 1.0)
-            await reading.read(slow[-1], page, read.then, n_bytes=1, lose=lambda: False)
+            await reading.read(slow[-1], page, read.then, n_bytes=1, defer=lambda: False)
             assert loop.time() - began_s < 2.0 + 1.5
             assert read.told == ["other", "last"]
             await reading.ended()

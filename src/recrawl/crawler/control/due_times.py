@@ -41,6 +41,7 @@ _CONTENT: Final = frozenset(
     {Outcome.NEW, Outcome.CHANGED, Outcome.UNCHANGED, Outcome.NOT_MODIFIED, Outcome.LISTING}
 )
 _MOST_QUIET: Final = 3  # doublings of the interval of a listing that tells nothing new
+_DEFERRED_S: Final = 60.0
 _TRIED_AGAIN: Final = {
     Outcome.FAILED: "its last visit failed: retried after a delay that doubles",
     Outcome.SERVER_ERROR: "its last visit failed: retried after a delay that doubles",
@@ -180,6 +181,8 @@ def _after_nothing(
     before_s = min(lease.due_s, at_s)
     if outcome in (Outcome.LOST, Outcome.OBSOLETE):
         return NextVisit(before_s, "its last copy was dropped by the buffer: due at once")
+    if outcome is Outcome.DEFERRED:
+        return NextVisit(at_s + _DEFERRED_S, "pages of its host took long to read: a minute's rest")
     if outcome is Outcome.THROTTLED and failures <= 1:
         return NextVisit(before_s, "its host was busy: due as soon as the host may be asked again")
     if outcome in _TRIED_AGAIN:

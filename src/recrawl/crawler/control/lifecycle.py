@@ -46,6 +46,7 @@ NEXT: Final[Mapping[Outcome, PageState | None]] = {
     Was.DISALLOWED: Is.DISALLOWED,
     Was.LOST: None,
     Was.OBSOLETE: None,
+    Was.DEFERRED: None,
 }
 # One answer that a slip of the server could give takes no copy away.
 DOUBTED: Final[Mapping[tuple[PageState, Outcome], PageState]] = {

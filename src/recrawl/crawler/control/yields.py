@@ -71,7 +71,7 @@ _WITH_SEVERAL: Final = 4  # kinds of an address with several parameters
 _TRICKLE_S: Final = 3 * 3_600.0  # between two tries of a kind that brings nothing
 _MOST_WAITING: Final = 20_000  # of a kind, that are told of when it proves worth it
 _NOT_SEEN: Final = frozenset(
-    {Outcome.LOST, Outcome.OBSOLETE, Outcome.THROTTLED, Outcome.DISALLOWED}
+    {Outcome.LOST, Outcome.OBSOLETE, Outcome.DEFERRED, Outcome.THROTTLED, Outcome.DISALLOWED}
 )
 # Trouble of a page says nothing of the branch that it lies in.
 _TROUBLE: Final = frozenset(

@@ -366,7 +366,7 @@ class MemoryFrontier(Frontier):
         ]
         if visit.outcome is Outcome.THROTTLED:
             return
-        dropped = visit.outcome in (Outcome.LOST, Outcome.OBSOLETE)
+        dropped = visit.outcome in (Outcome.LOST, Outcome.OBSOLETE, Outcome.DEFERRED)
         for one in asked:
             if dropped or one.asked_at_s > visit.visited_at_s:
                 page.tier, page.due_s = ASKED, min(page.due_s, visit.visited_at_s)

@@ -445,7 +445,7 @@ class SqliteFrontier(Frontier):
         page_id, visit = update.lease.page_id, update.visit
         if page_id not in self._asked or visit.outcome is Outcome.THROTTLED:
             return
-        if visit.outcome not in (Outcome.LOST, Outcome.OBSOLETE):
+        if visit.outcome not in (Outcome.LOST, Outcome.OBSOLETE, Outcome.DEFERRED):
             told = {"outcome": visit.outcome.value, "note": visit.note}
             self._run("answer_asked", page_id=page_id, visited_at_s=visit.visited_at_s, **told)
         if self._value("is_asked", page_id=page_id):

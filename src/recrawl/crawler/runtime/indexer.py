@@ -36,8 +36,6 @@ from recrawl.terms import (
 
 __all__ = ["Indexer"]
 
-_HELD_UP_S = 60.0  # until a page is fetched again for which there was no time
-_HOST_HELD_UP = "many pages of its host take long to read, and those of others waited"
 _NO_SCRIPTS = "says next to nothing without scripts, which fill it"
 
 
@@ -159,19 +157,18 @@ class Indexer:
             else:
                 await self._take_in(page, extract)
 
-        def lose() -> bool:
+        def defer() -> bool:
             if not self._buffer.has_others(page.lease.host_id):
                 return False
-            finding = Finding(Outcome.LOST, page.response, note=_HOST_HELD_UP)
-            update = update_of(page.lease, finding, page.fetched_at_s, self._recorder.due_times)
-            later_s = page.fetched_at_s + _HELD_UP_S
-            self._recorder.add([replace(update, due_s=max(update.due_s, later_s))])
-            self._emit(page, Outcome.LOST)
+            finding = Finding(Outcome.DEFERRED, page.response)
+            at_s = page.fetched_at_s
+            self._recorder.add([update_of(page.lease, finding, at_s, self._recorder.due_times)])
+            self._emit(page, Outcome.DEFERRED)
             return True
 
         call = self._world.extractor.page(page.response)
         n_bytes = len(page.response.body)
-        await self._reading.read(page.lease, call, then, n_bytes=n_bytes, lose=lose)
+        await self._reading.read(page.lease, call, then, n_bytes=n_bytes, defer=defer)
 
     def _suspicion(self, page: BufferedPage, extract: Extract) -> Suspicion:
         """Return whether a page says what its host says of what does not exist."""

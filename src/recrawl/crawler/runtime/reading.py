@@ -3,8 +3,8 @@
 Whoever reads waits a moment; what is not read by then is noted, so that not even a kill brings it
 back at once, and finished in the background. Where that has no more room, honest pages hold up
 those who bring them; but while there is poison about, what finds no room is refused, and a host
-that has its share of the room holds up nobody else: its page is lost. A page that cannot be read is
-recorded as poison by whoever asked.
+that has its share of the room holds up nobody else: its page is deferred. A page that cannot be
+read is recorded as poison by whoever asked.
 """
 
 import asyncio
@@ -69,7 +69,7 @@ class SlowReading:
         *,
         n_bytes: int,
         may_wait: bool = True,
-        lose: Callable[[], bool] = lambda: False,
+        defer: Callable[[], bool] = lambda: False,
     ) -> None:
         """Have ``then`` called with what is read; now, or later if that takes long.
 
@@ -80,7 +80,7 @@ class SlowReading:
         then : awaits what was read, or what went wrong
         n_bytes : of the page, which are held so long
         may_wait : until there is room, as long as no page was poison lately
-        lose : asked while there is none because of other pages of the host; gives the page up and
+        defer : asked while there is none because of other pages of the host; gives the page up and
             returns True, if pages of other hosts wait
         """
         reading = asyncio.ensure_future(call)
@@ -90,7 +90,7 @@ class SlowReading:
                 return
             await asyncio.wait((reading,), timeout=_BRIEF_S if self._held else self._patience_s)
             while not reading.done() and not self._has_room(lease.host_id, n_bytes):
-                if self._has_share(lease.host_id) and lose():
+                if self._has_share(lease.host_id) and defer():
                     reading.cancel()
                     return
                 if not may_wait or self._is_poisoned():

@@ -748,13 +748,16 @@ class FrontierSuite:
         assert frontier.answers(numbers)[0].outcome == "unchanged"
         assert self._leased(frontier, now_s=23.0) == []
 
-    def test_what_the_buffer_lost_is_still_asked_for(self, frontier: Frontier) -> None:
+    @pytest.mark.parametrize("outcome", [Outcome.LOST, Outcome.OBSOLETE, Outcome.DEFERRED])
+    def test_what_was_not_read_is_still_asked_for(
+        self, frontier: Frontier, outcome: Outcome
+    ) -> None:
         """The answer is what came of it in the end."""
         self._admitted(frontier, "/1")
         numbers = frontier.ask([f"{HOST}/1"], 5.0)
         frontier.take_asked(lambda url: Discovery(url, HOST), 5.0, ANY)
         (lease,) = self._leased(frontier)
-        frontier.complete([_update(lease, 11.0, Outcome.LOST, due_s=11.0)])
+        frontier.complete([_update(lease, 11.0, outcome, due_s=11.0)])
 
         (again,) = self._leased(frontier, now_s=12.0)
         frontier.complete([_update(again, 12.0, Outcome.CHANGED)])

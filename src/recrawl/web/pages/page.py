@@ -22,6 +22,7 @@ _FAILED: Final = (
     "denied",
     "lost",
     "obsolete",
+    "deferred",
     "too-large",
     "poison",
 )

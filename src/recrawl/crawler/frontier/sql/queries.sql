@@ -505,7 +505,8 @@ SELECT page.state, visit.outcome, visit.status, visit.note, count(*), min(page.u
 FROM (SELECT id, url, state FROM page WHERE kind = 'page' AND state NOT IN ('indexed', 'discovered') LIMIT :most) AS page
 LEFT JOIN visit ON visit.id = (
     SELECT max(id) FROM visit WHERE page_id = page.id AND outcome NOT IN
-        ('not-modified', 'failed', 'server-error', 'throttled', 'lost', 'obsolete', 'poison'))
+        ('not-modified', 'failed', 'server-error', 'throttled', 'lost', 'obsolete', 'deferred',
+        'poison'))
 GROUP BY 1, 2, 3, 4 ORDER BY count(*) DESC LIMIT :limit;
 
 -- name: add_subscription
