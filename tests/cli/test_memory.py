@@ -61,3 +61,34 @@ def test_another_allocator_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(ctypes, "CDLL", refuse)
     give_memory_back()
+
+
+HOLES = """
+import asyncio
+from recrawl.cli.crawler.memory import give_memory_back, trimmed
+give_memory_back()
+import numpy as np
+def held():
+    lines = open("/proc/self/status")
+    return next(int(line.split()[1]) for line in lines if line.startswith("RssAnon"))
+pieces = [np.ones(20_000, np.uint8) for _ in range(2_000)]
+stay = pieces[::8]
+del pieces
+full = held()
+async def main():
+    async with trimmed(every_s=0.01):
+        while held() > full - 20_000:
+            await asyncio.sleep(0.01)
+asyncio.run(asyncio.wait_for(main(), 30))
+print(len(stay))
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another allocator")
+def test_holes_between_what_stays_are_given_back_as_well() -> None:
+    """Of 40 MB between what stays at least the half."""
+    ended = subprocess.run(
+        [sys.executable, "-c", HOLES], capture_output=True, text=True, check=False
+    )
+
+    assert (ended.returncode, ended.stdout) == (0, "250\n"), ended.stderr

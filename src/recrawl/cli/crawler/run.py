@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, TextIO
 from cyclopts import Parameter
 
 from recrawl.cli.crawler.attending import Ears, stopped_by_signals, watched
-from recrawl.cli.crawler.memory import give_memory_back
+from recrawl.cli.crawler.memory import give_memory_back, trimmed
 from recrawl.cli.crawler.place import DEFAULT_CONFIG
 from recrawl.cli.crawler.reload import ConfigWatch
 from recrawl.cli.crawler.telling import greet, tell_blocked, tell_nothing
@@ -262,7 +262,11 @@ async def _crawled(
 ) -> Settings | None:
     """Crawl to the end, and return None; or until settings are to be taken up: those."""
     try:
-        async with crawl.running(), watched(crawl, counts, settings, quiet=quiet):
+        async with (
+            crawl.running(),
+            watched(crawl, counts, settings, quiet=quiet),
+            trimmed(),
+        ):
             after = await ends.reached(crawl, settings)
             if ends.once and not ends.stop.is_set():
                 await crawl.planner.replan()

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from recrawl.cli.crawler.attending import Ears, stopped_by_signals, watched
+from recrawl.cli.crawler.memory import trimmed
 from recrawl.cli.crawler.reload import ConfigWatch
 from recrawl.cli.crawler.telling import greet, tell_blocked, tell_nothing
 from recrawl.cli.output import note
@@ -93,7 +94,11 @@ async def run_together(
                         await greet(crawl, settings, quiet=quiet)
                         is_greeted = True
                     with ears.listening(counts, partial(_itself, crawl), settings.state):
-                        async with crawl.running(), watched(crawl, counts, settings, quiet=quiet):
+                        async with (
+                            crawl.running(),
+                            watched(crawl, counts, settings, quiet=quiet),
+                            trimmed(),
+                        ):
                             await _until_others(cluster, crawl, stop, once=once)
                     await _told(cluster, crawl, settings, ended=stop.is_set(), quiet=quiet)
             except* (DatabaseAway, OwnershipLost) as errors:

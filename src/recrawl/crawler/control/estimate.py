@@ -26,6 +26,7 @@ _LARGEST_ERROR: Final = 300.0  # beyond, the ends are no numbers of a machine
 _NORMAL: Final = 1.959963984540054
 _HEAVY: Final = 256  # pages drawn one by one; beyond, their sum is normal
 _DRAWS: Final = 4000
+_AT_ONCE: Final = 250  # of them: memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +171,12 @@ def _points(shares: Vector, fresh: Vector, value: float) -> tuple[float, float]:
     heavy = np.argsort(-spread, kind="stable")[:_HEAVY]
     rest = max(0.0, float(spread.sum() - spread[heavy].sum()))
     random = np.random.default_rng(0)
-    drawn = (random.random((_DRAWS, heavy.size)) < fresh[heavy]) @ shares[heavy]
+    drawn = np.concatenate(
+        [
+            (random.random((_AT_ONCE, heavy.size)) < fresh[heavy]) @ shares[heavy]
+            for _ in range(_DRAWS // _AT_ONCE)
+        ]
+    )
     sums = value - fresh[heavy] @ shares[heavy] + drawn
     sums += np.sqrt(rest) * random.standard_normal(_DRAWS)
     low, high = np.quantile(sums, (0.025, 0.975), method="inverted_cdf")

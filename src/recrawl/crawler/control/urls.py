@@ -68,7 +68,7 @@ def join(base: str, reference: str) -> str | None:
     return _joined(base, reference)
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=2_000)
 def _joined(base: str, reference: str) -> str | None:
     try:
         url = ada_url.join_url(base, reference) if base else ada_url.normalize_url(reference)

@@ -20,7 +20,7 @@ _SHOWN: Final = 6  # that count as text of a page
 _GENERIC: Final = 5  # pages that a text leads to, from which on it names none
 _MOST_LINKS: Final = 300  # of a page
 _SHORTEST, _LONGEST = 2, 80  # characters
-_REMEMBERED: Final = 200_000
+_REMEMBERED: Final = 19_000  # links that need no look: half a MiB
 _SCHEMA: Final = """
 PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; -- what is lost is learned anew
 CREATE TABLE IF NOT EXISTS anchor (
