@@ -132,9 +132,6 @@ class FleetFacts(FactRecord):
 
     robots_active: float | None = None
     buffer_length: float | None = None
-    buffer_arrivals: float | None = None
-    buffer_lost: float | None = None
-    buffer_starved_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

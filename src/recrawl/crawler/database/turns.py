@@ -14,6 +14,7 @@ from recrawl.terms import Database
 
 __all__ = ["DatabaseTurn"]
 
+_LEASE_S: Final = 60.0  # how long a turn stays a process's without being renewed
 _NOW: Final = "extract(epoch FROM clock_timestamp())::float8"
 _TAKE: Final = (
     f"INSERT INTO turn VALUES (%(name)s, %(holder)s, {_NOW} + %(lease_s)s) "
@@ -32,13 +33,12 @@ class DatabaseTurn:
     ----------
     database : shared
     name : of what is done in turn
-    lease_s : how long it stays this process's without being renewed
     """
 
-    def __init__(self, database: Database, name: str, lease_s: float = 60.0) -> None:
+    def __init__(self, database: Database, name: str) -> None:
         self.name = name
         self.holder = f"{platform.node()}, process {os.getpid()}, {uuid.uuid4().hex}"
-        self._database, self._lease_s = database, lease_s
+        self._database = database
         self._until_s = float("-inf")
         self._ended = threading.Event()
         self._keeper = threading.Thread(target=self._keep, name=f"turn-{name}", daemon=True)
@@ -77,7 +77,7 @@ class DatabaseTurn:
                 self._asked(_RELEASE)
 
     def _keep(self) -> None:
-        while not self._ended.wait(self._lease_s / 6.0 if self.is_held else 1.0):
+        while not self._ended.wait(_LEASE_S / 6.0 if self.is_held else 1.0):
             with contextlib.suppress(StateError):  # not there yet, or away: it may come back
                 self._take()
 
@@ -85,13 +85,13 @@ class DatabaseTurn:
         asked_s = monotonic_s()
         is_held = self._asked(_TAKE)
         # One sixth less than it lasts there, where what is done last is to be written down.
-        self._until_s = asked_s + self._lease_s * 5.0 / 6.0 if is_held else float("-inf")
+        self._until_s = asked_s + _LEASE_S * 5.0 / 6.0 if is_held else float("-inf")
 
     def _connected(self) -> Connection:
-        return connect(self._database, name="recrawl turn", patience_s=self._lease_s / 2.0)
+        return connect(self._database, name="recrawl turn", patience_s=_LEASE_S / 2.0)
 
     def _asked(self, query: str) -> bool:
-        named = {"name": self.name, "holder": self.holder, "lease_s": self._lease_s}
+        named = {"name": self.name, "holder": self.holder, "lease_s": _LEASE_S}
         with contextlib.closing(self._connected()) as connection:
             check_schema(connection, self._database)
             with translated(self._database):

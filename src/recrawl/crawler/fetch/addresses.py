@@ -6,7 +6,7 @@ written as numbers, redirects and rebinding all meet the same guard.
 
 import ipaddress
 import socket
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 
 from recrawl.errors import FetchError
 
@@ -20,7 +20,6 @@ __all__ = [
 ]
 
 AddressInfo = tuple[int, int, int, str, tuple[str | int | bytes, ...]]
-SocketFactory = Callable[[AddressInfo], socket.socket]
 
 
 def is_public(address: str) -> bool:

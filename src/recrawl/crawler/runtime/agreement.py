@@ -112,10 +112,10 @@ def partings(frontier: Frontier, index: PageIndex) -> list[Parting]:
     return [parting for url, parting in found.items() if url not in noted]
 
 
-def seem_one(frontier: Frontier, index: PageIndex, *, sample: int = _SAMPLE) -> bool:
+def seem_one(frontier: Frontier, index: PageIndex) -> bool:
     """Tell whether state and index count alike and agree about a sample of pages."""
     return frontier.n_indexed() == index.n_documents() and all(
-        index.signature(url) == expected for url, expected in frontier.sample_indexed(sample)
+        index.signature(url) == expected for url, expected in frontier.sample_indexed(_SAMPLE)
     )
 
 

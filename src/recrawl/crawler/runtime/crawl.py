@@ -49,6 +49,7 @@ from recrawl.terms import Discovery
 __all__ = ["Crawl", "CrawlPlan"]
 
 _READ_AGAIN_SHARE = 0.5  # of the budget, for pages that other rules read now
+_PATIENCE_S = 120.0  # a single pass waits no longer for a host
 
 
 @dataclass(frozen=True, slots=True)
@@ -414,26 +415,25 @@ class Crawl:
         save = self.world.frontier.save_facts
         await self.world.on_state(save, self.world.instant(), ENDED_IN_ORDER)
 
-    async def until_done(self, *, patience_s: float = 120.0) -> None:
+    async def until_done(self) -> None:
         """Wait until a single pass has visited every page that it can.
 
-        Hosts that will not be ready within ``patience_s`` (blocked, say) are left for another
-        time.
+        Hosts that will not be ready within two minutes (blocked, say) are left for another time.
         """
         while True:
             # Looking is cheap, and nothing hangs on noticing the end a moment later.
             await asyncio.sleep(0.2)
-            if not self.is_done(patience_s):
+            if not self.is_done():
                 continue
             if not self.indexer.has_staged:
                 return
             await self.indexer.commit()  # there is nothing to wait for that could join it
 
-    def is_done(self, patience_s: float = 120.0) -> bool:
+    def is_done(self) -> bool:
         """Tell whether a single pass has no page left, on its way or to be visited soon."""
         if self.tasks.in_flight or self.buffer.length or not self.recorder.is_empty:
             return False
         if not self.reading.is_idle or self.asked.is_looking:
             return False
         now_s = self.now_s
-        return self.dispatcher.next_ready_s(now_s) > now_s + patience_s
+        return self.dispatcher.next_ready_s(now_s) > now_s + _PATIENCE_S

@@ -158,13 +158,7 @@ class FleetControl:
 
     def facts(self) -> tuple[FactRecord, ...]:
         """Return how things stand now, and prediction beside measurement."""
-        live = FleetFacts(
-            robots_active=self._active,
-            buffer_length=self._buffer.length,
-            buffer_arrivals=self._buffer.arrivals,
-            buffer_lost=self._buffer.lost,
-            buffer_starved_s=self._buffer.starved_s,
-        )
+        live = FleetFacts(robots_active=self._active, buffer_length=self._buffer.length)
         if self._adaptive is None:
             told = self._under_the_safe_control()
         else:

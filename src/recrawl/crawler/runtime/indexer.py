@@ -110,12 +110,12 @@ class Indexer:
         self._stopping = True
         self._buffer.nudge()
 
-    async def serve_one(self, *, within_s: float | None = None) -> bool:
+    async def serve_one(self) -> bool:
         """Serve the next page, or commit what is staged when its time has come."""
         loop = asyncio.get_running_loop()
+        within_s = None
         if self._commit_at_s is not None:
-            left_s = max(self._commit_at_s - loop.time(), 0.0)
-            within_s = left_s if within_s is None else min(within_s, left_s)
+            within_s = max(self._commit_at_s - loop.time(), 0.0)
         page = await self._buffer.take(within_s=within_s)
         if page is not None:
             started_s, began_s = loop.time(), self._world.clock.now_s()

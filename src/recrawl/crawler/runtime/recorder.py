@@ -28,6 +28,7 @@ from recrawl.terms import Discovery, HostRecord, PageUpdate
 __all__ = ["Recorder"]
 
 _LATEST: Final = 20_000  # pages that the kinds of address are learned from at a start
+_BATCH: Final = 400  # updates that are flushed at once
 _COMPACT_S: Final = 600.0
 _FORGET_S: Final = 86_400.0
 _FORGOTTEN: Final = 200  # pages whose visits are looked through at once
@@ -44,7 +45,6 @@ class Recorder:
     world, rules : of the crawl
     dispatcher : told what became due
     due_times : say when the pages are due again, of which whoever records asks
-    batch : updates that are flushed at once
     """
 
     def __init__(
@@ -53,14 +53,11 @@ class Recorder:
         rules: Rules,
         dispatcher: Dispatcher,
         due_times: DueTimes,
-        *,
-        batch: int = 400,
     ) -> None:
         self._world = world
         self._rules = rules
         self._dispatcher = dispatcher
         self.due_times = due_times
-        self._batch = batch
         self._updates: list[PageUpdate] = []
         self._found: list[Discovery] = []
         self._seen: set[str] = set()
@@ -132,7 +129,7 @@ class Recorder:
         if len(self._seen) + len(self._dates) > 500_000:
             self._dates.clear()
             self._seen.clear()  # only saves looking up what is known; the frontier decides
-        if len(self._updates) >= self._batch or len(self._found) >= 4 * self._batch:
+        if len(self._updates) >= _BATCH or len(self._found) >= 4 * _BATCH:
             self._full.set()
         return put_off
 

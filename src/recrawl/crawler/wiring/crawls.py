@@ -114,11 +114,10 @@ async def open_crawl(
     *,
     events: EventSink,
     clock: Clock | None = None,
-    once: bool = False,
 ) -> AsyncIterator[Crawl]:
     """Open everything that a crawl needs, prepare it, and close it afterwards."""
     async with open_parts(settings, events=events, parts=Parts(clock=clock)) as opened:
-        crawl = await opened.prepared(once=once)
+        crawl = await opened.prepared()
         try:
             yield crawl
         finally:

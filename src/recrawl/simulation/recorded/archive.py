@@ -22,6 +22,7 @@ __all__ = ["Captures", "read_captures"]
 
 _MOST: Final = 3_000_000  # captures
 _LONGEST_URL: Final = 2_000
+_MOST_BYTES: Final = 2 << 20  # of a page; larger ones are not read
 _BLOCK: Final = 1 << 16
 _HTML: Final = ("text/html", "application/xhtml+xml")
 _MOVED: Final = (301, 302, 303, 307, 308)
@@ -180,15 +181,12 @@ class Captures:
     ----------
     places : where each stands
     paths : that are served, which links lead to
-    max_bytes : of a page; larger ones are not read
     """
 
     are_pages = True
 
-    def __init__(
-        self, places: dict[str, _Place], paths: frozenset[str], max_bytes: int = 2 << 20
-    ) -> None:
-        self._places, self._paths, self._max_bytes = places, paths, max_bytes
+    def __init__(self, places: dict[str, _Place], paths: frozenset[str]) -> None:
+        self._places, self._paths = places, paths
 
     def read(self, blob: str) -> bytes | None:
         """Return a page, its links turned to where it is served; None: it cannot be had."""
@@ -202,11 +200,11 @@ class Captures:
             with place.file.open("rb") as opened:
                 opened.seek(place.offset)
                 record = next(iter(ArchiveIterator(opened)))
-                content = record.content_stream().read(self._max_bytes + 1)
+                content = record.content_stream().read(_MOST_BYTES + 1)
                 kind = record.http_headers.get_header("Content-Type") or ""
         except (OSError, ArchiveLoadFailed, EOFError, ValueError, StopIteration, AttributeError):
             return None
-        if len(content) > self._max_bytes:
+        if len(content) > _MOST_BYTES:
             return None
         return self._turned(_decoded(content, kind), place.url).encode("utf-8", "replace")
 

@@ -9,7 +9,7 @@ written with the page's next visit, or when the shard is given back.
 
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from math import inf
 from typing import Any, Final
@@ -91,12 +91,8 @@ class Copying(Loading):
         """Have what plans moved written now."""
         self._db.execute("INSERT OR IGNORE INTO touched_page SELECT id FROM late_page")
 
-    def flush(self, also: Callable[[Connection], None] | None = None) -> None:
+    def flush(self) -> None:
         """Write what this transaction of the copy has touched, all or none.
-
-        Parameters
-        ----------
-        also : more to be written in the same transaction
 
         Raises
         ------
@@ -105,7 +101,7 @@ class Copying(Loading):
         StateError
             The database does not answer.
         """
-        if also is None and self.is_clean():
+        if self.is_clean():
             return
         with translated(self._membership.database), self._connection.transaction():
             self._membership.fence(self._connection)
@@ -115,8 +111,6 @@ class Copying(Loading):
                 self._append(name)
             self._write_refusals()
             self._write_inbox()
-            if also is not None:
-                also(self._connection)
             self._append_feed()  # last: others wait for its numbers until this commits
         self._settle()
 
