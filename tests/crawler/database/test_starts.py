@@ -64,6 +64,7 @@ def test_a_server_that_never_answers_is_given_up(server: Postgres) -> None:
         ("postgresql://barred@/postgres?host={}", "pg_hba.conf rejects"),
         ("postgresql://tester@/postgres?host={}&port=high", "invalid integer value"),
         ("postgresql://tester@/postgres?host={}&hots=a", "invalid URI query parameter"),
+        ("postgresql://tester@/postgres?host={}&sslmode=none", "invalid sslmode value"),
     ],
 )
 def test_what_waiting_does_not_change_ends_at_once(server: Postgres, of: str, words: str) -> None:

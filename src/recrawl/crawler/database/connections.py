@@ -58,7 +58,7 @@ NOTICES: Final[dict[str, Any]] = {
 _REFUSED: Final = re.compile(
     r"authentication failed|no password supplied|pg_hba\.conf|not permitted to log in"
     r'|(database|role|user) "[^"]*" does not exist|no such (database|user)'
-    r"|permission denied for database|SSL was required|certificate|connection option"
+    r"|permission denied for database|SSL was required|certificate|invalid (\w+ value|port number)"
 )
 PATIENCE_S: Final = 300.0  # of a process that starts before its server
 _LEAST_PAUSE_S, _MOST_PAUSE_S = 0.5, 10.0
