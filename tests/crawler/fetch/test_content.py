@@ -79,6 +79,8 @@ def test_markdown_keeps_what_text_does_not() -> None:
     assert "\na\\-b (1\\)\n" in told
     linked = "<main><h2><a class='anchor' href='#a'>All</a> <a class='anchor' href='#a'>#</a></h2>"
     assert read(linked, markdown=True).markdown == f"## [All]({URL}#a)\n"
+    shown = "<main><h2 id=a>All<a href='#a'>#</a></h2><div role=tabpanel hidden>rod</div>"
+    assert read(shown, markdown=True).markdown == "## All\n\nrod\n"
     chosen = read(HTML, ContentRule("*", "article"), markdown=True)
     assert chosen.markdown == "# Title of it\n\nIn the article.\n"
 

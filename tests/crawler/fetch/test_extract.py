@@ -164,6 +164,110 @@ def test_the_mark_of_a_headings_link_to_itself_is_no_text() -> None:
 
 
 @pytest.mark.parametrize(
+    "head",
+    [
+        # Behind a heading, before it, around it, beside it: Sphinx, VitePress, rustdoc, mdBook,
+        # Doxygen, Starlight, themes of Hugo.
+        "<h2 id=nets>Nets<a class=headerlink href=#nets>#</a></h2>",
+        "<h2 id=nets tabindex=-1>Nets <a href='#nets' aria-label='Permalink'>&#8203;</a></h2>",
+        "<h2 id=nets><a class=doc-anchor href='#nets'>§</a>Nets</h2>",
+        "<section id=nets><a href='#nets' class=anchor>§</a><h3><code>Nets</code></h3></section>",
+        "<h2 id=nets><a class=header href='#nets'>Nets</a></h2>",
+        "<h2><span class=permalink><a href='#nets'>&#9670;&#160;</a></span>Nets</h2>",
+        "<h2 id=nets>Nets <a href='#nets'><i class=material-icons>link</i></a></h2>",
+        "<div><h2 id=nets>Nets</h2><a href='#nets'><b class=sr-only>This: Nets</b></a></div>",
+        "<h2 id=nets>Nets <a href='#nets' class=visually-hidden>Link to here</a></h2>",
+        "<h2 id='n%C3%A4he'>Nets <a href='/page#user-content-nets'>🔗</a></h2>",
+        "<dl><dt id=nets>Nets<a href='#nets'>¶</a></dt></dl>",
+        "<table id=nets><caption>Nets<a href='#nets'>#</a></caption></table>",
+    ],
+)
+def test_what_leads_a_heading_to_itself_is_no_text(head: str) -> None:
+    """Neither in the text, nor in headings, nor in a title that is made of one."""
+    found = page(f"<main>{head}<p>A net has knots.</main>")
+
+    assert found.text.split("\n") == ["Nets", "A net has knots."]
+    assert found.headings in (("Nets",), ())
+    assert page(f"<main>{head.replace('h2', 'h1')}</main>").title in ("Nets", "")
+
+
+@pytest.mark.parametrize(
+    ("expected", "html"),
+    [
+        ("C#", "<h2 id=c>C#</h2>"),
+        ("1.\nNets", "<h2 id=a><a href='#a'>1. </a><a href='#a'>Nets</a></h2>"),
+        ("#", "<h2 id=hash><a href='#hash'>#</a></h2>"),
+        ("+\n-", "<ul><li><a href='#plus'>+</a><li><a href='#minus'>-</a></ul><h3 id=plus></h3>"),
+        ("Nets link", "<h2 id=a>Nets <a href='#other'>link</a></h2>"),
+        ("See # there", "<p>See <a href='#there'>#</a> there</p>"),
+    ],
+)
+def test_what_a_heading_says_is_text_though_it_leads_to_itself(expected: str, html: str) -> None:
+    """Numbers, names and signs that stand for themselves."""
+    assert page(f"<main>{html}</main>").text == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "html"),
+    [
+        # Tabs, as Sphinx, Docusaurus and others hide all but one of them; what a question opens.
+        ("use\nnet\nrod", "<p>use<div role=tabpanel>net</div><div role=tabpanel hidden>rod</div>"),
+        ("use\nrod", "<p>use<div role=tabpanel aria-hidden=true>rod</div>"),
+        ("use\nrod", "<p>use<div role=tabpanel style='display:none'>rod</div>"),
+        ("use\nrod", "<p>use<div hidden=until-found>rod</div>"),
+        ("Why?\nrod", "<h3><button aria-controls=a>Why?</button></h3><div id=a hidden>rod</div>"),
+        ("Why?\nrod", "<details><summary>Why?</summary><p>rod</p></details>"),
+        # What is hidden otherwise, and menus that are shown in the way of tabs.
+        ("use", "<p>use<div hidden>rod<div role=tabpanel hidden>rod</div></div>"),
+        ("use", f"<p>use<div role=tabpanel hidden>{LINKS}</div>"),
+        ("use", f"<h3><button aria-controls=a></button></h3><p>use<div id=a hidden>{LINKS}</div>"),
+        ("use", "<p>use<button aria-controls=a>Go</button><div id=a hidden>rod</div>"),
+        # Dialogs: what the text shows, what asks for something.
+        (f"use\n{BOX}", f"<p>use<dialog><p>{BOX}</dialog>"),
+        ("use", f"<p>use<dialog>{BOX} We use cookies.</dialog>"),
+        ("use", "<p>use<div role=dialog aria-modal=true>Search <input></div>"),
+    ],
+)
+def test_what_is_hidden_until_it_is_asked_for_is_text_if_it_reads_as_one(
+    expected: str, html: str
+) -> None:
+    assert page(f"<main>{html}</main>").text == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "html"),
+    [
+        ("use", f"<p>use<dialog>{BOX}</dialog>"),
+        ("use", f"<p>use<div role=alertdialog>{BOX}</div>"),
+        ("use", "<p>use<div role=tabpanel hidden>Nothing found</div>"),
+        (f"use\n{BOX}", f"<p>use<div role=tabpanel hidden>{BOX}</div>"),
+        ("use", "<div role=dialog><main>use</main></div>"),
+    ],
+)
+def test_beside_the_content_it_is_text_only_if_it_is_a_long_one(expected: str, html: str) -> None:
+    """Dialogs there are notices, menus and searches, unless all the content stands in one."""
+    assert page(html).text == expected
+
+
+def test_hidden_tabs_are_read_a_few_times_and_not_once_for_each_depth(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nor are thousands of them judged."""
+    real, judged = main_content._is_text, list[int]()
+
+    def is_text(node: LexborNode, least: int) -> bool:
+        judged.append(least)
+        return real(node, least)
+
+    monkeypatch.setattr(main_content, "_is_text", is_text)
+
+    assert page(f"<main>{'<div role=tabpanel hidden>' * 400}{BOX}").text == BOX
+    assert len(judged) < 10
+    page("<main>" + "<div role=tabpanel hidden>net</div>" * 5_000)
+    assert len(judged) < 600
+
+
+@pytest.mark.parametrize(
     ("expected", "word"),
     [
         ("Donaudampfschiff", "Do&shy;nau&shy;dampf&shy;schiff"),

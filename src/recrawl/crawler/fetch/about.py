@@ -72,7 +72,7 @@ def places(roots: Iterable[LexborNode]) -> tuple[tuple[str, str], ...]:
     found: list[tuple[str, str]] = []
     for root in roots:
         for node in root.css(_HEADINGS)[: _MOST_PLACES - len(found)]:
-            text = _clean(node.text().replace("\f", " ")).rstrip(" #\u00b6")
+            text = _clean(node.text().replace("\f", " ")).rstrip(" \u00b6")
             if text:
                 found.append((text, _name_of(node)))
     return tuple(found)

@@ -36,6 +36,7 @@ from recrawl.crawler.fetch.main_content import (
 from recrawl.crawler.fetch.markdown import markdown
 from recrawl.crawler.fetch.nesting import EMPTY, cut_at_depth
 from recrawl.crawler.fetch.passing import named_counters
+from recrawl.crawler.fetch.permalinks import clear_permalinks
 from recrawl.crawler.fetch.reading_rules import ContentRule, ReadingRules
 from recrawl.crawler.fetch.scripts import SCRIPTS, lists_of, read_script
 from recrawl.crawler.fetch.signature import raw_hash, signature
@@ -169,6 +170,7 @@ class PageExtractor:
                     feed = join(base, attributes.get("href") or "")
                     if feed and attributes.get("href"):
                         feeds.append(feed)
+        clear_permalinks(tree)
         title = title_of(tree, rule.title if rule is not None else "")
         is_app = _is_app(tree)
         language = (tree.root.attributes.get("lang") or "")[:_LONGEST_TAG] if tree.root else ""
@@ -247,7 +249,9 @@ def _content(
     selector, roots = main_content(tree, rule, is_app=is_app)
     text = text_of(roots)
     if not text and not is_app:
-        roots = whole_text(LexborHTMLParser(_with_breaks(cut_at_depth(html))))
+        whole = LexborHTMLParser(_with_breaks(cut_at_depth(html)))
+        clear_permalinks(whole)
+        roots = whole_text(whole)
         return "body", roots, text_of(roots) or pictured(roots)
     return selector, roots, text
 

@@ -28,7 +28,7 @@ __all__ = [
     "whole_text",
 ]
 
-READING: Final = 3  # raised when pages are to be read again, as other text of them is content now
+READING: Final = 4  # raised when pages are to be read again, as other text of them is content now
 MAX_TEXT: Final = 500_000
 MAX_TITLE: Final = 300
 MAX_HEADINGS: Final = 500
@@ -48,26 +48,38 @@ _BOILERPLATE: Final = (
     '[aria-hidden="true"], [hidden], .sphinxsidebar, .navbar, .breadcrumb, '
     ".breadcrumbs, .cookie-banner, .advertisement, .footer"
 )
+# What is shown when somebody asks for it: tabs, and what a button in a heading opens; of those that
+# may be a text the first ones are judged, by a mark of ours.
+_PANELS: Final = (
+    '[role="tabpanel"][hidden], [role="tabpanel"][aria-hidden="true"], [hidden="until-found"]'
+)
+_OPENERS: Final = "button[aria-controls]"
+_OPENING: Final = frozenset("h1 h2 h3 h4 h5 h6 dt".split())
+_OPENED: Final = '[id][hidden], [id][aria-hidden="true"]'
+_PANEL: Final = "data-recrawl-panel"
+_MOST_SHOWN: Final = 500
+# Beside the content notices, menus and searches.
+_DIALOGS: Final = 'dialog, [role="dialog"], [role="alertdialog"], [aria-modal="true"]'
+_NOTICE: Final = "cookie"  # as notices call them in most languages
+_MAIN: Final = ("main", "article", '[role="main"]')
+_ANY_MAIN: Final = ", ".join(_MAIN)
 # Boxes of a text, or lists of links; what somebody is asked to fill in, or the whole page.
 _ASIDE: Final = "aside, .sidebar, .related"
-_WITHIN: Final = ", ".join(
-    f"{whole} {box}"
-    for whole in ("main", "article", '[role="main"]')
-    for box in ("aside", ".sidebar", ".related")
-)
+_ASIDE_WITHIN: Final = ", ".join(f"{whole} {box}" for whole in _MAIN for box in _ASIDE.split(", "))
 _LEAST_ASIDE: Final = 100  # letters that lead nowhere, and more than those that do: it is a text
 _LEAST_WITHIN: Final = 20  # the same within what says that it is content: notes, footnotes
+_LEAST_PANEL: Final = 1  # the same of a tab there: a command, a line of code
 _MOST_READ: Final = 8  # times that the text of a page is read to judge its boxes
 _LEAST_FORM: Final = 0.5  # of the letters of a page: it is the page
 _LEAST_MAIN: Final = 0.1  # of the letters of a page, and
 _FEW: Final = 100  # letters: what has fewer of both is hardly what the page is about
+_BLANK: Final = " \n\t\r\f\u00a0\u3000"
 _WHOLE: Final = frozenset({"html", "body", "main"})
 _NO_TEXT: Final = ["script", "style", "noscript", "template", "svg", "iframe", "object"]
 _MOST_CHOSEN: Final = 500
-_MAIN: Final = ("main", "article", '[role="main"]')
 _HEADINGS: Final = "h1, h2, h3, h4, h5, h6, dt, caption, summary"
 _PILCROW: Final = "\u00b6"
-_HEADLINK: Final = f" \t\n\f#{_PILCROW}"  # marks of links to a heading itself
+_HEADLINK: Final = f" \t\n\f{_PILCROW}"  # also where it is no link
 _CONTROL: Final = re.compile(
     r"[\x00-\x08\x0b\x0d-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 )
@@ -119,12 +131,14 @@ def _take_out(tree: LexborHTMLParser) -> None:
 
     The innermost first: what is taken out is gone with all that stands in it.
     """
+    _unhide_panels(tree)
     for node in tree.css(_OF_CONTENT):
         node.unwrap()
     tree.strip_tags(_NOT_CONTENT)
     for node in reversed(tree.css(_BOILERPLATE)):
         if node.tag not in _WHOLE:
             node.decompose()
+    _take_out_shown(tree)
     _take_out_boxes(tree)
     forms = tree.css("form")
     least_letters = _LEAST_FORM * _letters(tree.body) if forms and tree.body is not None else 0.0
@@ -133,11 +147,58 @@ def _take_out(tree: LexborHTMLParser) -> None:
             node.decompose()
 
 
+def _unhide_panels(tree: LexborHTMLParser) -> None:
+    """Mark what is shown when somebody asks for it, and hide it no longer."""
+    opened = {
+        name
+        for button in tree.css(_OPENERS)[:_MOST_SHOWN]
+        if button.parent is not None and button.parent.tag in _OPENING
+        for name in (button.attributes.get("aria-controls") or "").split()
+    }
+    panels = tree.css(_PANELS)[:_MOST_SHOWN]
+    panels += [node for node in tree.css(_OPENED) if node.id in opened] if opened else []
+    for node in panels[:_MOST_SHOWN]:
+        attributes = node.attrs
+        for name in ("hidden", "aria-hidden"):
+            if name in attributes:
+                del attributes[name]
+        attributes[_PANEL] = ""
+
+
+def _take_out_shown(tree: LexborHTMLParser) -> None:
+    """Take out what is shown when somebody asks for it, but for what is a text."""
+    shown = tree.css(f"[{_PANEL}], {_DIALOGS}")[:_MOST_SHOWN]
+    if not shown or tree.body is None:
+        return
+    mains = {node.mem_id for node in tree.css(_ANY_MAIN)}
+    panels = {node.mem_id for node in tree.css(f"[{_PANEL}]")}
+    to_read = 2 * len(tree.body.text())  # or what is nested deeply is read at each depth
+    for node in reversed(shown):
+        text = node.text()
+        to_read -= len(text) + 1
+        if to_read <= 0:
+            return
+        is_within = bool(mains) and _is_within(node, mains)
+        if node.mem_id in panels:
+            is_text = _is_text(node, _LEAST_PANEL if is_within else _LEAST_ASIDE)
+        else:
+            is_text = _is_dialog_read(node, text, is_within=is_within)
+        if not is_text and node.tag not in _WHOLE:
+            node.decompose()
+
+
+def _is_dialog_read(node: LexborNode, text: str, *, is_within: bool) -> bool:
+    """Tell whether a dialog is a text: of the content and no notice, or all around the content."""
+    if is_within:
+        return _NOTICE not in text.lower() and _is_text(node, _LEAST_ASIDE)
+    return node.css_first(_ANY_MAIN) is not None
+
+
 def _take_out_boxes(tree: LexborHTMLParser) -> None:
     boxes = [node for node in tree.css(_ASIDE) if node.tag not in _WHOLE]
     if not boxes or tree.body is None:
         return
-    within = {node.mem_id for node in tree.css(_WITHIN)}
+    within = {node.mem_id for node in tree.css(_ASIDE_WITHIN)}
     to_read = _MOST_READ * len(tree.body.text())  # or what is nested deeply is read at each depth
     for node in reversed(boxes):
         if to_read <= 0:
@@ -152,14 +213,15 @@ def whole_text(tree: LexborHTMLParser) -> list[LexborNode]:
 
     Nothing where it says which part is its content, and that is empty: it may be for now.
     """
-    if tree.css_first(", ".join(_MAIN)) is not None:
+    if tree.css_first(_ANY_MAIN) is not None:
         return []
     tree.strip_tags(_NO_TEXT)
     return [tree.body] if tree.body is not None else []
 
 
 def _letters(node: LexborNode) -> int:
-    return sum(map(len, node.text().split()))
+    text = node.text()
+    return len(text) - sum(map(text.count, _BLANK))
 
 
 def _is_text(node: LexborNode, least: int) -> bool:

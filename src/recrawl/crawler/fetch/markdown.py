@@ -19,7 +19,7 @@ __all__ = ["is_available", "load", "markdown"]
 
 MAX_MARKDOWN: Final = 2_000_000  # characters
 # Links of a heading to itself, which are no content.
-_HEADLINKS: Final = "a.headerlink, a.anchor, a.anchor-link, a.header-anchor"
+_HEADLINKS: Final = 'a.headerlink, a.anchor, a.anchor-link, a.header-anchor, a[href*="#"]:empty'
 _HEADMARKS: Final = " \t\n\f#\u00a7\u00b6\u200b\U0001f517"  # as texts of such links
 _LANGUAGE: Final = re.compile(
     r"(?:^|\s)(?:language|lang|highlight(?:-source)?|brush:?)[-\s]+([a-z0-9+#_.-]{1,30})",

@@ -1,0 +1,134 @@
+"""Permalinks: links by which headings, terms and captions lead to themselves, which say nothing.
+
+Generators put a sign into them (``#``, ``\u00b6``, ``\u00a7``), a picture, or words for those who
+cannot see it; before or behind the heading, or inside of it.
+"""
+
+from itertools import islice
+from typing import Final
+from urllib.parse import unquote
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+__all__ = ["clear_permalinks"]
+
+_LINKS: Final = 'a[href*="#"]'
+_UNSEEN: Final = frozenset("screen-reader-text sr-only visually-hidden visuallyhidden".split())
+_MOST: Final = 3_000  # links that are looked at
+_MOST_NODES: Final = 40  # of a link, and of the beginning of a heading
+_REACH: Final = 4  # elements around a link
+_HEADS: Final = frozenset("h1 h2 h3 h4 h5 h6 dt caption figcaption legend summary".split())
+_SIGNS: Final = " \t\r\n\f#\u00a0\u00a7\u00b6\u200b\u200d\u221e\u25c6\u2693\ufe0e\ufe0f\U0001f517"
+_PICTURES: Final = frozenset({"anchor", "link", "permalink"})  # of fonts of icons, by their names
+
+
+def clear_permalinks(tree: LexborHTMLParser) -> None:
+    """Empty the permalinks of a page; they keep the names by which an address leads to them.
+
+    A sign is a permalink where it is a link of a heading, or leads to what it stands in or beside;
+    words are where they are hidden and lead there, and names of icons and what has no letter where
+    they lead to the heading that they stand in. The only text of a heading is none. Of a page, the
+    first 3,000 links to places within pages are looked at. O(elements).
+    """
+    for link in tree.css(_LINKS)[:_MOST]:
+        text = _text_of(link)
+        if not text:
+            continue
+        is_sign = not text.strip(_SIGNS)
+        is_unseen = not is_sign and _is_unseen(link, text)
+        if not (is_sign or is_unseen or _is_picture(text)):
+            continue
+        head = _head_of(link)
+        if head is None:
+            is_permalink = (is_sign or is_unseen) and _leads_to_itself(link)
+        else:
+            is_permalink = (is_sign or _leads_to_itself(link)) and _is_beside_text(link, head, text)
+        if is_permalink:
+            for node in list(link.iter(include_text=True)):
+                node.decompose()
+
+
+def _text_of(node: LexborNode) -> str:
+    """Return what the first of the nodes in an element say."""
+    child = node.first_child
+    if child is not None and child.is_text_node and child.next is None:
+        return child.text()  # as most links are, much sooner
+    nodes = islice(node.traverse(include_text=True), _MOST_NODES)
+    return "".join([one.text() for one in nodes if one.is_text_node])
+
+
+def _letters(text: str) -> int:
+    return sum(map(len, text.split()))
+
+
+def _is_picture(text: str) -> bool:
+    return text.strip().lower() in _PICTURES or not any(map(str.isalnum, text))
+
+
+def _is_unseen(link: LexborNode, text: str) -> bool:
+    """Tell whether all that a link says is for those who cannot see it."""
+    if _has_unseen_class(link):
+        return True
+    if link.first_child is not None and link.first_child.next is None:
+        return link.first_child.is_element_node and _has_unseen_class(link.first_child)
+    return any(
+        node.is_element_node and _has_unseen_class(node) and _letters(_text_of(node)) == n_letters
+        for n_letters in (_letters(text),)
+        for node in islice(link.iter(), _MOST_NODES)
+    )
+
+
+def _has_unseen_class(node: LexborNode) -> bool:
+    named = node.attributes.get("class")
+    return named is not None and not _UNSEEN.isdisjoint(named.split())
+
+
+def _is_beside_text(link: LexborNode, head: LexborNode, text: str) -> bool:
+    """Tell whether a heading says more than a link in it."""
+    for node in (link.prev, link.next):
+        if node is not None and node.is_text_node and node.text().strip():
+            return True
+    return _letters(_text_of(head)) > _letters(text)
+
+
+def _head_of(link: LexborNode) -> LexborNode | None:
+    above = link.parent
+    for _ in range(_REACH):
+        if above is None or above.tag in _HEADS:
+            return above
+        above = above.parent
+    return None
+
+
+def _leads_to_itself(link: LexborNode) -> bool:
+    """Tell whether a link leads to itself, to what it stands in, or to what stands beside it."""
+    attributes = link.attributes
+    name = (attributes.get("href") or "").partition("#")[2]
+    if not name:
+        return False
+    names = {name, unquote(name)}
+    if attributes.get("name") in names:
+        return True
+    around: LexborNode | None = link
+    for step in range(_REACH):
+        if around is None:
+            return False
+        if around.id in names:
+            return True
+        if step < 2 and (_beside(around, -1) in names or _beside(around, 1) in names):
+            return True
+        around = around.parent
+    return False
+
+
+def _beside(node: LexborNode, way: int) -> str | None:
+    """Return the name of the element before or behind another one, if no text is between them."""
+    beside = node
+    for _ in range(_REACH):
+        found = beside.next if way > 0 else beside.prev
+        if found is None or found.is_element_node:
+            return found.id if found is not None else None
+        if found.is_text_node and found.text().strip():
+            return None
+        beside = found
+    return None
