@@ -2,6 +2,7 @@
 
 import asyncio
 import codecs
+import io
 import json
 import os
 import resource
@@ -16,6 +17,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from pypdf import PdfWriter
 from tests.ending import ends
 
 from recrawl.crawler.fetch.charsets import CHARSETS
@@ -169,7 +171,7 @@ def test_what_could_be_dear_is_not_read_at_once(response: FetchResponse) -> None
     assert not is_cheap(response)
 
 
-def pdf(*pages: str, letters: str = "") -> bytes:
+def pdf(*pages: str, letters: str = "", title: str = "A quiet lantern") -> bytes:
     """Return a small document: a page for each text; its font tells what its signs stand for."""
     kids = " ".join(f"{3 + 2 * row} 0 R" for row in range(len(pages)))
     objects = [
@@ -187,7 +189,7 @@ def pdf(*pages: str, letters: str = "") -> bytes:
         told_at = 3 + 2 * len(pages)
         objects[1] = objects[1].replace("Helvetica", f"Helvetica/ToUnicode {told_at} 0 R")
         objects.append(f"<</Length {len(letters)}>>stream\n{letters}\nendstream")
-    objects.append("<</Title(A quiet lantern)>>")
+    objects.append(f"<</Title({title})>>")
     body, places = "%PDF-1.4\n", []
     for number, told in enumerate(objects, start=1):
         places.append(len(body))
@@ -199,8 +201,16 @@ def pdf(*pages: str, letters: str = "") -> bytes:
     return f"{body}{table}{trailer}".encode()
 
 
+def locked(*pages: str) -> bytes:
+    """Return a small document that only a password opens."""
+    writer, out = PdfWriter(clone_from=io.BytesIO(pdf(*pages))), io.BytesIO()
+    writer.encrypt("lantern", algorithm="RC4-40")
+    writer.write(out)
+    return out.getvalue()
+
+
 async def test_a_pdf_is_read_by_a_reader_only() -> None:
-    """Its title and the text of its pages; what is none is not indexed, and ends no reader."""
+    """Its title and the text of its pages; of what is none it says why, and it ends no reader."""
     extractor = IsolatedExtractor("recrawl", PLENTY)
     response = page(pdf("in the harbour", "at night"), "application/pdf")
     try:
@@ -210,9 +220,16 @@ async def test_a_pdf_is_read_by_a_reader_only() -> None:
             "A quiet lantern",
             ["in the harbour", "at night"],
         )
-        for broken in (b"%PDF-1.4 broken", b"", b"<p>words", pdf("x")[:200]):
-            none = await extractor.page(page(broken, "application/pdf"))
-            assert (none.noindex, none.text) == (True, "")
+        for body, why in (
+            (b"%PDF-1.4 broken", "the PDF is damaged"),
+            (pdf("x")[:200], "the PDF is damaged"),
+            (b"", "it is called a PDF, and is none"),
+            (b"<p>words", "it is called a PDF, and is none"),
+            (locked("x"), "the PDF is encrypted"),
+            (pdf("", title=""), "the PDF has no text, as where it was scanned"),
+        ):
+            none = await extractor.page(page(body, "application/pdf"))
+            assert (none.unreadable, none.noindex, none.text.strip()) == (why, False, "")
         assert extractor._slow._reader.starts == 1
         assert (await extractor.page(response)).signature == found.signature
     finally:

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from recrawl.crawler.control.yields import LITTLE
 from recrawl.crawler.fetch.in_place import InPlaceExtractor
 from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.index.tantivy import TantivyIndex
+from recrawl.crawler.reports.recent import why_left_out
 from recrawl.crawler.reports.status import bound_words
 from recrawl.crawler.runtime.crawl import CrawlPlan
 from recrawl.errors import FetchError, PoisonPage
@@ -383,6 +385,29 @@ def test_noindex_is_followed_but_not_indexed_and_nofollow_is_not_followed() -> N
     visits = {path: virtual.frontier.details(f"{A}{path}") for path in ("/meta", "/nofollow")}
     notes = {path: page and page.recent[-1].note for path, page in visits.items()}
     assert notes == {"/meta": "noindex", "/nofollow": "nofollow"}
+
+
+def test_of_a_document_that_cannot_be_read_it_is_said_why() -> None:
+    """It does not ask for that; nor does its host say that there is no such page."""
+
+    def script(web: ScriptedFetcher) -> None:
+        web.page(f"{A}/", "home", "/torn", "/forbidden")
+        torn = text(A, "%PDF-1.4 torn", "application/pdf")
+        web.reply(f"{A}/torn", torn)
+        web.reply(f"{A}/forbidden", replace(torn, robots_tag="noindex"))
+
+    virtual = run(100, script)
+
+    said = []
+    for path in ("/torn", "/forbidden"):
+        page = virtual.frontier.details(f"{A}{path}")
+        assert page is not None
+        visit = page.recent[-1]
+        said.append((page.state, why_left_out(page.state, visit.outcome, 200, visit.note)))
+    assert said == [
+        (PageState.EXCLUDED, "cannot be indexed: the PDF is damaged"),
+        (PageState.EXCLUDED, "asks not to be indexed (noindex)"),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -119,13 +119,19 @@ class PageExtractor:
         return replace(found, is_until=True) if is_until else found
 
     def _pdf(self, response: FetchResponse) -> Extract:
-        from recrawl.crawler.fetch.pdf import read_pdf  # only who reads some pays for it
+        from recrawl.crawler.fetch.pdf import (  # only who reads some pays for it
+            UnreadablePdf,
+            read_pdf,
+        )
 
-        read = read_pdf(response.body, MAX_TEXT)
-        title, text = read or ("", "")
+        title = text = unreadable = ""
+        try:
+            title, text = read_pdf(response.body, MAX_TEXT)
+        except UnreadablePdf as error:
+            unreadable = str(error)
         noindex, nofollow = self._robots_tag(response.robots_tag)
-        found = self._plain(text, (), noindex=noindex or read is None, nofollow=nofollow)
-        return replace(found, title=clipped(title) or found.title)
+        found = self._plain(text, (), noindex=noindex, nofollow=nofollow)
+        return replace(found, title=clipped(title) or found.title, unreadable=unreadable)
 
     def _plain(
         self, text: str, headings: tuple[str, ...], *, noindex: bool, nofollow: bool

@@ -10,32 +10,45 @@ from typing import Final
 
 from pypdf import PdfReader
 
-__all__ = ["read_pdf"]
+__all__ = ["UnreadablePdf", "read_pdf"]
 
 _MOST_PAGES: Final = 300
+_MOST_BEFORE: Final = 1_024  # bytes before the sign of a PDF, as readers allow
 _ENOUGH_S: Final = 1.0  # of processor time, after which no further page is begun
 
 logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # what is wrong with a file is not our news
 
 
-def read_pdf(body: bytes, most: int) -> tuple[str, str] | None:
+class UnreadablePdf(Exception):
+    """A document says nothing; in words, why."""
+
+
+def read_pdf(body: bytes, most: int) -> tuple[str, str]:
     """Return title and text of a document, of ``most`` characters or a little more.
 
-    None: it is no PDF, or a damaged or an encrypted one.
+    Raises
+    ------
+    UnreadablePdf
+        It is no PDF, or a damaged or an encrypted one, or has neither text nor title.
     """
     try:
-        return _read(body, most)
-    except MemoryError:
+        title, text = _read(body, most)
+    except (MemoryError, UnreadablePdf):
         raise
-    except Exception:  # whatever is wrong with the document: pypdf has no one name for it
-        return None
+    except Exception as error:  # whatever is wrong with it: pypdf has no one name for that
+        is_pdf = b"%PDF-" in body[:_MOST_BEFORE]
+        why = "the PDF is damaged" if is_pdf else "it is called a PDF, and is none"
+        raise UnreadablePdf(why) from error
+    if not title.strip() and not text.strip():
+        raise UnreadablePdf("the PDF has no text, as where it was scanned")
+    return title, text
 
 
-def _read(body: bytes, most: int) -> tuple[str, str] | None:
+def _read(body: bytes, most: int) -> tuple[str, str]:
     began_s = time.process_time()
     document = PdfReader(io.BytesIO(body))
-    if document.is_encrypted and not document.decrypt(""):
-        return None
+    if document.is_encrypted and not _is_open(document):
+        raise UnreadablePdf("the PDF is encrypted")
     title = str((document.metadata and document.metadata.title) or "")
     parts: list[str] = []
     n = 0
@@ -45,3 +58,13 @@ def _read(body: bytes, most: int) -> tuple[str, str] | None:
         if n > most or time.process_time() - began_s > _ENOUGH_S:
             break
     return title, "\n".join(parts)
+
+
+def _is_open(document: PdfReader) -> bool:
+    """Tell whether an encrypted document can be read without a password."""
+    try:
+        return bool(document.decrypt(""))
+    except MemoryError:
+        raise
+    except Exception:  # damaged, or by a cipher that is not here
+        return False

@@ -181,15 +181,17 @@ class Indexer:
 
     def _no_page(self, page: BufferedPage) -> None:
         """Record a page that is none, as if its host had said so."""
-        url, at_s = page.lease.url, page.fetched_at_s
-        if is_probe(url):
+        if is_probe(page.lease.url):
             finding = Finding(Outcome.NEW, page.response, state=PageState.EXCLUDED, note=PROBE)
         else:
             finding = Finding(Outcome.NOT_FOUND, page.response, note=NO_PAGE)
-        self._recorder.add([update_of(page.lease, finding, at_s, self._recorder.due_times)])
-        self._emit(page, finding.outcome)
+        self._record(page, finding)
 
     async def _take_in(self, page: BufferedPage, extract: Extract) -> None:
+        if extract.unreadable and not extract.noindex:
+            self.served += 1
+            self._record(page, Finding(Outcome.UNSUPPORTED, page.response, note=extract.unreadable))
+            return
         thought = self._suspicion(page, extract)
         if thought.is_error:
             self.served += 1
@@ -231,18 +233,18 @@ class Indexer:
 
     def _quarantine(self, page: BufferedPage, why: str) -> None:
         """Record a page that cannot be read; it is left alone for as long as after a failure."""
-        finding = Finding(Outcome.POISON, page.response, note=why)
-        update = update_of(page.lease, finding, page.fetched_at_s, self._recorder.due_times)
-        self._recorder.add([update])
-        self._emit(page, Outcome.POISON)
+        self._record(page, Finding(Outcome.POISON, page.response, note=why))
 
     def drop(self, page: BufferedPage) -> None:
         """Give back a page that became obsolete in the buffer."""
         self.obsolete += 1
-        finding = Finding(Outcome.OBSOLETE, page.response)
+        self._record(page, Finding(Outcome.OBSOLETE, page.response))
+
+    def _record(self, page: BufferedPage, finding: Finding) -> None:
+        """Record a visit that brought no copy."""
         update = update_of(page.lease, finding, page.fetched_at_s, self._recorder.due_times)
         self._recorder.add([update])
-        self._emit(page, Outcome.OBSOLETE)
+        self._emit(page, finding.outcome)
 
     def _considered(
         self, page: BufferedPage, extract: Extract, *, is_copy: bool = False

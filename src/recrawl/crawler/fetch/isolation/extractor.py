@@ -52,6 +52,7 @@ class _Page(msgspec.Struct):
     language: str
     noindex: bool
     nofollow: bool
+    unreadable: str
     is_until: bool
     needs_scripts: bool
     main: str
@@ -111,6 +112,7 @@ class IsolatedExtractor(Extractor):
             language=found.language,
             noindex=found.noindex,
             nofollow=found.nofollow,
+            unreadable=found.unreadable,
             is_until=found.is_until,
             needs_scripts=found.needs_scripts,
             main=found.main,

@@ -97,6 +97,7 @@ def _read(extractor: PageExtractor, kind: str, response: FetchResponse) -> Any:
         "language": found.language,
         "noindex": found.noindex,
         "nofollow": found.nofollow,
+        "unreadable": found.unreadable,
         "is_until": found.is_until,
         "needs_scripts": found.needs_scripts,
         "main": found.main,
