@@ -37,6 +37,8 @@ from recrawl.terms import Visit as Seen
 from serve_site import WEIGHTS, WORDS
 
 DAY_S = 86_400.0
+SETTLED_S = 12.0  # of a crawl, until it knows its pages
+STARTED_S = 120.0  # by when pages are served, or never
 
 
 def write_state(directory: Path, n: int) -> None:
@@ -280,19 +282,41 @@ def crawl(directory: Path, seconds: float, *, load: bool, per_s: float, budget: 
         command += ["--serve", "--port", str(port)]
         crawling = stack.enter_context(subprocess.Popen(command))
         stack.callback(crawling.send_signal, signal.SIGINT)
-        time.sleep(12.0)
-        (pages,) = Path(f"/proc/{crawling.pid}/task/{crawling.pid}/children").read_text().split()
+        until_s = time.monotonic() + SETTLED_S
+        pages = pages_of(crawling, port)
+        time.sleep(max(until_s - time.monotonic(), 0.0))
         begun, used_s, at_s = fetched(port), cpu_s(crawling.pid), time.perf_counter()
         if load:
-            served_s = cpu_s(int(pages))
+            served_s = cpu_s(pages)
             took = asyncio.run(searches(port, per_s, seconds))
-            each = 1000 * (cpu_s(int(pages)) - served_s) / max(len(took), 1)
+            each = 1000 * (cpu_s(pages) - served_s) / max(len(took), 1)
             show(f"{per_s:.0f} searches/s beside a crawl", took)
             print(f"the pages' process used {each:.2f} ms a search")
         else:
             time.sleep(seconds)
         span_s = time.perf_counter() - at_s
         return Crawled(fetched(port) - begun, span_s, cpu_s(crawling.pid) - used_s)
+
+
+def pages_of(crawling: subprocess.Popen[bytes], port: int) -> int:
+    """Wait until the pages of a crawl are served, and return the process that serves them.
+
+    On a busy machine that takes longer than the crawl takes to begin.
+    """
+    until_s = time.monotonic() + STARTED_S
+    while True:
+        try:
+            fetched(port)
+        except (OSError, AssertionError) as error:
+            if crawling.poll() is not None or time.monotonic() > until_s:
+                how = "ended" if crawling.poll() is not None else f"serves nothing on {port}"
+                raise SystemExit(f"the crawl {how}: {error}") from error
+            time.sleep(0.1)
+        else:
+            break
+    children = Path(f"/proc/{crawling.pid}/task/{crawling.pid}/children").read_text().split()
+    (pages,) = (pid for pid in children if b"serve" in Path(f"/proc/{pid}/cmdline").read_bytes())
+    return int(pages)
 
 
 def fetched(port: int) -> int:
