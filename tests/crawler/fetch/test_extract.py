@@ -191,6 +191,15 @@ def test_what_leads_a_heading_to_itself_is_no_text(head: str) -> None:
     assert page(f"<main>{head.replace('h2', 'h1')}</main>").title in ("Nets", "")
 
 
+def test_permalinks_are_found_behind_thousands_of_other_links() -> None:
+    """To places in other pages, and of a table of contents."""
+    others = "<a href='other#x'>a net</a> <a href='#nets'>nets</a> " * 4_000
+
+    found = page(f"<main><p>{others}<h2 id=nets>Nets <a href='#nets'>#</a></h2></main>")
+
+    assert found.text.endswith("\nNets")
+
+
 @pytest.mark.parametrize(
     ("expected", "html"),
     [

@@ -14,7 +14,8 @@ __all__ = ["clear_permalinks"]
 
 _LINKS: Final = 'a[href*="#"]'
 _UNSEEN: Final = frozenset("screen-reader-text sr-only visually-hidden visuallyhidden".split())
-_MOST: Final = 3_000  # links that are looked at
+_MOST_LINKS: Final = 20_000  # that are read
+_MOST: Final = 3_000  # that are looked at, as they may be permalinks
 _MOST_NODES: Final = 40  # of a link, and of the beginning of a heading
 _REACH: Final = 4  # elements around a link
 _HEADS: Final = frozenset("h1 h2 h3 h4 h5 h6 dt caption figcaption legend summary".split())
@@ -28,9 +29,11 @@ def clear_permalinks(tree: LexborHTMLParser) -> None:
     A sign is a permalink where it is a link of a heading, or leads to what it stands in or beside;
     words are where they are hidden and lead there, and names of icons and what has no letter where
     they lead to the heading that they stand in. The only text of a heading is none. Of a page, the
-    first 3,000 links to places within pages are looked at. O(elements).
+    first 20,000 links to places within pages are read, and 3,000 that may be permalinks are looked
+    at. O(elements).
     """
-    for link in tree.css(_LINKS)[:_MOST]:
+    left = _MOST
+    for link in tree.css(_LINKS)[:_MOST_LINKS]:
         text = _text_of(link)
         if not text:
             continue
@@ -38,6 +41,9 @@ def clear_permalinks(tree: LexborHTMLParser) -> None:
         is_unseen = not is_sign and _is_unseen(link, text)
         if not (is_sign or is_unseen or _is_picture(text)):
             continue
+        left -= 1
+        if left < 0:
+            return
         head = _head_of(link)
         if head is None:
             is_permalink = (is_sign or is_unseen) and _leads_to_itself(link)
