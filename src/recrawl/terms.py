@@ -411,6 +411,7 @@ class Extract:
     noindex: bool = False
     nofollow: bool = False
     unreadable: str = ""  # why it says nothing that could be indexed
+    sends_to: str | None = None  # to another page at once, and says next to nothing itself
     is_until: bool = False  # it says after when it is not to be found any more
     needs_scripts: bool = False  # without them it says next to nothing
     main: str = ""  # selector of the element that was taken for the main content

@@ -141,6 +141,7 @@ def test_a_page_that_scripts_are_to_fill_is_not_taken_by_what_stands_beside() ->
         ("Prev\nNext", "<a href=1>Prev</a><a href=2>Next</a>"),
         ("one two\nthree", "<table><tr><td>one\ntwo</td><td>three</td></tr></table>"),
         ("term\nwhat it is", "<dl><dt>term<dd>what it is</dl>"),
+        ("net\nrod", "<input type=radio><label>net</label><input type=radio><label>rod</label>"),
     ],
 )
 def test_a_line_is_a_block_and_words_stay_whole(expected: str, html: str) -> None:
@@ -371,6 +372,27 @@ def test_links_are_found_wherever_they_stand(expected: list[str], html: str) -> 
     found = page(html).links
 
     assert [link.removeprefix(A).removesuffix("%3Cb") for link in found] == expected
+
+
+FEW = "<title>Redirecting</title><p>The net is now <a href=/rod>elsewhere</a>."
+
+
+@pytest.mark.parametrize(
+    ("target", "html"),
+    [
+        ("/rod", f"<meta http-equiv=refresh content='0; url=/rod'>{FEW}"),
+        ("/rod", f"<meta http-equiv=Refresh content='5;URL=../rod'>{FEW}"),
+        (None, f"<meta http-equiv=refresh content='30; url=/rod'>{FEW}"),
+        (None, f"<meta http-equiv=refresh content='0; url=#there'>{FEW}"),
+        (None, f"<meta http-equiv=refresh content='0; url=javascript:x()'>{FEW}"),
+        (None, f"<meta http-equiv=refresh content='0; url=/rod'>{FEW}{BOX}{BOX}"),
+        (None, f"<meta name=robots content=nofollow><meta http-equiv=refresh content=0;/a>{FEW}"),
+        (None, FEW),
+    ],
+)
+def test_a_page_that_sends_its_reader_on_says_where_to(target: str | None, html: str) -> None:
+    """At once, and saying next to nothing; not a page that is loaded anew, or that is a page."""
+    assert page(html).sends_to == (None if target is None else f"http://a.test{target}")
 
 
 def test_links_are_bounded() -> None:

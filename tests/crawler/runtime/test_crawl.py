@@ -387,6 +387,28 @@ def test_noindex_is_followed_but_not_indexed_and_nofollow_is_not_followed() -> N
     assert notes == {"/meta": "noindex", "/nofollow": "nofollow"}
 
 
+def test_a_page_that_sends_its_reader_on_is_a_redirect() -> None:
+    """Where it leads is no further from a seed, its other links count, and nothing is indexed."""
+
+    def script(web: ScriptedFetcher) -> None:
+        stub = "<meta http-equiv=refresh content='0; url={}'><p>Redirecting <a href=/aside>x</a>"
+        web.reply(f"{A}/", text(A, stub.format("/en/"), "text/html"))
+        web.reply(f"{A}/old", text(A, stub.format("/login?next=/old"), "text/html"))
+        web.page(f"{A}/en/", "home", "/old")
+        web.page(f"{A}/aside", "said aside")
+
+    virtual = run(100, script)
+
+    assert {url for url, _ in virtual.index.urls()} == {f"{A}/en/", f"{A}/aside"}
+    first, home, old = (virtual.frontier.details(f"{A}{path}") for path in ("/", "/en/", "/old"))
+    assert first is not None
+    assert (first.state, first.redirect_url) == (PageState.MOVED, f"{A}/en/")
+    assert home is not None
+    assert home.depth == 0
+    assert old is not None
+    assert old.recent[-1].outcome == Outcome.DENIED
+
+
 def test_of_a_document_that_cannot_be_read_it_is_said_why() -> None:
     """It does not ask for that; nor does its host say that there is no such page."""
 

@@ -164,6 +164,8 @@ def _tell(look: Look, document: Document) -> None:
         note(f"select: there is no {rule.select} on this page; it is read as without the rule.")
     if extract.noindex:
         note("It asks not to be indexed.")
+    if extract.sends_to is not None:
+        note(f"It sends its reader to {extract.sends_to}, which the crawl takes as a redirect.")
     if extract.unreadable:
         note(f"It cannot be indexed: {extract.unreadable}.")
     if extract.needs_scripts:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from itertools import islice
+from math import inf
 from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -55,9 +56,12 @@ _BLOCK: Final = re.compile(
 )
 # Where a page sends its reader after a while, as many a root of a manual does.
 _REFRESH: Final = re.compile(
-    r"""[\d.\s]{1,40}[;,]\s{0,20}(?:url\s{0,9}=\s{0,9})?["']?([^"']+)""", re.IGNORECASE
+    r"""([\d.\s]{1,40})[;,]\s{0,20}(?:url\s{0,9}=\s{0,9})?["']?([^"']+)""", re.IGNORECASE
 )
+_AT_ONCE_S: Final = 10.0  # seconds within which a page sends its reader on that is none itself
+_LITTLE: Final = 300  # characters that such a page says at most
 _LINK_LIST: Final = "</a><a "  # without a word between them
+_LABEL: Final = "</label><"  # as of tabs, which are labels of buttons
 PDF: Final = "application/pdf"
 _MARKDOWN: Final = frozenset({"text/markdown", "text/x-markdown"})
 _PLAIN: Final = _MARKDOWN | {"text/plain"}
@@ -186,6 +190,7 @@ class PageExtractor:
         said = self._about(tree, base, response) if is_marked else None
         selector, roots, text = _content(html, tree, rule, is_app=is_app)
         headings, compared = headings_of(roots), _compared(html, tree, roots, text)
+        sends_to = _sends_to(tree, base, url) if found and len(text) < _LITTLE else None
         if said is not None:
             said = replace(said, places=places(roots))
         return Extract(
@@ -203,6 +208,7 @@ class PageExtractor:
             noindex=noindex,
             nofollow=nofollow,
             is_until=is_until,
+            sends_to=sends_to,
             needs_scripts=is_app and len(text) < _LEAST_TEXT,
             main=selector,
             markdown=markdown(roots, base) if is_marked else "",  # last: it changes them
@@ -275,7 +281,8 @@ def _with_its_end(tag: re.Match[str]) -> str:
 
 def _with_breaks(html: str) -> str:
     """Mark where blocks begin and end."""
-    return _BLOCK.sub(f"{BREAK}<", html.replace(_LINK_LIST, f"</a>{BREAK}<a "))
+    html = html.replace(_LINK_LIST, f"</a>{BREAK}<a ").replace(_LABEL, f"</label>{BREAK}<")
+    return _BLOCK.sub(f"{BREAK}<", html)
 
 
 def _directives(text: str) -> set[str]:
@@ -341,10 +348,30 @@ def _led_to(tree: LexborHTMLParser, base: str) -> Iterator[str]:
         if node.tag == "meta":
             is_refresh = (attributes.get("http-equiv") or "").lower() == "refresh"
             sent = _REFRESH.match(attributes.get("content") or "") if is_refresh else None
-            reference = sent[1].strip() if sent is not None else ""
+            reference = sent[2].strip() if sent is not None else ""
         url = join(base, reference) if reference else None
         if url is not None:
             yield url
+
+
+def _sends_to(tree: LexborHTMLParser, base: str, url: str) -> str | None:
+    """Return where a page sends its reader at once, if that is another page."""
+    for node in tree.css("head > meta[http-equiv]"):
+        attributes = node.attributes
+        if (attributes.get("http-equiv") or "").lower() != "refresh":
+            continue
+        sent = _REFRESH.match(attributes.get("content") or "")
+        if sent is not None and _seconds(sent[1]) <= _AT_ONCE_S:
+            target = join(base, sent[2].strip())
+            return target if target != url else None
+    return None
+
+
+def _seconds(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return inf
 
 
 def _anchor(node: LexborNode) -> str:

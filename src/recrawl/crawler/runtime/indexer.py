@@ -3,7 +3,8 @@
 A server reads a page, compares its signature with the last one, has the copy prepared where that is
 asked for, and stages it; staged copies are committed together. There is one server unless preparing
 takes long. Between the note that the index is about to change and the record that it has, a kill at
-any instant leaves a trace that the next start follows up.
+any instant leaves a trace that the next start follows up. The module is longer than most, as it
+decides all that can become of a page that was read.
 """
 
 import asyncio
@@ -12,7 +13,13 @@ from dataclasses import dataclass, replace
 
 from recrawl.crawler.control.doubts import continues, leads_on
 from recrawl.crawler.control.gists import gist, is_list
-from recrawl.crawler.control.soft_errors import NO_PAGE, PROBE, Suspicion, is_probe
+from recrawl.crawler.control.soft_errors import (
+    NO_PAGE,
+    PROBE,
+    Suspicion,
+    is_probe,
+    leads_to_sign_in,
+)
 from recrawl.crawler.control.tiers import ASKED
 from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.runtime.buffer import Buffer
@@ -191,7 +198,13 @@ class Indexer:
         if extract.unreadable and not extract.noindex:
             self.served += 1
             self._record(page, Finding(Outcome.UNSUPPORTED, page.response, note=extract.unreadable))
-            return
+        elif extract.sends_to is not None and not is_probe(page.lease.url):
+            self.served += 1
+            self._send_on(page, extract, extract.sends_to)
+        else:
+            await self._take_in_page(page, extract)
+
+    async def _take_in_page(self, page: BufferedPage, extract: Extract) -> None:
         thought = self._suspicion(page, extract)
         if thought.is_error:
             self.served += 1
@@ -239,6 +252,18 @@ class Indexer:
         """Give back a page that became obsolete in the buffer."""
         self.obsolete += 1
         self._record(page, Finding(Outcome.OBSOLETE, page.response))
+
+    def _send_on(self, page: BufferedPage, extract: Extract, target: str) -> None:
+        """Take a page that sends its reader on for what it is: a redirect, beside other links."""
+        lease = page.lease
+        if leads_to_sign_in(lease.url, target):
+            note = f"leads to where people sign in: {target}"[:300]
+            self._record(page, Finding(Outcome.DENIED, page.response, note=note))
+            return
+        found = self._rules.admission.of([target], depth=lease.depth, hops=lease.hops + 1)
+        others = replace(extract, links=tuple(url for url in extract.links if url != target))
+        self._recorder.add(found=found + self._found(page, others))
+        self._record(page, Finding(Outcome.REDIRECTED, page.response, redirect_url=target))
 
     def _record(self, page: BufferedPage, finding: Finding) -> None:
         """Record a visit that brought no copy."""

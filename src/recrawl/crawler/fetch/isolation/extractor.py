@@ -53,6 +53,7 @@ class _Page(msgspec.Struct):
     noindex: bool
     nofollow: bool
     unreadable: str
+    sends_to: str | None
     is_until: bool
     needs_scripts: bool
     main: str
@@ -113,6 +114,7 @@ class IsolatedExtractor(Extractor):
             noindex=found.noindex,
             nofollow=found.nofollow,
             unreadable=found.unreadable,
+            sends_to=found.sends_to,
             is_until=found.is_until,
             needs_scripts=found.needs_scripts,
             main=found.main,

@@ -98,6 +98,7 @@ def _read(extractor: PageExtractor, kind: str, response: FetchResponse) -> Any:
         "noindex": found.noindex,
         "nofollow": found.nofollow,
         "unreadable": found.unreadable,
+        "sends_to": found.sends_to,
         "is_until": found.is_until,
         "needs_scripts": found.needs_scripts,
         "main": found.main,
