@@ -5,8 +5,8 @@
 Five sections of a hundred pages; four of them are calm. After forty days one of these is gone; in
 virtual time, by the policy of a crawl. Beside it: as many pages that go here and there.
 
-Bar: by the time of half a round of all pages, nine in ten of the section are known to be gone, from
-one visit to each page in ten days on; pages that are there lose no more than a point of freshness
+Bar: within six tenths of a round of all pages nine in ten of the section are known to be gone, from
+one visit to each page in ten days on; pages that are there lose no more than 1.5 points of freshness
 against the same web with nothing removed.
 """
 

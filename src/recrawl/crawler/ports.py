@@ -506,18 +506,18 @@ class Frontier(Protocol):
         """Make pages due now that were put off, as if they had just been discovered."""
         ...
 
-    def look_beside(self, gone: Mapping[int, float], now_s: float) -> int:
-        """Have pages looked at now that stand beside some that are gone; return how many.
+    def look_beside(self, gone: Mapping[int, float], due_s: float) -> int:
+        """Have pages looked at that stand beside some that are gone; return how many.
 
         Parameters
         ----------
         gone : page ids, and for each an instant: pages visited since need no look
-        now_s : instant
+        due_s : instant at which they are due, unless they are sooner
 
         Notes
         -----
         Of the sixty-four nearest addresses before each, and after it, the two nearest pages of its
-        host that the index holds and that are not due yet.
+        host that the index holds and that are not due by then.
         """
         ...
 

@@ -206,9 +206,15 @@ class _Replay:
         )
         self._control.beliefs.numpy_up_to = 0  # the replay's own loops are compiled anyway
         pace = n / test.budget
+        # Of all pages that there ever are, how many there are at once on average.
+        whole = history.end - history.start
+        self._at_once = float(history.lifetimes(history.start).sum()) / whole
         if policy == "foresight" and history.companions is not None:
             self._control.clocks = GroupClocks(
-                history.companions, pace, start=history.start, born=history.observed_from
+                history.companions,
+                self._at_once / test.budget,
+                start=history.start,
+                born=history.observed_from,
             )
         self._interval = self._control.intervals
         rule = SHIPPED_RULES.get(policy)
@@ -323,8 +329,9 @@ class _Replay:
         plans = np.unique(np.clip(edges, 0, total))
         decisions = [plans, plans]
         if self._control.clocks is not None:
+            round_ = int(self._at_once)
             decisions = [
-                np.union1d(plans, np.arange(0, total, max(1, n // looks))) for looks in _LOOKS
+                np.union1d(plans, np.arange(0, total, max(1, round_ // looks))) for looks in _LOOKS
             ]
         pauses = np.union1d(*decisions)
         if self._hearing is not None:

@@ -398,7 +398,7 @@ class MemoryFrontier(Frontier):
                 page.due_s, page.due_why = now_s, DISCOVERED
 
     @override
-    def look_beside(self, gone: Mapping[int, float], now_s: float) -> int:
+    def look_beside(self, gone: Mapping[int, float], due_s: float) -> int:
         urls, brought = sorted(self._ids), 0
         for page_id, before_s in gone.items():
             own = self._pages[page_id].found
@@ -412,12 +412,12 @@ class MemoryFrontier(Frontier):
                     and page.found.kind is Kind.PAGE
                     and page.state is PageState.INDEXED
                     and not page.failures
-                    and page.due_s > now_s
+                    and page.due_s > due_s
                     and page.last_visit_s is not None
                     and page.last_visit_s < before_s
                 ]
                 for page in late[:EACH_SIDE]:
-                    page.due_s, page.due_why = now_s, BESIDE
+                    page.due_s, page.due_why = due_s, BESIDE
                     brought += 1
         return brought
 

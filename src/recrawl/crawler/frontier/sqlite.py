@@ -475,8 +475,8 @@ class SqliteFrontier(Frontier):
             self._run("bring_forward", page_ids=json.dumps(list(page_ids)), now_s=now_s)
 
     @override
-    def look_beside(self, gone: Mapping[int, float], now_s: float) -> int:
-        told = {"now_s": now_s, "why": BESIDE, "near": NEAR, "each": EACH_SIDE}
+    def look_beside(self, gone: Mapping[int, float], due_s: float) -> int:
+        told = {"due_s": due_s, "why": BESIDE, "near": NEAR, "each": EACH_SIDE}
         with self._writing():
             return sum(
                 self._run("look_beside", page_id=page_id, before_s=before_s, **told).rowcount

@@ -31,6 +31,7 @@ _LATEST: Final = 20_000  # pages that the kinds of address are learned from at a
 _BATCH: Final = 400  # updates that are flushed at once
 _COMPACT_S: Final = 600.0
 _FORGET_S: Final = 86_400.0
+_SWEPT_SHARE: Final = 0.8  # of the budget, for pages beside such as went
 _FORGOTTEN: Final = 200  # pages whose visits are looked through at once
 
 
@@ -77,6 +78,7 @@ class Recorder:
         self.errors = SoftErrors()
         self._removals = Removals()
         self._beside: dict[int, tuple[int, float]] = {}  # hosts and instants, by page that went
+        self._swept_s = -inf  # until when those beside them have their share of the budget
         self.expected = ExpectedImportance()
         self._finders = Finders()
         self._forgot_s, self._forgot_to = -inf, 0  # when old visits were dropped; the page reached
@@ -239,7 +241,10 @@ class Recorder:
             await self._world.on_state(frontier.bring_forward, page_ids, now_s)
         if beside:
             gone = {page_id: since_s for page_id, (_, since_s) in beside.items()}
-            await self._world.on_state(frontier.look_beside, gone, now_s)
+            due_s = max(now_s, self._swept_s)
+            n = await self._world.on_state(frontier.look_beside, gone, due_s)
+            # However much has gone, what is there is kept fresh as well.
+            self._swept_s = due_s + n / max(_SWEPT_SHARE * self._dispatcher.budget.rate_per_s, 1e-9)
         return {host_id for _, host_id in welcome} | {host_id for host_id, _ in beside.values()}
 
     def _compact(self) -> None:

@@ -101,7 +101,7 @@ UPDATE page SET due_s = :now_s, due_why = NULL
 WHERE id IN (SELECT value FROM json_each(:page_ids)) AND tier = 0 AND due_s > :now_s;
 
 -- name: look_beside
-UPDATE page SET due_s = :now_s, due_why = :why
+UPDATE page SET due_s = :due_s, due_why = :why
 WHERE id IN (
     SELECT id FROM (
         SELECT beside.id, beside.url FROM (
@@ -109,7 +109,7 @@ WHERE id IN (
             ORDER BY url LIMIT :near
         ) AS beside JOIN page AS gone ON gone.id = :page_id AND beside.host_id = gone.host_id
         WHERE beside.kind = 'page' AND beside.state = 'indexed' AND beside.failures = 0
-            AND beside.due_s > :now_s AND beside.last_visit_s < :before_s
+            AND beside.due_s > :due_s AND beside.last_visit_s < :before_s
         ORDER BY beside.url LIMIT :each
     )
     UNION ALL
@@ -119,7 +119,7 @@ WHERE id IN (
             ORDER BY url DESC LIMIT :near
         ) AS beside JOIN page AS gone ON gone.id = :page_id AND beside.host_id = gone.host_id
         WHERE beside.kind = 'page' AND beside.state = 'indexed' AND beside.failures = 0
-            AND beside.due_s > :now_s AND beside.last_visit_s < :before_s
+            AND beside.due_s > :due_s AND beside.last_visit_s < :before_s
         ORDER BY beside.url DESC LIMIT :each
     )
 );
