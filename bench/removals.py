@@ -6,8 +6,8 @@ Five sections of a hundred pages; four of them are calm. After forty days one of
 virtual time, by the policy of a crawl. Beside it: as many pages that go here and there.
 
 Bar: within six tenths of a round of all pages nine in ten of the section are known to be gone, from
-one visit to each page in ten days on; pages that are there lose no more than 1.5 points of freshness
-against the same web with nothing removed.
+one visit to each page in ten days on; pages that are there lose no more than 1.5 points of
+freshness against the same web with nothing removed.
 """
 
 import argparse
