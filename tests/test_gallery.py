@@ -1,6 +1,7 @@
 """The gallery: short programs, each run, and no page that says what does not come out."""
 
 import ast
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -64,3 +65,14 @@ def test_pages_say_what_comes_out() -> None:
     )  # fmt: skip
 
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_replay_may_differ_as_processors_do_and_by_no_more() -> None:
+    """By two points and in what is named alone; seconds are no matter."""
+    agrees = runpy.run_path(str(GALLERY / "make.py"))["agrees"]
+    page = "In 4 s it prints:\n\nuniform 21.1 61.0"
+
+    assert agrees("foresight", page, "In 9 s it prints:\n\nuniform 22.9 59.1")
+    assert not agrees("foresight", page, "In 4 s it prints:\n\nuniform 23.2 61.0")
+    assert not agrees("foresight", page, "In 4 s it prints:\n\nrecrawl 21.1 61.0")
+    assert not agrees("bursts", page, "In 4 s it prints:\n\nuniform 21.2 61.0")

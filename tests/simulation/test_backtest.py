@@ -1,6 +1,7 @@
 """Replays of histories: exact accounts, fair budgets, and what learning is worth."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,7 +9,9 @@ import pytest
 from recrawl.crawler.control.interval_rules import SHIPPED_RULES
 from recrawl.crawler.control.revisits import RevisitControl
 from recrawl.errors import InvalidModel
-from recrawl.learning.companions import companions_of
+from recrawl.learning.companions import Companions, companions_of
+from recrawl.learning.group_clocks import GroupClocks
+from recrawl.simulation import backtest
 from recrawl.simulation.backtest import POLICIES, Backtest, average, bound_by_foresight, run_policy
 from recrawl.simulation.comparison import resample_pages, score_policy
 from recrawl.simulation.history import ChangeHistory
@@ -285,6 +288,24 @@ def test_clocks_that_are_relied_on_are_looked_at_more_often(
         run_policy(Backtest(together(3, scattered=scattered), 30.0, order=0), "foresight")
 
     assert looks[False] > 1.5 * looks[True] > 0
+
+
+def test_clocks_go_by_the_pages_that_there_are_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of twelve, four at a time: a round takes a third of what it would for all of them."""
+    paces: list[float] = []
+
+    class Noted(GroupClocks):
+        def __init__(self, companions: Companions, pace: float, **given: Any) -> None:
+            paces.append(pace)
+            super().__init__(companions, pace, **given)
+
+    monkeypatch.setattr(backtest, "GroupClocks", Noted)
+    made = few([[15.0], [45.0], [75.0]] * 4, [30.0, 60.0, 90.0] * 4, 90.0)
+    born = np.array([0.0, 30.0, 60.0] * 4)
+    names = companions_of([("", f"a/{row}") for row in range(12)])
+    run_policy(Backtest(replace(made, observed_from=born, companions=names), 2.0), "foresight")
+
+    assert paces == [pytest.approx(4 / 2.0)]
 
 
 def test_foresight_loses_nothing_where_pages_change_on_their_own() -> None:

@@ -1,7 +1,9 @@
 """A section of a site that is removed at once is out of the index in days, not in weeks."""
 
 import numpy as np
+import pytest
 
+from recrawl.crawler.control.due_times import BESIDE
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.politeness import PolitenessRules
 from recrawl.crawler.runtime.crawl import CrawlPlan
@@ -10,12 +12,17 @@ from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
 from recrawl.testing.scripted import Request
 from recrawl.testing.worlds import EPOCH_S
 
-A, DAY_S, N, WENT_S = "http://a.test", 86_400.0, 30, EPOCH_S + 20 * 86_400.0
+A, DAY_S, WENT_S = "http://a.test", 86_400.0, EPOCH_S + 20 * 86_400.0
 
 
-def test_a_section_that_is_removed_is_swept() -> None:
-    """Calm pages, four visits of each in the time; the section beside it stays as it is."""
-    urls = [f"{A}/{section}/{number:02}" for section in "abcde" for number in range(N)]
+def urls_of(n_each: int) -> list[str]:
+    """Return the addresses of five sections."""
+    return [f"{A}/{section}/{number:03}" for section in "abcde" for number in range(n_each)]
+
+
+def crawled(n_each: int, per_day: float, n_days: float) -> VirtualCrawl:
+    """Crawl five calm sections, of which c is not there any more after twenty days."""
+    urls = urls_of(n_each)
 
     def answer(request: Request) -> FetchResponse:
         if request.url.startswith(f"{A}/c/") and request.at_s >= WENT_S:
@@ -29,23 +36,65 @@ def test_a_section_that_is_removed_is_swept() -> None:
             seeds=tuple(urls),
             least_worth=0.0,
         )
-        plan = CrawlPlan(15.0 / DAY_S, PolitenessRules(delay_s=1.0), revisit="foresight")
+        plan = CrawlPlan(per_day / DAY_S, PolitenessRules(delay_s=1.0), revisit="foresight")
         virtual = virtual_crawl(setup, plan=plan)
         for url in urls:
             virtual.web.reply(url, answer)
-        await virtual.run_for(40 * DAY_S)
+        await virtual.run_for(n_days * DAY_S)
         return virtual
 
-    virtual = run_virtually(days())
+    return run_virtually(days())
 
-    first = {
-        url: min(request.at_s for request in virtual.web.asked(url) if request.at_s >= WENT_S)
-        for url in urls
-        if url.startswith(f"{A}/c/")
-    }
+
+@pytest.mark.slow
+def test_a_section_that_is_removed_is_swept() -> None:
+    """Four visits of each page in the time; the sections beside it stay as they are."""
+    virtual = crawled(30, 15.0, 40.0)
+
+    first: dict[str, float] = {}
+    for request in virtual.web.requests:
+        if request.at_s >= WENT_S and request.url.startswith(f"{A}/c/"):
+            first.setdefault(request.url, request.at_s)
     known_s = min(first.values())
     # By turns the thirty would be found evenly over the ten days that a round takes.
     assert np.quantile(list(first.values()), 0.9) - known_s < 6 * DAY_S
     states = virtual.frontier.n_pages_by_state()
-    assert states[PageState.GONE] == N
-    assert states[PageState.INDEXED] == 4 * N
+    assert states[PageState.GONE] == 30
+    assert states[PageState.INDEXED] == 120
+
+
+@pytest.mark.slow
+def test_a_sweep_leaves_visits_to_what_is_there() -> None:
+    """Most of what is to be looked at waits for its share of the budget, and not in front."""
+    virtual = crawled(100, 60.0, 22.0)
+
+    pages = [virtual.frontier.details(url) for url in urls_of(100)]
+    due = [one.due_s <= virtual.clock.now_s() for one in pages if one and one.due_why == BESIDE]
+    assert len(due) > 50
+    assert 0 < sum(due) < len(due) / 2
+
+
+def test_a_single_pass_visits_each_page_once() -> None:
+    """It comes by all that stands beside a page that is gone, a moment ago or a while."""
+    urls = [f"{A}/{number:03}" for number in range(30)]
+    away: set[str] = set()
+
+    def answer(request: Request) -> FetchResponse:
+        if request.url in away:
+            return FetchResponse(request.url, 410)
+        return FetchResponse(request.url, 200, request.url.encode(), "text/plain")
+
+    async def passes() -> VirtualCrawl:
+        setup = Setup(seeds=tuple(urls))
+        first = virtual_crawl(setup, once=True)
+        second = virtual_crawl(setup, frontier=first.frontier, index=first.index, once=True)
+        for virtual in (first, second):
+            for url in urls:
+                virtual.web.reply(url, answer)
+        await first.run_for(40.0)
+        away.update(urls[20:])
+        await second.run_for(3_600.0)
+        return second
+
+    asked = [one.url for one in run_virtually(passes()).web.requests if one.url in urls]
+    assert sorted(asked) == urls

@@ -63,8 +63,8 @@ class Recorder:
         self._found: list[Discovery] = []
         self._seen: set[str] = set()
         # A single pass ends by itself, and nothing can be put off until after it.
-        once = dispatcher.horizon_s < inf
-        self._intake = HostIntake(inf if once else rules.limits.max_new_per_minute)
+        self._once = dispatcher.horizon_s < inf
+        self._intake = HostIntake(inf if self._once else rules.limits.max_new_per_minute)
         self._domains = DomainIntake(rules.limits.max_hosts_per_domain)
         self._refused: Counter[tuple[str, str]] = Counter()
         self._dates: set[int] = set()
@@ -123,7 +123,8 @@ class Recorder:
             else:
                 self._updates.append(update)
                 self._welcome += self.yields.observe(update)
-                if (since_s := self._removals.observe(update)) is not None:
+                since_s = self._removals.observe(update)
+                if since_s is not None and not self._once:  # which visits every page anyway
                     self._beside[update.lease.page_id] = (update.lease.host_id, since_s)
         put_off = sum(not self._taken(discovery) for discovery in found)
         if self._updates or self._found:
