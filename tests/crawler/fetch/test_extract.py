@@ -110,10 +110,9 @@ def test_what_is_content_shows_in_what_it_says(expected: str, html: str) -> None
     assert page(html).text == expected
 
 
-def test_boxes_within_boxes_are_read_a_few_times_and_not_once_for_each_depth(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Four hundred reads of one text would be an attack; what is not judged is kept."""
+@pytest.fixture
+def judged(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Grows with each box that is read to see whether it is a text."""
     real, judged = main_content._is_text, list[int]()
 
     def is_text(node: LexborNode, least: int) -> bool:
@@ -121,7 +120,13 @@ def test_boxes_within_boxes_are_read_a_few_times_and_not_once_for_each_depth(
         return real(node, least)
 
     monkeypatch.setattr(main_content, "_is_text", is_text)
+    return judged
 
+
+def test_boxes_within_boxes_are_read_a_few_times_and_not_once_for_each_depth(
+    judged: list[int],
+) -> None:
+    """Four hundred reads of one text would be an attack; what is not judged is kept."""
     assert page(f"{'<aside>' * 400}{BOX}").text == BOX
     assert len(judged) < 50
 
@@ -260,17 +265,9 @@ def test_beside_the_content_it_is_text_only_if_it_is_a_long_one(expected: str, h
 
 
 def test_hidden_tabs_are_read_a_few_times_and_not_once_for_each_depth(
-    monkeypatch: pytest.MonkeyPatch,
+    judged: list[int],
 ) -> None:
     """Nor are thousands of them judged."""
-    real, judged = main_content._is_text, list[int]()
-
-    def is_text(node: LexborNode, least: int) -> bool:
-        judged.append(least)
-        return real(node, least)
-
-    monkeypatch.setattr(main_content, "_is_text", is_text)
-
     assert page(f"<main>{'<div role=tabpanel hidden>' * 400}{BOX}").text == BOX
     assert len(judged) < 10
     page("<main>" + "<div role=tabpanel hidden>net</div>" * 5_000)
