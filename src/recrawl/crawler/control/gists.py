@@ -28,11 +28,12 @@ _AKIN: Final = 20  # the same of two words of three; of texts by chance, one pai
 
 
 class Gist(NamedTuple):
-    """What a page says, in numbers that only this process understands.
+    """What a page says, in numbers.
 
     Parameters
     ----------
-    same : a 64-bit number that copies have in common, whatever the order of their words
+    same : a 64-bit number that copies have in common, whatever the order of their words; only this
+        process understands it
     nameless : the same of its words but those that stand in its address
     near : one of which texts that share most words have most bits in common (SimHash, Charikar
         2002); 0: the text is too short to tell
@@ -124,6 +125,7 @@ def _nameless(words: Iterable[str], url: str) -> list[str]:
 def _near(words: list[str]) -> int:
     import numpy as np  # which takes longer to import than a search takes
 
-    marks = np.array(list(map(hash, words)), np.int64).view(np.uint8)
-    bits = np.unpackbits(marks.reshape(-1, 8), axis=1)
+    # Not hash(), which is another in every process: what is nearly alike does not depend on luck.
+    marks = b"".join(xxhash.xxh3_64_digest(word.encode("utf-8", "replace")) for word in words)
+    bits = np.unpackbits(np.frombuffer(marks, np.uint8).reshape(-1, 8), axis=1)
     return int.from_bytes(np.packbits(2 * bits.sum(axis=0, dtype=np.int64) > len(bits)).tobytes())
