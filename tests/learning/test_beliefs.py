@@ -180,6 +180,7 @@ def test_laws_of_rates_are_learned_from_visits_whatever_their_form() -> None:
     """Half of the pages of a host all but sleep, half are busy, none is between: no gamma law.
 
     Of 600 pages with 12 visits each; a second host, with three pages, keeps near the law of all.
+    A tenth of each law stays as it was.
     """
     rates = np.where(np.arange(600) % 2, 0.01, 4.0)
     page, elapsed, changed = visited(rates, 12, 20)
@@ -188,6 +189,7 @@ def test_laws_of_rates_are_learned_from_visits_whatever_their_form() -> None:
     changed = random.random(page.size) < -np.expm1(-rates[page] * elapsed)
     host = np.where(np.arange(600) < 597, 0, 1)
     beliefs = RateBeliefs(600, prior_rate=1.0)
+    vague = beliefs.laws[0]
 
     beliefs.observe(page, elapsed, changed)
     for _ in range(5):
@@ -198,7 +200,8 @@ def test_laws_of_rates_are_learned_from_visits_whatever_their_form() -> None:
         (beliefs.rates_known > 0.2) & (beliefs.rates_known < 1.0),
     )
     assert beliefs.laws[0, busy].sum() == pytest.approx(0.5, abs=0.05)
-    assert beliefs.laws[0, between].sum() < 0.03
+    assert (beliefs.laws[0] - 0.1 * vague)[between].sum() < 0.03
+    assert np.all(beliefs.laws >= 0.0999 * vague)
     assert beliefs.laws[1, busy].sum() == pytest.approx(0.5, abs=0.2)
 
 

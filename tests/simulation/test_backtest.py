@@ -285,7 +285,7 @@ def test_clocks_that_are_relied_on_are_looked_at_more_often(
 
     monkeypatch.setattr(RevisitControl, "look", look)
     for scattered in looks:
-        run_policy(Backtest(together(3, scattered=scattered), 30.0, order=0), "foresight")
+        run_policy(Backtest(together(3, scattered=scattered), 100.0, order=0), "foresight")
 
     assert looks[False] > 1.5 * looks[True] > 0
 
@@ -308,12 +308,19 @@ def test_clocks_go_by_the_pages_that_there_are_at_once(monkeypatch: pytest.Monke
     assert paces == [pytest.approx(4 / 2.0)]
 
 
-def test_foresight_loses_nothing_where_pages_change_on_their_own() -> None:
-    """Alike pages without companions in change, within a point of what is decided without."""
-    test = Backtest(together(1, scattered=True), 30.0, order=0)
-    alone = replace(test, history=replace(test.history, companions=None))
+@pytest.mark.parametrize(("budget", "most"), [(30.0, 0.015), (100.0, 0.005)])
+def test_foresight_loses_nothing_where_pages_change_on_their_own(
+    budget: float, most: float
+) -> None:
+    """Alike pages without companions in change, near what is decided without on average.
 
-    assert freshness(test, "foresight") > freshness(test, "recrawl") - 0.01
+    At one visit a change it is hard to tell that they have none.
+    """
+    tests = [Backtest(together(seed, scattered=True), budget, order=0) for seed in (1, 2, 3)]
+    lost = [freshness(test, "recrawl") - freshness(test, "foresight") for test in tests]
+    alone = replace(tests[0], history=replace(tests[0].history, companions=None))
+
+    assert np.mean(lost) < most
     assert freshness(alone, "foresight") == freshness(alone, "recrawl")
 
 

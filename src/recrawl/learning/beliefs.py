@@ -24,6 +24,7 @@ Integers = NDArray[np.int64]
 Singles = NDArray[np.float32]
 Belief = tuple[Singles, Singles, Integers, Vector, Vector, Vector]
 _VAGUE_PAGES: Final = 3.0
+_VAGUE_SHARE: Final = 0.1  # of each law, whatever is learned
 _PARENT_PAGES: Final = 10.0
 _ROUNDS: Final = 3
 _LEAST_GAIN: Final = 5.0  # in the logarithm of the likelihood, for a law at a higher scale
@@ -90,6 +91,7 @@ class RateBeliefs:
         about = above**prior_shape * np.exp(-prior_shape * above)
         self._scales: Vector = about / about.sum(axis=1, keepdims=True)
         self.laws: Singles = _single(self._scales[:1])
+        self._scale_of: Integers = np.zeros(1, np.int64)  # of each group
         self.law: Integers = np.zeros(n_pages, np.int64)
         self.shares: Vector = np.full(len(half_lives), 1.0 / len(half_lives))
         self.evidence: Singles = np.ones((n_pages, len(half_lives), relative.size), np.float32)
@@ -173,7 +175,10 @@ class RateBeliefs:
         Notes
         -----
         Steps of expectation maximisation, each the average of the pages' posteriors: half what
-        they were over their lives, half what they are now. O(pages) for each.
+        they were over their lives, half what they are now. A tenth of each law stays what it was
+        before any learning: visits at like intervals cannot tell how calm the calmest pages are,
+        maximising the likelihood takes what they cannot tell for impossible, and then pages that
+        were found changed would never be worth a visit again. O(pages) for each.
         """
         if not rows.size:
             return
@@ -181,7 +186,8 @@ class RateBeliefs:
         if int(finest.max(initial=0)) + 1 != self.laws.shape[0] or not np.array_equal(
             self.law, finest
         ):
-            self.laws = self.laws[np.zeros(int(finest.max(initial=0)) + 1, np.int64)]
+            first = np.zeros(int(finest.max(initial=0)) + 1, np.int64)
+            self.laws, self._scale_of = self.laws[first], self._scale_of[first]
             self.law = np.ascontiguousarray(finest, np.int64)
         if self._scales.shape[0] > 1:
             self._find_scales(rows)
@@ -189,7 +195,9 @@ class RateBeliefs:
         for _ in range(_ROUNDS):
             tally, classes = np.zeros(self.laws.shape), np.ones(self.half_lives.size)
             self._loops(rows.size).tally_rates(rows, self.arrays(), tally, classes)
-            self.laws = _single(_laws(tally, parents, self._scales[0]))
+            laws = _laws(tally, parents, self._scales[0])
+            vague = self._scales[self._scale_of]
+            self.laws = _single((1.0 - _VAGUE_SHARE) * laws + _VAGUE_SHARE * vague)
             self.shares = classes / classes.sum()
 
     def _find_scales(self, rows: Integers) -> None:
@@ -214,6 +222,7 @@ class RateBeliefs:
         alone = (gains - least).max(axis=1) > 0.0
         best = np.where(alone, best, np.where(together & (gains[:, common] >= 0.0), common, 0))
         higher = np.flatnonzero(best > 0)
+        self._scale_of[higher] = best[higher]
         self.laws[higher] = _single(self._scales[best[higher]])
 
     def best_half_life(self) -> float:
