@@ -3,14 +3,15 @@
 import os
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from recrawl.kernels import compile as loops
 
 # The first call of a compiled loop takes seconds, and no test may depend on the clock. What passes
 # today passes tomorrow; `HYPOTHESIS_PROFILE=explore` looks for examples that nobody has seen yet.
-settings.register_profile("recrawl", deadline=None, derandomize=True)
-settings.register_profile("explore", deadline=None, max_examples=1000)
+TIMELESS = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("recrawl", TIMELESS, derandomize=True)
+settings.register_profile("explore", TIMELESS, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "recrawl"))
 
 

@@ -42,7 +42,7 @@ def pooled(database: Database) -> Iterator[Database]:
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         try:
-            until_s = time.monotonic() + 10.0
+            until_s = time.monotonic() + 60.0
             while not (Path(name) / ".s.PGSQL.6432").exists():
                 assert time.monotonic() < until_s
                 time.sleep(0.02)

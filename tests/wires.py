@@ -36,7 +36,7 @@ class Wire:
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
-        assert self._ready.wait(10)
+        assert self._ready.wait(60)
         name = database.address.partition("?")[0].rpartition("/")[2]
         self.database = Database(f"postgresql://tester@127.0.0.1:{self.port}/{name}")
 
@@ -44,7 +44,7 @@ class Wire:
         """Treat bytes so from now on."""
         done = threading.Event()
         self._loop.call_soon_threadsafe(self._set, mode, done)
-        assert done.wait(10)
+        assert done.wait(60)
 
     def close(self) -> None:
         """Close all connections, and take no more."""

@@ -11,7 +11,7 @@ ENV = {name: value for name, value in os.environ.items() if not name.startswith(
 
 
 def recrawl(
-    *arguments: str | Path, cwd: Path, timeout: float = 60.0
+    *arguments: str | Path, cwd: Path, timeout: float = 100.0
 ) -> subprocess.CompletedProcess[str]:
     """Run `recrawl` to its end."""
     command = [sys.executable, "-m", "recrawl", *map(str, arguments)]

@@ -43,7 +43,7 @@ class Farm:
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
-        assert self._ready.wait(10)
+        assert self._ready.wait(60)
 
     def name(self, number: int) -> str:
         """Return host and port."""

@@ -148,14 +148,14 @@ def endure(
     shared_config(farm, folder, database)
     processes = [_Process(farm, folder / str(number), database) for number in range(3)]
     try:
-        assert awaited(database, "SELECT 1 FROM visit HAVING count(*) > 50", 30)
+        assert awaited(database, "SELECT 1 FROM visit HAVING count(*) > 50", 60)
         for fault in chance.sample(faults, len(faults)):
             victim = chance.choice(processes)
             _befall(fault, victim, databases, chance)
             if fault in ("kill", "clock"):  # who finds no database at its start says so, and ends
                 joined = f"SELECT 1 FROM process WHERE name LIKE '%:{victim.running.pid}'"
-                assert awaited(database, joined, 20), f"nobody came after: {fault}"
-            assert awaited(database, _OWNED, 20), f"pages without an owner after: {fault}"
+                assert awaited(database, joined, 60), f"nobody came after: {fault}"
+            assert awaited(database, _OWNED, 60), f"pages without an owner after: {fault}"
             time.sleep(chance.uniform(0.0, 2.0))
         for one in processes:
             if one.running.poll() is not None:

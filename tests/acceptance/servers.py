@@ -59,7 +59,7 @@ class LocalServer:
         ready = threading.Event()
         self._thread = threading.Thread(target=self._serve, args=(ready,), daemon=True)
         self._thread.start()
-        assert ready.wait(10)
+        assert ready.wait(60)
 
     def _serve(self, ready: threading.Event) -> None:
         asyncio.set_event_loop(self._loop)
@@ -102,12 +102,12 @@ class LocalServer:
     def wait_for(self, requests: int) -> None:
         """Return once so many requests have come in all."""
         with self._asked:
-            assert self._asked.wait_for(lambda: self.requests.total() >= requests, timeout=30)
+            assert self._asked.wait_for(lambda: self.requests.total() >= requests, timeout=60)
 
     def wait_for_path(self, name: str, requests: int) -> None:
         """Return once so many requests for a host and path have come in."""
         with self._asked:
-            assert self._asked.wait_for(lambda: self.requests[name] >= requests, timeout=30)
+            assert self._asked.wait_for(lambda: self.requests[name] >= requests, timeout=60)
 
     def close(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)

@@ -1,12 +1,11 @@
 """The pages in a real browser, which sees what people see."""
 
-import contextlib
 import json
 import re
 import signal
-import socket
 import subprocess
 import sys
+import time
 from itertools import count
 from pathlib import Path
 from urllib.parse import quote
@@ -259,10 +258,8 @@ def test_the_dashboard_follows_a_crawl(browser: Browser, tmp_path: Path) -> None
         links = "".join(f"<a href='/{page}'>{page}</a>" for page in range(20))
         await exchange.reply(f"<title>T</title><main>edition {next(number)} {links}</main>")
 
-    with serving(site) as web, socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-        free.close()
+    told = tmp_path / "told"
+    with serving(site) as web, told.open("w") as err:
         write_config(
             tmp_path,
             f'seeds = ["http://127.0.0.1:{web.port}/"]\n'
@@ -270,16 +267,16 @@ def test_the_dashboard_follows_a_crawl(browser: Browser, tmp_path: Path) -> None
             '[politeness]\ndelay = "10ms"\nallow_private = ["127.0.0.1"]\n'
             '[revisit]\nmin_interval = "1s"\ninitial_interval = "1s"\nmax_interval = "10s"\n',
         )
-        command = [sys.executable, "-m", "recrawl", "run", "-q", "--serve", "--port", str(port)]
-        with subprocess.Popen(command, cwd=tmp_path, env=ENV) as process:
-            at = f"http://127.0.0.1:{port}"
+        command = [sys.executable, "-m", "recrawl", "run", "--serve", "--port", "0"]
+        with subprocess.Popen(command, cwd=tmp_path, env=ENV, stderr=err) as process:
             web.wait_for(30)
             context = browser.new_context()
             page = context.new_page()
-            for _ in range(100):  # the server of the pages starts beside the crawl
-                with contextlib.suppress(Exception):
-                    page.goto(f"{at}/dashboard")
-                    break
+            until_s = time.monotonic() + 60.0
+            while (found := re.search(r"Look at (\S+)/ ", told.read_text())) is None:
+                assert time.monotonic() < until_s, "its pages are not served"
+                time.sleep(0.05)  # the server of the pages starts beside the crawl
+            page.goto(f"{found[1]}/dashboard")
             expect(page.locator("#state")).to_contain_text("Running", timeout=60_000)
             seen = page.locator("#not-modified-more")
             expect(seen).to_contain_text("visits", timeout=60_000)

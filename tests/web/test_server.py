@@ -77,6 +77,7 @@ async def test_a_request_that_does_not_come_is_not_waited_for(tmp_path: Path) ->
     async with running(tmp_path, request_s=0.05) as port:
         assert await answer(port, b"GET / HT") == b""
         assert await answer(port, b"") == b""
+    async with running(tmp_path, request_s=1.0) as port:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(b"GET /opensearch.xml HTTP/1.1\r\n" + HOST + b"\r\n")
         assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200")

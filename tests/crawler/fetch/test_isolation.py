@@ -38,6 +38,12 @@ def page(body: bytes, kind: str = "text/html", host: str = "a") -> FetchResponse
     return FetchResponse(f"http://{host}.test/", 200, body, kind)
 
 
+@pytest.fixture(autouse=True)
+def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have processor time alone decide, however busy the machine is."""
+    monkeypatch.setattr("recrawl.crawler.fetch.isolation.reader._SLACK_S", 100.0)
+
+
 @pytest.fixture
 def reader() -> Iterator[Reader]:
     made = Reader("recrawl", Limits(cpu_s=0.5, memory_bytes=160 * 2**20))
