@@ -3,11 +3,13 @@
 import os
 import sqlite3
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.acceptance.command import recrawl, write_config
 
+from recrawl.cli import main
 from recrawl.crawler.frontier.sqlite import SqliteFrontier
 
 pytestmark = pytest.mark.acceptance
@@ -20,7 +22,27 @@ ALLOWED = '[politeness]\nallow_private = ["*.localhost"]\n'
 SOURCE = "[[sources]]\nurl = 'http://site.localhost:9/feed'\nprobes = 3\n"
 
 
-def complaint(ended: subprocess.CompletedProcess[str], code: int = 2) -> str:
+Ended = subprocess.CompletedProcess[str]
+Command = Callable[..., Ended]
+
+
+@pytest.fixture
+def here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Command:
+    """Give `recrawl` in this process, which need not import everything anew for each refusal."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str) -> Ended:
+        with pytest.raises(SystemExit) as ended:
+            main(list(arguments))
+        assert isinstance(ended.value.code, int)
+        return subprocess.CompletedProcess(arguments, ended.value.code, *capsys.readouterr())
+
+    return call
+
+
+def complaint(ended: Ended, code: int = 2) -> str:
     """Return the one line that was said."""
     assert ended.returncode == code, (ended.returncode, ended.stderr)
     assert "Traceback" not in ended.stderr
@@ -61,22 +83,30 @@ def complaint(ended: subprocess.CompletedProcess[str], code: int = 2) -> str:
     ],
 )
 def test_a_wrong_config_is_refused_with_the_key_and_the_value(
-    tmp_path: Path, config: str, words: list[str]
+    tmp_path: Path, here: Command, config: str, words: list[str]
 ) -> None:
     write_config(tmp_path, config)
 
-    said = complaint(recrawl("run", cwd=tmp_path))
+    said = complaint(here("run"))
 
     for word in ["recrawl.toml", *words]:
         assert word in said
     assert sorted(path.name for path in tmp_path.iterdir()) == ["recrawl.toml"]
 
 
-def test_a_bad_line_of_a_seed_file_is_named(tmp_path: Path) -> None:
+def test_the_command_itself_says_so_too(tmp_path: Path) -> None:
+    """As a process of its own, with its exit code and its streams."""
+    write_config(tmp_path, GOOD + "bugdet = '1/h'")
+
+    assert "did you mean 'budget'" in complaint(recrawl("run", cwd=tmp_path))
+    assert "nowhere.toml" in complaint(recrawl("run", "nowhere.toml", cwd=tmp_path))
+
+
+def test_a_bad_line_of_a_seed_file_is_named(tmp_path: Path, here: Command) -> None:
     (tmp_path / "seeds.txt").write_text("http://a.test/\n\n# fine\nnot a url\n")
     write_config(tmp_path, "seed_file = 'seeds.txt'\ncontact = 'me@site.test'")
 
-    said = complaint(recrawl("run", cwd=tmp_path))
+    said = complaint(here("run"))
 
     assert "line 4" in said
     assert "not a url" in said
@@ -97,11 +127,13 @@ def test_a_bad_line_of_a_seed_file_is_named(tmp_path: Path) -> None:
         (["export", "pages", "--out", "x.xlsx", "--state", "."], [".parquet"]),
     ],
 )
-def test_wrong_arguments_are_named(tmp_path: Path, arguments: list[str], words: list[str]) -> None:
+def test_wrong_arguments_are_named(
+    tmp_path: Path, here: Command, arguments: list[str], words: list[str]
+) -> None:
     if arguments == ["run", "--for", "soon"]:
         write_config(tmp_path, GOOD + ALLOWED)
 
-    said = complaint(recrawl(*arguments, cwd=tmp_path))
+    said = complaint(here(*arguments))
 
     for word in words:
         assert word in said
