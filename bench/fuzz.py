@@ -12,6 +12,7 @@ then 1. The same seed gives the same inputs.
     python bench/fuzz.py url --replay FILE        one input again
     python bench/fuzz.py html --atheris           with libFuzzer's guidance, where atheris is there
     python bench/fuzz.py --seconds 240            an hour in all
+    python bench/fuzz.py --at-once 2              two targets side by side
 """
 
 import argparse
@@ -19,6 +20,7 @@ import contextlib
 import os
 import random
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -476,6 +478,7 @@ def main() -> None:
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=", ".join(known))
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--at-once", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("fuzz-found"))
     parser.add_argument("--replay", type=Path)
     parser.add_argument("--atheris", action="store_true")
@@ -491,6 +494,14 @@ def main() -> None:
         for name in names:
             fuzz_with_atheris(known[name], arguments.seconds, arguments.seed, arguments.out / name)
         return
+    if arguments.at_once > 1:
+        more = [f"--{name}={getattr(arguments, name)}" for name in ("seconds", "seed", "out")]
+        lanes = [names[number :: arguments.at_once] for number in range(arguments.at_once)]
+        running = [
+            subprocess.Popen([sys.executable, __file__, *lane, *more]) for lane in lanes if lane
+        ]
+        codes = [one.wait() for one in running]
+        sys.exit(1 if any(codes) else 0)
     breaches = [
         fuzz(name, known[name], arguments.seconds, arguments.seed, arguments.out) for name in names
     ]
