@@ -4,6 +4,8 @@ import os
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 from recrawl.kernels import compile as loops
 
@@ -12,7 +14,12 @@ from recrawl.kernels import compile as loops
 TIMELESS = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("recrawl", TIMELESS, derandomize=True)
 settings.register_profile("explore", TIMELESS, max_examples=1000)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "recrawl"))
+settings.load_profile(PROFILE := os.environ.get("HYPOTHESIS_PROFILE", "recrawl"))
+if PROFILE == "recrawl":
+    # Else it also draws what stands in the sources of all modules that happen to be loaded, so that
+    # examples differ with the tests that ran before in the same process.
+    nothing = Constants()
+    providers._get_local_constants = lambda: nothing
 
 
 @pytest.fixture(autouse=True)
