@@ -45,7 +45,7 @@ class OverPostgres:
         self._membership.close()
 
     def make(self, directory: Path) -> Frontier:
-        self._membership = Membership(self._databases.database(), shards=3)
+        self._membership = Membership(self._databases.made(3), shards=3)
         self._membership.join("http://a.test/")
         self._membership.take(3)
         self._made = PostgresFrontier(self._membership)
@@ -94,7 +94,7 @@ class TestPostgresIndex(IndexSuite):
         self._membership.close()
 
     def make(self, directory: Path) -> PageIndex:
-        self._membership = Membership(self._databases.database(), shards=3)
+        self._membership = Membership(self._databases.made(3), shards=3)
         self._membership.join("http://a.test/")
         self._membership.take(3)
         return PostgresIndex(self._membership.database, self._membership)
