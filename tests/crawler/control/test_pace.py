@@ -101,7 +101,7 @@ def test_pages_that_are_broken_slow_down_nothing_for_long(share: float, status: 
         rested.append(now_s)
         return status if broken[page] else 200
 
-    seen = asked(answer, 8, pages=400)
+    seen = asked(answer, 3, pages=400)
 
     gaps = np.diff(rested)
     assert np.median(gaps) < 0.2
