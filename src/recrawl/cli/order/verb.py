@@ -155,7 +155,7 @@ def main(  # noqa: PLR0913 - the options of the verb
             more = stream.take(min(30 * table.frequencies.size + 1000, _KEPT))
             seen = more if shown is None else shown if closed else np.concatenate([shown, more])
             draw_order(plot, table, seen, found[0])
-    bounds = {name: _bound(table, name, judged) for name in {found[0], *compared}}
+    bounds = {name: _bound(table, name, judged) for name in dict.fromkeys([found[0], *compared])}
     answer = OrderAnswer(found[0], found[1], judged, bounds, shown, closed, compared)
     if json_:
         print_json(order_json(answer, table))

@@ -95,8 +95,8 @@ _HASH: Final = (
 )
 _SHORTEST_HASH: Final = 10
 _HASH_VALUE: Final = re.compile(rf"=(?:{_HASH})(?:$|[&;])")
-_HASH_AT_END: Final = re.compile(rf"/({_HASH})$")
-_HASH_ONLY: Final = re.compile(_HASH)
+_HASH_AT_END: Final = re.compile(rf"/(?P<hash>{_HASH})$")
+_HASH_ONLY: Final = re.compile(rf"(?P<hash>{_HASH})")
 _HASH_IN_TEXT: Final = re.compile(rf"\b{_HASH}\b")
 _HASH_SEGMENT: Final = re.compile(rf"/{_HASH}(?=/|\.|$)")
 _VERSION: Final = re.compile(
@@ -162,10 +162,10 @@ def hash_of(url: str) -> str | None:
     """
     path, _, query = path_of(url).partition("?")
     values = {value for _, _, value in _parts(query) if value}
-    found = _HASH_AT_END.search(path)
-    named = found[1] if found is not None and not values else "".join(values)
-    is_hash = found is not None or (len(values) == 1 and _HASH_ONLY.fullmatch(named))
-    return named[:_SHORTEST_HASH].lower() if is_hash and named else None
+    if len(values) > 1:
+        return None
+    found = _HASH_ONLY.fullmatch(values.pop()) if values else _HASH_AT_END.search(path)
+    return found["hash"][:_SHORTEST_HASH].lower() if found is not None else None
 
 
 def has_hash(url: str) -> bool:

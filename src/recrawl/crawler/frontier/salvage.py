@@ -39,7 +39,10 @@ def database_faults(path: Path) -> list[str]:
             for (table, column), known in {} if faults else _WORDS.items():
                 query = f"SELECT DISTINCT {column} FROM {table}"
                 said = {row[0] for row in opened.execute(query)}
-                faults += [f"{table}.{column} says {word!r}" for word in said - set(known)]
+                faults += [
+                    f"{table}.{column} says {word!r}"
+                    for word in sorted(said - set(known), key=repr)
+                ]
     except (sqlite3.DatabaseError, ValueError) as error:
         return [str(error)]
     return faults
