@@ -1,13 +1,18 @@
 """Settings for all tests."""
 
+import gc
 import os
 
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
+from tests.places import memory
 
 from recrawl.kernels import compile as loops
+
+if (place := memory()) is not None:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(place))  # of `tmp_path`
 
 # The first call of a compiled loop takes seconds, and no test may depend on the clock. What passes
 # today passes tomorrow; `HYPOTHESIS_PROFILE=explore` looks for examples that nobody has seen yet.
@@ -20,6 +25,12 @@ if PROFILE == "recrawl":
     # examples differ with the tests that ran before in the same process.
     nothing = Constants()
     providers._get_local_constants = lambda: nothing
+
+
+def pytest_collection_finish() -> None:
+    """Have what was loaded and collected, which stays, not looked through for garbage again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

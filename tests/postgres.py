@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.places import memory
 
 _OPTIONS = "-c listen_addresses='' -c fsync=off -c shared_buffers=64MB -c unix_socket_directories="
-_ROOM_BYTES = 8 * 2**30
 
 
 def _programs() -> Path | None:
@@ -75,12 +75,9 @@ class Postgres:
 def postgres() -> Iterator[Postgres]:
     """Give a server; its folder has a short name, as sockets must.
 
-    In memory where there is room: the thousands of files of a session's databases would take a busy
-    disk minutes to remove.
+    The thousands of files of a session's databases would take a busy disk minutes to remove.
     """
-    memory = Path("/dev/shm")
-    is_roomy = memory.is_mount() and shutil.disk_usage(memory).free > _ROOM_BYTES
-    place = memory if is_roomy else Path("/tmp")
+    place = memory() or Path("/tmp")
     with tempfile.TemporaryDirectory(prefix="pg-", dir=place, ignore_cleanup_errors=True) as name:
         server = Postgres(Path(name))
         try:
