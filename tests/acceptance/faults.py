@@ -79,7 +79,7 @@ def end_all(processes: Iterable["subprocess.Popen[str]"]) -> None:
         if process.poll() is None:
             process.send_signal(signal.SIGTERM)
     for process in processes:
-        process.communicate(timeout=40)
+        process.communicate(timeout=90)
 
 
 def check_crawl(farm: Farm, database: Database, folder: Path) -> None:

@@ -109,7 +109,7 @@ def test_one_process_delivers_at_a_time(tmp_path: Path, fed: Fed) -> None:
         assert "one process does at a time" in second.stderr
     finally:
         first.send_signal(signal.SIGTERM)
-        out, _ = first.communicate(timeout=20)
+        out, _ = first.communicate(timeout=60)
     assert first.returncode == 0
     assert "a.ndjson: 3 delivered, 0 to come" in out
 
