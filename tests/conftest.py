@@ -1,6 +1,5 @@
 """Settings for all tests."""
 
-import gc
 import os
 
 import pytest
@@ -25,12 +24,6 @@ if PROFILE == "recrawl":
     # examples differ with the tests that ran before in the same process.
     nothing = Constants()
     providers._get_local_constants = lambda: nothing
-
-
-def pytest_collection_finish() -> None:
-    """Have what was loaded and collected, which stays, not looked through for garbage again."""
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

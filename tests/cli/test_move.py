@@ -11,6 +11,8 @@ from tests.acceptance.command import recrawl
 from tests.acceptance.farm import Farm
 from tests.databases import Server, databases
 
+from recrawl.cli import main
+
 __all__ = ["databases"]
 
 
@@ -66,9 +68,15 @@ def test_a_state_goes_to_a_database_and_back_as_it_was(databases: Server, tmp_pa
     ],
 )
 def test_what_cannot_be_moved_is_said_in_a_line(
-    databases: Server, tmp_path: Path, arguments: tuple[str, ...], words: str
+    databases: Server,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+    words: str,
 ) -> None:
     """And nothing is written."""
+    monkeypatch.chdir(tmp_path)
     named = {"EMPTY": databases.database().address}
     if "FULL" in arguments:
         full = databases.database()
@@ -76,11 +84,13 @@ def test_what_cannot_be_moved_is_said_in_a_line(
         with psycopg.connect(full.address) as connection:
             connection.execute("CREATE TABLE mine (n int)")
 
-    ended = recrawl("move", *(named.get(one, one) for one in arguments), cwd=tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        main(["move", *(named.get(one, one) for one in arguments)])
+    said = capsys.readouterr().err
 
-    assert ended.returncode == 2
-    assert words in ended.stderr
-    assert ended.stderr.count("\n") == 1
+    assert ended.value.code == 2
+    assert words in said
+    assert said.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
 
 
