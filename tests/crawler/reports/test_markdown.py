@@ -3,7 +3,7 @@
 import re
 from html.parser import HTMLParser
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -48,6 +48,7 @@ def test_title_and_headings_stand_above_their_paragraphs() -> None:
 
 
 @given(LINE, st.lists(LINE, max_size=5), st.sets(st.integers(0, 4)))
+@example("1 #", ["# ##", "a ### #"], {0, 1})
 def test_what_is_rendered_are_the_same_words(
     title: str, lines: list[str], marked: set[int]
 ) -> None:

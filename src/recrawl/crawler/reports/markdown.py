@@ -13,6 +13,7 @@ __all__ = ["as_markdown"]
 
 _MARKS: Final = re.compile(r"[\\`*_\[\]<>&|~]")
 _AT_BEGINNING: Final = re.compile(r"^(?:([#=+-])|(\d{1,9})([.)]))")
+_AT_END: Final = re.compile(r"(?<= )#+$")  # would end a heading
 _LINE: Final = re.compile(r"\s+")
 
 
@@ -40,6 +41,7 @@ def as_markdown(document: Document) -> str:
 
 def _escaped(text: str) -> str:
     clean = _MARKS.sub(lambda mark: f"\\{mark.group()}", _LINE.sub(" ", text).strip())
+    clean = _AT_END.sub(lambda mark: f"\\{mark.group()}", clean)
     return _AT_BEGINNING.sub(
         lambda mark: f"\\{mark[1]}" if mark[1] else f"{mark[2]}\\{mark[3]}", clean
     )
