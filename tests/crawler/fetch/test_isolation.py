@@ -160,6 +160,28 @@ async def test_a_host_of_poison_has_one_page_read_at_a_time() -> None:
         extractor.close()
 
 
+async def test_one_page_that_is_read_makes_a_host_one_of_poison_no_longer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A manual with a document that is too large is no hostile host."""
+
+    def ask(_reader: Reader, _kind: str, response: FetchResponse) -> bytes:
+        if response.body:
+            raise PoisonPage("large")
+        return b"[[], []]"
+
+    monkeypatch.setattr(Reader, "ask", ask)
+    extractor = IsolatedExtractor("recrawl", PLENTY)
+    try:
+        with pytest.raises(PoisonPage, match="large"):
+            await extractor.sitemap(page(b"x"))
+        await extractor.sitemap(page(b""))
+        several = [extractor.sitemap(page(b"")) for _ in range(3)]
+        assert await asyncio.gather(*several) == [([], [])] * 3
+    finally:
+        extractor.close()
+
+
 @pytest.mark.parametrize(
     "response",
     [

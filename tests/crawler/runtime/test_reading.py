@@ -127,3 +127,20 @@ def test_a_host_whose_pages_take_long_holds_up_no_other() -> None:
         assert len(read.told) == 2 + MAX_OF_HOST
 
     run_virtually(main())
+
+
+def test_what_waits_for_pages_of_its_own_host_is_not_refused_for_poison() -> None:
+    """One page of a manual was poison: the others wait, as long as no other host does."""
+
+    async def main() -> None:
+        crawl, read = virtual_crawl(), Read()
+        pages = leased(crawl, HOSTS[0], MAX_OF_HOST + 2)
+        async with asyncio.TaskGroup() as group:
+            reading = await reading_of(crawl, group)
+            await reading.read(pages[0], poison(), read.then, n_bytes=1)
+            await reading.ended()
+            for number, lease in enumerate(pages[1:]):
+                await reading.read(lease, read.page(str(number), 9.0), read.then, n_bytes=1)
+        assert read.told == ["poison", *map(str, range(MAX_OF_HOST + 1))]
+
+    run_virtually(main())

@@ -2,9 +2,9 @@
 
 Whoever reads waits a moment; what is not read by then is noted, so that not even a kill brings it
 back at once, and finished in the background. Where that has no more room, honest pages hold up
-those who bring them; but while there is poison about, what finds no room is refused, and a host
-that has its share of the room holds up nobody else: its page is deferred. A page that cannot be
-read is recorded as poison by whoever asked.
+those who bring them; but while there is poison about, what finds no room is refused. A host that
+has its share of the room holds up nobody else: its page is deferred, or waits where no other does.
+A page that cannot be read is recorded as poison by whoever asked.
 """
 
 import asyncio
@@ -90,10 +90,11 @@ class SlowReading:
                 return
             await asyncio.wait((reading,), timeout=_BRIEF_S if self._held else self._patience_s)
             while not reading.done() and not self._has_room(lease.host_id, n_bytes):
-                if self._has_share(lease.host_id) and defer():
+                has_share = self._has_share(lease.host_id)
+                if has_share and defer():
                     reading.cancel()
                     return
-                if not may_wait or self._is_poisoned():
+                if not may_wait or (self._is_poisoned() and not has_share):
                     reading.cancel()
                     await then(_refused())
                     return

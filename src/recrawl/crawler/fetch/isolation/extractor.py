@@ -5,7 +5,7 @@ fraction of those allowed; what exceeds them, and large pages, are read in the s
 of them. So pages of well-meant hosts wait an eighth of a second for a page that kills its reader,
 not seconds. A host whose page had to leave the quick lane is not let in there for an hour. In the
 slow lane hosts take turns: a page waits for one page of each other host at most, however many it
-has there. One that sent poison has at most one page waiting.
+has there. One that sent poison has at most one page waiting, until one of its pages was read again.
 """
 
 import asyncio
@@ -152,7 +152,9 @@ class IsolatedExtractor(Extractor):
         self._waiting[host] += 1
         try:
             async with self._turns.setdefault(host, asyncio.Lock()):
-                return await self._slow.read(kind, response)
+                read = await self._slow.read(kind, response)
+            self._poisoned_hosts.discard(host)
+            return read
         except PoisonPage:
             self._poisoned_hosts.add(host)
             raise
@@ -196,6 +198,9 @@ class _Recent:
         if len(self._until_s) >= _MOST_HOSTS:
             self._until_s.pop(next(iter(self._until_s)))
         self._until_s[host] = time.monotonic() + _KEPT_S
+
+    def discard(self, host: str) -> None:
+        self._until_s.pop(host, None)
 
     def __contains__(self, host: str) -> bool:
         return self._until_s.get(host, 0.0) > time.monotonic()
