@@ -95,6 +95,11 @@ LINKS = "".join(f"<a href=/{n}>What others wrote about fish, part {n}</a>" for n
         # Several articles, and comments within one.
         ("one\ntwo", "<article>one</article><p>x</p><article>two</article>"),
         ("one\nsaid", "<article>one<article>said</article></article>"),
+        # Entries of a manual, each an article; what stands beside one is less than it.
+        (f"{BOX}\none\ntwo", f"<p>{BOX}</p><article>one</article><article>two</article>"),
+        (f"{BOX}\n{SAID}", f"<p>{BOX}</p><article>{SAID}</article>"),
+        (BOX, f"<article>{BOX}</article><div>{SAID}</div>"),
+        (f"{SAID}\n{SAID}", f"{LINKS}<article>{SAID}</article><article>{SAID}</article>"),
         # A part that is called the main one and says nothing is not what the page is about.
         (f"{BOX}\n{BOX}", f"<main id=top></main><p>{BOX}</p><p>{BOX}</p>"),
         ("Hi", "<main>Hi</main><p>few words beside it</p>"),

@@ -28,7 +28,7 @@ __all__ = [
     "whole_text",
 ]
 
-READING: Final = 4  # raised when pages are to be read again, as other text of them is content now
+READING: Final = 5  # raised when pages are to be read again, as other text of them is content now
 MAX_TEXT: Final = 500_000
 MAX_TITLE: Final = 300
 MAX_HEADINGS: Final = 500
@@ -71,6 +71,8 @@ _LEAST_WITHIN: Final = 20  # the same within what says that it is content: notes
 _LEAST_PANEL: Final = 1  # the same of a tab there: a command, a line of code
 _MOST_READ: Final = 8  # times that the text of a page is read to judge its boxes
 _LEAST_FORM: Final = 0.5  # of the letters of a page: it is the page
+_LEAST_ARTICLE: Final = 0.5  # of the letters of a page that lead nowhere: it holds them, or
+_LEAST_ARTICLES: Final = 0.9  # several do, between which there is nothing
 _LEAST_MAIN: Final = 0.1  # of the letters of a page, and
 _FEW: Final = 100  # letters: what has fewer of both is hardly what the page is about
 _BLANK: Final = " \n\t\r\f\u00a0\u3000"
@@ -105,8 +107,8 @@ def main_content(
     Notes
     -----
     What is no content is taken out of the tree. It is the whole body where no part of it says that
-    it is, or where that part says next to nothing; a rule whose selector finds nothing on a page is
-    none for it.
+    it is, where that part says next to nothing, or where articles are parts of a text; a rule whose
+    selector finds nothing on a page is none for it.
     """
     if rule is not None:
         _drop(tree, rule)
@@ -119,7 +121,7 @@ def main_content(
         return "body", []
     for selector in _MAIN:
         roots = [node for node in tree.css(selector) if not _is_in(node, selector)]
-        if roots and (is_app or _is_main(roots, body)):
+        if roots and (is_app or _is_main(selector, roots, body)):
             return selector, roots
         if roots:
             break
@@ -225,13 +227,26 @@ def _letters(node: LexborNode) -> int:
 
 
 def _is_text(node: LexborNode, least: int) -> bool:
-    linked = sum(map(_letters, node.css("a")))
+    linked = _linked(node)
     return _letters(node) - linked >= max(linked, least)
 
 
-def _is_main(roots: list[LexborNode], body: LexborNode) -> bool:
+def _linked(node: LexborNode) -> int:
+    return sum(map(_letters, node.css("a")))
+
+
+def _is_main(selector: str, roots: list[LexborNode], body: LexborNode) -> bool:
+    if selector == "article" and _are_parts(roots, body):
+        return False
     letters = sum(map(_letters, roots))
     return letters >= _FEW or letters >= _LEAST_MAIN * _letters(body)
+
+
+def _are_parts(articles: list[LexborNode], body: LexborNode) -> bool:
+    """Tell whether a page says more than its articles, as a manual that makes one of each entry."""
+    said, total = (sum(_letters(one) - _linked(one) for one in some) for some in (articles, [body]))
+    least = _LEAST_ARTICLE if len(articles) == 1 else _LEAST_ARTICLES
+    return total - said >= _FEW and said < least * total
 
 
 def _is_in(node: LexborNode, tag: str) -> bool:

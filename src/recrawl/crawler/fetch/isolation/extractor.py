@@ -153,11 +153,12 @@ class IsolatedExtractor(Extractor):
         try:
             async with self._turns.setdefault(host, asyncio.Lock()):
                 read = await self._slow.read(kind, response)
-            self._poisoned_hosts.discard(host)
-            return read
         except PoisonPage:
             self._poisoned_hosts.add(host)
             raise
+        else:
+            self._poisoned_hosts.discard(host)
+            return read
         finally:
             self._waiting[host] -= 1
             if not self._waiting[host]:
