@@ -202,6 +202,38 @@ def test_what_leads_a_heading_to_itself_is_no_text(head: str) -> None:
     assert page(f"<main>{head.replace('h2', 'h1')}</main>").title in ("Nets", "")
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        # MediaWiki, old and new, and whoever documents code.
+        "<h2><b>{0}</b><span>[<a href=?s={0}>edit</a> | <a href=?v={0}>source</a>]</span></h2>",
+        "<div><h2 id={0}>{0}</h2><span><b>[</b><a href=?s={0}><b>edit</b></a><b>]</b></span></div>",
+        "<h2>{0} <a href=/src/{0}>[source]</a><a href=#{0}>¶</a> </h2>",
+    ],
+)
+def test_links_to_edit_what_a_heading_opens_or_to_its_source_are_no_text(head: str) -> None:
+    """They are followed as others are."""
+    parts = "".join(f"{head.format(name)}<p>All of {name}." for name in ("Nets", "Knots"))
+    found = page(f"<main>{parts}</main>")
+
+    assert found.headings == ("Nets", "Knots")
+    assert found.text.split("\n") == ["Nets", "All of Nets.", "Knots", "All of Knots."]
+    assert len(found.links) >= 2
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<h2>Nets <a href=/tar>[Tar 1904]</a></h2><h2>Knots <a href=/rope>[Rope 1911]</a></h2>",
+        "<h2>Nets <a href=#old>[old]</a></h2><h2>Knots <a href=#old>[old]</a></h2>",
+        "<h2><a href=/1>[one]</a></h2><h2><a href=/2>[one]</a></h2>",
+    ],
+)
+def test_what_else_stands_in_brackets_behind_a_heading_is_text(html: str) -> None:
+    """What is cited there, what holds of some, what is all of one."""
+    assert page(f"<main>{html}</main>").text.count("[") == 2
+
+
 def test_permalinks_are_found_behind_thousands_of_other_links() -> None:
     """To places in other pages, and of a table of contents."""
     others = "<a href='other#x'>a net</a> <a href='#nets'>nets</a> " * 4_000

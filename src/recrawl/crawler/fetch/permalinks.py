@@ -1,7 +1,8 @@
-"""Permalinks: links by which headings, terms and captions lead to themselves, which say nothing.
+"""Links of headings, terms and captions that say nothing: to themselves, to edit them, to source.
 
-Generators put a sign into them (``#``, ``\u00b6``, ``\u00a7``), a picture, or words for those who
-cannot see it; before or behind the heading, or inside of it.
+Generators put a sign into those by which a heading leads to itself (``#``, ``\u00b6``, ``\u00a7``),
+a picture, or words for those who cannot see it; before or behind the heading, or inside of it. The
+others have the same words in square brackets behind several headings.
 """
 
 from itertools import islice
@@ -18,7 +19,9 @@ _MOST_LINKS: Final = 20_000  # that are read
 _MOST: Final = 3_000  # that are looked at, as they may be permalinks
 _MOST_NODES: Final = 40  # of a link, and of the beginning of a heading
 _REACH: Final = 4  # elements around a link
-_HEADS: Final = frozenset("h1 h2 h3 h4 h5 h6 dt caption figcaption legend summary".split())
+_HEADS: Final = ("h1 h2 h3 h4 h5 h6 dt caption figcaption legend summary").split()
+_INLINE: Final = frozenset({"a", "small", "span"})
+_ANY_HEAD: Final = ", ".join(_HEADS)
 _SIGNS: Final = " \t\r\n\f#\u00a0\u00a7\u00b6\u200b\u200d\u221e\u25c6\u2693\ufe0e\ufe0f\U0001f517"
 _PICTURES: Final = frozenset({"anchor", "link", "permalink"})  # of fonts of icons, by their names
 
@@ -30,8 +33,13 @@ def clear_permalinks(tree: LexborHTMLParser) -> None:
     words are where they are hidden and lead there, and names of icons and what has no letter where
     they lead to the heading that they stand in. The only text of a heading is none. Of a page, the
     first 20,000 links to places within pages are read, and 3,000 that may be permalinks are looked
-    at. O(elements).
+    at, and so many headings. O(elements).
     """
+    _clear_own(tree)
+    _clear_tools(tree)
+
+
+def _clear_own(tree: LexborHTMLParser) -> None:
     left = _MOST
     for link in tree.css(_LINKS)[:_MOST_LINKS]:
         text = _text_of(link)
@@ -52,6 +60,35 @@ def clear_permalinks(tree: LexborHTMLParser) -> None:
         if is_permalink:
             for node in list(link.iter(include_text=True)):
                 node.decompose()
+
+
+def _clear_tools(tree: LexborHTMLParser) -> None:
+    """Empty links in square brackets, such as ``[edit]``, that lead each heading elsewhere."""
+    found: dict[str, dict[str, LexborNode]] = {}
+    for head in tree.css(_ANY_HEAD)[:_MOST]:
+        node, text = _said(head.last_child, -1)
+        if node is None or _letters(_text_of(head)) <= _letters(text):
+            node, text = _said(head.next, 1)
+        if node is None or node.tag not in _INLINE or text[:1] + text[-1:] != "[]":
+            continue
+        link = node if node.tag == "a" else node.css_first("a")
+        if link is not None:
+            found.setdefault(text, {})[link.attributes.get("href") or ""] = node
+    for node in (node for tools in found.values() if len(tools) > 1 for node in tools.values()):
+        for one in [one for one in node.traverse(include_text=True) if one.is_text_node]:
+            one.decompose()
+
+
+def _said(node: LexborNode | None, way: int) -> tuple[LexborNode | None, str]:
+    """Return the first element from one on that has a text, and it, if no other stands before."""
+    for _ in range(_REACH):
+        if node is None:
+            break
+        text = (_text_of(node) if node.is_element_node else node.text()).strip()
+        if text:
+            return (node if node.is_element_node else None), text
+        node = node.next if way > 0 else node.prev
+    return None, ""
 
 
 def _text_of(node: LexborNode) -> str:
