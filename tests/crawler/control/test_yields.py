@@ -645,6 +645,22 @@ def test_lists_of_a_kind_that_told_nothing_wait_but_scripts_that_may_lead_on_do_
     assert seen[1] == 40
 
 
+def test_feeds_of_one_name_that_told_nothing_wait() -> None:
+    """Each page has one, of what is said about it; that of the site is read first."""
+    yields, asked = AddressYields(), []
+    pages = [f"/2026/{number}/{name}/" for name in ("a", "b", "c") for number in range(30)]
+    for number, path in enumerate(["/", *pages]):
+        one = replace(lease(number, f"{path}feed/"), kind=Kind.FEED)
+        if yields.due_s(one, NOW_S) <= NOW_S:
+            asked.append(number)
+            told = replace(visited(one, "list", Outcome.LISTING), told_news=number == 0)
+            yields.observe(told)
+
+    assert asked[0] == 0
+    assert len(asked) < 20
+    assert yields.due_s(lease(1_000, "/2026/31/a/feed/"), NOW_S) == NOW_S
+
+
 def test_files_that_are_asked_for_of_many_pages_are_left_after_a_few() -> None:
     """Each thread of an archive has one to be taken away, by a path and a value of its own."""
     names = [f"{number * 7_919:08x}zq" for number in range(100)]

@@ -6,9 +6,9 @@ sort or log in; a directory of archives has thousands that nobody can read. Addr
 - with a query, by shape: path, names of parameters, and the values of those parameters that have
   few; by the same shape whatever the path, which speaks for a path of which nothing is known; and
   all of a path with several parameters, as where lists are chosen from;
-- without, by the ending of the file's name, by the branch of the site that they lie in, and by the
-  calendar that they are a day of. Of endings that nobody knows, few are on their way before they
-  have brought something.
+- without, by the ending of the file's name (of a feed that has none, by its name), by the branch of
+  the site that they lie in, and by the calendar that they are a day of. Of endings that nobody
+  knows, few are on their way before they have brought something.
 
 The first of a kind are visited like any other page; what they bring (a page that was not known, or
 nothing) is a coin tossed, and while the chance that the next brings something is small, few more
@@ -179,7 +179,7 @@ class AddressYields:
             return []
         if lease.kind is Kind.SITEMAP:  # it tells when pages changed, known before or not
             return []
-        found, url = self._kinds_of(lease.url), lease.url
+        found, url = self._kinds_of(lease.url, lease.kind), lease.url
         if outcome in _NOT_SEEN:
             in_doubt = self._is_in_doubt(url, found)
             for kind in (*found, self._doubted(host_of(url))) if in_doubt else found:
@@ -217,7 +217,7 @@ class AddressYields:
         """
         if lease.kind is Kind.SITEMAP:
             return now_s
-        found = self._kinds_of(lease.url)
+        found = self._kinds_of(lease.url, lease.kind)
         doubted = self._doubted(host_of(lease.url)) if self._is_in_doubt(lease.url, found) else None
         against = _against(found, doubted)
         if lease.kind is Kind.FEED and is_script(lease.url):
@@ -379,7 +379,7 @@ class AddressYields:
         kept = [item for item in self._kinds.items() if item[1].nothing > item[1].brought]
         self._kinds = dict(kept[-_MOST_KINDS // 2 :])
 
-    def _kinds_of(self, url: str) -> list[_Kind]:
+    def _kinds_of(self, url: str, of: Kind = Kind.PAGE) -> list[_Kind]:
         """Return the kinds of an address, the narrowest first."""
         host = host_of(url)
         path, _, query = path_of(url).partition("?")
@@ -405,6 +405,9 @@ class AddressYields:
         if suffix is not None:
             unknown = is_unknown_file(path)
             kinds.insert(0, self._kind("file", host, f"/*.{suffix}", broad=True, unknown=unknown))
+        elif of is Kind.FEED:
+            name = path.rstrip("/").rpartition("/")[2]
+            kinds.insert(0, self._kind("feed", host, f"/*/{name}", broad=True))
         if (calendar := calendar_of(url)) is not None:
             kinds.insert(0, self._kind("dates", host, f"{calendar}/#"))
         return kinds
