@@ -135,8 +135,8 @@ async def fetched(body: bytes, content_type: str) -> FetchResponse:
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
-        head = f"HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\nConnection: close\r\n\r\n"
-        writer.write(head.encode())
+        told = f"Content-Type: {content_type}\r\n" if content_type else ""
+        writer.write(f"HTTP/1.1 200 OK\r\n{told}Connection: close\r\n\r\n".encode())
         with contextlib.suppress(ConnectionError):
             for start in range(0, len(body), 4_096):
                 writer.write(body[start : start + 4_096])
@@ -154,6 +154,22 @@ def test_an_archive_that_is_called_text_is_not_read() -> None:
     found = asyncio.run(fetched(b"PK\x03\x04" + bytes(range(256)) * 8, "text/plain"))
 
     assert (found.content_type, found.body) == ("application/octet-stream", b"")
+
+
+@pytest.mark.parametrize(
+    ("expected", "body"),
+    [
+        ("text/html", b"\n<!doctype html><p>words"),
+        ("text/plain", b"plain words"),
+        ("application/octet-stream", b"PK\x03\x04" + bytes(range(256))),
+    ],
+)
+def test_what_no_type_is_told_of_is_what_it_begins_as(expected: str, body: bytes) -> None:
+    """Some servers tell none of files without an ending."""
+    found = asyncio.run(fetched(body, ""))
+
+    assert found.content_type == expected
+    assert found.body == (b"" if "octet" in expected else body)
 
 
 @pytest.mark.parametrize(

@@ -295,12 +295,12 @@ def test_a_footer_that_a_host_repeats_may_change_and_no_page_has_changed(tmp_pat
     virtual.index.close()
 
 
-def test_a_404_is_confirmed_before_the_copy_goes_and_a_410_is_not() -> None:
-    """One bad answer removes nothing; a page declared gone goes at once."""
+@pytest.mark.parametrize("missing", [FetchResponse(url=A, status=404), text(A, " \n", "text/html")])
+def test_a_404_is_confirmed_before_the_copy_goes_and_a_410_is_not(missing: FetchResponse) -> None:
+    """One bad answer removes nothing, nor does an empty one; what is declared gone goes at once."""
 
     def script(web: ScriptedFetcher) -> None:
         web.page(f"{A}/", "home", "/lost", "/gone")
-        missing = FetchResponse(url=A, status=404)
         web.reply(f"{A}/lost", text(A, "lost"), missing)
         web.reply(f"{A}/gone", text(A, "gone"), FetchResponse(url=A, status=410))
 

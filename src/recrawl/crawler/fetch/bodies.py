@@ -34,10 +34,11 @@ async def read_body(
 ) -> Body:
     """Read and decode a body, up to the limit.
 
-    Servers call what they do not know plain text: archives, disks. With ``text_only`` those are not
-    read to their end.
+    Servers call what they do not know plain text, or nothing: archives, disks. With ``text_only``
+    those are not read to their end.
     """
-    suspect = text_only and answer.content_type == "text/plain"
+    is_told = "Content-Type" in answer.headers
+    suspect = text_only and (answer.content_type == "text/plain" or not is_told)
     decoder = decoder_for(answer.headers.get("Content-Encoding", ""))
     declared = answer.content_length
     if declared is not None and declared > limit and not truncate:

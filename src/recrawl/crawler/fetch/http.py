@@ -331,7 +331,7 @@ def _response(
         url=url,
         status=answer.status,
         body=body.content,
-        content_type="application/octet-stream" if body.is_binary else answer.content_type,
+        content_type=_type_of(answer, body),
         charset=answer.charset,
         location=_header(headers.get("Location")),
         etag=_header(headers.get("ETag")),
@@ -346,6 +346,15 @@ def _response(
         age_s=age_of(headers.get("Age")),
         truncated=body.is_cut,
     )
+
+
+def _type_of(answer: aiohttp.ClientResponse, body: Body) -> str:
+    """Return the type of content; where the server tells none, by how the body begins."""
+    if body.is_binary:
+        return "application/octet-stream"
+    if "Content-Type" in answer.headers or not body.content:
+        return answer.content_type
+    return "text/html" if body.content.lstrip().startswith(b"<") else "text/plain"
 
 
 def _usage(headers: Mapping[str, str]) -> str:

@@ -126,6 +126,10 @@ class Visitor:
             note = f"content type {response.content_type[:80]}"
             self._record(lease, Finding(Outcome.UNSUPPORTED, response, note=note), started_s)
             return False
+        if not response.body.strip():  # as where a script broke: it says nothing, or no longer
+            finding = Finding(Outcome.NOT_FOUND, response, note="the answer is empty")
+            self._record(lease, finding, started_s)
+            return False
         return self._deliver(lease, response, started_s)
 
     def _follow(
