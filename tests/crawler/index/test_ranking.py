@@ -93,6 +93,30 @@ def test_chinese_and_japanese_need_no_spaces(tmp_path: Path, query: str) -> None
     assert hits[0].snippet[start:end] == query
 
 
+@pytest.mark.parametrize(
+    ("query", "text", "other"),
+    [
+        ("ตะเกียง", "ผู้ดูแลจุดตะเกียงในยามพลบค่ำ", "เรือเข้าท่าพร้อมกับน้ำขึ้นและออกก่อนรุ่งสาง"),
+        ("ໂຄມໄຟ", "ຜູ້ເຝົ້າຈູດໂຄມໄຟຕອນຄ່ຳ", "ເຮືອເຂົ້າທ່າພ້ອມກັບນ້ຳຂຶ້ນ"),
+        ("ចង្កៀង", "អ្នកយាម\u200bបំភ្លឺ\u200bចង្កៀងនៅពេលព្រលប់", "ទូកចូលកំពង់ផែជាមួយនឹងជំនោរ"),
+        ("ဆည်းဆာ", "မီးအိမ်များကိုဆည်းဆာချိန်တွင်ထွန်းညှိသည်", "လှေများသည်ဒီရေနှင့်အတူဝင်သည်"),
+    ],
+)
+def test_a_word_is_found_where_nothing_tells_where_it_begins(
+    tmp_path: Path, query: str, text: str, other: str
+) -> None:
+    """In the middle of a sentence of Thai, Lao, Khmer and Burmese; the passage has it."""
+    index = TantivyIndex(tmp_path)
+    index.replace(page("other", "", f"{other} " * 30))
+    index.replace(page("one", "", f"{other} " * 30 + text))
+    index.commit()
+    n, (hit,) = index.search(query)
+
+    assert (n, hit.title, query in hit.snippet) == (1, "", True)
+    assert hit.url.endswith("/one.html")
+    index.close()
+
+
 SIGNS = st.text("ab\u00e9_-.:+/\\'\"()*~!?#$%&019 \u0301\u00df\u200d@=<>[]{}|;,", max_size=12)
 
 

@@ -11,7 +11,8 @@ _MOST_PLACES: Final = 8  # of each word
 _MOST_WORDS: Final = 8
 _SENTENCE: Final = 60  # characters of a line, from which on it is likely one
 _PROSE: Final = 0.5  # of a word
-_UNSPACED: Final = "\u3000"  # from here on words need no space between them
+# Words of these need no space between them.
+_UNSPACED: Final = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\U0010ffff]")
 _BEGINNING: Final = re.compile(r"(?:[.!?]\s|\n)\s*")
 
 
@@ -84,7 +85,7 @@ def _places(text: str, word: str) -> Iterator[int]:
     """Yield where words begin so."""
     at, found = text.find(word), 0
     while at >= 0 and found < _MOST_PLACES:
-        if at == 0 or not text[at - 1].isalnum() or word[0] >= _UNSPACED:
+        if at == 0 or not text[at - 1].isalnum() or _UNSPACED.match(word):
             yield at
             found += 1
         at = text.find(word, at + len(word))

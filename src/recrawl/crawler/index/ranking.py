@@ -161,7 +161,7 @@ class Ranking:
         return self._together(tokens)
 
     def _of_signs(self, text: str, signs: list[str]) -> _Concept:
-        """Return what finds Chinese or Japanese: most of its pairs, better in titles."""
+        """Return what finds words without spaces: most of their pairs, better in titles."""
         self._words.append(text)
         weights = [self._inverse(self._frequency("codes", pair)) for pair in signs]
         parts = []

@@ -11,13 +11,16 @@ from recrawl.crawler.index.passages import best_passage
 __all__ = ["Snippets", "beginnings"]
 
 _LONGEST: Final = 300  # characters of a passage: all of it
-_WORD: Final = re.compile(r"\w+")
+_RUN_ON: Final = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+")  # vowels are marks
+_WORD: Final = re.compile(rf"{_RUN_ON.pattern}|\w+")
 
 
 def beginnings(looked_for: Iterable[str], stems: Any, most: int) -> list[str]:
     """Return how words of the text begin that the query may mean."""
     words = [word for text in looked_for for word in _WORD.findall(text.lower())]
-    return [_shared(word, stems.analyze(word)) for word in words[:most]]
+    return [
+        word if _RUN_ON.match(word) else _shared(word, stems.analyze(word)) for word in words[:most]
+    ]
 
 
 def _shared(word: str, stems: list[str]) -> str:

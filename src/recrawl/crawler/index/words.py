@@ -3,7 +3,8 @@
 A text is indexed twice. Once by its words, which a stemmer brings to their stems: ``vacuuming``
 finds ``vacuum``, and ``max_connections`` consists of two of them. And what no stemmer should see,
 because there are marks in it, as it is typed: ``max_connections``, ``--onto``, ``.gitignore``,
-``C++`` and ``%s`` are one code each; of Chinese and Japanese, each two neighbours are one.
+``C++`` and ``%s`` are one code each; of Chinese and Japanese, each two neighbours are one, and of
+scripts in which words run on and vowels are signs of their own, Thai to Khmer, each three.
 """
 
 import re
@@ -37,6 +38,9 @@ _LONGEST: Final = 60  # characters of a word; what is longer was not written by 
 # A mark before, words joined by marks, marks after.
 _TYPED: Final = re.compile(r"(?:--?|[.@%$#\\])?\w+(?:(?:[-.:@]|::|->)\w+)*(?:\+\+|#)?")
 _UNSPACED: Final = re.compile(r"[\u3005\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
+_RUN_ON: Final = re.compile(
+    "[\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u0edc-\u0edf\u1000-\u103f\u1050-\u109f\u1780-\u17d3]{3,}"
+)
 _NUMBERING: Final = re.compile(
     r"^(?:(?:chapter|part|appendix|section)\s+)?(?:[0-9]+(?:\.[0-9]+)*|[A-Z](?:\.[0-9]+)+|[IVX]+)\.\s+",
     re.IGNORECASE,
@@ -76,10 +80,15 @@ def codes(text: str) -> list[str]:
 
 
 def pairs(text: str) -> list[str]:
-    """Return every two neighbours in Chinese and Japanese, which put no space between words."""
-    return [
+    """Return every two neighbours in Chinese and Japanese, which put no space between words.
+
+    And every three in Thai, Lao, Burmese and Khmer, where two are too few to tell pages apart.
+    """
+    found = [
         run[at : at + 2] for run in _UNSPACED.findall(text) for at in range(max(len(run) - 1, 1))
     ]
+    runs = _RUN_ON.findall(text.replace("\u200b", ""))  # which some put between words
+    return found + [run[at : at + 3] for run in runs for at in range(len(run) - 2)]
 
 
 def tokens(text: str) -> list[str]:
