@@ -77,6 +77,13 @@ def test_a_page_that_takes_too_much_memory_is_poison() -> None:
         reader.clear()
 
 
+def test_a_busy_machine_makes_no_page_poison() -> None:
+    """A reader that gets a tenth of a processor has the time that is allowed all the same."""
+    limits = Limits(cpu_s=2.0, memory_bytes=1)
+
+    assert limits.wall_s / 10.0 >= limits.cpu_s
+
+
 def test_what_a_reader_failed_with_is_told(reader: Reader) -> None:
     """It cannot load the parser of PDFs any more, once it is locked up."""
     with pytest.raises(PoisonPage, match=r"its reader failed \(\w+Error\)"):
