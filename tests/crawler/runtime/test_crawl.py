@@ -243,6 +243,21 @@ def test_a_second_visit_is_conditional_and_304_means_unchanged() -> None:
     assert details.recent[0].changed is False
 
 
+def test_a_304_that_nobody_asked_for_is_a_failure_of_the_server() -> None:
+    """It says nothing of a page of which there is no copy: tried again, ever later."""
+    virtual = run(2 * 3600, lambda web: web.reply(f"{A}/", FetchResponse(f"{A}/", 304)))
+
+    asked_s = [request.at_s for request in virtual.web.asked(f"{A}/")]
+    waits_s = np.diff(asked_s)
+    assert len(asked_s) == 4
+    assert waits_s[1:] == pytest.approx(2.0 * waits_s[:-1], rel=0.05)
+    details = virtual.frontier.details(f"{A}/")
+    assert details is not None
+    assert details.state == PageState.DISCOVERED
+    assert [visit.outcome for visit in details.recent] == [Outcome.SERVER_ERROR] * 4
+    assert "304" in (details.recent[0].note or "")
+
+
 def test_boilerplate_is_no_change_and_content_is() -> None:
     """A new timestamp leaves the index alone; a new sentence is written to it."""
 

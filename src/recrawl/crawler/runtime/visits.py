@@ -38,6 +38,7 @@ _NOT_THE_HOST: Final = (
     "too-large", "encoding", "refused-address", "url", "unencrypted", "render", "head"
 )  # fmt: skip
 _MAX_LISTING_DEPTH: Final = 3  # sitemap indexes within indexes
+_UNASKED: Final = "its server said that nothing had changed (304), which it was not asked"
 
 
 class Visitor:
@@ -70,12 +71,12 @@ class Visitor:
         """
         clock = self._world.clock
         started_s = clock.now_s()
-        is_known = not self._rules.is_read_otherwise(lease)
+        is_conditional = self._is_conditional(lease)
         try:
             response = await self._world.fetcher.fetch(
                 lease.url,
-                etag=lease.etag if is_known else None,
-                last_modified=lease.last_modified if is_known else None,
+                etag=lease.etag if is_conditional else None,
+                last_modified=lease.last_modified if is_conditional else None,
                 max_bytes=None if lease.kind is Kind.PAGE else _MAX_LISTING_BYTES,
                 pages_only=lease.kind is Kind.PAGE,
             )
@@ -93,6 +94,11 @@ class Visitor:
         if blocked:
             await self._save_host(lease.host_id)
         return await self._answered(lease, response, started_s)
+
+    def _is_conditional(self, lease: Lease) -> bool:
+        """Tell whether a page is asked for only if it is another than the copy that is held."""
+        has_validator = bool(lease.etag or lease.last_modified)
+        return has_validator and not self._rules.is_read_otherwise(lease)
 
     def _spend(self, n_requests: int) -> None:
         """Count what filling a page took; the first was counted when it was handed out."""
@@ -115,6 +121,11 @@ class Visitor:
         outcome = outcome_of_status(response.status)
         if outcome in (Outcome.MOVED, Outcome.REDIRECTED):
             self._follow(lease, response, started_s, outcome)
+            return False
+        if outcome is Outcome.NOT_MODIFIED and not self._is_conditional(lease):
+            # There is no copy that this could be about: the server fails, the page is unknown.
+            finding = Finding(Outcome.SERVER_ERROR, response, note=_UNASKED)
+            self._record(lease, finding, started_s)
             return False
         if outcome is not None:
             self._record(lease, Finding(outcome, response), started_s)
