@@ -197,6 +197,7 @@ class FetchResponse:
     etag: str | None = None
     last_modified: str | None = None
     retry_after: str | None = None
+    refresh: str | None = None  # where it sends its reader after a while
     link: str = ""  # of all Link headers
     robots_tag: str = ""
     cache_control: str = ""

@@ -429,6 +429,32 @@ def test_a_page_that_sends_its_reader_on_says_where_to(target: str | None, html:
     assert page(html).sends_to == (None if target is None else f"http://a.test{target}")
 
 
+@pytest.mark.parametrize(
+    ("target", "links", "header", "html"),
+    [
+        ("/rod", ["/rod"], "0; url=/rod", "<p>little"),
+        ("/rod", ["/rod", "/a"], '3;URL="../rod"', "<p>little <a href=/a>x</a>"),
+        ("/rod", ["/rod"], "0; url=/rod", "<meta http-equiv=refresh content='0; url=/rod'>"),
+        (None, ["/rod"], "30; url=/rod", "<p>little"),
+        (None, ["/rod"], "0; url=/rod", BOX + BOX + BOX),
+        (None, [], "0; url=/rod", "<meta name=robots content=nofollow>"),
+        (None, [], "0; url=#there", "<p>little"),
+        (None, [], "0", "<p>little"),
+    ],
+)
+def test_the_header_that_sends_a_reader_on_means_what_the_element_does(
+    target: str | None, links: list[str], header: str, html: str
+) -> None:
+    """It is a link, and the page a redirect if it sends on at once and says next to nothing."""
+    response = FetchResponse(f"{A}/dir/page", 200, html.encode(), "text/html", refresh=header)
+
+    found = PageExtractor("recrawl").page(response)
+
+    assert found.sends_to == (None if target is None else A + target)
+    assert [link for link in found.links if link != f"{A}/dir/page"] == [A + link for link in links]
+    assert len(found.anchors) == len(found.links)
+
+
 def test_links_are_bounded() -> None:
     """A page of a hundred thousand links is a trap."""
     html = "".join(f"<a href=/{number}>" for number in range(MAX_LINKS + 500))

@@ -56,12 +56,13 @@ def test_what_is_no_normal_form_is_not_asked_for(url: str) -> None:
     assert told.value.kind == "url"
 
 
-def test_what_is_said_to_caches_is_kept() -> None:
-    """Of several such headers all, in order."""
+def test_what_is_said_to_caches_and_readers_is_kept() -> None:
+    """Of several headers for caches all, in order; and where a reader is sent."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         said = b"Cache-Control: public\r\ncache-control: max-age=31536000, immutable\r\n"
+        said += b"Refresh: 0; url=/there\r\n"
         writer.write(b"HTTP/1.1 200 OK\r\n" + said + b"Content-Length: 0\r\n\r\n")
         writer.close()
 
@@ -71,7 +72,9 @@ def test_what_is_said_to_caches_is_kept() -> None:
         async with server, HttpFetcher(user_agent="test", allow_private=["127.0.0.1"]) as fetcher:
             return await fetcher.fetch(f"http://127.0.0.1:{port}/")
 
-    assert asyncio.run(main()).cache_control == "public, max-age=31536000, immutable"
+    response = asyncio.run(main())
+    assert response.cache_control == "public, max-age=31536000, immutable"
+    assert response.refresh == "0; url=/there"
 
 
 def test_a_name_that_moves_inside_is_not_followed_there(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -424,6 +424,22 @@ def test_a_page_that_sends_its_reader_on_is_a_redirect() -> None:
     assert old.recent[-1].outcome == Outcome.DENIED
 
 
+@pytest.mark.parametrize("body", ["", "<p>little"])
+def test_a_header_that_sends_a_reader_on_is_followed(body: str) -> None:
+    """Also where there is nothing else in the answer."""
+
+    def script(web: ScriptedFetcher) -> None:
+        web.reply(f"{A}/", text(A, body, "text/html", refresh="0; url=/en/"))
+        web.page(f"{A}/en/", "home")
+
+    virtual = run(100, script)
+
+    assert {url for url, _ in virtual.index.urls()} == {f"{A}/en/"}
+    first = virtual.frontier.details(f"{A}/")
+    assert first is not None
+    assert (first.state, first.redirect_url) == (PageState.MOVED, f"{A}/en/")
+
+
 def test_of_a_document_that_cannot_be_read_it_is_said_why() -> None:
     """It does not ask for that; nor does its host say that there is no such page."""
 

@@ -12,11 +12,11 @@ from dataclasses import replace
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from itertools import islice
-from math import inf
 from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from recrawl.crawler.control.refresh import refresh_of
 from recrawl.crawler.control.urls import join
 from recrawl.crawler.fetch.about import about, places
 from recrawl.crawler.fetch.charsets import decode_body
@@ -54,12 +54,7 @@ _BLOCK: Final = re.compile(
     r"|body|foot|head)|[uUoO][lL]|[bB][rR]|pre|PRE|body|main|article|aside|section|summary"
     r"|blockquote|center|caption|address|fieldset|fig(?:ure|caption)|option|menu)[\s/>])"
 )
-# Where a page sends its reader after a while, as many a root of a manual does.
-_REFRESH: Final = re.compile(
-    r"""([\d.\s]{1,40})[;,]\s{0,20}(?:url\s{0,9}=\s{0,9})?["']?([^"']+)""", re.IGNORECASE
-)
-_AT_ONCE_S: Final = 10.0  # seconds within which a page sends its reader on that is none itself
-_LITTLE: Final = 300  # characters that such a page says at most
+_LITTLE: Final = 300  # characters that a page says at most which sends its reader on
 _LINK_LIST: Final = "</a><a "  # without a word between them
 _LABEL: Final = "</label><"  # as of tabs, which are labels of buttons
 PDF: Final = "application/pdf"
@@ -103,6 +98,9 @@ class PageExtractor:
 
     def page(self, response: FetchResponse) -> Extract:
         """Read a page of HTML, plain text, Markdown or XML, or a PDF."""
+        return _sent_on(self._page(response), response)
+
+    def _page(self, response: FetchResponse) -> Extract:
         if response.content_type == PDF:
             return self._pdf(response)
         text = decode_body(response.body, response.charset)
@@ -347,8 +345,8 @@ def _led_to(tree: LexborHTMLParser, base: str) -> Iterator[str]:
         reference = attributes.get("href") or ""
         if node.tag == "meta":
             is_refresh = (attributes.get("http-equiv") or "").lower() == "refresh"
-            sent = _REFRESH.match(attributes.get("content") or "") if is_refresh else None
-            reference = sent[2].strip() if sent is not None else ""
+            sent = refresh_of(attributes.get("content"), base) if is_refresh else None
+            reference = sent.target if sent is not None else ""
         url = join(base, reference) if reference else None
         if url is not None:
             yield url
@@ -360,18 +358,22 @@ def _sends_to(tree: LexborHTMLParser, base: str, url: str) -> str | None:
         attributes = node.attributes
         if (attributes.get("http-equiv") or "").lower() != "refresh":
             continue
-        sent = _REFRESH.match(attributes.get("content") or "")
-        if sent is not None and _seconds(sent[1]) <= _AT_ONCE_S:
-            target = join(base, sent[2].strip())
-            return target if target != url else None
+        sent = refresh_of(attributes.get("content"), base)
+        if sent is not None and sent.is_at_once:
+            return sent.target if sent.target != url else None
     return None
 
 
-def _seconds(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return inf
+def _sent_on(found: Extract, response: FetchResponse) -> Extract:
+    """Heed the header that sends a page's reader on, as the element that is like it."""
+    sent = refresh_of(response.refresh, response.url)
+    if sent is None or found.nofollow or sent.target == response.url:
+        return found
+    if sent.target not in found.links:
+        links, anchors = (sent.target, *found.links), ("", *found.anchors)
+        found = replace(found, links=links[:MAX_LINKS], anchors=anchors[:MAX_LINKS])
+    is_redirect = sent.is_at_once and len(found.text) < _LITTLE
+    return replace(found, sends_to=sent.target) if is_redirect else found
 
 
 def _anchor(node: LexborNode) -> str:

@@ -337,6 +337,7 @@ def _response(
         etag=_header(headers.get("ETag")),
         last_modified=_header(headers.get("Last-Modified")),
         retry_after=_header(headers.get("Retry-After")),
+        refresh=_header(headers.get("Refresh")),
         link=", ".join(headers.getall("Link", []))[:_MOST_LINK],
         robots_tag=", ".join(headers.getall("X-Robots-Tag", []))[:1000],
         cache_control=", ".join(headers.getall("Cache-Control", []))[:1000],

@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 from recrawl.crawler.control.dispatch import Dispatcher
 from recrawl.crawler.control.lifecycle import outcome_of_status
 from recrawl.crawler.control.obsolescence import patience_s
+from recrawl.crawler.control.refresh import refresh_of
 from recrawl.crawler.control.soft_errors import PROBE, is_probe, leads_to_sign_in
 from recrawl.crawler.control.urls import join
 from recrawl.crawler.runtime.buffer import Buffer
@@ -137,6 +138,11 @@ class Visitor:
             note = f"content type {response.content_type[:80]}"
             self._record(lease, Finding(Outcome.UNSUPPORTED, response, note=note), started_s)
             return False
+        sent = refresh_of(response.refresh, lease.url)
+        if sent is not None and sent.is_at_once and not response.body.strip():
+            there = replace(response, location=sent.target)
+            self._follow(lease, there, started_s, Outcome.REDIRECTED)
+            return False
         if not response.body.strip():  # as where a script broke: it says nothing, or no longer
             finding = Finding(Outcome.NOT_FOUND, response, note="the answer is empty")
             self._record(lease, finding, started_s)
@@ -221,7 +227,7 @@ class Visitor:
         """Bring content to the buffer, unless it is byte for byte what the index has."""
         raw_hash = self._world.extractor.raw_hash(response.body)
         is_same = raw_hash == lease.raw_hash and not self._recorder.errors.is_suspect(lease.url)
-        is_same &= not self._rules.is_read_otherwise(lease)
+        is_same &= not self._rules.is_read_otherwise(lease) and response.refresh is None
         if is_same and lease.state is PageState.INDEXED:
             self._record(lease, Finding(Outcome.UNCHANGED, response, raw_hash=raw_hash), started_s)
             return False

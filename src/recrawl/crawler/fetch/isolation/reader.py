@@ -91,6 +91,7 @@ class Reader:
             "charset": response.charset,
             "robots_tag": response.robots_tag,
             "usage": response.usage,
+            "refresh": response.refresh,
         }
         head = json.dumps({"kind": kind, "length": len(response.body), "told": told}).encode()
         while True:
