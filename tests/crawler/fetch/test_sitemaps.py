@@ -57,6 +57,22 @@ def test_gzip_is_told_by_its_first_bytes() -> None:
     assert read(gzip.compress(urlset(entry("/x")).encode())) == ([(f"{A}/x", None)], [])
 
 
+def test_an_archive_may_be_packed_again() -> None:
+    """As where a server packs what it sends, whatever it is; but not for ever."""
+    packed = urlset(entry("/x")).encode()
+    found = []
+    for _ in range(4):
+        packed = gzip.compress(packed)
+        found.append(len(read(packed)[0]))
+
+    assert found == [1, 1, 1, 0]
+
+
+def test_a_mark_of_the_order_of_bytes_is_no_part_of_it() -> None:
+    """Which many editors write before XML."""
+    assert read("\ufeff" + urlset(entry("/x"))) == ([(f"{A}/x", None)], [])
+
+
 @pytest.mark.parametrize("body", [b"\x1f\x8b", b"\x1f\x8bgarbage", gzip.compress(b"", mtime=0)])
 def test_a_broken_archive_is_empty(body: bytes) -> None:
     """Rather than an error."""
@@ -163,6 +179,49 @@ def test_entities_are_neither_expanded_nor_fetched(doctype: str) -> None:
     assert "lol" not in text
     assert "root" not in text
     assert len(text) < 1000
+
+
+@pytest.mark.parametrize(
+    "doctype",
+    [
+        "",
+        '<!DOCTYPE urlset [<!ENTITY host "http://a.test"> <!ENTITY y "]>">]>',
+        "<!DOCTYPE urlset [<!-- it's ]> --><!ENTITY host 'http://a.test'>]>",
+        '<!DOCTYPE urlset PUBLIC "-//a//EN" "http://a.test/>.dtd" [<!ENTITY host "http://a.test">]>',
+    ],
+)
+@pytest.mark.parametrize("broken", ["&host;/x", f"{A}/&host;x", f"{A}/&host;", "&#x41;&host;"])
+def test_an_address_with_an_entity_is_left_out_and_others_are_as_written(
+    doctype: str, broken: str
+) -> None:
+    """Nothing is said of where it leads; what other addresses say by reference stays in them."""
+    after = entry("/?a=1&amp;b=2&#38;c=3")
+
+    body = f'<?xml version="1.0"?>{doctype}{urlset(f"<url><loc>{broken}</loc></url>", after)}'
+
+    assert read(body) == ([(f"{A}/?a=1&b=2&c=3", None)], [])
+
+
+def test_a_sign_that_ought_to_be_written_by_reference_is_read() -> None:
+    """It breaks neither its own address nor those after it; in CDATA it is right."""
+    paths = ["/?a=1&b=2", "/?a=1&amp;b=2", "/?c&d", "/?e=1&f"]
+    entries = [entry(path) for path in paths]
+    entries.insert(2, f"<url><loc><![CDATA[{A}/?x=1&y;=2&z=3]]></loc></url>")
+
+    pages, _ = read(urlset(*entries))
+
+    expected = ["/?a=1&b=2", "/?a=1&b=2", "/?x=1&y;=2&z=3", "/?c&d", "/?e=1&f"]
+    assert [page for page, _ in pages] == [A + path for path in expected]
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [b"&", b"&a", b"&#", b"<![CDATA[", b"<![CDATA[&]]>", b"<!DOCTYPE [<!--", b"<!DOCTYPE '"],
+)
+@pytest.mark.timeout(20)
+def test_mending_takes_linear_time(piece: bytes) -> None:
+    """Half a megabyte of anything ends long before the limit."""
+    assert read(b"<" + piece * (500_000 // len(piece))) == ([], [])
 
 
 @pytest.mark.parametrize("piece", [b"<!DOCTYPE", b"<!DOCTYPE [", b"<", b"<url>", b"<loc>", b"<!--"])

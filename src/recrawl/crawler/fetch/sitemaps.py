@@ -16,17 +16,34 @@ __all__ = ["MAX_SITEMAP_BYTES", "read_sitemap"]
 MAX_SITEMAP_BYTES: Final = 50 * 1024 * 1024  # the protocol's own bound, uncompressed
 MAX_ENTRIES: Final = 50_000
 _DOCTYPE: Final = re.compile(rb"<!DOCTYPE", re.IGNORECASE)
-_WHOLE_DOCTYPE: Final = re.compile(rb"<!DOCTYPE[^\[>]*(?:\[[^\]]*\]\s*)?>", re.IGNORECASE)
+# Nothing is tried twice: what stands in quotes or a comment ends no document type.
+_WHOLE_DOCTYPE: Final = re.compile(
+    rb"""<!DOCTYPE(?:[^\[>"']|"[^"]*"|'[^']*')*+"""
+    rb"""(?:\[(?:[^\]"'<]|"[^"]*"|'[^']*'|<!--.*?-->|<(?!!--))*+\]\s*+)?+>""",
+    re.IGNORECASE | re.DOTALL,
+)
+_GZIP: Final = b"\x1f\x8b"
+_MOST_LAYERS: Final = 3  # of archives within archives
+_UTF_8_MARK: Final = b"\xef\xbb\xbf"
+# What refers to nothing that all of XML knows. The parser recovers from it, but leaves out every
+# sign that is written by reference from there on.
+_STRAY: Final = re.compile(
+    rb"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[\da-f]{1,6});)([\w.:-]{1,100};)?", re.IGNORECASE
+)
+_ENTITY: Final = "\ue000"  # in the place of an entity; no address holds it
 
 
 def read_sitemap(body: bytes, url: str) -> tuple[list[tuple[str, float | None]], list[str]]:
     """Return (page, lastmod) pairs and the addresses of further sitemaps.
 
-    Entities are neither declared nor resolved and nothing is fetched, so XML bombs stay small; a
-    broken file gives what could be read before and after the break. O(length).
+    Entities are neither declared nor resolved and nothing is fetched, so XML bombs stay small: an
+    address that uses one is left out. A broken file gives what could be read before and after the
+    break. O(length).
     """
-    if body[:2] == b"\x1f\x8b":
-        body = _gunzip(body)
+    for _ in range(_MOST_LAYERS):
+        if body.startswith(_GZIP):
+            body = _gunzip(body)
+    body = body.removeprefix(_UTF_8_MARK)
     if body.lstrip()[:1] != b"<":
         return _text_sitemap(body, url), []
     # No sitemap needs a document type, and entities declared in one are how XML bombs work.
@@ -34,6 +51,8 @@ def read_sitemap(body: bytes, url: str) -> tuple[list[tuple[str, float | None]],
     found = start and _WHOLE_DOCTYPE.match(body, start.start())  # tried once: a search is quadratic
     if found:
         body = body[: found.start()] + body[found.end() :]
+    if _STRAY.search(body):
+        body = _mended(body)
     pages: list[tuple[str, float | None]] = []
     sitemaps: list[str] = []
     with contextlib.suppress(etree.XMLSyntaxError, ValueError):  # what came before a break counts
@@ -65,7 +84,7 @@ def _read_xml(
         elif tag == "lastmod":
             lastmod = _instant(element.text or "")
         elif tag in ("url", "sitemap"):
-            found = join(url, location) if location else None
+            found = join(url, location) if location and _ENTITY not in location else None
             if found and tag == "url":
                 pages.append((found, lastmod))
             elif found:
@@ -76,6 +95,24 @@ def _read_xml(
                 del element.getparent()[0]
         if len(pages) + len(sitemaps) >= MAX_ENTRIES:
             return
+
+
+def _mended(body: bytes) -> bytes:
+    """Write signs that refer to nothing as they ought to be, where they are meant to refer."""
+    pieces: list[bytes] = []
+    at = 0
+    while at < len(body):
+        start = body.find(b"<![CDATA[", at)
+        start = len(body) if start < 0 else start
+        pieces.append(_STRAY.sub(_written, body[at:start]))
+        end = body.find(b"]]>", start)
+        at = len(body) if end < 0 else end
+        pieces.append(body[start:at])
+    return b"".join(pieces)
+
+
+def _written(stray: re.Match[bytes]) -> bytes:
+    return b"&#%d;" % ord(_ENTITY) if stray[1] else b"&amp;"
 
 
 def _gunzip(body: bytes) -> bytes:
