@@ -18,6 +18,7 @@
     ├── FetchError            one HTTP exchange failed; carries what happened
     ├── SinkError             a sink of changes takes nothing now; carries when it may again
     ├── PoisonPage            what was fetched cannot be read within the limits
+    ├── ReadingPutOff         it has not been read, because too much else is
     └── ReadingCut            the reading was given up, because the crawl stops
 
 Messages name the argument, the bound and the value, because they are what people see. What an
@@ -42,6 +43,7 @@ __all__ = [
     "OwnershipLost",
     "PoisonPage",
     "ReadingCut",
+    "ReadingPutOff",
     "RecrawlError",
     "SinkError",
     "StateError",
@@ -200,6 +202,10 @@ class SinkError(RecrawlError):
 
 class PoisonPage(RecrawlError):
     """What was fetched took more time or memory than reading may, or broke its reader."""
+
+
+class ReadingPutOff(RecrawlError):
+    """Too much is being read that takes long; nothing is said of the page, which may come again."""
 
 
 class ReadingCut(RecrawlError):

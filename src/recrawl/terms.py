@@ -132,7 +132,7 @@ class Outcome(StrEnum):
     DISALLOWED = "disallowed"  # robots.txt forbids it: no request was made
     LOST = "lost"  # the buffer was full
     OBSOLETE = "obsolete"  # waited in the buffer past its deadline
-    DEFERRED = "deferred"  # pages of its host took long to read, and those of others waited
+    DEFERRED = "deferred"  # not read, as other pages took long to read
 
 
 @dataclass(frozen=True, slots=True)

@@ -190,8 +190,9 @@ class Subscriptions(Protocol):
 class Extractor(Protocol):
     """Reads bytes as a page, a sitemap or a feed, whatever they are.
 
-    All that is awaited may raise ``PoisonPage``, for what takes more than reading may, and
-    ``ReadingCut`` once the extractor is closed.
+    All that is awaited may raise ``PoisonPage``, for what takes more than reading may,
+    ``ReadingPutOff``, for what has not been read as other pages are, and ``ReadingCut`` once the
+    extractor is closed.
     """
 
     def at_once(self, response: FetchResponse) -> Extract | None:

@@ -220,6 +220,13 @@ def test_failures_are_retried_ever_later(outcome: Outcome) -> None:
     assert delays == [700.0, 1400.0, 2800.0, 716_800.0, 1_000_000.0, 1_000_000.0]
 
 
+def test_what_is_put_off_unread_comes_again_ever_later() -> None:
+    """Soon at first, as it is not to blame; but no host fills the crawl with such pages."""
+    delays = [next_visit(lease(), Was.DEFERRED, n).due_s - NOW_S for n in (1, 2, 3, 5_000)]
+
+    assert delays == [60.0, 120.0, 240.0, 1_000_000.0]
+
+
 def test_a_host_that_is_busy_again_and_again_makes_its_page_wait() -> None:
     """At the first time the host alone decides."""
     delays = [next_visit(lease(), Was.THROTTLED, n).due_s - NOW_S for n in (1, 2, 3)]

@@ -25,7 +25,7 @@ from recrawl.crawler.fetch.extract import PageExtractor
 from recrawl.crawler.fetch.isolation.cheap import SMALL_BYTES, is_cheap
 from recrawl.crawler.fetch.isolation.extractor import IsolatedExtractor
 from recrawl.crawler.fetch.isolation.reader import Limits, Reader
-from recrawl.errors import PoisonPage, ReadingCut
+from recrawl.errors import PoisonPage, ReadingCut, ReadingPutOff
 from recrawl.terms import FetchResponse
 
 PLENTY = Limits(cpu_s=30.0, memory_bytes=512 * 2**20)
@@ -151,14 +151,14 @@ async def test_hosts_take_turns_where_reading_takes_long(monkeypatch: pytest.Mon
 
 
 async def test_a_host_of_poison_has_one_page_read_at_a_time() -> None:
-    """The others are quarantined without a look; other hosts are not."""
+    """The others are put off without a look, and called nothing; those of other hosts are not."""
     extractor = IsolatedExtractor("recrawl", Limits(0.2, 512 * 2**20))
     try:
         with pytest.raises(PoisonPage):
             await extractor.page(page(ATTRIBUTES))
         first = asyncio.ensure_future(extractor.page(page(ATTRIBUTES)))
         await asyncio.sleep(0)
-        with pytest.raises(PoisonPage, match="another page of its host"):
+        with pytest.raises(ReadingPutOff, match="another page of its host"):
             await extractor.page(page(ATTRIBUTES))
         assert (await extractor.page(page(b"<p>fine", host="b"))).text == "fine"
         with pytest.raises(PoisonPage):

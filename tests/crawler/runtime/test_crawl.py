@@ -21,7 +21,7 @@ from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.crawler.reports.recent import why_left_out
 from recrawl.crawler.reports.status import bound_words
 from recrawl.crawler.runtime.crawl import CrawlPlan
-from recrawl.errors import FetchError, PoisonPage
+from recrawl.errors import FetchError, PoisonPage, ReadingPutOff
 from recrawl.learning.beliefs import RateBeliefs
 from recrawl.terms import FetchResponse, Outcome, PageState, PlanRecord
 from recrawl.testing import ScriptedFetcher, Setup, VirtualCrawl, run_virtually, virtual_crawl
@@ -614,6 +614,38 @@ def test_a_sitemap_that_cannot_be_read_is_on_record_as_poison(
         (Outcome.POISON, "too deep")
     ]
     assert len(virtual.web.asked(f"{A}/sitemap.xml")) == 1
+
+
+@pytest.mark.parametrize(("kind", "path"), [("sitemap", "/sitemap.xml"), ("page", "/")])
+def test_what_was_not_read_is_no_poison(
+    monkeypatch: pytest.MonkeyPatch, kind: str, path: str
+) -> None:
+    """It is deferred, with the reason, for a delay that doubles, and then read."""
+    reads = getattr(InPlaceExtractor, kind)
+    times = iter(range(2))
+
+    async def busy(*given: Any) -> Any:
+        if next(times, None) is not None:
+            raise ReadingPutOff("others are read")
+        return await reads(*given)
+
+    def script(web: ScriptedFetcher) -> None:
+        web.page(f"{A}/", "home")
+        web.reply(f"{A}/sitemap.xml", text(A, "<urlset/>", "application/xml"))
+
+    monkeypatch.setattr(InPlaceExtractor, "at_once", lambda *_: None)
+    monkeypatch.setattr(InPlaceExtractor, kind, busy)
+    virtual = run(600, script)
+
+    details = virtual.frontier.details(f"{A}{path}")
+    assert details is not None
+    *put_off, read = list(reversed(details.recent))[:3]
+    put_off_as = [(visit.outcome, visit.note) for visit in put_off]
+    assert put_off_as == [(Outcome.DEFERRED, "others are read")] * 2
+    assert read.outcome in (Outcome.NEW, Outcome.LISTING)
+    assert details.state == PageState.INDEXED
+    asked_s = [request.at_s for request in virtual.web.asked(f"{A}{path}")][:3]
+    assert np.diff(asked_s) == pytest.approx([60.0, 120.0], abs=5.0)
 
 
 def test_the_budget_is_never_exceeded() -> None:

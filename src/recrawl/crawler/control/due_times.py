@@ -42,6 +42,7 @@ _CONTENT: Final = frozenset(
 )
 _MOST_QUIET: Final = 3  # doublings of the interval of a listing that tells nothing new
 _DEFERRED_S: Final = 60.0
+_PUT_OFF: Final = "other pages took long to read: fetched again after a delay that doubles"
 _TRIED_AGAIN: Final = {
     Outcome.FAILED: "its last visit failed: retried after a delay that doubles",
     Outcome.SERVER_ERROR: "its last visit failed: retried after a delay that doubles",
@@ -182,7 +183,8 @@ def _after_nothing(
     if outcome in (Outcome.LOST, Outcome.OBSOLETE):
         return NextVisit(before_s, "its last copy was dropped by the buffer: due at once")
     if outcome is Outcome.DEFERRED:
-        return NextVisit(at_s + _DEFERRED_S, "pages of its host took long to read: a minute's rest")
+        doubled_s = _DEFERRED_S * 2.0 ** min(max(failures - 1, 0), 40)
+        return NextVisit(at_s + min(doubled_s, rules.max_interval_s), _PUT_OFF)
     if outcome is Outcome.THROTTLED and failures <= 1:
         return NextVisit(before_s, "its host was busy: due as soon as the host may be asked again")
     if outcome in _TRIED_AGAIN:

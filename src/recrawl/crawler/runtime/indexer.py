@@ -27,7 +27,7 @@ from recrawl.crawler.runtime.outcomes import Finding, update_of
 from recrawl.crawler.runtime.parts import Rules, World
 from recrawl.crawler.runtime.reading import SlowReading
 from recrawl.crawler.runtime.recorder import Recorder
-from recrawl.errors import PoisonPage, ReadingCut
+from recrawl.errors import PoisonPage, ReadingCut, ReadingPutOff
 from recrawl.learning.link_lists import link_list
 from recrawl.terms import (
     BufferedPage,
@@ -159,6 +159,8 @@ class Indexer:
                 extract = await read
             except PoisonPage as error:
                 self._quarantine(page, str(error))
+            except ReadingPutOff as error:
+                self._record(page, Finding(Outcome.DEFERRED, page.response, note=str(error)))
             except ReadingCut:
                 self.abandoned.append(page.lease)
             else:
@@ -167,10 +169,7 @@ class Indexer:
         def defer() -> bool:
             if not self._buffer.has_others(page.lease.host_id):
                 return False
-            finding = Finding(Outcome.DEFERRED, page.response)
-            at_s = page.fetched_at_s
-            self._recorder.add([update_of(page.lease, finding, at_s, self._recorder.due_times)])
-            self._emit(page, Outcome.DEFERRED)
+            self._record(page, Finding(Outcome.DEFERRED, page.response))
             return True
 
         call = self._world.extractor.page(page.response)

@@ -18,7 +18,14 @@ _SHOWS = frozenset(
 _MOMENT_S = 1.0  # ages are told in whole seconds
 _TELLS = {Outcome.CHANGED: True, Outcome.UNCHANGED: False, Outcome.NOT_MODIFIED: False}
 _TROUBLE = frozenset(
-    {Outcome.FAILED, Outcome.SERVER_ERROR, Outcome.THROTTLED, Outcome.TOO_LARGE, Outcome.POISON}
+    {
+        Outcome.FAILED,
+        Outcome.SERVER_ERROR,
+        Outcome.THROTTLED,
+        Outcome.TOO_LARGE,
+        Outcome.POISON,
+        Outcome.DEFERRED,  # so that a host of poison is asked for it ever more seldom
+    }
 )
 
 

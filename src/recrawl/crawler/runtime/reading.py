@@ -2,7 +2,7 @@
 
 Whoever reads waits a moment; what is not read by then is noted, so that not even a kill brings it
 back at once, and finished in the background. Where that has no more room, honest pages hold up
-those who bring them; but while there is poison about, what finds no room is refused. A host that
+those who bring them; but while there is poison about, what finds no room is put off. A host that
 has its share of the room holds up nobody else: its page is deferred, or waits where no other does.
 A page that cannot be read is recorded as poison by whoever asked.
 """
@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.runtime.parts import World
-from recrawl.errors import PoisonPage
+from recrawl.errors import PoisonPage, ReadingPutOff
 from recrawl.terms import Lease
 
 __all__ = ["SlowReading"]
@@ -151,4 +151,4 @@ class SlowReading:
 
 
 async def _refused() -> Any:
-    raise PoisonPage("too much is being read that takes long")
+    raise ReadingPutOff("too much is being read that takes long")

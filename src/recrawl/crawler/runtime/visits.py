@@ -16,7 +16,7 @@ from recrawl.crawler.runtime.outcomes import Finding, is_outdated, update_of
 from recrawl.crawler.runtime.parts import Rules, World
 from recrawl.crawler.runtime.reading import SlowReading
 from recrawl.crawler.runtime.recorder import Recorder
-from recrawl.errors import FetchError, PoisonPage, ReadingCut
+from recrawl.errors import FetchError, PoisonPage, ReadingCut, ReadingPutOff
 from recrawl.terms import (
     INDEXABLE,
     BufferedPage,
@@ -176,6 +176,9 @@ class Visitor:
                 pages, further = await read
             except PoisonPage as error:
                 finding = Finding(Outcome.POISON, response, note=str(error))
+                self._record(lease, finding, started_s)
+            except ReadingPutOff as error:
+                finding = Finding(Outcome.DEFERRED, response, note=str(error))
                 self._record(lease, finding, started_s)
             except ReadingCut:
                 self.abandoned.append(lease)

@@ -5,7 +5,8 @@ fraction of those allowed; what exceeds them, and large pages, are read in the s
 of them. So pages of well-meant hosts wait an eighth of a second for a page that kills its reader,
 not seconds. A host whose page had to leave the quick lane is not let in there for an hour. In the
 slow lane hosts take turns: a page waits for one page of each other host at most, however many it
-has there. One that sent poison has at most one page waiting, until one of its pages was read again.
+has there. One that sent poison has at most one page waiting, until one of its pages was read again:
+the others are put off, unread.
 """
 
 import asyncio
@@ -24,7 +25,7 @@ from recrawl.crawler.fetch.isolation.reader import Limits, Reader
 from recrawl.crawler.fetch.reading_rules import ReadingRules
 from recrawl.crawler.fetch.signature import raw_hash
 from recrawl.crawler.ports import Extractor
-from recrawl.errors import PoisonPage, ReadingCut
+from recrawl.errors import PoisonPage, ReadingCut, ReadingPutOff
 from recrawl.terms import About, Extract, FetchResponse
 
 __all__ = ["IsolatedExtractor"]
@@ -148,7 +149,7 @@ class IsolatedExtractor(Extractor):
             except PoisonPage:
                 self._slow_hosts.add(host)
         if self._waiting[host] and host in self._poisoned_hosts:
-            raise PoisonPage("another page of its host is read slowly, and some were poison before")
+            raise ReadingPutOff("another page of its host is read slowly, and some were poison")
         self._waiting[host] += 1
         try:
             async with self._turns.setdefault(host, asyncio.Lock()):
