@@ -1,8 +1,8 @@
 """Foresight
 
 Two hundred pages in twenty directories; whoever edits one page of a directory edits its
-neighbours within the hour. On such a history a policy that takes a change for news of the pages
-beside it is ahead of one that takes each page for itself, from one visit a change on. [Where it is
+neighbours within the hour. A policy that takes a change for news of the pages beside it is ahead
+of one that takes each page for itself, at every budget, on such a history. [Where it is
 not](../howto/foresight.md).
 """
 

@@ -155,7 +155,7 @@ def test_small_questions_load_no_compiler(name: str, tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("bounds", [(0.0, 1e-3, 500.0), (1.0, 0.5, 400.0)])
+@pytest.mark.parametrize("bounds", [(0.0, 1e-3, 500.0, 2.0), (1.0, 0.5, 400.0, 0.0)])
 def test_beliefs_in_numpy_are_the_compiled_ones(bounds: tuple[float, ...]) -> None:
     """Learning, moments, shares and intervals, over groups of pages with laws of their own."""
     random = np.random.default_rng(0)

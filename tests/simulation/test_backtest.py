@@ -180,11 +180,12 @@ def test_no_host_is_asked_more_than_it_allows_whatever_the_policy(policy: str) -
 @pytest.mark.slow
 @pytest.mark.parametrize("law", ["log-normal", "gamma"])
 @pytest.mark.parametrize("budget", [0.25, 1.0, 4.0])
-def test_after_twenty_visits_a_page_we_are_near_known_rates(budget: float, law: str) -> None:
+def test_after_twenty_visits_a_page_we_are_within_one_percent_of_known_rates(
+    budget: float, law: str
+) -> None:
     """Heavy tails: log-normal rates of spread 1.5, and gamma rates of shape one half.
 
-    Twenty visits a page to learn, twenty to be judged. Within a point; below one visit a change,
-    where most visits find one and tell little, within two.
+    Twenty visits a page to learn, twenty to be judged.
     """
     random = np.random.default_rng(0)
     rates = (
@@ -196,7 +197,7 @@ def test_after_twenty_visits_a_page_we_are_near_known_rates(budget: float, law: 
     made.__dict__["true_rates"] = rates / rates.mean()
     test = Backtest(made, budget * made.n_pages)
 
-    assert freshness(test, "recrawl") > freshness(test, "oracle") - (0.02 if budget < 1 else 0.01)
+    assert freshness(test, "recrawl") > freshness(test, "oracle") - 0.01
     assert freshness(test, "recrawl") > freshness(test, "uniform") + 0.01
 
 
@@ -272,6 +273,7 @@ def test_foresight_is_far_ahead_where_directories_change_at_once() -> None:
     assert freshness(test, "foresight") > freshness(test, "recrawl") + 0.03
 
 
+@pytest.mark.slow
 def test_clocks_that_are_relied_on_are_looked_at_more_often(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -307,15 +309,16 @@ def test_clocks_go_by_the_pages_that_there_are_at_once(monkeypatch: pytest.Monke
     assert paces == [pytest.approx(4 / 2.0)]
 
 
-@pytest.mark.parametrize(("budget", "most"), [(30.0, 0.015), (100.0, 0.005)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("budget", "most"), [(30.0, 0.01), (100.0, 0.005)])
 def test_foresight_loses_nothing_where_pages_change_on_their_own(
     budget: float, most: float
 ) -> None:
-    """Alike pages without companions in change, near what is decided without on average.
+    """Alike pages without companions in change, within a point of what is decided without.
 
-    At one visit a change it is hard to tell that they have none.
+    On average over six histories: at one visit a change it is hard to tell that they have none.
     """
-    tests = [Backtest(together(seed, scattered=True), budget, order=0) for seed in (1, 2, 3)]
+    tests = [Backtest(together(seed, scattered=True), budget, order=0) for seed in range(1, 7)]
     lost = [freshness(test, "recrawl") - freshness(test, "foresight") for test in tests]
     alone = replace(tests[0], history=replace(tests[0].history, companions=None))
 

@@ -31,6 +31,7 @@ _STEPS: Final = 8  # ages in each octave
 _LOWEST, _OCTAVES = -36, 56  # powers of two of the slowest rate times an age
 _LEAST: Final = 1e-12  # evidence never tells more against a rate than this
 _NEXT_TO_NOTHING: Final = 1e-30
+_DOUBT: Final = (1.0, 8.0, 0.2)  # least and greatest shape of a page in doubt, share of the price
 _TWOS: Final = np.asarray(2.0 ** np.arange(LANES))
 _AGES: Final = np.asarray(2.0 ** (_LOWEST + np.arange(_STEPS * _OCTAVES) / _STEPS))
 _X: Final = _AGES[:, None] * _TWOS  # rate times age, shape (ages, rates)
@@ -134,7 +135,7 @@ def fill_intervals(
 
     The worth of a visit at all ages is one product of matrices, so ``start`` is not needed.
     """
-    grain, shortest, longest = bounds
+    grain, shortest, longest, doubt = bounds
     slowest = belief[3][0]
     first = min(
         max(int(np.searchsorted(_AGES, shortest * slowest, "right")) - 1, 0), _AGES.size - 2
@@ -146,7 +147,10 @@ def fill_intervals(
         worth = _worths(rows[chunk], now, paces, belief, ages, grain)
         price = prices[chunk]
         found = _age_at(price, worth, ages) / slowest
-        out[chunk] = np.where(price < np.inf, np.clip(found, shortest, longest), longest)
+        found = np.where(price < np.inf, np.clip(found, shortest, longest), longest)
+        if doubt > 0.0:
+            found = _look_sooner(found, price, now, worth, ages, bounds, slowest)
+        out[chunk] = found
 
 
 def _worths(
@@ -182,3 +186,25 @@ def _age_at(price: Vector, worth: Vector, ages: slice) -> Vector:
     with np.errstate(divide="ignore", invalid="ignore"):
         along = np.where(above > below, (np.log(price) - below) / (above - below), 1.0)
     return np.asarray(_AGES[ages][k] * 2.0 ** (np.clip(along, 0.0, 1.0) / _STEPS))
+
+
+def _look_sooner(
+    found: Vector,
+    price: Vector,
+    now: Vector,
+    worth: Vector,
+    ages: slice,
+    bounds: Vector,
+    slowest: float,
+) -> Vector:
+    """In doubt: look while the answer tells rates apart, if that is worth something."""
+    _, shortest, longest, doubt = bounds
+    mean = now @ _TWOS
+    spread = now @ (_TWOS * _TWOS) - mean * mean
+    k = ((np.log(doubt / mean) / np.log(2.0) - _LOWEST) * _STEPS).astype(np.int64) - ages.start
+    k = np.clip(k, 0, worth.shape[1] - 1)
+    soon = _AGES[ages][k] / slowest
+    doubtful = (_DOUBT[0] * spread < mean * mean) & (mean * mean < _DOUBT[1] * spread)
+    doubtful &= (found < 0.99 * longest) & (soon >= shortest) & (soon < found)
+    doubtful &= worth[np.arange(price.size), k] >= _DOUBT[2] * price
+    return np.where(doubtful, soon, found)

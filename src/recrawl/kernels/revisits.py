@@ -7,8 +7,9 @@ A belief is a tuple of arrays: ``evidence``, of shape (pages, paces of forgettin
 likely a page's visits are at each rate, up to a factor for each page; ``laws``, of shape (groups,
 rates), are the shares of rates in each group, ``law`` is the group of each page; ``rates`` ascend
 by factors of two; ``ends`` are the rates at which a page's change rate is drawn anew, and
-``shares`` how many pages have each of these. ``bounds`` are three numbers: how coarse in time
-changes can be seen at all, shortest interval, longest interval.
+``shares`` how many pages have each of these. ``bounds`` are four numbers: how coarse in time
+changes can be seen at all, shortest interval, longest interval, and how long a page in doubt is
+left alone, in units of its mean time between changes.
 
 There are always as many rates as there are ``LANES``, so that what is known of a page's rates is
 one value in registers, in single precision: what is summed is positive, and scaled at each visit.
@@ -50,7 +51,7 @@ Integers = NDArray[np.int64]
 Singles = NDArray[np.float32]
 Belief = tuple[Singles, Singles, Integers, Vector, Vector, Vector]
 Row = Any  # of as many numbers as there are rates, in registers
-Terms = tuple[float, float, float, float, int, int]  # the bounds, 1 / slowest rate, steps
+Terms = tuple[float, float, float, float, float, int, int]  # the bounds, 1 / slowest rate, steps
 Anew = tuple[int, Singles, Singles]  # number of paces, where their chances and new rates stand
 History = tuple[Integers, Vector, Vector, Vector]  # first change of each page, changes, born, gone
 Copies = tuple[Vector, Integers, Integers]  # last visit, first change not seen, found to be gone
@@ -59,6 +60,7 @@ Limits = tuple[Integers, Vector, Vector, Vector]  # hosts, gaps, ready, dearer
 Own = tuple[Vector, Vector, Vector, Vector]  # interval, last change seen, count, counted at
 Heard = tuple[Vector, Vector, Vector, Vector, Vector]  # signals, silent, quiet, worth, log
 
+_IN_DOUBT = (1.0, 8.0, 0.2)  # least and greatest shape of such a page, share of the price
 _LN2 = 0.6931471805599453
 _STEPS = 8  # of an octave: two to the power of three
 _STEP = _LN2 / _STEPS
@@ -224,7 +226,7 @@ def _worth(k: int, calmer: bool, law: Row, now: Row, anew: Anew, terms: Terms) -
             for n in range(1, anew[0]):
                 share += anew[1][n] * anew[2][k * anew[0] + n]
             worth += share * gain
-    whole = _AGES[k] * terms[3] * worth
+    whole = _AGES[k] * terms[4] * worth
     if terms[0] > 0.0:
         whole += 0.5 * terms[0] * total(now * at(_SPENT, place))
     return float(whole) + 1e-300
@@ -237,7 +239,7 @@ def _interval(price: float, start: float, law: Row, now: Row, anew: Anew, terms:
     Newton's method along ages in steps of an eighth of an octave, from where the page stood last,
     and a straight line between the two steps about the answer.
     """
-    _, shortest, longest, unit, first, last = terms
+    _, shortest, longest, doubt, unit, first, last = terms
     if not price < inf:
         return float(longest)
     # Rates drawn anew are calmer where the mean time to a change is longer.
@@ -270,6 +272,19 @@ def _interval(price: float, start: float, law: Row, now: Row, anew: Anew, terms:
     k = int(along)
     age = _AGES[k] * unit * _exp((along - k) * _STEP)
     age = shortest if age < shortest else longest if age > longest else age
+    if doubt > 0.0 and age < 0.99 * longest:
+        # In doubt: look while the answer tells rates apart, if that is worth something.
+        parts = now * at(_TWOS, 0)
+        mean, square = total(parts), total(parts * at(_TWOS, 0))
+        spread = square - mean * mean
+        if _IN_DOUBT[0] * spread < mean * mean < _IN_DOUBT[1] * spread:
+            k = _within(int((_log(doubt / mean) - _LOWEST * _LN2) / _STEP), first, last)
+            soon = _AGES[k] * unit
+            if (
+                shortest <= soon < age
+                and _worth(k, calmer, law, now, anew, terms) >= _IN_DOUBT[2] * price
+            ):
+                age = soon
     return float(age)
 
 
@@ -283,7 +298,7 @@ def _terms(slowest: float, bounds: Vector) -> Terms:
     for k in range(_AGES.size - 1, first, -1):
         if _AGES[k] > bounds[2] * slowest:
             last = k
-    return bounds[0], bounds[1], bounds[2], 1.0 / slowest, first, last
+    return bounds[0], bounds[1], bounds[2], bounds[3], 1.0 / slowest, first, last
 
 
 @kernel

@@ -237,7 +237,7 @@ class RateBeliefs:
         rows : pages
         prices : shape (rows,), in time; infinite: never
         start : shape (rows,), an age near the answer, or any
-        bounds : grain, shortest and longest interval
+        bounds : grain, shortest and longest interval, and patience with pages in doubt
         """
         out = np.empty(rows.size)
         self._loops(rows.size).fill_intervals(rows, prices, start, self.arrays(), bounds, out)

@@ -329,6 +329,14 @@ def test_visits_that_signals_ask_for_are_not_counted_twice() -> None:
     assert control.decide(now, learn=False).price > calm
 
 
+def test_few_pages_and_those_with_companions_are_not_left_in_doubt() -> None:
+    """Fifty others may wait for two mean times between changes."""
+    of_sizes = [RevisitControl(np.ones(n), 10.0) for n in (49, 50)]
+    foreseen = RevisitControl(np.ones(50), 10.0, clocks=Clocks())  # type: ignore[arg-type]
+
+    assert [control.bounds[3] for control in (*of_sizes, foreseen)] == [0.0, 2.0, 0.0]
+
+
 class Clocks:
     """Say that six units of time have passed for every page, and that two will for each."""
 

@@ -28,8 +28,10 @@ __all__ = ["Decision", "RevisitControl", "memories"]
 
 Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
+_DOUBT: Final = 2.0  # mean times between changes that a page in doubt is left alone at most
 _SAMPLE: Final = 6_000  # pages that the price is found from, where there are more
 _STEPS: Final = 24
+_MANY: Final = 50
 _LEAST_SILENT: Final = 0.05
 _NEVER: Final = 1e-200  # visits, 1/time, that are none
 _LEAP: Final = 0.7  # of the price's logarithm, from one look to the next at most
@@ -142,12 +144,15 @@ class RevisitControl:
 
     @property
     def bounds(self) -> Vector:
-        """Grain, shortest and longest interval."""
+        """Grain, shortest and longest interval, and patience with pages in doubt."""
         shortest, longest = self._limits
         shortest = max(shortest, 0.5 * self.grain)
         # Half of the budget is enough for all pages at the longest interval.
         longest = max(longest, shortest, 2.0 * len(self) / self.budget)
-        return np.array([self.grain, shortest, longest])
+        # How rates are spread is hardly known from a few pages, nor what is worth finding out.
+        # A page's companions tell whether it is calm, so foresight leaves none in doubt.
+        doubt = _DOUBT if len(self) >= _MANY and self.clocks is None else 0.0
+        return np.array([self.grain, shortest, longest, doubt])
 
     def observe(self, page: Integers, visited_at: Vector, changed: NDArray[np.bool_]) -> None:
         """Learn from visits, each page's in the order of time.
@@ -455,7 +460,7 @@ class RevisitControl:
         if fading.size:  # by what is believed of how often something new comes
             own = rows[fading]
             worths = self.beliefs.rates(own)[0] / np.maximum(per_weight[fading], 1e-300)
-            _, shortest, longest = self.bounds
+            _, shortest, longest, _ = self.bounds
             out[fading] = np.clip(fading_interval(worths, self._half_lives[own]), shortest, longest)
         born = np.flatnonzero(self._births[0, rows] > 0)
         if born.size:
@@ -485,7 +490,7 @@ class RevisitControl:
         x = float(np.clip(np.log(self.price[0] + 1e-290), usual - _FAR, usual + _FAR))
         low, high, leap = -np.inf, np.inf, 3.0
         before = (np.nan, np.nan)
-        _, shortest, longest = self.bounds
+        _, shortest, longest, _ = self.bounds
         for _ in range(_STEPS):
             demand = float(self._visits(rows, float(np.exp(x)), now, span).sum())
             excess = float(np.log(max(demand, 1e-9) / target))
