@@ -71,7 +71,7 @@ if TYPE_CHECKING:  # a search needs none of it, and waits for no import of it
     import numpy as np
     from numpy.typing import NDArray
 
-    from recrawl.crawler.control.evidence import Evidence, PlannedPages
+    from recrawl.crawler.control.evidence import BelievedBefore, Evidence, PlannedPages
 
 StatePlace: TypeAlias = Path | Database  # where the state of a crawl lies
 LATEST_VISITS: Final = 100  # of a page, by which it is judged: of older ones nothing is asked
@@ -604,6 +604,10 @@ class Frontier(Protocol):
         """The latest visits of these pages that tell something; some thousand pages at once."""
         ...
 
+    def believed_before(self, page_ids: Sequence[int]) -> "BelievedBefore":
+        """What is kept of what was believed of these pages, and of their hosts."""
+        ...
+
     def forget_visits(self, before_s: float, *, after: int, limit: int) -> int | None:
         """Drop the visits before an instant, but for the latest ones of each page that tell all.
 
@@ -617,8 +621,13 @@ class Frontier(Protocol):
         page_ids: "NDArray[np.int64]",
         rates_per_s: "NDArray[np.float64]",
         factors: "NDArray[np.float64]",
+        beliefs: Sequence[bytes] = (),
+        of_hosts: Iterable[tuple[str, bytes]] = (),
     ) -> None:
-        """Keep estimates: rate, and the factor that one standard error is worth."""
+        """Keep estimates: rate, and the factor that one standard error is worth.
+
+        With them beliefs, one for each page, and of hosts by name, for :meth:`believed_before`.
+        """
         ...
 
     def planned_pages(self) -> "PlannedPages":

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel
 
-__all__ = ["Truthfulness", "judge_truthfulness", "split_visits"]
+__all__ = ["Truthfulness", "judge_tally", "judge_truthfulness", "split_visits", "tally_dates"]
 
 Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -50,16 +50,39 @@ def judge_truthfulness(elapsed: Vector, changed: Flags, ages: Vector) -> Truthfu
     Servers that make pages up as they are asked tell the present: they fail by their unchanged
     pages, or, where they have none, by changes that always come just before the visit.
     """
+    return judge_tally(tally_dates(elapsed, changed, ages))
+
+
+def tally_dates(elapsed: Vector, changed: Flags, ages: Vector) -> Vector:
+    """Count by what a source is judged; counts of several times can be added, and faded.
+
+    Parameters
+    ----------
+    elapsed, changed, ages : as for :func:`judge_truthfulness`
+
+    Returns
+    -------
+    Vector
+        Shape (2, 3): of visits that found no change, and of those that found one, how many told a
+        time, how many a right one, and how many that it was just before the visit.
+    """
     told = np.isfinite(ages)
     t, found, age = elapsed[told], changed[told], ages[told]
     right = np.where(found, (age >= 0) & (age < t), age >= t)
-    counts = np.array([np.count_nonzero(found), np.count_nonzero(~found)])
+    sudden = found & (age < _NEVER_NOW * t)
+    columns = np.stack([np.ones(t.size), right, sudden])
+    return np.stack([columns[:, found == kind].sum(axis=1) for kind in (False, True)])
+
+
+def judge_tally(tally: Vector) -> Truthfulness:
+    """Judge a source by such counts, as :func:`judge_truthfulness` does."""
+    counts, right, sudden = tally.T
+    n_told = round(float(counts.sum()))
     if counts.min() < _LEAST_KINDS:
-        return Truthfulness(int(told.sum()), 0.0, False)
-    bounds = [_least_share(right[found == kind]) for kind in (True, False)]
-    sudden = np.mean(age[found] < _NEVER_NOW * t[found]) > 0.5
-    agreed = min(bounds)
-    return Truthfulness(int(told.sum()), agreed, bool(agreed >= _LEAST_AGREED and not sudden))
+        return Truthfulness(n_told, 0.0, False)
+    agreed = min(_least_share(*kind) for kind in zip(counts.tolist(), right.tolist(), strict=True))
+    is_sudden = sudden[1] > 0.5 * counts[1]
+    return Truthfulness(n_told, agreed, bool(agreed >= _LEAST_AGREED and not is_sudden))
 
 
 def split_visits(
@@ -127,9 +150,9 @@ def split_visits(
     )
 
 
-def _least_share(right: Flags) -> float:
+def _least_share(n: float, right: float) -> float:
     """Lower 95 % bound of a share: Wilson's, which is sound for few and for all."""
-    n, share, z = right.size, float(right.mean()), 1.645
+    share, z = right / n, 1.645
     centre = share + z * z / (2 * n)
     spread = z * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     return float((centre - spread) / (1 + z * z / n))

@@ -15,12 +15,12 @@ def visits(n: int, lie: bool, seed: int) -> tuple[np.ndarray, ...]:
 
 def test_each_host_is_judged_by_itself() -> None:
     """One tells the truth, one the present; only the first one's visits are split."""
-    times, rows = ChangeTimes(), np.arange(2)
-    page = np.repeat(rows, 300)
+    times = ChangeTimes()
+    page = np.repeat(np.arange(2), 300)
     pair = visits(300, False, 1), visits(300, True, 2)
     both = [np.concatenate(parts) for parts in zip(*pair, strict=True)]
 
-    times.observe(rows, page, page, *both)
+    assert times.observe(page, *both) == [0, 1]
     dated = times.dated(page, both[2])
     split, elapsed, changed, _ = split_visits(page, both[0], both[1], dated, moment=1.0)
 
@@ -30,17 +30,33 @@ def test_each_host_is_judged_by_itself() -> None:
     assert elapsed[changed & (split == 0)].max() == 1.0
 
 
-def test_visits_told_again_count_once_and_trust_can_be_lost() -> None:
-    """Twelve visits a hundred times are no proof; a thousand lies end it."""
-    times, rows = ChangeTimes(), np.zeros(1, np.int64)
-    few = visits(12, False, 3)
-    for _ in range(100):
-        times.observe(rows, np.zeros(12, np.int64), np.zeros(12, np.int64), *few)
+def test_few_visits_are_no_proof_and_trust_can_be_lost() -> None:
+    """Twelve visits are not enough, some hundreds are; a thousand lies end it."""
+    times = ChangeTimes()
+    times.observe(np.zeros(12, np.int64), *visits(12, False, 3))
     assert not times.truthful
 
     for lie, trusted in ((False, True), (True, False)):
         for k in range(300):
-            one = visits(4, lie, k + 10)
-            rows = np.array([k + 300 * lie + 1])
-            times.observe(rows, np.zeros(4, np.int64), np.zeros(4, np.int64), *one)
+            times.observe(np.zeros(4, np.int64), *visits(4, lie, k + 10 + 300 * lie))
         assert bool(times.truthful) is trusted
+
+
+def test_old_visits_fade() -> None:
+    """However many there were, a host is judged by the latest thousand of each kind."""
+    times = ChangeTimes()
+    for k in range(40):
+        times.observe(np.zeros(500, np.int64), *visits(500, False, k))
+    n_told = times.tallies[0][:, 0]
+    times.observe(np.zeros(2_000, np.int64), *visits(2_000, True, 99))
+
+    assert n_told.max() == 1_000.0
+    assert not times.truthful
+
+
+def test_visits_without_a_date_tell_nothing() -> None:
+    times = ChangeTimes()
+    elapsed, changed, _ = visits(20, False, 1)
+
+    assert times.observe(np.zeros(20, np.int64), elapsed, changed, np.full(20, np.nan)) == []
+    assert not times.tallies

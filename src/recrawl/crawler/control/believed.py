@@ -1,8 +1,8 @@
 """What is believed of the pages of a running crawl, from its visits alone."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import isfinite
+from math import isfinite, nan
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -11,10 +11,18 @@ from numpy.typing import NDArray
 from recrawl.crawler.control.births import NewPages
 from recrawl.crawler.control.change_times import ChangeTimes
 from recrawl.crawler.control.doubts import group_of
-from recrawl.crawler.control.evidence import Evidence, PlannedPages
+from recrawl.crawler.control.evidence import BelievedBefore, Evidence, PlannedPages
+from recrawl.crawler.control.kept_beliefs import (
+    KeptHost,
+    KeptPages,
+    host_as_bytes,
+    host_of_bytes,
+    pages_of_bytes,
+)
 from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.control.new_visits import NewVisits
 from recrawl.crawler.control.scope import Weights
-from recrawl.crawler.control.signal_sources import SignalSources
+from recrawl.crawler.control.signal_sources import SIGNALLED_VISIT, SignalSources
 from recrawl.crawler.control.urls import host_of
 from recrawl.learning.last_change import split_visits
 from recrawl.terms import Announcer
@@ -66,6 +74,8 @@ class Believed:
         self._prior = (prior_rate_per_s, prior_shape)
         self._control: RevisitControl | None = None
         self._rows: dict[int, int] = {}
+        self._new = NewVisits()
+        self._news: set[int] = set()  # hosts of which more is known than was kept
         self._signals = SignalSources()
         self._change_times = ChangeTimes()
         self._half_lives = half_lives
@@ -79,38 +89,21 @@ class Believed:
     def learn(self, evidence: Evidence) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Learn pages anew; return their change rates, 1/s, and the errors of the logarithms."""
         self.laws_are_learned = False
-        control, rows = self.control_of(evidence.page_ids)
-        named, kinds = self._names
-        self.groups[0, rows] = [named.setdefault(host_of(url), len(named)) for url in evidence.urls]
-        lasting = evidence.lasting or [False] * rows.size
-        self.groups[1, rows] = [
-            kinds.setdefault(_LASTING * bool(lasts) + group_of(url), len(kinds))
-            for url, lasts in zip(evidence.urls, lasting, strict=True)
-        ]
-        self._promised[rows] = lasting
+        control, rows = self._named(evidence.page_ids, evidence.urls, evidence.lasting)
         n = rows.size
         told_of = np.bincount(evidence.page, minlength=n)
         moved = np.bincount(evidence.page, evidence.changed, minlength=n).astype(np.int64)
         self._visits[:, rows] = np.maximum(self._visits[:, rows], [told_of, moved])
-        if self._half_lives is not None:
-            lives = [self._half_lives.of(url) for url in evidence.urls]
-            control.fade(rows, np.array(lives, np.float64))
         if self.told_clocks is not None:
             self.told_clocks.learn(rows, evidence)
         hosts = self.groups[0, rows[evidence.page]]
-        told = (evidence.intervals_s, evidence.changed, evidence.ages_s)
-        self._change_times.observe(rows, evidence.page, hosts, *told)
-        judged = self._signals.observe(
-            rows,
-            evidence.page,
-            self.groups[0, rows],
-            evidence.intervals_s,
-            evidence.signalled,
-            evidence.changed,
-        )
-        for host, found in judged:
-            self._trust[host] = found.precision
-            self._recalls[host] = found.recall
+        new = self._new.among(rows, evidence.page)
+        told = (hosts[new], evidence.intervals_s[new], evidence.changed[new])
+        for host, found in self._signals.observe(*told, evidence.signalled[new]):
+            self._news.add(host)
+            if found is not None:
+                self._trust[host], self._recalls[host] = found.precision, found.recall
+        self._news.update(self._change_times.observe(*told, evidence.ages_s[new]))
         listed = np.isfinite(evidence.signalled)  # what is in no list is not announced
         recalls, precisions = self._worth_of(hosts)
         split = split_visits(
@@ -126,6 +119,82 @@ class Believed:
         control.recall(rows, *split)
         self._quiet_s[rows] = -np.inf
         return control.beliefs.rates(rows)
+
+    def knows(self, page_ids: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Tell of which pages anything was learned or recalled."""
+        return np.array([page_id in self._rows for page_id in page_ids.tolist()], np.bool_)
+
+    def keep(self, evidence: Evidence) -> tuple[list[bytes], list[tuple[str, bytes]]]:
+        """Return what a state keeps of pages that were just learned, and of hosts with news."""
+        control, rows = self.control_of(evidence.page_ids)
+        known = control.beliefs.evidence[rows]
+        pages = KeptPages(evidence.last_visit_s, self._visits[:, rows], known)
+        names = list(self._names[0]) if self._news else []
+        hosts = [(names[host], host_as_bytes(self._kept_host(host))) for host in self._news]
+        self._news.clear()
+        return pages.as_bytes(self._prior[0]), hosts
+
+    def _kept_host(self, host: int) -> KeptHost:
+        return KeptHost(
+            self._trust.get(host, nan),
+            self._recalls.get(host, nan),
+            self._change_times.tallies.get(host, np.zeros((2, 3))),
+            self._signals.told.get(host, np.zeros(0, SIGNALLED_VISIT)),
+        )
+
+    def tell_clocks(self, evidence: Evidence) -> None:
+        """Tell the clocks of a policy that foresees the latest visits of pages that it recalled."""
+        if self.told_clocks is not None:
+            self.told_clocks.learn(self.control_of(evidence.page_ids)[1], evidence)
+
+    def recall(self, before: BelievedBefore) -> NDArray[np.int64]:
+        """Go on with what was believed; return the pages of which that was all there is to know.
+
+        The others were visited since, or what was kept of them cannot be read: they are to be
+        learned from their visits. What was kept of a host counts if nothing is known of it yet.
+        """
+        n_before = len(self._names[0])
+        control, rows = self._named(before.page_ids, before.urls, before.lasting)
+        shape = control.beliefs.evidence.shape[1:]
+        found, kept = pages_of_bytes(before.pages, self._prior[0], shape)
+        control.beliefs.evidence[rows[found]] = kept.evidence
+        self._visits[:, rows[found]] = kept.visits
+        self._new.recall(rows[found], kept.visits[0])
+        self._quiet_s[rows[found]] = -np.inf
+        for name, said in before.hosts.items():
+            host = self._names[0].get(name, -1)
+            told = host_of_bytes(said) if host >= n_before else None
+            if told is None:
+                continue
+            if isfinite(told.trust) and isfinite(told.recall):
+                self._trust[host], self._recalls[host] = told.trust, told.recall
+            if told.told.size:
+                self._signals.told[host] = told.told
+            if told.tally.any():
+                self._change_times.recall(host, told.tally)
+        self.laws_are_learned = False
+        is_all = kept.last_visit_s == before.last_visit_s[found]
+        return np.asarray(before.page_ids[found[is_all]])
+
+    def _named(
+        self, page_ids: NDArray[np.int64], urls: Sequence[str], lasting: Sequence[bool]
+    ) -> "tuple[RevisitControl, NDArray[np.int64]]":
+        """Take in pages with their groups; return what :meth:`control_of` does."""
+        control, rows = self.control_of(page_ids)
+        hosts, kinds = self._names
+        self.groups[0, rows] = [hosts.setdefault(host_of(url), len(hosts)) for url in urls]
+        lasting = lasting or [False] * rows.size
+        self.groups[1, rows] = [
+            kinds.setdefault(_LASTING * bool(lasts) + group_of(url), len(kinds))
+            for url, lasts in zip(urls, lasting, strict=True)
+        ]
+        self._promised[rows] = lasting
+        if self._half_lives is not None:
+            lives = [self._half_lives.of(url) for url in urls]
+            control.fade(rows, np.array(lives, np.float64))
+        if self.told_clocks is not None:
+            self.told_clocks.know(rows, urls)
+        return control, rows
 
     def relearn(self, pages: PlannedPages) -> tuple[PlannedPages, NDArray[np.bool_]]:
         """Return what is believed of pages now, by how rates are spread among all of them.

@@ -1,12 +1,12 @@
 """What a crawl's history tells whoever decides on revisits, column by column."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Evidence", "PlannedPages"]
+__all__ = ["BelievedBefore", "Evidence", "PlannedPages"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,6 +21,20 @@ class Evidence:
     ages_s: NDArray[np.float64]  # (n_visits,) since the last change, as the server says; nan: not
     urls: Sequence[str]  # (n_pages,)
     lasting: Sequence[bool] = ()  # (n_pages,) its server says that it holds for good; (): unknown
+    # (n_pages,) of the last visit that told something; empty: unknown
+    last_visit_s: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BelievedBefore:
+    """What a state keeps of what was believed, of those pages of which it keeps anything."""
+
+    page_ids: NDArray[np.int64]  # (n_pages,)
+    urls: Sequence[str]  # (n_pages,)
+    lasting: Sequence[bool]  # (n_pages,)
+    last_visit_s: NDArray[np.float64]  # (n_pages,) of the page by now; nan: none told anything
+    pages: Sequence[bytes]  # (n_pages,)
+    hosts: Mapping[str, bytes]  # theirs, by name, of which it keeps anything
 
 
 @dataclass(frozen=True, slots=True, eq=False)

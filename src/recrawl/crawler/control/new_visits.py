@@ -22,11 +22,24 @@ class NewVisits:
         rows : shape (n,), pages
         page : shape (v,), ascending place in ``rows`` of each visit; each page's in order of time
         """
-        missing = int(rows.max(initial=-1)) + 1 - self._n_known.size
-        self._n_known = np.append(self._n_known, np.zeros(max(missing, 0), np.int64))
+        self._grow(rows)
         n_visits = np.bincount(page, minlength=rows.size)
         place = np.arange(page.size) - (np.cumsum(n_visits) - n_visits)[page]
         # As many as the frontier keeps to tell: then the latest alone is new.
         known = np.minimum(self._n_known[rows], n_visits - 1)
         self._n_known[rows] = n_visits
         return np.asarray(place >= known[page])
+
+    def recall(self, rows: Integers, n_told: Integers) -> None:
+        """Count visits as told that were told to another one before.
+
+        Parameters
+        ----------
+        rows, n_told : shape (n,), pages, and how many visits of each
+        """
+        self._grow(rows)
+        self._n_known[rows] = n_told
+
+    def _grow(self, rows: Integers) -> None:
+        missing = int(rows.max(initial=-1)) + 1 - self._n_known.size
+        self._n_known = np.append(self._n_known, np.zeros(max(missing, 0), np.int64))

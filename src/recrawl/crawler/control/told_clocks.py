@@ -1,5 +1,6 @@
 """The clocks of a crawl's directories, told of the visits that the state holds."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,11 +30,12 @@ _APART_S = 1.0  # of two visits of a page; closer ones are one, but for rounding
 class ToldClocks:
     """The clocks of a crawl's directories, told of the visits that the state holds.
 
-    A start tells them anew, so that they need no place in the state.
+    They tell of the last rounds only, so a start tells them the visits of these anew.
     """
 
     def __init__(self) -> None:
         self._built = CompanionsBuilder()
+        self._places = np.zeros(0, np.int64)  # of each row among them; -1: not known yet
         self.clocks: GroupClocks | None = None
         self._pace_s = 0.0
         self._told_s = np.zeros(0)
@@ -41,17 +43,31 @@ class ToldClocks:
         self._lastmod_s = np.zeros(0)  # of each row, as it was at the plan before
         self._heard_s = np.inf
 
+    def know(self, rows: Integers, urls: Sequence[str]) -> None:
+        """Take in pages by their addresses.
+
+        Parameters
+        ----------
+        rows, urls : shape (n_pages,)
+        """
+        self._grow(int(rows.max(initial=-1)) + 1)
+        for row, url in zip(rows.tolist(), urls, strict=True):
+            if self._places[row] < 0:
+                self._places[row] = len(self._built)
+                self._built.add("", url)
+
+    def _grow(self, n: int) -> None:
+        fresh = np.full(max(n - self._places.size, 0), -1)
+        self._places = np.append(self._places, fresh)
+
     def learn(self, rows: Integers, evidence: Evidence) -> None:
         """Keep what is new until the next plan, which knows when it was.
 
         Parameters
         ----------
-        rows : shape (n_pages,), of the evidence's pages; new ones follow those known
+        rows : shape (n_pages,), of the evidence's pages, which are known
         evidence : visits
         """
-        for row, url in sorted(zip(rows.tolist(), evidence.urls, strict=True)):
-            if row >= len(self._built):
-                self._built.add("", url)
         found = (evidence.intervals_s, evidence.changed, evidence.signalled > 0.0)
         self._waiting.append((rows[evidence.page], *found))
 
@@ -85,9 +101,9 @@ class ToldClocks:
         if not self._waiting:
             return
         built = self._built.companions()
-        lone = np.full((n - built.leaves.shape[0], 2), -1, np.int64)  # visited since it was learned
-        lone[:, 0] = ROOT
-        leaves = np.concatenate([built.leaves, lone])
+        self._grow(n)
+        lone = [ROOT, -1]  # of a page that was not learned yet
+        leaves = np.where(self._places[:, None] >= 0, built.leaves[self._places], lone)
         companions = Companions(built.parents, built.depths, leaves)
         born = np.full(n, -np.inf)  # a crawl knows when it found a page, not when it was born
         # With many times the pages a bin would be too short to tell anything.

@@ -26,7 +26,7 @@ from recrawl.crawler.control.due_times import (
     ONCE,
     READ_AGAIN,
 )
-from recrawl.crawler.control.evidence import Evidence, PlannedPages
+from recrawl.crawler.control.evidence import BelievedBefore, Evidence, PlannedPages
 from recrawl.crawler.control.intake import has_room
 from recrawl.crawler.control.lifecycle import KEEPS, is_copied, is_known_anew
 from recrawl.crawler.control.removals import EACH_SIDE, NEAR
@@ -121,6 +121,8 @@ class MemoryFrontier(Frontier):
         self._token = 0
         self._facts: dict[str, float] = {}
         self._announcers: dict[int, Announcer] = {}
+        self._beliefs: dict[int, bytes] = {}
+        self._beliefs_of_hosts: dict[str, bytes] = {}
         self._asked: dict[int, _Asked] = {}
         self._refused: Counter[tuple[str, str]] = Counter()
         self._worths = MemoryWorths(self._known_pages, self._weigh)
@@ -587,6 +589,24 @@ class MemoryFrontier(Frontier):
             np.array([row[4] for row in rows], np.float64),
             [self._pages[page_id].found.url for page_id in page_ids],
             [self._pages[page_id].is_lasting for page_id in page_ids],
+            self._last_visits_s(page_ids),
+        )
+
+    def _last_visits_s(self, page_ids: Sequence[int]) -> NDArray[np.float64]:
+        last = [self._pages[page_id].last_visit_s for page_id in page_ids]
+        return np.array(last, np.float64)  # nan: there was none
+
+    @override
+    def believed_before(self, page_ids: Sequence[int]) -> BelievedBefore:
+        ids = [page_id for page_id in sorted(map(int, page_ids)) if page_id in self._beliefs]
+        hosts = {host_of(self._pages[page_id].found.url) for page_id in ids}
+        return BelievedBefore(
+            np.array(ids, np.int64),
+            [self._pages[page_id].found.url for page_id in ids],
+            [self._pages[page_id].is_lasting for page_id in ids],
+            self._last_visits_s(ids),
+            [self._beliefs[page_id] for page_id in ids],
+            {host: self._beliefs_of_hosts[host] for host in hosts & self._beliefs_of_hosts.keys()},
         )
 
     @override
@@ -606,8 +626,12 @@ class MemoryFrontier(Frontier):
         page_ids: NDArray[np.int64],
         rates_per_s: NDArray[np.float64],
         factors: NDArray[np.float64],
+        beliefs: Sequence[bytes] = (),
+        of_hosts: Iterable[tuple[str, bytes]] = (),
     ) -> None:
         columns = (page_ids.tolist(), rates_per_s.tolist(), factors.tolist())
+        self._beliefs.update(zip(columns[0], beliefs, strict=False))
+        self._beliefs_of_hosts.update(of_hosts)
         for page_id, rate, factor in zip(*columns, strict=True):
             self._pages[page_id].change_rate = rate
             self._pages[page_id].factor = factor

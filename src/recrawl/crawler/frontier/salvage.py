@@ -15,7 +15,7 @@ __all__ = ["database_faults", "reindexed", "salvaged"]
 _MOST: Final = 20  # faults that are told
 _TABLES: Final = (
     "host", "page", "visit", "plan", "fact", "refusal", "label", "indexing", "asked",
-    "difference", "subscription", "link_list", "tally", "birth", "feed",
+    "difference", "subscription", "link_list", "tally", "birth", "belief", "host_belief", "feed",
     "delivery", "dead_letter",
 )  # fmt: skip
 _WORDS: Final = {  # words that only a crawl writes, by table and column
@@ -144,6 +144,7 @@ def _connect(new: sqlite3.Connection) -> None:
             "UPDATE page SET host_id = (SELECT id FROM host WHERE host = ?) WHERE id = ?",
             (host, page_id),
         )
-    of_pages = "visit indexing asked difference link_list tally birth feed"
+    of_pages = "visit indexing asked difference link_list tally birth belief feed"
     for table in of_pages.split():
         new.execute(f"DELETE FROM {table} WHERE page_id NOT IN (SELECT id FROM page)")
+    new.execute("DELETE FROM host_belief WHERE host_id NOT IN (SELECT id FROM host)")

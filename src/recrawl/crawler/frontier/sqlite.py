@@ -29,7 +29,7 @@ from recrawl.crawler.control.due_times import (
     ONCE,
     READ_AGAIN,
 )
-from recrawl.crawler.control.evidence import Evidence, PlannedPages
+from recrawl.crawler.control.evidence import BelievedBefore, Evidence, PlannedPages
 from recrawl.crawler.control.intake import has_room
 from recrawl.crawler.control.removals import EACH_SIDE, NEAR
 from recrawl.crawler.control.tiers import ASKED, FIRST_BY_WORTH, NEW, TIMED, tier_of
@@ -610,7 +610,7 @@ class SqliteFrontier(Frontier):
         with translated(self._path):
             listed = {"page_ids": json.dumps(sorted(map(int, page_ids)))}
             rows = self._db.execute(self._q["evidence_urls"], listed).fetchall()
-            known, urls, lasting = zip(*rows, strict=True) if rows else ((), (), ())
+            known, urls, lasting, last = zip(*rows, strict=True) if rows else ((), (), (), ())
             page: list[int] = []
             intervals: list[float] = []
             changed: list[int] = []
@@ -634,6 +634,18 @@ class SqliteFrontier(Frontier):
             np.array(ages, np.float64),
             urls,
             lasting,
+            np.array(last, np.float64),
+        )
+
+    @override
+    def believed_before(self, page_ids: Sequence[int]) -> BelievedBefore:
+        with translated(self._path):
+            listed = {"page_ids": json.dumps(sorted(map(int, page_ids)))}
+            rows = self._db.execute(self._q["beliefs"], listed).fetchall()
+            hosts = self._db.execute(self._q["beliefs_of_hosts"], listed).fetchall()
+        ids, urls, lasting, last, pages = zip(*rows, strict=True) if rows else ((),) * 5
+        return BelievedBefore(
+            np.array(ids, np.int64), urls, lasting, np.array(last, np.float64), pages, dict(hosts)
         )
 
     @override
@@ -651,9 +663,16 @@ class SqliteFrontier(Frontier):
         page_ids: NDArray[np.int64],
         rates_per_s: NDArray[np.float64],
         factors: NDArray[np.float64],
+        beliefs: Sequence[bytes] = (),
+        of_hosts: Iterable[tuple[str, bytes]] = (),
     ) -> None:
         columns = (page_ids.tolist(), rates_per_s.tolist(), factors.tolist())
         with self._writing():
+            kept = zip(columns[0], beliefs, strict=False)  # or nothing
+            told = [{"page_id": page_id, "learned": learned} for page_id, learned in kept]
+            self._db.executemany(self._q["save_belief"], told)
+            told = [{"host": host, "learned": learned} for host, learned in of_hosts]
+            self._db.executemany(self._q["save_belief_of_host"], told)
             self._db.executemany(
                 self._q["save_change_rate"],
                 [

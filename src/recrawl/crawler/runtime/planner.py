@@ -5,7 +5,7 @@ frontier's thread in between.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from math import inf
 from typing import Any, Final
@@ -29,6 +29,7 @@ from recrawl.crawler.facts import PlanFacts
 from recrawl.crawler.ports import Frontier, Offload
 from recrawl.crawler.runtime.importance import ImportanceKeeper
 from recrawl.crawler.runtime.parts import Rules, World
+from recrawl.crawler.runtime.visit_learner import VisitLearner, parts_of
 from recrawl.errors import NotConverged
 from recrawl.terms import Announcer, Birth, HostRecord, PageDetails, PageState, PlanRecord
 
@@ -38,7 +39,6 @@ _LEAST_FOR_REVISITS: Final = 0.35  # of the budget, however many pages wait for 
 _DAY_S: Final = 86_400.0
 _RECENT_PROBES: Final = 2_000
 _MOST_COPIES: Final = 8  # pages that say the same; more of them have nothing to say yet
-_PART: Final = 5_000  # pages that are read or written at once
 _COPY: Final = 0.05  # of its weight, for a page that says what another one says
 
 
@@ -99,7 +99,7 @@ class Planner:
         self._on_news = on_news
         self._importance = importance
         self._copies = np.zeros(0, np.int64)
-        self._since_visit = 0
+        self._visits = VisitLearner(world, believed, on_plan)
         self._learned_at: dict[str, int] = {}  # visits of a source when its pattern was learned
 
     async def run(self) -> None:
@@ -122,7 +122,7 @@ class Planner:
         await self._learn_timetables()
         await self._importance.refresh()
         await self._importance.tell()
-        await self._learn_visits()
+        await self._visits.learn()
         pages, backlog = await world.on_state(self._pages)
         told = await world.on_state(self._brought)
         await self._on_plan(self._learn_births, *told, pages)
@@ -176,19 +176,6 @@ class Planner:
 
     def _details(self, url: str) -> PageDetails | None:
         return self._world.frontier.details(url, recent=_RECENT_PROBES)
-
-    async def _learn_visits(self) -> None:
-        """Learn the pages anew that were visited since the plan before; at a start all of them.
-
-        Part by part: in between the state answers the crawl.
-        """
-        frontier, on_state = self._world.frontier, self._world.on_state
-        visited, last = await on_state(frontier.visited_since, self._since_visit)
-        for part in _parts(visited.size):
-            evidence = await on_state(frontier.evidence, visited[part].tolist())
-            rates, errors = await self._on_plan(self._believed.learn, evidence)
-            await on_state(frontier.save_change_rates, evidence.page_ids, rates, np.exp(errors))
-        self._since_visit = last
 
     def _pages(self) -> tuple[PlannedPages, int]:
         frontier = self._world.frontier
@@ -312,12 +299,11 @@ class Planner:
     async def _move_due(self, solved: SolvedPlan) -> None:
         """Write down what the plan moves, part by part as it was learned."""
         frontier, relearned = self._world.frontier, solved.relearned
-        for part in _parts(len(relearned[0])):
-            await self._world.on_state(
-                frontier.save_change_rates, *(column[part] for column in relearned)
-            )
+        for part in parts_of(len(relearned[0])):
+            page_ids, rates, factors = (column[part] for column in relearned)
+            await self._world.on_state(frontier.save_change_rates, page_ids, rates, factors)
         own_due_s = solved.own_due_s
-        for part in _parts(solved.page_ids.size):
+        for part in parts_of(solved.page_ids.size):
             await self._world.on_state(
                 frontier.save_crawl_rates,
                 solved.record,
@@ -361,10 +347,6 @@ class Planner:
         if told:
             frontier.look_again(now_s, [host for host in told if told[host] is not UNPROVED])
         return frontier.hosts()
-
-
-def _parts(size: int) -> Iterator[slice]:
-    return (slice(begin, begin + _PART) for begin in range(0, size, _PART))
 
 
 def _clocks(frontier: Frontier, fast: Sequence[FastClock]) -> str:

@@ -329,6 +329,35 @@ class FrontierSuite:
         assert list(evidence.urls) == [one.url]
         assert np.isnan(evidence.signalled).all(), "no sitemap says anything of it"
 
+    def test_what_was_learned_is_kept_with_the_rates(self, frontier: Frontier) -> None:
+        """Of pages and hosts; as it was kept last, beside when the page was visited last."""
+        other = "http://b.test"
+        self._admitted(frontier, "/1", "/2", "/3")
+        frontier.admit([_found("/1", other)], 0.0, ANY)
+        one, two, three = self._leased(frontier, 3)
+        frontier.complete([_update(one, 10.0), _update(two, 10.0, lasting=True)])
+        ids = np.array([one.page_id, two.page_id])
+        rates, factors = np.array([0.5, 0.25]), np.array([1.2, 1.5])
+        nothing = frontier.believed_before(ids.tolist())
+        frontier.save_change_rates(
+            ids, rates, factors, [b"a", b"\0b"], [(HOST, b"h"), ("http://nobody.test", b"n")]
+        )
+        frontier.save_change_rates(ids[:1], rates[:1], factors[:1], [b"c"], [(other, b"o")])
+        frontier.save_change_rates(ids, rates, factors)
+
+        known = frontier.believed_before([three.page_id, *ids.tolist()])
+
+        assert nothing.page_ids.tolist() == list(nothing.pages) == []
+        assert not nothing.hosts
+        assert known.page_ids.tolist() == ids.tolist()
+        assert list(known.urls) == [one.url, two.url]
+        assert [bool(lasts) for lasts in known.lasting] == [False, True]
+        assert known.last_visit_s.tolist() == [10.0, 10.0]
+        assert list(known.pages) == [b"c", b"\0b"]
+        assert known.hosts == {HOST: b"h"}
+        assert frontier.evidence([one.page_id]).last_visit_s.tolist() == [10.0]
+        assert np.isnan(frontier.evidence([three.page_id]).last_visit_s).all()
+
     def test_what_a_server_promises_of_a_page_is_evidence(self, frontier: Frontier) -> None:
         """Until it says something else; an answer that says nothing leaves it as it was."""
         self._admitted(frontier, "/1")

@@ -19,7 +19,7 @@ import msgspec
 from recrawl.crawler.database.connections import Connection, translated
 from recrawl.crawler.database.membership import Membership
 from recrawl.crawler.frontier.postgres.loading import Loading
-from recrawl.crawler.frontier.postgres.tables import APPENDED, KEPT, Table
+from recrawl.crawler.frontier.postgres.tables import APPENDED, KEPT, LATE, Table
 
 __all__ = ["Copying", "batches", "copied", "rows_as_json"]
 
@@ -82,14 +82,16 @@ class Copying(Loading):
         row = self._db.execute(query).fetchone()
         return not row[0] and not self.outgoing and not self.taken
 
-    def put_off_pages(self) -> None:
-        """Have the pages that were touched written later: a plan can be made again."""
-        self._db.execute("INSERT OR IGNORE INTO late_page SELECT id FROM touched_page")
-        self._db.execute("DELETE FROM touched_page")
+    def put_off(self) -> None:
+        """Have what was touched of pages written later: a plan can be made again."""
+        for name in LATE:
+            self._db.execute(f"INSERT OR IGNORE INTO late_{name} SELECT id FROM touched_{name}")
+            self._db.execute(f"DELETE FROM touched_{name}")
 
-    def bring_late_pages(self) -> None:
+    def bring_late(self) -> None:
         """Have what plans moved written now."""
-        self._db.execute("INSERT OR IGNORE INTO touched_page SELECT id FROM late_page")
+        for name in LATE:
+            self._db.execute(f"INSERT OR IGNORE INTO touched_{name} SELECT id FROM late_{name}")
 
     def flush(self) -> None:
         """Write what this transaction of the copy has touched, all or none.
@@ -218,7 +220,8 @@ class Copying(Loading):
 
     def _settle(self) -> None:
         """Forget, in the copy, what the database knows now."""
-        self._db.execute("DELETE FROM late_page WHERE id IN (SELECT id FROM touched_page)")
+        for name in LATE:
+            self._db.execute(f"DELETE FROM late_{name} WHERE id IN (SELECT id FROM touched_{name})")
         for table in KEPT:
             self._db.execute(f"DELETE FROM touched_{table.name}")
         self._db.execute("DELETE FROM refusal")

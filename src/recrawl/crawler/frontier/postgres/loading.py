@@ -9,14 +9,13 @@ from typing import Any, Final
 
 from recrawl.crawler.database.connections import Connection, translated
 from recrawl.crawler.database.membership import Membership
-from recrawl.crawler.frontier.postgres.tables import APPENDED, KEPT, PAGE
+from recrawl.crawler.frontier.postgres.tables import APPENDED, KEPT, LATE, PAGE
 from recrawl.crawler.frontier.sql import migrations
 from recrawl.crawler.ports import LATEST_VISITS
 
 __all__ = ["Loading", "private_copy"]
 
 _SLICE: Final = 1_000  # pages that are copied at once, between two calls of a crawl
-_HOST: Final = next(table for table in KEPT if table.name == "host")
 
 
 def private_copy(memory_bytes: int) -> sqlite3.Connection:
@@ -37,7 +36,8 @@ def private_copy(memory_bytes: int) -> sqlite3.Connection:
         db.executescript(f"BEGIN;\n{script}\nCOMMIT;")
     db.execute(f"PRAGMA cache_size = -{max(memory_bytes // 1024, 1024)}")
     os.unlink(name)  # it goes with the process, whatever ends that
-    db.execute("CREATE TABLE late_page (id INTEGER PRIMARY KEY)")
+    for name in LATE:
+        db.execute(f"CREATE TABLE late_{name} (id INTEGER PRIMARY KEY)")
     for table in KEPT:
         db.execute(f"CREATE TABLE touched_{table.name} (id INTEGER PRIMARY KEY)")
     _watch(db)
@@ -96,10 +96,13 @@ class Loading:
 
     def bring_hosts(self, shards: Collection[int]) -> None:
         """Copy the hosts of shards whose pages are there."""
-        table = _HOST
-        query = f"SELECT {', '.join(table.columns)} FROM host WHERE shard = ANY(%s)"
         with self._unwatched(), translated(self._membership.database):
-            self._insert(table.name, table.columns, self._rows(query, (list(shards),)))
+            for table in KEPT:
+                if table.name == "host" or table.page == "host_id":
+                    columns = ", ".join(f"{table.name}.{column}" for column in table.columns)
+                    of = "" if table.name == "host" else f"JOIN {table.name} ON host_id = host.id "
+                    query = f"SELECT {columns} FROM host {of}WHERE host.shard = ANY(%s)"
+                    self._insert(table.name, table.columns, self._rows(query, (list(shards),)))
 
     def _load_some(self, shard: int, after: int) -> tuple[int, int]:
         """Copy pages of a shard with numbers above one; return how many, and the last number."""
@@ -173,7 +176,7 @@ class Loading:
             for name, column in (
                 *((table.name, table.page) for table in KEPT),
                 *((name, "page_id") for name in APPENDED if name != "plan"),
-                ("late_page", "id"),
+                *((f"late_{name}", "id") for name in LATE),
             ):
                 self._db.execute(
                     f"DELETE FROM {name} WHERE {column} % {self._shards} IN ({wanted})"

@@ -23,7 +23,7 @@ _LONGEST_S: Final = 20 * 365 * 86_400.0  # of a history; a longer one has instan
 _LEASE: Final = frozenset({"lease_token", "leased_until_s"})  # of a process that is no more
 _TABLES: Final = tuple(
     """host page visit indexing plan fact asked refusal difference subscription link_list tally
-    birth feed delivery dead_letter""".split()
+    birth belief host_belief feed delivery dead_letter""".split()
 )
 _NUMBERED: Final = frozenset({"visit", "plan", "difference", "subscription", "dead_letter"})
 _PAGE_COLUMNS: Final = frozenset({"page_id", "found_on"})

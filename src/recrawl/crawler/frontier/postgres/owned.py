@@ -8,7 +8,7 @@ refused) is read from the database.
 
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from math import ceil
@@ -124,7 +124,7 @@ class PostgresFrontier(SqliteFrontier):
     def settle(self) -> None:
         """Write what plans moved; before shards are given back."""
         with self._writing():
-            self._copying.bring_late_pages()
+            self._copying.bring_late()
 
     # -- who owns what --
 
@@ -267,30 +267,32 @@ class PostgresFrontier(SqliteFrontier):
         page_ids: NDArray[np.int64],
         rates_per_s: NDArray[np.float64],
         factors: NDArray[np.float64],
+        beliefs: Sequence[bytes] = (),
+        of_hosts: Iterable[tuple[str, bytes]] = (),
     ) -> None:
         with self._writing():
-            super().save_change_rates(page_ids, rates_per_s, factors)
-            self._copying.put_off_pages()
+            super().save_change_rates(page_ids, rates_per_s, factors, beliefs, of_hosts)
+            self._copying.put_off()
 
     @override
     def make_due(self, now_s: float, *, visited_before_s: float | None = None) -> int:
         with self._writing():
             number = super().make_due(now_s, visited_before_s=visited_before_s)
-            self._copying.put_off_pages()
+            self._copying.put_off()
             return number
 
     @override
     def read_again(self, mark_of: Callable[[str], int], now_s: float, per_s: float) -> int:
         with self._writing():
             number = super().read_again(mark_of, now_s, per_s)
-            self._copying.put_off_pages()
+            self._copying.put_off()
             return number
 
     @override
     def save_plan(self, plan: PlanRecord) -> None:
         with self._writing():
             super().save_plan(plan)
-            self._copying.put_off_pages()
+            self._copying.put_off()
 
     @override
     def save_crawl_rates(
@@ -307,7 +309,7 @@ class PostgresFrontier(SqliteFrontier):
             super().save_crawl_rates(
                 plan, page_ids, crawl_rates_per_s, due_s, why=why, own_due_s=own_due_s
             )
-            self._copying.put_off_pages()
+            self._copying.put_off()
 
     @override
     def close(self) -> None:

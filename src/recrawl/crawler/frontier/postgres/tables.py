@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["APPENDED", "KEPT", "PAGE", "Table"]
+__all__ = ["APPENDED", "KEPT", "LATE", "PAGE", "Table"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,13 @@ KEPT: Final = (
     PAGE,
     Table("link_list", ("page_id", "targets"), ("page_id",)),
     Table("birth", ("page_id", "n", "exposure_s", "again", "lead_s"), ("page_id",)),
+    Table("belief", ("page_id", "learned"), ("page_id",)),
+    Table("host_belief", ("host_id", "learned"), ("host_id",), "host_id"),
     Table("indexing", ("page_id",), ("page_id",)),
     Table("asked", ("id", "url", "asked_at_s", "is_signal", "page_id", "outcome", "note"), ("id",)),
 )
+# Of these, what a plan changes: it is written later, as a plan can be made again.
+LATE: Final = ("page", "belief", "host_belief")
 # Rows that stay as they are: the database numbers them.
 APPENDED: Final = {
     "visit": tuple(

@@ -211,7 +211,26 @@ SELECT DISTINCT page_id FROM visit WHERE id > :since ORDER BY page_id;
 SELECT id FROM page WHERE last_visit_s IS NOT NULL ORDER BY id;
 
 -- name: evidence_urls
-SELECT id, url, is_lasting FROM page WHERE id IN (SELECT value FROM json_each(:page_ids)) ORDER BY id;
+SELECT id, url, is_lasting, last_visit_s FROM page
+WHERE id IN (SELECT value FROM json_each(:page_ids)) ORDER BY id;
+
+-- name: beliefs
+SELECT page.id, url, is_lasting, last_visit_s, belief.learned
+FROM belief JOIN page ON page.id = belief.page_id
+WHERE belief.page_id IN (SELECT value FROM json_each(:page_ids)) ORDER BY page.id;
+
+-- name: beliefs_of_hosts
+SELECT host, learned FROM host_belief JOIN host ON host.id = host_belief.host_id
+WHERE host_id IN (
+    SELECT host_id FROM page WHERE id IN (SELECT value FROM json_each(:page_ids))
+);
+
+-- name: save_belief
+INSERT OR REPLACE INTO belief (page_id, learned) VALUES (:page_id, :learned);
+
+-- name: save_belief_of_host
+INSERT OR REPLACE INTO host_belief (host_id, learned)
+SELECT id, :learned FROM host WHERE host = :host;
 
 -- name: last_visit_number
 SELECT coalesce(max(id), 0) FROM visit;

@@ -183,6 +183,19 @@ CREATE TABLE birth (
     lead_s REAL NOT NULL DEFAULT 0 -- by so much in all
 ) STRICT;
 
+-- What the revisit policy has learned from the visits of a page: bytes as control/kept_beliefs.py
+-- has them.
+CREATE TABLE belief (
+    page_id INTEGER PRIMARY KEY REFERENCES page (id),
+    learned BLOB NOT NULL
+) STRICT;
+
+-- The same of what a host announces.
+CREATE TABLE host_belief (
+    host_id INTEGER PRIMARY KEY REFERENCES host (id),
+    learned BLOB NOT NULL
+) STRICT;
+
 -- What became of the copies in the index: an outbox in the order of its numbers, written in the
 -- transaction of what it tells. The latest entry of each page stays; others are dropped in time.
 CREATE TABLE feed (

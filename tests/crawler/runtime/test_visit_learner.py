@@ -1,0 +1,115 @@
+"""What a start reads: what was learned, and the visits of pages that were visited since."""
+
+import asyncio
+from typing import Any
+
+import numpy as np
+import pytest
+
+from recrawl.crawler.control.believed import Believed
+from recrawl.crawler.control.evidence import Evidence
+from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.control.policies import revisit_policy
+from recrawl.crawler.frontier.memory import MemoryFrontier
+from recrawl.crawler.ports import AdmissionLimits
+from recrawl.crawler.runtime.visit_learner import VisitLearner
+from recrawl.terms import Discovery, Outcome, PageState, PageUpdate, Visit
+
+A, N, N_VISITS = "http://a.test", 30, 20
+
+
+class Asked(MemoryFrontier):
+    """Notes of which pages the visits are read, and how many of each at most."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[tuple[list[int], int | None]] = []
+
+    def evidence(self, page_ids: Any, **limits: int) -> Evidence:
+        self.asked.append((list(page_ids), limits.get("limit_per_page")))
+        return super().evidence(page_ids, **limits)
+
+    def visit(self, n: int, at_s: float, outcome: Outcome) -> None:
+        """Visit the first so many pages."""
+        (host,) = self.hosts()
+        self.make_due(at_s)
+        leases = self.lease(host.host_id, limit=N, due_by_s=at_s, now_s=at_s, until_s=at_s)
+        updates = []
+        for lease in sorted(leases, key=lambda one: one.page_id)[:n]:
+            last_s = lease.last_visit_s
+            interval_s = None if last_s is None else at_s - last_s
+            changed = None if interval_s is None else outcome is Outcome.CHANGED
+            visit = Visit(at_s, outcome, status=200, changed=changed, interval_s=interval_s)
+            updates.append(PageUpdate(lease, visit, PageState.INDEXED, at_s + 1.0))
+        self.complete(updates, at_s)
+
+
+class Learner:
+    """A crawl's learner, as it is after a start."""
+
+    def __init__(self, frontier: Asked, policy: str) -> None:
+        self.frontier = frontier
+        rules = RevisitRules()
+        self.believed = Believed(rules, budget_per_s=1e-4, prior_rate_per_s=1e-6, prior_shape=0.5)
+        revisit_policy(policy, rules, self.believed)
+        self._learner = VisitLearner(self, self.believed, self.on_state)  # type: ignore[arg-type]
+
+    async def on_state(self, asked: Any, *arguments: Any) -> Any:
+        return asked(*arguments)
+
+    def learn(self) -> list[tuple[list[int], int | None]]:
+        """Learn what is new; return which visits were read."""
+        self.frontier.asked.clear()
+        asyncio.run(self._learner.learn())
+        return list(self.frontier.asked)
+
+    @property
+    def rates(self) -> np.ndarray:
+        control, rows = self.believed.control_of(np.arange(1, N + 1))
+        return np.asarray(control.beliefs.rates(rows)[0])
+
+
+def crawled() -> Asked:
+    frontier = Asked()
+    found = [Discovery(f"{A}/{number % 4}/{number}", A) for number in range(N)]
+    frontier.admit(found, 0.0, AdmissionLimits())
+    for k in range(N_VISITS):
+        outcome = Outcome.NEW if not k else Outcome.CHANGED if k % 3 else Outcome.UNCHANGED
+        frontier.visit(N, 1e6 * (k + 1), outcome)
+    return frontier
+
+
+@pytest.mark.parametrize("policy", ["recrawl", "foresight"])
+def test_a_start_reads_no_visit_of_pages_that_were_not_visited_since(policy: str) -> None:
+    """But the latest ones, for the clocks of a policy that foresees."""
+    frontier = crawled()
+    before = Learner(frontier, policy)
+    before.learn()
+    frontier.visit(4, 1e6 * (N_VISITS + 2), Outcome.CHANGED)
+
+    started = Learner(frontier, policy)
+    read = started.learn()
+    again = started.learn()
+
+    others = [([*range(5, N + 1)], 12)] if policy == "foresight" else []
+    assert read == [*others, ([1, 2, 3, 4], None)]
+    assert again == []
+    assert started.rates[4:] == pytest.approx(before.rates[4:], rel=0.01)
+    before.learn()
+    assert started.rates == pytest.approx(before.rates, rel=0.01)
+
+
+def test_the_clocks_of_a_start_are_told_what_was_seen_of_late() -> None:
+    """As many visits as by one that goes on with nothing."""
+    frontier, told = crawled(), []
+    Learner(frontier, "foresight").learn()
+    for kept in (True, False):
+        if not kept:
+            frontier._beliefs.clear()
+        started = Learner(frontier, "foresight")
+        started.learn()
+        clocks = started.believed.told_clocks
+        assert clocks is not None
+        told.append(np.concatenate([one[0] for one in clocks._waiting]).size)
+
+    assert told == [12 * N, (N_VISITS - 1) * N]
