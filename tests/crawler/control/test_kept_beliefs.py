@@ -137,7 +137,17 @@ class Web:
         urls = [f"https://a.test/d{page_id % 3}/{page_id}" for page_id in page_ids]
         last_s = 1.7e9 + self.intervals_s[rows, :n_visits].sum(axis=1)
         page = np.repeat(np.arange(rows.size), n_visits)
-        return Evidence(page_ids, page, *told, signalled, ages_s, urls, [False] * rows.size, last_s)
+        numbers = 1_000 * page + np.tile(np.arange(n_visits), rows.size)
+        return Evidence(
+            page_ids,
+            page,
+            *told,
+            signalled,
+            ages_s,
+            urls,
+            last_visit_s=last_s,
+            visit_ids=numbers,
+        )
 
 
 def made(prior_rate_per_s: float = PRIOR) -> Believed:
@@ -154,6 +164,13 @@ def before(
     )
 
 
+def kept_by(
+    believed: Believed, web: Web, n_visits: int
+) -> tuple[list[bytes], list[tuple[str, bytes]]]:
+    now = web.told(n_visits)
+    return believed.keep(now.page_ids, now.last_visit_s)
+
+
 def rates_of(believed: Believed) -> np.ndarray:
     control, rows = believed.control_of(np.arange(1, N + 1))
     return np.asarray(control.beliefs.rates(rows)[0])
@@ -164,7 +181,7 @@ def test_who_goes_on_with_what_was_kept_knows_as_much_as_who_never_stopped() -> 
     web, whole, first, second = Web(), made(), made(), made()
     whole.learn(web.told(30))
     first.learn(web.told(30))
-    kept = first.keep(web.told(30))
+    kept = kept_by(first, web, 30)
 
     known = second.recall(before(web, 30, kept))
 
@@ -177,8 +194,8 @@ def test_who_goes_on_with_what_was_kept_knows_as_much_as_who_never_stopped() -> 
     assert rates_of(second) == pytest.approx(rates_of(whole), rel=1e-6)
     assert second.trust_in_dates(known) == pytest.approx(whole.trust_in_dates(known))
     # What they keep is the same, too: every visit counted once.
-    assert first.keep(web.told(30))[1] == [], "nothing new of the host"
-    told, expected = (dict(one.keep(web.told(60))[1]) for one in (second, whole))
+    assert kept_by(first, web, 30)[1] == [], "nothing new of the host"
+    told, expected = (dict(kept_by(one, web, 60)[1]) for one in (second, whole))
     assert told == expected
     assert told.keys() == {"https://a.test"}
 
@@ -186,7 +203,7 @@ def test_who_goes_on_with_what_was_kept_knows_as_much_as_who_never_stopped() -> 
 def test_pages_visited_since_are_to_be_learned_and_others_are_not() -> None:
     web, first, second = Web(), made(), made()
     first.learn(web.told(30))
-    kept = first.keep(web.told(30))
+    kept = kept_by(first, web, 30)
     stale = before(web, 30, kept)
     stale.last_visit_s[3] += 1.0
 
@@ -201,7 +218,7 @@ def test_another_prior_begins_anew() -> None:
     web, first, second = Web(), made(), made(3.0 * PRIOR)
     first.learn(web.told(30))
 
-    known = second.recall(before(web, 30, first.keep(web.told(30))))
+    known = second.recall(before(web, 30, kept_by(first, web, 30)))
 
     assert known.tolist() == []
     assert (second.trust_in_dates(np.arange(1, N + 1)) > 0.5).all()
@@ -211,10 +228,65 @@ def test_what_is_known_of_a_host_by_now_stays() -> None:
     """As another part of its pages is recalled later: they say what it was before."""
     web, first, second = Web(), made(), made()
     first.learn(web.told(30))
-    kept = first.keep(web.told(30))
+    kept = kept_by(first, web, 30)
     second.learn(web.told(60, np.arange(1, 5)))
     trust = second.trust_in_dates(np.array([1]))
 
     second.recall(before(web, 30, kept))
 
     assert second.trust_in_dates(np.array([1])).tolist() == trust.tolist()
+
+
+def latest(evidence: Evidence, n: int) -> Evidence:
+    """The last so many visits of each page."""
+    back = np.arange(evidence.page.size)[::-1] % (evidence.page.size // evidence.page_ids.size)
+    return evidence.only(back < n)
+
+
+def test_visits_that_are_new_are_enough_of_pages_that_are_known() -> None:
+    """As if all were learned at once, but for what hosts turned out to be worth meanwhile."""
+    web, one_by_one, anew = Web(), made(), made()
+    one_by_one.learn(web.told(25))
+    for n in range(26, 61):
+        assert one_by_one.may_go_on(np.arange(1, N + 1)).all()
+        assert one_by_one.go_on(latest(web.told(n), 3)).all()
+        assert one_by_one.go_on(latest(web.told(n), 3)).all(), "told again: nothing is new"
+    anew.learn(web.told(60))
+
+    assert rates_of(one_by_one) == pytest.approx(rates_of(anew), rel=0.1)
+    assert one_by_one.trust_in_dates(np.arange(1, N + 1)) == pytest.approx(
+        anew.trust_in_dates(np.arange(1, N + 1)), rel=1e-6
+    )
+    told, expected = (kept_by(one, web, 60)[1] for one in (one_by_one, anew))
+    assert len(dict(told)["https://a.test"]) == len(dict(expected)["https://a.test"])
+    assert one_by_one._visits.tolist() == anew._visits.tolist()
+
+
+def test_pages_of_which_more_may_be_new_are_told_and_left() -> None:
+    web, believed = Web(), made()
+    believed.learn(web.told(25))
+    before = rates_of(believed)
+
+    assert not believed.go_on(latest(web.told(30), 3)).any()
+    assert rates_of(believed).tolist() == before.tolist()
+    assert believed.go_on(latest(web.told(27), 3)).all()
+    assert (rates_of(believed) != before).all()
+
+
+def test_which_pages_may_go_on() -> None:
+    """Not those with few visits, nor of which silence was learned, nor those recalled of late."""
+    web, few, many = Web(), made(), made()
+    few.learn(web.told(19))
+    many.learn(web.told(25))
+    ids = np.arange(1, N + 1)
+    recalled = made()
+    recalled.recall(before(web, 25, kept_by(many, web, 25)))
+
+    assert not few.may_go_on(ids).any()
+    assert many.may_go_on(ids).all()
+    assert not many.may_go_on(ids + N).any()
+    assert not recalled.may_go_on(ids).any(), "which visits are new is not known"
+    recalled.recall(before(web, 25, kept_by(many, web, 25)), last_visit=13_000)
+    assert recalled.may_go_on(ids).all()
+    many._quiet_s[2] = 1.8e9
+    assert np.flatnonzero(~many.may_go_on(ids)).tolist() == [2]

@@ -1,7 +1,8 @@
 """What a start reads: what was learned, and the visits of pages that were visited since."""
 
 import asyncio
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import pytest
@@ -15,6 +16,8 @@ from recrawl.crawler.ports import AdmissionLimits
 from recrawl.crawler.runtime.visit_learner import VisitLearner
 from recrawl.terms import Discovery, Outcome, PageState, PageUpdate, Visit
 
+P = ParamSpec("P")
+T = TypeVar("T")
 A, N, N_VISITS = "http://a.test", 30, 20
 
 
@@ -44,6 +47,10 @@ class Asked(MemoryFrontier):
         self.complete(updates, at_s)
 
 
+async def at_once(call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    return call(*args, **kwargs)
+
+
 class Learner:
     """A crawl's learner, as it is after a start."""
 
@@ -52,15 +59,12 @@ class Learner:
         rules = RevisitRules()
         self.believed = Believed(rules, budget_per_s=1e-4, prior_rate_per_s=1e-6, prior_shape=0.5)
         revisit_policy(policy, rules, self.believed)
-        self._learner = VisitLearner(self, self.believed, self.on_state)  # type: ignore[arg-type]
-
-    async def on_state(self, asked: Any, *arguments: Any) -> Any:
-        return asked(*arguments)
+        self._learner = VisitLearner(self.believed, at_once, at_once)
 
     def learn(self) -> list[tuple[list[int], int | None]]:
         """Learn what is new; return which visits were read."""
         self.frontier.asked.clear()
-        asyncio.run(self._learner.learn())
+        asyncio.run(self._learner.learn(self.frontier))
         return list(self.frontier.asked)
 
     @property
@@ -113,3 +117,53 @@ def test_the_clocks_of_a_start_are_told_what_was_seen_of_late() -> None:
         told.append(np.concatenate([one[0] for one in clocks._waiting]).size)
 
     assert told == [12 * N, (N_VISITS - 1) * N]
+
+
+def test_pages_that_are_known_are_asked_for_their_latest_visits_alone() -> None:
+    """What is learned one by one is what is learned of all at once, or nearly."""
+    frontier = crawled()
+    goes_on = Learner(frontier, "recrawl")
+    goes_on.learn()
+    read = []
+    for k in range(4):
+        frontier.visit(N, 1e6 * (N_VISITS + 2 + k), (Outcome.CHANGED, Outcome.UNCHANGED)[k % 2])
+        read.append(goes_on.learn())
+    anew = Learner(frontier, "recrawl")
+    frontier._beliefs.clear()
+    anew.learn()
+
+    every = list(range(1, N + 1))
+    assert read == [[(every, None)], *[[(every, 4)]] * 3], "nineteen visits are few"
+    assert goes_on.rates == pytest.approx(anew.rates, rel=1e-3)
+    assert Learner(frontier, "recrawl").learn() == []
+
+
+def test_more_new_visits_than_were_asked_for_are_learned_all() -> None:
+    frontier = crawled()
+    frontier.visit(N, 1e6 * (N_VISITS + 2), Outcome.CHANGED)
+    goes_on = Learner(frontier, "recrawl")
+    goes_on.learn()
+    for k in range(4):
+        frontier.visit(5 if k else N, 1e6 * (N_VISITS + 4 + k), Outcome.CHANGED)
+    read = goes_on.learn()
+    frontier._beliefs.clear()
+    anew = Learner(frontier, "recrawl")
+    anew.learn()
+
+    assert read == [(list(range(1, N + 1)), 4), ([1, 2, 3, 4, 5], None)]
+    assert goes_on.rates == pytest.approx(anew.rates, rel=1e-3)
+
+
+def test_it_makes_no_difference_how_many_pages_are_learned_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    frontier = crawled()
+    whole = Learner(frontier, "recrawl")
+    whole.learn()
+    frontier._beliefs.clear()
+    monkeypatch.setattr("recrawl.crawler.runtime.visit_learner._WHOLE", 4)
+    monkeypatch.setattr("recrawl.crawler.runtime.visit_learner._PART", 7)
+    by_parts = Learner(frontier, "recrawl")
+
+    assert len(by_parts.learn()) > 4
+    assert by_parts.rates == pytest.approx(whole.rates, rel=1e-6)

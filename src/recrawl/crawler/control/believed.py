@@ -37,6 +37,7 @@ _PROVEN_PAGES: Final = 10  # of a kind of address, visited so often without a ch
 _PROVEN_VISITS: Final = 3
 _PROMISED_PAGES: Final = 3  # as many where their servers say that they hold for good
 _PROMISED_VISITS: Final = 2
+_MANY_VISITS: Final = 20
 _MOMENT_S: Final = 1.0  # servers tell whole seconds
 _NEWS: Final = 0.1
 _MOVED: Final = 0.1
@@ -74,6 +75,8 @@ class Believed:
         self._prior = (prior_rate_per_s, prior_shape)
         self._control: RevisitControl | None = None
         self._rows: dict[int, int] = {}
+        self._known = np.zeros(0, np.bool_)  # of each row: learned or recalled
+        self._until = np.zeros(0, np.int64)  # of each row: number of the last visit learned from
         self._new = NewVisits()
         self._news: set[int] = set()  # hosts of which more is known than was kept
         self._signals = SignalSources()
@@ -90,23 +93,82 @@ class Believed:
         """Learn pages anew; return their change rates, 1/s, and the errors of the logarithms."""
         self.laws_are_learned = False
         control, rows = self._named(evidence.page_ids, evidence.urls, evidence.lasting)
-        n = rows.size
-        told_of = np.bincount(evidence.page, minlength=n)
-        moved = np.bincount(evidence.page, evidence.changed, minlength=n).astype(np.int64)
-        self._visits[:, rows] = np.maximum(self._visits[:, rows], [told_of, moved])
+        new = self._new.among(rows, evidence.page)
+        if evidence.visit_ids.size:
+            until = self._until[rows[evidence.page]]
+            new = np.where(until >= 0, evidence.visit_ids > until, new)
+            np.maximum.at(self._until, rows[evidence.page], evidence.visit_ids)
+        told = self._counts(rows, evidence)
+        self._visits[:, rows] = np.maximum(self._visits[:, rows], told)
         if self.told_clocks is not None:
             self.told_clocks.learn(rows, evidence)
-        hosts = self.groups[0, rows[evidence.page]]
-        new = self._new.among(rows, evidence.page)
-        told = (hosts[new], evidence.intervals_s[new], evidence.changed[new])
+        self._judge(rows, evidence, new)
+        control.recall(rows, *self._split(rows, evidence))
+        self._quiet_s[rows] = -np.inf
+        return control.beliefs.rates(rows)
+
+    def may_go_on(self, page_ids: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Tell which pages need not be learned anew when they are visited.
+
+        Those of which enough visits are known that what is found out of their hosts meanwhile would
+        change little, unless something was learned of them since that a visit takes back.
+        """
+        _, rows = self.control_of(page_ids)
+        enough = self._visits[0, rows] >= _MANY_VISITS
+        return np.asarray(enough & (self._until[rows] >= 0) & np.isneginf(self._quiet_s[rows]))
+
+    def go_on(self, evidence: Evidence) -> NDArray[np.bool_]:
+        """Learn what is new of pages that are known; tell for which of them that was all.
+
+        Parameters
+        ----------
+        evidence : their latest visits. Of a page of which all of these are new there may be more
+        """
+        control, rows = self._named(evidence.page_ids, evidence.urls, evidence.lasting)
+        new = evidence.visit_ids > self._until[rows[evidence.page]]
+        n_new = np.bincount(evidence.page, new, minlength=rows.size)
+        is_all = n_new < np.bincount(evidence.page, minlength=rows.size)
+        latest = evidence.only(new & is_all[evidence.page])
+        if latest.page.size:
+            self.laws_are_learned = False
+        np.maximum.at(self._until, rows[latest.page], latest.visit_ids)
+        self._visits[:, rows] += self._counts(rows, latest)
+        self._new.recall(rows[is_all], self._visits[0, rows[is_all]])
+        if self.told_clocks is not None:
+            self.told_clocks.learn(rows, latest)
+        self._judge(rows, latest, np.ones(latest.page.size, np.bool_))
+        control.beliefs.observe(*self._split(rows, latest))
+        return np.asarray(is_all)
+
+    def rates(self, page_ids: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return change rates, 1/s, and the errors of the logarithms."""
+        control, rows = self.control_of(page_ids)
+        return control.beliefs.rates(rows)
+
+    def _counts(self, rows: NDArray[np.int64], evidence: Evidence) -> NDArray[np.int64]:
+        """Count the intervals of each page, and the changes in them; shape (2, rows)."""
+        n = rows.size
+        changes = np.bincount(evidence.page, evidence.changed, minlength=n).astype(np.int64)
+        return np.stack([np.bincount(evidence.page, minlength=n), changes])
+
+    def _judge(self, rows: NDArray[np.int64], evidence: Evidence, new: NDArray[np.bool_]) -> None:
+        """Find out from visits what hosts announce, and whether they date their pages truly."""
+        hosts = self.groups[0, rows[evidence.page[new]]]
+        told = (hosts, evidence.intervals_s[new], evidence.changed[new])
         for host, found in self._signals.observe(*told, evidence.signalled[new]):
             self._news.add(host)
             if found is not None:
                 self._trust[host], self._recalls[host] = found.precision, found.recall
         self._news.update(self._change_times.observe(*told, evidence.ages_s[new]))
+
+    def _split(
+        self, rows: NDArray[np.int64], evidence: Evidence
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]]:
+        """Return visits as beliefs take them, with all that their hosts tell."""
+        hosts = self.groups[0, rows[evidence.page]]
         listed = np.isfinite(evidence.signalled)  # what is in no list is not announced
         recalls, precisions = self._worth_of(hosts)
-        split = split_visits(
+        return split_visits(
             rows[evidence.page],
             evidence.intervals_s,
             evidence.changed,
@@ -116,19 +178,32 @@ class Believed:
             recall=np.where(listed, recalls, 0.0),
             precision=precisions,
         )
-        control.recall(rows, *split)
-        self._quiet_s[rows] = -np.inf
-        return control.beliefs.rates(rows)
+
+    def expect(self, page_ids: NDArray[np.int64]) -> None:
+        """Take in pages that are about to be learned.
+
+        How long what is learned of one lasts hangs on how many there are, however few at once are.
+        """
+        self.control_of(page_ids)
 
     def knows(self, page_ids: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Tell of which pages anything was learned or recalled."""
-        return np.array([page_id in self._rows for page_id in page_ids.tolist()], np.bool_)
+        _, rows = self.control_of(page_ids)
+        return np.asarray(self._known[rows])
 
-    def keep(self, evidence: Evidence) -> tuple[list[bytes], list[tuple[str, bytes]]]:
-        """Return what a state keeps of pages that were just learned, and of hosts with news."""
-        control, rows = self.control_of(evidence.page_ids)
+    def keep(
+        self, page_ids: NDArray[np.int64], last_visit_s: NDArray[np.float64]
+    ) -> tuple[list[bytes], list[tuple[str, bytes]]]:
+        """Return what a state keeps of pages that were just learned, and of hosts with news.
+
+        Parameters
+        ----------
+        page_ids : shape (n,)
+        last_visit_s : shape (n,), of their last visit that it was learned from
+        """
+        control, rows = self.control_of(page_ids)
         known = control.beliefs.evidence[rows]
-        pages = KeptPages(evidence.last_visit_s, self._visits[:, rows], known)
+        pages = KeptPages(last_visit_s, self._visits[:, rows], known)
         names = list(self._names[0]) if self._news else []
         hosts = [(names[host], host_as_bytes(self._kept_host(host))) for host in self._news]
         self._news.clear()
@@ -147,11 +222,16 @@ class Believed:
         if self.told_clocks is not None:
             self.told_clocks.learn(self.control_of(evidence.page_ids)[1], evidence)
 
-    def recall(self, before: BelievedBefore) -> NDArray[np.int64]:
+    def recall(self, before: BelievedBefore, last_visit: int = -1) -> NDArray[np.int64]:
         """Go on with what was believed; return the pages of which that was all there is to know.
 
         The others were visited since, or what was kept of them cannot be read: they are to be
         learned from their visits. What was kept of a host counts if nothing is known of it yet.
+
+        Parameters
+        ----------
+        before : what a state keeps
+        last_visit : number of the last visit before that was read; -1: visits have none
         """
         n_before = len(self._names[0])
         control, rows = self._named(before.page_ids, before.urls, before.lasting)
@@ -174,6 +254,7 @@ class Believed:
                 self._change_times.recall(host, told.tally)
         self.laws_are_learned = False
         is_all = kept.last_visit_s == before.last_visit_s[found]
+        self._until[rows[found[is_all]]] = last_visit
         return np.asarray(before.page_ids[found[is_all]])
 
     def _named(
@@ -189,6 +270,7 @@ class Believed:
             for url, lasts in zip(urls, lasting, strict=True)
         ]
         self._promised[rows] = lasting
+        self._known[rows] = True
         if self._half_lives is not None:
             lives = [self._half_lives.of(url) for url in urls]
             control.fade(rows, np.array(lives, np.float64))
@@ -365,6 +447,9 @@ class Believed:
         fresh = np.zeros((2, len(known) - self.groups.shape[1]), np.int64)
         self.groups = np.concatenate([self.groups, fresh], axis=1)
         self._visits = np.concatenate([self._visits, fresh], axis=1)
-        self._promised = np.append(self._promised, np.zeros(fresh.shape[1], np.bool_))
+        nothing = np.zeros(fresh.shape[1], np.bool_)
+        self._promised = np.append(self._promised, nothing)
+        self._known = np.append(self._known, nothing)
+        self._until = np.append(self._until, np.full(fresh.shape[1], -1))
         self._quiet_s = np.append(self._quiet_s, np.full(fresh.shape[1], -np.inf))
         return self._control, np.array(rows, np.int64)

@@ -1,7 +1,7 @@
 """What a crawl's history tells whoever decides on revisits, column by column."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,13 @@ class Evidence:
     lasting: Sequence[bool] = ()  # (n_pages,) its server says that it holds for good; (): unknown
     # (n_pages,) of the last visit that told something; empty: unknown
     last_visit_s: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    # (n_visits,) ascending for each page, and the same whenever it is told; empty: unknown
+    visit_ids: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def only(self, which: NDArray[np.bool_]) -> "Evidence":
+        """Return the same with these visits alone."""
+        told = ("page", "intervals_s", "changed", "signalled", "ages_s", "visit_ids")
+        return replace(self, **{name: getattr(self, name)[which] for name in told})
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -568,12 +568,13 @@ class MemoryFrontier(Frontier):
     @override
     def evidence(self, page_ids: Sequence[int], *, limit_per_page: int = LATEST_VISITS) -> Evidence:
         page_ids = sorted(map(int, page_ids))
-        rows: list[tuple[int, float, bool, float, float]] = []
+        rows: list[tuple[int, float, bool, float, float, int]] = []
         for number, page_id in enumerate(page_ids):
+            page = self._pages[page_id]
             told = [
-                (number, visit.interval_s, visit.changed, signalled, _age(visit))
-                for visit, signalled in zip(
-                    self._pages[page_id].visits, self._pages[page_id].signalled, strict=True
+                (number, visit.interval_s, visit.changed, signalled, _age(visit), nth)
+                for nth, (visit, signalled) in enumerate(
+                    zip(page.visits, page.signalled, strict=True), start=page.n_forgotten
                 )
                 if visit.changed is not None
                 and visit.interval_s is not None
@@ -590,6 +591,7 @@ class MemoryFrontier(Frontier):
             [self._pages[page_id].found.url for page_id in page_ids],
             [self._pages[page_id].is_lasting for page_id in page_ids],
             self._last_visits_s(page_ids),
+            np.array([row[5] for row in rows], np.int64),
         )
 
     def _last_visits_s(self, page_ids: Sequence[int]) -> NDArray[np.float64]:

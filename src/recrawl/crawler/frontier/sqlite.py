@@ -616,6 +616,7 @@ class SqliteFrontier(Frontier):
             changed: list[int] = []
             signalled: list[float | None] = []
             ages: list[float | None] = []
+            numbers: list[int] = []
             for number, page_id in enumerate(known):
                 told = self._db.execute(
                     self._q["evidence_of_page"], {"page_id": page_id, "limit": limit_per_page}
@@ -625,6 +626,7 @@ class SqliteFrontier(Frontier):
                 changed.extend(row[1] for row in told)
                 signalled.extend(row[2] for row in told)
                 ages.extend(row[3] for row in told)
+                numbers.extend(row[4] for row in told)
         return Evidence(
             np.array(known, np.int64),
             np.array(page, np.int64),
@@ -635,6 +637,7 @@ class SqliteFrontier(Frontier):
             urls,
             lasting,
             np.array(last, np.float64),
+            np.array(numbers, np.int64),
         )
 
     @override

@@ -99,7 +99,7 @@ class Planner:
         self._on_news = on_news
         self._importance = importance
         self._copies = np.zeros(0, np.int64)
-        self._visits = VisitLearner(world, believed, on_plan)
+        self._learner = VisitLearner(believed, world.on_state, on_plan)
         self._learned_at: dict[str, int] = {}  # visits of a source when its pattern was learned
 
     async def run(self) -> None:
@@ -122,7 +122,7 @@ class Planner:
         await self._learn_timetables()
         await self._importance.refresh()
         await self._importance.tell()
-        await self._visits.learn()
+        await self._learner.learn(world.frontier)
         pages, backlog = await world.on_state(self._pages)
         told = await world.on_state(self._brought)
         await self._on_plan(self._learn_births, *told, pages)

@@ -1,22 +1,50 @@
 """Pages learned from their visits, part by part: in between the state answers the crawl."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.crawler.control.believed import Believed
-from recrawl.crawler.control.evidence import Evidence
+from recrawl.crawler.control.evidence import BelievedBefore, Evidence
 from recrawl.crawler.ports import Offload
-from recrawl.crawler.runtime.parts import World
 
-__all__ = ["VisitLearner", "parts_of"]
+__all__ = ["VisitLearner", "Visits", "parts_of"]
 
 _PART: Final = 5_000  # pages that are read or written at once
-_LEARNED: Final = 1_000  # the same, with up to a hundred visits of each
+_WHOLE: Final = 500  # the same, with up to a hundred visits of each: no compiler is loaded for them
+_NEW: Final = 4  # visits of a page that is known, of which all but one may be new
 _OF_LATE: Final = 12  # visits of a page within the last three rounds, which clocks are told
+
+
+class Visits(Protocol):
+    """Where visits are kept, and what was learned of them; see the port ``Frontier``."""
+
+    def visited_since(self, since_visit: int, /) -> tuple[NDArray[np.int64], int]:
+        """Return the pages visited after a visit's number, and the last number."""
+        ...
+
+    def evidence(self, page_ids: list[int], /, *, limit_per_page: int = ...) -> Evidence:
+        """Return the latest visits of pages."""
+        ...
+
+    def believed_before(self, page_ids: list[int], /) -> BelievedBefore:
+        """Return what is kept of what was believed of them."""
+        ...
+
+    def save_change_rates(
+        self,
+        page_ids: NDArray[np.int64],
+        rates_per_s: NDArray[np.float64],
+        factors: NDArray[np.float64],
+        beliefs: Sequence[bytes] = (),
+        of_hosts: Iterable[tuple[str, bytes]] = (),
+        /,
+    ) -> None:
+        """Keep what was learned."""
+        ...
 
 
 class VisitLearner:
@@ -27,45 +55,60 @@ class VisitLearner:
 
     Parameters
     ----------
-    world : whose frontier has the visits
     believed : learns
-    on_plan : runs it
+    on_state, on_plan : run what asks for visits, and what learns
     """
 
-    def __init__(self, world: World, believed: Believed, on_plan: Offload) -> None:
-        self._world = world
-        self._believed = believed
-        self._on_plan = on_plan
+    def __init__(self, believed: Believed, on_state: Offload, on_plan: Offload) -> None:
+        self._believed, self._on_state, self._on_plan = believed, on_state, on_plan
         self._since_visit = 0
 
-    async def learn(self) -> None:
-        """Learn the pages anew that were visited since this was asked before, or ever."""
-        frontier, on_state = self._world.frontier, self._world.on_state
-        visited, last = await on_state(frontier.visited_since, self._since_visit)
-        recalled = [await self._recall(visited[part]) for part in parts_of(visited.size)]
-        visited = np.setdiff1d(visited, np.concatenate([visited[:0], *recalled]))
-        for part in parts_of(visited.size, _LEARNED):
-            evidence = await on_state(frontier.evidence, visited[part].tolist())
-            await on_state(frontier.save_change_rates, *await self._on_plan(self._learn, evidence))
+    async def learn(self, visits: Visits) -> None:
+        """Learn the pages that were visited since this was asked before, or ever."""
+        believed, on_plan = self._believed, self._on_plan
+        visited, last = await self._on_state(visits.visited_since, self._since_visit)
+        await on_plan(believed.expect, visited)
+        for part in parts_of(visited.size):
+            ids = visited[part]
+            new = ids[~await on_plan(believed.knows, ids)]
+            ids = np.setdiff1d(ids, await self._recall(visits, new, last)) if new.size else ids
+            known = ids[await on_plan(believed.may_go_on, ids)]
+            ids = np.setdiff1d(ids, await self._go_on(visits, known)) if known.size else ids
+            for some in parts_of(ids.size, _WHOLE):
+                evidence = await self._on_state(visits.evidence, ids[some].tolist())
+                await on_plan(believed.learn, evidence)
+                await self._keep(visits, evidence.page_ids, evidence.last_visit_s)
         self._since_visit = last
 
-    def _learn(self, evidence: Evidence) -> tuple[Any, ...]:
-        rates, errors = self._believed.learn(evidence)
-        return evidence.page_ids, rates, np.exp(errors), *self._believed.keep(evidence)
-
-    async def _recall(self, page_ids: NDArray[np.int64]) -> NDArray[np.int64]:
+    async def _recall(
+        self, visits: Visits, page_ids: NDArray[np.int64], last: int
+    ) -> NDArray[np.int64]:
         """Go on with what the state keeps of pages; return those of which it keeps all."""
-        new = page_ids[~self._believed.knows(page_ids)]
-        if not new.size:
-            return new
-        on_state, frontier = self._world.on_state, self._world.frontier
-        before = await on_state(frontier.believed_before, new.tolist())
-        recalled: NDArray[np.int64] = await self._on_plan(self._believed.recall, before)
+        before = await self._on_state(visits.believed_before, page_ids.tolist())
+        recalled = await self._on_plan(self._believed.recall, before, last)
         if self._believed.told_clocks is not None and recalled.size:
-            latest = partial(frontier.evidence, limit_per_page=_OF_LATE)
-            evidence = await on_state(latest, recalled.tolist())
+            latest = partial(visits.evidence, limit_per_page=_OF_LATE)
+            evidence = await self._on_state(latest, recalled.tolist())
             await self._on_plan(self._believed.tell_clocks, evidence)
         return recalled
+
+    async def _go_on(self, visits: Visits, page_ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Learn the visits of pages that are new; return the pages for which that was enough."""
+        latest = partial(visits.evidence, limit_per_page=_NEW)
+        evidence = await self._on_state(latest, page_ids.tolist())
+        is_all = await self._on_plan(self._believed.go_on, evidence)
+        await self._keep(visits, evidence.page_ids[is_all], evidence.last_visit_s[is_all])
+        return np.asarray(evidence.page_ids[is_all])
+
+    async def _keep(
+        self, visits: Visits, page_ids: NDArray[np.int64], last_visit_s: NDArray[np.float64]
+    ) -> None:
+        learned = await self._on_plan(self._learned, page_ids, last_visit_s)
+        await self._on_state(visits.save_change_rates, page_ids, *learned)
+
+    def _learned(self, page_ids: NDArray[np.int64], last_visit_s: NDArray[np.float64]) -> Any:
+        rates, errors = self._believed.rates(page_ids)
+        return rates, np.exp(errors), *self._believed.keep(page_ids, last_visit_s)
 
 
 def parts_of(size: int, part: int = _PART) -> Iterator[slice]:

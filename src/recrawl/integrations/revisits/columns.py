@@ -2,35 +2,55 @@
 
 import sqlite3
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.crawler.control.evidence import Evidence, PlannedPages
+from recrawl.crawler.control.evidence import BelievedBefore, Evidence, PlannedPages
 
-__all__ = ["evidence_of", "pages_of"]
+__all__ = ["before_of", "evidence_of", "pages_of"]
 
 Rows = Sequence[sqlite3.Row]
 
 
-def evidence_of(urls: Rows, visits: Rows) -> Evidence:
+def evidence_of(pages: Rows, visits: Sequence[Sequence[tuple[Any, ...]]]) -> Evidence:
     """Return visits as evidence.
 
     Parameters
     ----------
-    urls : id and url of the pages, by id
-    visits : page_id, interval_s, changed, age_s, by page and then by time
+    pages : id, url and last_visit_s, by id
+    visits : of each page in the order of time: interval_s, changed, age_s, id
     """
-    page_ids = np.array([row["id"] for row in urls], np.int64)
-    of = np.array([row["page_id"] for row in visits], np.int64)
+    table = np.array([row for told in visits for row in told], np.float64).reshape(-1, 4)
     return Evidence(
-        page_ids,
-        np.searchsorted(page_ids, of).astype(np.int64),
-        _numbers(visits, "interval_s"),
-        np.array([bool(row["changed"]) for row in visits], np.bool_),
-        np.full(len(visits), np.nan),
-        _numbers(visits, "age_s"),
-        [row["url"] for row in urls],
+        np.array([row["id"] for row in pages], np.int64),
+        np.repeat(np.arange(len(visits)), [len(told) for told in visits]),
+        table[:, 0],
+        table[:, 1] != 0.0,
+        np.full(len(table), np.nan),
+        table[:, 2],
+        [row["url"] for row in pages],
+        last_visit_s=_numbers(pages, "last_visit_s"),
+        visit_ids=table[:, 3].astype(np.int64),
+    )
+
+
+def before_of(pages: Rows, hosts: Rows) -> BelievedBefore:
+    """Return what is kept of pages and hosts.
+
+    Parameters
+    ----------
+    pages : id, url, last_visit_s and learned, by id
+    hosts : host and learned
+    """
+    return BelievedBefore(
+        np.array([row["id"] for row in pages], np.int64),
+        [row["url"] for row in pages],
+        (),
+        _numbers(pages, "last_visit_s"),
+        [row["learned"] for row in pages],
+        {row["host"]: row["learned"] for row in hosts},
     )
 
 

@@ -4,7 +4,9 @@ Nothing here decides: estimates, the price of a visit and due times come from th
 crawler and its backtests use.
 """
 
-from typing import Final, Protocol
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import Any, Final, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +17,13 @@ from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.policies import ByWorth, revisit_policy
 from recrawl.crawler.control.revisit_policy import Replan
+from recrawl.crawler.runtime.visit_learner import VisitLearner
 from recrawl.integrations.revisits.store import VisitStore
 
 __all__ = ["RevisitOptions", "RevisitPlanner"]
 
+P = ParamSpec("P")
+T = TypeVar("T")
 _PRIOR_SHAPE: Final = 0.5  # of change rates, as recrawl's own crawls have it
 
 
@@ -75,7 +80,7 @@ class RevisitPlanner:
         self.due_times = DueTimes(
             options.rules, revisit_policy(options.policy, options.rules, self._believed)
         )
-        self._since_visit = 0
+        self._learner = VisitLearner(self._believed, _at_once, _at_once)
 
     def replan(self, store: VisitStore, now_s: float, spider: str | None) -> float | None:
         """Learn, plan, and put the plan in force; return the freshness that it promises.
@@ -88,9 +93,7 @@ class RevisitPlanner:
         now_s : instant
         spider : the one that runs: its pages use what the budget has left; None: all do
         """
-        evidence, self._since_visit = store.evidence(self._since_visit)
-        rates, errors = self._believed.learn(evidence)
-        _save_rates(store, evidence.page_ids, rates, np.exp(errors))
+        _done(self._learner.learn(store))
         pages, n_hosts, own = store.planned_pages(spider)
         n = len(pages.page_ids)
         if not n:
@@ -109,7 +112,7 @@ class RevisitPlanner:
         )
         told, new = self._believed.relearn(pages)
         rates, factors = told.change_rates_per_s[new], told.change_rate_factors[new]
-        _save_rates(store, told.page_ids[new], rates, factors)
+        store.save_change_rates(told.page_ids[new], rates, factors)
         if schedule is None:
             return None
         moved = schedule.moved(pages)
@@ -155,16 +158,12 @@ class RevisitPlanner:
         return chosen
 
 
-def _save_rates(
-    store: VisitStore,
-    page_ids: NDArray[np.int64],
-    rates: NDArray[np.float64],
-    factors: NDArray[np.float64],
-) -> None:
-    columns = (page_ids.tolist(), rates.tolist(), factors.tolist())
-    store.save_rates(
-        [
-            {"id": page_id, "rate": rate, "factor": factor}
-            for page_id, rate, factor in zip(*columns, strict=True)
-        ]
-    )
+async def _at_once(call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    return call(*args, **kwargs)
+
+
+def _done(work: Coroutine[Any, Any, None]) -> None:
+    """Do work that never waits, on whichever thread this is."""
+    with suppress(StopIteration):
+        work.send(None)
+        raise AssertionError("it waits")

@@ -5,9 +5,10 @@ visit that found it: a process that is killed repeats what it did last, and lose
 """
 
 import contextlib
+import json
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Final
@@ -15,15 +16,15 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from recrawl.crawler.control.evidence import Evidence, PlannedPages
+from recrawl.crawler.control.evidence import BelievedBefore, Evidence, PlannedPages
 from recrawl.errors import StateError
-from recrawl.integrations.revisits.columns import evidence_of, pages_of
+from recrawl.integrations.revisits.columns import before_of, evidence_of, pages_of
 from recrawl.integrations.revisits.sql import queries, schema
 
 __all__ = ["PageRow", "Row", "VisitStore"]
 
 _SHARED: Final = "recrawl.integrations.revisits.sql"
-_VERSION: Final = 1
+_VERSION: Final = 2
 _GATHERED: Final = 1_000  # writes that go to disk together at most
 _GATHERED_S: Final = 0.2
 _CACHE_KB: Final = (
@@ -112,11 +113,12 @@ class VisitStore:
         self._db.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT}")
         if version < _VERSION:
             with self._writing():  # two spiders may start at once
-                if not self._db.execute("PRAGMA user_version").fetchone()[0]:
-                    for sql in (_SHARED, self._sql):
-                        for statement in schema(sql).split(";\n"):
-                            self._db.execute(statement)
-                    self._db.execute(f"PRAGMA user_version = {_VERSION}")
+                version = self._db.execute("PRAGMA user_version").fetchone()[0]
+                statements = [] if version else [*schema(_SHARED), *schema(self._sql)]
+                statements += schema(_SHARED, "beliefs") if version < _VERSION else []
+                for statement in statements:
+                    self._db.execute(statement)
+                self._db.execute(f"PRAGMA user_version = {_VERSION}")
 
     # -- pages and visits --
 
@@ -186,11 +188,29 @@ class VisitStore:
 
     # -- plans --
 
-    def evidence(self, since: int) -> tuple[Evidence, int]:
-        """Return visits of the pages visited after a visit's number, and the last number."""
+    def visited_since(self, since: int) -> tuple[NDArray[np.int64], int]:
+        """Return the pages visited after a visit's number, ascending, and the last number."""
         last = self._value("last_visit_number")
-        urls = self.rows("urls", since=since)
-        return evidence_of(urls, self.rows("evidence", since=since, limit=_PER_PAGE)), last
+        ids = [row[0] for row in self.rows("visited_since", since=since)]
+        return np.array(ids, np.int64), last
+
+    def evidence(self, page_ids: list[int], *, limit_per_page: int = _PER_PAGE) -> Evidence:
+        """Return the latest visits of pages that tell something."""
+        pages = self.rows("urls", ids=json.dumps(page_ids))
+        query, limit = self._q["evidence_of_page"], limit_per_page
+        with self._translated():
+            cursor = self._db.cursor()
+            cursor.row_factory = None  # there may be a hundred thousand of them
+            told = [
+                cursor.execute(query, {"page_id": page["id"], "limit": limit}).fetchall()[::-1]
+                for page in pages
+            ]
+        return evidence_of(pages, told)
+
+    def believed_before(self, page_ids: list[int]) -> BelievedBefore:
+        """Return what is kept of what was learned of pages, and of all hosts."""
+        pages = self.rows("beliefs", ids=json.dumps(page_ids))
+        return before_of(pages, self.rows("beliefs_of_hosts"))
 
     def planned_pages(
         self, spider: str | None = None
@@ -198,9 +218,23 @@ class VisitStore:
         """Return the pages to be kept fresh, how many hosts they have, and which are a spider's."""
         return pages_of(self.rows("planned", spider=spider))
 
-    def save_rates(self, rows: list[Row]) -> None:
-        """Keep what was learned of change rates."""
-        self._in_parts("save_change_rate", rows)
+    def save_change_rates(
+        self,
+        page_ids: NDArray[np.int64],
+        rates_per_s: NDArray[np.float64],
+        factors: NDArray[np.float64],
+        beliefs: Sequence[bytes] = (),
+        of_hosts: Iterable[tuple[str, bytes]] = (),
+    ) -> None:
+        """Keep what was learned: of hosts last, so that whatever ends this loses no page's part."""
+        ids = page_ids.tolist()
+        columns = zip(ids, rates_per_s.tolist(), factors.tolist(), strict=True)
+        rates: list[Row] = [{"id": one, "rate": rate, "factor": by} for one, rate, by in columns]
+        self._in_parts("save_change_rate", rates)
+        kept = zip(ids, beliefs, strict=False)  # or nothing
+        self._in_parts("save_belief", [{"id": one, "learned": learned} for one, learned in kept])
+        told: list[Row] = [{"host": host, "learned": learned} for host, learned in of_hosts]
+        self._in_parts("save_belief_of_host", told)
 
     def save_plan(self, plan: Row, rows: list[Row]) -> None:
         """Keep a plan, with the crawl rates and due times that it changed."""

@@ -386,8 +386,12 @@ class FrontierSuite:
             frontier.complete([replace(update, visit=told)])
 
         evidence = frontier.evidence(frontier.visited_since(0)[0].tolist())
+        latest = frontier.evidence(evidence.page_ids.tolist(), limit_per_page=2)
 
         assert evidence.intervals_s.tolist() == [20.0, 40.0, 30.0]
+        assert (np.diff(evidence.visit_ids) > 0).all()
+        assert latest.visit_ids.tolist() == evidence.visit_ids[1:].tolist()
+        assert latest.intervals_s.tolist() == [40.0, 30.0]
         assert evidence.signalled.tolist() == [0.0, 1.0, 1.0]
         assert np.array_equal(evidence.ages_s, [np.nan, 4.0, 4.0], equal_nan=True)
         assert frontier.planned_pages().lastmod_s.tolist() == [90.0]
@@ -438,6 +442,7 @@ class FrontierSuite:
             assert len(instants) == LATEST_VISITS + 2
         again = frontier.evidence(ids)
         assert np.array_equal(again.intervals_s, before.intervals_s)
+        assert np.array_equal(again.visit_ids, before.visit_ids)
         assert np.array_equal(again.page, before.page)
         left = [one.visits for url in before.urls if (one := frontier.details(url))]
         assert left == counted

@@ -236,7 +236,7 @@ SELECT id, :learned FROM host WHERE host = :host;
 SELECT coalesce(max(id), 0) FROM visit;
 
 -- name: evidence_of_page
-SELECT interval_s, changed, signalled, coalesce(seen_s, visited_at_s) - modified_s FROM visit
+SELECT interval_s, changed, signalled, coalesce(seen_s, visited_at_s) - modified_s, id FROM visit
 WHERE page_id = :page_id AND changed IS NOT NULL AND interval_s > 0
 ORDER BY id DESC LIMIT :limit;
 

@@ -17,6 +17,6 @@ def queries(package: str) -> dict[str, str]:
     return {name: text.strip() for name, text in zip(parts[1::2], parts[2::2], strict=True)}
 
 
-def schema(package: str) -> str:
-    """Return the statements of a package's ``schema.sql``."""
-    return (files(package) / "schema.sql").read_text(encoding="utf-8")
+def schema(package: str, name: str = "schema") -> list[str]:
+    """Return the statements of a file of a package."""
+    return (files(package) / f"{name}.sql").read_text(encoding="utf-8").split(";\n")

@@ -21,18 +21,30 @@ VALUES (:page_id, :visited_at_s, :outcome, :status, :changed, :interval_s, :fetc
 -- name: last_visit_number
 SELECT coalesce(max(id), 0) FROM visit;
 
--- name: evidence
-SELECT page_id, interval_s, changed, age_s FROM (
-    SELECT id, page_id, interval_s, changed, visited_at_s - modified_s AS age_s,
-        row_number() OVER (PARTITION BY page_id ORDER BY id DESC) AS back
-    FROM visit
-    WHERE changed IS NOT NULL AND interval_s > 0
-        AND page_id IN (SELECT page_id FROM visit WHERE id > :since)
-)
-WHERE back <= :limit ORDER BY page_id, id;
+-- name: visited_since
+SELECT DISTINCT page_id FROM visit WHERE id > :since ORDER BY page_id;
+
+-- name: evidence_of_page
+SELECT interval_s, changed, visited_at_s - modified_s, id FROM visit
+WHERE page_id = :page_id AND changed IS NOT NULL AND interval_s > 0
+ORDER BY id DESC LIMIT :limit;
 
 -- name: urls
-SELECT id, url FROM page WHERE id IN (SELECT page_id FROM visit WHERE id > :since) ORDER BY id;
+SELECT id, url, last_visit_s FROM page
+WHERE id IN (SELECT value FROM json_each(:ids)) ORDER BY id;
+
+-- name: beliefs
+SELECT page.id, url, last_visit_s, learned FROM belief JOIN page ON page.id = belief.page_id
+WHERE page_id IN (SELECT value FROM json_each(:ids)) ORDER BY page.id;
+
+-- name: beliefs_of_hosts
+SELECT host, learned FROM host_belief;
+
+-- name: save_belief
+INSERT OR REPLACE INTO belief (page_id, learned) VALUES (:id, :learned);
+
+-- name: save_belief_of_host
+INSERT OR REPLACE INTO host_belief (host, learned) VALUES (:host, :learned);
 
 -- name: planned
 SELECT id, host, weight, change_rate_per_s, change_rate_factor, crawl_rate_per_s, last_visit_s,
