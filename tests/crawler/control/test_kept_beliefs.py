@@ -80,7 +80,7 @@ def host(**other: object) -> KeptHost:
     told = np.zeros(5, SIGNALLED_VISIT)
     told["elapsed"], told["signals"], told["changed"] = 3.5, [0, 1, 0, 2, 0], [0, 1, 1, 0, 0]
     tally = np.array([[30.0, 29.0, 0.0], [10.0, 9.5, 2.0]])
-    named = {"trust": 0.75, "recall": float("nan"), "tally": tally, "told": told} | other
+    named = {"precision": 0.75, "recall": float("nan"), "tally": tally, "told": told} | other
     return KeptHost(**named)  # type: ignore[arg-type]
 
 
@@ -90,7 +90,7 @@ def test_hosts_come_back_as_they_were() -> None:
     found = host_of_bytes(host_as_bytes(kept))
 
     assert found is not None
-    assert found.trust == 0.75
+    assert found.precision == 0.75
     assert np.isnan(found.recall)
     assert found.tally.tolist() == kept.tally.tolist()
     assert found.told.tolist() == kept.told.tolist()
@@ -99,7 +99,7 @@ def test_hosts_come_back_as_they_were() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"trust": 1.5},
+        {"precision": 1.5},
         {"recall": -0.1},
         {"tally": np.full((2, 3), np.nan)},
         {"tally": np.full((2, 3), -1.0)},

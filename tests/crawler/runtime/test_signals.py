@@ -198,7 +198,7 @@ def test_hosts_that_tell_when_pages_changed_are_believed_if_it_is_true(truth: bo
 
     virtual = run_virtually(days())
 
-    assert bool(virtual.crawl.believed._change_times.truthful) is truth
+    assert bool(virtual.crawl.believed.hosts.change_times.truthful) is truth
 
 
 def test_what_fades_is_told_to_whoever_decides() -> None:

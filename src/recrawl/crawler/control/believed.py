@@ -2,29 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import isfinite, nan
+from math import isfinite
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.crawler.control.births import NewPages
-from recrawl.crawler.control.change_times import ChangeTimes
 from recrawl.crawler.control.doubts import group_of
 from recrawl.crawler.control.evidence import BelievedBefore, Evidence, PlannedPages
-from recrawl.crawler.control.kept_beliefs import (
-    KeptHost,
-    KeptPages,
-    host_as_bytes,
-    host_of_bytes,
-    pages_of_bytes,
-)
+from recrawl.crawler.control.host_signals import MOMENT_S, HostSignals
+from recrawl.crawler.control.kept_beliefs import KeptPages, pages_of_bytes
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.new_visits import NewVisits
 from recrawl.crawler.control.scope import Weights
-from recrawl.crawler.control.signal_sources import SIGNALLED_VISIT, SignalSources
 from recrawl.crawler.control.urls import host_of
-from recrawl.learning.last_change import split_visits
 from recrawl.terms import Announcer
 
 if TYPE_CHECKING:
@@ -38,10 +30,8 @@ _PROVEN_VISITS: Final = 3
 _PROMISED_PAGES: Final = 3  # as many where their servers say that they hold for good
 _PROMISED_VISITS: Final = 2
 _MANY_VISITS: Final = 20
-_MOMENT_S: Final = 1.0  # servers tell whole seconds
 _NEWS: Final = 0.1
 _MOVED: Final = 0.1
-_LEAST_TRUE: Final = 0.5  # share of announcements, below which their absence says nothing either
 _LASTING: Final = "!"  # before a kind of address: no address begins so
 _OCTAVES: Final = (-11, 13)  # of a prior of once in two weeks: from once in 80 years to 5 minutes
 _SCALES: Final = 9  # octaves by which their average may be higher: up to once in 40 minutes
@@ -78,16 +68,12 @@ class Believed:
         self._known = np.zeros(0, np.bool_)  # of each row: learned or recalled
         self._until = np.zeros(0, np.int64)  # of each row: number of the last visit learned from
         self._new = NewVisits()
-        self._news: set[int] = set()  # hosts of which more is known than was kept
-        self._signals = SignalSources()
-        self._change_times = ChangeTimes()
+        self.hosts = HostSignals()
         self._half_lives = half_lives
-        self._trust: dict[int, float] = {}  # share of a host's announcements that are true
-        self._recalls: dict[int, float] = {}  # share of its changes that are announced
         self._visits = np.zeros((2, 0), np.int64)  # of each row: intervals told, changes in them
         self._quiet_s = np.zeros(0)  # of each row: until when it was learned that nothing was told
         self._promised = np.zeros(0, np.bool_)  # of each row: its server says it holds for good
-        self._names: tuple[dict[str, int], dict[str, int]] = ({}, {})
+        self._kinds: dict[str, int] = {}
 
     def learn(self, evidence: Evidence) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Learn pages anew; return their change rates, 1/s, and the errors of the logarithms."""
@@ -102,8 +88,9 @@ class Believed:
         self._visits[:, rows] = np.maximum(self._visits[:, rows], told)
         if self.told_clocks is not None:
             self.told_clocks.learn(rows, evidence)
-        self._judge(rows, evidence, new)
-        control.recall(rows, *self._split(rows, evidence))
+        page, hosts = rows[evidence.page], self.groups[0, rows[evidence.page]]
+        self.hosts.learn(hosts[new], evidence.only(new))
+        control.recall(rows, *self.hosts.split(page, hosts, evidence))
         self._quiet_s[rows] = -np.inf
         return control.beliefs.rates(rows)
 
@@ -136,8 +123,9 @@ class Believed:
         self._new.recall(rows[is_all], self._visits[0, rows[is_all]])
         if self.told_clocks is not None:
             self.told_clocks.learn(rows, latest)
-        self._judge(rows, latest, np.ones(latest.page.size, np.bool_))
-        control.beliefs.observe(*self._split(rows, latest))
+        page, hosts = rows[latest.page], self.groups[0, rows[latest.page]]
+        self.hosts.learn(hosts, latest)
+        control.beliefs.observe(*self.hosts.split(page, hosts, latest))
         return np.asarray(is_all)
 
     def rates(self, page_ids: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -150,34 +138,6 @@ class Believed:
         n = rows.size
         changes = np.bincount(evidence.page, evidence.changed, minlength=n).astype(np.int64)
         return np.stack([np.bincount(evidence.page, minlength=n), changes])
-
-    def _judge(self, rows: NDArray[np.int64], evidence: Evidence, new: NDArray[np.bool_]) -> None:
-        """Find out from visits what hosts announce, and whether they date their pages truly."""
-        hosts = self.groups[0, rows[evidence.page[new]]]
-        told = (hosts, evidence.intervals_s[new], evidence.changed[new])
-        for host, found in self._signals.observe(*told, evidence.signalled[new]):
-            self._news.add(host)
-            if found is not None:
-                self._trust[host], self._recalls[host] = found.precision, found.recall
-        self._news.update(self._change_times.observe(*told, evidence.ages_s[new]))
-
-    def _split(
-        self, rows: NDArray[np.int64], evidence: Evidence
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]]:
-        """Return visits as beliefs take them, with all that their hosts tell."""
-        hosts = self.groups[0, rows[evidence.page]]
-        listed = np.isfinite(evidence.signalled)  # what is in no list is not announced
-        recalls, precisions = self._worth_of(hosts)
-        return split_visits(
-            rows[evidence.page],
-            evidence.intervals_s,
-            evidence.changed,
-            self._change_times.dated(hosts, evidence.ages_s),
-            moment=_MOMENT_S,
-            announced=evidence.signalled > 0.0,
-            recall=np.where(listed, recalls, 0.0),
-            precision=precisions,
-        )
 
     def expect(self, page_ids: NDArray[np.int64]) -> None:
         """Take in pages that are about to be learned.
@@ -204,18 +164,7 @@ class Believed:
         control, rows = self.control_of(page_ids)
         known = control.beliefs.evidence[rows]
         pages = KeptPages(last_visit_s, self._visits[:, rows], known)
-        names = list(self._names[0]) if self._news else []
-        hosts = [(names[host], host_as_bytes(self._kept_host(host))) for host in self._news]
-        self._news.clear()
-        return pages.as_bytes(self._prior[0]), hosts
-
-    def _kept_host(self, host: int) -> KeptHost:
-        return KeptHost(
-            self._trust.get(host, nan),
-            self._recalls.get(host, nan),
-            self._change_times.tallies.get(host, np.zeros((2, 3))),
-            self._signals.told.get(host, np.zeros(0, SIGNALLED_VISIT)),
-        )
+        return pages.as_bytes(self._prior[0]), self.hosts.news()
 
     def tell_clocks(self, evidence: Evidence) -> None:
         """Tell the clocks of a policy that foresees the latest visits of pages that it recalled."""
@@ -233,7 +182,7 @@ class Believed:
         before : what a state keeps
         last_visit : number of the last visit before that was read; -1: visits have none
         """
-        n_before = len(self._names[0])
+        self.hosts.recall(before.hosts)
         control, rows = self._named(before.page_ids, before.urls, before.lasting)
         shape = control.beliefs.evidence.shape[1:]
         found, kept = pages_of_bytes(before.pages, self._prior[0], shape)
@@ -241,17 +190,6 @@ class Believed:
         self._visits[:, rows[found]] = kept.visits
         self._new.recall(rows[found], kept.visits[0])
         self._quiet_s[rows[found]] = -np.inf
-        for name, said in before.hosts.items():
-            host = self._names[0].get(name, -1)
-            told = host_of_bytes(said) if host >= n_before else None
-            if told is None:
-                continue
-            if isfinite(told.trust) and isfinite(told.recall):
-                self._trust[host], self._recalls[host] = told.trust, told.recall
-            if told.told.size:
-                self._signals.told[host] = told.told
-            if told.tally.any():
-                self._change_times.recall(host, told.tally)
         self.laws_are_learned = False
         is_all = kept.last_visit_s == before.last_visit_s[found]
         self._until[rows[found[is_all]]] = last_visit
@@ -262,8 +200,8 @@ class Believed:
     ) -> "tuple[RevisitControl, NDArray[np.int64]]":
         """Take in pages with their groups; return what :meth:`control_of` does."""
         control, rows = self.control_of(page_ids)
-        hosts, kinds = self._names
-        self.groups[0, rows] = [hosts.setdefault(host_of(url), len(hosts)) for url in urls]
+        kinds = self._kinds
+        self.groups[0, rows] = self.hosts.number(map(host_of, urls))
         lasting = lasting or [False] * rows.size
         self.groups[1, rows] = [
             kinds.setdefault(_LASTING * bool(lasts) + group_of(url), len(kinds))
@@ -324,7 +262,7 @@ class Believed:
         """
         control, rows = self.control_of(pages.page_ids)
         hosts = self.groups[0, rows]
-        trust = self._of_hosts(self._trust, hosts)
+        trust = self.hosts.trust(hosts, otherwise=0.0)
         recalls = self.announced(rows, pages)[0]
         control.rely_on(rows, -np.log1p(-trust), 1.0 - recalls)
         is_told = pages.told(now_s)
@@ -334,7 +272,7 @@ class Believed:
             silent_s = heard_s - since_s
             # Not at each plan anew: what adds a tenth to what is known is soon enough.
             new = (recalls > 0.0) & (silent_s > _NEWS * (heard_s - pages.last_visit_s))
-            new &= ~is_told & (silent_s > _MOMENT_S)
+            new &= ~is_told & (silent_s > MOMENT_S)
         found = np.flatnonzero(new)
         nothing = np.zeros(found.size, np.bool_)
         for_s = silent_s[found]
@@ -350,7 +288,7 @@ class Believed:
         Both are 0 where announcements are mostly not true, the former also where no listing has
         the page.
         """
-        recalls, precisions = self._worth_of(self.groups[0, rows])
+        recalls, precisions = self.hosts.worth_of(self.groups[0, rows])
         return np.where(np.isfinite(pages.lastmod_s), recalls, 0.0), precisions
 
     def announcers(self, pages: PlannedPages, heard_s: NDArray[np.float64]) -> dict[int, Announcer]:
@@ -362,30 +300,13 @@ class Believed:
         """
         _, rows = self.control_of(pages.page_ids)
         hosts, first = np.unique(pages.host_ids, return_index=True)
-        numbers, until_s = self.groups[0, rows[first]].tolist(), heard_s[first].tolist()
+        worth = self.hosts.worth_of(self.groups[0, rows[first]])
+        columns = (one.tolist() for one in (hosts, *worth, heard_s[first]))
         return {
-            host: Announcer(self._recalls[number], self._trust[number], heard)
-            for host, number, heard in zip(hosts.tolist(), numbers, until_s, strict=True)
-            if self._trust.get(number, 0.0) >= _LEAST_TRUE and isfinite(heard)
+            host: Announcer(recall, precision, heard)
+            for host, recall, precision, heard in zip(*columns, strict=True)
+            if precision > 0.0 and isfinite(heard)
         }
-
-    def _worth_of(
-        self, hosts: NDArray[np.int64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return recall and precision where announcements are mostly true; else 0."""
-        precisions = self._of_hosts(self._trust, hosts)
-        is_true = precisions >= _LEAST_TRUE
-        recalls = np.where(is_true, self._of_hosts(self._recalls, hosts), 0.0)
-        return recalls, np.where(is_true, precisions, 0.0)
-
-    def _of_hosts(
-        self, known: Mapping[int, float], hosts: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
-        """Return what is known of each host, 0 where nothing is."""
-        table = np.zeros(len(self._names[0]) + 1)
-        for host, value in known.items():
-            table[host] = value
-        return np.asarray(table[hosts])
 
     def trust_in_dates(self, page_ids: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return how far what announces changes of these pages is to be trusted, in [0, 1].
@@ -393,10 +314,7 @@ class Believed:
         One minus what a signal leaves of the chance of being fresh; nan: it has not shown yet.
         """
         _, rows = self.control_of(page_ids)
-        trust = np.full(len(self._names[0]) + 1, np.nan)
-        for host, proved in self._trust.items():
-            trust[host] = proved
-        return np.asarray(trust[self.groups[0, rows]])
+        return self.hosts.trust(self.groups[0, rows])
 
     def never_change(self, page_ids: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Tell which pages are of a kind of address of which none was ever seen to change.

@@ -28,7 +28,9 @@ class Evidence:
 
     def only(self, which: NDArray[np.bool_]) -> "Evidence":
         """Return the same with these visits alone."""
-        told = ("page", "intervals_s", "changed", "signalled", "ages_s", "visit_ids")
+        told = ["page", "intervals_s", "changed", "signalled", "ages_s"]
+        if self.visit_ids.size:
+            told.append("visit_ids")
         return replace(self, **{name: getattr(self, name)[which] for name in told})
 
 

@@ -18,7 +18,7 @@ from recrawl.crawler.control.signal_sources import SIGNALLED_VISIT
 __all__ = ["KeptHost", "KeptPages", "host_as_bytes", "host_of_bytes", "pages_of_bytes"]
 
 _VERSION: Final = 1  # of both layouts
-_HOST: Final = struct.Struct("<B8d")  # version, trust, recall, tally of dates
+_HOST: Final = struct.Struct("<B8d")  # version, precision, recall, tally of dates
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,13 +90,13 @@ class KeptHost:
 
     Parameters
     ----------
-    trust, recall : share of announcements that are true, and of changes that are announced; nan:
-        it has not shown yet
+    precision, recall : share of announcements that are true, and of changes that are announced;
+        nan: it has not shown yet
     tally : shape (2, 3), by which dates of change are judged; see :func:`tally_dates`
     told : visits by which announcements are judged, of ``SIGNALLED_VISIT``
     """
 
-    trust: float
+    precision: float
     recall: float
     tally: NDArray[np.float64]
     told: NDArray[Any]
@@ -104,7 +104,7 @@ class KeptHost:
 
 def host_as_bytes(host: KeptHost) -> bytes:
     """Return what a state keeps: 65 bytes, and 9 for each of the visits."""
-    head = _HOST.pack(_VERSION, host.trust, host.recall, *host.tally.ravel().tolist())
+    head = _HOST.pack(_VERSION, host.precision, host.recall, *host.tally.ravel().tolist())
     return head + host.told.tobytes()
 
 
@@ -112,13 +112,13 @@ def host_of_bytes(kept: bytes) -> KeptHost | None:
     """Return what was kept; None: it was not by this version, or makes no sense."""
     if len(kept) < _HOST.size or (len(kept) - _HOST.size) % SIGNALLED_VISIT.itemsize:
         return None
-    version, trust, recall, *tally = _HOST.unpack_from(kept)
+    version, precision, recall, *tally = _HOST.unpack_from(kept)
     counts = np.array(tally, np.float64).reshape(2, 3)
     told = np.frombuffer(kept, SIGNALLED_VISIT, offset=_HOST.size).copy()
-    shares = [share for share in (trust, recall) if not np.isnan(share)]
+    shares = [share for share in (precision, recall) if not np.isnan(share)]
     sound = version == _VERSION and all(0.0 <= share <= 1.0 for share in shares)
     sound &= bool(np.isfinite(counts).all() and (counts >= 0.0).all())
     sound &= bool((counts[:, 1:] <= counts[:, :1] + 1e-9).all())
     sound &= bool(np.isfinite(told["elapsed"]).all() and (told["elapsed"] > 0.0).all())
     sound &= bool(np.isfinite(told["signals"]).all() and (told["signals"] >= 0.0).all())
-    return KeptHost(trust, recall, counts, told) if sound else None
+    return KeptHost(precision, recall, counts, told) if sound else None
