@@ -86,6 +86,18 @@ def test_markdown_keeps_what_text_does_not() -> None:
 
 
 @pytest.mark.skipif(not is_available(), reason="html-to-markdown is not installed")
+def test_markdown_says_what_the_text_says_of_forms_and_menus() -> None:
+    """A list of issues with a box before each is a form, and the page; a rule may choose a menu."""
+    rows = "".join(f"<tr><td><input type=checkbox><td>Issue {n}" for n in range(9))
+    found = read(f"<main><h1>All</h1><form><table>{rows}</table></form></main>", markdown=True)
+    chosen = read("<main>a</main><nav><p>Menu</nav>", ContentRule("*", "nav"), markdown=True)
+
+    assert "Issue 8" in found.text
+    assert "| Issue 8 |" in found.markdown
+    assert (chosen.text, chosen.markdown) == ("Menu", "Menu\n")
+
+
+@pytest.mark.skipif(not is_available(), reason="html-to-markdown is not installed")
 @pytest.mark.parametrize(
     "html",
     [

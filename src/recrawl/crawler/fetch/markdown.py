@@ -129,5 +129,7 @@ def _options(base: str) -> tuple[Any, Any]:
         escape_asterisks=True,
         compact_tables=True,
         skip_images=False,
+        # What is content has been decided: forms that are the page, and what a rule selects.
+        preprocessing=library.PreprocessingOptions(remove_forms=False, remove_navigation=False),
     )
     return library.convert, options
