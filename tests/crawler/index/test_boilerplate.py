@@ -146,6 +146,40 @@ def test_what_is_left_out_of_the_text_is_left_out_of_markdown() -> None:
     assert without_lines(markdown, "nothing of it") == markdown
 
 
+def test_headings_of_a_table_of_contents_stay_where_they_head_a_text() -> None:
+    """It is left out where a host repeats it; so is a heading over what is left out."""
+    contents = "- [Story](#s)\n- [Usage](#u)\n  - [Notes](#n)\n- [Own](#o)"
+    markdown = (
+        f"# Site\n\n# Story\n\n{contents}\n\n## Usage\n\n### Notes\n\nRun it.\n\n## More\n\n- Up\n"
+    )
+
+    kept = without_lines(markdown, "Site\nUsage\nNotes\nMore\nUp", "Story\nOwn\nStory\nRun it.")
+
+    assert kept == "# Story\n\n- [Story](#s)\n- [Own](#o)\n\n## Usage\n\n### Notes\n\nRun it.\n"
+
+
+def test_of_a_list_the_items_go_that_a_host_repeats() -> None:
+    """Not what the text says as well, nor what has items of its own below it."""
+    markdown = "- [Home](/)\n- [Up](/u)\n  - Own\n- ![](/p.png)\n- Next\n- Index\n"
+
+    kept = without_lines(markdown, "Home\nUp\n»\nNext\nIndex", "Own\nIndex")
+
+    assert kept == "- [Up](/u)\n  - Own\n- ![](/p.png)\n- Index\n"
+
+
+def test_the_line_that_the_title_begins_with_stays_between_what_recurs(tmp_path: Path) -> None:
+    """A heading between a menu and who wrote it; the name of the site goes, whatever titles say."""
+    learned = Boilerplate(tmp_path)
+    menu, foot = ["Site", "Menu", "Up"], ["by Ada", "Share"]
+    pages = [[*menu, f"Story {n}", *foot, f"Day {n}.", f"And night {n}."] for n in range(9)]
+    for number, page in enumerate(pages):
+        learned.learn(url(number), page)
+    text = "\n".join(pages[3])
+
+    assert learned.parted(url(3), text, "Story 3 | Site")[0] == "Story 3\nDay 3.\nAnd night 3."
+    assert learned.parted(url(3), text, "Site: Story 3")[0] == "Day 3.\nAnd night 3."
+
+
 def test_a_change_of_boilerplate_only_is_no_change(index: TantivyIndex) -> None:
     """Not of one page and not of all, also where its text was not known before."""
     foot = [*FOOT[:-1], "© 2027"]

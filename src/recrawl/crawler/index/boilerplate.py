@@ -33,6 +33,7 @@ _MARGIN: Final = 6  # lines of a page's ends
 _FILE: Final = "repeated.json"
 _ADDRESS: Final = re.compile(r"\]\([^()\s]*(?:\s+\"[^\"]*\")?\)")  # of a link in Markdown
 _NO_WORD: Final = re.compile(r"[\W_]+")
+_ITEM: Final = re.compile(r"\s*[-*+]\s")
 _WRITTEN_EVERY: Final = 500  # pages
 
 
@@ -95,10 +96,13 @@ class Boilerplate:
         for line in set(self._hashes(lines)[:_LINES_OF_PAGE]):
             counts[line] = counts.get(line, 0) + 1
 
-    def parted(self, url: str, text: str) -> tuple[str, str]:
-        """Return what a page says for itself, and what is left out; all of it where all recurs."""
+    def parted(self, url: str, text: str, title: str = "") -> tuple[str, str]:
+        """Return what a page says for itself, and what is left out; all of it where all recurs.
+
+        A line that the title begins with is left out only if it recurs, whatever it stands between.
+        """
         lines = text.split("\n")
-        out = _left_out(lines, self._repeated(url, lines))
+        out = _left_out(lines, self._repeated(url, lines), _bare(title))
         kept = [line for row, line in enumerate(lines) if row not in out]
         if not out or not kept:
             return text, ""
@@ -176,22 +180,58 @@ class Boilerplate:
         return self._last[1]
 
 
-def without_lines(markdown: str, left_out: str) -> str:
+def without_lines(markdown: str, left_out: str, text: str = "") -> str:
     """Return Markdown without the blocks that say nothing but what was left out of the text.
+
+    Of a list the items go that were. A heading stays where words of the page's own are around it:
+    what stands in a table of contents as well was left out there, and heads a text here.
 
     Parameters
     ----------
     left_out : lines, as :meth:`Boilerplate.parted` returns them
+    text : what was not left out
     """
-    gone = {_bare(line) for line in left_out.split("\n")}
-    kept = []
-    for block in markdown.strip().split("\n\n"):
-        plain = _ADDRESS.sub("]", block)
-        parts = re.split(r"[\n|]", plain) if block.startswith("|") else plain.split("\n")
-        told = [part for part in map(_bare, parts) if part]
-        if not told or not gone.issuperset(told):
-            kept.append(block)
+    gone = set(map(_bare, left_out.split("\n")))
+    of_lists = gone.difference(map(_bare, text.split("\n")), [""])
+    kept: list[str] = []
+    heads: list[str] = []  # that stay if what follows them does
+    for whole in markdown.strip().split("\n\n"):
+        block = _without_items(whole, of_lists)
+        level = len(block) - len(block.lstrip("#"))
+        told = _said_by(block)
+        if told and gone.issuperset(told):
+            if not level:
+                heads.clear()
+            elif kept:
+                heads.append(block)
+            continue
+        if told or block.strip("-*_ \n"):  # no line that parts what stands above from what follows
+            kept += [head for head in heads if not level or not head.startswith("#" * level)]
+            heads.clear()
+        kept.append(block)
     return "\n\n".join(kept) + "\n"
+
+
+def _said_by(block: str) -> list[str]:
+    """Return the letters and digits of each line, or cell, that has some."""
+    plain = _ADDRESS.sub("]", block)
+    parts = re.split(r"[\n|]", plain) if block.startswith("|") else plain.split("\n")
+    return [part for part in map(_bare, parts) if part]
+
+
+def _without_items(block: str, gone: set[str]) -> str:
+    """Return a list without the items that say what is to go, but for those with others below."""
+    lines = block.split("\n")
+    if len(lines) == 1 or not all(map(_ITEM.match, lines)):
+        return block
+    kept: list[str] = []
+    below = 0  # spaces before the item that follows
+    for line in reversed(lines):
+        indent = len(line) - len(line.lstrip())
+        if below > indent or _bare(_ADDRESS.sub("]", line)) not in gone:
+            kept.append(line)
+            below = indent
+    return "\n".join(reversed(kept)) if kept else block
 
 
 def _bare(text: str) -> str:
@@ -199,7 +239,7 @@ def _bare(text: str) -> str:
     return _NO_WORD.sub("", text).lower()
 
 
-def _left_out(lines: list[str], repeated: set[int]) -> set[int]:
+def _left_out(lines: list[str], repeated: set[int], title: str) -> set[int]:
     """Return rows of repeated lines that stand together or at an end, with short ones between."""
     n = len(lines)
     out: set[int] = set()
@@ -218,7 +258,8 @@ def _left_out(lines: list[str], repeated: set[int]) -> set[int]:
     while before < len(out):
         before = len(out)
         for row in sorted(out):
-            out.update(_beside(lines, repeated, out, row))
+            beside = _beside(lines, repeated, out, row)
+            out.update(one for one in beside if one in repeated or not _begins(title, lines[one]))
     return out
 
 
@@ -234,6 +275,12 @@ def _beside(lines: list[str], repeated: set[int], out: set[int], row: int) -> se
         if beyond in out or (at_end and (beyond in repeated or beyond not in rows)):
             found |= {place for place in (gap, beyond) if place in rows}
     return found
+
+
+def _begins(title: str, line: str) -> bool:
+    """Tell whether a title, of which letters and digits are left, begins with a line."""
+    said = _bare(line)
+    return len(said) > 1 and title.startswith(said)
 
 
 def _hash(text: str) -> int:

@@ -99,7 +99,7 @@ class TantivyIndex(PageIndex):
 
     def _add(self, document: Document) -> None:
         """Stage a copy, without what its host repeats."""
-        text, left_out = self._boilerplate.parted(document.url, document.text)
+        text, left_out = self._boilerplate.parted(document.url, document.text, document.title)
         own = self._boilerplate.own(document.url, left_out)
         self._delete(document.url)
         made = tantivy.Document()
@@ -178,9 +178,9 @@ class TantivyIndex(PageIndex):
         held = self._stored(url)
         if held is None:
             return None
-        document = _document(held, str(held["text"][0]))
-        left_out = str(held["left_out"][0])
-        markdown = without_lines(document.markdown, left_out) if left_out else document.markdown
+        document, left_out = _document(held, str(held["text"][0])), str(held["left_out"][0])
+        told = document.markdown
+        markdown = without_lines(told, left_out, document.text) if left_out else told
         return replace(document, markdown=markdown)
 
     def _held(self, url: str) -> Document | None:
@@ -210,7 +210,7 @@ class TantivyIndex(PageIndex):
         held = self._stored(document.url)
         if held is None:
             return None
-        text, _ = self._boilerplate.parted(document.url, document.text)
+        text, _ = self._boilerplate.parted(document.url, document.text, document.title)
         return difference(f"{held['title'][0]}\n{held['text'][0]}", f"{document.title}\n{text}")
 
     @override
@@ -218,7 +218,7 @@ class TantivyIndex(PageIndex):
         held = self._stored(document.url)
         if held is None:
             return None
-        text, _ = self._boilerplate.parted(document.url, document.text)
+        text, _ = self._boilerplate.parted(document.url, document.text, document.title)
         return edit(str(held["text"][0]), text)
 
     def _stored(self, url: str) -> Any:
