@@ -86,6 +86,26 @@ def test_markdown_keeps_what_text_does_not() -> None:
 
 
 @pytest.mark.skipif(not is_available(), reason="html-to-markdown is not installed")
+@pytest.mark.parametrize(
+    ("said", "language"),
+    [
+        ("code python", "python"),
+        ("code file python", "python"),
+        ("code python literal-block", "python"),
+        ("code literal-block", ""),
+        ("code", ""),
+        ("code file", ""),
+        ("code block big", ""),
+    ],
+)
+def test_a_class_of_code_says_its_language(said: str, language: str) -> None:
+    """As DokuWiki and docutils write it, of whom each also writes it without one."""
+    told = read(f'<main><p>a</p><pre class="{said}">b</pre></main>', markdown=True).markdown
+
+    assert told == f"a\n\n```{language}\nb\n```\n"
+
+
+@pytest.mark.skipif(not is_available(), reason="html-to-markdown is not installed")
 def test_markdown_says_what_the_text_says_of_forms_and_menus() -> None:
     """A list of issues with a box before each is a form, and the page; a rule may choose a menu."""
     rows = "".join(f"<tr><td><input type=checkbox><td>Issue {n}" for n in range(9))

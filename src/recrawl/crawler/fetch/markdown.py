@@ -25,7 +25,10 @@ _LANGUAGE: Final = re.compile(
     r"(?:^|\s)(?:language|lang|highlight(?:-source)?|brush:?)[-\s]+([a-z0-9+#_.-]{1,30})",
     re.IGNORECASE,
 )
-_NO_LANGUAGE: Final = frozenset({"default", "none", "notranslate", "text", "plain", "plaintext"})
+_OF_CODE: Final = re.compile(r"^code (?:file )?([a-z0-9+#_.-]{1,30})(?: literal-block)?$")
+_NO_LANGUAGE: Final = frozenset(
+    "default file literal-block none notranslate text plain plaintext".split()
+)
 _FENCE: Final = re.compile(r"\s{0,40}(?:[-*>]\s+)*(`{3,}|~{3,})")
 _NEEDLESS: Final = re.compile(r"(?<=\w)\\(?=-\w)|(?<=\(\w)\\(?=\))")
 _SCHEME: Final = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
@@ -84,6 +87,10 @@ def _readable(lines: list[str]) -> Iterator[str]:
 
 def _name_language(pre: LexborNode) -> None:
     """Write the language of code where the converter looks for it."""
+    named = _OF_CODE.match(" ".join((pre.attributes.get("class") or "").lower().split()))
+    if named and named[1] not in _NO_LANGUAGE:  # as of DokuWiki and docutils
+        pre.attrs["class"] = f"language-{named[1]}"
+        return
     node: LexborNode | None = pre
     for _ in range(3):  # the element itself, and what highlighters put around it
         if node is None:
