@@ -77,6 +77,8 @@ def test_markdown_keeps_what_text_does_not() -> None:
     assert told.startswith("git-rebase(1) a\\*b\\*")
     assert "\n\n1\\) y\n\n\\- z\n" in told  # which would be lists
     assert "\na\\-b (1\\)\n" in told
+    menu = "<main><ul><li>a</li><li><form><input></form></li><li>- b</li></ul><pre>-\n</pre>"
+    assert read(menu, markdown=True).markdown == "- a\n- \\- b\n\n```\n-\n```\n"
     linked = "<main><h2><a class='anchor' href='#a'>All</a> <a class='anchor' href='#a'>#</a></h2>"
     assert read(linked, markdown=True).markdown == f"## [All]({URL}#a)\n"
     shown = "<main><h2 id=a>All<a href='#a'>#</a></h2><div role=tabpanel hidden>rod</div>"

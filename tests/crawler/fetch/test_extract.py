@@ -83,6 +83,9 @@ LINKS = "".join(f"<a href=/{n}>What others wrote about fish, part {n}</a>" for n
             f"<form method=post><h1>Fish</h1><p>{SAID}</p><button>Go</button></form>",
         ),
         (SAID, f"<p>{SAID}</p><form>Leave a comment <input></form>"),
+        (SAID, f"<p>{SAID}</p><form>Like <button>it</button></form><form>By <select></form>"),
+        # What trackers show to those who may change nothing.
+        (f"{SAID}\nBob", f"<p>{SAID}</p><form><input type=hidden value=1><p>Bob</p></form>"),
         # Boxes of text in the middle of a page, as DocBook and docutils make them; lists of links.
         (f"one\n{BOX}\ntwo", f"<p>one</p><div class=sidebar><p>{BOX}</p></div><p>two</p>"),
         (f"one\n{SAID}", f"<main><p>one</p><aside class=footnote>{SAID}</aside></main>"),

@@ -167,6 +167,13 @@ def test_of_a_list_the_items_go_that_a_host_repeats() -> None:
     assert kept == "- [Up](/u)\n  - Own\n- ![](/p.png)\n- Index\n"
 
 
+def test_lines_between_parts_go_with_them() -> None:
+    """Those before the first and behind the last words of a page, and the second of two."""
+    markdown = "---\n\nUp\n\n---\n\nOwn\n\n---\n\nUp\n\n---\n\nIts end\n\n---\n\nNext\n\n---\n"
+
+    assert without_lines(markdown, "Up\nNext") == "Own\n\n---\n\nIts end\n"
+
+
 def test_the_line_that_the_title_begins_with_stays_between_what_recurs(tmp_path: Path) -> None:
     """A heading between a menu and who wrote it; the name of the site goes, whatever titles say."""
     learned = Boilerplate(tmp_path)

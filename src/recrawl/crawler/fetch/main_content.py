@@ -69,6 +69,7 @@ _ASIDE_WITHIN: Final = ", ".join(f"{whole} {box}" for whole in _MAIN for box in 
 _LEAST_ASIDE: Final = 100  # letters that lead nowhere, and more than those that do: it is a text
 _LEAST_WITHIN: Final = 20  # the same within what says that it is content: notes, footnotes
 _LEAST_PANEL: Final = 1  # the same of a tab there: a command, a line of code
+_ASKS: Final = "input:not([type=hidden]), textarea, select, button"  # a form without: is a text
 _MOST_READ: Final = 8  # times that the text of a page is read to judge its boxes
 _LEAST_FORM: Final = 0.5  # of the letters of a page: it is the page
 _LEAST_ARTICLE: Final = 0.5  # of the letters of a page that lead nowhere: it holds them, or
@@ -134,6 +135,7 @@ def _take_out(tree: LexborHTMLParser) -> None:
     The innermost first: what is taken out is gone with all that stands in it.
     """
     _unhide_panels(tree)
+    asking = {form.mem_id for form in tree.css("form") if form.css_first(_ASKS) is not None}
     for node in tree.css(_OF_CONTENT):
         node.unwrap()
     tree.strip_tags(_NOT_CONTENT)
@@ -142,7 +144,7 @@ def _take_out(tree: LexborHTMLParser) -> None:
             node.decompose()
     _take_out_shown(tree)
     _take_out_boxes(tree)
-    forms = tree.css("form")
+    forms = [form for form in tree.css("form") if form.mem_id in asking]
     least_letters = _LEAST_FORM * _letters(tree.body) if forms and tree.body is not None else 0.0
     for node in reversed(forms):
         if not _letters(node) >= least_letters > 0.0:

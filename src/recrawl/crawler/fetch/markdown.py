@@ -76,12 +76,17 @@ def markdown(roots: Iterable[LexborNode], base: str) -> str:
 
 
 def _readable(lines: list[str]) -> Iterator[str]:
-    """Yield lines without escapes that change nothing: hyphens in words, what closes a bracket."""
+    """Yield lines that say something, without escapes that change nothing.
+
+    Those are hyphens in words, and what closes a bracket; an item of a list may be empty.
+    """
     fence = ""
     for line in lines:
         mark = _FENCE.match(line)
         if mark and (not fence or mark[1].startswith(fence)):
             fence = "" if fence else mark[1]
+        if not fence and line.strip() == "-":
+            continue
         yield line if fence or "`" in line or "\\" not in line else _NEEDLESS.sub("", line)
 
 

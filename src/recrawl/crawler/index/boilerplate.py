@@ -33,6 +33,7 @@ _MARGIN: Final = 6  # lines of a page's ends
 _FILE: Final = "repeated.json"
 _ADDRESS: Final = re.compile(r"\]\([^()\s]*(?:\s+\"[^\"]*\")?\)")  # of a link in Markdown
 _NO_WORD: Final = re.compile(r"[\W_]+")
+_LINE: Final = "---"  # that parts what stands above it from what follows
 _ITEM: Final = re.compile(r"\s*[-*+]\s")
 _WRITTEN_EVERY: Final = 500  # pages
 
@@ -195,6 +196,7 @@ def without_lines(markdown: str, left_out: str, text: str = "") -> str:
     of_lists = gone.difference(map(_bare, text.split("\n")), [""])
     kept: list[str] = []
     heads: list[str] = []  # that stay if what follows them does
+    parts_nothing = True  # a line here, as all went that stood before it
     for whole in markdown.strip().split("\n\n"):
         block = _without_items(whole, of_lists)
         level = len(block) - len(block.lstrip("#"))
@@ -204,11 +206,17 @@ def without_lines(markdown: str, left_out: str, text: str = "") -> str:
                 heads.clear()
             elif kept:
                 heads.append(block)
+            parts_nothing |= not kept or kept[-1] == _LINE
             continue
-        if told or block.strip("-*_ \n"):  # no line that parts what stands above from what follows
+        if block != _LINE:
             kept += [head for head in heads if not level or not head.startswith("#" * level)]
             heads.clear()
+        elif parts_nothing:
+            continue
         kept.append(block)
+        parts_nothing = False
+    while kept and kept[-1] == _LINE:
+        kept.pop()
     return "\n\n".join(kept) + "\n"
 
 
