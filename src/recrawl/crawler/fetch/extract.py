@@ -78,7 +78,7 @@ _VALUED_DIRECTIVES: Final = frozenset(
 _ROOTS: Final = (
     "#root, #app, #__next, #__nuxt, #___gatsby, #svelte, app-root, [ng-app], [data-reactroot]"
 )
-_WITH_MARKDOWN: Final = "\nwith Markdown"
+_WITH_MARKDOWN: Final = "\nwith Markdown 2"  # raised where it says more of a page than before
 _LEAST_TEXT: Final = 40  # characters
 _FEED_TYPES: Final = ("application/rss+xml", "application/atom+xml", "application/feed+json")
 _UNFOLLOWED_SCHEMES: Final = ("#", "javascript:", "mailto:", "tel:", "data:", "about:", "blob:")
