@@ -174,17 +174,32 @@ def test_lines_between_parts_go_with_them() -> None:
     assert without_lines(markdown, "Up\nNext") == "Own\n\n---\n\nIts end\n"
 
 
-def test_the_line_that_the_title_begins_with_stays_between_what_recurs(tmp_path: Path) -> None:
-    """A heading between a menu and who wrote it; the name of the site goes, whatever titles say."""
+def test_the_line_that_the_title_begins_with_stays_among_what_recurs(tmp_path: Path) -> None:
+    """Between a menu and who wrote it, or news that all pages link to; not the name of the site."""
     learned = Boilerplate(tmp_path)
-    menu, foot = ["Site", "Menu", "Up"], ["by Ada", "Share"]
+    menu, foot = ["Site", "Menu", "Up"], ["by Ada", "Share", "Story 3"]
     pages = [[*menu, f"Story {n}", *foot, f"Day {n}.", f"And night {n}."] for n in range(9)]
     for number, page in enumerate(pages):
-        learned.learn(url(number), page)
-    text = "\n".join(pages[3])
+        learned.learn(url(number), page, f"Story {number} | Site")
+        learned.learn(f"http://b.test/{number}", page, f"Site: Story {number}")
+    texts = {number: "\n".join(pages[number]) for number in (3, 4)}
 
-    assert learned.parted(url(3), text, "Story 3 | Site")[0] == "Story 3\nDay 3.\nAnd night 3."
-    assert learned.parted(url(3), text, "Site: Story 3")[0] == "Day 3.\nAnd night 3."
+    own = [learned.parted(url(n), text, f"Story {n} | Site")[0] for n, text in texts.items()]
+    of_site = learned.parted("http://b.test/3", texts[3], "Site: Story 3")[0]
+
+    assert own == [f"Story {n}\nDay {n}.\nAnd night {n}." for n in (3, 4)]
+    assert of_site == "Day 3.\nAnd night 3."
+
+
+def test_a_heading_stays_in_markdown_where_the_text_has_it() -> None:
+    """The newest story, which a list on each page names as well."""
+    markdown = "# Site\n\n# Story 3\n\n- Up\n\nDay 3.\n\n## News\n\n- Story 3\n- Up\n"
+
+    kept = without_lines(markdown, "Site\nUp\nNews\nStory 3\nUp", "Story 3\nDay 3.")
+    first = without_lines("# Site\n\n## Story 3\n\nDay 3.\n", "Site\nStory 3", "Day 3.")
+
+    assert kept == "# Story 3\n\nDay 3.\n"
+    assert first == "## Story 3\n\nDay 3.\n"
 
 
 def test_a_change_of_boilerplate_only_is_no_change(index: TantivyIndex) -> None:

@@ -33,6 +33,7 @@ _MARGIN: Final = 6  # lines of a page's ends
 _FILE: Final = "repeated.json"
 _ADDRESS: Final = re.compile(r"\]\([^()\s]*(?:\s+\"[^\"]*\")?\)")  # of a link in Markdown
 _NO_WORD: Final = re.compile(r"[\W_]+")
+_MARK: Final = "\f"  # before a line that begins a title, where such are counted; no line holds one
 _LINE: Final = "---"  # that parts what stands above it from what follows
 _ITEM: Final = re.compile(r"\s*[-*+]\s")
 _WRITTEN_EVERY: Final = 500  # pages
@@ -70,8 +71,11 @@ class Boilerplate:
         except (OSError, msgspec.DecodeError):
             self._hosts = {}
 
-    def learn(self, url: str, lines: list[str]) -> None:
-        """Count the lines of a page, once as long as the page is remembered."""
+    def learn(self, url: str, lines: list[str], title: str = "") -> None:
+        """Count the lines of a page, once as long as the page is remembered.
+
+        The one that its title begins with is counted as such, too.
+        """
         host = self._host(url)
         page = _hash(url)
         if page in host.seen:
@@ -82,6 +86,10 @@ class Boilerplate:
         if host.early is not None and len(host.early) < _EARLY:
             host.early.append(url)
         self.count(url, lines)
+        opening = _opening(title, lines)
+        if opening:
+            mark = _hash(_MARK + opening)
+            host.lines[mark] = host.lines.get(mark, 0) + 1
         if len(host.seen) >= _WINDOW:
             host.seen.clear()
             host.pages //= 2
@@ -100,10 +108,14 @@ class Boilerplate:
     def parted(self, url: str, text: str, title: str = "") -> tuple[str, str]:
         """Return what a page says for itself, and what is left out; all of it where all recurs.
 
-        A line that the title begins with is left out only if it recurs, whatever it stands between.
+        A line that the title begins with stays, whatever it stands between and whoever links to it
+        by that name, unless the titles of many pages begin so: then it is the name of the site.
         """
         lines = text.split("\n")
-        out = _left_out(lines, self._repeated(url, lines), _bare(title))
+        out = _left_out(lines, self._repeated(url, lines))
+        opening = _opening(title, lines) if out else ""
+        if opening and not self._repeated(url, [_MARK + opening]):
+            out.discard(lines.index(opening))
         kept = [line for row, line in enumerate(lines) if row not in out]
         if not out or not kept:
             return text, ""
@@ -184,8 +196,8 @@ class Boilerplate:
 def without_lines(markdown: str, left_out: str, text: str = "") -> str:
     """Return Markdown without the blocks that say nothing but what was left out of the text.
 
-    Of a list the items go that were. A heading stays where words of the page's own are around it:
-    what stands in a table of contents as well was left out there, and heads a text here.
+    Of a list the items go that were. A heading stays where the text has it too, or words of the
+    page's own are around it: a table of contents was left out with all that it names.
 
     Parameters
     ----------
@@ -193,7 +205,8 @@ def without_lines(markdown: str, left_out: str, text: str = "") -> str:
     text : what was not left out
     """
     gone = set(map(_bare, left_out.split("\n")))
-    of_lists = gone.difference(map(_bare, text.split("\n")), [""])
+    told_too = set(map(_bare, text.split("\n")))
+    of_lists = gone.difference(told_too, [""])
     kept: list[str] = []
     heads: list[str] = []  # that stay if what follows them does
     parts_nothing = True  # a line here, as all went that stood before it
@@ -201,10 +214,10 @@ def without_lines(markdown: str, left_out: str, text: str = "") -> str:
         block = _without_items(whole, of_lists)
         level = len(block) - len(block.lstrip("#"))
         told = _said_by(block)
-        if told and gone.issuperset(told):
+        if told and gone.issuperset(told) and not (level and told_too.issuperset(told)):
             if not level:
                 heads.clear()
-            elif kept:
+            elif kept or level > 1:  # not the name of the site
                 heads.append(block)
             parts_nothing |= not kept or kept[-1] == _LINE
             continue
@@ -247,7 +260,7 @@ def _bare(text: str) -> str:
     return _NO_WORD.sub("", text).lower()
 
 
-def _left_out(lines: list[str], repeated: set[int], title: str) -> set[int]:
+def _left_out(lines: list[str], repeated: set[int]) -> set[int]:
     """Return rows of repeated lines that stand together or at an end, with short ones between."""
     n = len(lines)
     out: set[int] = set()
@@ -266,8 +279,7 @@ def _left_out(lines: list[str], repeated: set[int], title: str) -> set[int]:
     while before < len(out):
         before = len(out)
         for row in sorted(out):
-            beside = _beside(lines, repeated, out, row)
-            out.update(one for one in beside if one in repeated or not _begins(title, lines[one]))
+            out.update(_beside(lines, repeated, out, row))
     return out
 
 
@@ -285,10 +297,9 @@ def _beside(lines: list[str], repeated: set[int], out: set[int], row: int) -> se
     return found
 
 
-def _begins(title: str, line: str) -> bool:
-    """Tell whether a title, of which letters and digits are left, begins with a line."""
-    said = _bare(line)
-    return len(said) > 1 and title.startswith(said)
+def _opening(title: str, lines: list[str]) -> str:
+    """Return the longest line that a title begins with; "" where there is none."""
+    return max((line for line in lines if title.startswith(line)), key=len, default="")
 
 
 def _hash(text: str) -> int:

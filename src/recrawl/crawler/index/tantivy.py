@@ -89,7 +89,7 @@ class TantivyIndex(PageIndex):
 
     @override
     def replace(self, document: Document) -> None:
-        self._boilerplate.learn(document.url, document.text.split("\n"))
+        self._boilerplate.learn(document.url, document.text.split("\n"), document.title)
         with translated(self._directory):
             if self._anchors is not None:
                 self._named.update(dict.fromkeys(self._anchors.learn(document.links)))
