@@ -68,6 +68,17 @@ def test_why_nothing_is_fetched_is_said_soon_where_no_host_can_be_asked() -> Non
     assert why_idle(NOW_S, NOW_S - 6.0, [resting, host("b")], SETTINGS) is None
 
 
+def test_that_robots_txt_forbids_everything_is_said_soon() -> None:
+    """The start of a crawl that can fetch nothing must not look like one that goes well."""
+    hosts, forbidden = [host("a", NOW_S + 86_400)], {PageState.DISALLOWED: 2}
+
+    told = why_idle(NOW_S, NOW_S - 6.0, hosts, SETTINGS, forbidden)
+
+    assert told == "Nothing fetched for 6s: robots.txt forbids every page that is known"
+    assert why_idle(NOW_S, NOW_S - 4.0, hosts, SETTINGS, forbidden) is None
+    assert why_idle(NOW_S, NOW_S - 6.0, hosts, SETTINGS, forbidden | {PageState.INDEXED: 1}) is None
+
+
 @pytest.mark.parametrize(
     ("words", "hosts", "least_worth"),
     [

@@ -243,7 +243,7 @@ class Watch:
             return None
         hosts = [host_record(crawl.dispatcher, one.host_id) for one in crawl.dispatcher.hosts()]
         last_fetch_s = crawl.started_s if self._last_fetch_s is None else self._last_fetch_s
-        return why_idle(crawl.now_s, last_fetch_s, hosts, crawl.facts())
+        return why_idle(crawl.now_s, last_fetch_s, hosts, crawl.facts(), self._stands.pages)
 
 
 def _n_visited(pages: Mapping[PageState, int]) -> int:

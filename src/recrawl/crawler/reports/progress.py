@@ -83,23 +83,34 @@ def why_idle(
     last_fetch_s: float | None,
     hosts: Sequence[HostRecord],
     settings: SettingsFacts,
+    pages: Mapping[PageState, int] | None = None,
 ) -> str | None:
     """Say why nothing is fetched; None while something is, or was a moment ago.
 
-    Where all hosts with pages rest it is said after seconds: that does not pass by itself.
+    Where all hosts with pages rest, or robots.txt forbids all pages, it is said after seconds: that
+    does not pass by itself.
 
     Parameters
     ----------
     now_s, last_fetch_s : instants; of the start where nothing was fetched yet; None: unknown
     hosts : with the earliest due time of their pages
     settings : of the crawl
+    pages : how many there are in each state, where that is known
     """
     budget = settings.budget_per_s or 1.0
     sharing = Sharing(hosts, settings, now_s)
     since_s = 0.0 if last_fetch_s is None else now_s - last_fetch_s
-    if since_s < (_HELD_UP_S if _all_rest(sharing.hosts, now_s) else max(_QUIET_S, 5.0 / budget)):
+    states = {state for state, n in (pages or {}).items() if n}
+    is_forbidden = states == {PageState.DISALLOWED}
+    is_held_up = is_forbidden or _all_rest(sharing.hosts, now_s)
+    if since_s < (_HELD_UP_S if is_held_up else max(_QUIET_S, 5.0 / budget)):
         return None
-    return f"Nothing fetched for {show_duration(since_s)}: {_reasons(now_s, sharing, settings)}"
+    why = (
+        "robots.txt forbids every page that is known"
+        if is_forbidden
+        else _reasons(now_s, sharing, settings)
+    )
+    return f"Nothing fetched for {show_duration(since_s)}: {why}"
 
 
 def _all_rest(hosts: Sequence[HostRecord], now_s: float) -> bool:

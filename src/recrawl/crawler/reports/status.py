@@ -108,7 +108,7 @@ def status_report(
         "at": now_s,
         "pages": {state.value: n for state, n in sorted(counts.items())},
         "first_pass": first_pass_of(counts, refused),
-        "idle": why_idle(now_s, last_fetch_s, hosts, facts.settings),
+        "idle": why_idle(now_s, last_fetch_s, hosts, facts.settings, counts),
         "due": frontier.n_due(now_s),
         "overdue": frontier.n_due(now_s - 3600.0),
         "fetches": fetches,
