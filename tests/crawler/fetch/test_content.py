@@ -113,7 +113,9 @@ def test_markdown_says_what_the_text_says_of_forms_and_menus() -> None:
     rows = "".join(f"<tr><td><input type=checkbox><td>Issue {n}" for n in range(9))
     found = read(f"<main><h1>All</h1><form><table>{rows}</table></form></main>", markdown=True)
     chosen = read("<main>a</main><nav><p>Menu</nav>", ContentRule("*", "nav"), markdown=True)
+    box = "<main><p>a</p><aside class=sidebar>A box that says more of it than links.</aside></main>"
 
+    assert read(box, markdown=True).markdown == "a\n\nA box that says more of it than links.\n"
     assert "Issue 8" in found.text
     assert "| Issue 8 |" in found.markdown
     assert (chosen.text, chosen.markdown) == ("Menu", "Menu\n")
