@@ -48,6 +48,22 @@ def crawled(yields: AddressYields, paths: list[str], texts: list[str | None]) ->
     return seen
 
 
+def test_answers_of_a_forum_with_addresses_of_their_own_are_given_up() -> None:
+    """Each names its topic as canonical; where such addresses are pages, all are visited."""
+    topics = range(300)
+    paths = [f"/t/topic-{t}/{t}{answer}" for t in topics for answer in ("", "/2", "/3")]
+    texts = [None if path.count("/") == 4 else path for path in paths]
+
+    seen = crawled(AddressYields(), paths, texts)
+    again = AddressYields()
+    again.recall((f"{A}{paths[n]}", visited(lease(n, ""), texts[n]).state, None) for n in seen)
+
+    assert sum(texts[number] is not None for number in seen) == len(topics)
+    assert sum(texts[number] is None for number in seen) <= 12
+    assert again.due_s(lease(1, "/t/topic-999/999/2"), NOW_S) > NOW_S
+    assert len(crawled(AddressYields(), paths, list(paths))) == len(paths)
+
+
 def test_a_site_behind_one_script_is_visited_whole() -> None:
     """Two thousand pages of a wiki that differ by a parameter only."""
     n = 2_000

@@ -7,8 +7,10 @@ sort or log in; a directory of archives has thousands that nobody can read. Addr
   few; by the same shape whatever the path, which speaks for a path of which nothing is known; and
   all of a path with several parameters, as where lists are chosen from;
 - without, by the ending of the file's name (of a feed that has none, by its name), by the branch of
-  the site that they lie in, and by the calendar that they are a day of. Of endings that nobody
-  knows, few are on their way before they have brought something.
+  the site that they lie in, by the calendar that they are a day of, and, of those with a number at
+  their end, by the branch and how deep they lie, for that most of them are copies of another page,
+  as of the answers in a forum. Of endings that nobody knows, few are on their way before they have
+  brought something.
 
 The first of a kind are visited like any other page; what they bring (a page that was not known, or
 nothing) is a coin tossed, and while the chance that the next brings something is small, few more
@@ -67,6 +69,7 @@ _TWIN: Final = 2  # more that one weighs which says what its page says without a
 _PROVEN: Final = 0.4  # chance from which on a kind is no longer doubted
 _DOUBTED_SHARE: Final = 0.05  # of the pages that a host has brought may be tried of what is doubted
 _DOUBTED_FIRST: Final = 3  # and so many before it has brought any
+_DEEP: Final = 5  # parts of a path, the empty one before it included
 _WITH_SEVERAL: Final = 4  # kinds of an address with several parameters
 _TRICKLE_S: Final = 3 * 3_600.0  # between two tries of a kind that brings nothing
 _MOST_WAITING: Final = 20_000  # of a kind, that are told of when it proves worth it
@@ -92,6 +95,7 @@ class _Kind:
     is_broad: bool = False  # holds back only what is known to bring little
     is_unknown: bool = False  # an ending that may be anything, pages as well as images of disks
     is_mode: bool = False  # the same is asked for of many paths: likely another face of each
+    is_of_copies: bool = False  # brings whatever is not left out of the index
     tries: int = 0  # visited, or handed out to be
     brought: int = 0
     nothing: int = 0
@@ -170,7 +174,8 @@ class AddressYields:
             for kind in found:
                 kind.tries += 1
             self._keep_things(url, state)
-            self._count(url, found, state is PageState.INDEXED and self._is_new(url, signature))
+            new = state is PageState.INDEXED and self._is_new(url, signature)
+            self._count(url, found, new, is_left_out=state is PageState.EXCLUDED)
 
     def observe(self, update: PageUpdate) -> list[tuple[int, int]]:
         """Learn from a visit; return pages, with their hosts, that need no longer be put off."""
@@ -201,7 +206,14 @@ class AddressYields:
                 new = update.state is PageState.INDEXED and says_more
                 new &= update.told_news is not False
             is_twin = not new and update.gist is not None and self._is_twin(url, update.gist[2])
-            self._count(url, found, new, is_trouble=outcome in _TROUBLE, is_twin=is_twin)
+            self._count(
+                url,
+                found,
+                new,
+                is_trouble=outcome in _TROUBLE,
+                is_twin=is_twin,
+                is_left_out=update.state is PageState.EXCLUDED,
+            )
         welcome = []
         for kind in (*found, self._doubted(host_of(url))):
             free = int(max(min(kind.n_welcome, len(kind.waiting)), 0))
@@ -242,6 +254,7 @@ class AddressYields:
         *,
         is_trouble: bool = False,
         is_twin: bool = False,
+        is_left_out: bool = False,
     ) -> None:
         page, thing = page_of_version(url), thing_of_view(url)
         is_new = is_new and (page is None or hash(page) not in self._visited)
@@ -251,8 +264,9 @@ class AddressYields:
             if is_trouble and kind.is_broad:
                 kind.tries = max(kind.tries - 1, 0)
                 continue
-            kind.brought += is_new
-            kind.nothing += not is_new
+            brings = not is_left_out if kind.is_of_copies else is_new
+            kind.brought += brings
+            kind.nothing += not brings
             kind.twins += is_twin
         self._doubted(host_of(url)).brought += is_new
         if is_new and "?" in url:
@@ -410,6 +424,9 @@ class AddressYields:
             kinds.insert(0, self._kind("feed", host, f"/*/{name}", broad=True))
         if (calendar := calendar_of(url)) is not None:
             kinds.insert(0, self._kind("dates", host, f"{calendar}/#"))
+        if (numbered := _numbered(path)) is not None:
+            kinds.append(self._kind("numbered", host, numbered, broad=True))
+            kinds[-1].is_of_copies = True
         return kinds
 
     def _words(self, host: str, path: str, query: str, *, anywhere: bool = False) -> str:
@@ -461,3 +478,11 @@ def _branch_of(path: str) -> str:
     *folders, last = without_hashes(path).split("/")
     space, colon, _ = last.partition(":")
     return "/".join([*folders[:3], f"{space}:*" if colon and len(folders) < 3 else "*"])
+
+
+def _numbered(path: str) -> str | None:
+    """Return the branch and the depth of a path that ends in a number, below others."""
+    folders = path.split("/")
+    if len(folders) < _DEEP or not folders[-1].isdecimal():
+        return None
+    return f"/{folders[1]}/{'*/' * (len(folders) - 3)}#"
