@@ -72,3 +72,79 @@ def test_silence_tells_nothing_where_nothing_would_be_told(
     made.hear(seen(NOW_S - 20 * DAY_S, lastmod_s), np.full(N, NOW_S), NOW_S)
 
     assert rates(made).tolist() == before.tolist()
+
+
+def told(made: Believed, n: int, changed: bool) -> Evidence:
+    """The visits that were learned, and so many more, a day apart."""
+    page = np.repeat(np.arange(N), TOLD + n)
+    k = np.tile(np.arange(TOLD + n), N)
+    found = np.where(k < TOLD, k % 2 == 0, changed)
+    nothing = np.full(page.size, np.nan)
+    return Evidence(
+        np.arange(N),
+        page,
+        np.full(page.size, DAY_S),
+        found,
+        np.where(found, 1.0, 0.0),
+        nothing,
+        [f"http://a.test/{number}" for number in range(N)],
+        visit_ids=1_000 * page + k,
+    )
+
+
+def test_a_tenth_more_of_silence_is_news() -> None:
+    made, heard_s = believed(announced=1.0), np.full(N, NOW_S)
+    made.hear(seen(NOW_S - 20 * DAY_S), heard_s, NOW_S)
+    once = rates(made)
+
+    made.hear(seen(NOW_S - 20 * DAY_S), heard_s + 3.5 * DAY_S, NOW_S + 3.5 * DAY_S)
+
+    assert (rates(made) < once).all()
+
+
+def test_what_is_announced_makes_copies_older_by_what_announcements_are_worth() -> None:
+    """The share of them that is true is what one takes from the chance that a copy is fresh."""
+    made, heard_s = believed(announced=1.0), np.full(N, NOW_S)
+    made.hear(seen(NOW_S - 20 * DAY_S, NOW_S - DAY_S), heard_s, NOW_S)
+
+    control, rows = made.control_of(np.arange(N))
+    trust = made.trust_in_dates(np.arange(N))
+    hidden_rates = control.silent[rows] * control.beliefs.rates(rows)[0]
+
+    assert control.advance(rows) == pytest.approx(-np.log1p(-trust) / hidden_rates)
+    assert (control.advance(rows) > 0.0).all()
+
+
+def test_a_visit_takes_back_what_silence_before_it_told() -> None:
+    """It is in the visit's own interval; and the silence after it counts anew."""
+    made, plain = believed(announced=1.0), believed(announced=1.0)
+    made.hear(seen(NOW_S - 20 * DAY_S), np.full(N, NOW_S), NOW_S)
+    for one in (made, plain):
+        one.learn(told(one, 1, changed=False))
+
+    assert rates(made).tolist() == rates(plain).tolist()
+    assert made.may_go_on(np.arange(N)).all()
+    made.hear(seen(NOW_S - 20 * DAY_S), np.full(N, NOW_S), NOW_S)
+    assert (rates(made) < rates(plain)).all()
+    assert not made.may_go_on(np.arange(N)).any()
+
+
+def test_laws_are_learned_once_for_what_is_new() -> None:
+    """Asked again, nothing moves; after visits that are new it does."""
+    made, pages = believed(announced=0.0), seen(NOW_S)
+    made.learn(told(made, 0, changed=True))
+    made.relearn(pages)
+    once = rates(made)
+    made.relearn(pages)
+    again = rates(made)
+    made.go_on(told(made, 0, changed=True))
+    made.relearn(pages)
+    nothing_new = rates(made)
+    made.go_on(told(made, 1, changed=True))
+    before_laws = rates(made)
+    made.relearn(pages)
+
+    assert again.tolist() == once.tolist()
+    assert nothing_new.tolist() == once.tolist()
+    assert (before_laws > once).all()
+    assert rates(made).tolist() != before_laws.tolist()
