@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from recrawl.crawler.frontier.postgres.copying import BYTES
 from recrawl.crawler.frontier.sql import migrations, queries
 from recrawl.crawler.frontier.sqlite import SqliteFrontier
 from recrawl.crawler.frontier.store import DATABASE, StateLock, open_state
@@ -228,3 +229,24 @@ def test_tables_are_exported_with_their_columns(tmp_path: Path) -> None:
     assert [row[0] for row in pages[1]] == [f"{A}/1", f"{A}/2"]
     assert [dict(zip(visits[0], row, strict=True))["outcome"] for row in visits[1]] == ["new"] * 2
     frontier.close()
+
+
+def test_no_statement_is_prepared_anew_for_each_value_of_a_parameter() -> None:
+    """SQLite does so where a bare parameter is compared with what a partial index is about."""
+    indexes = [sql for sql in schema().values() if "INDEX" in sql and " WHERE " in sql]
+    about = {match[1] for sql in indexes if (match := re.search(r"WHERE (\w+) = -?\d+$", sql))}
+
+    bare = [
+        name
+        for name, query in queries().items()
+        if any(re.search(rf"(WHERE|AND) {column} = :", query) for column in about)
+    ]
+
+    assert about == {"tier"}
+    assert bare == []
+
+
+def test_what_is_told_a_database_knows_every_column_of_bytes() -> None:
+    of_bytes = {column for sql in schema().values() for column in re.findall(r"(\w+) BLOB", sql)}
+
+    assert of_bytes == BYTES

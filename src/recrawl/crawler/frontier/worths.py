@@ -101,12 +101,14 @@ class SqliteWorths(Part, Worths):
 
     def note_visits(self, updates: Iterable[PageUpdate]) -> None:
         """Keep links, and the time in which visits could have brought something."""
+        links: list[dict[str, object]] = []
+        exposures: list[dict[str, object]] = []
         for update in updates:
             page_id, interval_s = update.lease.page_id, update.visit.interval_s
             if update.links is not None:
-                row = {"page_id": page_id, "targets": update.links}
-                self._db.execute(self._q["save_links"], row)
+                links.append({"page_id": page_id, "targets": update.links})
             if interval_s is not None and interval_s > 0.0:
                 kept = 0.5 ** (interval_s / HALF_LIFE_S)
-                told = {"page_id": page_id, "interval_s": interval_s, "kept": kept}
-                self._db.execute(self._q["note_exposure"], told)
+                exposures.append({"page_id": page_id, "interval_s": interval_s, "kept": kept})
+        self._db.executemany(self._q["save_links"], links)
+        self._db.executemany(self._q["note_exposure"], exposures)

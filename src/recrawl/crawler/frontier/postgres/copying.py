@@ -21,27 +21,33 @@ from recrawl.crawler.database.membership import Membership
 from recrawl.crawler.frontier.postgres.loading import Loading
 from recrawl.crawler.frontier.postgres.tables import APPENDED, KEPT, LATE, Table
 
-__all__ = ["Copying", "batches", "copied", "rows_as_json"]
+__all__ = ["BYTES", "Copying", "batches", "copied", "rows_as_json"]
 
 _BATCH: Final = 5_000
 _NUL: Final = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
 _INSTANTS: Final = frozenset({"due_s", "robots_until_s", "blocked_until_s"})
+BYTES: Final = frozenset(
+    {"robots_body", "policy_memory", "signature", "raw_hash", "targets", "edit"}
+)
 
 
 def rows_as_json(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
     r"""Return rows as an array of objects that PostgreSQL reads into a table's columns.
 
-    Bytes as ``\x...``, infinite instants as words; the sign that no text of PostgreSQL may hold is
-    left out.
+    Bytes as ``\x...``, infinite instants as words; what is NULL is not said. The sign that no text
+    of PostgreSQL may hold is left out.
     """
-    endless = [place for place, name in enumerate(columns) if name in _INSTANTS]
+    bytes_, instants = (tuple(known.intersection(columns)) for known in (BYTES, _INSTANTS))
     told = []
     for row in rows:
-        values = ["\\x" + value.hex() if type(value) is bytes else value for value in row]
-        for place in endless:
-            if values[place] == inf:
-                values[place] = "Infinity"
-        told.append(dict(zip(columns, values, strict=True)))
+        said = {name: value for name, value in zip(columns, row, strict=True) if value is not None}
+        for name in bytes_:
+            if name in said:
+                said[name] = "\\x" + said[name].hex()
+        for name in instants:
+            if said.get(name) == inf:
+                said[name] = "Infinity"
+        told.append(said)
     encoded = msgspec.json.encode(told)
     return _NUL.sub(rb"\1", encoded) if b"\\u0000" in encoded else encoded
 

@@ -25,7 +25,7 @@ SELECT tier FROM page WHERE host_id = :host_id GROUP BY tier;
 
 -- name: next_due
 SELECT due_s FROM page
-WHERE host_id = :host_id AND tier = :tier AND leased_until_s <= :now_s
+WHERE host_id = :host_id AND tier = +:tier AND leased_until_s <= :now_s
 ORDER BY due_s LIMIT 1;
 
 -- name: save_host
@@ -67,12 +67,14 @@ VALUES (:page_id, :url, :host_id, :kind, 'discovered', :depth, :hops, :weight * 
 UPDATE page SET lastmod_s = :lastmod_s WHERE url = :url AND :lastmod_s IS NOT NULL;
 
 -- The first of a queue, earliest due first. Leased pages keep their due time, so the few of them are stepped over.
+-- A parameter that is compared with what a partial index is about has SQLite prepare the statement anew for
+-- every value, which takes longer than the rest: the plus sign has it not see that.
 -- name: due
 SELECT id, url, due_s, kind, state, depth, hops, failures, etag, last_modified, signature,
     raw_hash, last_visit_s, crawl_rate_per_s, weight, change_rate_per_s, policy_memory, tier, coalesce(read_as, 0),
     seen_s
 FROM page
-WHERE host_id = :host_id AND tier = :tier AND due_s <= :due_by_s
+WHERE host_id = :host_id AND tier = +:tier AND due_s <= :due_by_s
     AND leased_until_s <= :now_s
 ORDER BY due_s LIMIT :limit;
 
