@@ -1,13 +1,17 @@
 """A process that starts before its server waits, unless the answer does not change by waiting."""
 
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
 from tests.postgres import Postgres, postgres
 
-from recrawl.crawler.database.connections import await_server
-from recrawl.errors import DatabaseAway, LoginRefused, StateError
+from recrawl.crawler.database.connections import await_server, patiently
+from recrawl.crawler.settings import Settings, load_settings
+from recrawl.crawler.wiring.cluster import Joining
+from recrawl.errors import DatabaseAway, LoginRefused, StateError, UnusableDatabase
 from recrawl.terms import Database
 
 
@@ -75,3 +79,83 @@ def test_what_waiting_does_not_change_ends_at_once(server: Postgres, of: str, wo
 
     with pytest.raises(LoginRefused, match=f"{words}.*an existing database.*PGPASSWORD"):
         await_server(Database(of.format(server.folder)), never, sleep=never)
+
+
+@pytest.fixture
+def crawl(server: Postgres, tmp_path: Path) -> Settings:
+    """Give the settings of a crawl into an empty database."""
+    with psycopg.connect(server.address, autocommit=True) as connection:
+        connection.execute("DROP DATABASE IF EXISTS crawl")
+        connection.execute("CREATE DATABASE crawl")
+    return settings_of(server, tmp_path)
+
+
+def settings_of(
+    server: Postgres, folder: Path, *, host: str = "a.test", shards: int = 4
+) -> Settings:
+    """Return what a configuration says."""
+    config = folder / f"{host}-{shards}.toml"
+    config.write_text(
+        f'seeds = ["http://{host}/"]\ncontact = "mailto:a@b.test"\n'
+        f'state = "{server.address.replace("/postgres?", "/crawl?")}"\n'
+        f"[cluster]\nshards = {shards}\n"
+    )
+    return load_settings(config)
+
+
+def dumped(settings: Settings) -> dict[str, list[tuple[object, ...]]]:
+    """Return every row of the tables that a start writes."""
+    with psycopg.connect(str(settings.state.address)) as connection:  # type: ignore[union-attr]
+        return {
+            table: connection.execute(f"SELECT * FROM {table} ORDER BY 1".encode()).fetchall()
+            for table in ("process", "label", "shard", "counter")
+        }
+
+
+def test_a_server_that_goes_away_while_a_process_joins_is_waited_for(
+    server: Postgres, crawl: Settings
+) -> None:
+    """Whatever it has done by then: it goes on under its number, and says so once."""
+    said, joining, database = list[str](), Joining(crawl), crawl.state
+    assert isinstance(database, Database)
+
+    server.stop()
+    first = patiently(joining, database, said.append, sleep=lambda _: server.start())
+    number = first.number
+    server.stop("immediate")
+    second = patiently(joining, database, said.append, sleep=lambda _: server.start())
+
+    assert (second.number, second.is_held) == (number, True)
+    assert [row[0] for row in dumped(crawl)["process"]] == [number]
+    assert [line.partition(": ")[0] for line in said] == [
+        f"waiting for the database at {database}"
+    ] * 2
+    joining.give_up()
+
+
+@pytest.mark.parametrize(
+    ("otherwise", "words"),
+    [({"host": "b.test"}, "holds another crawl"), ({"shards": 8}, "was made with 4 shards")],
+)
+def test_a_start_that_is_refused_waits_for_nothing_and_writes_nothing(
+    server: Postgres, crawl: Settings, tmp_path: Path, otherwise: dict[str, Any], words: str
+) -> None:
+    """Not even the version of the program that tried."""
+
+    def never(_: object) -> None:
+        raise AssertionError("it is waited for")
+
+    joining = Joining(crawl)
+    joining()
+    joining.give_up()
+    assert isinstance(crawl.state, Database)
+    with psycopg.connect(crawl.state.address, autocommit=True) as connection:
+        connection.execute("UPDATE label SET value = 'another' WHERE name = 'version'")
+    before = dumped(crawl)
+
+    other = Joining(settings_of(server, tmp_path, **otherwise))
+    with pytest.raises(UnusableDatabase, match=words):
+        patiently(other, crawl.state, never, sleep=never)
+    other.give_up()
+
+    assert dumped(crawl) == before

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Literal, TextIO
@@ -17,7 +18,7 @@ from recrawl.cli.crawler.memory import give_memory_back, trimmed
 from recrawl.cli.crawler.place import DEFAULT_CONFIG
 from recrawl.cli.crawler.reload import ConfigWatch
 from recrawl.cli.crawler.telling import greet, tell_blocked, tell_nothing
-from recrawl.cli.crawler.together import await_database, run_together
+from recrawl.cli.crawler.together import await_database, joined, run_together
 from recrawl.cli.output import note, print_json
 from recrawl.crawler.runtime.crawl import Crawl
 from recrawl.crawler.settings import Settings, load_settings
@@ -90,14 +91,14 @@ def run(  # noqa: PLR0913 - its parameters are its options
     json_
         Print one JSON object at the end and nothing else.
     """
-    if once and config_reload:
-        raise InputError("--config-reload: a single pass (--once) keeps its configuration")
 
     def load() -> Settings:
         return _with(load_settings(config), budget, delay, starvation_weight)
 
     give_memory_back()
     settings = load()
+    if config_reload:
+        _check_reload(settings, once=once)
     try:
         check_seeds(settings)
     except InvalidSettings as error:
@@ -109,27 +110,24 @@ def run(  # noqa: PLR0913 - its parameters are its options
         if log is not None:
             stream = stack.enter_context(_opened(log))
         together = isinstance(settings.state, Database)
-        if together and config_reload:
-            raise InputError(
-                "--config-reload is for a crawl of one machine: several have one configuration, "
-                "and are started anew with another"
-            )
         counts = CountingSink()
         if not together or await_database(settings, limit_s):
             stack.enter_context(_delivered(config, settings, quiet=quiet or json_))
             if serve:
                 stack.enter_context(_served(config, settings, port, quiet=quiet or json_))
-            running = run_together if together else _run
-            counts = asyncio.run(
-                running(
-                    settings,
-                    limit_s=limit_s,
-                    once=once,
-                    quiet=quiet or json_,
-                    ears=Ears(stream, log_format, log_level, scraped),
-                    watch=ConfigWatch(config, load) if config_reload else None,
+            member = joined(settings, limit_s, once=once) if together else None
+            running = _run if member is None else partial(run_together, member=member)
+            if member is not None or not together:
+                counts = asyncio.run(
+                    running(
+                        settings,
+                        limit_s=limit_s,
+                        once=once,
+                        quiet=quiet or json_,
+                        ears=Ears(stream, log_format, log_level, scraped),
+                        watch=ConfigWatch(config, load) if config_reload else None,
+                    )
                 )
-            )
     report = {
         "fetches": dict(counts.outcomes),
         "budget": settings.budget_per_s,
@@ -141,6 +139,16 @@ def run(  # noqa: PLR0913 - its parameters are its options
         told = ", ".join(f"{number:,} {name}" for name, number in counts.outcomes.most_common())
         note(f"Visits: {told or 'none'}. State: {settings.state}")
     return 0
+
+
+def _check_reload(settings: Settings, *, once: bool) -> None:
+    if once:
+        raise InputError("--config-reload: a single pass (--once) keeps its configuration")
+    if isinstance(settings.state, Database):
+        raise InputError(
+            "--config-reload is for a crawl of one machine: several have one configuration, "
+            "and are started anew with another"
+        )
 
 
 def _limit_s(for_: str | None) -> float | None:

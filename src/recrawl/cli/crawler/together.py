@@ -21,9 +21,10 @@ from recrawl.errors import DatabaseAway, OwnershipLost
 from recrawl.terms import Database
 
 if TYPE_CHECKING:
+    from recrawl.crawler.database.membership import Membership
     from recrawl.crawler.wiring.cluster import Cluster
 
-__all__ = ["await_database", "run_together"]
+__all__ = ["await_database", "joined", "run_together"]
 
 
 def await_database(settings: Settings, limit_s: float | None) -> bool:
@@ -46,11 +47,39 @@ def await_database(settings: Settings, limit_s: float | None) -> bool:
     check_parts(settings)
     try:
         with _interruptible():
-            limit_s = PATIENCE_S if limit_s is None else min(limit_s, PATIENCE_S)
-            await_server(settings.state, note, limit_s=limit_s)
+            await_server(settings.state, note, limit_s=min(limit_s or PATIENCE_S, PATIENCE_S))
     except KeyboardInterrupt:
         return False
     return True
+
+
+def joined(settings: Settings, limit_s: float | None, *, once: bool) -> "Membership | None":
+    """Make this process one of those that crawl; wait where the database has gone away again.
+
+    Parameters
+    ----------
+    limit_s : as of :func:`await_database`
+    once : a single pass
+
+    Returns
+    -------
+    None where this process was stopped by a signal first.
+    """
+    from recrawl.crawler.database.connections import PATIENCE_S, patiently
+    from recrawl.crawler.wiring.cluster import Joining
+
+    assert isinstance(settings.state, Database)
+    joining = Joining(settings, once=once)
+    try:
+        with _interruptible():
+            limit_s = min(limit_s or PATIENCE_S, PATIENCE_S)
+            return patiently(joining, settings.state, note, limit_s=limit_s)
+    except KeyboardInterrupt:
+        joining.give_up()
+        return None
+    except BaseException:
+        joining.give_up()
+        raise
 
 
 @contextlib.contextmanager
@@ -75,16 +104,16 @@ async def run_together(
     quiet: bool,
     ears: Ears,
     watch: ConfigWatch | None,
+    member: "Membership",
 ) -> CountingSink:
     """Crawl the shards of this process, and others when they are to be others, until stopped."""
     assert watch is None, "for a crawl of one machine"
-    check_state(settings.state)
     from recrawl.crawler.wiring.cluster import open_cluster
 
     counts, stop, is_greeted = CountingSink(), stopped_by_signals(), False
     if limit_s is not None:
         asyncio.get_running_loop().call_later(limit_s, stop.set)
-    async with open_cluster(settings, events=counts, once=once) as cluster:
+    async with open_cluster(settings, member, events=counts, once=once) as cluster:
         while not stop.is_set() and not cluster.is_over:
             try:
                 async with cluster.shards(stop) as crawl:

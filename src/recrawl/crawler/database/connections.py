@@ -9,7 +9,7 @@ import re
 import time
 from collections.abc import Callable, Generator, Iterator
 from math import inf
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 import psycopg
 from psycopg.rows import TupleRow
@@ -36,9 +36,12 @@ __all__ = [
     "make_schema",
     "n_shards",
     "now_s",
+    "patiently",
+    "put_label",
     "translated",
 ]
 
+T = TypeVar("T")
 Connection: TypeAlias = psycopg.Connection[TupleRow]
 
 MONTH_S: Final = 30 * 86_400
@@ -187,10 +190,27 @@ def await_server(
     limit_s: float = PATIENCE_S,
     sleep: Callable[[float], object] = time.sleep,
 ) -> None:
-    """Wait until a server lets this process in: it may be started later than this process.
+    """Wait until a server lets this process in, as :func:`patiently` does."""
+
+    def try_() -> None:
+        connect(database, name="recrawl start").close()
+
+    patiently(try_, database, say, limit_s=limit_s, sleep=sleep)
+
+
+def patiently(
+    try_: Callable[[], T],
+    database: Database,
+    say: Callable[[str], object],
+    *,
+    limit_s: float = PATIENCE_S,
+    sleep: Callable[[float], object] = time.sleep,
+) -> T:
+    """Do what a start needs of a server, which may be started later than this process.
 
     Parameters
     ----------
+    try_ : does it, or raises DatabaseAway; made again until it is done
     say : is told what is waited for and why, once for each reason
     limit_s : seconds until it is waited for no more
     sleep : takes the pauses between tries, which grow from half a second to ten
@@ -205,7 +225,7 @@ def await_server(
     until_s, pause_s, told = time.monotonic() + limit_s, _LEAST_PAUSE_S, ""
     while True:
         try:
-            connect(database, name="recrawl start").close()
+            return try_()
         except LoginRefused:
             raise
         except DatabaseAway as error:
@@ -215,8 +235,6 @@ def await_server(
             if reason != told:
                 say(f"waiting for the database at {database}: {reason}")
             told = reason
-        else:
-            return
         sleep(pause_s)
         pause_s = min(2.0 * pause_s, _MOST_PAUSE_S)
 
@@ -298,21 +316,23 @@ def make_schema(connection: Connection, database: Database, shards: int) -> None
             check_schema(connection, database)
         for number, script in enumerate(scripts[version:], start=version + 1):
             connection.execute(script.encode())
-            _put_label(connection, _SCHEMA, str(number))
+            put_label(connection, _SCHEMA, str(number))
         if version == 0:
-            _put_label(connection, "shards", str(shards))
+            put_label(connection, "shards", str(shards))
             connection.execute(
                 "INSERT INTO shard (id) SELECT * FROM generate_series(0, %s)", (shards - 1,)
             )
             connection.execute("INSERT INTO counter VALUES ('feed', 0)")
             connection.execute(f"INSERT INTO budget VALUES (1, 1.0, ({_NOW}))".encode())
-        _put_label(connection, "version", VERSION)
+        if version < len(scripts):
+            put_label(connection, "version", VERSION)
         held = n_shards(connection)
-    if held != shards:
-        raise UnusableDatabase(
-            f"{database} was made with {held} shards, and cluster.shards says {shards}; the number "
-            f"is fixed: write shards = {held}, or `recrawl move` the crawl to a new database"
-        )
+        if held != shards:
+            raise UnusableDatabase(
+                f"{database} was made with {held} shards, and cluster.shards says {shards}; the "
+                f"number is fixed: write shards = {held}, or `recrawl move` the crawl to a new "
+                "database"
+            )
 
 
 def make_partitions(connection: Connection, from_s: float, to_s: float) -> None:
@@ -345,7 +365,8 @@ def n_shards(connection: Connection) -> int:
     return int(_value(connection, "SELECT value FROM label WHERE name = 'shards'"))
 
 
-def _put_label(connection: Connection, name: str, value: str) -> None:
+def put_label(connection: Connection, name: str, value: str) -> None:
+    """Say something of the crawl in its database; within a transaction."""
     connection.execute(
         "INSERT INTO label VALUES (%s, %s) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
         (name, value),

@@ -11,6 +11,7 @@ making requests one time-out before the lease ends there, and the next owner res
 Longer than most modules because all that a process shares with others goes by its one number.
 """
 
+import contextlib
 import os
 import platform
 import time
@@ -25,10 +26,12 @@ from recrawl.crawler.database.connections import (
     make_partitions,
     make_schema,
     now_s,
+    put_label,
     translated,
 )
 from recrawl.errors import OwnershipLost, UnusableDatabase
 from recrawl.terms import Database
+from recrawl.version import VERSION
 
 __all__ = ["Membership", "Standing", "ideal_share", "monotonic_s"]
 
@@ -108,6 +111,7 @@ class Membership:
         self._lease_s, self._mark = lease_s, settings_mark
         self._silence_s = lease_s + timeout_s
         self._held_until_s = self._partitions_s = float("-inf")
+        self._began_s = 0.0  # the database's instant at 0 of the clock that nobody sets
         self._connection = self.connected("membership")
         try:
             make_schema(self._connection, database, shards)
@@ -157,15 +161,32 @@ class Membership:
         with translated(self.database), self._connection.transaction():
             sent_s = monotonic_s()
             self._check_crawl(seeds)
+            put_label(self._connection, "version", VERSION)
             row = self._connection.execute(
                 "INSERT INTO process (name, settings_mark, started_s, until_s) "
-                f"VALUES (%s, %s, {_NOW}, {_NOW} + %s) RETURNING id",
+                f"VALUES (%s, %s, {_NOW}, {_NOW} + %s) RETURNING id, started_s",
                 (f"{platform.node()}:{os.getpid()}", self._mark, self._lease_s + self.timeout_s),
             ).fetchone()
             assert row is not None
-        self._make_partitions()
         self.number, self.owned = int(row[0]), {}
+        self._began_s = row[1] - monotonic_s()
         self._held_until_s = sent_s + self._lease_s
+        self._make_partitions()
+
+    def rejoin(self, seeds: str = "") -> None:
+        """Go on after the database was away: under this number, or another where that was ended.
+
+        Raises
+        ------
+        DatabaseAway
+            It still is.
+        """
+        self.reconnect()
+        if self.number:
+            with contextlib.suppress(OwnershipLost):
+                self.renew()
+                return
+        self.join(seeds)
 
     def _check_crawl(self, seeds: str) -> None:
         label = "SELECT value FROM label WHERE name = 'seeds'"
@@ -434,6 +455,10 @@ class Membership:
         """Return the database's instant."""
         with translated(self.database):
             return now_s(self._connection)
+
+    def reckoned_s(self) -> float:
+        """Return the database's instant, as it was when this process joined and time went on."""
+        return self._began_s + monotonic_s()
 
     def close(self) -> None:
         """Close the connection; the lease stays until it ends by itself or by :meth:`leave`."""

@@ -46,7 +46,7 @@ from recrawl.crawler.wiring.threads import OnThread
 from recrawl.errors import DatabaseAway, OwnershipLost, StateError
 from recrawl.terms import Database, PageState
 
-__all__ = ["Cluster", "check_parts", "open_cluster"]
+__all__ = ["Cluster", "Joining", "check_parts", "open_cluster"]
 
 _LOOK_S: Final = 0.25  # between two draws from the budget
 _TELL_S: Final = 20.0  # between two demands that are told: each looks at every page
@@ -380,16 +380,9 @@ class Cluster:
         await self._close_copy()
         while not stop.is_set():
             with contextlib.suppress(DatabaseAway):
-                await self._on_member(self._rejoin)
+                await self._on_member(self._member.rejoin, _seeds(self.settings))
                 return
             await asyncio.sleep(_AGAIN_S)
-
-    def _rejoin(self) -> None:
-        self._member.reconnect()
-        try:
-            self._member.renew()
-        except OwnershipLost:
-            self._member.join(_seeds(self.settings))
 
     async def _close_copy(self) -> None:
         frontier, self._frontier = self._frontier, None
@@ -444,15 +437,60 @@ def check_parts(settings: Settings) -> None:
     check_browser(settings)
 
 
+class Joining:
+    """Makes one process one of those that crawl into a database; can be tried again.
+
+    Parameters
+    ----------
+    settings : the same on every machine
+    once : a single pass, of which all processes have their part
+    """
+
+    def __init__(self, settings: Settings, *, once: bool = False) -> None:
+        self._settings, self._once = settings, once
+        self._member: Membership | None = None
+
+    def __call__(self) -> Membership:
+        """Join, going on with what an earlier try has brought about.
+
+        Raises
+        ------
+        DatabaseAway
+            The database does not answer: it may do so later.
+        StateError
+            It cannot be used: the message says why.
+        """
+        settings = self._settings
+        assert isinstance(settings.state, Database)
+        if self._member is None:
+            self._member = Membership(
+                settings.state,
+                shards=settings.shards,
+                lease_s=settings.lease_s,
+                timeout_s=ceil(settings.timeout_s),
+                settings_mark=settings_mark(settings) + (0.5 if self._once else 0.0),
+            )
+        self._member.rejoin(_seeds(settings))
+        return self._member
+
+    def give_up(self) -> None:
+        """Leave, where a try came so far."""
+        if self._member is not None:
+            with contextlib.suppress(StateError):
+                self._member.leave()
+            self._member.close()
+
+
 @contextlib.asynccontextmanager
 async def open_cluster(
-    settings: Settings, *, events: EventSink, once: bool = False
+    settings: Settings, member: Membership | None = None, *, events: EventSink, once: bool = False
 ) -> AsyncIterator[Cluster]:
     """Join the processes that crawl into a database, and leave them in order.
 
     Parameters
     ----------
     settings : the same on every machine
+    member : of this process, where it has joined already
     events : hears what happens
     once : a single pass, of which all processes have their part
 
@@ -461,26 +499,19 @@ async def open_cluster(
     StateError
         The database cannot be used: the message says why.
     """
-    database = settings.state
-    assert isinstance(database, Database)
-    check_parts(settings)  # before this process joins
-    member = Membership(
-        database,
-        shards=settings.shards,
-        lease_s=settings.lease_s,
-        timeout_s=ceil(settings.timeout_s),
-        settings_mark=settings_mark(settings) + (0.5 if once else 0.0),
-    )
-    try:
-        member.join(_seeds(settings))
-    except BaseException:
-        member.close()
-        raise
+    if member is None:
+        check_parts(settings)  # before this process joins
+        joining = Joining(settings, once=once)
+        try:
+            member = joining()
+        except BaseException:
+            joining.give_up()
+            raise
     async with contextlib.AsyncExitStack() as stack:
         client = await stack.enter_async_context(http_fetcher(settings, ready=_held(member)))
         fetcher: Fetcher = client
         if settings.warc is not None:
-            folder, clock = folder_of(settings.warc, member), LoopClock(epoch_s=member.now_s())
+            folder, clock = folder_of(settings.warc, member), LoopClock(epoch_s=member.reckoned_s())
             fetcher = archiving(stack, settings, folder, fetcher, clock)
         if settings.render:
             fetcher = await stack.enter_async_context(
