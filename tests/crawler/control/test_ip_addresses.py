@@ -21,7 +21,7 @@ from recrawl.crawler.control.dispatch import (
     Task,
     Wait,
 )
-from recrawl.crawler.control.host_queue import by_server
+from recrawl.crawler.control.host_queue import by_server, n_by_ip_address
 from recrawl.crawler.control.ip_addresses import IpAddresses, IpAddressState
 from recrawl.crawler.control.politeness import HostPoliteness, PolitenessRules
 from recrawl.crawler.control.retry import Backoff
@@ -233,6 +233,22 @@ def test_a_server_that_refuses_one_of_its_hosts_is_asked_half_as_often() -> None
         rests.append(by_server(made.hosts(), np.array([1, 2]))[1].tolist())
 
     assert rests == [[1.0 / 2.0], [1.0 / 4.0]]
+
+
+def test_plans_count_on_the_part_of_a_server_that_other_processes_leave() -> None:
+    """Of one that is seen later too; requests wait no longer for that."""
+    made = dispatcher()
+    at(made, 1)
+    assert made.ips is not None
+    made.ips.share({SERVER: 0.25, OTHER: 0.5})
+    at(made, 2)
+    at(made, 3, OTHER)
+
+    _, caps = by_server(made.hosts(), np.array([3, 1, 2]))
+
+    assert sorted(caps.tolist()) == [0.25, 0.5]
+    assert [queue.ip.delay_s for queue in made.hosts() if queue.ip is not None] == [1.0] * 3
+    assert n_by_ip_address(made.hosts(), np.array([3, 1, 2, 2, 9])) == {SERVER: 3, OTHER: 1}
 
 
 def test_how_a_server_rests_is_known_after_a_start_before_any_name_is_resolved() -> None:

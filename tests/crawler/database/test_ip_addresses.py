@@ -8,7 +8,7 @@ import pytest
 from tests.databases import Server, databases
 
 from recrawl.crawler.control.ip_addresses import IpAddressState
-from recrawl.crawler.database.ip_addresses import exchange_ip_addresses
+from recrawl.crawler.database.ip_addresses import exchange_ip_addresses, share_ip_addresses
 from recrawl.crawler.database.membership import Membership
 from recrawl.errors import OwnershipLost
 from recrawl.terms import Database
@@ -169,3 +169,29 @@ def test_ip_addresses_that_nobody_asks_are_forgotten_after_a_day(
     with psycopg.connect(database.address) as connection:
         rows = connection.execute("SELECT text FROM ip_address ORDER BY text").fetchall()
     assert [row[0] for row in rows] == ["1", "3", "4"]
+
+
+def test_plans_share_a_server_by_the_pages_that_it_serves(three: list[Membership]) -> None:
+    """What nobody else tells of is one's own; the parts of those who are there add up to 1."""
+    first, second, third = three
+
+    assert share_ip_addresses(first, {SERVER: 30, OTHER: 5}) == {SERVER: 1.0, OTHER: 1.0}
+    assert share_ip_addresses(second, {SERVER: 10}) == {SERVER: 0.25}
+    assert share_ip_addresses(third, {}) == {}
+    assert share_ip_addresses(first, {SERVER: 30}) == {SERVER: 0.75}
+    assert share_ip_addresses(third, {OTHER: 1}) == {OTHER: 1.0}
+
+
+def test_pages_of_a_process_that_has_ended_have_no_part_of_a_server(
+    three: list[Membership],
+) -> None:
+    """Whether it left, or was not heard of; and it tells no more."""
+    first, second, _ = three
+    share_ip_addresses(first, {SERVER: 30})
+    share_ip_addresses(second, {SERVER: 10})
+
+    first.leave()
+
+    assert share_ip_addresses(second, {SERVER: 10}) == {SERVER: 1.0}
+    with pytest.raises(OwnershipLost):
+        share_ip_addresses(first, {SERVER: 30})

@@ -144,3 +144,37 @@ def test_a_server_goes_to_the_other_process_when_its_owner_is_cut_off(
     server = asyncio.run(main())
     assert server.most == 1
     assert server.least_s >= DELAY_S - 0.005
+
+
+@pytest.mark.slow
+def test_plans_of_two_processes_share_a_server_that_hosts_of_both_lead_to(
+    databases: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One alone counts on the whole of it, two on a whole together."""
+    monkeypatch.setattr("recrawl.crawler.wiring.cluster._TELL_S", 0.1)
+
+    def parts(*processes: _Process) -> list[float]:
+        """Return what each process's plan counts on of its only server."""
+        crawls = [process.crawl for process in processes]
+        ips = [crawl.dispatcher.ips for crawl in crawls if crawl is not None]
+        return [one.part for each in ips if each is not None for one in each.all()]
+
+    async def main() -> tuple[list[float], list[float]]:
+        async with NamedServer().listening() as server:
+            settings = _settings(server, databases.database(), tmp_path)
+            first = _Process(settings)
+            await first.visits(5)
+            alone = parts(first)
+            second = _Process(settings)
+            both: list[float] = []
+            while len(both) < 2 or not 0.99 < sum(both) < 1.01:
+                await asyncio.sleep(0.02)
+                both = parts(first, second)
+            await second.end()
+            await first.end()
+            return alone, both
+
+    alone, both = asyncio.run(main())
+
+    assert alone == [1.0]
+    assert min(both) > 0.2

@@ -1,6 +1,6 @@
 """What is known of one host while a crawl runs: its timing, its rules, the pages leased of it."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from math import inf
@@ -15,7 +15,7 @@ from recrawl.crawler.control.robots_txt import RobotsRules
 from recrawl.crawler.control.tiers import ASKED
 from recrawl.terms import Lease
 
-__all__ = ["HostQueue", "by_server", "parted"]
+__all__ = ["HostQueue", "by_server", "n_by_ip_address", "parted"]
 
 
 @dataclass(slots=True)
@@ -152,12 +152,13 @@ def by_server(
     -------
     shape (n,) and (n_servers,)
         Numbers of servers: a host, or all hosts of one IP address where these are asked as one; and
-        the requests in a second that the rests between them allow, inf: any.
+        the requests in a second that the rests between them allow, inf: any. Of an IP address
+        that others ask too, the part that is this process's.
     """
     servers = {
         queue.host_id: (queue.host_id, queue.politeness.delay_s)
         if queue.ip is None
-        else (-queue.ip.number, queue.ip.delay_s)
+        else (-queue.ip.number, queue.ip.delay_s / queue.ip.part)
         for queue in queues
     }
     known, rows = np.unique(host_ids, return_inverse=True)
@@ -168,3 +169,19 @@ def by_server(
     delays_s = np.array([delay_s for _, delay_s in asked])[first]
     with np.errstate(divide="ignore"):
         return groups[rows].astype(np.int64), 1.0 / delays_s
+
+
+def n_by_ip_address(queues: Iterable[HostQueue], host_ids: NDArray[np.int64]) -> dict[str, int]:
+    """Return how many pages each IP address serves, of those that are known.
+
+    Parameters
+    ----------
+    queues : the hosts that are known
+    host_ids : shape (n,), of each page
+    """
+    texts = {queue.host_id: queue.ip.text for queue in queues if queue.ip is not None}
+    served: Counter[str] = Counter()
+    for host_id, n in zip(*np.unique(host_ids, return_counts=True), strict=True):
+        if host_id in texts:
+            served[texts[host_id]] += int(n)
+    return served

@@ -11,7 +11,7 @@ what it knows. Never reads a clock.
 """
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import inf
 from typing import Final
@@ -64,12 +64,14 @@ class IpAddress:
     text : as it is written
     politeness : of all its hosts together
     is_held : whether it may be asked by this process
+    part : of what it allows that plans of this process may count on, > 0
     """
 
     number: int
     text: str
     politeness: HostPoliteness
     is_held: bool = True
+    part: float = 1.0
     held_s: float = -inf
     told_delay_s: float = 0.0  # by other processes
     hosts: dict[int, HostPoliteness] = field(default_factory=dict)
@@ -138,6 +140,7 @@ class IpAddresses:
     def __init__(self, rules: PolitenessRules, *, is_shared: bool = False) -> None:
         self._rules = rules
         self._is_shared = is_shared
+        self._parts: Mapping[str, float] = {}
         self._by_text: dict[str, IpAddress] = {}
         self._by_number: dict[int, IpAddress] = {}
         self._wanted: dict[int, None] = {}
@@ -154,13 +157,20 @@ class IpAddresses:
         self._forget(now_s)
         self._n_made += 1
         timing = HostPoliteness(self._rules)
-        made = IpAddress(self._n_made, text, timing, is_held=not self._is_shared)
+        part = self._parts.get(text, 1.0)
+        made = IpAddress(self._n_made, text, timing, is_held=not self._is_shared, part=part)
         self._by_text[text] = self._by_number[made.number] = made
         return made
 
     def all(self) -> list[IpAddress]:
         """Return every IP address that is known."""
         return list(self._by_text.values())
+
+    def share(self, parts: Mapping[str, float]) -> None:
+        """Learn on which part of each IP address plans may count: of others it is the whole."""
+        self._parts = parts
+        for one in self.all():
+            one.part = parts.get(one.text, 1.0)
 
     def _forget(self, now_s: float) -> None:
         """Drop those without a host that have rested, each time that they are twice as many."""

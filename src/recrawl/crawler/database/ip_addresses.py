@@ -9,14 +9,14 @@ What lies in the table are instants of the database; what comes and goes are sec
 that no machine's clock matters.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from recrawl.crawler.control.ip_addresses import IpAddressState
 from recrawl.crawler.database.connections import translated
 from recrawl.crawler.database.membership import Membership
 
-__all__ = ["exchange_ip_addresses"]
+__all__ = ["exchange_ip_addresses", "share_ip_addresses"]
 
 _NOW: Final = "extract(epoch FROM clock_timestamp())::float8"
 _WANTED_S: Final = 2.0  # who has not said for so long that it wants one wants it no more
@@ -55,6 +55,16 @@ WHERE text = ANY(%(wanted)s) AND owner IS DISTINCT FROM %(me)s AND {_FREE}
 _ASKED_FOR: Final = f"""
 SELECT text, delay_s FROM ip_address
 WHERE owner = %s AND wanted_by IS NOT NULL AND wanted_s >= {_NOW} - {_WANTED_S}
+"""
+_TELL_PAGES: Final = """
+INSERT INTO ip_address_pages AS a SELECT text, %s, pages
+FROM unnest(%s::text[], %s::bigint[]) AS told (text, pages)
+ON CONFLICT (text, process) DO UPDATE SET pages = excluded.pages WHERE a.pages <> excluded.pages
+"""
+_FORGET_PAGES: Final = "DELETE FROM ip_address_pages WHERE process = %s AND text <> ALL(%s)"
+_ALL_PAGES: Final = """
+SELECT a.text, sum(a.pages)::float8 FROM ip_address_pages AS a JOIN process AS p ON p.id = a.process
+WHERE a.text = ANY(%s) AND NOT p.ended GROUP BY a.text
 """
 
 
@@ -103,3 +113,32 @@ def exchange_ip_addresses(
         [IpAddressState(*row) for row in taken],
         [IpAddressState(text, delay_s=delay_s) for text, delay_s in asked_for],
     )
+
+
+def share_ip_addresses(member: Membership, pages: Mapping[str, int]) -> dict[str, float]:
+    """Tell how many pages of this process each IP address serves; return their part of all.
+
+    Parameters
+    ----------
+    member : of this process
+    pages : that are kept fresh, >= 1, by IP address
+
+    Returns
+    -------
+    dict of str to float
+        Above 0 and at most 1; 1 where no other process tells of any.
+
+    Raises
+    ------
+    OwnershipLost
+        This process has been ended by another.
+    """
+    texts = sorted(pages)
+    connection = member.connection
+    with translated(member.database), connection.transaction():
+        member.fence(connection)
+        told = [pages[text] for text in texts]
+        connection.execute(_FORGET_PAGES, (member.number, texts))
+        connection.execute(_TELL_PAGES, (member.number, texts, told))
+        rows = connection.execute(_ALL_PAGES, (texts,)).fetchall()
+    return {text: pages[text] / total for text, total in rows}

@@ -286,6 +286,7 @@ class Membership:
             "(SELECT text FROM ip_address WHERE owner = ANY(%s) ORDER BY text FOR UPDATE)",
             (rest_s, numbers),
         )
+        self._connection.execute("DELETE FROM ip_address_pages WHERE process = ANY(%s)", (numbers,))
 
     # -- the fence --
 

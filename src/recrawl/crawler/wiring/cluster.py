@@ -19,8 +19,9 @@ import numpy as np
 
 from recrawl.crawler.control.budget import GrantedBudget
 from recrawl.crawler.control.demand import Told, demand_at_prices, parts_of_budget
+from recrawl.crawler.control.host_queue import n_by_ip_address
 from recrawl.crawler.control.ip_addresses import IpAddressState
-from recrawl.crawler.database.ip_addresses import exchange_ip_addresses
+from recrawl.crawler.database.ip_addresses import exchange_ip_addresses, share_ip_addresses
 from recrawl.crawler.database.membership import Membership, Standing, monotonic_s
 from recrawl.crawler.fetch.http import HttpFetcher
 from recrawl.crawler.fetch.isolation.extractor import IsolatedExtractor
@@ -111,6 +112,7 @@ class Cluster:
         # IP addresses that this process asks no more, each with the instant of what it tells.
         self._given: dict[str, tuple[float, IpAddressState]] = {}
         self._asked_for: list[IpAddressState] = []  # that others want
+        self._parts: dict[str, float] = {}  # of IP addresses: that plans may count on
         self._failed: BaseException | None = None
         # When this process made its last request at the latest, by the clock that nobody sets: each
         # crawl's own is behind the database's by however long the answer took that it begins with.
@@ -209,6 +211,8 @@ class Cluster:
             once=self._once,
             since_s=self._pass_s if self._once else None,
         )
+        if crawl.dispatcher.ips is not None:
+            crawl.dispatcher.ips.share(self._parts)
         found = await crawl.prepare()
         crawl.mended = found.words
         asked_s = crawl.now_s - (monotonic_s() - self._asked_s)
@@ -341,8 +345,12 @@ class Cluster:
             crawl.tasks.wake()
 
     async def _tell_demand(self) -> None:
-        """Tell the others what the pages of this process would take at each price."""
-        if self._crawl is None or self._frontier is None:
+        """Tell the others what the pages of this process would take at each price.
+
+        And how many there are of each IP address, where hosts of one are asked as one.
+        """
+        crawl = self._crawl
+        if crawl is None or self._frontier is None:
             return
         if monotonic_s() < self._told_s + _TELL_S:
             return
@@ -358,6 +366,10 @@ class Cluster:
         useful = pages.weights > 0
         demand = await self._on_plan(demand_at_prices, known[useful], pages.weights[useful])
         await self._on_member(self._member.tell_demand, demand.tolist(), len(known), backlog)
+        if crawl.dispatcher.ips is not None:
+            served = await self._on_plan(n_by_ip_address, crawl.dispatcher.hosts(), pages.host_ids)
+            self._parts = await self._on_member(share_ip_addresses, self._member, served)
+            crawl.dispatcher.ips.share(self._parts)
 
     async def _share_budget(self) -> None:
         told = {
