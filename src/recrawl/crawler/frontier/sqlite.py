@@ -8,7 +8,7 @@ import random
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, replace
 from math import inf
 from pathlib import Path
@@ -78,8 +78,8 @@ class SqliteFrontier(Frontier):
     """A durable frontier in a state directory.
 
     Every method that changes something is one transaction: all or nothing, on disk when it
-    returns. Opening for writing takes the directory's lock and gives back the pages that a killed
-    process had leased.
+    returns. Opening for writing takes the directory's lock. Leases alone are the connection's, and
+    end with the process, however that ends.
 
     Parameters
     ----------
@@ -100,7 +100,6 @@ class SqliteFrontier(Frontier):
             self._learn(read_only=read_only)
             if not read_only:
                 with self._writing():
-                    self._db.execute(self._q["release_all"])
                     self._run("save_label", name="version", value=VERSION)
         except BaseException:
             self.close()
@@ -319,7 +318,7 @@ class SqliteFrontier(Frontier):
         discovery_share: float | None = 0.5,
         worth: Callable[[Lease, float], float] | None = None,
     ) -> list[Lease]:
-        with self._writing():
+        with self._leasing():
             bounds = {"host_id": host_id, "due_by_s": due_by_s, "now_s": now_s, "limit": limit}
             due = [
                 row
@@ -366,7 +365,7 @@ class SqliteFrontier(Frontier):
         min_interval_s: float,
         until_s: float,
     ) -> tuple[list[Lease], float]:
-        with self._writing():
+        with self._leasing():
             bounds = {"host_id": host_id, "due_by_s": inf, "now_s": now_s, "limit": 4 * limit}
             rows = [
                 row
@@ -456,9 +455,12 @@ class SqliteFrontier(Frontier):
 
     @override
     def release(self, leases: Sequence[Lease]) -> None:
-        with self._writing():
-            for lease in leases:
-                self._run("release", page_id=lease.page_id, token=lease.token)
+        with self._leasing():
+            self._end_leases(leases)
+
+    def _end_leases(self, leases: Iterable[Lease]) -> None:
+        rows = [{"page_id": lease.page_id, "token": lease.token} for lease in leases]
+        self._db.executemany(self._q["release"], rows)
 
     @override
     def put_off(self, leases: Sequence[tuple[Lease, float]], why: str) -> None:
@@ -468,6 +470,7 @@ class SqliteFrontier(Frontier):
         ]
         with self._writing():
             self._db.executemany(self._q["put_off"], rows)
+            self._end_leases(lease for lease, _ in leases)
 
     @override
     def bring_forward(self, page_ids: Sequence[int], now_s: float) -> None:
@@ -533,7 +536,9 @@ class SqliteFrontier(Frontier):
         with self._writing():
             self._db.executemany(self._q["add_visit"], [visit_row(update) for update in updates])
             rows = [page_row(update) for update in updates]
-            self._db.executemany(self._q["complete"], rows)
+            once = {row["token"]: row for row in reversed(rows)}  # by its lease a page is completed
+            self._db.executemany(self._q["complete"], once.values())
+            self._end_leases(update.lease for update in updates)
             for update, row in zip(updates, rows, strict=True):
                 self._tiers_of(update.lease.host_id).add(row["tier"])
                 self._answer(update)
@@ -819,6 +824,7 @@ class SqliteFrontier(Frontier):
             seen = tuple(visit_of(visit) for visit in visits)
             kind, state = Kind(row[3]), PageState(row[4])
         known = dict(zip(DETAILS, row[5:], strict=True))
+        known["due_why"] = known["due_why"] or DISCOVERED
         return PageDetails(
             page_id=row[0],
             url=row[1],
@@ -826,13 +832,7 @@ class SqliteFrontier(Frontier):
             kind=kind,
             state=state,
             recent=seen,
-            **(
-                known
-                | {
-                    "leased_until_s": known["leased_until_s"] or None,
-                    "due_why": known["due_why"] or DISCOVERED,
-                }
-            ),
+            **known,
         )
 
     @override
@@ -905,6 +905,10 @@ class SqliteFrontier(Frontier):
             with translated(self._path):
                 self._n_pages, self._n_hosts = self._value("n_pages"), self._value("n_hosts")
             raise
+
+    def _leasing(self) -> AbstractContextManager[None]:
+        """Begin and end a transaction that changes nothing but leases."""
+        return self._writing()
 
     def _run(self, name: str, /, **parameters: object) -> sqlite3.Cursor:
         return self._db.execute(self._q[name], parameters)

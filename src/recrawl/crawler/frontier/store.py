@@ -18,6 +18,7 @@ from recrawl.errors import StateError
 
 __all__ = [
     "DATABASE",
+    "LEASES",
     "Door",
     "Part",
     "StateLock",
@@ -31,6 +32,8 @@ __all__ = [
 ]
 
 DATABASE = "state.sqlite3"
+# Pages that are leased: of a connection, so that they end with it and nothing of them goes to disk.
+LEASES = "CREATE TEMP TABLE lease (page_id INTEGER PRIMARY KEY, token INTEGER, until_s REAL) STRICT"
 _COPY = "state-before-schema-"  # and the number of the one that it has not
 
 
@@ -225,6 +228,7 @@ def open_state(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
         )
         try:
             _migrate(connection, path, read_only=read_only)
+            connection.execute(LEASES)
         except BaseException:
             connection.close()
             raise

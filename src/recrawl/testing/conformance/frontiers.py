@@ -178,6 +178,19 @@ class FrontierSuite:
         frontier.release(again)
         assert len(self._leased(frontier, now_s=62.0)) == 1
 
+    def test_a_lease_is_completed_once(self, frontier: Frontier) -> None:
+        """Though a batch says it twice, and another one again: the first counts."""
+        self._admitted(frontier, "/1")
+        (lease,) = self._leased(frontier)
+        first, second = (_update(lease, at_s, due_s=at_s + 9.0) for at_s in (11.0, 12.0))
+
+        frontier.complete([first, second])
+        frontier.complete([second])
+
+        details = frontier.details(lease.url)
+        assert details is not None
+        assert details.due_s == 20.0
+
     def test_the_next_due_time_leaves_leased_pages_out(self, frontier: Frontier) -> None:
         """So that a host whose pages are all out does not look due."""
         self._admitted(frontier, "/1", now_s=1.0)

@@ -20,7 +20,6 @@ __all__ = ["rows_from_database", "rows_into_database"]
 
 _BATCH: Final = 5_000
 _LONGEST_S: Final = 20 * 365 * 86_400.0  # of a history; a longer one has instants that are none
-_LEASE: Final = frozenset({"lease_token", "leased_until_s"})  # of a process that is no more
 _TABLES: Final = tuple(
     """host page visit indexing plan fact asked refusal difference subscription link_list tally
     birth belief host_belief feed delivery dead_letter""".split()
@@ -55,7 +54,7 @@ class _Numbers:
 def _columns(db: sqlite3.Connection, table: str) -> list[str]:
     """Return the columns that both sides have, in order; rows that they number have no number."""
     names = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
-    return [name for name in names if name not in _LEASE and not _is_numbered(table, name)]
+    return [name for name in names if not _is_numbered(table, name)]
 
 
 def _is_numbered(table: str, column: str) -> bool:

@@ -9,7 +9,7 @@ refused) is read from the database.
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from math import ceil
 from pathlib import Path
@@ -331,6 +331,10 @@ class PostgresFrontier(SqliteFrontier):
             self._copying.outgoing.clear()
             self._copying.taken.clear()
             raise
+
+    @override
+    def _leasing(self) -> AbstractContextManager[None]:
+        return super()._writing()  # leases are the copy's own
 
 
 def _place(membership: Membership) -> Path:

@@ -25,7 +25,8 @@ SELECT tier FROM page WHERE host_id = :host_id GROUP BY tier;
 
 -- name: next_due
 SELECT due_s FROM page
-WHERE host_id = :host_id AND tier = +:tier AND leased_until_s <= :now_s
+WHERE host_id = :host_id AND tier = +:tier
+    AND NOT EXISTS (SELECT 1 FROM lease WHERE page_id = page.id AND until_s > :now_s)
 ORDER BY due_s LIMIT 1;
 
 -- name: save_host
@@ -75,7 +76,7 @@ SELECT id, url, due_s, kind, state, depth, hops, failures, etag, last_modified, 
     seen_s
 FROM page
 WHERE host_id = :host_id AND tier = +:tier AND due_s <= :due_by_s
-    AND leased_until_s <= :now_s
+    AND NOT EXISTS (SELECT 1 FROM lease WHERE page_id = page.id AND until_s > :now_s)
 ORDER BY due_s LIMIT :limit;
 
 -- Pages never visited, those of most weight first.
@@ -84,19 +85,19 @@ SELECT id, url, due_s, kind, state, depth, hops, failures, etag, last_modified, 
     raw_hash, last_visit_s, crawl_rate_per_s, weight, change_rate_per_s, policy_memory, tier, coalesce(read_as, 0),
     seen_s
 FROM page INDEXED BY page_new
-WHERE host_id = :host_id AND tier = 0 AND due_s <= :due_by_s AND leased_until_s <= :now_s
+WHERE host_id = :host_id AND tier = 0 AND due_s <= :due_by_s
+    AND NOT EXISTS (SELECT 1 FROM lease WHERE page_id = page.id AND until_s > :now_s)
 ORDER BY weight DESC, due_s LIMIT :limit;
 
 -- name: lease
-UPDATE page SET lease_token = :token, leased_until_s = :until_s WHERE id = :page_id;
+INSERT OR REPLACE INTO lease (page_id, token, until_s) VALUES (:page_id, :token, :until_s);
 
 -- name: release
-UPDATE page SET leased_until_s = 0, lease_token = NULL
-WHERE id = :page_id AND lease_token = :token;
+DELETE FROM lease WHERE page_id = :page_id AND token = :token;
 
 -- name: put_off
-UPDATE page SET due_s = :due_s, due_why = :why, leased_until_s = 0, lease_token = NULL
-WHERE id = :page_id AND lease_token = :token;
+UPDATE page SET due_s = :due_s, due_why = :why
+WHERE id = :page_id AND EXISTS (SELECT 1 FROM lease WHERE page_id = :page_id AND token = :token);
 
 -- name: bring_forward
 UPDATE page SET due_s = :now_s, due_why = NULL
@@ -136,10 +137,7 @@ WHERE id > (SELECT max(id) FROM page) - :latest AND variant_of IS NULL AND visit
 
 -- name: defer
 UPDATE page SET due_s = max(due_s, :due_s), failures = failures + 1, tier = 1
-WHERE id = :page_id AND lease_token = :token;
-
--- name: release_all
-UPDATE page SET leased_until_s = 0, lease_token = NULL WHERE leased_until_s > 0;
+WHERE id = :page_id AND EXISTS (SELECT 1 FROM lease WHERE page_id = :page_id AND token = :token);
 
 -- name: begin_indexing
 INSERT OR IGNORE INTO indexing (page_id) VALUES (:page_id);
@@ -167,7 +165,7 @@ VALUES (:page_id, :visited_at_s, :outcome, :status, :changed, :interval_s, :fetc
     (SELECT lastmod_s > coalesce(seen_s, last_visit_s) FROM page WHERE id = :page_id));
 
 -- name: complete
-UPDATE page SET lease_token = NULL, leased_until_s = 0, tier = :tier, visits = visits + 1,
+UPDATE page SET tier = :tier, visits = visits + 1,
     changes = changes + :change, failures = :failures, state = :state, due_s = :due_s,
     due_why = :due_why, own_due_s = NULL, policy_memory = :memory,
     seen_s = iif(:told_s IS NULL, seen_s, :seen_s),
@@ -177,7 +175,7 @@ UPDATE page SET lease_token = NULL, leased_until_s = 0, tier = :tier, visits = v
     title = coalesce(:title, title), redirect_url = :redirect_url,
     is_lasting = coalesce(:lasting, is_lasting),
     read_as = coalesce(:read_as, read_as)
-WHERE id = :page_id AND lease_token = :token;
+WHERE id = :page_id AND EXISTS (SELECT 1 FROM lease WHERE page_id = :page_id AND token = :token);
 
 -- Pages with a copy, and by which rules that was read; those of most weight first.
 -- name: read_as
@@ -203,7 +201,7 @@ WHERE due_s > :now_s AND (:before_s IS NULL OR NOT EXISTS (
 
 -- name: n_due
 SELECT count(*) FROM page
-WHERE due_s <= :now_s AND leased_until_s <= :now_s;
+WHERE due_s <= :now_s AND NOT EXISTS (SELECT 1 FROM lease WHERE page_id = page.id AND until_s > :now_s);
 
 -- name: visited_since
 SELECT DISTINCT page_id FROM visit WHERE id > :since ORDER BY page_id;
@@ -296,7 +294,8 @@ SELECT outcome, count(*) FROM visit WHERE visited_at_s >= :since_s GROUP BY outc
 -- name: details
 SELECT page.id, url, host.host, kind, state, weight, depth, discovered_s, due_s, visits, changes,
     page.failures, last_visit_s, last_status, indexed_at_s, change_rate_per_s, change_rate_factor,
-    crawl_rate_per_s, lastmod_s, redirect_url, leased_until_s, due_why, importance, importance_parts,
+    crawl_rate_per_s, lastmod_s, redirect_url,
+    (SELECT until_s FROM lease WHERE page_id = page.id), due_why, importance, importance_parts,
     own_due_s, seen_s
 FROM page JOIN host ON host.id = page.host_id WHERE url = :url;
 
@@ -448,8 +447,7 @@ SELECT url, last_visit_s FROM page
 WHERE url IN (SELECT value FROM json_each(:urls)) AND last_visit_s IS NOT NULL;
 
 -- name: host_counts
-SELECT host_id, count(*), sum(due_s <= :now_s AND leased_until_s <= :now_s),
-    sum(due_s <= :now_s - 3600.0 AND leased_until_s <= :now_s)
+SELECT host_id, count(*), sum(due_s <= :now_s), sum(due_s <= :now_s - 3600.0)
 FROM page GROUP BY host_id;
 
 -- name: ask

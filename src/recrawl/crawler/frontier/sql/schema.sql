@@ -32,8 +32,6 @@ CREATE TABLE page (
     lastmod_s REAL, -- as a sitemap says
     due_s REAL NOT NULL,
     tier INTEGER NOT NULL DEFAULT 0, -- queue of its host that it waits in; see control/tiers.py
-    lease_token INTEGER,
-    leased_until_s REAL NOT NULL DEFAULT 0,
     visits INTEGER NOT NULL DEFAULT 0,
     changes INTEGER NOT NULL DEFAULT 0,
     failures INTEGER NOT NULL DEFAULT 0, -- visits in a row that told nothing
