@@ -27,7 +27,7 @@ _BATCH: Final = 5_000
 _NUL: Final = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
 _INSTANTS: Final = frozenset({"due_s", "robots_until_s", "blocked_until_s"})
 BYTES: Final = frozenset(
-    {"robots_body", "policy_memory", "signature", "raw_hash", "targets", "edit"}
+    {"robots_body", "policy_memory", "signature", "raw_hash", "targets", "edit", "learned"}
 )
 
 
