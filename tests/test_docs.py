@@ -47,6 +47,7 @@ def name_of(value: object) -> str:
     return str(value.relative_to(ROOT)) if isinstance(value, Path) else ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "code"), blocks("python"), ids=name_of)
 def test_python_examples_run(page: Path, code: str, tmp_path: Path) -> None:
     """Every Python example runs as it stands, in an empty folder."""
@@ -56,6 +57,7 @@ def test_python_examples_run(page: Path, code: str, tmp_path: Path) -> None:
     assert done.returncode == 0, f"{page}: {done.stderr}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", sorted({page for page, _ in blocks("py")}), ids=name_of)
 def test_cells_of_a_notebook_run(page: Path, tmp_path: Path) -> None:
     """One after the other, as in a notebook, where `await` stands by itself."""

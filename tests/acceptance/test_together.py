@@ -219,6 +219,7 @@ def test_faults_one_after_the_other_do_no_harm(
     endure(farm, databases, tmp_path, FAULTS * 2, seed=22)
 
 
+@pytest.mark.slow
 def test_a_process_that_starts_before_its_database_waits_for_it(tmp_path: Path) -> None:
     """What runs beside it too; other verbs do not wait, nor does who is stopped meanwhile."""
     farm = Farm(2, 3)
@@ -242,6 +243,7 @@ def test_a_process_that_starts_before_its_database_waits_for_it(tmp_path: Path) 
     assert " new" in waited[1]
 
 
+@pytest.mark.slow
 def test_a_database_that_does_not_exist_is_not_waited_for(tmp_path: Path) -> None:
     """The message says what would be right."""
     farm = Farm(1, 1)
