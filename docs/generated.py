@@ -31,6 +31,7 @@ def configuration() -> str:
     text = TEMPLATE.format(
         host="https://docs.example.org",
         name="docs.example.org",
+        domain="docs.example.org",
         url="https://docs.example.org/",
         contact="mailto:you@your.domain",
         budget="1000/h",

@@ -36,7 +36,7 @@ budget = "{budget}"
 # keep_visits = "400d"           # older visits are forgotten, but for the latest 100 of each page
 
 [scope]
-# hosts = ["{name}"]             # default: the hosts of the seeds; "*.{name}" for all below one
+# hosts = ["{name}"]             # default: the hosts of the seeds; "*.{domain}" for all below one
 # include = ["/docs/*"]          # take in only these paths
 # exclude = ["*/print/*"]        # and none of these
 # max_depth = 100                # links from a seed; where a list goes on is no further than it
@@ -252,6 +252,7 @@ def init(
     text = TEMPLATE.format(
         host=host,
         name=authority,
+        domain="example.org" if is_near else authority,
         url=seed,
         contact=contact,
         budget=budget,
