@@ -57,6 +57,32 @@ def test_gzip_is_told_by_its_first_bytes() -> None:
     assert read(gzip.compress(urlset(entry("/x")).encode())) == ([(f"{A}/x", None)], [])
 
 
+def test_an_archive_may_have_several_members_and_be_broken() -> None:
+    """One after the other, as some programs append; what was read before a break counts."""
+    head, *entries, tail = urlset("", entry("/1"), entry("/2"), "").partition(entry("/2"))
+    parts = [gzip.compress(part.encode()) for part in (head, *entries, tail)]
+
+    assert [page for page, _ in read(b"".join(parts))[0]] == [f"{A}/1", f"{A}/2"]
+    assert [page for page, _ in read(b"".join([*parts, b"no archive"]))[0]] == [f"{A}/1", f"{A}/2"]
+    large = gzip.compress(urlset(*(entry(f"/{n * n}") for n in range(40_000))).encode())
+    assert len(large) > 2 * 65_536
+    broken = large[:-70_000] + b"\xff" * 70_000
+    assert 1_000 < len(read(broken)[0]) < 40_000
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("form", ["xml", "undeclared", "text"])
+def test_it_may_be_in_utf_16(encoding: str, form: str) -> None:
+    """Which the mark at its beginning tells."""
+    mark = "" if encoding == "utf-16" else "\ufeff"
+    declared = '<?xml version="1.0" encoding="UTF-16"?>' if form == "xml" else ""
+    body = f"{A}/ü\n{A}/2" if form == "text" else declared + urlset(entry("/ü"), entry("/2"))
+
+    pages, _ = read((mark + body).encode(encoding))
+
+    assert [page for page, _ in pages] == [f"{A}/%C3%BC", f"{A}/2"]
+
+
 def test_an_archive_may_be_packed_again() -> None:
     """As where a server packs what it sends, whatever it is; but not for ever."""
     packed = urlset(entry("/x")).encode()

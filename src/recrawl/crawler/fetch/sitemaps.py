@@ -1,15 +1,16 @@
 """Sitemaps and sitemap indexes, plain, gzipped, XML or text; safe on any bytes."""
 
+import codecs
 import contextlib
 import io
 import re
-import zlib
 from datetime import UTC, datetime
 from typing import Final
 
 from lxml import etree
 
 from recrawl.crawler.control.urls import join
+from recrawl.crawler.fetch.decoding import ERRORS, decoder_for
 
 __all__ = ["MAX_SITEMAP_BYTES", "read_sitemap"]
 
@@ -24,7 +25,8 @@ _WHOLE_DOCTYPE: Final = re.compile(
 )
 _GZIP: Final = b"\x1f\x8b"
 _MOST_LAYERS: Final = 3  # of archives within archives
-_UTF_8_MARK: Final = b"\xef\xbb\xbf"
+_PIECE: Final = 65_536  # bytes of an archive that are unpacked at once
+_DECLARATION: Final = re.compile(r"\A\s{0,100}<\?xml[^>]{0,200}\?>")
 # What refers to nothing that all of XML knows. The parser recovers from it, but leaves out every
 # sign that is written by reference from there on.
 _STRAY: Final = re.compile(
@@ -43,7 +45,7 @@ def read_sitemap(body: bytes, url: str) -> tuple[list[tuple[str, float | None]],
     for _ in range(_MOST_LAYERS):
         if body.startswith(_GZIP):
             body = _gunzip(body)
-    body = body.removeprefix(_UTF_8_MARK)
+    body = _in_utf_8(body)
     if body.lstrip()[:1] != b"<":
         return _text_sitemap(body, url), []
     # No sitemap needs a document type, and entities declared in one are how XML bombs work.
@@ -116,10 +118,24 @@ def _written(stray: re.Match[bytes]) -> bytes:
 
 
 def _gunzip(body: bytes) -> bytes:
-    try:
-        return zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(body, MAX_SITEMAP_BYTES)
-    except zlib.error:
-        return b""
+    """Unpack all members of an archive, up to where it is broken."""
+    decoder, found, left = decoder_for("gzip"), [b""], MAX_SITEMAP_BYTES
+    assert decoder is not None
+    with contextlib.suppress(*ERRORS):
+        for start in range(0, len(body), _PIECE):
+            found.append(decoder.decode(body[start : start + _PIECE], left))
+            left -= len(found[-1])
+            if left <= 0:
+                break
+    return b"".join(found)
+
+
+def _in_utf_8(body: bytes) -> bytes:
+    """Return a body that begins as UTF-16 does in UTF-8, without a declaration of the former."""
+    if not body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return body.removeprefix(codecs.BOM_UTF8)
+    told = body[:MAX_SITEMAP_BYTES].decode("utf-16", "replace")
+    return _DECLARATION.sub("", told, count=1).encode("utf-8", "replace")
 
 
 def _text_sitemap(body: bytes, url: str) -> list[tuple[str, float | None]]:
