@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from recrawl.crawler.control.believed import Believed
-from recrawl.crawler.control.evidence import Evidence, PlannedPages
+from recrawl.crawler.control.evidence import BelievedBefore, Evidence, PlannedPages
 from recrawl.crawler.control.lifecycle import RevisitRules
 
 DAY_S, NOW_S, N, TOLD = 86_400.0, 1_800_000_000.0, 4, 40
@@ -148,3 +148,26 @@ def test_laws_are_learned_once_for_what_is_new() -> None:
     assert nothing_new.tolist() == once.tolist()
     assert (before_laws > once).all()
     assert rates(made).tolist() != before_laws.tolist()
+
+
+def test_hosts_are_told_of_whose_announcements_are_true_and_known_until_an_instant() -> None:
+    """Not of one whose lists were never read."""
+    made = believed(announced=1.0)
+    unheard = np.full(N, np.nan)
+
+    (told,) = made.announcers(seen(NOW_S), np.full(N, NOW_S)).values()
+
+    assert told.heard_s == NOW_S
+    assert told.precision > 0.5
+    assert made.announcers(seen(NOW_S), unheard) == {}
+    assert believed(announced=0.0).announcers(seen(NOW_S), np.full(N, NOW_S)) == {}
+
+
+def test_laws_are_learned_from_what_was_recalled() -> None:
+    made, pages = believed(announced=0.0), seen(NOW_S)
+    made.relearn(pages)
+    made.recall(BelievedBefore(np.zeros(0, np.int64), (), (), np.zeros(0), (), {}))
+    before = rates(made)
+    made.relearn(pages)
+
+    assert rates(made).tolist() != before.tolist()

@@ -167,3 +167,20 @@ def test_it_makes_no_difference_how_many_pages_are_learned_at_once(
 
     assert len(by_parts.learn()) > 4
     assert by_parts.rates == pytest.approx(whole.rates, rel=1e-6)
+
+
+def test_clocks_are_told_the_visits_that_are_new() -> None:
+    frontier = crawled()
+    learner = Learner(frontier, "foresight")
+    learner.learn()
+    clocks = learner.believed.told_clocks
+    assert clocks is not None
+    clocks._waiting.clear()
+    frontier.visit(N, 1e6 * (N_VISITS + 2), Outcome.CHANGED)
+    learner.learn()
+    clocks._waiting.clear()
+    frontier.visit(3, 1e6 * (N_VISITS + 3), Outcome.CHANGED)
+    read = learner.learn()
+
+    assert read == [([1, 2, 3], 4)]
+    assert np.concatenate([one[0] for one in clocks._waiting]).tolist() == [0, 1, 2]

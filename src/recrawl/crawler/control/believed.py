@@ -120,7 +120,6 @@ class Believed:
             self.laws_are_learned = False
         np.maximum.at(self._until, rows[latest.page], latest.visit_ids)
         self._visits[:, rows] += self._counts(rows, latest)
-        self._new.recall(rows[is_all], self._visits[0, rows[is_all]])
         if self.told_clocks is not None:
             self.told_clocks.learn(rows, latest)
         page, hosts = rows[latest.page], self.groups[0, rows[latest.page]]
