@@ -9,11 +9,25 @@ from typing import Any, Final
 
 import msgspec
 
-__all__ = ["explain_table", "told_columns", "told_value"]
+from recrawl.errors import InvalidTable
+
+__all__ = ["check_form", "explain_table", "told_columns", "told_value"]
 
 _MARK: Final = codecs.BOM_UTF8
 _MOST_NAMES: Final = 12
 _LONGEST: Final = 80  # characters of what a stranger's table has, in a message
+_OTHERS: Final = {  # what files begin with that are brought as tables, and are none
+    b"\x1f\x8b": "is compressed by gzip; unpack it first",
+    b"BZh": "is compressed by bzip2; unpack it first",
+    b"\xfd7zXZ\0": "is compressed by xz; unpack it first",
+    b"\x28\xb5\x2f\xfd": "is compressed by zstd; unpack it first",
+    b"PK\x03\x04": "is a spreadsheet or a ZIP file; save its table as CSV",
+    b"\xff\xfe": "is UTF-16; save the file as UTF-8",
+    b"\xfe\xff": "is UTF-16; save the file as UTF-8",
+    b"ARROW1": "is a file of Arrow; save it as Parquet",
+    b"[": "begins as a list of JSON; JSON Lines has an object in each line, and nothing around it",
+}
+_SEPARATORS: Final = {";": "semicolons", "\t": "tabs", "|": "strokes"}
 
 
 def told_columns(names: Sequence[str]) -> str:
@@ -21,7 +35,24 @@ def told_columns(names: Sequence[str]) -> str:
     if not names:
         return "there are no columns"
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return f"the columns are {', '.join(map(_cut, names[:_MOST_NAMES]))}{more}"
+    told = f"the columns are {', '.join(map(_cut, names[:_MOST_NAMES]))}{more}"
+    for sign, called in _SEPARATORS.items() if len(names) == 1 else ():
+        if sign in names[0]:
+            return f"{told}; there are {called} between them, where commas must be"
+    return told
+
+
+def check_form(path: Path, head: bytes) -> None:
+    """Refuse a file by how it begins that is no table, but is often taken for one.
+
+    Raises
+    ------
+    InvalidTable
+        It is compressed, a spreadsheet, or in another form.
+    """
+    for begins, told in _OTHERS.items():
+        if head.startswith(begins):
+            raise InvalidTable(f"{path}: {told}")
 
 
 def told_value(value: object) -> str:

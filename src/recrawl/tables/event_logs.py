@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from recrawl.crawler.settings.zones import find_zone
@@ -14,6 +13,7 @@ from recrawl.errors import InvalidTable
 from recrawl.learning.probe_results import ProbedIntensity, estimate_from_probes
 from recrawl.learning.weekly_intensity import WeeklyIntensity, estimate_weekly_intensity
 from recrawl.processes.local_clock import WEEK_S, LocalClock
+from recrawl.tables.columns import truths
 from recrawl.tables.complaints import told_columns
 from recrawl.tables.instants import instants
 from recrawl.tables.reading import read_table
@@ -81,14 +81,10 @@ def read_probe_results(path: Path) -> tuple[NDArray[np.float64], NDArray[np.bool
     column = _time_column(table, _VISITS, path)
     times = instants(table, column, path)
     _require_order(times, np.arange(times.size), path, column)
-    values = table.column("changed")
-    try:
-        changed = np.asarray(pc.cast(values, pa.bool_()).to_numpy(zero_copy_only=False), np.bool_)
-    except pa.ArrowException as error:
-        raise InvalidTable(f"{path}, column changed: must hold true or false") from error
-    if times.size < 10 or values.null_count:
+    changed = truths(table.column("changed"), "changed", path)
+    if times.size < 10 or None in changed:
         raise InvalidTable(f"{path}: at least 10 probes with known results are needed")
-    return times, changed
+    return times, np.array(changed, np.bool_)
 
 
 def fit_log(log: EventLog, zone: str) -> tuple[WeeklyIntensity, LocalClock]:

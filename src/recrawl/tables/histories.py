@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from recrawl.errors import InvalidTable
 from recrawl.learning.companions import companions_of
 from recrawl.simulation.history import ChangeHistory
+from recrawl.tables.columns import plain_table, truths
 from recrawl.tables.complaints import told_columns
 from recrawl.tables.in_memory import as_arrow
 from recrawl.tables.instants import instants
@@ -151,7 +152,8 @@ def _from_visits(table: pa.Table, path: Path) -> tuple[pa.Table, pa.Table | None
     if not {"url", "visited_at", "changed"} <= set(table.column_names):
         return table, None
     told = told_only(table)
-    return changes_between(told, instants(told, "visited_at", path).tolist())
+    changed = truths(told.column("changed"), "changed", path)
+    return changes_between(told, instants(told, "visited_at", path).tolist(), changed)
 
 
 def _pages_in(
@@ -168,7 +170,7 @@ def _pages_in(
     if wrong.size:
         raise InvalidTable(f"{path}, row {wrong[0] + 1}: observed_until is before observed_from")
     if "alive" in table.column_names:
-        gone = ~np.asarray(table.column("alive").cast(pa.bool_()).to_numpy())
+        gone = ~np.array(truths(table.column("alive"), "alive", path), np.bool_)
     else:
         gone = until < until.max()
     return known, born, until, np.asarray(gone, np.bool_), _weights(table, known, known)
@@ -177,7 +179,10 @@ def _pages_in(
 def _weights(table: pa.Table, names: list[tuple[str, str]], known: list[tuple[str, str]]) -> Vector:
     if "weight" not in table.column_names:
         return np.ones(len(known))
-    values = np.asarray(table.column("weight").cast(pa.float64()).to_numpy(), np.float64)
+    try:
+        values = np.asarray(table.column("weight").cast(pa.float64()).to_numpy(), np.float64)
+    except pa.ArrowException:
+        raise InvalidTable("column weight: holds no numbers") from None
     wrong = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
     if wrong.size:
         row = int(wrong[0])
@@ -205,7 +210,7 @@ def table_of(source: Any, called: str) -> tuple[pa.Table, Path]:
     """Return a table that is in files, or in memory already, and what messages call it."""
     if isinstance(source, str | Path):
         return read_tables(Path(source)), Path(source)
-    return as_arrow(source), Path(called)
+    return plain_table(as_arrow(source)), Path(called)
 
 
 def _polls(source: Any) -> Vector:

@@ -9,7 +9,7 @@ import pyarrow as pa
 from typing_extensions import override
 
 from recrawl.errors import InvalidTable
-from recrawl.tables.reading import NUMBERS, PageTable, check_names, check_needs, open_page_table
+from recrawl.tables.reading import PageTable, check_names, check_needs, open_page_table
 
 __all__ = ["as_arrow", "as_page_table"]
 
@@ -55,13 +55,6 @@ def as_page_table(source: Any, needs: Sequence[str] = ("change_rate",)) -> PageT
     check_needs(path, needs, table.column_names)
     if not table.num_rows:
         raise InvalidTable("table: 0 pages, at least 1 is needed")
-    numbers = {
-        name: table.column(name).cast(pa.float64())
-        for name in table.column_names
-        if name in NUMBERS and pa.types.is_null(table.column(name).type)
-    }
-    for name, column in numbers.items():
-        table = table.set_column(table.column_names.index(name), name, column)
     return TableInMemory(
         path, "parquet", tuple(table.column_names), table.num_rows, table.nbytes, table=table
     )

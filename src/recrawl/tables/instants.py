@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from recrawl.errors import InvalidTable
+from recrawl.tables.columns import plain
 
 __all__ = ["instants"]
 
@@ -22,14 +23,17 @@ def instants(table: pa.Table, name: str, path: Path) -> NDArray[np.float64]:
     InvalidTable
         If a time is missing, naive or no time at all; the message names row and value.
     """
-    column = table.column(name).combine_chunks()
+    column = plain(table.column(name)).combine_chunks()
+    if column.null_count:
+        row = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
+        raise InvalidTable(f"{path}, column {name}, row {row + 1}: the time is missing")
     if pa.types.is_string(column.type):
         naive = pc.invert(pc.match_substring_regex(column, r"([zZ]|[+-]\d\d:?\d\d)\s*$"))
         rows = np.flatnonzero(np.asarray(pc.fill_null(naive, True).to_numpy(zero_copy_only=False)))
         if rows.size:
             _naive(path, name, int(rows[0]), column[int(rows[0])].as_py())
         try:
-            column = pc.cast(column, pa.timestamp("us", tz="UTC"))
+            column = _times(column)
         except pa.ArrowInvalid:
             raise InvalidTable(
                 f"{path}, column {name}, row {_first_wrong(column) + 1}: is no time; write times "
@@ -39,16 +43,13 @@ def instants(table: pa.Table, name: str, path: Path) -> NDArray[np.float64]:
         pa.types.is_timestamp(column.type) and column.type.tz is None
     ):
         _naive(path, name, 0, column[0].as_py() if len(column) else "")
-    if column.null_count:
-        row = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
-        raise InvalidTable(f"{path}, column {name}, row {row + 1}: the time is missing")
     if pa.types.is_timestamp(column.type):
-        micros = pc.cast(pc.cast(column, pa.timestamp("us", tz="UTC")), pa.int64())
+        micros = pc.cast(pc.cast(column, pa.timestamp("us", tz="UTC"), safe=False), pa.int64())
         return np.asarray(micros.to_numpy(zero_copy_only=False), dtype=np.float64) / 1e6
-    try:
-        values = np.asarray(pc.cast(column, pa.float64()).to_numpy(zero_copy_only=False))
-    except pa.ArrowException as error:
-        raise InvalidTable(f"{path}, column {name}: holds no timestamps") from error
+    kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_null)
+    if not any(is_one(column.type) for is_one in kinds):
+        raise InvalidTable(f"{path}, column {name}: holds no timestamps")
+    values = np.asarray(pc.cast(column, pa.float64()).to_numpy(zero_copy_only=False))
     wrong = np.flatnonzero(~(np.abs(values) <= _LATEST_S))
     if wrong.size:
         raise InvalidTable(
@@ -58,13 +59,21 @@ def instants(table: pa.Table, name: str, path: Path) -> NDArray[np.float64]:
     return np.asarray(values, dtype=np.float64)
 
 
+def _times(column: pa.Array) -> pa.Array:
+    """Read texts: to the nanosecond only where it must be, as such times end in the year 2262."""
+    try:
+        return pc.cast(column, pa.timestamp("us", tz="UTC"))
+    except pa.ArrowInvalid:
+        return pc.cast(column, pa.timestamp("ns", tz="UTC"))
+
+
 def _first_wrong(column: pa.Array) -> int:
     """Return the first row that is no time, by halving: Arrow does not say which."""
     first, last = 0, len(column)
     while last - first > 1:
         middle = (first + last) // 2
         try:
-            pc.cast(column[first:middle], pa.timestamp("us", tz="UTC"))
+            _times(column[first:middle])
         except pa.ArrowInvalid:
             last = middle
         else:

@@ -27,7 +27,9 @@ def told_only(table: pa.Table) -> pa.Table:
     return table.set_column(place, "changed", filled).filter(told)
 
 
-def changes_between(table: pa.Table, seconds: list[float]) -> tuple[pa.Table, pa.Table]:
+def changes_between(
+    table: pa.Table, seconds: list[float], changed: list[bool | None]
+) -> tuple[pa.Table, pa.Table]:
     """Make a history of visits: changes, and pages with when each was looked at.
 
     When a page really changed is not known: only that it did between two visits. The middle is
@@ -35,8 +37,9 @@ def changes_between(table: pa.Table, seconds: list[float]) -> tuple[pa.Table, pa
 
     Parameters
     ----------
-    table : visits that tell something, with columns url, visited_at, changed
+    table : visits, with a column url
     seconds : their instants, seconds since the epoch
+    changed : what each found; None: it tells nothing, unless as the first of its page
 
     Returns
     -------
@@ -46,13 +49,13 @@ def changes_between(table: pa.Table, seconds: list[float]) -> tuple[pa.Table, pa
     first: dict[str, float] = {}
     last: dict[str, float] = {}
     changes: list[tuple[str, float]] = []
-    rows = zip(
-        table.column("url").to_pylist(), seconds, table.column("changed").to_pylist(), strict=True
-    )
-    for url, at, changed in sorted(rows, key=lambda row: row[1]):
+    rows = zip(table.column("url").to_pylist(), seconds, changed, strict=True)
+    for url, at, found in sorted(rows, key=lambda row: row[1]):
         if url not in first:
             first[url] = at
-        elif changed:
+        elif found is None:
+            continue
+        elif found:
             changes.append((url, 0.5 * (last[url] + at)))
         last[url] = at
     end = max(last.values(), default=0.0)

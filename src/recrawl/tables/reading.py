@@ -26,7 +26,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from recrawl.errors import InvalidTable
-from recrawl.tables.complaints import explain_table, told_columns, told_value
+from recrawl.tables.columns import plain, plain_table
+from recrawl.tables.complaints import check_form, explain_table, told_columns, told_value
 from recrawl.tables.text_bytes import CheckedBytes, check_nesting, read_text_bytes
 
 __all__ = [
@@ -140,7 +141,9 @@ class PageTable:
         InvalidTable
             Naming the file, the row (the first is 1), the column, the value and its domain.
         """
-        column = batch.column(name)
+        column = plain(batch.column(name))
+        if pa.types.is_null(column.type):  # no value at all
+            column = column.cast(pa.float64())
         if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
             raise InvalidTable(f"{self.path}: column {name} holds {column.type}, must be numbers")
         missing = column.is_null().to_numpy(False) if column.null_count else np.False_
@@ -168,7 +171,11 @@ class PageTable:
     def hosts(self, batch: pa.RecordBatch, first_row: int) -> pa.DictionaryArray:
         """Return the host of each row: the column host, or scheme, name and port of the URL."""
         source = "host" if "host" in self.columns else "url"
-        texts = batch.column(source)
+        texts = plain(batch.column(source))
+        if pa.types.is_null(texts.type):
+            texts = texts.cast(pa.string())
+        if not pa.types.is_string(texts.type):
+            raise InvalidTable(f"{self.path}: column {source} holds {texts.type}, must be text")
         if source == "url":
             found = pc.extract_regex(texts, r"^(?P<host>[A-Za-z][A-Za-z0-9+.-]*://[^/?#]+)")
             texts = pc.utf8_lower(pc.struct_field(found, "host"))
@@ -236,12 +243,14 @@ def open_page_table(
     """
     try:
         size = path.stat().st_size
+        _check_again(path)
         with path.open("rb") as file:
             head = file.read(65_536).removeprefix(_MARK)
     except OSError as error:
         raise InvalidTable(f"{path}: {error.strerror}") from None
     if not head.strip():
         raise InvalidTable(f"{path}: the file is empty; a table of pages needs a row for each")
+    check_form(path, head)
     n_rows = None
     kind: Format = "csv"
     if head.startswith(b"PAR1"):
@@ -294,16 +303,18 @@ def read_table(path: Path, *, first_name: str | None = None) -> pa.Table:
         If the file cannot be read, is empty or holds none of the three forms.
     """
     try:
+        _check_again(path)
         with path.open("rb") as file:
-            head = file.read(4)
+            head = file.read(8)
     except OSError as error:
         raise InvalidTable(f"{path}: cannot be read: {error.strerror}") from None
-    if head == b"PAR1":
+    check_form(path, head)
+    if head.startswith(b"PAR1"):
         with open_parquet(path) as file:
             check_names(path, file.schema_arrow.names)
             table = file.read()
             table.validate(full=True)
-            return table
+            return plain_table(table)
     content = read_text_bytes(path)
     if not content.strip():
         raise InvalidTable(f"{path}: is empty; a line of names and one row at least are needed")
@@ -324,6 +335,14 @@ def read_table(path: Path, *, first_name: str | None = None) -> pa.Table:
     except pa.ArrowException:
         otherwise = "not Parquet, CSV or JSON Lines"
         raise InvalidTable(explain_table(path, kind, names, otherwise=otherwise)) from None
+
+
+def _check_again(path: Path) -> None:
+    """Refuse what can be read only once."""
+    if path.is_fifo():
+        raise InvalidTable(
+            f"{path}: is a pipe, and tables are read more than once; write it to a file first"
+        )
 
 
 def check_needs(path: Path, needs: Sequence[str], names: Sequence[str]) -> None:

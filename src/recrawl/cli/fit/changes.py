@@ -22,6 +22,7 @@ from recrawl.learning.change_rates import (
 from recrawl.learning.gamma_priors import digamma, learn_gamma_priors
 from recrawl.learning.signals import SignalQuality, learn_signal_quality
 from recrawl.learning.visits import VisitIntervals, intervals_between
+from recrawl.tables.columns import truths
 from recrawl.tables.complaints import told_columns
 from recrawl.tables.instants import instants
 from recrawl.tables.own_exports import told_only
@@ -29,9 +30,6 @@ from recrawl.tables.reading import read_table
 from recrawl.tables.writing import check_out, write_batch
 
 __all__ = ["main"]
-
-_SEEN = {"changed": True, "new": True, "unchanged": False, "not-modified": False}
-
 
 _LISTED_PAGES = 10_000  # in the JSON object
 _JUDGED_PAGES = 50_000  # by which half-lives are judged, where there are more
@@ -226,20 +224,10 @@ def _read_visits(path: Path) -> _Visits:
 
 
 def _changed(table: pa.Table, path: Path) -> NDArray[np.bool_]:
-    column = table.column("changed").combine_chunks()
-    if pa.types.is_string(column.type):
-        values = [_SEEN.get(str(text).lower()) for text in column.to_pylist()]
-    else:
-        try:
-            values = column.cast(pa.bool_()).to_pylist()
-        except pa.ArrowException:
-            values = [None]
-    for row, value in enumerate(values, start=1):
-        if value is None:
-            given = column[row - 1].as_py()
-            raise InvalidTable(
-                f"{path}, column changed, row {row}: {given!r} must be true or false"
-            )
+    values = truths(table.column("changed"), "changed", path)
+    if None in values:
+        row = values.index(None) + 1
+        raise InvalidTable(f"{path}, column changed, row {row}: must be true or false, is missing")
     return np.array(values, np.bool_)
 
 

@@ -12,6 +12,7 @@ from recrawl.cli.order.access_law import AccessLaw
 from recrawl.errors import InvalidTable
 from recrawl.processes.access_times import ConstantTime
 from recrawl.sequencing import AgeingCosts
+from recrawl.tables.columns import plain
 from recrawl.tables.reading import Addresses, PageTable, open_page_table
 from recrawl.tables.writing import SINKS, whole_file
 
@@ -73,7 +74,7 @@ def read_order_table(path: Path, *, with_hosts: bool, law: AccessLaw = ConstantT
             if name in wanted:
                 parts.append(table.numbers(batch, name, row))
         if "url" in wanted:
-            names.append(batch.column("url"))
+            names.append(plain(batch.column("url")))
         if with_hosts:
             hosts.append(table.hosts(batch, row).cast(pa.string()))
         row += batch.num_rows
@@ -148,7 +149,7 @@ def read_sequence(path: Path, table: OrderTable) -> Integers:
     parts: list[Integers] = []
     for first, batch in _rows(given, "url" if by_name else "page"):
         if by_name:
-            values = batch.column("url").to_pylist()
+            values = plain(batch.column("url")).to_pylist()
             pages = np.array([numbers.get(value, -1) for value in values], dtype=np.int64)
         else:
             read = given.numbers(batch, "page", first)

@@ -12,6 +12,7 @@ import pyarrow as pa
 from recrawl.api.plan_solution import SolvedPlan, with_rates
 from recrawl.cli.plan.progress import track
 from recrawl.errors import InputError
+from recrawl.tables.columns import plain
 from recrawl.tables.complaints import told_columns
 from recrawl.tables.reading import PageTable
 from recrawl.tables.writing import whole_file
@@ -109,7 +110,7 @@ def _write(file: IO[str], table: PageTable, solved: SolvedPlan, form: str) -> tu
     file.write(_HEAD.get(form, ""))
     for batch in with_rates(track(table, ["url"], "writing"), solved.rates()):
         rates = np.asarray(batch.column("crawl_rate").to_numpy(), np.float64) / unit_s
-        urls = batch.column("url").cast(pa.string()).to_pylist()
+        urls = plain(batch.column("url")).cast(pa.string()).to_pylist()
         for url, rate in zip(urls, rates.tolist(), strict=True):
             row = n_listed + n_left_out + 1
             if rate <= 0.0:

@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from recrawl.errors import InvalidTable
+from recrawl.tables.columns import plain
 from recrawl.tables.complaints import told_columns
 from recrawl.tables.reading import read_table
 
@@ -98,7 +99,7 @@ def _column(table: pa.Table, names: tuple[str, ...], path: Path) -> str:
 
 
 def _numbers(table: pa.Table, name: str, path: Path) -> NDArray[np.float64]:
-    column = table.column(name).combine_chunks()
+    column = plain(table.column(name)).combine_chunks()
     if pa.types.is_date(column.type):
         column = pc.cast(column, pa.timestamp("us"))
     if pa.types.is_string(column.type):
@@ -110,7 +111,9 @@ def _numbers(table: pa.Table, name: str, path: Path) -> NDArray[np.float64]:
                 "2026-08-22T09:30:00Z"
             ) from None
     if pa.types.is_timestamp(column.type):
-        micros = pc.cast(pc.cast(column, pa.timestamp("us", tz=column.type.tz)), pa.int64())
+        micros = pc.cast(
+            pc.cast(column, pa.timestamp("us", tz=column.type.tz), safe=False), pa.int64()
+        )
         values = np.asarray(micros.to_numpy(zero_copy_only=False), dtype=np.float64) / 1e6
     else:
         try:

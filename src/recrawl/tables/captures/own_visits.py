@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from recrawl.errors import InvalidTable
 from recrawl.tables.captures.looks import Look, Tally
+from recrawl.tables.columns import TRUTHS, plain
 from recrawl.tables.complaints import told_columns
 from recrawl.tables.instants import instants
 from recrawl.tables.reading import open_page_table
@@ -15,7 +16,7 @@ from recrawl.tables.reading import open_page_table
 __all__ = ["WANTED", "read_visits"]
 
 WANTED: Final = "rows with url, visited_at and changed"
-_SEEN: Final = {"true": True, "1": True, "false": False, "0": False, "": None}
+_SEEN: Final = TRUTHS | {"": None}
 _FIRST: Final = "new"
 _COLUMNS: Final = ("url", "visited_at", "changed", "outcome", "status")
 
@@ -38,7 +39,9 @@ def read_visits(path: Path, tally: Tally) -> Iterator[Look]:
         part = pa.Table.from_batches([batch])
         at = instants(part, "visited_at", path).tolist()
         columns = [
-            part.column(name).cast(pa.string()).to_pylist() if name in wanted else [None] * len(at)
+            plain(part.column(name)).cast(pa.string()).to_pylist()
+            if name in wanted
+            else [None] * len(at)
             for name in ("url", "changed", "outcome", "status")
         ]
         for at_s, url, told, outcome, status in zip(at, *columns, strict=True):
