@@ -152,3 +152,86 @@ def test_changes_are_delivered_meanwhile(tmp_path: Path) -> None:
     assert sorted(json.loads(line)["title"] for line in lines) == ["Home", "Tasks"]
     assert not told.exists()
     assert ["one process does at a time" in words for words in said] == [True]
+
+
+@pytest.mark.parametrize("cancelled", [True, False])
+def test_what_runs_is_ended_in_order_when_the_crawl_is_closed(
+    tmp_path: Path, *, cancelled: bool
+) -> None:
+    """Cancelled a moment ago or not at all: nothing is cut off from its state."""
+
+    async def program(settings: recrawl.Settings) -> None:
+        async with recrawl.open_crawl(settings) as crawl:
+            running = asyncio.create_task(crawl.run())
+            await crawl.visit([f"{settings.seeds[0]}tasks"])
+            if cancelled:
+                running.cancel()
+        assert not crawl.is_running
+        (ended,) = await asyncio.gather(running, return_exceptions=True)
+        assert isinstance(ended, asyncio.CancelledError) if cancelled else ended is None
+        for call in (crawl.status, lambda: crawl.search("task")):
+            with pytest.raises(recrawl.StateError, match="is closed"):
+                call()
+        with pytest.raises(recrawl.StateError, match="is closed"):
+            await crawl.run()
+
+    with serving(site) as server:
+        asyncio.run(program(settings_for(server.port, tmp_path / "state")))
+
+
+class Begun(recrawl.EventSink):
+    """Tells when a crawl says its first word."""
+
+    def __init__(self) -> None:
+        self.event = asyncio.Event()
+
+    def emit(self, event: str, fields: Mapping[str, object]) -> None:
+        self.event.set()
+
+
+def test_nobody_waits_for_a_crawl_that_has_ended(tmp_path: Path) -> None:
+    """Its end answers who waits for a visit, with what is known."""
+
+    async def program(settings: recrawl.Settings) -> None:
+        begun = Begun()
+        async with recrawl.open_crawl(replace(settings, delay_s=900.0), events=begun) as crawl:
+            running = asyncio.create_task(crawl.run())
+            waiting = asyncio.create_task(crawl.visit([f"{settings.seeds[0]}tasks"]))
+            await begun.event.wait()
+            running.cancel()
+            async with asyncio.timeout(10.0):
+                answers = await waiting
+            assert [one.outcome for one in answers] == [None]
+
+    with serving(site) as server:
+        asyncio.run(program(settings_for(server.port, tmp_path / "state")))
+
+
+class NoRemove:
+    """An index that lacks what is needed when a page goes."""
+
+    def signature(self, url: str) -> None:
+        return None
+
+
+def test_parts_are_checked_before_the_crawl_begins(tmp_path: Path) -> None:
+    """A class in the place of an object, and methods that would be missed in days only."""
+
+    async def opened(**parts: object) -> None:
+        async with recrawl.open_crawl(settings_for(1, tmp_path), **parts):  # type: ignore[arg-type]
+            raise AssertionError
+
+    for parts, said in (
+        ({"revisit": Weekly}, "revisit: Weekly is a class; give an object"),
+        ({"index": NoRemove()}, "index: NoRemove has no .*remove"),
+        ({"events": print}, "events: builtin_function_or_method has no emit"),
+    ):
+        with pytest.raises(recrawl.InputError, match=said):
+            asyncio.run(opened(**parts))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_due_time_that_is_none_is_the_fault_of_its_policy() -> None:
+    """It was said that the state is damaged."""
+    with pytest.raises(recrawl.RecrawlError, match="due_s must be an instant, got nan"):
+        recrawl.NextVisit(float("nan"), "never")

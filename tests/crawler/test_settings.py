@@ -610,3 +610,26 @@ def test_no_secret_goes_in_clear_unless_the_file_says_so(tmp_path: Path) -> None
 
     assert access == AccessSettings(("a.test",), secret_env="KEY")
     assert access.in_clear is False
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"state": None}, "state: None is no place"),
+        ({"max_pages": 1.5}, "max_pages: 1.5 must be a whole number"),
+        ({"weights": [("/a", -1.0)]}, r"weights: \('/a', -1.0\) must be a pattern with"),
+        ({"weights": ["/a"]}, "weights: '/a' must be a pattern with"),
+        ({"half_lives": {"/a": "6h"}}, r"half_lives: \('/a', '6h'\) must be"),
+    ],
+)
+def test_what_a_program_gives_is_checked_as_well(wrong: dict[str, Any], said: str) -> None:
+    """A state of None was a folder of this name, and the rest failed in the middle of a crawl."""
+    with pytest.raises(InvalidSettings, match=said):
+        Settings(**({"seeds": ("http://a.test/",), "contact": "me@a.test"} | wrong))
+
+
+def test_weights_may_be_a_mapping() -> None:
+    """As Scrapy's settings have them."""
+    given: Any = {"http://a.test/news/*": 5}
+    made = Settings(seeds=("http://a.test/",), contact="me@a.test", weights=given)
+    assert made.weights == (("http://a.test/news/*", 5.0),)

@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from typing_extensions import override
+from typing_extensions import get_protocol_members, override
 
 from recrawl.crawler.control.activation import ActivationPolicy
 from recrawl.crawler.control.revisit_policy import RevisitPolicy
@@ -35,13 +35,14 @@ class _Silence(EventSink):
 
 
 class OpenCrawl:
-    """A crawl whose state is open. Made by :func:`open_crawl`."""
+    """A crawl whose state is open. Made by :func:`open_crawl`, and closed when that is left."""
 
     def __init__(self, opened: OpenParts) -> None:
         self._opened = opened
-        self._runs = False
+        self._runs = self._is_closed = False
         self._crawl: Crawl | None = None  # while it runs, once it is prepared
-        self._ready = asyncio.Event()
+        self._until: asyncio.Timeout | None = None  # it runs
+        self._news = asyncio.Event()  # of the next that happens: begun, pages recorded, ended
 
     @property
     def is_running(self) -> bool:
@@ -51,6 +52,9 @@ class OpenCrawl:
     async def run(self, *, once: bool = False, for_s: float | None = None) -> None:
         """Crawl, and keep the index fresh, until cancelled; then everything is ended in order.
 
+        It returns as well when the crawl is closed, which waits for that. What a part of yours
+        raises ends it, and comes out in an ``ExceptionGroup``.
+
         Parameters
         ----------
         once : return when every page has been visited once that can be
@@ -59,8 +63,9 @@ class OpenCrawl:
         Raises
         ------
         StateError
-            It runs already.
+            It runs already, or the crawl is closed.
         """
+        self._check_open()
         if self._runs:
             raise StateError("this crawl runs already; one `run` at a time")
         if for_s is not None and not for_s > 0:
@@ -70,15 +75,16 @@ class OpenCrawl:
             await self._run(await self._opened.prepared(once=once), once=once, for_s=for_s)
         finally:
             self._runs, self._crawl = False, None
-            self._ready.clear()
+            self._tell()
 
     async def _run(self, crawl: Crawl, *, once: bool, for_s: float | None) -> None:
         self._crawl = crawl
-        self._ready.set()
+        crawl.recorder.on_flush(self._tell)
+        self._tell()
         try:
             async with crawl.running():
                 with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(for_s):
+                    async with asyncio.timeout(0.0 if self._is_closed else for_s) as self._until:
                         if once:
                             await crawl.until_done()
                         else:
@@ -86,8 +92,27 @@ class OpenCrawl:
                 if once:
                     await crawl.planner.replan()
         finally:
+            self._until = None
             if self._opened.parts.extractor is None:
                 crawl.world.extractor.close()
+
+    def _tell(self) -> None:
+        """Wake whoever waits for news, and have others wait for the next."""
+        self._news.set()
+        self._news = asyncio.Event()
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise StateError("this crawl is closed: `async with recrawl.open_crawl` was left")
+
+    async def close(self) -> None:
+        """End what runs, in order, before its state is closed; :func:`open_crawl` does this."""
+        self._is_closed = True
+        if self._until is not None:
+            with contextlib.suppress(RuntimeError):  # it is ending by itself
+                self._until.reschedule(asyncio.get_running_loop().time())
+        while self._runs:
+            await self._news.wait()
 
     async def visit(
         self, urls: Iterable[str], *, wait: bool = True, timeout_s: float = 300.0
@@ -98,15 +123,17 @@ class OpenCrawl:
         ----------
         urls : addresses; those that are not known yet are taken in, if they belong to the scope
         wait : return when they have been visited, and what changed can be found
-        timeout_s : wait no longer than this; answers without an outcome are still to come
+        timeout_s : wait no longer than this, nor than the crawl runs; answers without an outcome
+            are still to come
 
         Raises
         ------
         InputError
             An address is none, or does not belong to the crawl.
         StateError
-            There is nothing to wait for, as the crawl does not run.
+            There is nothing to wait for, as the crawl does not run; or it is closed.
         """
+        self._check_open()
         asked = self._checked(urls)
         opened = self._opened
         await asyncio.sleep(0)  # a task that was made to run it may begin
@@ -116,28 +143,36 @@ class OpenCrawl:
             )
         frontier, on_state = opened.world.frontier, opened.on_state
         numbers = await on_state(frontier.ask, asked, opened.world.clock.now_s())
-        if not wait:
-            return await on_state(frontier.answers, numbers)
-        await self._ready.wait()
-        crawl = self._crawl
-        assert crawl is not None
-        flushed = asyncio.Event()
-        crawl.recorder.on_flush(flushed.set)
-        await crawl.asked.look()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(timeout_s):
-                while any(one.outcome is None for one in await on_state(frontier.answers, numbers)):
-                    await flushed.wait()
-                    flushed.clear()
+        if wait:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(timeout_s):
+                    await self._answered(numbers)
+        self._check_open()
         return await on_state(frontier.answers, numbers)
+
+    async def _answered(self, numbers: Sequence[int]) -> None:
+        """Wait until these questions are answered, or the crawl has ended."""
+        while self._runs and self._crawl is None:
+            await self._news.wait()
+        if self._crawl is not None:
+            await self._crawl.asked.look()
+        opened = self._opened
+        while self._runs:
+            news = self._news  # of what happens while the state answers, too
+            answers = await opened.on_state(opened.world.frontier.answers, numbers)
+            if all(one.outcome is not None for one in answers):
+                return
+            await news.wait()
 
     def search(self, query: str, *, limit: int = 10, offset: int = 0) -> list[Hit]:
         """Return the best pages of the index for a query, best first; some milliseconds."""
+        self._check_open()
         opened = self._opened
         return opened.on_work.now(opened.world.index.search, query, limit=limit, offset=offset)[1]
 
     def status(self) -> dict[str, Any]:
         """Return pages, visits, budget, price, freshness and control: ``recrawl status``."""
+        self._check_open()
         return self._opened.on_state.now(status_report, self._opened.world.frontier)
 
     def _checked(self, urls: Iterable[str]) -> Sequence[str]:
@@ -188,6 +223,8 @@ async def open_crawl(  # noqa: PLR0913 - each part can be one's own
     ------
     StateError
         The state is in use, damaged, or of another version.
+    InputError
+        A part is a class, or lacks a method that it must have.
 
     Examples
     --------
@@ -199,6 +236,14 @@ async def open_crawl(  # noqa: PLR0913 - each part can be one's own
             for hit in crawl.search("task group"):
                 print(hit.title, hit.url)
     """
+    _check_part("frontier", frontier, Frontier)
+    _check_part("index", index, PageIndex)
+    _check_part("fetcher", fetcher, Fetcher)
+    _check_part("extractor", extractor, Extractor)
+    _check_part("clock", clock, Clock)
+    _check_part("revisit", revisit, RevisitPolicy)
+    _check_part("activation", activation, ActivationPolicy)
+    _check_part("events", events, EventSink)
     parts = Parts(
         frontier=frontier,
         index=index,
@@ -212,7 +257,31 @@ async def open_crawl(  # noqa: PLR0913 - each part can be one's own
     async with open_parts(settings, events=heard, parts=parts) as opened:
         is_ours = frontier is None and index is None
         async with _delivering(settings, heard) if is_ours else contextlib.nullcontext():
-            yield OpenCrawl(opened)
+            crawl = OpenCrawl(opened)
+            try:
+                yield crawl
+            finally:
+                await crawl.close()
+
+
+def _check_part(name: str, part: object, port: type) -> None:
+    """Refuse now what would end the crawl when it is first needed, maybe after days.
+
+    Raises
+    ------
+    InputError
+        Naming the part, and what it lacks.
+    """
+    if isinstance(part, type):
+        raise InputError(
+            f"{name}: {part.__name__} is a class; give an object, as {part.__name__}()"
+        )
+    lacking = [one for one in sorted(get_protocol_members(port)) if not hasattr(part, one)]
+    if part is not None and lacking and not isinstance(part, str):
+        raise InputError(
+            f"{name}: {type(part).__name__} has no {', '.join(lacking)}; "
+            f"{port.__module__}.{port.__name__} says what each does"
+        )
 
 
 @contextlib.asynccontextmanager

@@ -1,12 +1,14 @@
 """The port of revisit policies: told of visits and plans, they say when pages are due, and why."""
 
 from dataclasses import dataclass, field
+from math import isnan
 from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.crawler.control.evidence import PlannedPages
+from recrawl.errors import InvalidModel
 
 __all__ = [
     "BY_PLAN",
@@ -68,6 +70,10 @@ class NextVisit:
     why: str
     interval_s: float | None = None
     memory: bytes | None = None
+
+    def __post_init__(self) -> None:
+        if isnan(self.due_s):
+            raise InvalidModel(f"due_s must be an instant, got {self.due_s} ({self.why})")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

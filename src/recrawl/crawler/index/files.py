@@ -69,7 +69,7 @@ def has_copies(directory: Path) -> bool:
         return bool(_meta(directory).get("segments"))
     except StateError:
         return True  # damaged, which an empty one would not be worth
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return False
 
 

@@ -1,8 +1,10 @@
 """What settings must be by themselves and beside each other, whoever made them."""
 
 import re
-from collections.abc import Iterable
-from math import isfinite
+from collections.abc import Iterable, Mapping
+from math import inf, isfinite
+from numbers import Integral
+from os import PathLike
 from pathlib import Path
 from typing import Any, Final
 
@@ -73,7 +75,8 @@ def made_whole(settings: Any) -> dict[str, Any]:
         "exclude": _listed("exclude", settings.exclude),
         "allow_private": _listed("allow_private", settings.allow_private),
         "index_command": _listed("index_command", settings.index_command),
-        "weights": tuple(settings.weights),
+        "weights": _pairs("weights", settings.weights),
+        "half_lives": _pairs("half_lives", settings.half_lives),
         "sources": tuple(settings.sources),
         "deliver": tuple(settings.deliver),
         "access": tuple(settings.access),
@@ -85,6 +88,8 @@ def made_whole(settings: Any) -> dict[str, Any]:
 def _check_number(name: str, value: Any) -> None:
     if isinstance(value, bool | str | None) or not isfinite(value):
         raise InvalidSettings(f"{name}: {value!r} must be a finite number")
+    if name in _AT_LEAST_ONE and not isinstance(value, Integral):
+        raise InvalidSettings(f"{name}: {value!r} must be a whole number")
     if name in _AT_LEAST_ONE and value < 1:
         raise InvalidSettings(f"{name}: {value!r} must be at least 1")
     if name in _ABOVE_NOTHING and value <= 0:
@@ -149,6 +154,20 @@ def _listed(name: str, given: Iterable[str]) -> tuple[str, ...]:
     return tuple(given)
 
 
+def _pairs(name: str, given: Any) -> tuple[tuple[str, float], ...]:
+    """Return patterns of addresses with a number for each, of a mapping or of pairs."""
+    pairs = tuple(given.items() if isinstance(given, Mapping) else given)
+    for pair in pairs:
+        match pair:
+            case [str(), int() | float() as value] if 0.0 <= value < inf:
+                continue
+        raise InvalidSettings(
+            f"{name}: {pair!r} must be a pattern with a finite number >= 0, as in "
+            '{"https://example.org/news/*": 5.0}'
+        )
+    return tuple((pattern, float(value)) for pattern, value in pairs)
+
+
 def checked_seeds(given: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     """Return addresses in normal form, each once; given with where each stands.
 
@@ -182,6 +201,8 @@ def checked_state(given: StatePlace | str) -> StatePlace:
     """
     if isinstance(given, Database):
         return given
+    if not isinstance(given, str | PathLike):
+        raise InvalidSettings(f"state: {given!r} is no place for a state; write a folder")
     text = str(given)
     if text.startswith(("postgresql://", "postgres://")):
         return Database(text)
