@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import os
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -294,3 +296,52 @@ def test_what_is_imported_can_be_fitted_replayed_and_begun_with(
 def test_a_snapshot_without_a_date_is_refused_before_anything_is_read(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="Put the date into its name"):
         next(read_sitemap(tmp_path / "sitemap.xml", Tally()))
+
+
+_CAPTURES = [
+    ("20200101000000", "http://a.test/", "200", "X"),
+    ("20200102000000", "http://a.test/", "200", "Y"),
+]
+_OBJECTS = "".join(
+    json.dumps({"urlkey": "test,a)/", "timestamp": at, "url": url, "status": code, "digest": mark})
+    + "\n"
+    for at, url, code, mark in _CAPTURES
+)
+_ROWS = [["timestamp", "original", "statuscode", "digest"], *map(list, _CAPTURES)]
+_LISTS = "[" + ",\n".join(map(json.dumps, _ROWS)) + "]\n"
+
+
+@pytest.mark.parametrize("text", [_OBJECTS, _LISTS, _LISTS.replace("]\n", "]\n\n")])
+def test_what_servers_answer_as_json_is_an_index(text: str, tmp_path: Path) -> None:
+    """Objects of Common Crawl, lists of the Wayback Machine: what most people have at hand."""
+    (tmp_path / "index").write_text(text)
+    tally = Tally()
+
+    looks = list(read_cdx(tmp_path / "index", tally))
+
+    assert [(look.at_s, look.mark) for look in looks] == [
+        (1_577_836_800.0, b"X"),
+        (1_577_923_200.0, b"Y"),
+    ]
+    assert (tally.n_records, tally.n_bad) == (2, 0)
+
+
+@pytest.mark.parametrize(
+    "text", ["[[broken\n", '[["timestamp", 5]]\n', '["a", "b"]\n', '{"x": 1}\n']
+)
+def test_json_that_is_no_index_is_counted(text: str, tmp_path: Path) -> None:
+    """Line by line, as everything else."""
+    (tmp_path / "index").write_text(text)
+    tally = Tally()
+    assert list(read_cdx(tmp_path / "index", tally)) == []
+    assert tally.n_bad == 1
+
+
+def test_an_index_may_come_through_a_pipe(tmp_path: Path) -> None:
+    """Packed, as archives hand it out."""
+    os.mkfifo(tmp_path / "pipe")
+    packed = gzip.compress(_OBJECTS.encode())
+    writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(packed,))
+    writer.start()
+    assert len(list(read_cdx(tmp_path / "pipe", Tally()))) == 2
+    writer.join()

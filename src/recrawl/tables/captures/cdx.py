@@ -1,7 +1,8 @@
-"""Indexes of web archives: CDX with its header or in the usual columns, and CDXJ.
+"""Indexes of web archives: CDX with its header or in the usual columns, CDXJ, and JSON.
 
-Each line is a capture of a page with a digest of its content. The Wayback Machine's CDX server, the
-files of archives and Common Crawl's index are read.
+Each line is a capture of a page with a digest of its content. Files of archives are read, and what
+servers answer: the Wayback Machine's (text, or JSON: a list in each line, the first with the names)
+and Common Crawl's (an object in each line).
 """
 
 from collections.abc import Iterator
@@ -16,8 +17,21 @@ from recrawl.tables.captures.looks import Look, Tally
 
 __all__ = ["WANTED", "compact_instant", "read_cdx"]
 
-WANTED: Final = "lines of CDX (with a header ' CDX ...', or of 7, 9 or 11 columns) or of CDXJ"
+WANTED: Final = (
+    "lines of CDX (with a header ' CDX ...', or of 7, 9 or 11 columns), of CDXJ, or of the JSON "
+    "that the Wayback Machine or Common Crawl answers"
+)
 # Letters of the format's own legend: b date, a address, k digest, s status, m type.
+_LETTERS: Final = {
+    "timestamp": "b",
+    "original": "a",
+    "url": "a",
+    "digest": "k",
+    "statuscode": "s",
+    "status": "s",
+    "mimetype": "m",
+    "mime": "m",
+}
 _USUAL: Final = {7: "N b a m s k S", 9: "N b a m s k r V g", 11: "N b a m s k r M S V g"}
 
 
@@ -41,7 +55,15 @@ def read_cdx(path: Path, tally: Tally) -> Iterator[Look]:
             continue
         tally.n_records += 1
         try:
-            told = _of_json(text) if text.endswith("}") else _of_columns(text, columns)
+            if number == 1 and text.startswith("[["):
+                columns = [_LETTERS.get(name, "-") for name in _values(text)]
+                tally.n_records -= 1
+                continue
+            if text.endswith("}"):
+                told = _of_json(text)
+            else:
+                parts = _values(text) if text.startswith("[") else text.split()
+                told = _of_columns(parts, columns)
             look = _look(told)
         except ValueError as error:
             tally.bad(path, f"line {number}", str(error))
@@ -55,20 +77,31 @@ def read_cdx(path: Path, tally: Tally) -> Iterator[Look]:
 def _of_json(text: str) -> dict[str, str | None]:
     head, _, body = text.partition("{")
     parts = head.split()
-    if len(parts) != 2:
+    if len(parts) not in (0, 2):
         raise ValueError("has no key and date before its {")
     try:
         told: dict[str, Any] = msgspec.json.decode("{" + body, type=dict)
     except (msgspec.DecodeError, RecursionError):
         raise ValueError("ends in no JSON object") from None
-    names = {"a": "url", "k": "digest", "s": "status", "m": "mime"}
-    found = {letter: told.get(name) for letter, name in names.items()}
-    values = {letter: None if v is None else str(v) for letter, v in found.items()}
-    return values | {"b": parts[1]}
+    values = {
+        _LETTERS[name]: None if value is None else str(value)
+        for name, value in told.items()
+        if name in _LETTERS
+    }
+    return values | {"b": parts[1]} if parts else values
 
 
-def _of_columns(text: str, columns: list[str] | None) -> dict[str, str | None]:
-    parts = text.split()
+def _values(text: str) -> list[str]:
+    """Return a row of a list of lists that has each in a line of its own."""
+    row = text.strip().removesuffix(",").replace("[[", "[", 1)
+    row = row.removesuffix("]") if row.endswith("]]") else row
+    try:
+        return msgspec.json.decode(row, type=list[str])
+    except (msgspec.DecodeError, RecursionError):
+        raise ValueError("is no list of texts") from None
+
+
+def _of_columns(parts: list[str], columns: list[str] | None) -> dict[str, str | None]:
     if columns is None:
         usual = _USUAL.get(len(parts))
         if usual is None:

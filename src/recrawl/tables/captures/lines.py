@@ -26,8 +26,7 @@ def open_counted(path: Path) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
     """
     try:
         with path.open("rb") as raw:
-            is_packed = raw.read(2) == b"\x1f\x8b"
-            raw.seek(0)
+            is_packed = raw.peek(2)[:2] == b"\x1f\x8b"  # nothing is read twice: it may be a pipe
             if not is_packed:
                 yield raw, raw
                 return
@@ -55,7 +54,7 @@ def read_lines(path: Path, tally: Tally) -> Iterator[tuple[int, bytes]]:
                 goes_on = not whole
                 continue
             number += 1
-            tally.done_bytes = before + raw.tell()
+            tally.done_bytes = before + _place(raw)
             if not whole:
                 goes_on = True
                 tally.n_records += 1
@@ -66,4 +65,9 @@ def read_lines(path: Path, tally: Tally) -> Iterator[tuple[int, bytes]]:
                         f"{path}: is a Parquet file, for recrawl history from-visits"
                     )
                 yield number, line
-        tally.done_bytes = before + raw.tell()
+        tally.done_bytes = before + _place(raw)
+
+
+def _place(file: IO[bytes]) -> int:
+    """Return how far a file is read, where it can tell."""
+    return file.tell() if file.seekable() else 0

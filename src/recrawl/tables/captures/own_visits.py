@@ -50,7 +50,8 @@ def read_visits(path: Path, tally: Tally) -> Iterator[Look]:
             key = (told or "").lower()
             if not url or key not in _SEEN:
                 name, value = ("url", url) if not url else ("changed", told)
-                tally.bad(path, f"row {row}, column {name}", f"{value!r} cannot be")
+                wanted_value = "an address" if name == "url" else "true, false or empty"
+                tally.bad(path, f"row {row}, column {name}", f"{value!r} must be {wanted_value}")
                 continue
             found = True if outcome == _FIRST else _SEEN[key]
             code = int(status) if status and status.isdigit() else None
