@@ -95,3 +95,25 @@ class Picky:
         if "break" in text:
             raise RuntimeError("disk on fire")
         return item
+
+
+class LogsIn(scrapy.Spider):
+    """Enters by a form that hardly ever changes, and then follows its one page."""
+
+    name = "logs-in"
+
+    def __init__(self, site: str = "", **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.site = site
+
+    async def start(self) -> AsyncIterator[Any]:
+        yield scrapy.Request(f"{self.site}/form", self.form, meta={"recrawl_first": True})
+
+    def form(self, response: Any) -> Iterator[Any]:
+        yield response.follow("/enter", self.entered, meta={"recrawl_first": True})
+
+    def entered(self, response: Any) -> Iterator[Any]:
+        yield response.follow("/secret", self.secret)
+
+    def secret(self, response: Any) -> Iterator[Any]:
+        yield {"said": response.text}

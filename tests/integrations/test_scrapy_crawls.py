@@ -46,6 +46,24 @@ def test_a_spider_becomes_a_recrawler(reactor: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_spider_logs_in_before_its_known_pages_are_asked_for(tmp_path: Path) -> None:
+    """Though the form has not changed; the page would say something else without."""
+    entered = False
+
+    def page(host: str, path: str) -> str:
+        nonlocal entered
+        entered = path == "/enter" or (entered and not path.startswith("/_at/"))
+        return {"/secret": "the secret" if entered else "log in first"}.get(path, "a form")
+
+    runs: Runs = [{"at": 0}, {"at": 2 * DAY}]
+    first, later = crawl(Site(page), tmp_path, runs, spider="tests.integrations.spiders.LogsIn")
+
+    assert first["items"] == [{"said": "the secret"}]
+    assert visits(later) == {"not-modified": 1}
+    assert later["items"] == []
+
+
+@pytest.mark.slow
 def test_a_page_without_validators_is_told_by_its_body(tmp_path: Path) -> None:
     """A full answer with the same bytes is no change; the callback may be had all the same."""
     web = QuotesSite(validators=False)

@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from scrapy.settings import Settings
 from scrapy.utils.request import RequestFingerprinter
 from tests.integrations.spiders import Quotes
 
+from recrawl.integrations.scrapy.first import FIRST
 from recrawl.integrations.scrapy.options import read_options
 from recrawl.integrations.scrapy.requests import META
 from recrawl.integrations.scrapy.scheduler import RecrawlScheduler
@@ -148,3 +150,27 @@ def test_what_falls_due_comes_while_others_wait(
         monkeypatch.setattr("recrawl.integrations.scrapy.scheduler.monotonic", lambda: 1e12)
         assert scheduler.next_request() is not None
         assert [request.url for request in queue.requests] == ["http://a.test/due"]
+
+
+def test_known_pages_wait_for_what_must_come_first(tmp_path: Path) -> None:
+    """From the beginning of a run on, until the callback of a login has ended."""
+    now = [1e9]
+    with scheduling(tmp_path, now) as (scheduler, _, _):
+        scheduler.enqueue_request(Request("http://a.test/page"))
+        scheduler.enqueue_request(Request("http://a.test/login", meta={FIRST: True}))
+    with scheduling(tmp_path, now) as (scheduler, visits, _):
+        assert scheduler.next_request() is None  # the spider has not begun
+        scheduler.enqueue_request(Request("http://a.test/login", meta={FIRST: True}))
+        visits.first.began()
+        login = scheduler.next_request()
+        assert login is not None
+        assert login.url == "http://a.test/login"  # known or not
+        fetched = {login}
+        engine: Any = SimpleNamespace(_slot=SimpleNamespace(inprogress=fetched))
+        visits._crawler.engine = engine
+        assert not scheduler.has_pending_requests()
+        assert scheduler.next_request() is None
+        fetched.clear()
+        page = scheduler.next_request()
+        assert page is not None
+        assert page.url == "http://a.test/page"

@@ -186,6 +186,17 @@ class VisitStore:
             with self._writing():
                 self._save_fact("budget_left", self._fact("budget_left", 0.0) + n)
 
+    # -- programs that must ask for something first --
+
+    def makes_first(self, spider: str) -> bool:
+        """Tell whether a spider has ever made requests that must come before all others."""
+        return self._fact(f"first {spider}", 0.0) > 0.0
+
+    def note_first(self, spider: str) -> None:
+        """Note that it does."""
+        with self._writing():
+            self._save_fact(f"first {spider}", 1.0)
+
     # -- plans --
 
     def visited_since(self, since: int) -> tuple[NDArray[np.int64], int]:

@@ -93,10 +93,14 @@ class RecrawlSpiderMiddleware:
 
     async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Know the start requests from those that copy the meta of one."""
-        async for one in start:
-            if isinstance(one, Request):
-                self._visits.starts.add(one)
-            yield one
+        try:
+            async for one in start:
+                if isinstance(one, Request):
+                    self._visits.starts.add(one)
+                yield one
+                self._visits.first.began()
+        finally:
+            self._visits.first.began()
 
     async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any], spider: Spider | None = None

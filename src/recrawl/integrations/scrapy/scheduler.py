@@ -13,6 +13,7 @@ from scrapy.crawler import Crawler
 from scrapy.utils.misc import build_from_crawler, load_object
 from typing_extensions import override
 
+from recrawl.integrations.scrapy.first import is_first
 from recrawl.integrations.scrapy.options import INNER
 from recrawl.integrations.scrapy.requests import META
 from recrawl.integrations.scrapy.underway import Underway
@@ -59,6 +60,11 @@ class RecrawlScheduler(BaseScheduler):
         if visit is not None:  # redirected, or tried again
             return self._hand_over(request)
         request.meta.pop(META, None)
+        if is_first(request):
+            is_queued = self._inner.enqueue_request(request)
+            if is_queued:
+                self._visits.first.queued()
+            return is_queued
         answer = self._visits.admit(request)
         if answer is None:
             return self._inner.enqueue_request(request)
@@ -80,6 +86,8 @@ class RecrawlScheduler(BaseScheduler):
     def _next_of_inner(self) -> Request | None:
         while (request := self._inner.next_request()) is not None:
             if META not in request.meta:
+                if is_first(request):
+                    self._visits.first.left()
                 return request
             visit = self._visits.of_request(request)
             if visit is not None:
@@ -90,6 +98,8 @@ class RecrawlScheduler(BaseScheduler):
 
     def _refill(self, *, known_only: bool = False) -> bool:
         """Hand over what is due; return whether there was anything."""
+        if self._visits.first.are_under_way():
+            return False
         n = sum(self._hand_over(request) for request, _ in self._visits.due(known_only=known_only))
         self._looked_s = monotonic()
         return n > 0

@@ -23,6 +23,7 @@ from recrawl.errors import StateError
 from recrawl.integrations.revisits.planning import RevisitPlanner
 from recrawl.integrations.revisits.store import PageRow
 from recrawl.integrations.revisits.visits import concluded
+from recrawl.integrations.scrapy.first import FirstRequests
 from recrawl.integrations.scrapy.options import Options, read_options
 from recrawl.integrations.scrapy.requests import META, decode_request, encode_request, page_id_of
 from recrawl.integrations.scrapy.signals import item_hash, items_signature, response_signature
@@ -50,6 +51,7 @@ class SpiderVisits:
         self.options = options
         self.underway: dict[int, Underway] = {}
         self.starts: WeakSet[Request] = WeakSet()
+        self.first = FirstRequests(crawler)
         self._crawler = crawler
         self._planner = RevisitPlanner(options)
         self._opened_s = self._planned_s = 0.0
@@ -84,6 +86,7 @@ class SpiderVisits:
             self._lock.release()
             raise
         self._is_open = True
+        self.first.open(self.store, spider.name)
         self._opened_s = self._planned_s = self.now_s()
         self.store.grant(0, self.options.budget_per_s, self._opened_s)  # its clock begins to run
         self._note_plan(self._planner.replan(self.store, self._opened_s, spider.name))
