@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 
 from recrawl.errors import InvalidTable
+from recrawl.tables.captures.looks import Tally
+from recrawl.tables.captures.own_visits import read_visits
+from recrawl.tables.instants import instants
 from recrawl.tables.reading import open_page_table, read_table
 
 _ROWS = b"url,change_rate\nhttps://a.test/,1\n"
@@ -50,3 +53,14 @@ def test_a_pipe_is_refused_before_it_is_read(read: Callable[[Path], Any], tmp_pa
     os.mkfifo(pipe)
     with pytest.raises(InvalidTable, match="is a pipe"):
         read(pipe)
+
+
+@pytest.mark.parametrize("at", ["2026-08-22T09:30:00Z", "2026-08-22T11:30:00+02:00"])
+def test_times_in_json_keep_their_zones(at: str, tmp_path: Path) -> None:
+    """Arrow read them as times without a zone, which are refused."""
+    path = tmp_path / "visits.jsonl"
+    path.write_text(f'{{"url": "http://a.test/", "visited_at": "{at}", "changed": true}}\n')
+
+    assert instants(read_table(path), "visited_at", path).tolist() == [1_787_391_000.0]
+    (look,) = read_visits(path, Tally())
+    assert look.at_s == 1_787_391_000.0

@@ -55,6 +55,7 @@ _MAY_LACK: Final = ("half_life",)  # a value that is missing says something, and
 Format: TypeAlias = Literal["parquet", "csv", "jsonl"]
 _MARK: Final = codecs.BOM_UTF8
 _LARGEST: Final = 1e30  # sums of many, and their squares, stay finite
+_HEAD: Final = 65_536  # bytes that are looked at to recognise a file
 _BATCH = 1 << 18
 _BLOCK_BYTES = 1 << 24
 
@@ -116,8 +117,10 @@ class PageTable:
                 yield file.tell(), batch
 
     def _jsonl(self, columns: list[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
-        known = [(name, pa.float64()) for name in self.numeric if name in self.columns]
-        known += [(name, pa.string()) for name in _TEXTS if name in self.columns]
+        with self.path.open("rb") as file:
+            texts = _json_texts(_json_first(self.path, file.read(_HEAD).removeprefix(_MARK)))
+        known = {name: pa.string() for name in (*texts, *_TEXTS) if name in self.columns}
+        known |= {name: pa.float64() for name in self.numeric if name in self.columns}
         parse = pa.json.ParseOptions(explicit_schema=pa.schema(known))
         size = pa.json.ReadOptions(block_size=_BLOCK_BYTES)
         with self._text() as file:
@@ -245,7 +248,7 @@ def open_page_table(
         size = path.stat().st_size
         _check_again(path)
         with path.open("rb") as file:
-            head = file.read(65_536).removeprefix(_MARK)
+            head = file.read(_HEAD).removeprefix(_MARK)
     except OSError as error:
         raise InvalidTable(f"{path}: {error.strerror}") from None
     if not head.strip():
@@ -258,7 +261,7 @@ def open_page_table(
         with open_parquet(path) as parquet:
             names, n_rows = parquet.schema_arrow.names, parquet.metadata.num_rows
     elif head.lstrip().startswith(b"{"):
-        kind, names = "jsonl", _json_names(path, head)
+        kind, names = "jsonl", list(_json_first(path, head))
     else:
         names = _csv_names(path, head)
     check_names(path, names)
@@ -320,7 +323,9 @@ def read_table(path: Path, *, first_name: str | None = None) -> pa.Table:
         raise InvalidTable(f"{path}: is empty; a line of names and one row at least are needed")
     kind: Format = "csv"
     if content.lstrip().startswith(b"{"):
-        names, kind = _json_names(path, content), "jsonl"
+        first = _json_first(path, content)
+        names, kind = list(first), "jsonl"
+        texts = pa.schema({name: pa.string() for name in _json_texts(first)})
         CheckedBytes(io.BytesIO(content), path, is_json=True).read()
     else:
         names = _csv_names(path, content)
@@ -329,7 +334,8 @@ def read_table(path: Path, *, first_name: str | None = None) -> pa.Table:
     check_names(path, names)
     try:
         if kind == "jsonl":
-            return pa.json.read_json(io.BytesIO(content))
+            parse = pa.json.ParseOptions(explicit_schema=texts)
+            return pa.json.read_json(io.BytesIO(content), parse_options=parse)
         given = pa.csv.ReadOptions(column_names=[first_name]) if is_bare else None
         return pa.csv.read_csv(io.BytesIO(content), given)
     except pa.ArrowException:
@@ -370,8 +376,8 @@ def _csv_names(path: Path, head: bytes) -> list[str]:
         raise InvalidTable(f"{path}, line 1: is not UTF-8; save the file as UTF-8") from None
 
 
-def _json_names(path: Path, head: bytes) -> list[str]:
-    """Names of the first object; later rows may leave out what the first has."""
+def _json_first(path: Path, head: bytes) -> dict[str, Any]:
+    """Return the first object; later rows may leave out what it has."""
     line = head.lstrip().splitlines()[0]
     check_nesting(line, f"{path}, line 1")
     try:
@@ -382,4 +388,9 @@ def _json_names(path: Path, head: bytes) -> list[str]:
         raise InvalidTable(
             f"{path}, row 1: not a JSON object on one line; JSON Lines has one in each line"
         )
-    return list(first)
+    return first
+
+
+def _json_texts(first: dict[str, Any]) -> list[str]:
+    """Return the columns that hold text: Arrow would make times of some, and drop their zones."""
+    return [name for name, value in first.items() if isinstance(value, str)]
