@@ -418,6 +418,10 @@ def test_wrong_options_are_refused(run: Run, arguments: tuple[str, ...], said: s
         ("at\n2026-01-05T09:00:00Z\n", "a rate needs a longer record"),
         ("at\n2026-01-05T09:00:00Z\n\n", "longer record"),
         ("probed_at,changed\n2026-01-05T09:00:00Z,true\n", "at least 10 probes"),
+        (
+            "url,probed_at,changed\n/a,2026-01-05T09:00:00Z,true\n/b,2026-01-05T10:00:00Z,true\n",
+            "has 2 sources; probes of one are needed",
+        ),
         ('{"intensity": [1, -2], "breaks": [0, 1, 2]}', "value of piece 1"),
         ('{"intensity": [1, 2], "breaks": [0, 1]}', "one value"),
         ('{"intensity": 3, "breaks": [0, 1]}', "intensity must be a list"),

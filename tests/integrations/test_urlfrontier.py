@@ -193,6 +193,15 @@ def test_crawls_are_kept_apart_and_deleted_whole(tmp_path: Path) -> None:
         assert frontier.put([put("http://a.test/", crawl="x")], NOW_S) == [OK]
 
 
+def test_a_number_that_no_status_is_holds_nobody_up(tmp_path: Path) -> None:
+    """SQLite has no room for it: whatever was to be written with it was not, nor after it."""
+    with opened(tmp_path) as frontier:
+        for said in ("9" * 20, "200"):
+            told = put("http://a.test/", NOW_S, fetch__statusCode=said, signature="a")
+            assert frontier.put([told], NOW_S) == [OK]
+            frontier.store.flush()
+
+
 @pytest.mark.parametrize(
     ("said", "before", "outcome"),
     [
@@ -208,6 +217,7 @@ def test_crawls_are_kept_apart_and_deleted_whole(tmp_path: Path) -> None:
         ({"protocol.last-modified": ["Tue"]}, b"m:Mon", Outcome.CHANGED),
         ({"signature": ["b"]}, b"m:Mon", Outcome.NEW),  # another kind says nothing of a change
         ({"fetch.statusCode": ["many"]}, None, None),
+        ({"fetch.statusCode": ["9" * 20]}, None, None),
     ],
 )
 def test_metadata_says_what_came_of_a_fetch(

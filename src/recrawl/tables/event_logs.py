@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from recrawl.crawler.settings.zones import find_zone
@@ -47,7 +48,9 @@ def read_event_log(path: Path, source: str | None = None) -> list[EventLog]:
     times = instants(table, column, path)
     if times.size == 0:
         raise InvalidTable(f"{path}: holds no event; one timestamp per update is needed")
-    label = next((name for name in _NAMES if name in table.column_names), None)
+    if "changed" in table.column_names:  # no updates, but results of probes
+        _require_one_source(table, path)
+    label = _label(table)
     if label is None:
         if source is not None:
             raise InvalidTable(f"{path}: no column {_NAMES[0]}, so there is no source {source!r}")
@@ -78,6 +81,7 @@ def read_probe_results(path: Path) -> tuple[NDArray[np.float64], NDArray[np.bool
     table = read_table(path, first_name=_TIMES[0])
     if "changed" not in table.column_names:
         return None
+    _require_one_source(table, path)
     column = _time_column(table, _VISITS, path)
     times = instants(table, column, path)
     _require_order(times, np.arange(times.size), path, column)
@@ -113,6 +117,21 @@ def fit_probe_results(
     exposure = clock.weekly_exposure(times_s)
     seen = exposure.sum(axis=1) > 0
     return estimate_from_probes(exposure[seen], changed[1:][seen])
+
+
+def _label(table: pa.Table) -> str | None:
+    """Return the column that names the source of each row; None: there is none."""
+    return next((name for name in _NAMES if name in table.column_names), None)
+
+
+def _require_one_source(table: pa.Table, path: Path) -> None:
+    label = _label(table)
+    n_sources = len(pc.unique(table.column(label))) if label else 1
+    if n_sources > 1:
+        raise InvalidTable(
+            f"{path}, column {label}: has {n_sources} sources; probes of one are needed, so leave "
+            "the rows of the others out"
+        )
 
 
 def _time_column(table: pa.Table, names: tuple[str, ...], path: Path) -> str:

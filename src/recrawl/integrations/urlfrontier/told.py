@@ -10,6 +10,7 @@ from recrawl.terms import Outcome
 __all__ = ["Told", "read_metadata"]
 
 _LONGEST: Final = 1_000
+_NO_STATUS: Final = 1_000
 _MODIFIED: Final = ("protocol.last-modified", "last-modified")
 _ETAGS: Final = ("protocol.etag", "etag")
 
@@ -58,9 +59,11 @@ def read_metadata(metadata: Mapping[str, Sequence[str]], before: bytes | None) -
 def _status(metadata: Mapping[str, Sequence[str]]) -> int | None:
     text = _first(metadata, ("fetch.statusCode",))
     try:
-        return None if text is None else int(text)
+        status = None if text is None else int(text)
     except ValueError:
         return None
+    # Numbers that no status is tell nothing; vast ones the state could not take.
+    return status if status is not None and abs(status) < _NO_STATUS else None
 
 
 def _first(metadata: Mapping[str, Sequence[str]], names: Sequence[str]) -> str | None:
