@@ -92,11 +92,14 @@ def test_depth_and_redirects_are_bounded(expected: str | None, fields: dict[str,
         ("one path segment repeated more than 3 times", "/again" * 4),
         ("one path segment repeated more than 3 times", "/a/b" * 4),
         (None, "/x?" + "/again" * 9),
+        (None, "/x?a=1&a=2&a=3&a=4&a=5&b=1&c=1"),
+        (None, "/x?a=1&a=1&a=1&b=1"),
+        ("one part of the query repeated more than 3 times", "/x?a=1&b=1&a=1&a=1&a=1"),
         (None, "//////////////////////////////"),
     ],
 )
 def test_endless_paths_end(expected: str | None, path: str) -> None:
-    """Links that lead ever deeper or in circles; a query is bounded elsewhere."""
+    """Links that lead ever deeper or in circles, and queries that say one thing again."""
     assert why_outside(A, f"http://a.test{path}") == expected
 
 

@@ -775,6 +775,24 @@ def test_lists_in_facets_that_lead_to_what_is_known_are_left_after_a_few() -> No
     assert len(set(asked) - set(lists)) == 100
 
 
+@pytest.mark.parametrize("values", ["1", "123456789"])
+def test_a_filter_that_is_added_once_more_by_each_list_is_left_after_a_few(values: str) -> None:
+    """As shops have it: each list of a filter links to itself, filtered so again or otherwise."""
+    shelves = [f"/shelf-{number}/" for number in range(12)]
+    things = [f"/thing-{number}" for number in range(400)]
+    paths, texts = [*shelves, *things], [f"what stands at {path}" for path in (*shelves, *things)]
+    for n in range(1, 41):
+        for shelf in shelves:
+            chosen = "&".join(f"f={(values * 40)[place]}" for place in range(n))
+            paths.append(f"{shelf}?{chosen}")
+            texts.append(f"of {shelf} what is {values[:n]}")
+
+    seen = crawled(AddressYields(), paths, list(texts))
+
+    assert len([n for n in seen if "?" not in paths[n]]) == 412
+    assert len([n for n in seen if paths[n].count("f=") > len(values)]) <= 30
+
+
 def test_pages_of_several_parameters_are_visited_whole_beside_those_that_bring_nothing() -> None:
     """One script for all, as portals have it; ways to log in and to send were tried before."""
     poor = [f"/index.php?option=user&view=window&from=p{number}" for number in range(100)]

@@ -123,7 +123,13 @@ def is_doubted(url: str) -> bool:
         return True
     if not query:
         return bool(_HASH_SEGMENT.search(path)) or _is_file(path)
-    return _speaks_against(query) or _is_file(path)
+    return _speaks_against(query) or _repeats_itself(query) or _is_file(path)
+
+
+def _repeats_itself(query: str) -> bool:
+    """Tell whether a query says the same twice, as where choosing a filter again adds it again."""
+    parts = query.split("&")
+    return len(set(parts)) < len(parts)
 
 
 def _speaks_against(query: str) -> bool:

@@ -29,7 +29,8 @@ class Scope:
         ``exclude``
     max_depth : links from a seed, sitemaps counting as seeds; where a list goes on is no further
     max_hops : redirects in a row
-    max_path_segments, max_repeated_segments : bounds that end endless and looping paths
+    max_path_segments, max_repeated_segments : bounds that end endless and looping paths, and
+        queries to which each page adds once more what they say already
     """
 
     hosts: tuple[str, ...]
@@ -93,13 +94,18 @@ def _why_beyond_bounds(scope: Scope, url: str, depth: int, hops: int) -> str | N
         return f"more than {scope.max_depth} links from a seed"
     if hops > scope.max_hops:
         return f"more than {scope.max_hops} redirects in a row"
-    segments = [part for part in path_of(url).partition("?")[0].split("/") if part]
+    path, _, query = path_of(url).partition("?")
+    segments = [part for part in path.split("/") if part]
     if len(segments) > scope.max_path_segments:
         return f"more than {scope.max_path_segments} path segments"
     if len(segments) > scope.max_repeated_segments:
         repeated = max(Counter(segments).values())
         if repeated > scope.max_repeated_segments:
             return f"one path segment repeated more than {scope.max_repeated_segments} times"
+    if query.count("&") >= scope.max_repeated_segments:
+        repeated = max(Counter(query.split("&")).values())
+        if repeated > scope.max_repeated_segments:
+            return f"one part of the query repeated more than {scope.max_repeated_segments} times"
     return None
 
 

@@ -406,9 +406,11 @@ class AddressYields:
                 ),
                 self._kind("any path", host, "/*", mode, doubted=doubted, broad=True, mode=True),
             ]
-            names = "&".join(shape_of_doubt(name, value) for name, _, value in _parts(query))
+            parts = [shape_of_doubt(name, value) for name, _, value in _parts(query)]
+            # A filter that is chosen several times is no other combination each time.
+            names = "&".join(parts if doubted else dict.fromkeys(parts))
             kinds.append(self._kind("names", host, f"{path}?{names}", doubted=doubted, broad=True))
-            if "&" in names and not doubted:
+            if len(parts) > 1 and not doubted:
                 kinds.append(self._kind("several", host, f"{path}?*&*", broad=True))
             return kinds
         suffix, branch = suffix_of(url), _branch_of(path)
