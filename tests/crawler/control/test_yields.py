@@ -205,6 +205,43 @@ def test_trouble_of_pages_says_nothing_of_their_branch() -> None:
         yields.observe(visited(one, None, Outcome.NOT_FOUND))
 
 
+def test_what_asks_to_sign_in_of_each_thing_is_left_after_a_few() -> None:
+    """Whatever it is called and however many things there are; what else is shown is visited."""
+    yields = AddressYields()
+    asked: list[str] = []
+    for number in range(200):
+        things = (f"/topic/{number}/about-{number}/", f"/topic/{number}/members/")
+        for path, said in (*((one, one) for one in things), (f"/note/{number}/publish/", None)):
+            one = lease(len(asked), path)
+            if yields.due_s(one, NOW_S) > NOW_S:
+                continue
+            asked.append(path)
+            outcome = Outcome.DENIED if said is None else Outcome.NEW
+            update = visited(one, said, outcome)
+            yields.observe(replace(update, visit=replace(update.visit, status=302)))
+
+    assert len([path for path in asked if path.startswith("/topic/")]) == 400
+    assert len(asked) <= 408
+
+
+def test_a_form_beside_what_its_thing_says_is_left_after_a_few() -> None:
+    """Of each thing of a shop, by whatever word; what says something of its own is visited."""
+    yields = AddressYields()
+    asked: list[str] = []
+    for number in range(100):
+        base = f"/shop/thing-{number}"
+        said = " ".join(f"word{word * (number + 7) % 900}" for word in range(60))
+        faces = {"/": said, "/ask-us/": f"{said} and ask", "/parts/": f"{said[::-1]} parts"}
+        for face, text in faces.items():
+            one = lease(len(asked), f"{base}{face}")
+            if yields.due_s(one, NOW_S) <= NOW_S:
+                asked.append(face)
+                yields.observe(replace(visited(one, text), gist=gist(text, one.url)))
+
+    assert [asked.count("/"), asked.count("/parts/")] == [100, 100]
+    assert asked.count("/ask-us/") <= 8
+
+
 DAYS = [
     f"{year}-{month:02}-{day:02}"
     for year in (2025, 2026)
@@ -497,6 +534,8 @@ def test_a_parameter_that_leaves_its_page_as_it_is_is_given_up_after_two() -> No
         (True, "/wishlist/9/add"),
         (True, "/item/3/review/new"),
         (True, "/shop/cart/add/3/"),
+        (True, "/shop/red-lamp_3/reviews/add/"),
+        (True, "/t/red-lamp-3/reply"),
         (True, "/vote/up/3"),
         (True, "/shop/lamp/?add-to-cart=12"),
         (False, "/docs/items/add"),
@@ -504,6 +543,7 @@ def test_a_parameter_that_leaves_its_page_as_it_is_is_given_up_after_two() -> No
         (False, "/news/2026/report"),
         (False, "/2026/05/like-new/"),
         (False, "/report/2026/"),
+        (False, "/best-of-2026/new/"),
         (False, "/docs/users/create"),
         (False, "/_create/"),
         (False, "/en/latest/_modules/os.html"),

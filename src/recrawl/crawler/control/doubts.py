@@ -16,6 +16,7 @@ __all__ = [
     "calendar_of",
     "compares",
     "continues",
+    "face_of",
     "group_of",
     "has_hash",
     "hash_of",
@@ -70,8 +71,9 @@ _VIEW: Final = re.compile(
 _DONE: Final = r"""(?:add|buy|delete|remove|reply|report|flag|(?:up|down)?vote|(?:un|dis)?like
     |(?:un)?(?:follow|subscribe|watch))"""
 _ID: Final = r"(?!(?:19|20)\d\d(?!\d))\d+"  # which is no year
+_NAMED: Final = rf"/(?:[\w-]{{1,200}}[-_])?{_ID}"  # a thing's number, alone or behind its name
 _ACT: Final = re.compile(
-    rf"/{_ID}(?:/[\w-]{{1,40}})?/(?:{_DONE}|new|create)/?$|/{_DONE}(?:/[a-z]{{1,20}})?/{_ID}/?$",
+    rf"{_NAMED}(?:/[\w-]{{1,40}})?/(?:{_DONE}|new|create)/?$|/{_DONE}(?:/[a-z]{{1,20}})?/{_ID}/?$",
     re.VERBOSE | re.IGNORECASE,
 )
 # Where wikis name a view first, by the sign that sets it apart: /+history/Page.
@@ -113,6 +115,8 @@ _DATE_AT_END: Final = re.compile(
     r"/(?:19|20)\d\d([-_/])(?:0?[1-9]|1[0-2])(?:\1(?:0?[1-9]|[12]\d|3[01]))?(?:/|\.x?html?)?$"
 )
 _MOST_PARTS: Final = 8
+_NUMBERED: Final = re.compile(rf"(?:[\w-]{{1,200}}[-_])?{_ID}")
+_FACE: Final = re.compile(r"[a-z]+(?:[-_][a-z]+)*", re.IGNORECASE)
 _READ: Final = re.compile(r"text/|application/(?:pdf|xml|xhtml|rss|atom|json|.*\+xml)")
 
 
@@ -229,6 +233,24 @@ def _view(path: str) -> re.Match[str] | None:
     """
     found = _VIEW.search(path, path.find("/", 1)) if "/" in path[1:] else None
     return found or (_SIGNED_VIEW.search(path) if "/+" in path else None)
+
+
+def face_of(url: str) -> tuple[str, list[str]] | None:
+    """Return what is shown of a thing, whatever its number, and the addresses of the thing itself.
+
+    ``/shop/lamp_12/reviews/add/`` shows ``/shop/#/reviews/add`` of ``/shop/lamp_12/``. None: the
+    path does not go on by words only behind a number.
+    """
+    path, mark, _ = path_of(url).partition("?")
+    folders = path.rstrip("/").split("/")
+    place = len(folders) - 1
+    while place > 0 and _FACE.fullmatch(folders[place]):
+        place -= 1
+    if mark or place in (0, len(folders) - 1) or not _NUMBERED.fullmatch(folders[place]):
+        return None
+    shown = ["#" if _NUMBERED.fullmatch(folder) else folder for folder in folders]
+    thing = f"{url[: -len(path)]}{'/'.join(folders[: place + 1])}"
+    return "/".join(shown), [thing, f"{thing}/"]
 
 
 def thing_of_view(url: str) -> str | None:

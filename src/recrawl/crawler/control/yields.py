@@ -7,17 +7,18 @@ sort or log in; a directory of archives has thousands that nobody can read. Addr
   few; by the same shape whatever the path, which speaks for a path of which nothing is known; and
   all of a path with several parameters, as where lists are chosen from;
 - without, by the ending of the file's name (of a feed that has none, by its name), by the branch of
-  the site that they lie in, by the calendar that they are a day of, and, of those with a number at
-  their end, by the branch and how deep they lie, for that most of them are copies of another page,
-  as of the answers in a forum. Of endings that nobody knows, few are on their way before they have
-  brought something.
+  the site that they lie in, by the calendar that they are a day of, by what they show of the thing
+  of a number, and, of those with a number at their end, by the branch and how deep they lie, for
+  that most of them are copies of another page, as of the answers in a forum. Of endings that nobody
+  knows, few are on their way before they have brought something.
 
 The first of a kind are visited like any other page; what they bring (a page that was not known, or
 nothing) is a coin tossed, and while the chance that the next brings something is small, few more
 are tried. A copy brings nothing, whatever the order of its words; nor does a page that says nearly
-what it says without one of its parameters, nor what a page is made of, nor a version or another
-view of a page or of a thing that is known, nor a comparison of versions, nor a list by a query that
-leads to nothing but pages that are known. What speaks against an address
+what it says without one of its parameters, or what its thing says, nor one that asks to sign in,
+nor what a page is made of, nor a version or another view of a page or of a thing that is known, nor
+a comparison of versions, nor a list by a query that leads to nothing but pages that are known. What
+speaks against an address
 (:mod:`recrawl.crawler.control.doubts`) makes its kind prove itself sooner, and all that is doubted
 on a host together is held to a small share of what the host has brought: evidence overrides it. The
 module is longer than most, as all of these judge a visit by the same memory of what a host has
@@ -34,6 +35,7 @@ from typing import Final
 from recrawl.crawler.control.doubts import (
     calendar_of,
     compares,
+    face_of,
     has_hash,
     hash_of,
     is_doubted,
@@ -80,6 +82,7 @@ _NOT_SEEN: Final = frozenset(
 _TROUBLE: Final = frozenset(
     {Outcome.FAILED, Outcome.SERVER_ERROR, Outcome.NOT_FOUND, Outcome.GONE, Outcome.DENIED}
 )
+_REFUSED: Final = 400  # from this status on a page is refused as such
 _MOST_KINDS: Final = 100_000
 _LATELY: Final = 64  # pages of a kind and title that another one is compared with
 _MOST_SIGNATURES: Final = 200_000
@@ -210,7 +213,7 @@ class AddressYields:
                 url,
                 found,
                 new,
-                is_trouble=outcome in _TROUBLE,
+                is_trouble=outcome in _TROUBLE and not _asks_to_sign_in(update),
                 is_twin=is_twin,
                 is_left_out=update.state is PageState.EXCLUDED,
             )
@@ -329,8 +332,10 @@ class AddressYields:
         return is_new and not self._is_twin(url, told.near)
 
     def _is_twin(self, url: str, near: int) -> bool:
-        """Tell whether a page says nearly what it says without one of its parameters."""
-        return any(is_near(self._near.get(hash(base), 0), near) for base in less_specific(url))
+        """Tell whether a page says nearly what it says without a parameter, or its thing says."""
+        face = face_of(url)
+        wider = less_specific(url) if face is None else face[1]
+        return any(is_near(self._near.get(hash(base), 0), near) for base in wider)
 
     def _is_source(self, url: str, near: int) -> bool:
         """Tell whether a page of the host is made of a file; remember what pages say."""
@@ -429,6 +434,8 @@ class AddressYields:
         if (numbered := _numbered(path)) is not None:
             kinds.append(self._kind("numbered", host, numbered, broad=True))
             kinds[-1].is_of_copies = True
+        if of is Kind.PAGE and (face := face_of(url)) is not None:
+            kinds.append(self._kind("face", host, face[0], broad=True))
         return kinds
 
     def _words(self, host: str, path: str, query: str, *, anywhere: bool = False) -> str:
@@ -464,6 +471,12 @@ def _against(found: list[_Kind], doubted: _Kind | None) -> _Kind | None:
     if len(found) == _WITH_SEVERAL and found[2].tries == 0:  # no such names were combined before
         broader.pop()
     return next((kind for kind in reversed([first, *broader]) if kind.n_welcome <= 0), None)
+
+
+def _asks_to_sign_in(update: PageUpdate) -> bool:
+    """Tell whether a page was refused by leading elsewhere: no trouble, but what it does."""
+    status = update.visit.status
+    return update.visit.outcome is Outcome.DENIED and status is not None and status < _REFUSED
 
 
 def _parts(query: str) -> list[tuple[str, str, str]]:
