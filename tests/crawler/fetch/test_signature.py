@@ -175,6 +175,24 @@ def test_a_column_of_counters_changes_by_itself(head: str) -> None:
     assert "340 " not in read.markdown.replace(" |", "|")
 
 
+@pytest.mark.parametrize(
+    ("same", "element"),
+    [
+        (True, '<li title="Nov. 26, 2026, 11:05 p.m.">{}</li>'),
+        (True, '<a href="/1" title="26.11.2026"><time datetime="2026-11-26T23:05Z">{}</time></a>'),
+        (False, "<li>{}</li>"),
+        (False, '<time datetime="PT5M">{}</time>'),
+        (False, '<td title="length of the walk">{}</td>'),
+    ],
+)
+def test_an_age_in_short_changes_by_itself(same: bool, element: str) -> None:
+    """As forums tell it, where an attribute says since when; else it is a length or a time."""
+    page = f"<title>Ferry</title><main><p>It sails. {element}</p><p>Bring 5m of rope.</p></main>"
+
+    assert (of_page(page.format("1m")) == of_page(page.format(" 2 h\n"))) is same
+    assert of_page(page.format("1m")) != of_page(page.format("1m").replace("5m of", "6m of"))
+
+
 def test_a_column_of_prices_is_content() -> None:
     """Whose head is no word for what is counted."""
     one, other = (of_page(TOPICS.format(head="Price", replies=1, views=n)) for n in (340, 351))

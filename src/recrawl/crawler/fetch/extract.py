@@ -37,7 +37,7 @@ from recrawl.crawler.fetch.main_content import (
 )
 from recrawl.crawler.fetch.markdown import markdown
 from recrawl.crawler.fetch.nesting import EMPTY, cut_at_depth
-from recrawl.crawler.fetch.passing import named_counters
+from recrawl.crawler.fetch.passing import named_passing
 from recrawl.crawler.fetch.permalinks import clear_permalinks
 from recrawl.crawler.fetch.reading_rules import ContentRule, ReadingRules
 from recrawl.crawler.fetch.scripts import SCRIPTS, lists_of, read_script
@@ -270,8 +270,8 @@ def _content(
 
 
 def _compared(html: str, tree: LexborHTMLParser, roots: list[LexborNode], text: str) -> str:
-    """Return the text that copies are compared by: counters in columns are told as such."""
-    with named_counters(html, tree) as is_named:
+    """Return the text that copies are compared by: counters in columns, and ages, told as such."""
+    with named_passing(html, tree) as is_named:
         return text_of(roots) if is_named else text
 
 

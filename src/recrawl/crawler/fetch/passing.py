@@ -13,7 +13,7 @@ from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-__all__ = ["named_counters", "without_passing"]
+__all__ = ["named_passing", "without_passing"]
 
 # What people count of a page that others read, in the languages of most pages of the web.
 _COUNTED: Final = (
@@ -179,6 +179,8 @@ def _by_sign() -> tuple[dict[bytes, list[_Step]], list[_Step]]:
 
 _COLUMNS: Final = frozenset(_COUNTED)
 _NUMERAL: Final = re.compile(r"\d[\d,.\s]{0,20}[km]?", re.IGNORECASE)
+_YEAR: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_SHORT_AGE: Final = re.compile(r">\s{0,99}\d{1,4} ?(?:s|m|min|h|hr|d|w|wk|mo|y|yr)\s{0,99}<")
 _MOST_FOUND: Final = 10_000  # of a word on a page
 _MOST_HEADS: Final = 200
 _MOST_TABLES: Final = 20
@@ -238,8 +240,10 @@ def _without_ended(stable: str, word: str, ended: re.Pattern[str]) -> str:
 
 
 @contextmanager
-def named_counters(html: str, tree: LexborHTMLParser) -> Iterator[bool]:
-    """Write behind each number below a head such as "Views" what it counts, for a while.
+def named_passing(html: str, tree: LexborHTMLParser) -> Iterator[bool]:
+    """Write behind what changes by itself what it is, for a while, where only its place says so.
+
+    What a number below a head such as "Views" counts, and that "5m" beside its instant is an age.
 
     Parameters
     ----------
@@ -248,20 +252,37 @@ def named_counters(html: str, tree: LexborHTMLParser) -> Iterator[bool]:
     Yields
     ------
     bool
-        Whether there was such a number.
+        Whether there was something.
     """
-    cells = list(_counters(tree)) if "<th" in html else []
-    before = []
-    for cell, word in cells:
-        node = _number_in(cell)
-        if node is not None:
-            before.append((cell, node.text()))
-            node.replace_with(f"{node.text().strip()} {word}")
+    found = list(_counters(tree)) if "<th" in html else []
+    if _SHORT_AGE.search(html):
+        found += [(node, "ago") for node in _ages(tree)]
+    before: dict[int, tuple[LexborNode, str]] = {}
+    for node, word in found:
+        text = _only_text_in(node)
+        if text is not None and node.mem_id not in before:
+            before[node.mem_id] = node, text.text()
+            text.replace_with(f"{text.text().strip()} {word}")
     yield bool(before)
-    for cell, said in before:
-        node = _number_in(cell)
-        if node is not None:
-            node.replace_with(said)
+    for node, said in before.values():
+        text = _only_text_in(node)
+        if text is not None:
+            text.replace_with(said)
+
+
+def _ages(tree: LexborHTMLParser) -> Iterator[LexborNode]:
+    """The elements that say an age in short, and since when by an attribute: ``5m``, ``2 h``."""
+    within: set[int] = set()
+    for node in tree.css("time[datetime], [title]")[:_MOST_CELLS]:
+        since = f"{node.attributes.get('datetime')} {node.attributes.get('title')}"
+        text = _only_text_in(node) if _YEAR.search(since) else None
+        if text is not None and text.mem_id not in within and _is_short_age(text.text()):
+            within.add(text.mem_id)
+            yield node
+
+
+def _is_short_age(text: str) -> bool:
+    return _SHORT_AGE.fullmatch(f">{text.strip()}<") is not None
 
 
 def _counters(tree: LexborHTMLParser) -> Iterator[tuple[LexborNode, str]]:
@@ -284,9 +305,9 @@ def _counters(tree: LexborHTMLParser) -> Iterator[tuple[LexborNode, str]]:
                     yield cell, word
 
 
-def _number_in(cell: LexborNode) -> LexborNode | None:
-    """Return what says the number in a cell, if it stands in one piece."""
-    texts = [node for node in cell.traverse(include_text=True) if node.is_text_node]
+def _only_text_in(element: LexborNode) -> LexborNode | None:
+    """Return the text in an element, if it stands in one piece."""
+    texts = [node for node in element.traverse(include_text=True) if node.is_text_node]
     said = [node for node in texts if node.text().strip()]
     return said[0] if len(said) == 1 else None
 
