@@ -116,7 +116,8 @@ _DATE_AT_END: Final = re.compile(
 )
 _MOST_PARTS: Final = 8
 _NUMBERED: Final = re.compile(rf"(?:[\w-]{{1,200}}[-_])?{_ID}")
-_FACE: Final = re.compile(r"[a-z]+(?:[-_][a-z]+)*", re.IGNORECASE)
+_FACE: Final = re.compile(r"[a-z]+(?:[-_][a-z]+)?", re.IGNORECASE)  # more words are a title
+_IN_CALENDAR: Final = re.compile(r"/(?:19|20)\d\d/\d{1,2}/")
 _READ: Final = re.compile(r"text/|application/(?:pdf|xml|xhtml|rss|atom|json|.*\+xml)")
 
 
@@ -239,9 +240,11 @@ def face_of(url: str) -> tuple[str, list[str]] | None:
     """Return what is shown of a thing, whatever its number, and the addresses of the thing itself.
 
     ``/shop/lamp_12/reviews/add/`` shows ``/shop/#/reviews/add`` of ``/shop/lamp_12/``. None: the
-    path does not go on by words only behind a number.
+    path does not go on by a few words behind a number, or that is the one of a month.
     """
     path, mark, _ = path_of(url).partition("?")
+    if _IN_CALENDAR.search(path):
+        return None
     folders = path.rstrip("/").split("/")
     place = len(folders) - 1
     while place > 0 and _FACE.fullmatch(folders[place]):

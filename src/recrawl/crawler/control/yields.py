@@ -164,6 +164,7 @@ class AddressYields:
         self._alike: dict[int, deque[int]] = {}  # by kind and title: what they said lately
         self._visited: set[int] = set()
         self._things: set[int] = set()  # what pages that are held may have other views of
+        self._faces: dict[int, int] = {}  # what is shown of things, to the first that it is of
         self._named: dict[int, int] = {}  # things named by a hash, to the page that showed it first
 
     def recall(self, visited: Iterable[tuple[str, PageState, bytes | None]]) -> None:
@@ -434,9 +435,17 @@ class AddressYields:
         if (numbered := _numbered(path)) is not None:
             kinds.append(self._kind("numbered", host, numbered, broad=True))
             kinds[-1].is_of_copies = True
-        if of is Kind.PAGE and (face := face_of(url)) is not None:
+        face = face_of(url) if of is Kind.PAGE else None
+        if face is not None and self._is_shown_of_many(host, *face):
             kinds.append(self._kind("face", host, face[0], broad=True))
         return kinds
+
+    def _is_shown_of_many(self, host: str, shown: str, thing: list[str]) -> bool:
+        """Tell whether another thing has the same; what only one has is its name, and no kind."""
+        if len(self._faces) > _MOST_SIGNATURES:
+            self._faces.clear()
+        mark = hash(thing[0])
+        return self._faces.setdefault(hash((host, shown)), mark) != mark
 
     def _words(self, host: str, path: str, query: str, *, anywhere: bool = False) -> str:
         """Return the shape of a query: names, and the values of parameters that have few.
