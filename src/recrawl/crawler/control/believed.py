@@ -163,7 +163,7 @@ class Believed:
         control, rows = self.control_of(page_ids)
         known = control.beliefs.evidence[rows]
         pages = KeptPages(last_visit_s, self._visits[:, rows], known)
-        return pages.as_bytes(self._prior[0]), self.hosts.news()
+        return pages.as_bytes(control.beliefs.rates_known[0]), self.hosts.news()
 
     def tell_clocks(self, evidence: Evidence) -> None:
         """Tell the clocks of a policy that foresees the latest visits of pages that it recalled."""
@@ -184,7 +184,7 @@ class Believed:
         self.hosts.recall(before.hosts)
         control, rows = self._named(before.page_ids, before.urls, before.lasting)
         shape = control.beliefs.evidence.shape[1:]
-        found, kept = pages_of_bytes(before.pages, self._prior[0], shape)
+        found, kept = pages_of_bytes(before.pages, control.beliefs.rates_known[0], shape)
         control.beliefs.evidence[rows[found]] = kept.evidence
         self._visits[:, rows[found]] = kept.visits
         self._new.recall(rows[found], kept.visits[0])

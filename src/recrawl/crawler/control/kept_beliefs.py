@@ -1,7 +1,7 @@
 """What is believed of pages and hosts, in the bytes that a state keeps.
 
 A page takes 169 bytes: half of each number of its posterior is left out, which changes none by more
-than half a percent. What another version wrote, or was written about another prior, is not read:
+than half a percent. What another version wrote, or was written of other rates, is not read:
 such pages are learned anew from their visits.
 """
 
@@ -36,10 +36,10 @@ class KeptPages:
     visits: NDArray[np.int64]
     evidence: NDArray[np.float32]
 
-    def as_bytes(self, prior_rate: float) -> list[bytes]:
-        """Return the bytes of each page, learned about this prior rate."""
+    def as_bytes(self, least_rate: float) -> list[bytes]:
+        """Return the bytes of each page; the least of the rates tells which they are of."""
         rows = np.empty(len(self.last_visit_s), _layout(self.evidence.shape[1:]))
-        rows["version"], rows["prior_rate"] = _VERSION, prior_rate
+        rows["version"], rows["least_rate"] = _VERSION, least_rate
         rows["last_visit_s"] = self.last_visit_s
         rows["told"], rows["changed"] = self.visits
         rows["evidence"] = self.evidence.view(np.uint32) >> 16
@@ -47,14 +47,14 @@ class KeptPages:
 
 
 def pages_of_bytes(
-    kept: Sequence[bytes], prior_rate: float, shape: tuple[int, ...]
+    kept: Sequence[bytes], least_rate: float, shape: tuple[int, ...]
 ) -> tuple[NDArray[np.int64], KeptPages]:
     """Return which pages of those can be read, and what is said of them.
 
     Parameters
     ----------
     kept : bytes of each page
-    prior_rate : about which they must have been learned
+    least_rate : of those that they must be of
     shape : half-lives and rates
     """
     layout = _layout(shape)
@@ -65,7 +65,7 @@ def pages_of_bytes(
     with np.errstate(invalid="ignore"):
         sound = np.isfinite(evidence).all(axis=(1, 2)) & (evidence >= 0.0).all(axis=(1, 2))
         sound &= np.all(np.any(evidence > 0.0, axis=2), axis=1) & np.isfinite(rows["last_visit_s"])
-        sound &= (rows["version"] == _VERSION) & (rows["prior_rate"] == prior_rate)
+        sound &= (rows["version"] == _VERSION) & (rows["least_rate"] == least_rate)
     found = rows[sound]
     visits = np.stack([found["told"], found["changed"]]).astype(np.int64)
     return whole[sound], KeptPages(found["last_visit_s"].copy(), visits, evidence[sound])
@@ -75,7 +75,7 @@ def _layout(shape: tuple[int, ...]) -> np.dtype[Any]:
     return np.dtype(
         [
             ("version", "u1"),
-            ("prior_rate", "<f8"),
+            ("least_rate", "<f8"),
             ("last_visit_s", "<f8"),
             ("told", "<u4"),
             ("changed", "<u4"),
