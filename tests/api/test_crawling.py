@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -235,3 +237,28 @@ def test_a_due_time_that_is_none_is_the_fault_of_its_policy() -> None:
     """It was said that the state is damaged."""
     with pytest.raises(recrawl.RecrawlError, match="due_s must be an instant, got nan"):
         recrawl.NextVisit(float("nan"), "never")
+
+
+FORKED = """
+import asyncio, os, sys, recrawl
+
+async def program():
+    settings = recrawl.Settings(["http://a.test/"], "me@my.domain", state=sys.argv[1])
+    async with recrawl.open_crawl(settings) as crawl:
+        if not os.fork():
+            try:
+                crawl.search("task")
+            except recrawl.StateError as error:
+                print(error, flush=True)
+            os._exit(0)
+        os.wait()
+
+asyncio.run(program())
+"""
+
+
+def test_a_fork_is_told_that_the_crawl_is_not_its_own(tmp_path: Path) -> None:
+    """Its threads are not there: a search waited for them for ever."""
+    command = [sys.executable, "-W", "ignore", "-c", FORKED, str(tmp_path / "state")]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert "was opened by another process" in ended.stdout

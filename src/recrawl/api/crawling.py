@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -39,6 +40,7 @@ class OpenCrawl:
 
     def __init__(self, opened: OpenParts) -> None:
         self._opened = opened
+        self._process = os.getpid()
         self._runs = self._is_closed = False
         self._crawl: Crawl | None = None  # while it runs, once it is prepared
         self._until: asyncio.Timeout | None = None  # it runs
@@ -104,6 +106,11 @@ class OpenCrawl:
     def _check_open(self) -> None:
         if self._is_closed:
             raise StateError("this crawl is closed: `async with recrawl.open_crawl` was left")
+        if os.getpid() != self._process:  # its threads are not here, and would be waited for
+            raise StateError(
+                "this crawl was opened by another process, of which this one is a fork; look at "
+                "its state with recrawl.open_state"
+            )
 
     async def close(self) -> None:
         """End what runs, in order, before its state is closed; :func:`open_crawl` does this."""
