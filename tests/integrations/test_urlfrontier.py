@@ -1,5 +1,6 @@
 """The frontier behind URLFrontier's interface, without a network and with a clock of its own."""
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,9 +14,10 @@ from hypothesis import strategies as st
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.errors import StateError
 from recrawl.integrations.urlfrontier.frontier import Frontier, Put, key_of
-from recrawl.integrations.urlfrontier.interface import METHODS, OK, SKIPPED, message
+from recrawl.integrations.urlfrontier.interface import FAIL, METHODS, OK, SKIPPED, message
 from recrawl.integrations.urlfrontier.options import ServiceOptions
 from recrawl.integrations.urlfrontier.queues import Queues
+from recrawl.integrations.urlfrontier.server import Service
 from recrawl.integrations.urlfrontier.told import read_metadata
 from recrawl.terms import Outcome
 
@@ -276,3 +278,30 @@ def test_no_address_is_lost_or_handed_out_twice(steps: list[tuple[str, int]]) ->
                 held |= set(found)
         late_s = now_s + 100 * DAY_S
         assert sorted(urls(frontier.get(None, "", late_s))) == sorted(seen)
+
+
+def test_what_one_address_brings_on_is_told_and_does_not_stop_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Clients wait for an answer to each; what is written is written once."""
+    told: list[str] = []
+
+    async def written() -> list[int]:
+        with opened(tmp_path) as frontier:
+            put_all = frontier.put
+
+            def fails(puts: list[Put], now_s: float) -> list[int]:
+                if any("bad" in one.info.url for one in puts):
+                    raise OverflowError("too large")
+                return put_all(puts, now_s)
+
+            monkeypatch.setattr(frontier, "put", fails)
+            service = Service(frontier, lambda: NOW_S, told.append)
+            puts = [put(f"http://a.test/{name}") for name in ("1", "bad", "2")]
+            answers = list(await service._written(puts))
+            monkeypatch.undo()
+            known = list(await service._written([put("http://a.test/1"), put("http://a.test/3")]))
+            return [*answers, *known]
+
+    assert asyncio.run(written()) == [OK, FAIL, OK, SKIPPED, OK]
+    assert told == ["'http://a.test/bad': OverflowError: too large"]

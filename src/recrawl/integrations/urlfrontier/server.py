@@ -227,6 +227,11 @@ class Service:
         except StateError as error:  # nothing of it was written: to be sent again
             self._tell(str(error))
             return [FAIL] * len(puts)
+        except Exception as error:  # what one address brings on must not end it for all
+            if len(puts) > 1:
+                return [status for put in puts for status in await self._written([put])]
+            self._tell(f"{puts[0].info.url!r}: {type(error).__name__}: {error}")
+            return [FAIL]
         return found
 
     # -- plans --
