@@ -133,3 +133,14 @@ def test_tables_without_rows_stay_so() -> None:
     """Also of dictionaries, of which a table may have no part at all."""
     table = pa.table({"url": pa.chunked_array([], pa.dictionary(pa.int32(), pa.large_string()))})
     assert plain_table(table).column("url").type == pa.string()
+
+
+def test_numbers_beyond_what_a_float_tells_apart_are_numbers(tmp_path: Path) -> None:
+    """Rounded as a rate or a weight, and no time that there is."""
+    vast = 202_602_602_026_026_026
+    pages = pa.table({"url": _URLS, "change_rate": [1, 2, vast]})
+    times = pa.table({"url": _URLS, "at": [vast] * 3})
+
+    assert recrawl.plan(pages, budget="30/d").freshness > 0.0
+    with pytest.raises(InvalidTable, match=r"row 1: .* is no time"):
+        instants(times, "at", tmp_path)

@@ -40,7 +40,7 @@ def plain(column: Any) -> Any:
         known = plain(column.dictionary)  # of views there is none to take from
         return pa.DictionaryArray.from_arrays(column.indices, known).dictionary_decode()
     if pa.types.is_decimal(kind):
-        return column.cast(pa.float64())
+        return column.cast(pa.float64(), safe=False)
     if not pa.types.is_string(kind) and _is_text(kind):
         try:
             return column.cast(pa.string())

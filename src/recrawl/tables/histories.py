@@ -180,7 +180,9 @@ def _weights(table: pa.Table, names: list[tuple[str, str]], known: list[tuple[st
     if "weight" not in table.column_names:
         return np.ones(len(known))
     try:
-        values = np.asarray(table.column("weight").cast(pa.float64()).to_numpy(), np.float64)
+        values = np.asarray(
+            table.column("weight").cast(pa.float64(), safe=False).to_numpy(), np.float64
+        )
     except pa.ArrowException:
         raise InvalidTable("column weight: holds no numbers") from None
     wrong = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))

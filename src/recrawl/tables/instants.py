@@ -49,7 +49,7 @@ def instants(table: pa.Table, name: str, path: Path) -> NDArray[np.float64]:
     kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_null)
     if not any(is_one(column.type) for is_one in kinds):
         raise InvalidTable(f"{path}, column {name}: holds no timestamps")
-    values = np.asarray(pc.cast(column, pa.float64()).to_numpy(zero_copy_only=False))
+    values = np.asarray(pc.cast(column, pa.float64(), safe=False).to_numpy(zero_copy_only=False))
     wrong = np.flatnonzero(~(np.abs(values) <= _LATEST_S))
     if wrong.size:
         raise InvalidTable(

@@ -146,7 +146,7 @@ class PageTable:
         """
         column = plain(batch.column(name))
         if pa.types.is_null(column.type):  # no value at all
-            column = column.cast(pa.float64())
+            column = column.cast(pa.float64(), safe=False)
         if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
             raise InvalidTable(f"{self.path}: column {name} holds {column.type}, must be numbers")
         missing = column.is_null().to_numpy(False) if column.null_count else np.False_

@@ -214,9 +214,9 @@ def _read_visits(path: Path) -> _Visits:
         raise InvalidTable(f"{path}: no page was visited twice, so nothing is known of changes")
     signals = sources = None
     if "signals" in table.column_names:
-        signals = pc.fill_null(table.column("signals").cast(pa.float64()), 0.0).to_numpy()[
-            told.rows
-        ]
+        signals = pc.fill_null(
+            table.column("signals").cast(pa.float64(), safe=False), 0.0
+        ).to_numpy()[told.rows]
     if "source" in table.column_names:
         texts = pc.fill_null(table.column("source").cast(pa.string()), "?")
         sources = np.asarray(texts.to_pylist(), np.str_)[told.rows]

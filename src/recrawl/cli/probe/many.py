@@ -153,7 +153,9 @@ def _rates(path: Path, batch: pa.RecordBatch, first: int) -> np.ndarray:
             f"{path}, row {first + int(wrong[0]) + 1}, column intensity: has {lengths[wrong[0]]} "
             "values; one for each of the 168 hours of a week is needed, Monday 0:00 first"
         )
-    values = np.asarray(column.flatten().cast(pa.float64()).to_numpy(zero_copy_only=False))
+    values = np.asarray(
+        column.flatten().cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    )
     rates: np.ndarray = values.reshape(-1, 168)
     bad = np.argwhere(~(np.isfinite(rates) & (rates >= 0)))
     if bad.size:
@@ -168,7 +170,9 @@ def _rates(path: Path, batch: pa.RecordBatch, first: int) -> np.ndarray:
 def _numbers(path: Path, batch: pa.RecordBatch, name: str, first: int) -> np.ndarray | None:
     if name not in batch.schema.names:
         return None
-    values = np.asarray(batch.column(name).cast(pa.float64()).to_numpy(zero_copy_only=False))
+    values = np.asarray(
+        batch.column(name).cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    )
     least = 0.0 if name == "min_gap" else 1.0 if name == "max_probes" else 1e-300
     bad = np.flatnonzero(~(np.isfinite(values) & (values >= least)))
     if bad.size:

@@ -118,7 +118,8 @@ def _numbers(table: pa.Table, name: str, path: Path) -> NDArray[np.float64]:
     else:
         try:
             values = np.asarray(
-                pc.cast(column, pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64
+                pc.cast(column, pa.float64(), safe=False).to_numpy(zero_copy_only=False),
+                dtype=np.float64,
             )
         except pa.ArrowException as error:
             raise InvalidTable(f"{path}, column {name}: holds no numbers or times") from error
