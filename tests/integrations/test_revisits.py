@@ -1,6 +1,7 @@
 """The store of visits that integrations share, and what a plan learns from it."""
 
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
@@ -31,7 +32,7 @@ class Asked(VisitStore):
         super().__init__(path, "STATE", "tests", "recrawl.integrations.scrapy.sql", **mode)
         self.asked: list[tuple[int, int]] = []
 
-    def evidence(self, page_ids: list[int], *, limit_per_page: int = 100) -> Any:
+    def evidence(self, page_ids: Sequence[int], *, limit_per_page: int = 100) -> Any:
         self.asked.append((len(page_ids), limit_per_page))
         return super().evidence(page_ids, limit_per_page=limit_per_page)
 

@@ -64,6 +64,7 @@ __all__ = [
     "Sink",
     "StatePlace",
     "Subscriptions",
+    "Visits",
     "Worths",
 ]
 
@@ -378,7 +379,39 @@ class Feed(Protocol):
         ...
 
 
-class Frontier(Protocol):
+class Visits(Protocol):
+    """Visits, and what was learned from them: a frontier's, or those that another crawler makes."""
+
+    def visited_since(self, since_visit: int) -> "tuple[NDArray[np.int64], int]":
+        """Pages visited after visit number ``since_visit``, ascending, and the last number."""
+        ...
+
+    def evidence(
+        self, page_ids: Sequence[int], *, limit_per_page: int = LATEST_VISITS
+    ) -> "Evidence":
+        """The latest visits of these pages that tell something; some thousand pages at once."""
+        ...
+
+    def believed_before(self, page_ids: Sequence[int]) -> "BelievedBefore":
+        """What is kept of what was believed of these pages, and of their hosts."""
+        ...
+
+    def save_change_rates(
+        self,
+        page_ids: "NDArray[np.int64]",
+        rates_per_s: "NDArray[np.float64]",
+        factors: "NDArray[np.float64]",
+        beliefs: Sequence[bytes] = (),
+        of_hosts: Iterable[tuple[str, bytes]] = (),
+    ) -> None:
+        """Keep estimates: rate, and the factor that one standard error is worth.
+
+        With them beliefs, one for each page, and of hosts by name, for :meth:`believed_before`.
+        """
+        ...
+
+
+class Frontier(Visits, Protocol):
     """The pages that are known, when each is due, and every visit. Durable where the adapter is.
 
     A page has at most one live lease. :meth:`complete` and :meth:`release` of a lease that has
@@ -594,39 +627,11 @@ class Frontier(Protocol):
         """Pages due and not leased."""
         ...
 
-    def visited_since(self, since_visit: int) -> "tuple[NDArray[np.int64], int]":
-        """Pages visited after visit number ``since_visit``, ascending, and the last number."""
-        ...
-
-    def evidence(
-        self, page_ids: Sequence[int], *, limit_per_page: int = LATEST_VISITS
-    ) -> "Evidence":
-        """The latest visits of these pages that tell something; some thousand pages at once."""
-        ...
-
-    def believed_before(self, page_ids: Sequence[int]) -> "BelievedBefore":
-        """What is kept of what was believed of these pages, and of their hosts."""
-        ...
-
     def forget_visits(self, before_s: float, *, after: int, limit: int) -> int | None:
         """Drop the visits before an instant, but for the latest ones of each page that tell all.
 
         Of at most ``limit`` pages, those with the lowest numbers above ``after``; returns the last
         one's number, or None: there are no more.
-        """
-        ...
-
-    def save_change_rates(
-        self,
-        page_ids: "NDArray[np.int64]",
-        rates_per_s: "NDArray[np.float64]",
-        factors: "NDArray[np.float64]",
-        beliefs: Sequence[bytes] = (),
-        of_hosts: Iterable[tuple[str, bytes]] = (),
-    ) -> None:
-        """Keep estimates: rate, and the factor that one standard error is worth.
-
-        With them beliefs, one for each page, and of hosts by name, for :meth:`believed_before`.
         """
         ...
 

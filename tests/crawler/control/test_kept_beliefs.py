@@ -23,7 +23,8 @@ SHAPE, PRIOR, DAY_S, N = (3, 24), 1e-6, 86_400.0, 12
 def pages(evidence: np.ndarray) -> KeptPages:
     n = len(evidence)
     visits = np.stack([np.arange(n) + 7, np.arange(n)])
-    return KeptPages(1.8e9 + np.arange(n) / 3.0, visits, evidence.astype(np.float32))
+    last_s, memory_s = 1.8e9 + np.arange(n) / 3.0, 1e6 + np.arange(n) / 7.0
+    return KeptPages(last_s, memory_s, visits, evidence.astype(np.float32))
 
 
 @given(st.integers(0, 5), st.integers(0, 2**31))
@@ -36,6 +37,7 @@ def test_pages_come_back_nearly_as_they_were(n: int, seed: int) -> None:
 
     assert whole.tolist() == list(range(n))
     assert found.last_visit_s.tolist() == kept.last_visit_s.tolist()
+    assert found.memory_s.tolist() == kept.memory_s.tolist()
     assert found.visits.tolist() == kept.visits.tolist()
     assert np.allclose(found.evidence, kept.evidence, rtol=2.0**-7, atol=0.0)
 
@@ -150,9 +152,13 @@ class Web:
         )
 
 
-def made(prior_rate_per_s: float = PRIOR) -> Believed:
-    rules = RevisitRules()
-    return Believed(rules, budget_per_s=1e-4, prior_rate_per_s=prior_rate_per_s, prior_shape=0.5)
+def made(prior_rate_per_s: float = PRIOR, budget_per_s: float = 1e-4) -> Believed:
+    return Believed(
+        RevisitRules(),
+        budget_per_s=budget_per_s,
+        prior_rate_per_s=prior_rate_per_s,
+        prior_shape=0.5,
+    )
 
 
 def before(
@@ -290,3 +296,24 @@ def test_which_pages_may_go_on() -> None:
     assert recalled.may_go_on(ids).all()
     many._quiet_s[2] = 1.8e9
     assert np.flatnonzero(~many.may_go_on(ids)).tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    ("times", "goes_on"), [(0.2, False), (0.3, True), (3.0, True), (5.0, False)]
+)
+def test_what_was_learned_with_other_memories_is_learned_anew(times: float, goes_on: bool) -> None:
+    """As after another budget: they last for so many visits, not for so long."""
+    web, first, second = Web(), made(), made(budget_per_s=times * 1e-4)
+    first.learn(web.told(30))
+    ids = np.arange(1, N + 1)
+
+    known = second.recall(before(web, 30, kept_by(first, web, 30)), last_visit=13_000)
+
+    assert known.tolist() == (ids.tolist() if goes_on else [])
+    assert second.may_go_on(ids).all() == goes_on
+    control, _ = first.control_of(ids)
+    control.budget *= times
+    control.grow(control.weights)
+    assert first.may_go_on(ids).all() == goes_on
+    first.learn(web.told(30))
+    assert first.may_go_on(ids).all()

@@ -30,6 +30,7 @@ _PROVEN_VISITS: Final = 3
 _PROMISED_PAGES: Final = 3  # as many where their servers say that they hold for good
 _PROMISED_VISITS: Final = 2
 _MANY_VISITS: Final = 20
+_OTHER_MEMORY: Final = 4.0  # times as long or as short as when a page was learned
 _NEWS: Final = 0.1
 _MOVED: Final = 0.1
 _LASTING: Final = "!"  # before a kind of address: no address begins so
@@ -67,6 +68,7 @@ class Believed:
         self._rows: dict[int, int] = {}
         self._known = np.zeros(0, np.bool_)  # of each row: learned or recalled
         self._until = np.zeros(0, np.int64)  # of each row: number of the last visit learned from
+        self._memory_s = np.zeros(0)  # of each row: a half-life when it was learned as a whole
         self._new = NewVisits()
         self.hosts = HostSignals()
         self._half_lives = half_lives
@@ -91,6 +93,7 @@ class Believed:
         page, hosts = rows[evidence.page], self.groups[0, rows[evidence.page]]
         self.hosts.learn(hosts[new], evidence.only(new))
         control.recall(rows, *self.hosts.split(page, hosts, evidence))
+        self._memory_s[rows] = _memory_s(control)
         self._quiet_s[rows] = -np.inf
         return control.beliefs.rates(rows)
 
@@ -98,11 +101,13 @@ class Believed:
         """Tell which pages need not be learned anew when they are visited.
 
         Those of which enough visits are known that what is found out of their hosts meanwhile would
-        change little, unless something was learned of them since that a visit takes back.
+        change little, unless something was learned of them since that a visit takes back, or what
+        was learned is remembered for another time by now, as after another budget.
         """
-        _, rows = self.control_of(page_ids)
-        enough = self._visits[0, rows] >= _MANY_VISITS
-        return np.asarray(enough & (self._until[rows] >= 0) & np.isneginf(self._quiet_s[rows]))
+        control, rows = self.control_of(page_ids)
+        enough = (self._visits[0, rows] >= _MANY_VISITS) & (self._until[rows] >= 0)
+        enough &= np.isneginf(self._quiet_s[rows])
+        return np.asarray(enough & _is_of(self._memory_s[rows], control))
 
     def go_on(self, evidence: Evidence) -> NDArray[np.bool_]:
         """Learn what is new of pages that are known; tell for which of them that was all.
@@ -162,7 +167,7 @@ class Believed:
         """
         control, rows = self.control_of(page_ids)
         known = control.beliefs.evidence[rows]
-        pages = KeptPages(last_visit_s, self._visits[:, rows], known)
+        pages = KeptPages(last_visit_s, self._memory_s[rows], self._visits[:, rows], known)
         return pages.as_bytes(control.beliefs.rates_known[0]), self.hosts.news()
 
     def tell_clocks(self, evidence: Evidence) -> None:
@@ -190,7 +195,9 @@ class Believed:
         self._new.recall(rows[found], kept.visits[0])
         self._quiet_s[rows[found]] = -np.inf
         self.laws_are_learned = False
+        self._memory_s[rows[found]] = kept.memory_s
         is_all = kept.last_visit_s == before.last_visit_s[found]
+        is_all &= _is_of(kept.memory_s, control)
         self._until[rows[found[is_all]]] = last_visit
         return np.asarray(before.page_ids[found[is_all]])
 
@@ -368,5 +375,16 @@ class Believed:
         self._promised = np.append(self._promised, nothing)
         self._known = np.append(self._known, nothing)
         self._until = np.append(self._until, np.full(fresh.shape[1], -1))
+        self._memory_s = np.append(self._memory_s, np.zeros(fresh.shape[1]))
         self._quiet_s = np.append(self._quiet_s, np.full(fresh.shape[1], -np.inf))
         return self._control, np.array(rows, np.int64)
+
+
+def _memory_s(control: "RevisitControl") -> float:
+    return float(control.beliefs.half_lives[1])
+
+
+def _is_of(memory_s: NDArray[np.float64], control: "RevisitControl") -> NDArray[np.bool_]:
+    """Tell what was learned with memories about as long as they are now."""
+    ratio = memory_s / _memory_s(control)
+    return np.asarray((ratio > 1.0 / _OTHER_MEMORY) & (ratio < _OTHER_MEMORY))

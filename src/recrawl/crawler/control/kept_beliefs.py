@@ -1,6 +1,6 @@
 """What is believed of pages and hosts, in the bytes that a state keeps.
 
-A page takes 169 bytes: half of each number of its posterior is left out, which changes none by more
+A page takes 177 bytes: half of each number of its posterior is left out, which changes none by more
 than half a percent. What another version wrote, or was written of other rates, is not read:
 such pages are learned anew from their visits.
 """
@@ -28,11 +28,13 @@ class KeptPages:
     Parameters
     ----------
     last_visit_s : shape (n,), of the last visit that it was learned from
+    memory_s : shape (n,), half-life of the first memory that forgets, as it was then
     visits : shape (2, n), intervals told, and changes in them
     evidence : shape (n, half-lives, rates), as :class:`.RateBeliefs` has it
     """
 
     last_visit_s: NDArray[np.float64]
+    memory_s: NDArray[np.float64]
     visits: NDArray[np.int64]
     evidence: NDArray[np.float32]
 
@@ -40,7 +42,7 @@ class KeptPages:
         """Return the bytes of each page; the least of the rates tells which they are of."""
         rows = np.empty(len(self.last_visit_s), _layout(self.evidence.shape[1:]))
         rows["version"], rows["least_rate"] = _VERSION, least_rate
-        rows["last_visit_s"] = self.last_visit_s
+        rows["last_visit_s"], rows["memory_s"] = self.last_visit_s, self.memory_s
         rows["told"], rows["changed"] = self.visits
         rows["evidence"] = self.evidence.view(np.uint32) >> 16
         return [row.tobytes() for row in rows]
@@ -68,7 +70,8 @@ def pages_of_bytes(
         sound &= (rows["version"] == _VERSION) & (rows["least_rate"] == least_rate)
     found = rows[sound]
     visits = np.stack([found["told"], found["changed"]]).astype(np.int64)
-    return whole[sound], KeptPages(found["last_visit_s"].copy(), visits, evidence[sound])
+    told = (found["last_visit_s"].copy(), found["memory_s"].copy())
+    return whole[sound], KeptPages(*told, visits, evidence[sound])
 
 
 def _layout(shape: tuple[int, ...]) -> np.dtype[Any]:
@@ -77,6 +80,7 @@ def _layout(shape: tuple[int, ...]) -> np.dtype[Any]:
             ("version", "u1"),
             ("least_rate", "<f8"),
             ("last_visit_s", "<f8"),
+            ("memory_s", "<f8"),
             ("told", "<u4"),
             ("changed", "<u4"),
             ("evidence", "<u2", shape),

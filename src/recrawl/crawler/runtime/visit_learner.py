@@ -1,50 +1,21 @@
 """Pages learned from their visits, part by part: in between the state answers the crawl."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.crawler.control.believed import Believed
-from recrawl.crawler.control.evidence import BelievedBefore, Evidence
-from recrawl.crawler.ports import Offload
+from recrawl.crawler.ports import Offload, Visits
 
-__all__ = ["VisitLearner", "Visits", "parts_of"]
+__all__ = ["VisitLearner", "parts_of"]
 
 _PART: Final = 5_000  # pages that are read or written at once
 _WHOLE: Final = 500  # the same, with up to a hundred visits of each: no compiler is loaded for them
 _NEW: Final = 4  # visits of a page that is known, of which all but one may be new
 _OF_LATE: Final = 12  # visits of a page within the last three rounds, which clocks are told
-
-
-class Visits(Protocol):
-    """Where visits are kept, and what was learned of them; see the port ``Frontier``."""
-
-    def visited_since(self, since_visit: int, /) -> tuple[NDArray[np.int64], int]:
-        """Return the pages visited after a visit's number, and the last number."""
-        ...
-
-    def evidence(self, page_ids: list[int], /, *, limit_per_page: int = ...) -> Evidence:
-        """Return the latest visits of pages."""
-        ...
-
-    def believed_before(self, page_ids: list[int], /) -> BelievedBefore:
-        """Return what is kept of what was believed of them."""
-        ...
-
-    def save_change_rates(
-        self,
-        page_ids: NDArray[np.int64],
-        rates_per_s: NDArray[np.float64],
-        factors: NDArray[np.float64],
-        beliefs: Sequence[bytes] = (),
-        of_hosts: Iterable[tuple[str, bytes]] = (),
-        /,
-    ) -> None:
-        """Keep what was learned."""
-        ...
 
 
 class VisitLearner:

@@ -15,8 +15,10 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from recrawl.crawler.control.evidence import BelievedBefore, Evidence, PlannedPages
+from recrawl.crawler.ports import LATEST_VISITS, Visits
 from recrawl.errors import StateError
 from recrawl.integrations.revisits.columns import before_of, evidence_of, pages_of
 from recrawl.integrations.revisits.sql import queries, schema
@@ -32,13 +34,12 @@ _CACHE_KB: Final = (
 )
 _CHECKPOINT: Final = 4_000  # pages of the log, before they go to the file
 _PART: Final = 2_000  # rows of a plan that are written together
-_PER_PAGE: Final = 100  # visits of a page that are learned from
 
 Row = dict[str, Any]
 PageRow = sqlite3.Row
 
 
-class VisitStore:
+class VisitStore(Visits):
     """A file that holds pages, what came of their visits, and plans.
 
     Parameters
@@ -199,15 +200,17 @@ class VisitStore:
 
     # -- plans --
 
-    def visited_since(self, since: int) -> tuple[NDArray[np.int64], int]:
+    @override
+    def visited_since(self, since_visit: int) -> tuple[NDArray[np.int64], int]:
         """Return the pages visited after a visit's number, ascending, and the last number."""
         last = self._value("last_visit_number")
-        ids = [row[0] for row in self.rows("visited_since", since=since)]
+        ids = [row[0] for row in self.rows("visited_since", since=since_visit)]
         return np.array(ids, np.int64), last
 
-    def evidence(self, page_ids: list[int], *, limit_per_page: int = _PER_PAGE) -> Evidence:
+    @override
+    def evidence(self, page_ids: Sequence[int], *, limit_per_page: int = LATEST_VISITS) -> Evidence:
         """Return the latest visits of pages that tell something."""
-        pages = self.rows("urls", ids=json.dumps(page_ids))
+        pages = self.rows("urls", ids=json.dumps(list(page_ids)))
         query, limit = self._q["evidence_of_page"], limit_per_page
         with self._translated():
             cursor = self._db.cursor()
@@ -218,9 +221,10 @@ class VisitStore:
             ]
         return evidence_of(pages, told)
 
-    def believed_before(self, page_ids: list[int]) -> BelievedBefore:
+    @override
+    def believed_before(self, page_ids: Sequence[int]) -> BelievedBefore:
         """Return what is kept of what was learned of pages, and of all hosts."""
-        pages = self.rows("beliefs", ids=json.dumps(page_ids))
+        pages = self.rows("beliefs", ids=json.dumps(list(page_ids)))
         return before_of(pages, self.rows("beliefs_of_hosts"))
 
     def planned_pages(
@@ -229,6 +233,7 @@ class VisitStore:
         """Return the pages to be kept fresh, how many hosts they have, and which are a spider's."""
         return pages_of(self.rows("planned", spider=spider))
 
+    @override
     def save_change_rates(
         self,
         page_ids: NDArray[np.int64],
