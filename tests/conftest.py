@@ -1,5 +1,6 @@
 """Settings for all tests."""
 
+import gc
 import os
 
 import pytest
@@ -33,3 +34,13 @@ def _machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
     `tests/kernels/test_compile.py` compares the two.
     """
     monkeypatch.setattr(loops, "MANY_STEPS", -1.0)
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are processors: tests wait for servers, disks and other processes."""
+    return len(os.sched_getaffinity(0)) + 1
+
+
+def pytest_collection_finish() -> None:
+    """What has been loaded stays, and is looked through for nothing at each collection."""
+    gc.freeze()

@@ -37,8 +37,6 @@ max_bytes = "1MB"
 cpu = "500ms"
 """
 
-BOMB = gzip.compress(b"\0" * 200_000_000, 9)
-BROTLI_BOMB = brotli.compress(b"\0" * 200_000_000, quality=5)
 ESCAPES = "\x1b[31mred\x1b[0m \u202eevil\u202c \x07bell \x9bcsi"
 TRICKS = (
     "ok gzip-bomb br-bomb endless slow header-flood long-header bad-gzip short reset dup-length "
@@ -57,6 +55,9 @@ class Torture:
 
     def __init__(self) -> None:
         self.port = 0
+        zeroes = bytes(200_000_000)
+        self.gzip_bytes = gzip.compress(zeroes, 9)
+        self.brotli_bytes = brotli.compress(zeroes, quality=5)
 
     async def __call__(self, exchange: Exchange) -> None:
         name = exchange.host.partition(".")[0]
@@ -75,10 +76,10 @@ class Torture:
         await exchange.reply(f"<main>start {links}</main>")
 
     async def gzip_bomb(self, exchange: Exchange) -> None:
-        await exchange.reply(BOMB, Content_Encoding="gzip")
+        await exchange.reply(self.gzip_bytes, Content_Encoding="gzip")
 
     async def br_bomb(self, exchange: Exchange) -> None:
-        await exchange.reply(BROTLI_BOMB, Content_Encoding="br")
+        await exchange.reply(self.brotli_bytes, Content_Encoding="br")
 
     async def deflate(self, exchange: Exchange) -> None:
         raw = zlib.compressobj(wbits=-15)

@@ -37,12 +37,17 @@ SHARED = set(
     max_interval_s min_interval_s now_s prior_rate_per_s robots robots_active
     settings_mark starvation_weight""".split()
 )
-TREES = {
-    name: ast.parse(path.read_text(encoding="utf-8"))
-    for path in SOURCE.rglob("*.py")
-    if (name := path.relative_to(SOURCE).as_posix()) != "crawler/facts.py"
-    and not name.startswith("testing/")
-}
+
+
+@pytest.fixture(scope="module")
+def trees() -> dict[str, ast.Module]:
+    """All sources but where facts are defined."""
+    return {
+        name: ast.parse(path.read_text(encoding="utf-8"))
+        for path in SOURCE.rglob("*.py")
+        if (name := path.relative_to(SOURCE).as_posix()) != "crawler/facts.py"
+        and not name.startswith("testing/")
+    }
 
 
 @st.composite
@@ -115,11 +120,11 @@ def test_a_state_of_another_version_is_read(tmp_path: Path) -> None:
     assert (facts.control.known, facts.solved, facts.safe) == (False, None, None)
 
 
-def test_each_record_has_one_writer() -> None:
+def test_each_record_has_one_writer(trees: dict[str, ast.Module]) -> None:
     """The module that makes it."""
     made = {
         (node.func.id, name)
-        for name, tree in TREES.items()
+        for name, tree in trees.items()
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     }
@@ -130,16 +135,16 @@ def test_each_record_has_one_writer() -> None:
     )
 
 
-def test_no_name_is_spelt_elsewhere() -> None:
+def test_no_name_is_spelt_elsewhere(trees: dict[str, ast.Module]) -> None:
     """Neither where it is written nor where it is read; nor is it looked up among rows."""
     spelt = [
         f"{name}:{node.lineno}: {node.value!r}"
-        for name, tree in TREES.items()
+        for name, tree in trees.items()
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and node.value in set(NAMES) - SHARED
     ]
     assert spelt == []
-    assert [place for name, tree in TREES.items() for place in lookups(name, tree)] == []
+    assert [place for name, tree in trees.items() for place in lookups(name, tree)] == []
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,7 @@ def test_visits_that_find_nothing_are_taken_in_exactly(shrink: float, rates: lis
     )
 
 
+@pytest.mark.slow
 def test_a_change_is_taken_in_nearly_as_exact_inference_would() -> None:
     """Over 200 cases of up to six visits in one bin: the logarithm of the speed is off by little.
 

@@ -134,6 +134,7 @@ def test_a_host_that_refuses_everything_is_left_alone_for_ever_longer() -> None:
     assert np.all(np.diff(requests)[1:] > 1.5 * np.diff(requests)[:-1])
 
 
+@pytest.mark.slow
 def test_a_host_may_be_asked_sooner_again_once_it_allows_more() -> None:
     """Step by step, and tried a day after it refused last."""
     slow, quick = Bucket(0.5, 1.0, 503), Bucket(5.0, 1.0, 503)

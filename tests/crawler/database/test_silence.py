@@ -45,6 +45,7 @@ def test_a_server_that_says_nothing_is_given_up(wire: Wire) -> None:
         wire.set("open")
 
 
+@pytest.mark.slow
 def test_patience_is_with_silence_not_with_length(wire: Wire) -> None:
     """An answer in many parts may take longer as a whole, however it is fetched."""
     query = b"SELECT repeat('x', 20000), pg_sleep(0.25) FROM generate_series(1, 7)"
