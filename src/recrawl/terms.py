@@ -429,6 +429,7 @@ class BufferedPage:
     fetched_at_s: float
     deadline_s: float
     raw_hash: bytes
+    again: FetchResponse | None = None  # what its host answered right afterwards
 
 
 @dataclass(frozen=True, slots=True)

@@ -780,7 +780,19 @@ class PageIndex(Protocol):
         ...
 
     def same(self, document: Document) -> bool:
-        """Tell whether the copy that is held says the same, but for what its host repeats."""
+        """Tell whether the copy that is held says the same.
+
+        But for what its host repeats, and what is drawn by chance.
+        """
+        ...
+
+    def learn_drawn(self, document: Document, again: str) -> None:
+        """Learn what of a page is drawn by chance, for :meth:`same`; doing nothing will do.
+
+        Parameters
+        ----------
+        again : its text as it was right after the document was fetched
+        """
         ...
 
     def difference(self, document: Document) -> str | None:

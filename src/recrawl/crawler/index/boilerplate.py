@@ -150,6 +150,12 @@ class Boilerplate:
             self.count(url, new)
         return is_same
 
+    def passing(self, url: str, held: tuple[str, str], text: str) -> frozenset[str]:
+        """Return the lines of what is held and of a text that may come and go."""
+        lines = [*held[0].split("\n"), *text.split("\n")]
+        repeated = {lines[row] for row in self._repeated(url, lines)}
+        return frozenset(repeated.union(held[1].split("\n")))
+
     def is_early(self, url: str) -> bool:
         """Tell whether a page is one that will be looked at again."""
         return url in (self._host(url).early or ())

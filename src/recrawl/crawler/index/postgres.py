@@ -5,7 +5,7 @@ An owner of shards writes and compares theirs; whoever searches sees all.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import islice
 from operator import itemgetter
 from typing import Any, Final
@@ -27,6 +27,7 @@ from recrawl.crawler.database.membership import Membership
 from recrawl.crawler.database.shards import shard_of
 from recrawl.crawler.index.copies import Found, Group, without_copies
 from recrawl.crawler.index.differences import difference, edit
+from recrawl.crawler.index.drawn import Drawn, as_it_is
 from recrawl.crawler.index.passages import best_passage
 from recrawl.crawler.index.queries import ReadQuery, Wanted, read_query
 from recrawl.crawler.index.spelling import respelled
@@ -62,6 +63,7 @@ class PostgresIndex(PageIndex):
     within : a connection whose transaction the copies are written in, by whoever moves a state
     language : of the texts, as PostgreSQL's configurations of full text are called; "auto" and
         "none" go by words as they are, and English stems for "auto"
+    mark : makes of lines what is the same where they say the same
     """
 
     def __init__(
@@ -71,8 +73,10 @@ class PostgresIndex(PageIndex):
         *,
         language: str = "auto",
         within: Connection | None = None,
+        mark: Callable[[str], bytes] = as_it_is,
     ) -> None:
         self._database, self._membership = database, membership
+        self._drawn = Drawn(mark=mark)
         self._pending: dict[str, Document | None] = {}
         self._writes = membership is not None or within is not None
         self._db: Connection = within or (
@@ -183,7 +187,14 @@ class PostgresIndex(PageIndex):
     @override
     def same(self, document: Document) -> bool:
         held = self._copy(document.url)
-        return held is not None and (held.title, held.text) == (document.title, document.text)
+        if held is None or held.title != document.title:
+            return False
+        is_equal = held.text == document.text
+        return is_equal or self._drawn.same(document, held.text)
+
+    @override
+    def learn_drawn(self, document: Document, again: str) -> None:
+        self._drawn.learn(document, again)
 
     @override
     def difference(self, document: Document) -> str | None:

@@ -1,6 +1,7 @@
 """The index on disk, by tantivy: one writer, any number of readers.
 
 A copy is replaced by deleting and adding before one commit; the key is the URL as one raw term.
+The module is longer than most, as the port is wide.
 """
 
 import contextlib
@@ -19,6 +20,7 @@ from recrawl.crawler.index.anchors import Anchors
 from recrawl.crawler.index.boilerplate import Boilerplate, without_lines
 from recrawl.crawler.index.copies import Found, Group, without_copies
 from recrawl.crawler.index.differences import difference, edit
+from recrawl.crawler.index.drawn import Drawn, as_it_is
 from recrawl.crawler.index.files import collect, mend_list, orphans, write_whole
 from recrawl.crawler.index.languages import AUTO, Languages
 from recrawl.crawler.index.more import packed, unpacked
@@ -50,6 +52,7 @@ class TantivyIndex(PageIndex):
     language : of the stemmer, one of ``LANGUAGES``, or "auto": each page's own, English where that
         is not known; kept in the directory once chosen
     read_only : only search; works beside a running crawl
+    mark : makes of lines what is the same where they say the same
 
     Raises
     ------
@@ -58,7 +61,12 @@ class TantivyIndex(PageIndex):
     """
 
     def __init__(
-        self, directory: Path, *, language: str = "english", read_only: bool = False
+        self,
+        directory: Path,
+        *,
+        language: str = "english",
+        read_only: bool = False,
+        mark: Callable[[str], bytes] = as_it_is,
     ) -> None:
         self._directory = directory
         self._meta_mark: tuple[int, ...] = ()
@@ -77,6 +85,7 @@ class TantivyIndex(PageIndex):
             self._per_page, self._languages = language == AUTO, Languages()
             self._stems = stems("english" if self._per_page else language)
             self._boilerplate = Boilerplate(directory)
+            self._drawn = Drawn(directory, mark)
             self._early: dict[str, Document | None] = {}  # staged; None: to be removed
             self._index.register_tokenizer("words", self._stems)
             self._index.register_tokenizer("typed", as_typed())
@@ -159,6 +168,7 @@ class TantivyIndex(PageIndex):
             self._writing().commit()
             self._index.reload()
             self._boilerplate.save()
+            self._drawn.save()
             if self._anchors is not None:
                 self._anchors.save()
 
@@ -203,7 +213,14 @@ class TantivyIndex(PageIndex):
         if held is None or held["title"][0] != document.title:
             return False
         texts = str(held["text"][0]), str(held["left_out"][0])
-        return self._boilerplate.same(document.url, texts, document.text)
+        if self._boilerplate.same(document.url, texts, document.text):
+            return True
+        passing = self._boilerplate.passing(document.url, texts, document.text)
+        return self._drawn.same(document, "\n".join(texts), passing)
+
+    @override
+    def learn_drawn(self, document: Document, again: str) -> None:
+        self._drawn.learn(document, again)
 
     @override
     def difference(self, document: Document) -> str | None:

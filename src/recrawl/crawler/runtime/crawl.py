@@ -24,6 +24,7 @@ from recrawl.crawler.control.politeness import PolitenessRules
 from recrawl.crawler.control.returns import Returns
 from recrawl.crawler.control.revisit_policy import RevisitPolicy
 from recrawl.crawler.control.robots_txt import robots_from_answer
+from recrawl.crawler.control.second_looks import SecondLooks
 from recrawl.crawler.control.timetables import Timetables
 from recrawl.crawler.facts import SettingsFacts
 from recrawl.crawler.ports import Offload
@@ -178,6 +179,7 @@ class Crawl:
         self.recorder = Recorder(world, rules, self.dispatcher, self.due_times)
         self.tasks = TaskSource(world, rules, self.dispatcher, self.recorder)
         self.reading = SlowReading(world, rules.revisit, rules.patience_s)
+        second_looks = SecondLooks() if rules.second_looks else None
         self.indexer = Indexer(
             world,
             rules,
@@ -185,6 +187,7 @@ class Crawl:
             self.recorder,
             self.reading,
             on_departure=self._departure,
+            second_looks=second_looks,
         )
         self.recorder.on_removal(self.indexer.remove)
         self.buffer.on_obsolete(self.indexer.drop)
@@ -203,6 +206,7 @@ class Crawl:
             recorder=self.recorder,
             reading=self.reading,
             on_feed=self.subscriber.look_at if self.subscriber is not None else None,
+            second_looks=second_looks,
         )
         policy = plan.policy or robots_with_room(rules.n_robots, rules.buffer_capacity)
         self.control = (

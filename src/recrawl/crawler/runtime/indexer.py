@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from recrawl.crawler.control.doubts import continues, leads_on
 from recrawl.crawler.control.gists import gist, is_list
+from recrawl.crawler.control.second_looks import SecondLooks
 from recrawl.crawler.control.soft_errors import (
     NO_PAGE,
     PROBE,
@@ -34,6 +35,7 @@ from recrawl.terms import (
     Discovery,
     Document,
     Extract,
+    FetchResponse,
     Kind,
     Lease,
     Outcome,
@@ -65,6 +67,7 @@ class _Staged:
     if_same: PageUpdate | None = None  # in its place, if the copy that is held says the same
     canonical: str | None = None  # another address of the host, which the page calls its own
     if_copy: PageUpdate | None = None  # in its place, if the copy of that address says the same
+    again: str | None = None  # the text of the page right afterwards
 
 
 class Indexer:
@@ -74,6 +77,7 @@ class Indexer:
     ----------
     world, rules, buffer, recorder, reading : of the crawl
     on_departure : called when a page has been served, with the seconds that it took
+    second_looks : what is told of each change, where pages may be looked at twice
     """
 
     def __init__(
@@ -85,6 +89,7 @@ class Indexer:
         reading: SlowReading,
         *,
         on_departure: Callable[[float], None],
+        second_looks: SecondLooks | None = None,
     ) -> None:
         self.served = 0
         self.obsolete = 0
@@ -96,6 +101,7 @@ class Indexer:
         self._recorder = recorder
         self._reading = reading
         self._on_departure = on_departure
+        self._second_looks = second_looks
         self._staged: dict[str, _Staged] = {}
         self._characters = 0  # of text that is staged
         self._commit_at_s: float | None = None
@@ -241,7 +247,19 @@ class Indexer:
         if canonical is not None:
             if_copy, _ = self._considered(page, extract, is_copy=True)
             if_copy = replace(if_copy, links=update.links)
-        self._stage(_Staged(update, document, page, if_same, canonical, if_copy))
+        again = None
+        if if_same is not None and page.again is not None:
+            again = await self._read_again(page.again)
+        self._stage(_Staged(update, document, page, if_same, canonical, if_copy, again))
+
+    async def _read_again(self, response: FetchResponse) -> str | None:
+        """Return the text of a page as it was right afterwards; None where it cannot be read."""
+        extractor = self._world.extractor
+        try:
+            extract = extractor.at_once(response) or await extractor.page(response)
+        except (PoisonPage, ReadingPutOff, ReadingCut):
+            return None
+        return extract.text
 
     def _quarantine(self, page: BufferedPage, why: str) -> None:
         """Record a page that cannot be read; it is left alone for as long as after a failure."""
@@ -372,6 +390,9 @@ class Indexer:
             page_ids = [entry.update.lease.page_id for entry in staged]
             await self._world.on_state(self._world.frontier.begin_indexing, page_ids)
             updates = await self._world.on_work(self._write, staged)
+            if self._second_looks is not None:
+                for update in updates:
+                    self._second_looks.observe(update)
             self._recorder.add(updates, committed=True)
             await self._recorder.flush()
             for entry, update in zip(staged, updates, strict=True):
@@ -394,6 +415,8 @@ class Indexer:
     def _write_one(self, entry: _Staged) -> PageUpdate:
         index, update = self._world.index, entry.update
         document = entry.document
+        if document is not None and entry.again is not None:
+            index.learn_drawn(document, entry.again)
         if document is None:
             index.remove(update.lease.url)
         elif entry.if_copy is not None and index.signature(entry.canonical or "") == (

@@ -1,4 +1,8 @@
-"""One visit: fetch, understand the answer, pass content on to the buffer."""
+"""One visit: fetch, understand the answer, pass content on to the buffer.
+
+A page that was another each of the last times is fetched twice, so that the index may learn what of
+it is drawn by chance: both requests are one visit, with the host's rest between them.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -9,6 +13,7 @@ from recrawl.crawler.control.dispatch import Dispatcher
 from recrawl.crawler.control.lifecycle import outcome_of_status
 from recrawl.crawler.control.obsolescence import patience_s
 from recrawl.crawler.control.refresh import refresh_of
+from recrawl.crawler.control.second_looks import SecondLooks
 from recrawl.crawler.control.soft_errors import PROBE, is_probe, leads_to_sign_in
 from recrawl.crawler.control.urls import join
 from recrawl.crawler.runtime.buffer import Buffer
@@ -39,6 +44,7 @@ _NOT_THE_HOST: Final = (
     "too-large", "encoding", "refused-address", "url", "unencrypted", "render", "head"
 )  # fmt: skip
 _MAX_LISTING_DEPTH: Final = 3  # sitemap indexes within indexes
+_LONGEST_REST_S: Final = 30.0  # of a host, between two looks at a page
 _UNASKED: Final = "its server said that nothing had changed (304), which it was not asked"
 
 
@@ -55,6 +61,7 @@ class Visitor:
         recorder: Recorder,
         reading: SlowReading,
         on_feed: Callable[[str, FetchResponse], None] | None = None,
+        second_looks: SecondLooks | None = None,
     ) -> None:
         self.abandoned: list[Lease] = []  # visits that were cut off, to be given back
         self._world = world
@@ -64,6 +71,7 @@ class Visitor:
         self._recorder = recorder
         self._reading = reading
         self._on_feed = on_feed
+        self._second_looks = second_looks
 
     async def visit(self, lease: Lease) -> bool:
         """Fetch a page and see to what follows; True if it went to the buffer (or was lost there).
@@ -72,15 +80,11 @@ class Visitor:
         """
         clock = self._world.clock
         started_s = clock.now_s()
-        is_conditional = self._is_conditional(lease)
+        again = None
         try:
-            response = await self._world.fetcher.fetch(
-                lease.url,
-                etag=lease.etag if is_conditional else None,
-                last_modified=lease.last_modified if is_conditional else None,
-                max_bytes=None if lease.kind is Kind.PAGE else _MAX_LISTING_BYTES,
-                pages_only=lease.kind is Kind.PAGE,
-            )
+            response = await self._fetch(lease, is_conditional=self._is_conditional(lease))
+            if self._is_to_be_seen_twice(lease, response):
+                again = await self._look_again(lease)
         except FetchError as error:
             await self._failed(lease, error, started_s)
             return False
@@ -88,13 +92,50 @@ class Visitor:
             self._dispatcher.cancelled(lease.host_id, clock.now_s())
             self.abandoned.append(lease)
             raise
+        last = again or response
         blocked = self._dispatcher.answered(
-            lease.host_id, clock.now_s(), response.status, response.retry_after, lease.page_id
+            lease.host_id, clock.now_s(), last.status, last.retry_after, lease.page_id
         )
         self._spend(response.n_requests)
         if blocked:
             await self._save_host(lease.host_id)
-        return await self._answered(lease, response, started_s)
+        if again is not None and outcome_of_status(again.status) is not None:
+            again = None  # no copy of the page
+        return await self._answered(lease, response, started_s, again)
+
+    async def _fetch(self, lease: Lease, *, is_conditional: bool) -> FetchResponse:
+        return await self._world.fetcher.fetch(
+            lease.url,
+            etag=lease.etag if is_conditional else None,
+            last_modified=lease.last_modified if is_conditional else None,
+            max_bytes=None if lease.kind is Kind.PAGE else _MAX_LISTING_BYTES,
+            pages_only=lease.kind is Kind.PAGE,
+        )
+
+    def _is_to_be_seen_twice(self, lease: Lease, response: FetchResponse) -> bool:
+        """Tell whether a second look is to say what of a page is drawn by chance."""
+        looks, now_s = self._second_looks, self._world.clock.now_s()
+        if looks is None or lease.kind is not Kind.PAGE or lease.state is not PageState.INDEXED:
+            return False
+        if outcome_of_status(response.status) is not None:
+            return False
+        if self._world.extractor.raw_hash(response.body) == lease.raw_hash:
+            return False
+        if self._dispatcher.host(lease.host_id).politeness.delay_s > _LONGEST_REST_S:
+            return False
+        return looks.take(lease.page_id, lease.host_id, lease.last_visit_s, now_s)
+
+    async def _look_again(self, lease: Lease) -> FetchResponse | None:
+        """Fetch a page a second time, after its host's rest; None where that fails."""
+        clock, dispatcher = self._world.clock, self._dispatcher
+        await clock.sleep_until(clock.now_s() + dispatcher.host(lease.host_id).politeness.delay_s)
+        dispatcher.budget.spend(clock.now_s())
+        try:
+            again = await self._fetch(lease, is_conditional=False)
+        except FetchError:
+            return None
+        self._spend(again.n_requests)
+        return again
 
     def _is_conditional(self, lease: Lease) -> bool:
         """Tell whether a page is asked for only if it is another than the copy that is held."""
@@ -118,7 +159,13 @@ class Visitor:
             await self._save_host(lease.host_id)
         self._record(lease, Finding(outcome, note=str(error)[:300]), started_s)
 
-    async def _answered(self, lease: Lease, response: FetchResponse, started_s: float) -> bool:
+    async def _answered(
+        self,
+        lease: Lease,
+        response: FetchResponse,
+        started_s: float,
+        again: FetchResponse | None = None,
+    ) -> bool:
         outcome = outcome_of_status(response.status)
         if outcome in (Outcome.MOVED, Outcome.REDIRECTED):
             self._follow(lease, response, started_s, outcome)
@@ -147,7 +194,7 @@ class Visitor:
             finding = Finding(Outcome.NOT_FOUND, response, note="the answer is empty")
             self._record(lease, finding, started_s)
             return False
-        return self._deliver(lease, response, started_s)
+        return self._deliver(lease, response, started_s, again)
 
     def _follow(
         self, lease: Lease, response: FetchResponse, started_s: float, outcome: Outcome
@@ -226,7 +273,13 @@ class Visitor:
         put_off = self._recorder.add(found=found)
         self._record(lease, finding, started_s, read_again=bool(put_off))
 
-    def _deliver(self, lease: Lease, response: FetchResponse, started_s: float) -> bool:
+    def _deliver(
+        self,
+        lease: Lease,
+        response: FetchResponse,
+        started_s: float,
+        again: FetchResponse | None = None,
+    ) -> bool:
         """Bring content to the buffer, unless it is byte for byte what the index has."""
         raw_hash = self._world.extractor.raw_hash(response.body)
         is_same = raw_hash == lease.raw_hash and not self._recorder.errors.is_suspect(lease.url)
@@ -237,7 +290,7 @@ class Visitor:
         if lease.state is PageState.INDEXED and is_outdated(lease, response, started_s):
             self._record(lease, Finding(Outcome.UNCHANGED, response), started_s)
             return False
-        page = BufferedPage(lease, response, started_s, self._deadline_s(lease), raw_hash)
+        page = BufferedPage(lease, response, started_s, self._deadline_s(lease), raw_hash, again)
         if not self._buffer.offer(page):
             self._record(lease, Finding(Outcome.LOST, response), started_s)
         return True

@@ -26,6 +26,7 @@ from recrawl.crawler.database.membership import Membership, Standing, monotonic_
 from recrawl.crawler.fetch.http import HttpFetcher
 from recrawl.crawler.fetch.isolation.extractor import IsolatedExtractor
 from recrawl.crawler.fetch.isolation.reader import Limits
+from recrawl.crawler.fetch.signature import signature
 from recrawl.crawler.frontier.postgres.owned import PostgresFrontier
 from recrawl.crawler.index.postgres import PostgresIndex
 from recrawl.crawler.ports import EventSink, Fetcher, Frontier
@@ -182,13 +183,13 @@ class Cluster:
             )
             language = settings.language
             self._index = await self._on_work(
-                lambda: PostgresIndex(member.database, member, language=language)
+                lambda: PostgresIndex(member.database, member, language=language, mark=signature)
             )
         else:
             await self._on_state(self._frontier.own, member.owned)
         assert self._index is not None
         limits = Limits(settings.reading_cpu_s, settings.reading_memory_bytes)
-        rules = crawl_rules(settings)
+        rules = replace(crawl_rules(settings), second_looks=True)
         crawl = Crawl(
             World(
                 clock=LoopClock(epoch_s=await self._on_member(member.now_s)),

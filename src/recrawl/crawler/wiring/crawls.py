@@ -91,6 +91,7 @@ class OpenParts:
         reading = reading_rules(self.settings)
         extractor = self.parts.extractor or IsolatedExtractor(self.settings.name, limits, reading)
         rules, plan = crawl_rules(self.settings), crawl_plan(self.settings)
+        rules = replace(rules, second_looks=self.parts.index is None)
         if self.parts.revisit is not None:
             plan = replace(plan, revisit=self.parts.revisit)
         if self.parts.activation is not None:

@@ -14,7 +14,11 @@ def open_index(
 ) -> PageIndex:
     """Open the index of a state; of a database only for reading."""
     if isinstance(state, Path):
-        return TantivyIndex(state / "index", language=language, read_only=read_only)
+        if read_only:
+            return TantivyIndex(state / "index", language=language, read_only=True)
+        from recrawl.crawler.fetch.signature import signature
+
+        return TantivyIndex(state / "index", language=language, mark=signature)
     check_state(state)
     from recrawl.crawler.index.postgres import PostgresIndex
 

@@ -52,6 +52,21 @@ class IndexSuite:
         assert index.search("friends")[0] == 2
         assert [hit.fetched_at_s for hit in index.search("lions")[1]] == [6.0]
 
+    def test_two_looks_hide_no_change_elsewhere(self, index: PageIndex) -> None:
+        """What is drawn by chance may be learned; a line beside it that is another is a change."""
+        for n in range(4):
+            page = f"Story {n}\nWhat happened to {n}.\nA saying\n{{}} as they say\nThe end of {n}."
+            index.replace(Document(f"{HOST}/{n}", "A", page.format(n), 5.0, b"s"))
+            index.commit()
+            again = Document(f"{HOST}/{n}", "A", page.format(n + 10), 6.0, b"t")
+            index.learn_drawn(again, page.format(n + 20))
+            other = Document(
+                f"{HOST}/{n}", "A", page.format(n + 30).replace("What", "How"), 7.0, b"u"
+            )
+
+            assert index.same(again) in ((n > 0), False)
+            assert not index.same(other)
+
     def test_what_else_is_kept_of_a_page_comes_back(self, index: PageIndex) -> None:
         """Markdown, and what it says of itself, where they are kept."""
         about = About("2026-01-02", "", "Ada", (f"{HOST}/licence",), "noai", "", (("A", "a"),))

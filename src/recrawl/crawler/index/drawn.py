@@ -1,0 +1,245 @@
+"""What a host draws by chance for every request: learned from two looks at once, and left aside.
+
+A saying of the day, "you may also like", how many are reading along: a page with such a part is
+another at every look, though nobody has changed it. Two looks, one right after the other, tell:
+where they differ, the page differs by itself. The part is remembered by the lines that it stands
+between, as these are the same on many pages, and a line in which nothing but numbers differ by what
+is around them. Once two pairs of looks agree on it, what is new there is no change of the page.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import xxhash
+
+from recrawl.crawler.index.files import write_whole
+from recrawl.terms import Document
+
+__all__ = ["Drawn", "as_it_is"]
+
+_LOOKS: Final = 2  # pairs of them that must agree
+_KEPT_S: Final = 60 * 86_400.0  # since that was seen last: pages are made anew
+_MOST_LINES: Final = 60  # of a part
+_MOST_OF_PAGE: Final = 0.5  # of which more is drawn: it is another page each time
+_GAPS: Final = (0, 1, 2)  # lines in a part that are the same, as some are drawn twice in a row
+_MOST_PARTS: Final = 400  # of a host
+_MOST_HOSTS: Final = 1_000
+_FILE: Final = "drawn.json"
+_TOP, _END = 0, 1  # in place of the line before the first, and after the last
+_COUNT: Final = 2  # in place of the line before, for what is around numbers
+_FEWEST_LETTERS: Final = 6  # around numbers, by which a line is known
+_DIGITS: Final = re.compile(r"\d+(?:[.,:]\d+)*")
+
+
+class _Part(msgspec.Struct, array_like=True):
+    """A part of pages, between two lines."""
+
+    looks: int = 0
+    most: int = 0  # lines
+    seen_s: float = 0.0
+
+    def is_sure(self, now_s: float) -> bool:
+        """Tell whether looks agree that it is drawn, and not too long ago."""
+        return self.looks >= _LOOKS and now_s - self.seen_s <= _KEPT_S
+
+
+_Hosts = dict[str, dict[int, dict[int, _Part]]]  # by host, line before and line after
+_HOSTS: Final = msgspec.json.Decoder(_Hosts)
+
+
+def as_it_is(line: str) -> bytes:
+    """Tell a line apart from any other."""
+    return line.encode("utf-8", "replace")
+
+
+@dataclass(slots=True)
+class Drawn:
+    """Parts of pages that are drawn by chance, host by host; bounded, whatever pages there are.
+
+    Parameters
+    ----------
+    directory : where they are kept between two processes; what cannot be read is learned anew.
+        None: nowhere
+    mark : makes of lines what is the same where they say the same
+    """
+
+    directory: Path | None = None
+    mark: Callable[[str], bytes] = as_it_is
+    _hosts: _Hosts = field(default_factory=dict)
+    _has_news: bool = False
+
+    def __post_init__(self) -> None:
+        try:
+            if self.directory is not None:
+                self._hosts = _HOSTS.decode((self.directory / _FILE).read_bytes())
+        except (OSError, msgspec.DecodeError):
+            self._hosts = {}
+
+    def learn(self, document: Document, again: str) -> None:
+        """Learn from two looks at a page, the second right after the first. O(lines).
+
+        Parameters
+        ----------
+        document : of the page
+        again : its text right afterwards
+        """
+        lines, others = document.text.split("\n"), again.split("\n")
+        now, then = _Looks.of(others, lines, (), self.mark), _Looks.of(lines, others, (), self.mark)
+        if max(len(now.new), len(then.new)) <= _MOST_OF_PAGE * len(now.marks):
+            self._keep(_host_of(document.url), _found(now, then), document.fetched_at_s)
+
+    def same(self, document: Document, held: str, passing: Container[str] = ()) -> bool:
+        """Tell whether two texts of a page differ in nothing but what is drawn.
+
+        All that came stands in parts that are drawn, and all that went stood in such, or as many
+        lines went as came. Empty lines count for nothing. O(lines).
+
+        Parameters
+        ----------
+        document : of the page now
+        held : text of the copy that is held
+        passing : lines that may come and go, as their host repeats them
+        """
+        parts = self._hosts.get(_host_of(document.url))
+        if parts is None:
+            return False
+        lines, others, now_s = document.text.split("\n"), held.split("\n"), document.fetched_at_s
+        now = _Looks.of(others, lines, passing, self.mark)
+        n_drawn = now.drawn(parts, now_s)
+        if n_drawn is None:
+            return False
+        then = _Looks.of(lines, others, passing, self.mark)
+        return len(then.new) <= n_drawn or then.drawn(parts, now_s) is not None
+
+    def save(self) -> None:
+        """Write what was learned, if there is something."""
+        if self._has_news and self.directory is not None:
+            write_whole(self.directory / _FILE, msgspec.json.encode(self._hosts).decode())
+            self._has_news = False
+
+    def _keep(self, name: str, found: dict[tuple[int, int], int], now_s: float) -> None:
+        host = self._hosts.pop(name, {})
+        if len(self._hosts) >= _MOST_HOSTS:
+            del self._hosts[next(iter(self._hosts))]  # of which nothing was learned for longest
+        self._hosts[name] = host
+        for (one, other), size in found.items():
+            part = host.setdefault(one, {}).setdefault(other, _Part())
+            part.looks += 1
+            part.most = max(part.most, size)
+            part.seen_s = now_s
+        self._has_news = True
+        while sum(map(len, host.values())) > _MOST_PARTS:
+            one, other = min(
+                ((one, other) for one in host for other in host[one]),
+                key=lambda place: (
+                    host[place[0]][place[1]].looks >= _LOOKS,
+                    host[place[0]][place[1]].seen_s,
+                ),
+            )
+            del host[one][other]
+
+
+@dataclass(frozen=True, slots=True)
+class _Looks:
+    """The lines of one text, and which of them another has not."""
+
+    marks: list[int]
+    new: dict[int, int]  # rows, and what is around the numbers in each; 0: next to nothing
+    come: list[int]  # these, and rows that may come and go
+
+    @classmethod
+    def of(
+        cls,
+        others: Sequence[str],
+        lines: Sequence[str],
+        passing: Container[str],
+        mark: Callable[[str], bytes],
+    ) -> "_Looks":
+        left = Counter(_number(mark(line)) for line in others if line)
+        marks: list[int] = []
+        new: dict[int, int] = {}
+        come: list[int] = []
+        for line in filter(None, lines):
+            one = _number(mark(line))
+            left[one] -= 1
+            if left[one] < 0:
+                come.append(len(marks))
+            if left[one] < 0 and line not in passing:
+                around = _DIGITS.sub("", line)
+                says = around != line and sum(map(str.isalpha, around)) >= _FEWEST_LETTERS
+                new[len(marks)] = _number(as_it_is(around)) if says else 0
+            marks.append(one)
+        return cls(marks, new, come)
+
+    def at(self, row: int) -> int:
+        """Return the mark of a row; those beyond have marks of their own."""
+        if row < 0:
+            return _TOP
+        return self.marks[row] if row < len(self.marks) else _END
+
+    def drawn(self, parts: dict[int, dict[int, _Part]], now_s: float) -> int | None:
+        """Return how many lines stand within parts that are drawn; None: not all that are new."""
+        counts = parts.get(_COUNT, {})
+        known = {row for row, around in self.new.items() if around in counts}
+        known = {row for row in known if counts[self.new[row]].is_sure(now_s)}
+        n = len(known)
+        for first, end in self.runs((row for row in self.come if row not in known), 0):
+            if self._is_drawn(parts, first, end, now_s):
+                n += end - first
+                continue
+            # What may come and go stands beside what is drawn.
+            own = [row for row in range(first, end) if row in self.new]
+            if not all(self._is_drawn(parts, *run, now_s) for run in self.runs(own, 0)):
+                return None
+            n += len(own)
+        return n
+
+    def _is_drawn(
+        self, parts: dict[int, dict[int, _Part]], first: int, end: int, now_s: float
+    ) -> bool:
+        for before in range(first - 1, max(first - 2 - _MOST_LINES, -2), -1):
+            beyond = parts.get(self.at(before))
+            if beyond is None or before in self.new:
+                continue
+            for after in range(end, min(before + 2 * _MOST_LINES, len(self.marks)) + 1):
+                part = beyond.get(self.at(after))
+                if part is None or after in self.new or not part.is_sure(now_s):
+                    continue
+                if after - before - 1 <= 2 * part.most:
+                    return True
+        return False
+
+    @staticmethod
+    def runs(rows: Iterable[int], gap: int) -> list[tuple[int, int]]:
+        """Return where rows begin and end, as one where at most ``gap`` others part them."""
+        found: list[tuple[int, int]] = []
+        for row in rows:
+            if found and row - found[-1][1] <= gap:
+                found[-1] = found[-1][0], row + 1
+            else:
+                found.append((row, row + 1))
+        return found
+
+
+def _found(now: _Looks, then: _Looks) -> dict[tuple[int, int], int]:
+    """Return the parts in which a page is another right afterwards, with their numbers of lines."""
+    both = {*now.new.values()} & {*then.new.values()} - {0}
+    found = {(_COUNT, around): 1 for around in both}
+    n = len(now.marks)
+    for first, end in {run for gap in _GAPS for run in now.runs(now.come, gap)}:
+        if end - first <= _MOST_LINES and (first > 0 or end < n):
+            found[now.at(first - 1), now.at(end)] = end - first
+    return found
+
+
+def _number(mark: bytes) -> int:
+    return xxhash.xxh3_64_intdigest(mark) | 4  # none of those that stand for something else
+
+
+def _host_of(url: str) -> str:
+    return url.split("/", 3)[2]

@@ -1,0 +1,66 @@
+"""Visits that look at their page twice."""
+
+from recrawl.crawler.control.second_looks import SecondLooks
+from recrawl.terms import Lease, Outcome, PageState, PageUpdate, Visit
+
+HOUR_S = 3_600.0
+
+
+def found(
+    page_id: int, at_s: float, before_s: float | None, *, changed: bool | None = True
+) -> PageUpdate:
+    """A visit that found a change."""
+    lease = Lease(page_id, "http://a.test/", 1, 1, at_s, last_visit_s=before_s)
+    visit = Visit(at_s, Outcome.CHANGED, changed=changed)
+    return PageUpdate(lease, visit, PageState.INDEXED, at_s)
+
+
+def taken(looks: SecondLooks, instants: list[float], page_id: int = 1, host: int = 1) -> list[bool]:
+    """Visit at instants, and find a change each time; return which visits look twice."""
+    answers = []
+    before_s: float | None = None
+    for at_s in instants:
+        answers.append(looks.take(page_id, host, before_s, at_s))
+        looks.observe(found(page_id, at_s, before_s))
+        before_s = at_s
+    return answers
+
+
+def test_a_page_that_was_another_three_times_in_a_row_is_looked_at_twice() -> None:
+    """Then after six changes, and after twelve: ever more seldom."""
+    answers = taken(SecondLooks(), [n * HOUR_S for n in range(40)])
+
+    assert [n for n, answer in enumerate(answers) if answer] == [3, 6, 12, 24]
+
+
+def test_a_visit_between_that_found_no_change_begins_anew() -> None:
+    looks = SecondLooks()
+    taken(looks, [0.0, 1.0, 2.0])
+
+    assert not looks.take(1, 1, 3.0, 4.0)
+    looks.observe(found(1, 4.0, 3.0))
+    looks.observe(found(1, 5.0, 4.0))
+    assert not looks.take(1, 1, 5.0, 6.0)
+    looks.observe(found(1, 6.0, 5.0))
+    assert looks.take(1, 1, 6.0, 7.0)
+
+
+def test_what_is_no_evidence_counts_for_nothing() -> None:
+    """As where a page is read by other rules than before."""
+    looks = SecondLooks()
+    for n in range(4):
+        looks.observe(found(1, float(n), n - 1.0, changed=None))
+
+    assert not looks.take(1, 1, 3.0, 4.0)
+
+
+def test_of_a_host_they_are_few_in_a_day() -> None:
+    looks = SecondLooks()
+
+    def n_taken(first: int, host: int, at_s: float) -> int:
+        instants = [at_s, at_s + 1.0, at_s + 2.0, at_s + 3.0]
+        return sum(any(taken(looks, instants, page, host)) for page in range(first, first + 50))
+
+    assert n_taken(0, 1, 0.0) == n_taken(100, 2, 0.0) == 24
+    assert n_taken(200, 1, 12 * HOUR_S) == 0
+    assert n_taken(300, 1, 25 * HOUR_S) == 24

@@ -1,0 +1,184 @@
+"""What hosts draw by chance, learned from two looks at once."""
+
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recrawl.crawler.fetch.signature import signature
+from recrawl.crawler.index.drawn import Drawn
+from recrawl.crawler.index.tantivy import TantivyIndex
+from recrawl.terms import Document
+
+DAY_S = 86_400.0
+SAYINGS = [
+    f"Saying {word}, as everybody says" for word in ("of one", "of two", "of three", "of four")
+]
+THINGS = [f"Another thing, called {name}" for name in "abcdefghijklmnop"]
+
+
+def text_of(number: int, draw: random.Random, told: str = "") -> str:
+    """A page with a saying, a list and a count in its middle, and words of its own around."""
+    lines = [
+        f"Story {number}",
+        f"What happened to {number}.",
+        told or f"How it went on for {number}.",
+    ]
+    lines += ["A saying", draw.choice(SAYINGS), "", "You may also like", *draw.sample(THINGS, 4)]
+    lines += [
+        "Where it was told",
+        f"In place {number}.",
+        f"{draw.randrange(10**9)} people are reading",
+    ]
+    return "\n".join([*lines, f"The end of {number}."])
+
+
+def document(number: int, text: str, at_s: float = 0.0) -> Document:
+    return Document(f"http://a.test/{number}", "A story", text, at_s, b"s")
+
+
+def taught(drawn: Drawn, pages: int = 8, at_s: float = 0.0) -> random.Random:
+    """Look at pages twice."""
+    draw = random.Random(0)
+    for number in range(pages):
+        text = text_of(number, draw)
+        drawn.learn(document(number, text, at_s), text_of(number, draw))
+    return draw
+
+
+def test_what_two_looks_agree_on_is_no_change_of_any_page_of_the_host() -> None:
+    """Nor of pages that were never looked at twice."""
+    drawn = Drawn()
+    draw = taught(drawn)
+
+    pairs = [(text_of(n, draw), text_of(n, draw)) for n in range(100, 160)]
+
+    assert all(drawn.same(document(100 + n, now), then) for n, (then, now) in enumerate(pairs))
+
+
+def test_what_is_changed_beside_it_is_a_change() -> None:
+    """A line that is another, one that came, one that is gone: whatever was drawn."""
+    drawn = Drawn()
+    draw = taught(drawn)
+    for n in range(100, 130):
+        then, now = text_of(n, draw), text_of(n, draw)
+        other = text_of(n, draw, "It ended otherwise.")
+        came = now.replace("Where it was told", "Where it was told\nAnd by whom")
+        gone = now.replace(f"In place {n}.\n", "")
+
+        assert not drawn.same(document(n, other), then)
+        assert not drawn.same(document(n, came), then)
+        assert not drawn.same(document(n, gone), then)
+
+
+def test_one_pair_of_looks_teaches_nothing() -> None:
+    """Two may differ as somebody has changed the page just then."""
+    once = Drawn()
+    draw = taught(once, pages=1)
+
+    assert not once.same(document(9, text_of(9, draw)), text_of(9, draw))
+
+
+def test_another_host_draws_otherwise() -> None:
+    drawn = Drawn()
+    draw = taught(drawn)
+    there = Document("http://b.test/9", "A story", text_of(9, draw), 0.0, b"s")
+
+    assert not drawn.same(there, text_of(9, draw))
+
+
+def test_a_page_of_which_most_is_drawn_is_another_page_each_time() -> None:
+    """Such as one that is chosen at random."""
+    drawn = Drawn()
+    for n in range(0, 8, 2):
+        drawn.learn(document(0, "\n".join(THINGS[n : n + 4])), "\n".join(THINGS[8:12]))
+
+    assert not drawn.same(document(0, "\n".join(THINGS[:4])), "\n".join(THINGS[4:8]))
+
+
+def test_numbers_alone_are_told_by_what_is_around_them() -> None:
+    """A count of readers, wherever it stands; a number that stands alone says nothing of others."""
+    drawn = Drawn()
+    for n in range(4):
+        lines = [f"Part {n}", "a", "{}", "b", "c", "d", "{} people are reading", f"End of {n}"]
+        then, now = ("\n".join(lines).format(n + k, n + k) for k in (10, 20))
+        drawn.learn(document(n, now), then)
+
+    assert drawn.same(document(9, "x\n1,204 people are reading\ny"), "x\n977 people are reading\ny")
+    assert not drawn.same(document(9, "x\n1,204\ny"), "x\n977\ny")
+
+
+def test_what_changes_by_itself_is_the_same_to_a_mark() -> None:
+    drawn = Drawn(mark=signature)
+    draw = taught(drawn)
+    then, now = (f"Told {ago} minutes ago\n{text_of(9, draw)}" for ago in (5, 7))
+
+    assert drawn.same(document(9, now), then)
+    assert not Drawn().same(document(9, now), then)
+
+
+def test_it_is_kept_and_forgotten_when_pages_are_made_anew(tmp_path: Path) -> None:
+    """After two months in which no pair of looks has shown it; what is damaged is learned anew."""
+    drawn = Drawn(tmp_path)
+    draw = taught(drawn)
+    drawn.save()
+    again = Drawn(tmp_path)
+
+    assert again.same(document(9, text_of(9, draw)), text_of(9, draw))
+    assert not again.same(document(9, text_of(9, draw), 61 * DAY_S), text_of(9, draw))
+    (tmp_path / "drawn.json").write_bytes(b"{")
+    assert not Drawn(tmp_path).same(document(9, text_of(9, draw)), text_of(9, draw))
+
+
+def test_it_is_bounded(tmp_path: Path) -> None:
+    """However many hosts there are, and however many parts pages have; what is sure stays."""
+    drawn = Drawn(tmp_path)
+    draw = taught(drawn)
+    for n in range(40):
+        lines = [f"{word} of {n}, {part}" for part in range(40) for word in ("Head", "One", "Foot")]
+        now = [line.replace("One", "Two") for line in lines]
+        drawn.learn(document(n, "\n".join(now), 1.0), "\n".join(lines))
+    drawn.save()
+
+    assert drawn.same(document(9, text_of(9, draw)), text_of(9, draw))
+    assert (tmp_path / "drawn.json").stat().st_size < 60_000
+    for n in range(1_100):
+        page = Document(f"http://{n}.test/", "", "a\nb\nc\nd\ne", 0.0, b"")
+        drawn.learn(page, "a\nx\nc\nd\ne")
+    drawn.save()
+    assert (tmp_path / "drawn.json").stat().st_size < 200_000
+
+
+@given(
+    st.lists(st.tuples(st.text("ab\n1 ", max_size=30), st.text("ab\n1 ", max_size=30)), max_size=6)
+)
+def test_no_texts_break_it(pairs: list[tuple[str, str]]) -> None:
+    drawn = Drawn()
+    for then, now in pairs:
+        drawn.learn(document(0, now), then)
+
+    assert all(isinstance(drawn.same(document(0, now), then), bool) for then, now in pairs)
+
+
+@pytest.mark.parametrize("looks", [0, 8])
+def test_an_index_learns_it_beside_what_its_host_repeats(tmp_path: Path, looks: int) -> None:
+    """And knows it when it is opened again."""
+    draw, index = random.Random(1), TantivyIndex(tmp_path, mark=signature)
+    for number in range(40):
+        index.replace(document(number, text_of(number, draw)))
+        index.commit()
+    for number in range(looks):
+        index.learn_drawn(document(number, text_of(number, draw)), text_of(number, draw))
+    index.commit()
+    index.close()
+    index = TantivyIndex(tmp_path, mark=signature)
+
+    same = [index.same(document(n, text_of(n, draw))) for n in range(20, 40)]
+    other = [
+        index.same(document(n, text_of(n, draw, "It ended otherwise."))) for n in range(20, 40)
+    ]
+    index.close()
+
+    assert (all(same), any(other)) == (looks > 0, False)
