@@ -108,6 +108,16 @@ def test_a_class_of_code_says_its_language(said: str, language: str) -> None:
 
 
 @pytest.mark.skipif(not is_available(), reason="html-to-markdown is not installed")
+def test_code_in_markdown_is_what_people_would_copy() -> None:
+    """Manuals link names in code to what they are; in a block of it a link is read as written."""
+    html = "<main><p>A<pre>pub x: <a href='/u8'>u8</a>, <b><a>y</a></b><img src=a alt=z></pre>"
+    lines = "<main><p>A<pre><ol><li><a href=b>for</a> x:<li>  y</ol></pre><ul><li>b</ul>"
+
+    assert read(html, markdown=True).markdown == "A\n\n```\npub x: u8, yz\n```\n"
+    assert read(lines, markdown=True).markdown == "A\n\n```\nfor x:\n  y\n```\n\n- b\n"
+
+
+@pytest.mark.skipif(not is_available(), reason="html-to-markdown is not installed")
 def test_markdown_says_what_the_text_says_of_forms_and_menus() -> None:
     """A list of issues with a box before each is a form, and the page; a rule may choose a menu."""
     rows = "".join(f"<tr><td><input type=checkbox><td>Issue {n}" for n in range(9))

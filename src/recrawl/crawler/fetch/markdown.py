@@ -64,6 +64,7 @@ def markdown(roots: Iterable[LexborNode], base: str) -> str:
                 node.decompose()
         for node in root.css("pre"):
             _name_language(node)
+        _leave_code(root)
         _disarm(root)
         parts.append((root.html or "").replace("\f", ""))
     convert, options = _options(base)
@@ -105,6 +106,16 @@ def _name_language(pre: LexborNode) -> None:
             pre.attrs["class"] = f"language-{found[1].lower()}"
             return
         node = node.parent
+
+
+def _leave_code(root: LexborNode) -> None:
+    """Take links, pictures and lists out of code: in a block of it Markdown is read as written."""
+    for node in root.css("pre li"):
+        node.insert_after("\n")
+    for node in root.css("pre a, pre ol, pre ul, pre li"):
+        node.unwrap()
+    for node in root.css("pre img"):
+        node.replace_with(node.attributes.get("alt") or "")
 
 
 def _disarm(root: LexborNode) -> None:
