@@ -230,6 +230,9 @@ def test_what_asks_to_sign_in_of_each_thing_is_left_after_a_few() -> None:
     [
         ("/shop/#/reviews/add", "/shop/red-lamp_12/reviews/add/"),
         ("/#/#/parts", "/7/9/parts"),
+        ("/list/#/t", "/list/2026.a+b=7@mail.example.org/t/"),
+        ("/list/#/flat", "/list/x7%40mail.example.org/flat"),
+        (None, "/list/bugs@example.org/t/"),
         (None, "/shop/12/"),
         (None, "/shop/12/of-red-lamps"),  # a title
         (None, "/2026/11/news/"),
@@ -239,7 +242,7 @@ def test_what_asks_to_sign_in_of_each_thing_is_left_after_a_few() -> None:
     ],
 )
 def test_what_is_shown_of_things_whatever_their_numbers(shown: str | None, path: str) -> None:
-    """By a few words behind a number; behind a month there are titles."""
+    """By a few words behind a number, as letters have one; behind a month there are titles."""
     face = face_of(f"{A}{path}")
 
     assert (None if face is None else face[0]) == shown

@@ -115,7 +115,10 @@ _DATE_AT_END: Final = re.compile(
     r"/(?:19|20)\d\d([-_/])(?:0?[1-9]|1[0-2])(?:\1(?:0?[1-9]|[12]\d|3[01]))?(?:/|\.x?html?)?$"
 )
 _MOST_PARTS: Final = 8
-_NUMBERED: Final = re.compile(rf"(?:[\w-]{{1,200}}[-_])?{_ID}")
+# A thing's number, alone or behind its name, or the number that a letter has: 7.15@example.org.
+_NUMBERED: Final = re.compile(
+    rf"(?:[\w-]{{1,200}}[-_])?{_ID}|(?=[^@%]{{0,200}}\d)[^/@]{{1,200}}(?:@|%40)[\w.-]{{1,200}}"
+)
 _FACE: Final = re.compile(r"[a-z]+(?:[-_][a-z]+)?", re.IGNORECASE)  # more words are a title
 _IN_CALENDAR: Final = re.compile(r"/(?:19|20)\d\d/\d{1,2}/")
 _READ: Final = re.compile(r"text/|application/(?:pdf|xml|xhtml|rss|atom|json|.*\+xml)")
