@@ -98,13 +98,33 @@ def test_markdown_keeps_what_text_does_not() -> None:
         ("code", ""),
         ("code file", ""),
         ("code block big", ""),
+        ("language-python line", "python"),
+        ("brush: python notranslate", "python"),
+        ("language- wide", ""),
     ],
 )
 def test_a_class_of_code_says_its_language(said: str, language: str) -> None:
-    """As DokuWiki and docutils write it, of whom each also writes it without one."""
+    """As DokuWiki and docutils write it, of whom each also writes it without one, and others."""
     told = read(f'<main><p>a</p><pre class="{said}">b</pre></main>', markdown=True).markdown
 
     assert told == f"a\n\n```{language}\nb\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<div class=language-ts><button>Copy</button><span>ts</span> <pre>b</pre></div>", "b"),
+        ("<div><div class=head><b>TS</b></div><pre class='brush: ts'>b</pre></div>", "b"),
+        ("<p>ts</p><div><pre><code class=language-ts>b</code></pre></div>", "b"),
+        ("<p>ts</p><div class='highlight ts'><pre>b</pre></div>", "b"),
+        ("<p>ts</p><p>c</p><pre class=language-ts>b</pre>", "ts\nc\nb"),
+        ("<pre>ts</pre><pre class=language-ts>b</pre>", "ts\nb"),
+        ("<p>In ts</p><pre class=language-ts>b</pre>", "In ts\nb"),
+    ],
+)
+def test_the_label_of_code_that_says_its_language_is_no_text(html: str, text: str) -> None:
+    """Where the code says so itself, and nothing stands between."""
+    assert read(f"<main><p>a</p>{html}</main>").text == f"a\n{text}"
 
 
 @pytest.mark.skipif(not is_available(), reason="html-to-markdown is not installed")

@@ -20,6 +20,7 @@ from recrawl.crawler.control.refresh import refresh_of
 from recrawl.crawler.control.urls import join
 from recrawl.crawler.fetch.about import about, places
 from recrawl.crawler.fetch.charsets import decode_body
+from recrawl.crawler.fetch.code_language import clear_language_names
 from recrawl.crawler.fetch.line_numbers import clear_line_numbers
 from recrawl.crawler.fetch.main_content import (
     BREAK,
@@ -181,6 +182,7 @@ class PageExtractor:
                         feeds.append(feed)
         clear_permalinks(tree)
         clear_line_numbers(tree)
+        clear_language_names(tree)
         title = title_of(tree, rule.title if rule is not None else "")
         is_app = _is_app(tree)
         language = (tree.root.attributes.get("lang") or "")[:_LONGEST_TAG] if tree.root else ""
@@ -264,6 +266,7 @@ def _content(
         whole = LexborHTMLParser(_with_breaks(cut_at_depth(html)))
         clear_permalinks(whole)
         clear_line_numbers(whole)
+        clear_language_names(whole)
         roots = whole_text(whole)
         return "body", roots, text_of(roots) or pictured(roots)
     return selector, roots, text

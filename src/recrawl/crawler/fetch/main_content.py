@@ -28,7 +28,7 @@ __all__ = [
     "whole_text",
 ]
 
-READING: Final = 6  # raised when pages are to be read again, as other text of them is content now
+READING: Final = 7  # raised when pages are to be read again, as other text of them is content now
 MAX_TEXT: Final = 500_000
 MAX_TITLE: Final = 300
 MAX_HEADINGS: Final = 500

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from selectolax.lexbor import LexborNode
 
+from recrawl.crawler.fetch.code_language import language_of
 from recrawl.crawler.fetch.main_content import printable
 
 __all__ = ["is_available", "load", "markdown"]
@@ -21,14 +22,6 @@ MAX_MARKDOWN: Final = 2_000_000  # characters
 # Links of a heading to itself, which are no content.
 _HEADLINKS: Final = 'a.headerlink, a.anchor, a.anchor-link, a.header-anchor, a[href*="#"]:empty'
 _HEADMARKS: Final = " \t\n\f#\u00a7\u00b6\u200b\U0001f517"  # as texts of such links
-_LANGUAGE: Final = re.compile(
-    r"(?:^|\s)(?:language|lang|highlight(?:-source)?|brush:?)[-\s]+([a-z0-9+#_.-]{1,30})",
-    re.IGNORECASE,
-)
-_OF_CODE: Final = re.compile(r"^code (?:file )?([a-z0-9+#_.-]{1,30})(?: literal-block)?$")
-_NO_LANGUAGE: Final = frozenset(
-    "default file literal-block none notranslate text plain plaintext".split()
-)
 _FENCE: Final = re.compile(r"\s{0,40}(?:[-*>]\s+)*(`{3,}|~{3,})")
 _NEEDLESS: Final = re.compile(r"(?<=\w)\\(?=-\w)|(?<=\(\w)\\(?=\))")
 _SCHEME: Final = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
@@ -63,7 +56,8 @@ def markdown(roots: Iterable[LexborNode], base: str) -> str:
             if not node.text().strip(_HEADMARKS):
                 node.decompose()
         for node in root.css("pre"):
-            _name_language(node)
+            if language := language_of(node):  # where the converter looks for it
+                node.attrs["class"] = f"language-{language}"
         _leave_code(root)
         _disarm(root)
         parts.append((root.html or "").replace("\f", ""))
@@ -89,23 +83,6 @@ def _readable(lines: list[str]) -> Iterator[str]:
         if not fence and line.strip() == "-":
             continue
         yield line if fence or "`" in line or "\\" not in line else _NEEDLESS.sub("", line)
-
-
-def _name_language(pre: LexborNode) -> None:
-    """Write the language of code where the converter looks for it."""
-    named = _OF_CODE.match(" ".join((pre.attributes.get("class") or "").lower().split()))
-    if named and named[1] not in _NO_LANGUAGE:  # as of DokuWiki and docutils
-        pre.attrs["class"] = f"language-{named[1]}"
-        return
-    node: LexborNode | None = pre
-    for _ in range(3):  # the element itself, and what highlighters put around it
-        if node is None:
-            return
-        found = _LANGUAGE.search(node.attributes.get("class") or "")
-        if found and found[1].lower() not in _NO_LANGUAGE:
-            pre.attrs["class"] = f"language-{found[1].lower()}"
-            return
-        node = node.parent
 
 
 def _leave_code(root: LexborNode) -> None:
