@@ -286,7 +286,7 @@ DAYS = [
 EMPTY = "there are no events on this day, as the calendar of our club will be told in spring"
 
 
-@pytest.mark.parametrize("text", [None, EMPTY], ids=["missing", "empty"])
+@pytest.mark.parametrize("text", [None, EMPTY, "No event."], ids=["missing", "empty", "short"])
 @pytest.mark.parametrize("path", ["/club/{}", "/{}/", "/wiki/Diary/{}.html"])
 def test_days_of_a_calendar_that_have_no_page_are_tried_a_few_times(
     text: str | None, path: str
@@ -308,6 +308,17 @@ def test_days_of_a_calendar_that_have_no_page_are_tried_a_few_times(
             yields.observe(replace(visited(one, f"{day} {text}"), gist=said, title=f"Day {day}"))
 
     assert 1 <= asked <= 15
+
+
+def test_few_words_of_a_day_are_a_page_where_they_are_of_its_own() -> None:
+    """What the day is called is not, however it is written."""
+    one, other = f"{A}/club/2026/02/05/", f"{A}/club/2026/02/06"
+
+    assert gist("5.2.2026: no event", one).nameless == gist("6.2.2026: no event", other).nameless
+    assert gist("5.2.2026: concert", one).nameless != gist("6.2.2026: theatre", other).nameless
+    assert (
+        gist("page 5: no event", f"{A}/5").nameless != gist("page 6: no event", f"{A}/6").nameless
+    )
 
 
 def test_days_of_a_diary_are_visited_whole() -> None:
@@ -479,8 +490,8 @@ def test_pages_that_versions_are_of(url: str, page: str | None) -> None:
 
 def test_the_order_of_words_counts_only_where_few_differ() -> None:
     """A listing is the same however sorted; a table of digits is not."""
-    assert gist("one two three four", A).same == gist("four three two ONE", A).same
-    assert gist("0 1 1 0 0 1 0 1 1 1", A).same != gist("1 0 1 0 0 1 0 1 1 1", A).same
+    assert gist("one two three four", f"{A}/").same == gist("four three two ONE", f"{A}/").same
+    assert gist("0 1 1 0 0 1 0 1 1 1", f"{A}/").same != gist("1 0 1 0 0 1 0 1 1 1", f"{A}/").same
 
 
 def test_a_page_that_says_but_its_own_name_is_a_copy() -> None:

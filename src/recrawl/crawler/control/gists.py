@@ -7,6 +7,8 @@ from typing import Final, NamedTuple
 
 import xxhash
 
+from recrawl.crawler.control.doubts import calendar_of
+
 __all__ = ["Gist", "content_hash", "gist", "is_akin", "is_list", "is_near", "nearly_same"]
 
 _FEW_WORDS: Final = 10  # texts of fewer are alike by chance
@@ -48,7 +50,8 @@ def gist(text: str, url: str) -> Gist:
     """Return what a page says, with and without its own name.
 
     A page that says its own name and else what another says ("no changes of NAME", "log in to edit
-    NAME") is a copy, unless few other words remain. O(n log n) in the words.
+    NAME") is a copy, unless few other words remain: of days and months, whose names are all that
+    they need say, those few are enough. O(n log n) in the words.
     """
     words = _words(text)
     counts = Counter(words)
@@ -57,9 +60,10 @@ def gist(text: str, url: str) -> Gist:
         return Gist(mark, mark)
     others = _nameless(counts, url)
     same = hash(frozenset(counts.items()))
-    if len(others) < _FEW_WORDS:
+    if len(others) < _FEW_WORDS and calendar_of(url) is None:
         return Gist(same, same, _near(list(counts)) if len(counts) >= _FEW_WORDS else 0)
-    return Gist(same, hash(frozenset((word, counts[word]) for word in others)), _near(others))
+    near = _near(others) if len(others) >= _FEW_WORDS else 0
+    return Gist(same, hash(frozenset((word, counts[word]) for word in others)), near)
 
 
 def content_hash(title: str, text: str) -> int:
@@ -115,6 +119,7 @@ def _nameless(words: Iterable[str], url: str) -> list[str]:
     """Return the words but those that stand in an address."""
     names = _NAMES.split(url.casefold())
     short = {name for name in names if 0 < len(name) < _SHORT}
+    short |= {name.lstrip("0") for name in short if name.isdecimal()}  # as days are written
     long = dict.fromkeys(name for name in names if len(name) >= _SHORT)
     others = [word for word in words if word.strip(_SIGNS) not in short]
     for name in list(long)[-_MOST_NAMES:]:
