@@ -138,6 +138,17 @@ def test_code_in_markdown_is_what_people_would_copy() -> None:
 
 
 @pytest.mark.skipif(not is_available(), reason="html-to-markdown is not installed")
+def test_labels_and_links_beside_each_other_are_words_of_their_own() -> None:
+    """As of tabs, in Markdown as in the text."""
+    tabs = "<label>C</label><input type=radio><label>D</label><label>E</label>"
+    links = "<a href=/c>F</a><a href=/d>G</a>"
+    told = read(f"<main><p>A<div>{tabs}</div><p>{links}<p><label>H</label>s", markdown=True)
+
+    assert told.text == "A\nC\nD\nE\nF\nG\nHs"
+    assert told.markdown == "A\n\nC D E\n\n[F](https://a.test/c) [G](https://a.test/d)\n\nHs\n"
+
+
+@pytest.mark.skipif(not is_available(), reason="html-to-markdown is not installed")
 def test_markdown_says_what_the_text_says_of_forms_and_menus() -> None:
     """A list of issues with a box before each is a form, and the page; a rule may choose a menu."""
     rows = "".join(f"<tr><td><input type=checkbox><td>Issue {n}" for n in range(9))

@@ -14,7 +14,7 @@ from typing import Any, Final
 from selectolax.lexbor import LexborNode
 
 from recrawl.crawler.fetch.code_language import language_of
-from recrawl.crawler.fetch.main_content import printable
+from recrawl.crawler.fetch.main_content import BREAK, printable
 
 __all__ = ["is_available", "load", "markdown"]
 
@@ -27,6 +27,8 @@ _NEEDLESS: Final = re.compile(r"(?<=\w)\\(?=-\w)|(?<=\(\w)\\(?=\))")
 _SCHEME: Final = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
 _PLACES: Final = frozenset({"http", "https", "ftp", "mailto", "tel"})
 _ADDRESSES: Final = ("href", "src", "cite")  # attributes of which the converter makes links
+# Labels, as of tabs, and links with nothing between them are words of their own.
+_BESIDE: Final = re.compile(f"(</(?:label|a)>){BREAK}(<(?:label|input|a)[ >])")
 _EMPTY_LINES: Final = re.compile(r"\n{3,}")
 
 
@@ -60,7 +62,8 @@ def markdown(roots: Iterable[LexborNode], base: str) -> str:
                 node.attrs["class"] = f"language-{language}"
         _leave_code(root)
         _disarm(root)
-        parts.append((root.html or "").replace("\f", ""))
+        html = _BESIDE.sub(r"\1 \2", root.html or "")
+        parts.append(html.replace(BREAK, ""))
     convert, options = _options(base)
     try:
         made = convert(printable("".join(parts)), options).content or ""
