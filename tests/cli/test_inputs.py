@@ -238,6 +238,14 @@ def test_init_asks_nothing_and_says_which_scheme_it_took(
         assert is_allowed == (name != "site.test"), "what is named by its owner may be private"
 
 
+def test_spaces_of_any_width_are_shown_as_spaces() -> None:
+    """As of French and Japanese; what ends a line elsewhere is none."""
+    assert (
+        printable("Prix\xa0: 5\u202f€\n日本語\u3000テスト\u2028")
+        == "Prix : 5 €\n日本語 テスト\ufffd"
+    )
+
+
 @settings(max_examples=200)
 @given(st.text())
 def test_no_text_commands_a_terminal_or_is_markup(text: str) -> None:

@@ -41,15 +41,21 @@ __all__ = [
 ]
 
 _HARMLESS: Final = "\n\t\u200c\u200d"
+# Spaces of other widths, or at which no line ends: of French and Japanese texts, and of code.
+_SPACES: Final = (
+    "\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+)
+_AS_SPACES: Final = str.maketrans(dict.fromkeys(_SPACES, " "))
 
 
 def printable(text: str) -> str:
     """Return text in which no character commands a terminal; line ends and tabs stay.
 
-    So do the joiners that Persian words and emoji are written with.
+    So do the joiners that Persian words and emoji are written with. Spaces of any width are spaces.
     """
     if text.isprintable():
         return text
+    text = text.translate(_AS_SPACES)
     return "".join(
         sign if sign.isprintable() or sign in _HARMLESS else "\N{REPLACEMENT CHARACTER}"
         for sign in text
