@@ -138,6 +138,31 @@ def test_code_in_markdown_is_what_people_would_copy() -> None:
 
 
 @pytest.mark.skipif(not is_available(), reason="html-to-markdown is not installed")
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<details><summary><h3>Title</h3></summary><p>b</details>",
+        "<b><h3>Title</h3></b><p>b",
+        "<summary><strong><h3>Title</h3></strong></summary><p>b",
+    ],
+)
+def test_a_heading_is_one_whatever_it_stands_in(html: str) -> None:
+    """Not a word in bold that begins with a sign."""
+    assert read(f"<main><p>a</p>{html}</main>", markdown=True).markdown == "a\n\n### Title\n\nb\n"
+
+
+def test_a_formula_is_said_once() -> None:
+    """Not again in the notation of whoever wrote it, which nobody is shown."""
+    said = "<mrow><mi>x</mi><mo>=</mo><mn>1</mn></mrow>"
+    of_tex = '<annotation encoding="application/x-tex">x = 1</annotation>'
+    of_words = '<annotation-xml encoding="application/xhtml+xml"><b>one</b></annotation-xml>'
+    html = f"<main><p>So <math><semantics>{said}{of_tex}{of_words}</semantics></math>.</main>"
+
+    assert read(html).text == "So x=1."
+    assert read(html, ContentRule("*", "p")).text == "So x=1."
+
+
+@pytest.mark.skipif(not is_available(), reason="html-to-markdown is not installed")
 def test_labels_and_links_beside_each_other_are_words_of_their_own() -> None:
     """As of tabs, in Markdown as in the text."""
     tabs = "<label>C</label><input type=radio><label>D</label><label>E</label>"

@@ -34,9 +34,10 @@ MAX_TITLE: Final = 300
 MAX_HEADINGS: Final = 500
 MAX_HEADING: Final = 200
 BREAK: Final = "\f"
+# Annotations of formulas say them again, in another language.
 _NOT_CONTENT: Final = [
     "script", "style", "noscript", "template", "svg", "iframe", "object", "button", "select",
-    "nav", "header", "footer",
+    "nav", "header", "footer", "annotation", "annotation-xml",
 ]  # fmt: skip
 # What introduces a part of the page, and what opens it.
 _OF_CONTENT: Final = (
@@ -78,7 +79,10 @@ _LEAST_MAIN: Final = 0.1  # of the letters of a page, and
 _FEW: Final = 100  # letters: what has fewer of both is hardly what the page is about
 _BLANK: Final = " \n\t\r\f\u00a0\u3000"
 _WHOLE: Final = frozenset({"html", "body", "main"})
-_NO_TEXT: Final = ["script", "style", "noscript", "template", "svg", "iframe", "object"]
+_NO_TEXT: Final = [
+    "script", "style", "noscript", "template", "svg", "iframe", "object", "annotation",
+    "annotation-xml",
+]  # fmt: skip
 _MOST_CHOSEN: Final = 500
 _HEADINGS: Final = "h1, h2, h3, h4, h5, h6, dt, caption, summary"
 _PILCROW: Final = "\u00b6"

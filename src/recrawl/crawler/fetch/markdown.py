@@ -24,6 +24,8 @@ _HEADLINKS: Final = 'a.headerlink, a.anchor, a.anchor-link, a.header-anchor, a[h
 _HEADMARKS: Final = " \t\n\f#\u00a7\u00b6\u200b\U0001f517"  # as texts of such links
 _FENCE: Final = re.compile(r"\s{0,40}(?:[-*>]\s+)*(`{3,}|~{3,})")
 _NEEDLESS: Final = re.compile(r"(?<=\w)\\(?=-\w)|(?<=\(\w)\\(?=\))")
+_SIGNED: Final = frozenset("summary b strong em i cite dfn".split())  # between asterisks
+_MOST_AROUND: Final = 4  # of those around a heading
 _SCHEME: Final = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
 _PLACES: Final = frozenset({"http", "https", "ftp", "mailto", "tel"})
 _ADDRESSES: Final = ("href", "src", "cite")  # attributes of which the converter makes links
@@ -61,6 +63,7 @@ def markdown(roots: Iterable[LexborNode], base: str) -> str:
             if language := language_of(node):  # where the converter looks for it
                 node.attrs["class"] = f"language-{language}"
         _leave_code(root)
+        _bare_headings(root)
         _disarm(root)
         html = _BESIDE.sub(r"\1 \2", root.html or "")
         parts.append(html.replace(BREAK, ""))
@@ -96,6 +99,16 @@ def _leave_code(root: LexborNode) -> None:
         node.unwrap()
     for node in root.css("pre img"):
         node.replace_with(node.attributes.get("alt") or "")
+
+
+def _bare_headings(root: LexborNode) -> None:
+    """Take away what a heading stands in that is written by signs around it, as a fold's title."""
+    for heading in root.css("h1, h2, h3, h4, h5, h6"):
+        for _ in range(_MOST_AROUND):
+            around = heading.parent
+            if around is None or around.tag not in _SIGNED or around.mem_id == root.mem_id:
+                break
+            around.unwrap()
 
 
 def _disarm(root: LexborNode) -> None:
