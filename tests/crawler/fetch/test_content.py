@@ -163,6 +163,16 @@ def test_a_formula_is_said_once() -> None:
 
 
 @pytest.mark.skipif(not is_available(), reason="html-to-markdown is not installed")
+def test_dashes_between_words_are_as_they_were_written() -> None:
+    """But where they would begin a list, a line of dashes or a table's."""
+    html = "<main><p>git-log - it logs - so -v<p>- a - b<ul><li>- c</ul><ol><li>- d</ol><p>e<br>---"
+    told = read(html, markdown=True).markdown
+
+    assert told.startswith("git-log - it logs - so -v\n\n\\- a - b\n\n- \\- c\n\n1. \\- d\n\ne")
+    assert "\n---" not in told
+
+
+@pytest.mark.skipif(not is_available(), reason="html-to-markdown is not installed")
 def test_labels_and_links_beside_each_other_are_words_of_their_own() -> None:
     """As of tabs, in Markdown as in the text."""
     tabs = "<label>C</label><input type=radio><label>D</label><label>E</label>"

@@ -23,7 +23,7 @@ MAX_MARKDOWN: Final = 2_000_000  # characters
 _HEADLINKS: Final = 'a.headerlink, a.anchor, a.anchor-link, a.header-anchor, a[href*="#"]:empty'
 _HEADMARKS: Final = " \t\n\f#\u00a7\u00b6\u200b\U0001f517"  # as texts of such links
 _FENCE: Final = re.compile(r"\s{0,40}(?:[-*>]\s+)*(`{3,}|~{3,})")
-_NEEDLESS: Final = re.compile(r"(?<=\w)\\(?=-\w)|(?<=\(\w)\\(?=\))")
+_NEEDLESS: Final = re.compile(r"(?<=\w)\\(?=-\w)|(?<=[^\W\d_] )\\(?=-[ \w])|(?<=\(\w)\\(?=\))")
 _SIGNED: Final = frozenset("summary b strong em i cite dfn".split())  # between asterisks
 _MOST_AROUND: Final = 4  # of those around a heading
 _SCHEME: Final = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
@@ -79,7 +79,8 @@ def markdown(roots: Iterable[LexborNode], base: str) -> str:
 def _readable(lines: list[str]) -> Iterator[str]:
     """Yield lines that say something, without escapes that change nothing.
 
-    Those are hyphens in words, and what closes a bracket; an item of a list may be empty.
+    Those are hyphens in words, dashes behind one, and what closes a bracket; an item of a list may
+    be empty.
     """
     fence = ""
     for line in lines:
