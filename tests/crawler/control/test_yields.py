@@ -313,8 +313,11 @@ def test_days_of_a_calendar_that_have_no_page_are_tried_a_few_times(
 def test_few_words_of_a_day_are_a_page_where_they_are_of_its_own() -> None:
     """What the day is called is not, however it is written."""
     one, other = f"{A}/club/2026/02/05/", f"{A}/club/2026/02/06"
+    noughts = f"{A}/00/2026/02/05"
 
     assert gist("5.2.2026: no event", one).nameless == gist("6.2.2026: no event", other).nameless
+    assert gist("no event on 5 May", one).nameless == gist("no event on 6 May", other).nameless
+    assert gist("no ... event", noughts).nameless != gist("no event", noughts).nameless
     assert gist("5.2.2026: concert", one).nameless != gist("6.2.2026: theatre", other).nameless
     assert (
         gist("page 5: no event", f"{A}/5").nameless != gist("page 6: no event", f"{A}/6").nameless

@@ -119,7 +119,7 @@ def _nameless(words: Iterable[str], url: str) -> list[str]:
     """Return the words but those that stand in an address."""
     names = _NAMES.split(url.casefold())
     short = {name for name in names if 0 < len(name) < _SHORT}
-    short |= {name.lstrip("0") for name in short if name.isdecimal()}  # as days are written
+    short |= {name.lstrip("0") for name in short if name.strip("0").isdecimal()}  # 5 and 05
     long = dict.fromkeys(name for name in names if len(name) >= _SHORT)
     others = [word for word in words if word.strip(_SIGNS) not in short]
     for name in list(long)[-_MOST_NAMES:]:
