@@ -20,6 +20,7 @@ import recrawl.cli
 from recrawl.cli import main
 from recrawl.cli.output import console, printable
 from recrawl.cli.robots.model_file import EXAMPLE
+from recrawl.cli.streams import open_log
 from recrawl.errors import InvalidTable
 from recrawl.tables.text_bytes import CheckedBytes
 
@@ -302,6 +303,30 @@ def test_output_that_goes_nowhere_ends_in_order(
     assert ended.returncode == code, ended.stderr
     assert words in ended.stderr
     assert len(ended.stderr.splitlines()) == bool(words)
+
+
+def test_what_is_told_beside_the_work_is_lost_on_a_full_disk_and_ends_nothing() -> None:
+    """A crawl whose errors went to a disk without room ended at its first note."""
+    program = (
+        "from recrawl.cli.output import note, say; from recrawl.cli.streams import open_streams;"
+        "open_streams(); note('told'); say('done')"
+    )
+    ended = subprocess.run(
+        ["bash", "-c", f'{sys.executable} -c "{program}" 2>/dev/full'],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert (ended.returncode, ended.stdout) == (0, "done\n")
+
+
+def test_a_log_on_a_full_disk_ends_nothing_not_even_when_it_is_closed() -> None:
+    """What waited to be written was tried once more at the end, and failed there."""
+    with open_log(Path("/dev/full")) as log:
+        for _ in range(1_000):
+            log.write("visited\n")
 
 
 def test_json_is_json_where_stdout_knows_no_umlauts() -> None:

@@ -3,8 +3,42 @@
 import io
 import os
 import sys
+from pathlib import Path
+from typing import TextIO
 
-__all__ = ["close_stdout", "is_unheard", "open_streams"]
+from typing_extensions import Buffer, override
+
+__all__ = ["close_stdout", "is_unheard", "open_log", "open_streams"]
+
+
+class _Lossy(io.FileIO):
+    """A file that loses what a full disk does not take, and goes on once there is room.
+
+    What is told beside the work must not end the work. A reader that has left is told of, as it
+    ends a verb before a pipe.
+    """
+
+    @override
+    def write(self, data: Buffer, /) -> int:
+        try:
+            n_written = super().write(data)
+        except BrokenPipeError:
+            raise
+        except OSError:
+            n_written = None
+        # None: nothing could be written now, as to a terminal that takes no more for the moment.
+        return memoryview(data).nbytes if n_written is None else n_written
+
+
+def _text(raw: io.FileIO, encoding: str = "utf-8") -> io.TextIOWrapper:
+    return io.TextIOWrapper(
+        io.BufferedWriter(raw), encoding=encoding, errors="backslashreplace", line_buffering=True
+    )
+
+
+def open_log(path: Path) -> TextIO:
+    """Open a log to append to: each line is written at once, or lost where the disk is full."""
+    return _text(_Lossy(path, "a"))
 
 
 def open_streams() -> None:
@@ -22,6 +56,9 @@ def open_streams() -> None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    if sys.stderr is sys.__stderr__ and isinstance(sys.stderr, io.TextIOWrapper):
+        raw = _Lossy(sys.stderr.fileno(), "w", closefd=False)
+        sys.stderr = _text(raw, sys.stderr.encoding)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -20,6 +20,7 @@ from recrawl.cli.crawler.reload import ConfigWatch
 from recrawl.cli.crawler.telling import greet, tell_blocked, tell_nothing
 from recrawl.cli.crawler.together import await_database, joined, run_together
 from recrawl.cli.output import note, print_json
+from recrawl.cli.streams import open_log
 from recrawl.crawler.runtime.crawl import Crawl
 from recrawl.crawler.settings import Settings, load_settings
 from recrawl.crawler.telemetry.counters import CountingSink
@@ -182,7 +183,7 @@ def _opened(log: Path) -> Iterator[TextIO]:
         yield sys.stderr
         return
     try:
-        stream = log.open("a", encoding="utf-8", buffering=1)
+        stream = open_log(log)
     except OSError as error:
         raise InputError(f"--log: {log}: {error.strerror}") from error
     with stream:
