@@ -110,6 +110,22 @@ def test_where_there_is_nothing_to_undo_there_is_no_decoder(encoding: str) -> No
     assert decoder_for(encoding) is None
 
 
+@pytest.mark.parametrize(
+    "encoding", ["none", "UTF-8", "iso-8859-1", "utf-8, none", "aws-chunked", "8bit", "binary"]
+)
+def test_what_is_no_content_encoding_is_not_undone(encoding: str) -> None:
+    """S3 keeps "aws-chunked" of an upload; servers put charsets there. Such pages all failed."""
+    assert decoder_for(encoding) is None
+
+
+def test_what_is_no_content_encoding_stands_beside_one() -> None:
+    """As where a compressed file was put into S3."""
+    decoder = decoder_for("aws-chunked,gzip")
+
+    assert decoder is not None
+    assert decoder.decode(gzip.compress(b"text"), 100) == b"text"
+
+
 @pytest.mark.parametrize("encoding", ["compress", "gzip, rot13", "gzip, gzip, gzip", "x" * 5000])
 def test_unknown_and_stacked_encodings_are_refused(encoding: str) -> None:
     """More than two layers are an attack; the message stays short."""

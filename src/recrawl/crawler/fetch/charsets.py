@@ -8,7 +8,7 @@ from typing import Final
 
 from recrawl.crawler.fetch.undeclared import charset_by_bytes
 
-__all__ = ["CHARSETS", "decode_body"]
+__all__ = ["CHARSETS", "decode_body", "is_charset"]
 
 _META_CHARSET: Final = re.compile(
     rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([a-z0-9_:.-]{1,40})""", re.IGNORECASE
@@ -59,6 +59,11 @@ def decode_body(body: bytes, charset: str | None) -> str:
         return body.decode("utf-8")
     except UnicodeDecodeError:
         return body.decode("utf-8" if declared else charset_by_bytes(body), "replace")
+
+
+def is_charset(name: str) -> bool:
+    """Tell whether browsers know a charset by this name."""
+    return _codec(name) is not None
 
 
 def _codec(charset: str) -> str | None:

@@ -7,6 +7,7 @@ from typing import Any, Final, Protocol
 
 import brotli
 
+from recrawl.crawler.fetch.charsets import is_charset
 from recrawl.errors import FetchError
 
 if sys.version_info >= (3, 14):
@@ -124,6 +125,11 @@ _KNOWN: Final[Mapping[str, Callable[[], Decoder]]] = {
     "br": _Brotli,
     "zstd": _zstd,
 }
+# Said of bodies that are as they are: by storage that keeps what an upload was sent with, and where
+# a charset, or how a message is carried, was taken for a content encoding.
+_NOTHING: Final = frozenset(
+    {"", "identity", "none", "aws-chunked", "chunked", "7bit", "8bit", "binary"}
+)
 ERRORS: Final = (zlib.error, brotli.error, zstd.ZstdError, EOFError)
 
 
@@ -136,7 +142,7 @@ def decoder_for(encoding: str) -> Decoder | None:
         ``encoding`` when it names one that is not known, or stacks more than two.
     """
     names = [name.strip().lower() for name in encoding.split(",")]
-    names = [name for name in names if name not in ("", "identity")]
+    names = [name for name in names if name not in _NOTHING and not is_charset(name)]
     if not names:
         return None
     if len(names) > _MAX_LAYERS or any(name not in _KNOWN for name in names):
