@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recrawl.crawler.control.robots_txt import MAX_ROBOTS_BYTES, RobotsRules, robots_from_answer
+from recrawl.crawler.control.robots_txt import (
+    MAX_ROBOTS_BYTES,
+    RobotsRules,
+    crawl_delay_of,
+    robots_from_answer,
+)
+from recrawl.terms import HostRecord
 
 A = "http://a.test"
 
@@ -33,6 +39,19 @@ def test_statuses_mean_what_the_rfc_says(
     for status in statuses:
         found = robots_from_answer("recrawl", status, body)
         assert (found.allows(f"{A}/x"), found.reachable) == (allowed, reachable), status
+
+
+@pytest.mark.parametrize("charset", ["utf-8-sig", "utf-16", "utf-16-be"])
+def test_rules_hold_as_an_editor_has_saved_them(charset: str) -> None:
+    """In UTF-16 they were read as no rules, and everything was allowed."""
+    text = "User-agent: *\nCrawl-delay: 9\nDisallow: /x\n"
+    body = (("\ufeff" if charset == "utf-16-be" else "") + text).encode(charset)
+    found = robots_from_answer("recrawl", 200, body)
+
+    host = HostRecord(1, A, 0.0, robots_status=200, robots_body=body)
+    assert crawl_delay_of(host, "recrawl") == 9.0
+    assert not found.allows(f"{A}/x")
+    assert found.allows(f"{A}/y")
 
 
 @pytest.mark.parametrize("status", [404, 503, None])

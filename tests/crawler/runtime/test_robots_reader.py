@@ -1,5 +1,7 @@
 """How a host's robots.txt is had: once a day, through redirects, and again after trouble."""
 
+from itertools import pairwise
+
 import pytest
 
 from recrawl.crawler.control.lifecycle import RevisitRules
@@ -73,6 +75,17 @@ def test_redirects_lead_to_the_rules_of_the_host_that_was_asked() -> None:
 
     assert state_of(virtual, "/page") is PageState.DISALLOWED
     assert state_of(virtual, "/") is PageState.INDEXED
+
+
+def test_redirects_on_a_host_come_no_sooner_than_its_other_requests() -> None:
+    """Six followed each other at once, where a second was to lie between any two."""
+    hops = {f"r{n}": FetchResponse(f"{A}/r{n}", 302, location=f"/r{n + 1}") for n in range(1, 9)}
+    virtual = crawl(100, FetchResponse(ROBOTS, 302, location="/r1"), **hops)
+
+    asked_s = [one.at_s for one in virtual.web.requests if one.url.startswith(A)]
+    assert min(later - sooner for sooner, later in pairwise(asked_s)) >= 1.0
+    assert len([one for one in virtual.web.requests if "/r" in one.url]) == 6
+    assert state_of(virtual, "/page") is PageState.INDEXED
 
 
 @pytest.mark.parametrize("leads_to", [None, "http://b.test/rules"])

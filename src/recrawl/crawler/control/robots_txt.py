@@ -7,6 +7,7 @@ wildcards than anybody writes by hand cannot be judged by and forbid everything.
 """
 
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -84,7 +85,7 @@ def robots_from_answer(agent: str, status: int | None, body: bytes) -> RobotsRul
     body : as received, cut at ``MAX_ROBOTS_BYTES``
     """
     if status is not None and 200 <= status < 300:
-        text = body[:MAX_ROBOTS_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
+        text = body[:MAX_ROBOTS_BYTES].decode(_charset_of(body), "replace").removeprefix("\ufeff")
         if len(body) >= MAX_ROBOTS_BYTES:
             text = "\n".join(text.splitlines()[:-1])  # half a rule is worse than none
         if len(_WILDCARD_RULE.findall(text)) > MAX_WILDCARD_RULES:
@@ -95,12 +96,20 @@ def robots_from_answer(agent: str, status: int | None, body: bytes) -> RobotsRul
     return RobotsRules(agent, reachable=False)
 
 
+def _charset_of(body: bytes) -> str:
+    """Return UTF-8, as section 2.3 has it, unless a byte order mark says otherwise.
+
+    Rules that an editor has saved in UTF-16 would be no rules, and so allow everything.
+    """
+    return "utf-16" if body.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8"
+
+
 def crawl_delay_of(host: HostRecord, agent: str) -> float:
     """Return the delay that the robots.txt of a host asks for, as it was read last; 0: none.
 
     Most ask for none, which is told without reading the rules.
     """
     body = host.robots_body or b""
-    if host.robots_status is None or not _DELAY.search(body):
+    if host.robots_status is None or not _DELAY.search(body.replace(b"\0", b"")):  # of UTF-16
         return 0.0
     return robots_from_answer(agent, host.robots_status, body).crawl_delay_s or 0.0

@@ -11,7 +11,7 @@ from recrawl.crawler.control.robots_txt import (
     RobotsRules,
     robots_from_answer,
 )
-from recrawl.crawler.control.urls import join
+from recrawl.crawler.control.urls import host_of, join
 from recrawl.crawler.runtime.outcomes import disallowed
 from recrawl.crawler.runtime.parts import Rules, World
 from recrawl.crawler.runtime.recorder import Recorder
@@ -74,8 +74,9 @@ class RobotsReader:
 
         Each address goes to ``asked`` before it is.
 
-        Where hosts of one IP address are asked as one, each redirect is followed in its turn: it is
-        returned.
+        A redirect that stays on the host is returned, to be followed in its turn: it is a request
+        like any other, and comes no sooner. Where hosts of one IP address are asked as one, each
+        redirect is.
         """
         url = task.url or f"{task.host}/robots.txt"
         n_hops = self._dispatcher.host(task.host_id).robots_hops
@@ -89,7 +90,8 @@ class RobotsReader:
             target = join(url, response.location) if response.location else None
             if target is None:
                 break
-            if self._dispatcher.ips is not None and n_hops < MAX_ROBOTS_REDIRECTS:
+            waits = self._dispatcher.ips is not None or host_of(url) == host_of(target) == task.host
+            if waits and n_hops < MAX_ROBOTS_REDIRECTS:
                 return replace(response, url=url, location=target)
             url = target
             self._dispatcher.budget.spend(self._world.clock.now_s())
