@@ -68,12 +68,13 @@ def main() -> int:
     os.chdir(ROOT)
     for name in WARM.split():
         importlib.import_module(name)
+    places = [ROOT / "src/recrawl" / place for place in chosen.modules]
     if not chosen.known.with_suffix(".json").exists():
         print("learning which tests reach which lines ...", flush=True)
-        if in_fork(lambda: learn(chosen.known.resolve(), PACKAGES), 3600.0) != 0:
+        rooms = [str(place.parent if place.is_file() else place) for place in places]
+        if in_fork(lambda: learn(chosen.known.resolve(), [*PACKAGES, *rooms]), 3600.0) != 0:
             return 1
     known = Known(chosen.known)
-    places = [ROOT / "src/recrawl" / place for place in chosen.modules]
     files = [f for place in places for f in ([place] if place.is_file() else place.rglob("*.py"))]
     every = [mutant for file in sorted(files) for mutant in mutants_of(file)]
     if chosen.again:

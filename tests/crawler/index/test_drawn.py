@@ -123,7 +123,7 @@ def test_it_is_kept_and_forgotten_when_pages_are_made_anew(tmp_path: Path) -> No
     """After two months in which no pair of looks has shown it; what is damaged is learned anew."""
     drawn = Drawn(tmp_path)
     draw = taught(drawn)
-    drawn.save()
+    drawn.save(now=True)
     again = Drawn(tmp_path)
 
     assert again.same(document(9, text_of(9, draw)), text_of(9, draw))
@@ -140,15 +140,46 @@ def test_it_is_bounded(tmp_path: Path) -> None:
         lines = [f"{word} of {n}, {part}" for part in range(40) for word in ("Head", "One", "Foot")]
         now = [line.replace("One", "Two") for line in lines]
         drawn.learn(document(n, "\n".join(now), 1.0), "\n".join(lines))
-    drawn.save()
+    drawn.save(now=True)
 
     assert drawn.same(document(9, text_of(9, draw)), text_of(9, draw))
-    assert (tmp_path / "drawn.json").stat().st_size < 60_000
-    for n in range(1_100):
+    assert (tmp_path / "drawn.json").stat().st_size < 30_000
+    for n in range(600):
         page = Document(f"http://{n}.test/", "", "a\nb\nc\nd\ne", 0.0, b"")
         drawn.learn(page, "a\nx\nc\nd\ne")
-    drawn.save()
+    drawn.save(now=True)
     assert (tmp_path / "drawn.json").stat().st_size < 200_000
+
+
+def test_it_is_written_now_and_then(tmp_path: Path) -> None:
+    """Every ten pairs of looks, and at the end."""
+    drawn = Drawn(tmp_path)
+    taught(drawn, pages=9)
+    drawn.save()
+    assert not (tmp_path / "drawn.json").exists()
+    taught(drawn, pages=1)
+    drawn.save()
+    written = (tmp_path / "drawn.json").read_bytes()
+    taught(drawn, pages=1)
+    drawn.save()
+    assert (tmp_path / "drawn.json").read_bytes() == written
+    drawn.save(now=True)
+    assert (tmp_path / "drawn.json").read_bytes() != written
+
+
+def test_pages_that_are_vast_are_changed_pages() -> None:
+    """Nobody waits for what hostile ones would have compared."""
+    drawn = Drawn()
+    draw = taught(drawn)
+    then, now = text_of(9, draw), text_of(9, draw)
+    more = "".join(f"\nand {n}" for n in range(5_000))
+    drawn.learn(document(9, now + more), then + more)
+
+    assert drawn.same(document(9, now), then)
+    assert not drawn.same(document(9, now + more), then + more)
+    vast = now.replace("A saying", "A saying\n" + "\n".join(f"word {n}" for n in range(300)))
+    assert not drawn.same(document(9, vast), then)
+    assert not drawn.same(document(9, then), vast)
 
 
 @given(

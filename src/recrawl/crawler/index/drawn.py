@@ -27,8 +27,11 @@ _KEPT_S: Final = 60 * 86_400.0  # since that was seen last: pages are made anew
 _MOST_LINES: Final = 60  # of a part
 _MOST_OF_PAGE: Final = 0.5  # of which more is drawn: it is another page each time
 _GAPS: Final = (0, 1, 2)  # lines in a part that are the same, as some are drawn twice in a row
-_MOST_PARTS: Final = 400  # of a host
-_MOST_HOSTS: Final = 1_000
+_LONGEST: Final = 5_000  # lines of a page
+_MOST_NEW: Final = 200  # of them
+_MOST_PARTS: Final = 200  # of a host
+_MOST_HOSTS: Final = 500
+_WRITTEN_EVERY: Final = 10  # pairs of looks
 _FILE: Final = "drawn.json"
 _TOP, _END = 0, 1  # in place of the line before the first, and after the last
 _COUNT: Final = 2  # in place of the line before, for what is around numbers
@@ -71,7 +74,7 @@ class Drawn:
     directory: Path | None = None
     mark: Callable[[str], bytes] = as_it_is
     _hosts: _Hosts = field(default_factory=dict)
-    _has_news: bool = False
+    _unwritten: int = 0
 
     def __post_init__(self) -> None:
         try:
@@ -89,6 +92,8 @@ class Drawn:
         again : its text right afterwards
         """
         lines, others = document.text.split("\n"), again.split("\n")
+        if max(len(lines), len(others)) > _LONGEST:
+            return
         now, then = _Looks.of(others, lines, (), self.mark), _Looks.of(lines, others, (), self.mark)
         if max(len(now.new), len(then.new)) <= _MOST_OF_PAGE * len(now.marks):
             self._keep(_host_of(document.url), _found(now, then), document.fetched_at_s)
@@ -109,18 +114,22 @@ class Drawn:
         if parts is None:
             return False
         lines, others, now_s = document.text.split("\n"), held.split("\n"), document.fetched_at_s
+        if max(len(lines), len(others)) > _LONGEST:
+            return False
         now = _Looks.of(others, lines, passing, self.mark)
-        n_drawn = now.drawn(parts, now_s)
+        n_drawn = now.drawn(parts, now_s) if len(now.new) <= _MOST_NEW else None
         if n_drawn is None:
             return False
         then = _Looks.of(lines, others, passing, self.mark)
+        if len(then.new) > _MOST_NEW:
+            return False
         return len(then.new) <= n_drawn or then.drawn(parts, now_s) is not None
 
-    def save(self) -> None:
-        """Write what was learned, if there is something."""
-        if self._has_news and self.directory is not None:
+    def save(self, *, now: bool = False) -> None:
+        """Write what was learned, if that is much."""
+        if self.directory is not None and self._unwritten >= (1 if now else _WRITTEN_EVERY):
             write_whole(self.directory / _FILE, msgspec.json.encode(self._hosts).decode())
-            self._has_news = False
+            self._unwritten = 0
 
     def _keep(self, name: str, found: dict[tuple[int, int], int], now_s: float) -> None:
         host = self._hosts.pop(name, {})
@@ -132,16 +141,13 @@ class Drawn:
             part.looks += 1
             part.most = max(part.most, size)
             part.seen_s = now_s
-        self._has_news = True
-        while sum(map(len, host.values())) > _MOST_PARTS:
-            one, other = min(
-                ((one, other) for one in host for other in host[one]),
-                key=lambda place: (
-                    host[place[0]][place[1]].looks >= _LOOKS,
-                    host[place[0]][place[1]].seen_s,
-                ),
-            )
+        self._unwritten += 1
+        kept = [(part, one, other) for one in host for other, part in host[one].items()]
+        kept.sort(key=lambda place: (place[0].looks >= _LOOKS, place[0].seen_s))
+        for _, one, other in kept[: max(len(kept) - _MOST_PARTS, 0)]:
             del host[one][other]
+            if not host[one]:
+                del host[one]
 
 
 @dataclass(frozen=True, slots=True)

@@ -357,6 +357,7 @@ class TantivyIndex(PageIndex):
             return
         with contextlib.suppress(OSError):  # of a full disk; it is learned again
             self._boilerplate.save(now=True)
+            self._drawn.save(now=True)
         if self._anchors is not None:
             self._anchors.close()
         merging = threading.Thread(target=_merge, args=(writer,), daemon=True)
