@@ -92,6 +92,7 @@ def test_both_looks_are_one_visit_with_the_rest_of_the_host_between_them(tmp_pat
     read = [visit for url in URLS for visit in visits(virtual, url)]
 
     assert len(seconds(virtual)) > 1
+    assert sum(str(one.note).startswith("fetched twice") for one in read) == len(seconds(virtual))
     assert len(requests) == len(read) + len(seconds(virtual)) + N  # first visits
     assert min(b - a for a, b in pairwise(requests)) >= 1.0
     assert len(requests) <= 2.0 * N * 8.0 + 10

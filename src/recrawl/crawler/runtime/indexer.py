@@ -45,6 +45,7 @@ from recrawl.terms import (
 
 __all__ = ["Indexer"]
 
+_SEEN_TWICE = "fetched twice, as it was another each time: to see what is by chance"
 _NO_SCRIPTS = "says next to nothing without scripts, which fill it"
 
 
@@ -316,7 +317,8 @@ class Indexer:
             read_as=self._rules.mark_of(lease.url),
             is_read_otherwise=self._rules.is_read_otherwise(lease),
             note=_note_of(extract, is_copy=is_copy)
-            or self._rules.admission.leads_away(lease, extract.links),
+            or self._rules.admission.leads_away(lease, extract.links)
+            or (_SEEN_TWICE if page.again is not None else None),
         )
         update = replace(
             update_of(lease, finding, page.fetched_at_s, self._recorder.due_times),
