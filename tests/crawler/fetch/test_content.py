@@ -151,6 +151,27 @@ def test_a_heading_is_one_whatever_it_stands_in(html: str) -> None:
     assert read(f"<main><p>a</p>{html}</main>", markdown=True).markdown == "a\n\n### Title\n\nb\n"
 
 
+@pytest.mark.skipif(not is_available(), reason="html-to-markdown is not installed")
+@pytest.mark.parametrize(
+    ("html", "said"),
+    [
+        ('<a href="/x"><h3>Title</h3><p>b</p></a>', "### [Title](https://a.test/x)\n\nb"),
+        (
+            '<a href="/x"><div><img src="i" alt="A"><div><h2>Ti <i>tle</i></h2></div></div>b</a>',
+            "![A](https://a.test/docs/i)\n\n## [Ti *tle*](https://a.test/x)\n\nb",
+        ),
+        ('<h3><a href="/x">Title</a></h3><p>b', "### [Title](https://a.test/x)\n\nb"),
+        ('<a href="javascript:x()"><h3>Title</h3>b</a>', "### Title\n\nb"),
+        ("<a><h3>Title</h3>b</a>", "### Title\n\nb"),
+    ],
+)
+def test_the_heading_of_a_card_is_a_heading_and_its_link(html: str, said: str) -> None:
+    """Where a whole card is a link, what it says is text."""
+    told = read(f"<main><p>a</p>{html}</main>", markdown=True).markdown
+
+    assert told == f"a\n\n{said}\n"
+
+
 def test_a_formula_is_said_once() -> None:
     """Not again in the notation of whoever wrote it, which nobody is shown."""
     said = "<mrow><mi>x</mi><mo>=</mo><mn>1</mn></mrow>"

@@ -26,6 +26,7 @@ _FENCE: Final = re.compile(r"\s{0,40}(?:[-*>]\s+)*(`{3,}|~{3,})")
 _NEEDLESS: Final = re.compile(r"(?<=\w)\\(?=-\w)|(?<=[^\W\d_] )\\(?=-[ \w])|(?<=\(\w)\\(?=\))")
 _SIGNED: Final = frozenset("summary b strong em i cite dfn".split())  # between asterisks
 _MOST_AROUND: Final = 4  # of those around a heading
+_LONGEST: Final = 2_000  # characters of a heading that becomes a link
 _SCHEME: Final = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
 _PLACES: Final = frozenset({"http", "https", "ftp", "mailto", "tel"})
 _ADDRESSES: Final = ("href", "src", "cite")  # attributes of which the converter makes links
@@ -63,6 +64,7 @@ def markdown(roots: Iterable[LexborNode], base: str) -> str:
             if language := language_of(node):  # where the converter looks for it
                 node.attrs["class"] = f"language-{language}"
         _leave_code(root)
+        _link_headings(root)
         _bare_headings(root)
         _disarm(root)
         html = _BESIDE.sub(r"\1 \2", root.html or "")
@@ -100,6 +102,26 @@ def _leave_code(root: LexborNode) -> None:
         node.unwrap()
     for node in root.css("pre img"):
         node.replace_with(node.attributes.get("alt") or "")
+
+
+def _link_headings(root: LexborNode) -> None:
+    """Have the headings of cards be the links that whole cards are: one link has no headings."""
+    for heading in root.css(
+        "a[href] h1, a[href] h2, a[href] h3, a[href] h4, a[href] h5, a[href] h6"
+    ):
+        link = heading.parent
+        for _ in range(_MOST_AROUND):
+            if link is None or link.tag == "a" or link.mem_id == root.mem_id:
+                break
+            link = link.parent
+        said = heading.inner_html or ""
+        if link is None or link.tag != "a" or link.mem_id == root.mem_id or len(said) > _LONGEST:
+            continue
+        heading.inner_html = f"<a>{said}</a>"
+        inner = heading.css_first("a")
+        if inner is not None:
+            inner.attrs["href"] = link.attributes.get("href") or ""
+            link.unwrap()
 
 
 def _bare_headings(root: LexborNode) -> None:
