@@ -18,7 +18,8 @@ from mutant_changes import ROOT, Mutant
 
 TESTS = (
     "tests/crawler/control tests/crawler/runtime tests/crawler/wiring tests/crawler/reports "
-    "tests/crawler/frontier tests/crawler/delivery/test_sinks.py tests/crawler/test_settings.py "
+    "tests/crawler/frontier tests/crawler/index tests/crawler/delivery/test_sinks.py "
+    "tests/crawler/test_settings.py "
     "tests/crawler/delivery/test_troubles.py tests/freshness tests/learning tests/simulation "
     "tests/conformance/test_adapters.py tests/fleet/test_response.py tests/web/test_hubs.py "
     "tests/web/test_changes.py tests/cli/test_changes.py tests/cli/test_plan.py tests/sequencing "

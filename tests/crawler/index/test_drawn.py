@@ -110,6 +110,108 @@ def test_numbers_alone_are_told_by_what_is_around_them() -> None:
     assert not drawn.same(document(9, "x\n1,204\ny"), "x\n977\ny")
 
 
+def learned(*pairs: tuple[str, str]) -> Drawn:
+    """Learn from texts with a word for each line."""
+    drawn = Drawn()
+    for then, now in pairs:
+        drawn.learn(document(0, now.replace(" ", "\n")), then.replace(" ", "\n"))
+    return drawn
+
+
+def same(drawn: Drawn, then: str, now: str, passing: frozenset[str] = frozenset()) -> bool:
+    return drawn.same(document(0, now.replace(" ", "\n")), then.replace(" ", "\n"), passing)
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "is_same"),
+    [
+        ("a b X c d", "a b Y c d", True),  # the middle one of two looks
+        ("X b c d e", "Y b c d e", True),  # before the first line that stays
+        ("a b c d X", "a b c d Y", True),
+        ("a b X Y c", "a b U V c", True),  # at most twice as long as it was seen
+        ("a b X Y Z c", "a b U V W c", False),
+        ("a k X b c d", "a k Y b c d", False),  # between other lines
+        ("a b X c Y", "a b U c V", True),
+        ("a b X c Y Q R", "a b U c V Q R", False),
+        ("a b X c d", "a b Y d", False),  # a line that stays is gone
+        ("a b X c d", "a b c d", True),  # nothing is drawn this time
+        ("a b c d", "a b X c d", True),
+    ],
+)
+def test_a_part_is_known_by_the_lines_around_it(then: str, now: str, *, is_same: bool) -> None:
+    """One in the middle, one at the beginning, one at the end of pages."""
+    middle = ("a b 1 c d", "a b 2 c d"), ("f b 3 c g", "f b 4 c g")
+    first = ("1 b c d e", "2 b c d e"), ("3 b f g h", "4 b f g h")
+    last = ("a b c d 1", "a b c d 2"), ("f g c d 3", "f g c d 4")
+    end = ("f g h c 1", "f g h c 2"), ("i j k c 3", "i j k c 4")
+    drawn = learned(*middle, *first, *last, *end)
+
+    assert same(drawn, then, now) == is_same
+    assert not same(learned(middle[0], first[0], last[0], end[0]), then, now)
+
+
+@pytest.mark.parametrize(("n", "is_same"), [(30, True), (60, True), (61, False)])
+def test_parts_of_more_than_sixty_lines_are_none(n: int, *, is_same: bool) -> None:
+    rest = " ".join(f"r{k}" for k in range(80))
+
+    def text(word: str) -> str:
+        return f"a {' '.join(f'{word}{k}' for k in range(n))} {rest}"
+
+    drawn = learned((text("x"), text("y")), (text("u"), text("v")))
+
+    assert same(drawn, text("p"), text("q")) == is_same
+
+
+def test_half_of_a_page_may_be_drawn_and_no_more() -> None:
+    half = learned(("a b X Y", "a b U V"), ("a b X Y", "a b W Z"))
+    more = learned(("a X Y b Z", "a U V b W"), ("a X Y b Z", "a Q R b S"))
+
+    assert same(half, "a b X Y", "a b P Q")
+    assert not same(more, "a X Y b Z", "a L M b N")
+
+
+def test_what_may_come_and_go_counts_neither_way() -> None:
+    """Beside what is drawn, and in it: as much may go as came there."""
+    drawn = learned(("a b X Y c d", "a b U V c d"), ("f b X Y c d", "f b W Z c d"))
+    passing = frozenset({"P", "Q"})
+
+    assert same(drawn, "a b X Y c d", "a b U Q c d P", passing)
+    assert same(drawn, "a b P Y c d P", "a b U Q c d", passing)
+    assert not same(drawn, "a b P Y c d e", "a b U Q c d", frozenset())
+    assert not same(drawn, "a b X Y c d", "a N b U P c d", passing)
+
+
+def test_a_line_is_known_by_six_letters_around_its_numbers() -> None:
+    """Fewer are no words."""
+    known = [("p\nabcdef 1\nq\nr\ns\nt", "p\nabcdef 2\nq\nr\ns\nt")] * 2
+    short = [("p\nabcde 1\nq\nr\ns\nt", "p\nabcde 2\nq\nr\ns\nt")] * 2
+    for pairs, word in ((known, "abcdef"), (short, "abcde")):
+        drawn = Drawn()
+        for then, now in pairs:
+            drawn.learn(document(0, now), then)
+        assert drawn.same(document(0, f"k\n{word} 8\nl"), f"k\n{word} 9\nl") == (len(word) == 6)
+
+
+def test_of_hosts_and_parts_those_learned_last_stay() -> None:
+    """Five hundred hosts, and two hundred parts of each: those that are sure, then the latest."""
+    drawn = Drawn()
+    for host in range(501):
+        for words in ("a b X c d e", "f b X c g h"):
+            page = Document(f"http://{host}.test/", "", words.replace(" ", "\n"), 0.0, b"")
+            drawn.learn(page, page.text.replace("X", "Y"))
+    pages = [Document(f"http://{n}.test/", "", "k\nb\nX\nc", 0.0, b"") for n in (0, 1, 500)]
+
+    assert [drawn.same(page, "k\nb\nZ\nc") for page in pages] == [False, True, True]
+
+    drawn = Drawn()
+    for n in range(202):
+        drawn.learn(document(0, f"a\nb{n}\nX\nc{n}\nd\ne", float(n)), f"a\nb{n}\nY\nc{n}\nd\ne")
+    for n in (0, 1, 2, 201):
+        drawn.learn(document(0, f"a\nb{n}\nX\nc{n}\nd\ne", 300.0), f"a\nb{n}\nY\nc{n}\nd\ne")
+    kept = [drawn.same(document(0, f"b{n}\nX\nc{n}"), f"b{n}\nY\nc{n}") for n in (0, 1, 201)]
+    assert kept == [False, False, True]
+
+
 def test_what_changes_by_itself_is_the_same_to_a_mark() -> None:
     drawn = Drawn(mark=signature)
     draw = taught(drawn)
