@@ -660,11 +660,17 @@ class Frontier(Visits, Protocol):
         *,
         why: str = "the plan",
         own_due_s: "NDArray[np.float64] | None" = None,
+        last_visit_s: "NDArray[np.float64] | None" = None,
     ) -> None:
         """Keep rates and due times that a plan changed, with the reason of these.
 
-        Pages in trouble, or visited since the plan was solved, are due when that said. Until the
+        Pages in trouble, or visited since the plan knew of them, are due when that said. Until the
         next visit it is told when they would have been due by their own rates alone.
+
+        Parameters
+        ----------
+        last_visit_s : instants of the last visits that the plan knew of: others may have been
+            on their way to the records then; None: all before it was solved
         """
         ...
 

@@ -686,13 +686,16 @@ class MemoryFrontier(Frontier):
         *,
         why: str = "the plan",
         own_due_s: NDArray[np.float64] | None = None,
+        last_visit_s: NDArray[np.float64] | None = None,
     ) -> None:
-        own = [None] * page_ids.size if own_due_s is None else own_due_s.tolist()
-        columns = (page_ids.tolist(), crawl_rates_per_s.tolist(), due_s.tolist(), own)
-        for page_id, rate, due, own_due in zip(*columns, strict=True):
+        n = page_ids.size
+        own = [None] * n if own_due_s is None else own_due_s.tolist()
+        known = [plan.solved_at_s] * n if last_visit_s is None else last_visit_s.tolist()
+        columns = (page_ids.tolist(), crawl_rates_per_s.tolist(), due_s.tolist(), own, known)
+        for page_id, rate, due, own_due, known_s in zip(*columns, strict=True):
             page = self._pages[page_id]
             page.crawl_rate = rate
-            is_late = page.last_visit_s is not None and page.last_visit_s > plan.solved_at_s
+            is_late = page.last_visit_s is not None and page.last_visit_s > known_s
             is_well = page.state is PageState.INDEXED and not page.failures
             is_kept = page.due_why in (READ_AGAIN, BESIDE) and page.due_s <= due
             if page.tier > NEW and is_well and not is_late and not is_kept:

@@ -733,11 +733,14 @@ class SqliteFrontier(Frontier):
         *,
         why: str = "the plan",
         own_due_s: NDArray[np.float64] | None = None,
+        last_visit_s: NDArray[np.float64] | None = None,
     ) -> None:
-        own = [None] * page_ids.size if own_due_s is None else own_due_s.tolist()
-        columns = (page_ids.tolist(), crawl_rates_per_s.tolist(), due_s.tolist(), own)
+        n = page_ids.size
+        own = [None] * n if own_due_s is None else own_due_s.tolist()
+        known = [plan.solved_at_s] * n if last_visit_s is None else last_visit_s.tolist()
+        columns = (page_ids.tolist(), crawl_rates_per_s.tolist(), due_s.tolist(), own, known)
         with self._writing():
-            for page_id, rate, due, own_due in zip(*columns, strict=True):
+            for page_id, rate, due, own_due, known_s in zip(*columns, strict=True):
                 tier = tier_of(1.0 / max(rate, 1e-12))
                 row = self._row(
                     "save_crawl_rate",
@@ -749,7 +752,7 @@ class SqliteFrontier(Frontier):
                     why=why,
                     kept=READ_AGAIN,
                     beside=BESIDE,
-                    solved_at_s=plan.solved_at_s,
+                    known_s=known_s,
                 )
                 if row is not None:
                     self._tiers_of(row[0]).add(tier)

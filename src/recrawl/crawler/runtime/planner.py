@@ -54,6 +54,7 @@ class SolvedPlan:
     crawl_rates_per_s: NDArray[np.float64]
     due_s: NDArray[np.float64]
     own_due_s: NDArray[np.float64] | None
+    last_visit_s: NDArray[np.float64]
     why: str
     fast: tuple[FastClock, ...]
     announcers: Mapping[int, Announcer]
@@ -235,6 +236,7 @@ class Planner:
             rates_moved,
             schedule.due[moved],
             None if schedule.own_due is None else schedule.own_due[moved],
+            pages.last_visit_s[moved],
             schedule.why,
             schedule.fast,
             announcers,
@@ -312,6 +314,7 @@ class Planner:
                 solved.due_s[part],
                 why=solved.why,
                 own_due_s=None if own_due_s is None else own_due_s[part],
+                last_visit_s=solved.last_visit_s[part],
             )
 
     def _put_in_force(self, solved: SolvedPlan) -> list[HostRecord]:

@@ -496,6 +496,25 @@ class FrontierSuite:
         assert again.crawl_rates_per_s.tolist() == [0.25]
         assert again.due_s.tolist() == [16.0]
 
+    def test_a_visit_that_a_plan_did_not_know_of_says_when_its_page_is_due(
+        self, frontier: Frontier
+    ) -> None:
+        """It was made before the plan was solved, and on its way to the records then."""
+        self._admitted(frontier, "/1", "/2")
+        leases = self._leased(frontier, 2)
+        frontier.complete([_update(lease, 12.0) for lease in leases])
+        before = frontier.planned_pages()
+        known_s = np.array([11.0, 12.0])
+        plan = PlanRecord(13.0, 2, 0.1, 2.0, 0.9, 0)
+        frontier.save_crawl_rates(
+            plan, before.page_ids, np.full(2, 0.25), np.full(2, 16.0), last_visit_s=known_s
+        )
+        after = frontier.planned_pages()
+
+        assert after.crawl_rates_per_s.tolist() == [0.25, 0.25]
+        assert after.due_s.tolist() == [before.due_s[0], 16.0]
+        assert before.due_s[0] != 16.0
+
     def test_a_plan_tells_of_clocks_and_of_what_companions_moved(self, frontier: Frontier) -> None:
         """Until the page's next visit; where a plan moves nothing, what was said holds."""
         self._admitted(frontier, "/1", "/ill")

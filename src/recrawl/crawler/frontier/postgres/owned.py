@@ -304,10 +304,17 @@ class PostgresFrontier(SqliteFrontier):
         *,
         why: str = "the plan",
         own_due_s: NDArray[np.float64] | None = None,
+        last_visit_s: NDArray[np.float64] | None = None,
     ) -> None:
         with self._writing():
             super().save_crawl_rates(
-                plan, page_ids, crawl_rates_per_s, due_s, why=why, own_due_s=own_due_s
+                plan,
+                page_ids,
+                crawl_rates_per_s,
+                due_s,
+                why=why,
+                own_due_s=own_due_s,
+                last_visit_s=last_visit_s,
             )
             self._copying.put_off()
 

@@ -271,7 +271,7 @@ UPDATE page SET crawl_rate_per_s = :rate,
     tier = iif(moves, :tier, tier)
 FROM (
     SELECT tier >= 1 AND state = 'indexed' AND failures = 0
-        AND coalesce(last_visit_s, 0) <= :solved_at_s
+        AND coalesce(last_visit_s, 0) <= :known_s
         AND (coalesce(due_why, '') NOT IN (:kept, :beside) OR due_s > :due_s) AS moves
     FROM page WHERE id = :page_id
 )
