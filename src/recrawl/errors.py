@@ -13,6 +13,7 @@
     │   ├── UnusableDatabase  a database that was named cannot be used (also an InputError)
     │   │   └── DatabaseAway  it does not answer; it may later
     │   │       └── LoginRefused  it answers, and lets this user in to no such database
+    │   ├── DamagedState      its bytes are not what was written; it can be mended, at a loss
     │   └── OwnershipLost     another process has taken the place of this one
     ├── NothingIndexed        a crawl ended without a single page in its index
     ├── FetchError            one HTTP exchange failed; carries what happened
@@ -30,6 +31,7 @@ from collections.abc import Mapping
 from typing import Final
 
 __all__ = [
+    "DamagedState",
     "DatabaseAway",
     "FetchError",
     "InputError",
@@ -127,6 +129,13 @@ class NotConverged(RecrawlError):
 
 class StateError(RecrawlError):
     """The state directory is in use, corrupt, full or written by a newer version."""
+
+
+class DamagedState(StateError):
+    """State or index hold other bytes than were written: mending gives up what is not sound.
+
+    A disk that is full or read-only, or a limit of the system, is no damage.
+    """
 
 
 class UnusableDatabase(StateError, InputError):

@@ -2,7 +2,6 @@
 
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,22 +12,6 @@ from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.crawler.index.trouble import translated
 from recrawl.errors import StateError
 from recrawl.terms import Document
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """Two megabytes, in memory; only root may mount it."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(disk)]
-    try:
-        made = subprocess.run(mount, capture_output=True, check=False)
-    except FileNotFoundError:
-        pytest.skip("there is no mount")
-    if made.returncode:
-        pytest.skip("no disk can be mounted here")
-    yield disk
-    subprocess.run(["umount", "--lazy", str(disk)], check=True)
 
 
 def document(number: int) -> Document:
@@ -82,3 +65,10 @@ def test_a_writer_that_ended_without_a_reason_is_told_by_what_is_free(
 
     with pytest.raises(StateError, match=words), translated(tmp_path):
         raise ValueError("An index writer was killed.. A worker thread encountered an error")
+
+
+def test_a_lock_that_a_disk_does_not_take_is_nobody_elses(tmp_path: Path) -> None:
+    said = 'Failed to acquire Lockfile: IoError(Os { message: "Read-only file system" }). None'
+
+    with pytest.raises(StateError, match="on a disk that cannot be written"), translated(tmp_path):
+        raise ValueError(said)

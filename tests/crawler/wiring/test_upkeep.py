@@ -4,6 +4,7 @@ import contextlib
 import os
 import shutil
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,11 @@ from hypothesis import strategies as st
 from recrawl.crawler.frontier.sql import migrations
 from recrawl.crawler.frontier.store import DATABASE
 from recrawl.crawler.index.files import named_files
+from recrawl.crawler.index.trouble import translated
+from recrawl.crawler.wiring import upkeep
 from recrawl.crawler.wiring.indexes import open_index
 from recrawl.crawler.wiring.stores import open_frontier
-from recrawl.crawler.wiring.upkeep import back_up, check, is_lost, repair, restore
+from recrawl.crawler.wiring.upkeep import back_up, check, is_lost, mend_index, repair, restore
 from recrawl.errors import InputError, StateError
 from recrawl.testing import run_virtually, virtual_crawl
 
@@ -151,6 +154,76 @@ def test_whatever_page_of_the_database_is_overwritten_it_is_mended(
 
     assert check(state) == []
     assert urls_in(state) == {f"{A}/", *PAGES}
+
+
+def fill(disk: Path) -> Path:
+    """Leave no room on a disk; what takes it can be removed."""
+    filler = disk / "filler"
+    with contextlib.suppress(OSError), filler.open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(4096))
+    return filler
+
+
+def test_a_full_disk_is_no_damage(original: Path, small_disk: Path) -> None:
+    """Nothing is known of the state while it cannot be opened: it stays as it is."""
+    state = Path(shutil.copytree(original, small_disk / "state"))
+    database, segments = (state / DATABASE).read_bytes(), named_files(state / "index")
+    filler = fill(small_disk)
+
+    for look in (check, repair):
+        with pytest.raises(StateError, match="the disk is full; make room"):
+            look(state)
+
+    assert (state / DATABASE).read_bytes() == database
+    filler.unlink()
+    assert named_files(state / "index") == segments
+    assert check(state) == []
+
+
+def test_what_is_damaged_stays_in_its_place_while_there_is_no_room_for_what_is_kept_of_it(
+    original: Path, small_disk: Path
+) -> None:
+    """Moved aside first, it would not be found by the next one that mends."""
+    state = Path(shutil.copytree(original, small_disk / "state"))
+    body = bytearray((state / DATABASE).read_bytes())
+    body[8192:12288] = bytes(4096)
+    (state / DATABASE).write_bytes(body)
+    filler = fill(small_disk)
+    os.truncate(filler, filler.stat().st_size - (128 << 10))  # enough to look, not to mend
+
+    with pytest.raises(StateError, match="the disk is full; make room"):
+        repair(state)
+
+    assert (state / DATABASE).read_bytes() == body
+    filler.unlink()
+    repair(state)
+    assert check(state) == []
+    assert urls_in(state) == {f"{A}/", *PAGES}
+
+
+def test_an_index_that_cannot_be_opened_now_is_not_set_aside(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A start after a kill mends the index, which a limit of the system has done nothing to."""
+    said = "Too many open files (os error 24)"
+    monkeypatch.setattr(upkeep, "TantivyIndex", raising(said))
+
+    with pytest.raises(StateError, match="raise the limit"):
+        mend_index(state)
+
+    monkeypatch.undo()
+    assert check(state) == []
+
+
+def raising(said: str) -> Callable[..., None]:
+    """Return what stands for an index of which tantivy says this."""
+
+    def opened(directory: Path, *, read_only: bool) -> None:
+        with translated(directory):
+            raise ValueError(said)
+
+    return opened
 
 
 def test_a_backup_made_while_the_crawl_goes_on_is_whole(state: Path, tmp_path: Path) -> None:

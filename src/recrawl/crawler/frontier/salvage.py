@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from recrawl.crawler.control.urls import host_of
-from recrawl.crawler.frontier.store import open_state
+from recrawl.crawler.frontier.store import open_state, translated
 from recrawl.terms import ChangeKind, Kind, Outcome, PageState
 
 __all__ = ["database_faults", "reindexed", "salvaged"]
@@ -18,6 +18,14 @@ _TABLES: Final = (
     "difference", "subscription", "link_list", "tally", "birth", "belief", "host_belief", "feed",
     "delivery", "dead_letter",
 )  # fmt: skip
+_AROUND: Final = {  # what SQLite says of the disk and the system, and not of the file
+    sqlite3.SQLITE_BUSY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY,
+}  # fmt: skip
+_UNREADABLE: Final = {  # but for these: bytes of the file that the disk does not give back
+    sqlite3.SQLITE_IOERR_READ, sqlite3.SQLITE_IOERR_SHORT_READ, sqlite3.SQLITE_IOERR_CORRUPTFS,
+    sqlite3.SQLITE_IOERR_DATA,
+}  # fmt: skip
 _WORDS: Final = {  # words that only a crawl writes, by table and column
     ("page", "state"): frozenset(PageState),
     ("page", "kind"): frozenset(Kind),
@@ -27,7 +35,13 @@ _WORDS: Final = {  # words that only a crawl writes, by table and column
 
 
 def database_faults(path: Path) -> list[str]:
-    """Return what is wrong with the file, in SQLite's words; empty if it is whole."""
+    """Return what is wrong with the file, in SQLite's words; empty if it is whole.
+
+    Raises
+    ------
+    StateError
+        It cannot be looked through, as on a full disk: nothing is known of the file.
+    """
     uri = f"{path.resolve().as_uri()}?mode=ro"
     try:
         with contextlib.closing(sqlite3.connect(uri, uri=True)) as opened:
@@ -44,8 +58,16 @@ def database_faults(path: Path) -> list[str]:
                     for word in sorted(said - set(known), key=repr)
                 ]
     except (sqlite3.DatabaseError, ValueError) as error:
+        if not _is_damage(error):
+            with translated(path):
+                raise
         return [str(error)]
     return faults
+
+
+def _is_damage(error: sqlite3.DatabaseError | ValueError) -> bool:
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
+    return code in _UNREADABLE or code & 0xFF not in _AROUND
 
 
 def reindexed(path: Path) -> bool:
@@ -63,14 +85,16 @@ def salvaged(damaged: Path, target: Path) -> dict[str, int]:
     Returns
     -------
     Rows by table; nothing where the damaged file does not even tell its tables.
+
+    Raises
+    ------
+    StateError
+        The new file cannot be written, as on a full disk.
     """
     counts: dict[str, int] = {}
     uri = f"{damaged.resolve().as_uri()}?mode=ro"
-    with contextlib.closing(open_state(target)) as new:
-        with (
-            contextlib.suppress(sqlite3.DatabaseError),
-            contextlib.closing(sqlite3.connect(uri, uri=True)) as old,
-        ):
+    with translated(target), contextlib.closing(open_state(target)) as new:
+        with contextlib.closing(sqlite3.connect(uri, uri=True)) as old:
             old.text_factory = lambda text: text.decode("utf-8", "replace")
             for table in _TABLES:
                 new.execute("BEGIN")

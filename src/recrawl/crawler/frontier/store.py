@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from recrawl.crawler.frontier.sql import migrations, queries
-from recrawl.errors import StateError
+from recrawl.errors import DamagedState, StateError
 
 __all__ = [
     "DATABASE",
@@ -121,12 +121,12 @@ def translated(path: Path) -> Iterator[None]:
         if "locked" in text:
             raise StateError(f"{path} is locked by another process") from error
         if "malformed" in text or "no such table" in text or "no such column" in text:
-            raise StateError(_corrupt(path, text)) from error
+            raise DamagedState(_corrupt(path, text)) from error
         raise StateError(f"{path}: {text}") from error
     except sqlite3.DatabaseError as error:
-        raise StateError(_corrupt(path, str(error))) from error
+        raise DamagedState(_corrupt(path, str(error))) from error
     except ValueError as error:  # a state or kind that there is none of, or text that is no UTF-8
-        raise StateError(_corrupt(path, str(error))) from error
+        raise DamagedState(_corrupt(path, str(error))) from error
 
 
 @contextlib.contextmanager

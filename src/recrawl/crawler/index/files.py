@@ -7,6 +7,7 @@ a JSON object that holds it, the length of that object, and a mark, the last two
 """
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
@@ -18,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, Final
 
-from recrawl.errors import StateError
+from recrawl.errors import DamagedState, StateError
 
 __all__ = [
     "collect",
@@ -57,8 +58,8 @@ def named_files(directory: Path) -> dict[str, list[str]]:
 
     Raises
     ------
-    StateError
-        ``meta.json`` is damaged.
+    DamagedState
+        ``meta.json`` is.
     """
     return {segment: _files_of(entry) for segment, entry in _segments(_meta(directory)).items()}
 
@@ -204,7 +205,7 @@ def _meta(directory: Path) -> dict[str, Any]:
         for entry in read["segments"]:
             _files_of(entry)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise StateError(
+        raise DamagedState(
             f"index {directory}: {_META} is damaged ({error}); `recrawl check --repair` begins a "
             "new index and has its pages fetched again"
         ) from error
@@ -230,7 +231,10 @@ def _files_of(entry: dict[str, Any]) -> list[str]:
 def _settled(directory: Path) -> Iterator[None]:
     """Keep tantivy, here and elsewhere, from collecting files meanwhile."""
     with contextlib.ExitStack() as stack:
-        with contextlib.suppress(PermissionError):  # only looked at: at worst a file goes away
+        try:
             lock = stack.enter_context((directory / _META_LOCK).open("ab"))
             fcntl.flock(lock, fcntl.LOCK_EX)
+        except OSError as error:  # only looked at: at worst a file goes away
+            if error.errno not in {errno.EACCES, errno.EPERM, errno.EROFS}:
+                raise
         yield

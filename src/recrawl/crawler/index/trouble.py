@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from recrawl.errors import StateError
+from recrawl.errors import DamagedState, StateError
 
 __all__ = ["translated"]
 
@@ -15,6 +15,8 @@ _DO = {
     "full": "the disk is full; make room and start again: nothing acknowledged was lost",
     "busy": "another process writes it; stop that crawl first, or choose another state directory",
     "denied": "this user may not read or write it; run as the owner of the state directory",
+    "read-only": "it lies on a disk that cannot be written, and its readers need a lock there; "
+    "mount it writable, or copy the state directory elsewhere",
     "many": "too many files are open; raise the limit (`ulimit -n 4096`) and start again",
     "ended": "its writer ended, as it does where files cannot be written; start again: nothing "
     "acknowledged was lost",
@@ -23,13 +25,20 @@ _DO = {
 }
 _SIGNS = (
     ("full", ("No space left", "code: 28", "StorageFull", "quota", "disk is full")),
-    ("busy", ("LockBusy", "Lockfile")),
-    ("denied", ("Permission denied", "PermissionDenied", "Read-only file system")),
+    ("denied", ("Permission denied", "PermissionDenied")),
+    ("read-only", ("Read-only file system",)),
     ("many", ("Too many open files",)),
+    ("busy", ("LockBusy", "Lockfile")),  # behind what may be why there is no lock
     ("ended", ("index writer was killed",)),  # which does not say why
 )
 _LEAST_FREE = 16 << 20  # bytes, for what a commit writes: with fewer the disk was full
-_ERRNO = {errno.ENOSPC: "full", errno.EDQUOT: "full", errno.EMFILE: "many", errno.ENFILE: "many"}
+_ERRNO = {
+    errno.ENOSPC: "full",
+    errno.EROFS: "read-only",
+    errno.EDQUOT: "full",
+    errno.EMFILE: "many",
+    errno.ENFILE: "many",
+}
 
 
 @contextlib.contextmanager
@@ -38,16 +47,24 @@ def translated(directory: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError, sqlite3.Error) as error:
-        raise StateError(f"index {directory}: {_words(error, directory)}") from error
+        kind = _kind(error, directory)
+        words = f"index {directory}: {_words(error, kind)}"
+        raise (DamagedState if kind == "damaged" else StateError)(words) from error
 
 
-def _words(error: OSError | ValueError | sqlite3.Error, directory: Path) -> str:
+def _kind(error: OSError | ValueError | sqlite3.Error, directory: Path) -> str:
     kind = _ERRNO.get(error.errno or 0) if isinstance(error, OSError) else None
     if isinstance(error, PermissionError):
         kind = "denied"
     text = str(error)
     kind = kind or next((name for name, signs in _SIGNS if any(s in text for s in signs)), None)
-    if kind == "ended":
-        return _DO["full" if shutil.disk_usage(directory).free < _LEAST_FREE else kind]
-    words = _DO[kind or "damaged"]
+    if kind == "ended" and shutil.disk_usage(directory).free < _LEAST_FREE:
+        return "full"
+    return kind or "damaged"
+
+
+def _words(error: OSError | ValueError | sqlite3.Error, kind: str) -> str:
+    words = _DO[kind]
+    if "index writer was killed" in str(error):  # which says nothing more
+        return words
     return f"{error}. {words[0].upper() if words[0] != '`' else '`'}{words[1:]}"

@@ -27,7 +27,7 @@ from recrawl.crawler.ports import StatePlace
 from recrawl.crawler.runtime.agreement import ENDED_IN_ORDER, UNDER_WAY, partings, recover
 from recrawl.crawler.wiring.indexes import open_index
 from recrawl.crawler.wiring.stores import is_running, open_frontier
-from recrawl.errors import InputError, StateError
+from recrawl.errors import DamagedState, InputError, StateError
 from recrawl.terms import Database
 
 __all__ = ["Fault", "back_up", "beside", "check", "is_lost", "mend_index", "repair", "restore"]
@@ -64,7 +64,8 @@ def check(state: StatePlace) -> list[Fault]:
     Raises
     ------
     StateError
-        There is no crawl, or one that an older or a newer version wrote.
+        There is no crawl, or one that an older or a newer version wrote, or it cannot be looked
+        through, as on a full disk.
     """
     if not isinstance(state, Path):
         return _database_page_faults(state)
@@ -93,7 +94,7 @@ def _index_faults(state: Path) -> list[Fault]:
             faults += _shortened(left)
         if not faults:
             TantivyIndex(directory, read_only=True)
-    except StateError as error:
+    except DamagedState as error:
         return [Fault("index", str(error))]
     return faults
 
@@ -155,7 +156,7 @@ def repair(state: Path) -> list[str]:
     Raises
     ------
     StateError
-        A crawl is running, or the state is another version's.
+        A crawl is running, the state is another version's, or there is no room to mend it.
     """
     if not state.is_dir() or not ((state / DATABASE).exists() or (state / "index").is_dir()):
         raise StateError(f"{state} holds no crawl")
@@ -175,14 +176,28 @@ def _mend_database(state: Path) -> list[str]:
         return []
     if reindexed(path):
         return [f"the indexes of {DATABASE} were made anew"]
-    aside = _aside(state)
-    aside.mkdir(mode=0o700)
-    for name in (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm"):
-        with contextlib.suppress(FileNotFoundError):
-            os.replace(state / name, aside / name)
-    counts = salvaged(aside / DATABASE, path)
+    aside, part = _aside(state), path.with_name(f"{DATABASE}.part")
+    _drop_database(part)
+    try:  # what is damaged stays in its place until all is written that takes it
+        counts = salvaged(path, part)
+        aside.mkdir(mode=0o700)
+        for name in _files_of(path):
+            with contextlib.suppress(FileNotFoundError):
+                os.replace(name, aside / name.name)
+        os.replace(part, path)
+    finally:
+        _drop_database(part)
     kept = ", ".join(f"{n:,} of {table}" for table, n in counts.items() if n)
     return [f"{DATABASE} was damaged and lies in {aside}; rows kept: {kept or 'none'}"]
+
+
+def _files_of(database: Path) -> list[Path]:
+    return [database.with_name(f"{database.name}{end}") for end in ("", "-wal", "-shm")]
+
+
+def _drop_database(path: Path) -> None:
+    for name in _files_of(path):
+        name.unlink(missing_ok=True)
 
 
 def mend_index(state: Path) -> list[str]:
@@ -200,7 +215,7 @@ def mend_index(state: Path) -> list[str]:
             set_aside(directory, segments, aside)
             return [f"{len(segments)} damaged parts of the index were moved to {aside}"]
         TantivyIndex(directory, read_only=True)
-    except StateError:
+    except DamagedState:
         aside = _aside(state)
         os.replace(directory, aside)
         return [f"the index could not be read; it lies in {aside}, and a new one was begun"]
