@@ -5,7 +5,9 @@ Every message is ours: it names the argument, the value, and what would be right
 
 import difflib
 import re
+import shlex
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final, Literal, get_args, get_origin
 
 from cyclopts import CycloptsError
@@ -105,4 +107,19 @@ def _unknown_word(error: CycloptsError) -> str:
     if isinstance(error, UnknownCommandError):
         hint = f"did you mean {near[0]!r}?" if near else f"the verbs are {', '.join(known)}"
         return f"{words[0]!r} is no verb; {hint}"
-    return f"{words[0]!r} is one argument too many; see recrawl {_verb(error)}--help"
+    option = _option_for(words[0], error)
+    hint = f"did you mean {option}?" if option else f"see recrawl {_verb(error)}--help"
+    return f"{words[0]!r} is one argument too many; {hint}"
+
+
+def _option_for(word: str, error: CycloptsError) -> str | None:
+    """Return how a crawl is named that was named by position, as `run` takes its configuration."""
+    if error.app is None:
+        return None
+    known = {name for one in error.app.assemble_argument_collection() for name in one.names}
+    is_folder = len(word) < 256 and Path(word).is_dir()  # a longer name is that of no file
+    means_state = word.startswith("postgresql://") or is_folder
+    for option, is_meant in (("--config", word.endswith(".toml")), ("--state", means_state)):
+        if is_meant and option in known:
+            return f"{option} {shlex.quote(word)}"
+    return None
