@@ -228,7 +228,11 @@ def test_an_answer_cut_off_is_the_pages_own_trouble_too(why: str) -> None:
     assert timing.failures == 0
 
 
-@pytest.mark.parametrize("why", ["connect", "dns", "tls"])
+@pytest.mark.parametrize(
+    "why",
+    ["connect", "dns", "tls", "certificate", "certificate-early", "certificate-expired",
+     "certificate-name"],
+)  # fmt: skip
 def test_no_connection_counts_at_once(why: str) -> None:
     """It is nothing that a page could do."""
     timing = host()

@@ -21,7 +21,12 @@ from recrawl.errors import failure_words
 __all__ = ["HostPoliteness", "PolitenessRules"]
 
 _MOST_FAILING: Final = 1_000  # pages
-_NO_CONNECTION: Final = frozenset({"connect", "dns", "tls", "certificate"})
+_NO_CONNECTION: Final = frozenset(
+    {
+        "connect", "dns", "tls",
+        "certificate", "certificate-early", "certificate-expired", "certificate-name",
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,23 @@
 
 import asyncio
 import ssl
+from typing import Final
 
 import aiohttp
 
 from recrawl.errors import FetchError
 
 __all__ = ["translated"]
+
+_OF_CERTIFICATES: Final = (aiohttp.ClientConnectorCertificateError, ssl.SSLCertVerificationError)
+# What OpenSSL says of a certificate that people can do something about; of others it is unknown who
+# signed them.
+_CERTIFICATES: Final = {
+    9: "certificate-early",
+    10: "certificate-expired",
+    62: "certificate-name",
+    64: "certificate-name",  # of an IP address
+}
 
 
 def translated(error: BaseException) -> FetchError:
@@ -21,7 +32,7 @@ def translated(error: BaseException) -> FetchError:
     kinds: tuple[tuple[tuple[type[BaseException], ...], str], ...] = (
         ((asyncio.TimeoutError,), "timeout"),
         ((aiohttp.ClientConnectorDNSError,), "dns"),
-        ((aiohttp.ClientConnectorCertificateError, ssl.SSLCertVerificationError), "certificate"),
+        (_OF_CERTIFICATES, _certificate_kind(error)),
         ((aiohttp.ClientSSLError, ssl.SSLError), "tls"),
         ((aiohttp.InvalidURL, ValueError), "url"),
         ((aiohttp.ClientConnectorError, ConnectionRefusedError), "connect"),
@@ -31,3 +42,8 @@ def translated(error: BaseException) -> FetchError:
         if isinstance(error, types):
             return FetchError(kind, text[:300])
     return FetchError("protocol", text[:300])
+
+
+def _certificate_kind(error: BaseException) -> str:
+    fault = getattr(error, "certificate_error", error)
+    return _CERTIFICATES.get(getattr(fault, "verify_code", 0), "certificate")
