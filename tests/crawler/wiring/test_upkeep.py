@@ -202,6 +202,21 @@ def test_what_is_damaged_stays_in_its_place_while_there_is_no_room_for_what_is_k
     assert urls_in(state) == {f"{A}/", *PAGES}
 
 
+def test_a_restore_without_room_is_one_message(
+    original: Path, small_disk: Path, tmp_path: Path
+) -> None:
+    """It had the names of all files, twice."""
+    back_up(original, tmp_path / "copy")
+    filler = fill(small_disk)
+    os.truncate(filler, filler.stat().st_size - (64 << 10))  # for folders, and not for all files
+
+    with pytest.raises(StateError, match="No space left on device") as raised:
+        restore(tmp_path / "copy", small_disk / "state")
+
+    assert len(str(raised.value)) < 600
+    assert not list(small_disk.glob("state*"))
+
+
 def test_an_index_that_cannot_be_opened_now_is_not_set_aside(
     state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

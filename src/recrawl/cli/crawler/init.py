@@ -2,6 +2,8 @@
 
 import contextlib
 import ipaddress
+import os
+import shutil
 import tomllib
 from pathlib import Path
 from typing import Annotated
@@ -266,7 +268,7 @@ def init(
     with contextlib.ExitStack() as stack:
         looks = None if history is None else stack.enter_context(read_history(history, settings))
         try:
-            out.write_text(text, encoding="utf-8")
+            _write(out, text)
         except OSError as error:
             raise StateError(f"{out}: {error.strerror}") from error
         if looks is not None:
@@ -281,6 +283,22 @@ def init(
     missing = "" if contact else "Fill in `contact`, then "
     say(f"Wrote {out}. {missing or 'Now '}start with:  {called_as()} run {out}")
     return 0
+
+
+def _write(out: Path, text: str) -> None:
+    """Write a file in full or not at all, so that a full disk costs no configuration."""
+    if out.exists() and not out.is_file():  # /dev/stdout, say
+        out.write_text(text, encoding="utf-8")
+        return
+    target = out.resolve()  # a link stays one
+    part = target.with_name(f"{target.name}.part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        if target.exists():
+            shutil.copymode(target, part)
+        os.replace(part, target)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _scheme_of(address: str) -> str:

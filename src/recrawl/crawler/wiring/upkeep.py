@@ -276,7 +276,10 @@ def restore(source: Path, state: Path) -> None:
         raise InputError(f"{source} holds no backup: {DATABASE} is not there")
     with _complete(state) as part:
         part.rmdir()
-        shutil.copytree(source, part)
+        try:
+            shutil.copytree(source, part)
+        except shutil.Error as error:  # which has a text for each file
+            raise StateError(f"{state}: {error.args[0][0][2]}; nothing was changed") from error
         part.chmod(0o700)
 
 
