@@ -212,6 +212,52 @@ def test_of_hosts_and_parts_those_learned_last_stay() -> None:
     assert kept == [False, False, True]
 
 
+def product(number: int, draw: random.Random, price: str = "") -> str:
+    """A page of a shop: with a price, and others that are suggested, each with a price."""
+    lines = [f"Thing {number}", f"What {number} is.", price or f"Price: {number}.00 EUR"]
+    lines.append("Bought by others, too")
+    for other in draw.sample(range(100, 200), 4):
+        lines += [f"Thing {other}", f"Price: {other}.00 EUR", "Add to cart"]
+    return "\n".join([*lines, "About us"])
+
+
+def test_a_price_is_not_known_by_the_words_of_prices_that_are_drawn() -> None:
+    """Which are drawn where they stand, whatever is around their numbers."""
+    drawn, draw = Drawn(), random.Random(0)
+    for n in range(8):
+        drawn.learn(document(n, product(n, draw)), product(n, draw))
+
+    assert drawn.same(document(9, product(9, draw)), product(9, draw))
+    assert not drawn.same(document(9, product(9, draw, "Price: 7.50 EUR")), product(9, draw))
+
+
+def test_lines_that_a_page_has_several_times_tell_no_place() -> None:
+    """Between them stand others that people put there: here a list of all things."""
+    drawn, draw = Drawn(), random.Random(0)
+    for n in range(8):
+        drawn.learn(document(n, product(n, draw)), product(n, draw))
+    things = [f"Thing {n}\nPrice: 9.00 EUR\nAdd to cart" for n in range(20)]
+    then, now = ("\n".join(["All", *things[n : n + 9], "About us"]) for n in (0, 1))
+
+    assert not drawn.same(document(9, now), then)
+
+
+def test_what_stands_between_two_parts_is_not_drawn() -> None:
+    """It keeps its distance from them, as what is drawn twice in a row hardly does."""
+
+    def text(number: int, draw: random.Random, between: str = "") -> str:
+        lines = [*(f"Part {k} of {number}" for k in range(4)), "A saying", draw.choice(SAYINGS)]
+        lines += [between or f"Open on day {number}.", "You may also like", *draw.sample(THINGS, 2)]
+        return "\n".join([*lines, "About us"])
+
+    drawn, draw = Drawn(), random.Random(0)
+    for n in (99, 1, 99, 2, 99, 3):
+        drawn.learn(document(n, text(n, draw)), text(n, draw))
+
+    assert drawn.same(document(99, text(99, draw)), text(99, draw))
+    assert not drawn.same(document(99, text(99, draw, "Closed.")), text(99, draw))
+
+
 def test_what_changes_by_itself_is_the_same_to_a_mark() -> None:
     drawn = Drawn(mark=signature)
     draw = taught(drawn)

@@ -5,6 +5,10 @@ another at every look, though nobody has changed it. Two looks, one right after 
 where they differ, the page differs by itself. The part is remembered by the lines that it stands
 between, as these are the same on many pages, and a line in which nothing but numbers differ by what
 is around them. Once two pairs of looks agree on it, what is new there is no change of the page.
+
+Lines that a page has several times ("Read more", "Add to cart") tell no place: on another page what
+people write stands between such. Nor do words tell a number of which a page has several, as those
+around its price and around the prices of what it suggests.
 """
 
 import re
@@ -96,7 +100,10 @@ class Drawn:
             return
         now, then = _Looks.of(others, lines, (), self.mark), _Looks.of(lines, others, (), self.mark)
         if max(len(now.new), len(then.new)) <= _MOST_OF_PAGE * len(now.marks):
-            self._keep(_host_of(document.url), _found(now, then), document.fetched_at_s)
+            found = _parts(now, then)
+            for around in _counts(now, then) & _lone(lines) & _lone(others):
+                found[_COUNT, around] = 1
+            self._keep(_host_of(document.url), found, document.fetched_at_s)
 
     def same(self, document: Document, held: str, passing: Container[str] = ()) -> bool:
         """Tell whether two texts of a page differ in nothing but what is drawn.
@@ -155,6 +162,7 @@ class _Looks:
     """The lines of one text, and which of them another has not."""
 
     marks: list[int]
+    once: set[int]  # marks that tell a place, as only one row has them
     new: dict[int, int]  # rows, and what is around the numbers in each; 0: next to nothing
     come: list[int]  # these, and rows that may come and go
 
@@ -176,17 +184,28 @@ class _Looks:
             if left[one] < 0:
                 come.append(len(marks))
             if left[one] < 0 and line not in passing:
-                around = _DIGITS.sub("", line)
-                says = around != line and sum(map(str.isalpha, around)) >= _FEWEST_LETTERS
-                new[len(marks)] = _number(as_it_is(around)) if says else 0
+                new[len(marks)] = _around(line)
             marks.append(one)
-        return cls(marks, new, come)
+        return cls(marks, {one for one, n in Counter(marks).items() if n == 1}, new, come)
 
     def at(self, row: int) -> int:
         """Return the mark of a row; those beyond have marks of their own."""
         if row < 0:
             return _TOP
         return self.marks[row] if row < len(self.marks) else _END
+
+    def tells_place(self, row: int) -> bool:
+        """Tell whether a row is no other's like, and has not come; those beyond are such."""
+        return self.at(row) in (_TOP, _END) or (self.at(row) in self.once and row not in self.new)
+
+    def around(self, first: int, end: int) -> tuple[int, int]:
+        """Return the nearest rows before and after a run that tell a place."""
+        before, after = first - 1, end
+        while not self.tells_place(before):
+            before -= 1
+        while not self.tells_place(after):
+            after += 1
+        return before, after
 
     def drawn(self, parts: dict[int, dict[int, _Part]], now_s: float) -> int | None:
         """Return how many lines stand within parts that are drawn; None: not all that are new."""
@@ -210,11 +229,11 @@ class _Looks:
     ) -> bool:
         for before in range(first - 1, max(first - 2 - _MOST_LINES, -2), -1):
             beyond = parts.get(self.at(before))
-            if beyond is None or before in self.new:
+            if beyond is None or not self.tells_place(before):
                 continue
             for after in range(end, min(before + 2 * _MOST_LINES, len(self.marks)) + 1):
                 part = beyond.get(self.at(after))
-                if part is None or after in self.new or not part.is_sure(now_s):
+                if part is None or not self.tells_place(after) or not part.is_sure(now_s):
                     continue
                 if after - before - 1 <= 2 * part.most:
                     return True
@@ -232,15 +251,43 @@ class _Looks:
         return found
 
 
-def _found(now: _Looks, then: _Looks) -> dict[tuple[int, int], int]:
+def _parts(now: _Looks, then: _Looks) -> dict[tuple[int, int], int]:
     """Return the parts in which a page is another right afterwards, with their numbers of lines."""
-    both = {*now.new.values()} & {*then.new.values()} - {0}
-    found = {(_COUNT, around): 1 for around in both}
-    n = len(now.marks)
+    found: dict[tuple[int, int], int] = {}
+    rows = {mark: row for row, mark in enumerate(then.marks) if mark in then.once}
+    rows |= {_TOP: -1, _END: len(then.marks)}
+    come = set(now.come)
     for first, end in {run for gap in _GAPS for run in now.runs(now.come, gap)}:
-        if end - first <= _MOST_LINES and (first > 0 or end < n):
-            found[now.at(first - 1), now.at(end)] = end - first
+        before, after = now.around(first, end)
+        between = [row for row in range(first, end) if row not in come and now.tells_place(row)]
+        # What is between two parts keeps its distance from what is around them; what was drawn
+        # twice in a row hardly does.
+        ends = {rows.get(now.at(row), row) - row for row in (before, after)}
+        if any(rows.get(now.at(row), row) - row in ends for row in between):
+            continue
+        size = after - before - 1
+        if size <= _MOST_LINES and size < len(now.marks):
+            found[now.at(before), now.at(after)] = size
     return found
+
+
+def _counts(now: _Looks, then: _Looks) -> set[int]:
+    """Return what is around numbers where nothing else is another right afterwards."""
+    both = {*now.new.values()} & {*then.new.values()} - {0}
+    runs = ([now.new.get(row, 0) for row in range(*run)] for run in now.runs(now.come, 0))
+    return {around for run in runs if both.issuperset(run) for around in run}
+
+
+def _lone(lines: Iterable[str]) -> set[int]:
+    """Return what is around the numbers of one line only."""
+    return {around for around, n in Counter(map(_around, lines)).items() if n == 1}
+
+
+def _around(line: str) -> int:
+    """Return what is around the numbers of a line; 0: next to nothing, or there are none."""
+    around = _DIGITS.sub("", line)
+    says = around != line and sum(map(str.isalpha, around)) >= _FEWEST_LETTERS
+    return _number(as_it_is(around)) if says else 0
 
 
 def _number(mark: bytes) -> int:
