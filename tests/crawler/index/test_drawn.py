@@ -361,3 +361,31 @@ def test_an_index_learns_it_beside_what_its_host_repeats(tmp_path: Path, looks: 
     index.close()
 
     assert (all(same), any(other)) == (looks > 0, False)
+
+
+def voices(number: int, draw: random.Random, *, is_turned: bool = False) -> str:
+    """A page with steps, and with what people say of it, in an order that is drawn."""
+    said = draw.sample([f"{name} likes {number}" for name in ("Ann", "Bob", "Cleo")], 3)
+    steps = [f"First open {number}.", f"Then light {number}."]
+    lines = [f"Part {number}", *(reversed(steps) if is_turned else steps)]
+    lines += [f"Ready is {number}.", "Voices", *said, "About us"]
+    return "\n".join([*lines, f"The end of {number}."])
+
+
+@pytest.mark.parametrize("looks", [0, 8])
+def test_another_order_is_a_change_but_where_it_is_drawn(tmp_path: Path, looks: int) -> None:
+    """Steps that are told the other way round are another text, whatever hosts repeat."""
+    draw, index = random.Random(1), TantivyIndex(tmp_path, mark=signature)
+    for number in range(looks):
+        index.learn_drawn(document(number, voices(number, draw)), voices(number, draw))
+    for number in range(20, 30):
+        index.replace(document(number, voices(number, random.Random(2))))
+    index.commit()
+
+    drawn = [index.same(document(n, voices(n, random.Random(5)))) for n in range(20, 30)]
+    turned = [voices(n, random.Random(2), is_turned=True) for n in range(20, 30)]
+    told = [index.same(document(20 + n, text)) for n, text in enumerate(turned)]
+    index.close()
+
+    assert voices(0, random.Random(5)) != voices(0, random.Random(2))
+    assert (all(drawn), any(told)) == (looks > 0, False)

@@ -9,6 +9,9 @@ is around them. Once two pairs of looks agree on it, what is new there is no cha
 Lines that a page has several times ("Read more", "Add to cart") tell no place: on another page what
 people write stands between such. Nor do words tell a number of which a page has several, as those
 around its price and around the prices of what it suggests.
+
+The order of lines is part of what a page says, as of steps and of charts. Where that is drawn, two
+looks tell, too.
 """
 
 import re
@@ -38,6 +41,7 @@ _MOST_HOSTS: Final = 500
 _WRITTEN_EVERY: Final = 10  # pairs of looks
 _FILE: Final = "drawn.json"
 _TOP, _END = 0, 1  # in place of the line before the first, and after the last
+_ORDER: Final = 1  # makes other marks of lines before, for parts that are put in another order
 _COUNT: Final = 2  # in place of the line before, for what is around numbers
 _FEWEST_LETTERS: Final = 6  # around numbers, by which a line is known
 _DIGITS: Final = re.compile(r"\d+(?:[.,:]\d+)*")
@@ -103,6 +107,10 @@ class Drawn:
             found = _parts(now, then)
             for around in _counts(now, then) & _lone(lines) & _lone(others):
                 found[_COUNT, around] = 1
+            moved = now.moved(then)
+            if moved is not None:
+                before, after = now.around(*moved)
+                found[now.at(before) ^ _ORDER, now.at(after)] = after - before - 1
             self._keep(_host_of(document.url), found, document.fetched_at_s)
 
     def same(self, document: Document, held: str, passing: Container[str] = ()) -> bool:
@@ -131,6 +139,26 @@ class Drawn:
         if len(then.new) > _MOST_NEW:
             return False
         return len(then.new) <= n_drawn or then.drawn(parts, now_s) is not None
+
+    def in_order(self, document: Document, held: str, passing: Container[str] = ()) -> bool:
+        """Tell whether lines of two texts are in the same order, but where that is drawn. O(lines).
+
+        Parameters
+        ----------
+        document : of the page now
+        held : what the copy that is held says for itself
+        passing : lines that may stand anywhere, as their host repeats them
+        """
+        lines = document.text.split("\n")
+        if len(lines) > _LONGEST:
+            return True
+        own = [line for line in held.split("\n") if line not in passing]
+        now = _Looks.of(own, lines, passing, self.mark)
+        moved = now.moved(_Looks.of(lines, own, (), self.mark))
+        if moved is None:
+            return True
+        parts, now_s = self._hosts.get(_host_of(document.url), {}), document.fetched_at_s
+        return now.is_drawn(parts, *moved, now_s) or now.is_drawn(parts, *moved, now_s, _ORDER)
 
     def save(self, *, now: bool = False) -> None:
         """Write what was learned, if that is much."""
@@ -214,21 +242,38 @@ class _Looks:
         known = {row for row in known if counts[self.new[row]].is_sure(now_s)}
         n = len(known)
         for first, end in self.runs((row for row in self.come if row not in known), 0):
-            if self._is_drawn(parts, first, end, now_s):
+            if self.is_drawn(parts, first, end, now_s):
                 n += end - first
                 continue
             # What may come and go stands beside what is drawn.
             own = [row for row in range(first, end) if row in self.new]
-            if not all(self._is_drawn(parts, *run, now_s) for run in self.runs(own, 0)):
+            if not all(self.is_drawn(parts, *run, now_s) for run in self.runs(own, 0)):
                 return None
             n += len(own)
         return n
 
-    def _is_drawn(
-        self, parts: dict[int, dict[int, _Part]], first: int, end: int, now_s: float
+    def moved(self, then: "_Looks") -> tuple[int, int] | None:
+        """Return the rows from the first to the last that are in another order; None: all are not.
+
+        Only rows count of which both texts have one.
+        """
+        both = self.once & then.once
+        rows = [row for row, mark in enumerate(self.marks) if mark in both]
+        others = [mark for mark in then.marks if mark in both]
+        moved = [row for row, other in zip(rows, others, strict=True) if self.marks[row] != other]
+        return (moved[0], moved[-1] + 1) if moved else None
+
+    def is_drawn(
+        self,
+        parts: dict[int, dict[int, _Part]],
+        first: int,
+        end: int,
+        now_s: float,
+        what: int = 0,
     ) -> bool:
+        """Tell whether rows stand in a part that is drawn, or whose order is, as ``what`` says."""
         for before in range(first - 1, max(first - 2 - _MOST_LINES, -2), -1):
-            beyond = parts.get(self.at(before))
+            beyond = parts.get(self.at(before) ^ what)
             if beyond is None or not self.tells_place(before):
                 continue
             for after in range(end, min(before + 2 * _MOST_LINES, len(self.marks)) + 1):

@@ -1,7 +1,8 @@
 """The copies of a crawl over PostgreSQL, beside its pages, searched with PostgreSQL's full text.
 
 Words count as they are and by their stems, in titles most and in headings more than in the text.
-An owner of shards writes and compares theirs; whoever searches sees all.
+An owner of shards writes and compares theirs; whoever searches sees all. Longer than most, as the
+statements of what is written and of what is searched lie beside what they are for.
 """
 
 import re
@@ -190,7 +191,8 @@ class PostgresIndex(PageIndex):
         if held is None or held.title != document.title:
             return False
         is_equal = held.text == document.text
-        return is_equal or self._drawn.same(document, held.text)
+        drawn = self._drawn
+        return is_equal or (drawn.same(document, held.text) and drawn.in_order(document, held.text))
 
     @override
     def learn_drawn(self, document: Document, again: str) -> None:

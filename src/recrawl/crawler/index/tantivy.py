@@ -213,10 +213,11 @@ class TantivyIndex(PageIndex):
         if held is None or held["title"][0] != document.title:
             return False
         texts = str(held["text"][0]), str(held["left_out"][0])
-        if self._boilerplate.same(document.url, texts, document.text):
-            return True
+        is_same = self._boilerplate.same(document.url, texts, document.text)
         passing = self._boilerplate.passing(document.url, texts, document.text)
-        return self._drawn.same(document, "\n".join(texts), passing)
+        if not is_same and not self._drawn.same(document, "\n".join(texts), passing):
+            return False
+        return self._drawn.in_order(document, texts[0], passing)
 
     @override
     def learn_drawn(self, document: Document, again: str) -> None:
