@@ -242,6 +242,23 @@ def test_lines_that_a_page_has_several_times_tell_no_place() -> None:
     assert not drawn.same(document(9, now), then)
 
 
+def test_one_pair_of_looks_is_enough_where_others_have_shown_it_at_a_line() -> None:
+    """As what is above it is each page's own; a page that was not looked at may not have it."""
+
+    def text(number: int, draw: random.Random, told: str = "") -> str:
+        lines = [*(f"Part {k} of {number}" for k in range(4)), told or draw.choice(SAYINGS)]
+        return "\n".join([*lines, "Comments", f"Nobody has said anything of {number}."])
+
+    drawn, draw = Drawn(), random.Random(2)
+    for n in range(20):
+        drawn.learn(document(n, text(n, draw)), text(n, draw))
+    same = [drawn.same(document(n, text(n, draw)), text(n, draw)) for n in range(20)]
+
+    assert sum(same) > 16
+    assert not drawn.same(document(99, text(99, draw, "New.")), text(99, draw, "Old."))
+    assert not drawn.same(document(1, f"{text(1, draw)} Now somebody has."), text(1, draw))
+
+
 def test_what_stands_between_two_parts_is_not_drawn() -> None:
     """It keeps its distance from them, as what is drawn twice in a row hardly does."""
 

@@ -10,6 +10,10 @@ Lines that a page has several times ("Read more", "Add to cart") tell no place: 
 people write stands between such. Nor do words tell a number of which a page has several, as those
 around its price and around the prices of what it suggests.
 
+Often one of the two lines is its page's own, as the last of a text above a saying. Where other
+pages have shown a part at the other line, one pair of looks is enough to know that this page has it
+there, too: it takes 24 pages a day, and not 12.
+
 The order of lines is part of what a page says, as of steps and of charts. Where that is drawn, two
 looks tell, too.
 """
@@ -43,6 +47,7 @@ _FILE: Final = "drawn.json"
 _TOP, _END = 0, 1  # in place of the line before the first, and after the last
 _ORDER: Final = 1  # makes other marks of lines before, for parts that are put in another order
 _COUNT: Final = 2  # in place of the line before, for what is around numbers
+_ANY: Final = 3  # in place of a line before or after, for what is drawn at the other
 _FEWEST_LETTERS: Final = 6  # around numbers, by which a line is known
 _DIGITS: Final = re.compile(r"\d+(?:[.,:]\d+)*")
 
@@ -54,9 +59,13 @@ class _Part(msgspec.Struct, array_like=True):
     most: int = 0  # lines
     seen_s: float = 0.0
 
+    def is_old(self, now_s: float) -> bool:
+        """Tell whether looks have shown it too long ago."""
+        return now_s - self.seen_s > _KEPT_S
+
     def is_sure(self, now_s: float) -> bool:
         """Tell whether looks agree that it is drawn, and not too long ago."""
-        return self.looks >= _LOOKS and now_s - self.seen_s <= _KEPT_S
+        return self.looks >= _LOOKS and not self.is_old(now_s)
 
 
 _Hosts = dict[str, dict[int, dict[int, _Part]]]  # by host, line before and line after
@@ -105,6 +114,8 @@ class Drawn:
         now, then = _Looks.of(others, lines, (), self.mark), _Looks.of(lines, others, (), self.mark)
         if max(len(now.new), len(then.new)) <= _MOST_OF_PAGE * len(now.marks):
             found = _parts(now, then)
+            sides = [((_ANY, after), (before, _ANY)) for before, after in found]
+            found |= {side: 1 for both in sides for side in both}
             for around in _counts(now, then) & _lone(lines) & _lone(others):
                 found[_COUNT, around] = 1
             moved = now.moved(then)
@@ -278,7 +289,10 @@ class _Looks:
                 continue
             for after in range(end, min(before + 2 * _MOST_LINES, len(self.marks)) + 1):
                 part = beyond.get(self.at(after))
-                if part is None or not self.tells_place(after) or not part.is_sure(now_s):
+                if part is None or not self.tells_place(after) or part.is_old(now_s):
+                    continue
+                sides = beyond.get(_ANY, _Part()), parts.get(_ANY, {}).get(self.at(after), _Part())
+                if part.looks < _LOOKS and all(side.looks <= _LOOKS for side in sides):
                     continue
                 if after - before - 1 <= 2 * part.most:
                     return True
