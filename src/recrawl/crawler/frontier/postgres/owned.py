@@ -308,14 +308,9 @@ class PostgresFrontier(SqliteFrontier):
     ) -> None:
         with self._writing():
             super().save_crawl_rates(
-                plan,
-                page_ids,
-                crawl_rates_per_s,
-                due_s,
-                why=why,
-                own_due_s=own_due_s,
-                last_visit_s=last_visit_s,
-            )
+                plan, page_ids, crawl_rates_per_s, due_s,
+                why=why, own_due_s=own_due_s, last_visit_s=last_visit_s,
+            )  # fmt: skip
             self._copying.put_off()
 
     @override
