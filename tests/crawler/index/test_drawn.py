@@ -193,13 +193,13 @@ def test_a_line_is_known_by_six_letters_around_its_numbers() -> None:
 
 
 def test_of_hosts_and_parts_those_learned_last_stay() -> None:
-    """Five hundred hosts, and two hundred parts of each: those that are sure, then the latest."""
+    """Three hundred hosts, and four hundred parts of each: those that are sure, then the latest."""
     drawn = Drawn()
-    for host in range(501):
+    for host in range(301):
         for words in ("a b X c d e", "f b X c g h"):
             page = Document(f"http://{host}.test/", "", words.replace(" ", "\n"), 0.0, b"")
             drawn.learn(page, page.text.replace("X", "Y"))
-    pages = [Document(f"http://{n}.test/", "", "k\nb\nX\nc", 0.0, b"") for n in (0, 1, 500)]
+    pages = [Document(f"http://{n}.test/", "", "k\nb\nX\nc", 0.0, b"") for n in (0, 1, 300)]
 
     assert [drawn.same(page, "k\nb\nZ\nc") for page in pages] == [False, True, True]
 
@@ -308,7 +308,7 @@ def test_it_is_bounded(tmp_path: Path) -> None:
     drawn.save(now=True)
 
     assert drawn.same(document(9, text_of(9, draw)), text_of(9, draw))
-    assert (tmp_path / "drawn.json").stat().st_size < 30_000
+    assert (tmp_path / "drawn.json").stat().st_size < 60_000
     for n in range(600):
         page = Document(f"http://{n}.test/", "", "a\nb\nc\nd\ne", 0.0, b"")
         drawn.learn(page, "a\nx\nc\nd\ne")
