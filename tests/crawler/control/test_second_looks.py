@@ -64,3 +64,26 @@ def test_of_a_host_they_are_few_in_a_day() -> None:
     assert n_taken(0, 1, 0.0) == n_taken(100, 2, 0.0) == 24
     assert n_taken(200, 1, 12 * HOUR_S) == 0
     assert n_taken(300, 1, 25 * HOUR_S) == 24
+
+
+def test_of_a_host_that_shows_nothing_by_chance_they_are_ever_fewer() -> None:
+    """After four looks in vain one a day, one in two days, in four; until one shows something."""
+    looks, days = SecondLooks(), 40
+
+    def days_taken(first_day: int, *, differs: bool) -> list[int]:
+        found = []
+        for day in range(first_day, first_day + days):
+            at_s = 24 * HOUR_S * day
+            for page in range(8 * day, 8 * day + 8):
+                for n in range(4):
+                    if looks.take(page, 1, at_s + n - 1.0, at_s + n):
+                        looks.saw(1, differs=differs)
+                        found.append(day - first_day)
+                    looks.observe(found_at(page, at_s + n))
+        return found
+
+    def found_at(page: int, at_s: float) -> PageUpdate:
+        return found(page, at_s, at_s - 1.0)
+
+    assert days_taken(0, differs=False) == [0] * 4 + [1, 3, 7, 15, 31]
+    assert days_taken(100, differs=True) == [day for day in range(days) for _ in range(8)]

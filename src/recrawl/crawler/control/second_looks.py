@@ -1,7 +1,8 @@
 """Which visits look at their page twice: of pages that were another each of the last times.
 
 Either such a page changes as often as it is visited, or it shows something by chance, which is no
-change: two looks in a row tell. They are few: of a page ever fewer, of a host some a day.
+change: two looks in a row tell. They are few: of a page ever fewer, of a host some a day, and of
+one that has shown nothing by chance ever fewer, too.
 """
 
 from dataclasses import dataclass, field
@@ -14,6 +15,8 @@ __all__ = ["SecondLooks"]
 _IN_A_ROW: Final = 3  # changes, before a page is looked at twice; twice as many with each time
 _OF_HOST: Final = 24  # in a day
 _DAY_S: Final = 86_400.0
+_PATIENCE: Final = 4  # looks at a host that show nothing; from then on one a day, in two days, ...
+_MOST_DOUBLINGS: Final = 5
 _MOST: Final = 20_000  # pages, and hosts, of which something is remembered
 
 
@@ -27,11 +30,29 @@ class _Streak:
 
 
 @dataclass(slots=True)
+class _Host:
+    """Second looks at a host: how many since when, and how many in a row have shown nothing."""
+
+    since_s: float
+    n: int = 0
+    in_vain: int = 0
+
+    def most(self) -> tuple[int, float]:
+        """Return how many there may be within how long."""
+        doublings = self.in_vain - _PATIENCE
+        return (
+            (_OF_HOST, _DAY_S)
+            if doublings < 0
+            else (1, _DAY_S * 2 ** min(doublings, _MOST_DOUBLINGS))
+        )
+
+
+@dataclass(slots=True)
 class SecondLooks:
     """Counts changes in a row. Bounded; O(1) a visit."""
 
     _streaks: dict[int, _Streak] = field(default_factory=dict)
-    _of_hosts: dict[int, tuple[float, int]] = field(default_factory=dict)
+    _hosts: dict[int, _Host] = field(default_factory=dict)
 
     def observe(self, update: PageUpdate) -> None:
         """Take in what a visit found; only changes count, those without one come by other ways."""
@@ -56,13 +77,21 @@ class SecondLooks:
         streak = self._streaks.get(page_id)
         if streak is None or streak.n < streak.needed or streak.at_s != before_s:
             return False
-        since_s, n = self._of_hosts.pop(host_id, (now_s, 0))
-        if not 0.0 <= now_s - since_s < _DAY_S:
-            since_s, n = now_s, 0
-        is_one = n < _OF_HOST
-        self._of_hosts[host_id] = since_s, n + is_one
-        if len(self._of_hosts) > _MOST:
-            del self._of_hosts[next(iter(self._of_hosts))]
-        if is_one:
-            streak.needed *= 2
-        return is_one
+        host = self._hosts.pop(host_id, None) or _Host(now_s)
+        self._hosts[host_id] = host
+        if len(self._hosts) > _MOST:
+            del self._hosts[next(iter(self._hosts))]
+        most, within_s = host.most()
+        if not 0.0 <= now_s - host.since_s < within_s:
+            host.since_s, host.n = now_s, 0
+        if host.n >= most:
+            return False
+        host.n += 1
+        streak.needed *= 2
+        return True
+
+    def saw(self, host_id: int, *, differs: bool) -> None:
+        """Take in whether a page was another at the second look."""
+        host = self._hosts.get(host_id)
+        if host is not None:
+            host.in_vain = 0 if differs else host.in_vain + 1

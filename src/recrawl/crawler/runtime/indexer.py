@@ -250,16 +250,20 @@ class Indexer:
             if_copy = replace(if_copy, links=update.links)
         again = None
         if if_same is not None and page.again is not None:
-            again = await self._read_again(page.again)
+            again = await self._read_again(page, page.again, extract.text)
         self._stage(_Staged(update, document, page, if_same, canonical, if_copy, again))
 
-    async def _read_again(self, response: FetchResponse) -> str | None:
+    async def _read_again(
+        self, page: BufferedPage, response: FetchResponse, text: str
+    ) -> str | None:
         """Return the text of a page as it was right afterwards; None where it cannot be read."""
         extractor = self._world.extractor
         try:
             extract = extractor.at_once(response) or await extractor.page(response)
         except (PoisonPage, ReadingPutOff, ReadingCut):
             return None
+        if self._second_looks is not None:
+            self._second_looks.saw(page.lease.host_id, differs=extract.text != text)
         return extract.text
 
     def _quarantine(self, page: BufferedPage, why: str) -> None:
