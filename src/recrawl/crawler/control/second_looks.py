@@ -40,11 +40,9 @@ class _Host:
     def most(self) -> tuple[int, float]:
         """Return how many there may be within how long."""
         doublings = self.in_vain - _PATIENCE
-        return (
-            (_OF_HOST, _DAY_S)
-            if doublings < 0
-            else (1, _DAY_S * 2 ** min(doublings, _MOST_DOUBLINGS))
-        )
+        if doublings < 0:
+            return _OF_HOST, _DAY_S
+        return 1, _DAY_S * 2 ** min(doublings, _MOST_DOUBLINGS)
 
 
 @dataclass(slots=True)

@@ -39,7 +39,7 @@ _MOST_LINES: Final = 60  # of a part
 _MOST_OF_PAGE: Final = 0.5  # of which more is drawn: it is another page each time
 _GAPS: Final = (0, 1, 2)  # lines in a part that are the same, as some are drawn twice in a row
 _LONGEST: Final = 5_000  # lines of a page
-_MOST_NEW: Final = 200  # of them
+_MOST_COME: Final = 400  # of them, or what a hostile page shows would take seconds to place
 _MOST_PARTS: Final = 400  # of a host
 _MOST_HOSTS: Final = 300
 _WRITTEN_EVERY: Final = 10  # pairs of looks
@@ -112,7 +112,8 @@ class Drawn:
         if max(len(lines), len(others)) > _LONGEST:
             return
         now, then = _Looks.of(others, lines, (), self.mark), _Looks.of(lines, others, (), self.mark)
-        if max(len(now.new), len(then.new)) <= _MOST_OF_PAGE * len(now.marks):
+        n_differ = max(len(now.come), len(then.come))
+        if n_differ <= min(_MOST_COME, _MOST_OF_PAGE * len(now.marks)):
             found = _parts(now, then)
             sides = [((_ANY, after), (before, _ANY)) for before, after in found]
             found |= {side: 1 for both in sides for side in both}
@@ -143,11 +144,11 @@ class Drawn:
         if max(len(lines), len(others)) > _LONGEST:
             return False
         now = _Looks.of(others, lines, passing, self.mark)
-        n_drawn = now.drawn(parts, now_s) if len(now.new) <= _MOST_NEW else None
+        n_drawn = now.drawn(parts, now_s) if len(now.come) <= _MOST_COME else None
         if n_drawn is None:
             return False
         then = _Looks.of(lines, others, passing, self.mark)
-        if len(then.new) > _MOST_NEW:
+        if len(then.come) > _MOST_COME:
             return False
         return len(then.new) <= n_drawn or then.drawn(parts, now_s) is not None
 
