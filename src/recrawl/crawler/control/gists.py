@@ -3,11 +3,13 @@
 import re
 from collections import Counter
 from collections.abc import Iterable
+from itertools import chain, repeat
 from typing import Final, NamedTuple
 
 import xxhash
 
 from recrawl.crawler.control.doubts import calendar_of
+from recrawl.crawler.control.letters import folded
 
 __all__ = ["Gist", "content_hash", "gist", "is_akin", "is_list", "is_near", "nearly_same"]
 
@@ -77,22 +79,23 @@ def content_hash(title: str, text: str) -> int:
     words = _words(text)
     if len(words) < _FEW_WORDS:
         return 0
-    if len(set(words)) >= _VARIED * len(words):
-        words.sort()
+    counts = Counter(words)
+    if len(counts) >= _VARIED * len(words):
+        words = list(chain.from_iterable(repeat(word, counts[word]) for word in sorted(counts)))
     said = f"{title.casefold()}\n{' '.join(words)}"
     return xxhash.xxh3_64_intdigest(said.encode("utf-8", "replace"))
 
 
 def _words(text: str) -> list[str]:
     """Return the words but how long ago something was: a copy that was fetched later says more."""
-    said = text[:_MOST].casefold()
+    said = folded(text[:_MOST])
     return (_AGE.sub(" ", said) if " ago" in said else said).split()
 
 
 def is_list(text: str, anchors: Iterable[str]) -> bool:
     """Tell whether a page says next to nothing but what its links say."""
-    linked = set(" ".join(anchors).casefold().split())
-    words = text[:_MOST].casefold().split()
+    linked = set(folded(" ".join(anchors)).split())
+    words = folded(text[:_MOST]).split()
     return sum(word in linked for word in words) >= _LIST * len(words)
 
 
@@ -121,9 +124,11 @@ def _nameless(words: Iterable[str], url: str) -> list[str]:
     short = {name for name in names if 0 < len(name) < _SHORT}
     short |= {name.lstrip("0") for name in short if name.strip("0").isdecimal()}  # 5 and 05
     long = dict.fromkeys(name for name in names if len(name) >= _SHORT)
-    others = [word for word in words if word.strip(_SIGNS) not in short]
+    others = [word for word in words if word.strip(_SIGNS) not in short] if short else list(words)
+    said = " ".join(others)
     for name in list(long)[-_MOST_NAMES:]:
-        others = [word for word in others if name not in word]
+        if name in said:
+            others = [word for word in others if name not in word]
     return others
 
 
@@ -131,6 +136,7 @@ def _near(words: list[str]) -> int:
     import numpy as np  # which takes longer to import than a search takes
 
     # Not hash(), which is another in every process: what is nearly alike does not depend on luck.
-    marks = b"".join(xxhash.xxh3_64_digest(word.encode("utf-8", "replace")) for word in words)
+    encoded = " ".join(words).encode("utf-8", "replace").split(b" ")
+    marks = b"".join(map(xxhash.xxh3_64_digest, encoded))
     bits = np.unpackbits(np.frombuffer(marks, np.uint8).reshape(-1, 8), axis=1)
     return int.from_bytes(np.packbits(2 * bits.sum(axis=0, dtype=np.int64) > len(bits)).tobytes())

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 import xxhash
 
+from recrawl.crawler.control.letters import folded
 from recrawl.crawler.control.urls import host_of, path_of
 
 __all__ = ["NO_PAGE", "PROBE", "SoftErrors", "Suspicion", "is_probe", "leads_to_sign_in"]
@@ -104,9 +105,11 @@ class SoftErrors:
 
 def _mark(url: str, title: str, text: str) -> int:
     """Return what texts have in common but for what their addresses name; 0: too short."""
-    names = {name for name in _NAMES.split(path_of(url).casefold()) if len(name) >= _SHORTEST}
-    words = set(f"{title} {text}"[:_MOST].casefold().split())
-    kept = sorted(word for word in words if not any(name in word for name in names))
+    said = folded(f"{title} {text}"[:_MOST])
+    kept = list(set(said.split()))
+    for name in set(_NAMES.split(path_of(url).casefold())):
+        if len(name) >= _SHORTEST and name in said:
+            kept = [word for word in kept if name not in word]
     if len(kept) < _FEW_WORDS:
         return 0
-    return xxhash.xxh3_64_intdigest(" ".join(kept).encode("utf-8", "replace"))
+    return xxhash.xxh3_64_intdigest(" ".join(sorted(kept)).encode("utf-8", "replace"))

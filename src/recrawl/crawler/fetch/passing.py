@@ -13,6 +13,8 @@ from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from recrawl.crawler.control.letters import may_run_on
+
 __all__ = ["named_passing", "without_passing"]
 
 # What people count of a page that others read, in the languages of most pages of the web.
@@ -210,7 +212,7 @@ def without_passing(stable: str) -> str:
     """
     signs = sorted(_SIGNS.intersection(_words(stable)))
     steps = [step for sign in signs for step in _STEPS[sign]]
-    if not stable.isascii() and _NO_SPACES.search(stable):
+    if may_run_on(stable) and _NO_SPACES.search(stable):
         steps += _OTHER_STEPS
     for word, begun, ended in steps:
         if word not in stable:

@@ -14,6 +14,7 @@ from typing import Final
 
 import xxhash
 
+from recrawl.crawler.control.letters import lower
 from recrawl.crawler.fetch.passing import without_passing
 
 __all__ = ["raw_hash", "signature"]
@@ -86,7 +87,7 @@ def signature(text: str) -> bytes:
 def _plain(text: str) -> str:
     """Return the words in lower case, a space between two."""
     if not text.isascii():
-        return " ".join(text.lower().split())
+        return " ".join(lower(text).split())
     plain = text.encode().translate(_PLAIN)
     return (b" ".join(plain.split()) if b"  " in plain else plain.strip()).decode()
 

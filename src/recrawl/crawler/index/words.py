@@ -16,6 +16,8 @@ from urllib.parse import unquote, urlsplit
 
 import tantivy
 
+from recrawl.crawler.control.letters import lower, may_run_on
+
 __all__ = [
     "LANGUAGES",
     "address_words",
@@ -74,9 +76,9 @@ def as_typed() -> Any:
 
 def codes(text: str) -> list[str]:
     """Return the codes of a text, in lower case, as often as they occur."""
-    marked = filterfalse(str.isalpha, text.lower().split())
+    marked = filterfalse(str.isalpha, lower(text).split())
     found = [token for token in _TYPED.findall(" ".join(marked)) if is_code(token)]
-    return found if text.isascii() else found + pairs(text)
+    return found + pairs(text) if may_run_on(text) else found
 
 
 def pairs(text: str) -> list[str]:
