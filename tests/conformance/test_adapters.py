@@ -1,5 +1,6 @@
 """Every adapter of every port, through its port's suite."""
 
+import asyncio
 import contextlib
 import io
 from collections.abc import AsyncIterator
@@ -21,7 +22,7 @@ from recrawl.crawler.frontier.sqlite import SqliteFrontier
 from recrawl.crawler.index.memory import MemoryIndex
 from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.crawler.ports import Clock, EventSink, Extractor, Fetcher, Frontier, Offload, PageIndex
-from recrawl.crawler.runtime.clock import LoopClock
+from recrawl.crawler.runtime.clock import LoopClock, WallClock
 from recrawl.crawler.telemetry.counters import CountingSink
 from recrawl.crawler.telemetry.lines import JsonLinesSink
 from recrawl.crawler.telemetry.metrics import MetricsSink
@@ -127,6 +128,11 @@ class TestLoopClock(ClockSuite):
 class TestAcceleratedClock(ClockSuite):
     def make(self) -> Clock:
         return LoopClock(epoch_s=EPOCH_S, speed=43_200.0)
+
+
+class TestWallClock(ClockSuite):
+    def make(self) -> Clock:
+        return WallClock(epoch_s=EPOCH_S, elapsed_s=asyncio.get_running_loop().time)
 
 
 class TestOnThread(OffloadSuite):

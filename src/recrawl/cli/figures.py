@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from recrawl.drawing import add_panels
 from recrawl.errors import InputError
+from recrawl.whole_files import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,10 +62,9 @@ def save_figure(figure: "Figure", path: Path) -> None:
         If the ending is unknown or the file cannot be written.
     """
     try:
-        figure.savefig(path, dpi=150)
+        with whole_file(path, option="--plot", raises=InputError) as part:
+            figure.savefig(part, format=path.suffix[1:], dpi=150)
     except ValueError as error:
         raise InputError(
             f"--plot: {path}: the name must end in .png, .svg or .pdf, {error}"
         ) from error
-    except OSError as error:
-        raise InputError(f"--plot: {path}: cannot be written: {error.strerror}") from error

@@ -50,6 +50,7 @@ from recrawl.terms import (
 __all__ = [
     "LATEST_VISITS",
     "AdmissionLimits",
+    "ChanceLearner",
     "Clock",
     "Deliveries",
     "EventSink",
@@ -762,6 +763,20 @@ class Frontier(Visits, Protocol):
         ...
 
 
+@runtime_checkable
+class ChanceLearner(Protocol):
+    """An index that learns what pages show by chance; for one, some pages are fetched twice."""
+
+    def learn_drawn(self, document: Document, again: str) -> None:
+        """Learn what of a page is drawn by chance, for :meth:`PageIndex.same`.
+
+        Parameters
+        ----------
+        again : its text as it was right after the document was fetched
+        """
+        ...
+
+
 class PageIndex(Protocol):
     """Full-text search over the latest copy of each page. Changes show after :meth:`commit`."""
 
@@ -788,16 +803,7 @@ class PageIndex(Protocol):
     def same(self, document: Document) -> bool:
         """Tell whether the copy that is held says the same.
 
-        But for what its host repeats, and what is drawn by chance.
-        """
-        ...
-
-    def learn_drawn(self, document: Document, again: str) -> None:
-        """Learn what of a page is drawn by chance, for :meth:`same`; doing nothing will do.
-
-        Parameters
-        ----------
-        again : its text as it was right after the document was fetched
+        But for what its host repeats, and what it has learned to be drawn by chance.
         """
         ...
 

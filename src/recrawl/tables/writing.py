@@ -1,8 +1,6 @@
 """Tables that are written: Parquet, CSV or JSON Lines by their ending, all of it or nothing."""
 
-import os
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Protocol
@@ -12,9 +10,10 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from recrawl.errors import InputError, StateError
+from recrawl.errors import InputError
+from recrawl.whole_files import whole_file
 
-__all__ = ["SINKS", "check_out", "whole_file", "write_batch", "write_batches"]
+__all__ = ["SINKS", "check_out", "write_batch", "write_batches"]
 
 
 class _Sink(Protocol):
@@ -100,22 +99,3 @@ def write_batches(out: Path, first: pa.RecordBatch, others: Iterable[pa.RecordBa
         sink.write(first)
         for batch in others:
             sink.write(batch)
-
-
-@contextmanager
-def whole_file(out: Path) -> Iterator[Path]:
-    """Have a file written beside its place, and only when it is whole put there.
-
-    Raises
-    ------
-    StateError
-        When the file cannot be written.
-    """
-    part = out.with_name(f"{out.name}.part")
-    try:
-        yield part
-        os.replace(part, out)
-    except OSError as error:
-        raise StateError(f"{out}: cannot be written: {os.strerror(error.errno or 5)}") from error
-    finally:
-        part.unlink(missing_ok=True)

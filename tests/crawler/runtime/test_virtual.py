@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from recrawl.crawler.runtime.clock import LoopClock
+from recrawl.crawler.runtime.clock import LoopClock, WallClock
 from recrawl.crawler.runtime.virtual import VirtualLoop, run_virtually
 
 DAY_S = 86_400.0
@@ -76,6 +76,28 @@ def test_a_clock_sleeps_until_the_instant_however_far_it_is(days: float, speed: 
 
     assert slept_s == pytest.approx(days * DAY_S, abs=1e-3)
     assert loop_s == pytest.approx(days * DAY_S / speed, abs=1e-3)
+
+
+def test_what_was_due_while_the_machine_slept_is_due_when_it_wakes() -> None:
+    """The loop's clock stood still for a night; another one did not."""
+
+    async def main() -> tuple[float, float]:
+        loop, slept_s = asyncio.get_running_loop(), 0.0
+        clock = WallClock(epoch_s=100.0, elapsed_s=lambda: loop.time() + slept_s)
+        waiting = asyncio.ensure_future(clock.sleep_until(100.0 + 0.5 * DAY_S))
+        await asyncio.sleep(90.0)
+        slept_s = 8 * 3_600.0
+        awake_s = clock.now_s()
+        await asyncio.sleep(3 * 3_600.0)
+        assert not waiting.done()
+        slept_s += 8 * 3_600.0
+        await waiting
+        return awake_s, loop.time() - 90.0 - 3 * 3_600.0
+
+    awake_s, late_s = run_virtually(main())
+
+    assert awake_s == 100.0 + 90.0 + 8 * 3_600.0
+    assert 0.0 < late_s <= 60.0
 
 
 def test_a_clock_begins_at_its_first_look() -> None:

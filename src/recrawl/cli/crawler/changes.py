@@ -4,7 +4,6 @@ import contextlib
 import csv
 import io
 import json
-import os
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -23,6 +22,7 @@ from recrawl.crawler.wiring.indexes import open_index
 from recrawl.crawler.wiring.stores import open_frontier
 from recrawl.errors import InputError, StateError
 from recrawl.terms import ChangeKind, Item
+from recrawl.whole_files import whole_file
 
 __all__ = ["changes"]
 
@@ -205,19 +205,12 @@ def _lines(format_: str, columns: list[str], pieces: Iterator[list[Item]]) -> It
 
 
 def _write_file(out: Path, format_: str, columns: list[str], pieces: Iterator[list[Item]]) -> None:
-    part = out.with_name(f"{out.name}.part")
-    try:
+    with whole_file(out) as part:
         if format_ == "parquet":
             _write_parquet(part, columns, pieces)
         else:
             with part.open("w", encoding="utf-8", newline="") as file:
                 file.writelines(_lines(format_, columns, pieces))
-        os.replace(part, out)
-    except OSError as error:
-        raise StateError(f"{out}: {error.strerror}; nothing was written") from error
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
 
 
 def _write_parquet(path: Path, columns: list[str], pieces: Iterator[list[Item]]) -> None:

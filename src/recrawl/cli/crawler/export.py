@@ -3,7 +3,6 @@
 import contextlib
 import csv
 import json
-import os
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,7 +16,8 @@ from recrawl.crawler.ports import StatePlace
 from recrawl.crawler.reports.markdown import as_markdown
 from recrawl.crawler.wiring.indexes import open_index
 from recrawl.crawler.wiring.stores import open_frontier
-from recrawl.errors import InputError, StateError
+from recrawl.errors import InputError
+from recrawl.whole_files import whole_file
 
 __all__ = ["export"]
 
@@ -68,20 +68,15 @@ def export(
         raise InputError(f"--text: there is text of pages, not of {what}; leave it out")
     directory = state_place(config, state)
     frontier = open_frontier(directory, read_only=True)
-    part = out.with_name(f"{out.name}.part")
     before = signal.signal(signal.SIGTERM, _interrupted)
     try:
         table = frontier.table(what)
         if text:
             table = _with_text(table, directory)
-        rows = writers[out.suffix](part, table)
-        os.replace(part, out)
-    except OSError as error:
-        raise StateError(f"{out}: {error.strerror}; nothing was written") from error
+        with whole_file(out) as part:
+            rows = writers[out.suffix](part, table)
     finally:  # whatever ended it: a half is worth nothing
         signal.signal(signal.SIGTERM, before)
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
         frontier.close()
     if json_:
         print_json({"table": what, "rows": rows, "file": str(out)})

@@ -2,8 +2,6 @@
 
 import contextlib
 import ipaddress
-import os
-import shutil
 import tomllib
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +13,8 @@ from recrawl.cli.crawler.known import read_history, start_warm
 from recrawl.cli.output import called_as, say
 from recrawl.crawler.control.urls import host_of, normalise
 from recrawl.crawler.settings import settings_of
-from recrawl.errors import InputError, StateError
+from recrawl.errors import InputError
+from recrawl.whole_files import whole_file
 
 __all__ = ["init"]
 
@@ -267,10 +266,8 @@ def init(
     )
     with contextlib.ExitStack() as stack:
         looks = None if history is None else stack.enter_context(read_history(history, settings))
-        try:
-            _write(out, text)
-        except OSError as error:
-            raise StateError(f"{out}: {error.strerror}") from error
+        with whole_file(out) as part:
+            part.write_text(text, encoding="utf-8")
         if looks is not None:
             start_warm(looks, settings)
     if scheme:
@@ -283,22 +280,6 @@ def init(
     missing = "" if contact else "Fill in `contact`, then "
     say(f"Wrote {out}. {missing or 'Now '}start with:  {called_as()} run {out}")
     return 0
-
-
-def _write(out: Path, text: str) -> None:
-    """Write a file in full or not at all, so that a full disk costs no configuration."""
-    if out.exists() and not out.is_file():  # /dev/stdout, say
-        out.write_text(text, encoding="utf-8")
-        return
-    target = out.resolve()  # a link stays one
-    part = target.with_name(f"{target.name}.part")
-    try:
-        part.write_text(text, encoding="utf-8")
-        if target.exists():
-            shutil.copymode(target, part)
-        os.replace(part, target)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _scheme_of(address: str) -> str:

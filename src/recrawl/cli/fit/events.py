@@ -11,6 +11,7 @@ from recrawl.errors import InputError, InvalidTable
 from recrawl.learning.probe_results import ProbedIntensity
 from recrawl.learning.weekly_intensity import WeeklyIntensity
 from recrawl.tables.event_logs import fit_log, fit_probe_results, read_event_log, read_probe_results
+from recrawl.whole_files import whole_file
 
 __all__ = ["main"]
 
@@ -114,10 +115,8 @@ def _write(path: Path, answer: dict[str, object], zone: str) -> None:
         assert isinstance(rates, list)
         assert isinstance(level, float)
         keep["intensity"] = [rate * level for rate in rates]
-    try:
-        path.write_bytes(msgspec.json.encode({**keep, "time_zone": zone}))
-    except OSError as error_:
-        raise InputError(f"--out: {path}: cannot be written: {error_.strerror}") from error_
+    with whole_file(path, option="--out", raises=InputError) as part:
+        part.write_bytes(msgspec.json.encode({**keep, "time_zone": zone}))
 
 
 def _print(answer: dict[str, object]) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from recrawl.errors import InputError
 from recrawl.processes.batch_arrivals import BatchArrivals
 from recrawl.processes.phase_type import PhaseType
+from recrawl.whole_files import whole_file
 
 __all__ = ["show_arrivals", "show_law", "write_toml"]
 
@@ -43,7 +44,5 @@ def write_toml(path: Path, text: str) -> None:
     """
     if path.suffix != ".toml":
         raise InputError(f"--out: {path}: must end in .toml")
-    try:
-        path.write_text(text)
-    except OSError as error:
-        raise InputError(f"--out: {path}: cannot be written: {error.strerror}") from error
+    with whole_file(path, option="--out", raises=InputError) as part:
+        part.write_text(text, encoding="utf-8")

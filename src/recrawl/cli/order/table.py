@@ -14,7 +14,8 @@ from recrawl.processes.access_times import ConstantTime
 from recrawl.sequencing import AgeingCosts
 from recrawl.tables.columns import plain
 from recrawl.tables.reading import Addresses, PageTable, open_page_table
-from recrawl.tables.writing import SINKS, whole_file
+from recrawl.tables.writing import SINKS
+from recrawl.whole_files import whole_file
 
 __all__ = ["OrderTable", "read_order_table", "read_sequence", "write_sequence"]
 

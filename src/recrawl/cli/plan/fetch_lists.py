@@ -15,7 +15,7 @@ from recrawl.errors import InputError
 from recrawl.tables.columns import plain
 from recrawl.tables.complaints import told_columns
 from recrawl.tables.reading import PageTable
-from recrawl.tables.writing import whole_file
+from recrawl.whole_files import whole_file
 
 __all__ = ["FORMS", "check_form", "write_fetch_list"]
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from recrawl.api.plan_solution import Answer
 from recrawl.cli.output import UNIT_S
 from recrawl.cli.plan.report import show_value
-from recrawl.errors import StateError
 from recrawl.freshness import Pages, PriceList, TradeOffCurve
+from recrawl.whole_files import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,12 +67,11 @@ def draw_plan(
         if answer.n_fading:
             left.set_xlabel(f"changes per {_unit_name(unit_s)}; of what fades, the rate of fading")
         _draw_curve(right, answer, curve)
+        form = path.suffix[1:]
+        dated = {"Date": None} if form == "svg" else None
         try:
-            figure.savefig(
-                path, dpi=160, metadata={"Date": None} if path.suffix == ".svg" else None
-            )
-        except OSError as error:
-            raise StateError(f"{path}: {error.strerror or error}") from error
+            with whole_file(path, option="--plot") as part:
+                figure.savefig(part, format=form, dpi=160, metadata=dated)
         finally:
             plt.close(figure)
 

@@ -25,6 +25,7 @@ from recrawl.errors import InputError, InvalidModel, InvalidTable
 from recrawl.probing import Profile, SourceBatch, allocate_probes, schedule_batches
 from recrawl.tables.event_logs import fit_log, read_event_log
 from recrawl.tables.reading import open_parquet
+from recrawl.whole_files import whole_file
 
 __all__ = ["Request", "SourceTable", "names_several", "open_sources", "probe_many"]
 
@@ -323,20 +324,18 @@ def _uniform_cost(table: SourceTable, budget: int) -> float:
 
 
 def _write(path: Path, table: SourceTable, schedules: Iterator[object]) -> None:
-    try:
-        with path.open("w", encoding="utf-8", newline="") as file:
-            rows = csv.writer(file, lineterminator="\n")
-            rows.writerow(["source", "seconds_from_start"])
-            first = 0
-            for part in schedules:
-                starts, points = part.starts, part.points  # type: ignore[attr-defined]
-                for s in range(starts.size - 1):
-                    name = table.names[first + s]
-                    for point in points[starts[s] : starts[s + 1]]:
-                        rows.writerow([name, f"{point * table.step_s:g}"])
-                first += starts.size - 1
-    except OSError as error:
-        raise InputError(f"--out: {path}: cannot be written: {error.strerror}") from error
+    whole = whole_file(path, option="--out", raises=InputError)
+    with whole as to, to.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(["source", "seconds_from_start"])
+        first = 0
+        for part in schedules:
+            starts, points = part.starts, part.points  # type: ignore[attr-defined]
+            for s in range(starts.size - 1):
+                name = table.names[first + s]
+                for point in points[starts[s] : starts[s + 1]]:
+                    rows.writerow([name, f"{point * table.step_s:g}"])
+            first += starts.size - 1
 
 
 def _print(

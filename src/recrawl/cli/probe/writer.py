@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from recrawl.errors import InputError
+from recrawl.whole_files import whole_file
 
 __all__ = ["WallTimes", "check_out", "period_start", "write_schedule"]
 
@@ -112,10 +113,8 @@ def write_schedule(path: Path, times: WallTimes, answer: dict[str, object]) -> N
         text = _calendar(times)
     else:
         text = _crontab(times)
-    try:
-        path.write_text(text, encoding="utf-8", newline="")
-    except OSError as error:
-        raise InputError(f"--out: {path}: cannot be written: {error.strerror}") from error
+    with whole_file(path, option="--out", raises=InputError) as part:
+        part.write_text(text, encoding="utf-8", newline="")
 
 
 def _csv(times: WallTimes) -> str:

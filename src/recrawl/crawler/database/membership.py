@@ -14,7 +14,6 @@ Longer than most modules because all that a process shares with others goes by i
 import contextlib
 import os
 import platform
-import time
 from dataclasses import dataclass
 from typing import Final
 
@@ -31,20 +30,15 @@ from recrawl.crawler.database.connections import (
 )
 from recrawl.errors import OwnershipLost, UnusableDatabase
 from recrawl.terms import Database
+from recrawl.uptime import monotonic_s
 from recrawl.version import VERSION
 
-__all__ = ["Membership", "Standing", "ideal_share", "monotonic_s"]
+__all__ = ["Membership", "Standing", "ideal_share"]
 
 _NOW: Final = "extract(epoch FROM clock_timestamp())::float8"
 _DAY_S: Final = 86_400.0
 _LEAST_PATIENCE_S: Final = 10.0
 _STATEMENT_S: Final = 30.0  # at least, for one that writes
-
-
-def monotonic_s() -> float:
-    """Return seconds of a clock that nobody sets, and that runs while the machine sleeps."""
-    clock = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-    return time.clock_gettime(clock)
 
 
 def ideal_share(shards: int, rank: int, processes: int) -> int:

@@ -8,9 +8,9 @@ import uuid
 from typing import Final
 
 from recrawl.crawler.database.connections import Connection, check_schema, connect, translated
-from recrawl.crawler.database.membership import monotonic_s
 from recrawl.errors import StateError
 from recrawl.terms import Database
+from recrawl.uptime import monotonic_s
 
 __all__ = ["DatabaseTurn"]
 

@@ -58,10 +58,6 @@ class MemoryIndex(PageIndex):
         return held is not None and (held.title, held.text) == (document.title, document.text)
 
     @override
-    def learn_drawn(self, document: Document, again: str) -> None:
-        pass
-
-    @override
     def difference(self, document: Document) -> str | None:
         held = self._held.get(document.url)
         if held is None:

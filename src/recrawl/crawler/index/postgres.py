@@ -32,7 +32,7 @@ from recrawl.crawler.index.drawn import Drawn, as_it_is
 from recrawl.crawler.index.passages import best_passage
 from recrawl.crawler.index.queries import ReadQuery, Wanted, read_query
 from recrawl.crawler.index.spelling import respelled
-from recrawl.crawler.ports import PageIndex
+from recrawl.crawler.ports import ChanceLearner, PageIndex
 from recrawl.terms import About, Database, Document, Hit
 
 __all__ = ["PostgresIndex"]
@@ -54,7 +54,7 @@ _WORD: Final = re.compile(r"\w+")
 _WEIGHTS: Final = "{0.1, 0.3, 0.6, 1.0}"  # of the text, nothing, headings, the title
 
 
-class PostgresIndex(PageIndex):
+class PostgresIndex(PageIndex, ChanceLearner):
     """Holds the copies of one database.
 
     Parameters

@@ -31,7 +31,7 @@ from recrawl.crawler.index.snippets import Snippets, beginnings
 from recrawl.crawler.index.spelling import Vocabulary, respelled
 from recrawl.crawler.index.trouble import translated
 from recrawl.crawler.index.words import LANGUAGES, address_words, as_typed, codes, names, stems
-from recrawl.crawler.ports import PageIndex
+from recrawl.crawler.ports import ChanceLearner, PageIndex
 from recrawl.errors import StateError
 from recrawl.terms import Document, Hit
 
@@ -43,7 +43,7 @@ _RENAMED: Final = 50  # pages of a commit
 _MOST_NAMED: Final = 20_000
 
 
-class TantivyIndex(PageIndex):
+class TantivyIndex(PageIndex, ChanceLearner):
     """Full text on disk.
 
     Parameters

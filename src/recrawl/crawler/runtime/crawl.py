@@ -27,7 +27,7 @@ from recrawl.crawler.control.robots_txt import robots_from_answer
 from recrawl.crawler.control.second_looks import SecondLooks
 from recrawl.crawler.control.timetables import Timetables
 from recrawl.crawler.facts import SettingsFacts
-from recrawl.crawler.ports import Offload
+from recrawl.crawler.ports import ChanceLearner, Offload
 from recrawl.crawler.runtime.agreement import ENDED_IN_ORDER, Mended, recover
 from recrawl.crawler.runtime.asked import AskedVisits
 from recrawl.crawler.runtime.buffer import Buffer
@@ -179,7 +179,8 @@ class Crawl:
         self.recorder = Recorder(world, rules, self.dispatcher, self.due_times)
         self.tasks = TaskSource(world, rules, self.dispatcher, self.recorder)
         self.reading = SlowReading(world, rules.revisit, rules.patience_s)
-        second_looks = SecondLooks() if rules.second_looks else None
+        learns = rules.second_looks and isinstance(world.index, ChanceLearner)
+        second_looks = SecondLooks() if learns else None
         self.indexer = Indexer(
             world,
             rules,

@@ -23,6 +23,7 @@ from recrawl.crawler.control.soft_errors import (
 )
 from recrawl.crawler.control.tiers import ASKED
 from recrawl.crawler.control.urls import host_of
+from recrawl.crawler.ports import ChanceLearner
 from recrawl.crawler.runtime.buffer import Buffer
 from recrawl.crawler.runtime.outcomes import Finding, update_of
 from recrawl.crawler.runtime.parts import Rules, World
@@ -421,7 +422,7 @@ class Indexer:
     def _write_one(self, entry: _Staged) -> PageUpdate:
         index, update = self._world.index, entry.update
         document = entry.document
-        if document is not None and entry.again is not None:
+        if document and entry.again is not None and isinstance(index, ChanceLearner):
             index.learn_drawn(document, entry.again)
         if document is None:
             index.remove(update.lease.url)

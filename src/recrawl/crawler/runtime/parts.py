@@ -120,8 +120,8 @@ class Rules:
     commit_s, commit_pages, commit_characters : an index commit happens after so many seconds of the
         loop, pages, or characters of text
     patience_s : what is not read within so many seconds of the loop is read beside the rest
-    second_looks : visits of pages that are another every time look twice, and the index learns from
-        that what of them is drawn by chance
+    second_looks : visits of pages that are another every time look twice, and an index that can
+        learns from that what of them is drawn by chance
     mark_of : tells by the address by which rules a page is read: their mark; 0 where there are none
     feed_keep_s : for so long the feed keeps every entry; of what is older the latest of each page
     feed_importance : whether the feed tells what pages are worth, and when that has changed
@@ -160,7 +160,7 @@ class Rules:
     keep_visits_s: float = inf
     flush_s: float = 0.25
     patience_s: float = 0.3
-    second_looks: bool = False
+    second_looks: bool = True
 
     def is_read_otherwise(self, lease: Lease) -> bool:
         """Tell whether the copy of a page was read by other rules than those in force."""

@@ -22,7 +22,7 @@ from recrawl.crawler.control.demand import Told, demand_at_prices, parts_of_budg
 from recrawl.crawler.control.host_queue import n_by_ip_address
 from recrawl.crawler.control.ip_addresses import IpAddressState
 from recrawl.crawler.database.ip_addresses import exchange_ip_addresses, share_ip_addresses
-from recrawl.crawler.database.membership import Membership, Standing, monotonic_s
+from recrawl.crawler.database.membership import Membership, Standing
 from recrawl.crawler.fetch.http import HttpFetcher
 from recrawl.crawler.fetch.isolation.extractor import IsolatedExtractor
 from recrawl.crawler.fetch.isolation.reader import Limits
@@ -30,7 +30,7 @@ from recrawl.crawler.fetch.signature import signature
 from recrawl.crawler.frontier.postgres.owned import PostgresFrontier
 from recrawl.crawler.index.postgres import PostgresIndex
 from recrawl.crawler.ports import EventSink, Fetcher, Frontier
-from recrawl.crawler.runtime.clock import LoopClock
+from recrawl.crawler.runtime.clock import WallClock
 from recrawl.crawler.runtime.crawl import Crawl
 from recrawl.crawler.runtime.parts import World
 from recrawl.crawler.settings import Settings
@@ -47,6 +47,7 @@ from recrawl.crawler.wiring.stores import open_steps, open_subscriptions
 from recrawl.crawler.wiring.threads import OnThread
 from recrawl.errors import DatabaseAway, OwnershipLost, StateError
 from recrawl.terms import Database, PageState
+from recrawl.uptime import monotonic_s
 
 __all__ = ["Cluster", "Joining", "check_parts", "open_cluster"]
 
@@ -188,11 +189,11 @@ class Cluster:
         else:
             await self._on_state(self._frontier.own, member.owned)
         assert self._index is not None
+        rules = crawl_rules(settings)
         limits = Limits(settings.reading_cpu_s, settings.reading_memory_bytes)
-        rules = replace(crawl_rules(settings), second_looks=True)
         crawl = Crawl(
             World(
-                clock=LoopClock(epoch_s=await self._on_member(member.now_s)),
+                clock=WallClock(epoch_s=await self._on_member(member.now_s)),
                 frontier=self._frontier,
                 fetcher=self._fetcher,
                 extractor=IsolatedExtractor(settings.name, limits, reading_rules(settings)),
@@ -524,7 +525,7 @@ async def open_cluster(
         client = await stack.enter_async_context(http_fetcher(settings, ready=_held(member)))
         fetcher: Fetcher = client
         if settings.warc is not None:
-            folder, clock = folder_of(settings.warc, member), LoopClock(epoch_s=member.reckoned_s())
+            folder, clock = folder_of(settings.warc, member), WallClock(epoch_s=member.reckoned_s())
             fetcher = archiving(stack, settings, folder, fetcher, clock)
         if settings.render:
             fetcher = await stack.enter_async_context(

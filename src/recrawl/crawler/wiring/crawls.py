@@ -22,7 +22,7 @@ from recrawl.crawler.ports import (
     PageIndex,
     Resolver,
 )
-from recrawl.crawler.runtime.clock import LoopClock
+from recrawl.crawler.runtime.clock import LoopClock, WallClock
 from recrawl.crawler.runtime.crawl import Crawl
 from recrawl.crawler.runtime.parts import World
 from recrawl.crawler.runtime.virtual import run_virtually
@@ -91,7 +91,6 @@ class OpenParts:
         reading = reading_rules(self.settings)
         extractor = self.parts.extractor or IsolatedExtractor(self.settings.name, limits, reading)
         rules, plan = crawl_rules(self.settings), crawl_plan(self.settings)
-        rules = replace(rules, second_looks=self.parts.index is None)
         if self.parts.revisit is not None:
             plan = replace(plan, revisit=self.parts.revisit)
         if self.parts.activation is not None:
@@ -145,7 +144,7 @@ async def open_parts(
             stack.callback(prepare.close)
         for thread in (on_state, on_work, on_plan):
             stack.callback(thread.close)  # first: they finish what they do with frontier and index
-        clock = parts.clock or LoopClock()
+        clock = parts.clock or WallClock()
         client = await stack.enter_async_context(unopened)
         fetcher: Fetcher = parts.fetcher or client
         subscriptions = open_subscriptions(settings.state) if settings.callback else None

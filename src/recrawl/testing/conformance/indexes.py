@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recrawl.crawler.ports import PageIndex
+from recrawl.crawler.ports import ChanceLearner, PageIndex
 from recrawl.terms import About, Document
 
 __all__ = ["IndexSuite"]
@@ -54,6 +54,8 @@ class IndexSuite:
 
     def test_two_looks_hide_no_change_elsewhere(self, index: PageIndex) -> None:
         """What is drawn by chance may be learned; a line beside it that is another is a change."""
+        if not isinstance(index, ChanceLearner):
+            pytest.skip("it learns nothing of what is drawn by chance")
         for n in range(4):
             page = f"Story {n}\nWhat happened to {n}.\nA saying\n{{}} as they say\nThe end of {n}."
             index.replace(Document(f"{HOST}/{n}", "A", page.format(n), 5.0, b"s"))
