@@ -246,6 +246,30 @@ def test_people_are_told_what_changed_beside_a_page() -> None:
     assert "changed since" not in late.why + far.why
 
 
+@pytest.mark.parametrize(
+    ("expected", "n", "after_s"),
+    [
+        ("one page beside it has changed since Tuesday, in /guide/", 1, 0.0),
+        ("one page beside it has changed since Tuesday, in /guide/", 1, 7 * DAY_S - 1.0),
+        ("", 1, 7 * DAY_S + 1.0),
+        ("19 pages beside it have changed since Tuesday, in /guide/", 19, 0.0),
+        ("at least 20 pages beside it have changed since Tuesday, in /guide/", 20, 0.0),
+        ("at least 20 pages beside it have changed since Tuesday, in /guide/", 30, 0.0),
+    ],
+)
+def test_of_what_changed_beside_a_page_the_latest_week_and_twenty_are_told(
+    expected: str, n: int, after_s: float
+) -> None:
+    policy = Crawl("foresight").policy
+    tuesday_s = 1_799_971_200.0 - 3 * DAY_S + 3_600.0
+    for number in range(n):
+        policy.after_visit(PageVisit(f"http://a.test/guide/{number}", tuesday_s, True))
+
+    told = policy.after_visit(PageVisit("http://a.test/guide/9", tuesday_s + after_s, False))
+
+    assert told.why.partition("; ")[2] == expected
+
+
 def test_an_announced_change_tells_of_neighbours_that_nobody_visited() -> None:
     """Sitemaps that proved true; what is announced of three pages brings the others forward."""
 

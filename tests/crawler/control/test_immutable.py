@@ -94,6 +94,17 @@ def test_where_nothing_changes_all_weigh_what_they_weighed() -> None:
     """The price of a visit, by which listings and pages that are gone go too, stays what it is."""
     assert _worth_of_versions(np.ones(7, np.bool_)).tolist() == [1.0] * 7
     assert _worth_of_versions(np.zeros(7, np.bool_)).tolist() == [1.0] * 7
-    few = _worth_of_versions(np.arange(1_000) > 0)
-    assert few[0] == 1.0
-    assert 1e-4 < few[1] < 1e-2
+
+
+@pytest.mark.parametrize(
+    ("expected", "n_never", "n"),
+    [(0.25, 1, 2), (0.0625, 2, 3), (1.0, 1, 1_000), (9e-4, 999, 1_000)],
+)
+def test_kinds_that_never_change_weigh_what_gives_them_half_as_many_visits(
+    expected: float, n_never: int, n: int
+) -> None:
+    """The square of half of the others' number over theirs; from 0.03 squared to what others do."""
+    weights = _worth_of_versions(np.arange(n) < n_never)
+
+    assert weights[:n_never].tolist() == pytest.approx([expected] * n_never)
+    assert weights[n_never:].tolist() == [1.0] * (n - n_never)

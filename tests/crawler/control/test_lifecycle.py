@@ -183,6 +183,7 @@ def test_a_policy_is_told_how_long_ago_the_visit_before_was() -> None:
         (5_000.0, lease(), Was.UNCHANGED),
         (1_950.0, lease(crawl_rate_per_s=1 / 2_000), Was.CHANGED),
         (1_750.0, lease(crawl_rate_per_s=1 / 2_000, due_s=NOW_S - 750.0), Was.CHANGED),
+        (2_000.0, lease(crawl_rate_per_s=1 / 2_000, due_s=NOW_S + 750.0), Was.CHANGED),
         (600.0, lease(crawl_rate_per_s=1 / 30), Was.NOT_MODIFIED),
         (2_999_950.0, lease(crawl_rate_per_s=1 / 3_000_000), Was.UNCHANGED),
         (999_950.0, lease(crawl_rate_per_s=0.0), Was.UNCHANGED),

@@ -225,8 +225,7 @@ class FixedRates(_Planned, RevisitPolicy):
             errors = np.nan_to_num(np.log(pages.change_rate_factors), nan=_UNKNOWN)
             kept = kept_by_even_visits(inputs.change_rates, errors, made.crawl_rates)
             freshness = float(np.average(kept, weights=pages.weights))
-        worth = made.price / max(float(pages.weights.mean()), 1e-300)
-        return replace(made, worth=worth, freshness=freshness)
+        return replace(made, freshness=freshness)
 
 
 def _news(folder: str, changes: deque[float], now_s: float) -> str:
