@@ -39,6 +39,22 @@ def test_where_pages_come_back_more_are_looked_for() -> None:
     assert often.interval_s(9.0) < often.interval_s(1.0)
 
 
+def test_before_anything_is_known_half_a_return_in_half_a_year_is_expected() -> None:
+    """And counts as half a return that was seen."""
+    assert Returns().rate_per_s == 0.5 / (180 * DAY)
+    assert Returns(1.5, 180 * DAY).rate_per_s == 2.0 / (360 * DAY)
+
+
+@pytest.mark.parametrize(("is_worth_it", "share"), [(True, 0.999), (False, 1.0), (False, 1.5)])
+def test_no_age_is_worth_more_than_all_the_time_that_a_page_is_there(
+    is_worth_it: bool, share: float
+) -> None:
+    """A page of weight w that comes back at a rate r brings less than w / r."""
+    interval_s = Returns(price=share * 8.0 * 360 * DAY).interval_s(8.0)
+
+    assert (interval_s < inf) is is_worth_it
+
+
 def test_without_a_plan_there_is_no_price_to_reach() -> None:
     """Then the longest interval holds, as for whatever is worth nothing."""
     assert Returns().interval_s(1.0) == inf

@@ -7,7 +7,7 @@ from all gone pages of the crawl together: returns over the time that they have 
 """
 
 from dataclasses import dataclass
-from math import inf, sqrt
+from math import inf
 from typing import Final
 
 from recrawl.crawler.control.tiers import visit_gain
@@ -50,10 +50,10 @@ class Returns:
         By bisection on a monotone function, to a relative 1e-9; without a price infinite.
         """
         rate = self.rate_per_s
-        if self.price <= 0.0 or weight * (1.0 / rate) <= self.price:
+        if self.price <= 0.0 or weight / rate <= self.price:
             return inf
         target = self.price * rate / weight  # in (0, 1)
-        low, high = 0.0, sqrt(2.0 * target) + 1.0
+        low, high = 0.0, 1.0
         while visit_gain(high) < target:
             high *= 2.0
         while high - low > 1e-9 * high:
