@@ -1,5 +1,7 @@
 """Visits that look at their page twice."""
 
+import pytest
+
 from recrawl.crawler.control.second_looks import SecondLooks
 from recrawl.terms import Lease, Outcome, PageState, PageUpdate, Visit
 
@@ -64,6 +66,20 @@ def test_of_a_host_they_are_few_in_a_day() -> None:
     assert n_taken(0, 1, 0.0) == n_taken(100, 2, 0.0) == 24
     assert n_taken(200, 1, 12 * HOUR_S) == 0
     assert n_taken(300, 1, 25 * HOUR_S) == 24
+
+
+@pytest.mark.parametrize(("is_known", "n_others"), [(True, 19_999), (False, 20_000)])
+def test_of_twenty_thousand_pages_is_remembered_how_often_they_were_another(
+    is_known: bool, n_others: int
+) -> None:
+    """Of those that changed last: memory has an end."""
+    looks = SecondLooks()
+    for n in range(3):
+        looks.observe(found(0, float(n), n - 1.0))
+    for page_id in range(1, n_others + 1):
+        looks.observe(found(page_id, 3.0, None))
+
+    assert looks.take(0, 1, 2.0, 4.0) is is_known
 
 
 def test_of_a_host_that_shows_nothing_by_chance_they_are_ever_fewer() -> None:
