@@ -26,6 +26,24 @@ def test_urgency_is_the_second_derivative_of_an_interval_s_cost() -> None:
     assert root_urgency(planned(4.0, 2.0, 3.0)) == pytest.approx((6.0 * np.exp(-0.5)) ** 0.5)
 
 
+@pytest.mark.parametrize(
+    ("square", "crawl_rate", "change_rate", "weight"),
+    [
+        (20.0 * np.exp(-3.0), 1.0, 10.0, 2.0),  # more than three changes a visit are as three
+        (0.08, 4.0, 0.0, 2.0),  # a page that hardly changes: a hundredth of its visits
+        (8.0 * np.exp(-1.0), 4.0, None, 2.0),  # of an unknown rate: one change a visit
+        (4e-14, 0.0, 1.0, 4.0),  # one that the plan gives up
+        (4e-9 * np.exp(-1.0), 4.0, 4.0, 0.0),  # one of no worth
+    ],
+)
+def test_no_page_is_so_hopeless_that_it_is_not_urgent_at_all(
+    square: float, crawl_rate: float, change_rate: float | None, weight: float
+) -> None:
+    urgency = root_urgency(planned(crawl_rate, change_rate, weight))
+
+    assert urgency == pytest.approx(square**0.5)
+
+
 def test_a_page_without_a_plan_has_no_urgency() -> None:
     """Its share of the requests is set apart."""
     assert root_urgency(PAGE) is None
