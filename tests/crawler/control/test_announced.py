@@ -68,6 +68,27 @@ def test_dates_that_lie_or_are_not_there_announce_nothing() -> None:
     assert unknown[3].flow_per_s == pytest.approx(3.0 * told[3].flow_per_s)
 
 
+@pytest.mark.parametrize(("is_told", "trust"), [(False, 0.19), (True, 0.2)])
+def test_dates_of_a_host_count_from_one_true_in_five(is_told: bool, trust: float) -> None:
+    assert (1 in announced_changes(pages([1]), np.array([trust]), [], 1.0)) is is_told
+
+
+def test_pages_without_a_plan_wait_in_no_listing() -> None:
+    """Nobody knows how long they would wait otherwise; a lead is a second at the least."""
+    known, trust = pages([1, 1, 1]), np.full(3, 0.5)
+    crawl_rates = np.array([0.25 / DAY_S, np.nan, 0.0])
+    (told,) = announced_changes(
+        replace(known, crawl_rates_per_s=crawl_rates), trust, [], 1.0
+    ).values()
+    (hasty,) = announced_changes(
+        replace(known, crawl_rates_per_s=np.full(3, 5.0)), trust, [], 1.0
+    ).values()
+
+    assert told.flow_per_s == pytest.approx(0.5 * 2.0 / DAY_S)
+    assert told.lead_s == pytest.approx(2.0 * DAY_S)
+    assert hasty.lead_s == 1.0
+
+
 def price(told: NewPages | None, new: NewPages | None = None) -> OnePrice:
     made = OnePrice(DAY_S)
     made.observe_plan(4.0 * DAY_S, DAY_S)

@@ -53,21 +53,23 @@ def test_the_interval_is_where_the_worth_reaches_the_price(
 
 
 def test_the_joint_interval_solves_for_both_parts() -> None:
-    rates, chances = np.array([0.1, 2.0]), np.array([[0.7, 0.3], [0.0, 1.0], [1.0, 0.0]])
-    weights, prices = np.array([1.0, 2.0, 0.5]), np.array([0.4, 0.4, 0.0])
-    flow, shared, lead = np.array([0.2, 0.05, 1e-12]), np.array([0.0, 0.5, 0.0]), np.full(3, 3.0)
-    alone = np.array([1e4, 1e4, 7.0])
+    rates = np.array([0.1, 2.0, 9e-5])  # of the last, so little that digits could be lost
+    chances = np.array([[0.7, 0.3, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    weights, prices = np.array([1.0, 2.0, 0.5, 80.0]), np.array([0.4, 0.4, 0.0, 0.4])
+    flow, lead = np.array([0.2, 0.05, 1e-12, 1e-9]), np.full(4, 3.0)
+    shared, alone = np.array([0.0, 0.5, 0.0, 0.0]), np.array([1e4, 1e4, 7.0, 1e4])
     prices[2] = float(crawl_value(0.5, 0.1, 7.0))
 
     found = joint_intervals(alone, prices, weights, (rates, chances), (flow, shared, lead), 1e-3)
 
-    for row in (0, 1):
+    for row in (0, 1, 3):
         saved = sum(
             chances[row, j] * float(crawl_value(weights[row], rates[j], found[row]))
-            for j in range(2)
+            for j in range(3)
         )
         new = NewPages(flow[row], shared[row], lead[row])
-        assert saved + birth_worth(new, found[row]) == pytest.approx(0.4, rel=1e-4)
+        assert saved + birth_worth(new, found[row]) == pytest.approx(0.4, rel=2e-5)
+    assert 8e-4 < rates[2] * found[3] < 1e-3
     assert found[2] == pytest.approx(7.0, rel=1e-6)  # nothing is born there
 
 
@@ -154,6 +156,45 @@ def test_what_turned_out_to_be_worth_little_is_looked_for_seldom() -> None:
     whole = learn_births([born(1, 50.0, 1e4, worth=2.0)], 1.0)
     assert half[1].flow_per_s == pytest.approx(0.5 * whole[1].flow_per_s)
     assert learn_births([], 1.0) == {}
+
+
+def test_what_new_pages_are_worth_is_what_those_found_were_and_four_of_the_usual() -> None:
+    """Of the page, before that of its host's pages of its kind, of its host, and of all."""
+    births = [
+        born(1, 10.0, 1e4, worth=2.0),
+        born(2, 6.0, 1e4, kind=Kind.FEED),
+        born(3, 10.0, 1e4, host_id=2),
+    ]
+
+    found = learn_births(births, 1.0)
+
+    of_host = (20.0 + 4.0 * 1.0) / (10.0 + 4.0)
+    of_kind = (20.0 + 4.0 * of_host) / (10.0 + 4.0)
+    of_page = (20.0 + 4.0 * of_kind) / (10.0 + 4.0)
+    worths = {page_id: one.flow_per_s / one.n_per_s for page_id, one in found.items()}
+    assert worths == pytest.approx({1: of_page, 2: of_host, 3: 1.0})
+
+
+def test_pages_are_looked_at_for_new_ones_that_brought_some_and_were_watched() -> None:
+    """Were it half of one, long ago; and as far as anything is worth keeping."""
+    half = born(1, 0.5, 1e4)
+
+    assert learn_births([half], 1.0).keys() == {1}
+    assert learn_births([half, born(2, 3.0, 0.0)], 1.0).keys() == {1}
+    assert learn_births([born(1, 0.0, 1e4)], 1.0) == learn_births([half], 1.0, lasting=0.0) == {}
+
+
+def test_where_nothing_is_new_a_page_waits_for_as_long_as_it_may() -> None:
+    assert birth_interval([], 0.0, 9.0) == birth_interval([NewPages(0.0)], 0.0, 9.0) == 9.0
+    assert birth_interval([NewPages(1.0)], 0.5 * 9.0**2, 9.0) == 9.0
+
+
+def test_what_pages_are_worth_that_are_kept_is_a_share_of_their_weight() -> None:
+    """All of it where they weigh nothing; nothing of those that are never visited."""
+    share = lasting_share(np.array([1.0, 3.0, 4.0]), np.array([0.5, 2.0, 1.0]), np.array([1, 1, 0]))
+
+    assert share == pytest.approx((exp(-0.5) + 3.0 * exp(-2.0)) / 8.0)
+    assert lasting_share(np.zeros(2), np.ones(2), np.ones(2)) == 1.0
 
 
 @given(rate=st.floats(0.01, 5.0), price=st.floats(0.01, 5.0))

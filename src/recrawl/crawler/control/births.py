@@ -79,9 +79,9 @@ def birth_interval(found: Sequence[NewPages], price: float, longest_s: float) ->
     def worth(age_s: float) -> float:
         return sum(birth_worth(one, age_s) for one in found)
 
-    flow = sum(one.flow_per_s for one in found)
-    if flow <= 0.0 or worth(longest_s) <= price:
+    if worth(longest_s) <= price:
         return longest_s
+    flow = sum(one.flow_per_s for one in found)
     low, high = min(sqrt(2.0 * price / flow), longest_s), longest_s
     for _ in range(_STEPS):
         if high - low <= 1e-6 * high:
