@@ -1,9 +1,12 @@
 """What is believed of pages where changes are announced: silence tells, where it was true."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from recrawl.crawler.control.believed import Believed
+from recrawl.crawler.control.births import NewPages
 from recrawl.crawler.control.evidence import BelievedBefore, Evidence, PlannedPages
 from recrawl.crawler.control.lifecycle import RevisitRules
 
@@ -148,6 +151,32 @@ def test_laws_are_learned_once_for_what_is_new() -> None:
     assert nothing_new.tolist() == once.tolist()
     assert (before_laws > once).all()
     assert rates(made).tolist() != before_laws.tolist()
+
+
+def test_rates_have_moved_that_are_another_by_a_tenth() -> None:
+    """And those that nobody had; it is said of each page, with how much it is in doubt."""
+    made, pages = believed(announced=0.0), seen(NOW_S)
+    now, moved = made.relearn(pages)
+    known = now.change_rates_per_s * np.array([1.09, 1.11, 0.92, 0.9])
+
+    _, again = made.relearn(replace(pages, change_rates_per_s=known))
+
+    assert moved.all()
+    assert again.tolist() == [False, True, False, True]
+    assert (now.change_rate_factors > 1.0).all()
+
+
+def test_pages_that_bring_new_ones_are_visited_more_often() -> None:
+    """As long as they are said to: pages that nobody names again bring nothing any more."""
+    made, intervals_s = believed(announced=0.0), []
+    for told in ({2: NewPages(5.0 / DAY_S)}, {99: NewPages(1.0)}):
+        made.expect_births(told)
+        control, rows = made.control_of(np.arange(N))
+        control.budget, control.last[rows] = N / (4.0 * DAY_S), NOW_S
+        intervals_s.append(control.decide(NOW_S, 100.0 * DAY_S, rows=rows).intervals[rows].copy())
+
+    assert intervals_s[0][2] < 0.5 * intervals_s[0][[0, 1, 3]].min()
+    assert np.ptp(intervals_s[1]) < 0.01 * intervals_s[1][0]
 
 
 def test_hosts_are_told_of_whose_announcements_are_true_and_known_until_an_instant() -> None:

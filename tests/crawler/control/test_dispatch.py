@@ -125,10 +125,20 @@ def planned(host_id: int, number: int, late_s: float, weight: float) -> Lease:
     return replace(made, crawl_rate_per_s=0.01, change_rate_per_s=0.01, weight=weight)
 
 
-def test_the_most_urgently_late_page_comes_first() -> None:
+@pytest.mark.parametrize(
+    ("order", "pages"),
+    [
+        # 30 x 4 > 40 x 2 > 50 x 1, and 50 x 1 > 40 x 1 > 5 x 4
+        (
+            [1, 2, 0],
+            [planned(1, 1, 50.0, 1.0), planned(1, 2, 30.0, 16.0), planned(2, 1, 40.0, 4.0)],
+        ),
+        ([1, 2, 0], [planned(1, 1, 5.0, 16.0), planned(1, 2, 50.0, 1.0), planned(2, 1, 40.0, 1.0)]),
+    ],
+)
+def test_the_most_urgently_late_page_comes_first(order: list[int], pages: list[Lease]) -> None:
     """Lateness counts with the root of the weight, within a host and between hosts."""
     made = dispatcher(delay_s=0.0)
-    pages = [planned(1, 1, 50.0, 1.0), planned(1, 2, 30.0, 16.0), planned(2, 1, 40.0, 4.0)]
     for host_id in (1, 2):
         known(made, host_id)
         stocked(made, host_id, *[page for page in pages if page.host_id == host_id])
@@ -140,7 +150,7 @@ def test_the_most_urgently_late_page_comes_first() -> None:
         picked.append(task.lease)
         made.answered(task.lease.host_id, NOW_S, 200, None)
 
-    assert picked == [pages[1], pages[2], pages[0]]  # 30 x 4 > 40 x 2 > 50 x 1
+    assert picked == [pages[number] for number in order]
 
 
 @pytest.mark.parametrize("share", [0.5, 0.2, 0.0, 1.0])
@@ -214,6 +224,19 @@ def test_what_robots_txt_forbids_is_handed_back() -> None:
     assert made.set_robots(1, rules, ALWAYS_S) == [shut]
     assert stocked(made, 1, shut) == [shut]
     assert made.pick(NOW_S) == Fetch(open_lease)
+
+
+def test_what_robots_txt_forbids_is_handed_back_ahead_of_its_time_too() -> None:
+    """At a look, and when the rules change while pages wait, those that are due before."""
+    made = dispatcher(least_share=0.0)
+    known(made, 1)
+    rules = robots_from_answer("recrawl", 200, b"User-agent: *\nDisallow: /no")
+    early, due = lease(1, 1, NOW_S + 9.0, path="no/"), lease(1, 2, path="no/")
+
+    assert stocked(made, 1, due) == []
+    assert made.stock_ahead(1, [early], until_s=ALWAYS_S, from_s=inf) == []
+    assert made.set_robots(1, rules, ALWAYS_S) == [due, early]
+    assert made.stock_ahead(1, [early], until_s=ALWAYS_S, from_s=inf) == [early]
 
 
 def test_rules_are_asked_for_again_when_they_lapse() -> None:
@@ -625,6 +648,20 @@ def test_a_new_plan_may_have_pages_that_are_worth_a_visit_ahead_of_their_time() 
     made.observe_plan(0.0)
 
     assert made.pick(NOW_S) == Refill(1, 16, is_ahead=True)
+
+
+def test_a_plan_says_below_which_worth_no_page_is_visited_ahead_of_its_time() -> None:
+    """As a share of the price: halfway a visit is worth a third of it, or a little more."""
+    made = dispatcher(delay_s=0.0, least_share=0.0)
+    known(made, 1, due_s=NOW_S + 500.0)
+    early = replace(lease(1, 1, NOW_S + 500.0), tier=9, last_visit_s=NOW_S - 500.0)
+
+    made.observe_plan(0.3)
+    before = made.worth_ahead(early, NOW_S)
+    made.observe_plan(0.4)
+
+    assert before == pytest.approx((1 - 1.5 * np.exp(-0.5)) / (1 - 2 * np.exp(-1)))
+    assert made.worth_ahead(early, NOW_S) == 0.0
 
 
 def test_a_share_counts_only_requests_that_were_made_while_both_kinds_waited() -> None:
