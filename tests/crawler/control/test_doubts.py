@@ -1,0 +1,120 @@
+"""What addresses say of their pages by their words alone."""
+
+import pytest
+
+from recrawl.crawler.control.doubts import (
+    continues,
+    face_of,
+    group_of,
+    has_hash,
+    is_unknown_file,
+    less_specific,
+    parallels,
+    stem_of_page,
+    suffix_of,
+    thing_of_view,
+)
+
+HASH, SITE = "0123456789abcdef" * 2 + "01234567", "http://a.test"
+
+
+@pytest.mark.parametrize(
+    ("expected", "path"),
+    [
+        (True, f"/r/{HASH}/x"),
+        (True, f"/r/{HASH}"),
+        (False, "/r/main/x"),
+        (False, f"/r?id={HASH}"),
+    ],
+)
+def test_a_hash_is_a_folder_or_a_file(expected: bool, path: str) -> None:
+    assert has_hash(SITE + path) is expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "here", "there"),
+    [
+        (True, "/list?page=2", "/list?page=10"),
+        (False, "/list?page=10", "/list?page=2"),
+        (False, "/list?page=2", "/list?page=2"),
+        (True, "/list/2/", "/list/3/"),
+        (False, "/list/2/", "/list/3"),
+        (False, "/list/2?page=2", "/list/3?page=3"),
+        (False, "/list?page=2", "/list?sheet=3"),
+        (False, "/list?page=b", "/list?page=c"),
+    ],
+)
+def test_a_list_goes_on_where_one_number_is_larger(expected: bool, here: str, there: str) -> None:
+    assert continues(SITE + here, SITE + there) is expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "path"),
+    [
+        (("/shop/#/reviews/add", "/shop/lamp_12"), "/shop/lamp_12/reviews/add/"),
+        (("/#/reviews", "/lamp_12"), "/lamp_12/reviews"),
+        (None, "/shop/lamp_12/"),
+        (None, "/reviews/add"),
+        (None, "/shop/lamp_12/reviews?by=me"),
+        (None, "/shop/lamp/reviews"),
+    ],
+)
+def test_what_is_shown_of_a_thing_stands_behind_its_number(
+    expected: tuple[str, str] | None, path: str
+) -> None:
+    told = (
+        None if expected is None else (expected[0], [SITE + expected[1], f"{SITE}{expected[1]}/"])
+    )
+
+    assert face_of(SITE + path) == told
+
+
+def test_two_views_of_one_thing_have_all_folders_but_one_in_common() -> None:
+    """The last part is the thing, and stays; a thing at the root has no folders."""
+    assert parallels(f"{SITE}/work/log/x?a=1") == ["/*/log/x", "/work/*/x"]
+    assert parallels(f"{SITE}/x") == []
+    assert thing_of_view(f"{SITE}/work/log/a.txt") == "/work/*/a.txt"
+    assert thing_of_view(f"{SITE}/log/work/a.txt") == "/*/work/a.txt"
+    assert thing_of_view(f"{SITE}/log/2024/07") is None
+
+
+def test_addresses_are_less_specific_with_one_parameter_less_and_with_none() -> None:
+    assert less_specific("/x?a=1;b=2") == ["/x", "/x?b=2", "/x?a=1"]
+    assert less_specific("/x?a=1") == ["/x"]
+    assert less_specific("/x") == []
+
+
+@pytest.mark.parametrize(
+    ("expected", "path"),
+    [
+        ("/r/?id=#", f"/r/x?id={HASH}"),
+        ("/r/?id", "/r/x?id=7"),
+        ("/r/?a&id", "/r/x?id=7;a=1&id=8"),
+        ("/r//#", f"/r/{HASH}/x"),
+        ("/r/", "/r/x"),
+    ],
+)
+def test_pages_change_alike_that_lie_in_one_folder_and_have_parameters_of_the_same_names(
+    expected: str, path: str
+) -> None:
+    """Versions are apart: those that a hash names."""
+    assert group_of(SITE + path) == SITE + expected
+
+
+@pytest.mark.parametrize(
+    ("suffix", "stem", "is_unknown", "path"),
+    [
+        ("html", "/a/plan", False, "/a/plan.html"),
+        ("pdf", None, False, "/a/plan.pdf"),
+        ("qqq", None, True, "/a/plan.qqq"),
+        (None, "/a/plan", False, "/a/plan"),
+    ],
+)
+def test_the_ending_of_a_name_says_what_a_file_is(
+    suffix: str | None, stem: str | None, is_unknown: bool, path: str
+) -> None:
+    assert suffix_of(SITE + path) == suffix
+    assert is_unknown_file(path) is is_unknown
+    assert suffix_of(f"{SITE}{path}?a=1") is None
+    assert stem_of_page(SITE + path) == stem
+    assert stem_of_page(f"{SITE}{path}?a=1") is None
