@@ -410,6 +410,58 @@ def test_what_is_just_within_bounds_is_taken(tmp_path: Path, text: str) -> None:
     load(tmp_path, GOOD + text)
 
 
+BOUNDS = """
+keep_visits                     "1s"      "0.9s"
+politeness.first_backoff        "1s"      "0.9s"
+politeness.longest_backoff      "1s"      "0.9s"       first_backoff = "1s"
+importance.half_life            "1s"      "0.9s"
+cluster.lease                   "1s"      "0.9s"
+reading.cpu                     "0.1s"    "0.09s"
+fetch.timeout                   "0.001s"  "0.0009s"
+revisit.min_interval            "0.001s"  "0.0009s"
+revisit.max_interval            "0.001s"  "0.0009s"    min_interval = "0.001s"
+revisit.initial_interval        "0.001s"  "0.0009s"
+revisit.listings                "0.001s"  "0.0009s"
+revisit.confirm_after           "0s"      "-1s"
+politeness.delay                "0s"      "-1s"
+importance.every                "0.001s"  "0.0009s"
+buffer.deadline                 "0.001s"  "0.0009s"
+index.commit_every              "0.001s"  "0.0009s"
+index.timeout                   "0.001s"  "0.0009s"
+feed.keep                       "0.001s"  "0.0009s"
+plan.replan                     "0.001s"  "0.0009s"
+plan.typical_change             "0.001s"  "0.0009s"
+robots                          1         0
+robots                          10_000    10_001
+scope.max_depth                 0         -1
+scope.max_pages                 1         0
+scope.max_pages_per_host        1         0
+scope.max_hosts_per_domain      1         0
+scope.max_listings_per_host     0         -1
+scope.max_new_per_minute        1         0
+scope.max_query_variants        0         -1
+scope.max_redirects             0         -1
+scope.max_redirects             20        21
+buffer.capacity                 1         0
+buffer.capacity                 1_000_000 1_000_001
+index.servers                   1         0
+cluster.shards                  1         0
+cluster.shards                  32_768    32_769
+"""
+
+
+@pytest.mark.parametrize("line", BOUNDS.strip().splitlines(), ids=lambda line: line.split()[0])
+def test_what_is_just_beyond_a_bound_is_not_taken(tmp_path: Path, line: str) -> None:
+    """And named; what is just within is."""
+    key, within, beyond, beside = [*line.split(maxsplit=3), ""][:4]
+    section, _, name = key.rpartition(".")
+    head = f"[{section}]\n{beside}\n" if section else ""
+
+    load(tmp_path, f"{GOOD}{head}{name} = {within}")
+
+    assert complaint(tmp_path, f"{GOOD}{head}{name} = {beyond}").startswith(f"{key}: ")
+
+
 @pytest.mark.parametrize(
     ("words", "text"),
     [
