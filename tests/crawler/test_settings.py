@@ -410,6 +410,18 @@ def test_what_is_just_within_bounds_is_taken(tmp_path: Path, text: str) -> None:
     load(tmp_path, GOOD + text)
 
 
+@pytest.mark.parametrize(
+    "section",
+    ["[scope]", "[politeness]", "[fetch]", "[reading]", "[revisit]", "[importance]", "[buffer]",
+     "[index]", "[archive]", "[feed]", "[signals]", "[plan]", "[cluster]",
+     "[[sources]]\nurl = 'http://a.test/'", "[[access]]\nhosts = ['a.test']",
+     "[[content]]\npath = '/a'", "[[render]]\npath = '/a'", "[[deliver]]\nname = 'a'"],
+)  # fmt: skip
+def test_a_key_that_there_is_not_is_named_in_every_section(tmp_path: Path, section: str) -> None:
+    """A slip of the pen must not leave a default in force."""
+    assert "max_pagse" in complaint(tmp_path, f"{GOOD}{section}\nmax_pagse = 1")
+
+
 BOUNDS = """
 keep_visits                     "1s"      "0.9s"
 politeness.first_backoff        "1s"      "0.9s"
