@@ -410,6 +410,68 @@ def test_what_is_just_within_bounds_is_taken(tmp_path: Path, text: str) -> None:
     load(tmp_path, GOOD + text)
 
 
+COMMAND = '[[deliver]]\ncommand = ["a"]\n'
+SOURCE = "[[sources]]\nurl = 'http://a.test/'\nkind = 'page'\n"
+HOURS = f"{SOURCE}probes = 1\nwork_hours = "
+
+
+@pytest.mark.parametrize(
+    ("where", "text", "within", "beyond"),
+    [
+        ("deliver, a: batch", f"{COMMAND}batch = ", "1", "0"),
+        ("deliver, a: batch", f"{COMMAND}batch = ", "10_000", "10_001"),
+        ("deliver, a: timeout", f"{COMMAND}timeout = ", "'0.1s'", "'0.09s'"),
+        ("deliver, a: retry_for", f"{COMMAND}retry_for = ", "'0s'", "'-1s'"),
+        ("sources, http://a.test/: probes", f"{SOURCE}probes = ", "1", "0"),
+        ("sources, http://a.test/: probes", f"{SOURCE}probes = ", "10_080", "10_081"),
+        ("sources, http://a.test/: every", f"{SOURCE}every = ", "'60s'", "'59s'"),
+        (
+            "sources, http://a.test/: preference",
+            f"{SOURCE}probes = 1\npreference = ",
+            "0.0",
+            "-0.1",
+        ),
+        ("sources, http://a.test/: preference", f"{SOURCE}probes = 1\npreference = ", "9e9", "inf"),
+        ("sources, http://a.test/: work_hours", HOURS, "'0-24'", "'0-25'"),
+        ("sources, http://a.test/: work_hours", HOURS, "'8-9'", "'9-9'"),
+    ],
+)
+def test_bounds_of_sinks_and_of_sources_are_part_of_what_they_bound(
+    tmp_path: Path, where: str, text: str, within: str, beyond: str
+) -> None:
+    load(tmp_path, f"{GOOD}budget = '9/s'\n{text}{within}")
+
+    assert where in complaint(tmp_path, f"{GOOD}budget = '9/s'\n{text}{beyond}")
+
+
+def test_a_source_is_probed_once_a_week_at_least(tmp_path: Path) -> None:
+    """However seldom it was to be."""
+    assert load(tmp_path, f"{GOOD}{SOURCE}every = '30d'").sources[0].n_probes == 1
+    assert load(tmp_path, f"{GOOD}{SOURCE}every = '12h'").sources[0].n_probes == 14
+
+
+@pytest.mark.parametrize(
+    ("expected", "text"),
+    [
+        (", line 2: not valid TOML: 'budget 5'; write name = value", "name = 'a'\nbudget 5"),
+        (", line 2: not valid TOML: 'name = 1'; a key or table is", "name = 'a'\nname = 1"),
+        (": not valid TOML: it ends too early, after 'seeds = ['", "\nseeds = ["),
+        (": not valid TOML: is nested too deeply", f"x = {'[' * 100_000}"),
+        (": not valid TOML: is nested too deeply, or holds a number", f"x = {'9' * 100_000}"),
+        (", line 2: not valid TOML: is not UTF-8", "x = 1\ny = '\xff'"),
+    ],
+)
+def test_where_a_file_is_no_toml_its_line_is_shown(
+    tmp_path: Path, expected: str, text: str
+) -> None:
+    """With what is wrong in it, as far as that is known."""
+    (tmp_path / "recrawl.toml").write_bytes(text.encode("latin-1"))
+
+    with pytest.raises(InvalidSettings) as caught:
+        load_settings(tmp_path / "recrawl.toml")
+    assert str(caught.value).startswith(f"{tmp_path / 'recrawl.toml'}{expected}")
+
+
 @pytest.mark.parametrize(
     "section",
     ["[scope]", "[politeness]", "[fetch]", "[reading]", "[revisit]", "[importance]", "[buffer]",
@@ -681,6 +743,9 @@ def test_no_secret_goes_in_clear_unless_the_file_says_so(tmp_path: Path) -> None
     [
         ({"state": None}, "state: None is no place"),
         ({"max_pages": 1.5}, "max_pages: 1.5 must be a whole number"),
+        ({"max_pages": 0}, "max_pages: 0 must be at least 1"),
+        ({"discovery_share": -0.1}, "discovery_share: -0.1 must be between 0 and 1"),
+        ({"discovery_share": 1.1}, "discovery_share: 1.1 must be between 0 and 1"),
         ({"weights": [("/a", -1.0)]}, r"weights: \('/a', -1.0\) must be a pattern with"),
         ({"weights": ["/a"]}, "weights: '/a' must be a pattern with"),
         ({"half_lives": {"/a": "6h"}}, r"half_lives: \('/a', '6h'\) must be"),

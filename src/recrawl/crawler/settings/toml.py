@@ -68,7 +68,7 @@ def _explain_syntax(text: str, said: str) -> str:
     shown = lines[min(number, len(lines)) - 1].strip()[:60]
     twice = "a key or table is given twice" if "overwrite" in said or "twice" in said else ""
     wanted = twice or 'write name = value, with texts in quotes, as name = "value"'
-    if found is None:
+    if found is None and not twice:
         return f": not valid TOML: it ends too early, after {shown!r}; a bracket or quote is open"
     return f", line {number}: not valid TOML: {shown!r}; {wanted}"
 
