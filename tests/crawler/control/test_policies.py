@@ -1,7 +1,5 @@
 """What the policies promise of their plans, and what people are told of those."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -23,7 +21,7 @@ def plan(
     name: str,
     weights: NDArray[np.float64] | float = 1.0,
     budget_per_s: float = BUDGET_PER_S,
-    **fields: NDArray[np.float64],
+    change_rate_per_s: float = np.nan,
 ) -> Schedule:
     """Plan pages of two hosts, those of even numbers and those of odd ones.
 
@@ -37,9 +35,10 @@ def plan(
     told = (page, np.full(page.size, 5.0 * DAY_S), page % 2 == 0, nothing, nothing)
     believed.learn(Evidence(ids, *told, urls))
     unknown, hosts = np.full(N, np.nan), rows % 2
+    rates = np.full(N, change_rate_per_s)
     last_s = NOW_S - 10.0 * DAY_S * rows / N
-    columns = (np.ones(N) * weights, unknown, unknown, unknown, last_s, last_s, unknown)
-    pages = replace(PlannedPages(ids, hosts, *columns), **fields)
+    columns = (np.ones(N) * weights, rates, rates / rates, unknown, last_s, last_s, unknown)
+    pages = PlannedPages(ids, hosts, *columns)
     policy = revisit_policy(name, RULES, believed)
     made = policy.replan(
         Replan(pages, hosts, np.full(2, np.inf), budget_per_s, NOW_S, span_s=50.0 * DAY_S)
@@ -101,8 +100,7 @@ def test_equal_visits_promise_less_where_rates_are_in_doubt(weight: float) -> No
     expected = np.mean((1.0 + doubt * rate * ages) ** (-1.0 / doubt))
 
     made = plan("uniform", weight)
-    known = {"change_rates_per_s": np.full(N, rate), "change_rate_factors": np.ones(N)}
-    sure = plan("uniform", weight, **known)
+    sure = plan("uniform", weight, change_rate_per_s=rate)
 
     assert made.crawl_rates.tolist() == pytest.approx([crawl_rate] * N)
     assert made.freshness == pytest.approx(expected, rel=1e-6)
