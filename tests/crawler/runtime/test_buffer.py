@@ -102,6 +102,32 @@ def test_large_pages_fill_it_before_it_has_so_many() -> None:
     asyncio.run(main())
 
 
+def test_how_long_pages_wait_is_measured_whatever_becomes_of_them() -> None:
+    """Nothing before the first; those that turn out to be obsolete count as well."""
+
+    async def main() -> None:
+        now_s: list[float] = [100.0]
+        buffer = Buffer(2, lambda: now_s[0])
+        buffer.on_obsolete(lambda _: None)
+        assert buffer.usual_wait_s == 0.0
+
+        buffer.offer(buffered(1, 999.0))
+        now_s[0] = 104.0
+        await buffer.take()
+        buffer.finish()
+        assert buffer.usual_wait_s == pytest.approx(4.0)
+
+        now_s[0] = 110.0
+        for number in (2, 3):
+            buffer.offer(buffered(number, 111.0))
+        now_s[0] = 114.0
+        assert buffer.offer(buffered(4, 999.0))
+        assert (buffer.length, buffer.usual_wait_s) == (1, pytest.approx(4.0))
+        assert (buffer.page_seconds, buffer.starved_s) == (4.0 + 2 * 4.0, 6.0)
+
+    asyncio.run(main())
+
+
 def test_whether_a_page_of_another_host_waits_is_told() -> None:
     """None does where nothing waits, or only pages of the host that asks."""
     buffer = Buffer(9, lambda: 0.0)
