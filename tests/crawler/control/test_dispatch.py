@@ -128,12 +128,15 @@ def planned(host_id: int, number: int, late_s: float, weight: float) -> Lease:
 @pytest.mark.parametrize(
     ("order", "pages"),
     [
-        # 30 x 4 > 40 x 2 > 50 x 1, and 50 x 1 > 40 x 1 > 5 x 4
+        # 30 x 4 > 40 x 2 > 50 x 1, and 50 x 1 > 10 x 4 > 5 x 4
         (
             [1, 2, 0],
             [planned(1, 1, 50.0, 1.0), planned(1, 2, 30.0, 16.0), planned(2, 1, 40.0, 4.0)],
         ),
-        ([1, 2, 0], [planned(1, 1, 5.0, 16.0), planned(1, 2, 50.0, 1.0), planned(2, 1, 40.0, 1.0)]),
+        (
+            [1, 2, 0],
+            [planned(1, 1, 5.0, 16.0), planned(1, 2, 50.0, 1.0), planned(2, 1, 10.0, 16.0)],
+        ),
     ],
 )
 def test_the_most_urgently_late_page_comes_first(order: list[int], pages: list[Lease]) -> None:
