@@ -165,6 +165,24 @@ def test_a_branch_of_copies_or_of_what_may_not_be_indexed_is_left_after_a_few() 
     assert len(set(files) & set(visited_paths)) <= 3
 
 
+@pytest.mark.parametrize("space", ["Special:Links/", "Spezial:Linkliste/", "Spezial%3ALinks/"])
+def test_a_name_space_of_copies_is_left_after_a_few_where_queries_name_pages(space: str) -> None:
+    """As in a wiki that has no addresses of its own for pages: ``?title=Special:Links/Fern``."""
+    poor = [f"/index.php?title={space}Page_{number}" for number in range(200)]
+    good = [f"/index.php?title=Page_{number}" for number in range(200)]
+    paths = [path for two in zip(good, poor, strict=True) for path in two]
+
+    seen = crawled(
+        AddressYields(),
+        paths,
+        [f"text {number}" if path in good else None for number, path in enumerate(paths)],
+    )
+
+    visited_paths = [paths[number] for number in seen]
+    assert set(good) <= set(visited_paths)
+    assert len(set(poor) & set(visited_paths)) <= 15
+
+
 def test_few_of_an_ending_that_nobody_knows_are_on_their_way_at_once() -> None:
     """Images of disks are left after a few, whatever is fetched at once; scripts are visited."""
     for texts, least, most in ([None] * 200, 5, 10), ([f"text {n}" for n in range(200)], 200, 200):

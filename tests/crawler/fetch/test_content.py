@@ -144,6 +144,7 @@ def test_code_in_markdown_is_what_people_would_copy() -> None:
         "<details><summary><h3>Title</h3></summary><p>b</details>",
         "<b><h3>Title</h3></b><p>b",
         "<summary><strong><h3>Title</h3></strong></summary><p>b",
+        "<section><summary><div><h3>Title</h3></div><p>b</summary></section>",
     ],
 )
 def test_a_heading_is_one_whatever_it_stands_in(html: str) -> None:
@@ -172,6 +173,13 @@ def test_the_heading_of_a_card_is_a_heading_and_its_link(html: str, said: str) -
     assert told == f"a\n\n{said}\n"
 
 
+def test_a_block_of_code_in_another_one_is_one() -> None:
+    """As generators nest what they coloured in what was code before."""
+    html = "<main><pre><code><div><pre><span>void</span>\nf()\n</pre></div></code></pre></main>"
+    assert read(html, markdown=True).markdown == "```\nvoid\nf()\n```\n"
+
+
+@pytest.mark.skipif(not is_available(), reason="html-to-markdown is not installed")
 def test_a_formula_is_said_once() -> None:
     """Not again in the notation of whoever wrote it, which nobody is shown."""
     said = "<mrow><mi>x</mi><mo>=</mo><mn>1</mn></mrow>"
@@ -181,6 +189,40 @@ def test_a_formula_is_said_once() -> None:
 
     assert read(html).text == "So x=1."
     assert read(html, ContentRule("*", "p")).text == "So x=1."
+
+
+@pytest.mark.skipif(not is_available(), reason="html-to-markdown is not installed")
+def test_numbers_and_signs_within_a_line_are_as_they_were_written() -> None:
+    """But where they would begin a list or a heading, or end one, or an address."""
+    html = (
+        "<main><p>version 1.0 of C# + D = 3. x<p>1.5 m<p>1. x<br># y<br>+ z<br>=<ul><li>2. x</ul>"
+        "<h2>C #</h2><table><tr><th>a|b<th>c = d</table><p>a\\.b<p>x<a href='/a)b'>c</a>"
+    )
+    told = read(html, markdown=True).markdown
+
+    assert told.startswith(
+        "version 1.0 of C# + D = 3. x\n\n1.5 m\n\n1\\. x  \n\\# y  \n\\+ z  \n\\=\n\n"
+        "- 2\\. x\n\n## C \\#"
+    )
+    assert "| a\\|b | c = d |" in told
+    assert "a\\\\.b" in told
+    assert "(https://a.test/a\\)b)" in told
+    code = "<main><p><code>T</code> - a non-<code>null</code> 1.0 <code>a\\-b 1\\.0</code>-like"
+    told = read(code, markdown=True).markdown
+    assert told == "`T` - a non-`null` 1.0 `a\\-b 1\\.0`-like\n"
+
+
+@pytest.mark.skipif(not is_available(), reason="html-to-markdown is not installed")
+def test_links_that_say_nothing_are_left_out_of_markdown() -> None:
+    """As those to edit a section are, of which the words were taken; pictures say something."""
+    edit = "<span>[<a href='/e{0}' title='Edit section: {0}'>edit</a>]</span>"
+    html = "".join(f"<h2>{name}{edit.format(name)}</h2><p>of {name}" for name in "AB")
+    html += "<p><a href='/x'><svg></svg></a><a href='/y' title='Y'></a><a href='/z'><img src=p></a>"
+
+    assert read(f"<main>{html}", markdown=True).markdown == (
+        "## A\n\nof A\n\n## B\n\nof B\n\n"
+        '[Y](https://a.test/y "Y") [![](https://a.test/docs/p)](https://a.test/z)\n'
+    )
 
 
 @pytest.mark.skipif(not is_available(), reason="html-to-markdown is not installed")

@@ -450,12 +450,15 @@ class AddressYields:
     def _words(self, host: str, path: str, query: str, *, anywhere: bool = False) -> str:
         """Return the shape of a query: names, and the values of parameters that have few.
 
-        What has a number may be one of few on its page, as a reply to it, and one of many on the
-        host.
+        Of others the name space is told, as in ``title=Special:Log/Page``; not of any path, where
+        hardly any has been seen of most. What has a number may be one of few on its page, as a
+        reply to it, and one of many on the host.
         """
         told = []
         for name, _, value in _parts(query):
             part = self._part(host, path, name[:100], value[:100])
+            if part == "*" and not anywhere:
+                part = f"{_space_of(value[:100])}*"
             if anywhere and part != "*" and any(map(str.isdecimal, value[:100])):
                 part = self._part(host, "/*", name[:100], value[:100])
             told.append(f"{name[:100]}={part}")
@@ -500,8 +503,14 @@ def _branch_of(path: str) -> str:
     Wikis say by it what their pages are for, as in ``Special:Log``.
     """
     *folders, last = without_hashes(path).split("/")
-    space, colon, _ = last.partition(":")
-    return "/".join([*folders[:3], f"{space}:*" if colon and len(folders) < 3 else "*"])
+    return "/".join([*folders[:3], f"{_space_of(last) if len(folders) < 3 else ''}*"])
+
+
+def _space_of(name: str) -> str:
+    """Return the name space that a page's name begins with, with its colon; "": it has none."""
+    space, colon, _ = name.replace("%3A", ":").partition(":")
+    is_space = colon and "/" not in space and not space[:1].isdecimal()
+    return f"{space}:" if is_space else ""
 
 
 def _numbered(path: str) -> str | None:

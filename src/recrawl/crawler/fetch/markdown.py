@@ -21,9 +21,17 @@ __all__ = ["is_available", "load", "markdown"]
 MAX_MARKDOWN: Final = 2_000_000  # characters
 # Links of a heading to itself, which are no content.
 _HEADLINKS: Final = 'a.headerlink, a.anchor, a.anchor-link, a.header-anchor, a[href*="#"]:empty'
+_UNSAID: Final = "a[href]:not([title]):not([aria-label])"  # says nothing but its text
 _HEADMARKS: Final = " \t\n\f#\u00a7\u00b6\u200b\U0001f517"  # as texts of such links
 _FENCE: Final = re.compile(r"\s{0,40}(?:[-*>]\s+)*(`{3,}|~{3,})")
-_NEEDLESS: Final = re.compile(r"(?<=\w)\\(?=-\w)|(?<=[^\W\d_] )\\(?=-[ \w])|(?<=\(\w)\\(?=\))")
+_CODE: Final = r"(?P<code>`+[^`]+`+)"
+_NEEDLESS: Final = re.compile(
+    rf"{_CODE}|(?<=\w)\\(?=-[\w`])|(?<=`)\\(?=-\w)|(?<=[^\W\d_] )\\(?=-[ \w])|(?<=` )\\(?=- )"
+    r"|(?<=\(\w)\\(?=\))|(?<=\d)\\(?=\.\S)"
+)
+# Behind a letter no list begins, nor a heading, which a sign at its end would close.
+_LETTER: Final = re.compile(r"[^\W\d_]")
+_NEEDLESS_WITHIN: Final = re.compile(rf"{_CODE}|(?<!\\)\\(?=[.+=]|#(?!#*\s*$))")
 _SIGNED: Final = frozenset("summary b strong em i cite dfn".split())  # between asterisks
 _MOST_AROUND: Final = 4  # of those around a heading
 _LONGEST: Final = 2_000  # characters of a heading that becomes a link
@@ -60,6 +68,9 @@ def markdown(roots: Iterable[LexborNode], base: str) -> str:
         for node in root.css(_HEADLINKS):
             if not node.text().strip(_HEADMARKS):
                 node.decompose()
+        for node in root.css(_UNSAID):
+            if not node.text().strip() and node.css_first("img") is None:
+                node.decompose()
         for node in root.css("pre"):
             if language := language_of(node):  # where the converter looks for it
                 node.attrs["class"] = f"language-{language}"
@@ -81,8 +92,8 @@ def markdown(roots: Iterable[LexborNode], base: str) -> str:
 def _readable(lines: list[str]) -> Iterator[str]:
     """Yield lines that say something, without escapes that change nothing.
 
-    Those are hyphens in words, dashes behind one, and what closes a bracket; an item of a list may
-    be empty.
+    Those are hyphens in words, dashes behind one, what closes a bracket, and what would begin a
+    list or a heading elsewhere; an item of a list may be empty.
     """
     fence = ""
     for line in lines:
@@ -91,14 +102,28 @@ def _readable(lines: list[str]) -> Iterator[str]:
             fence = "" if fence else mark[1]
         if not fence and line.strip() == "-":
             continue
-        yield line if fence or "`" in line or "\\" not in line else _NEEDLESS.sub("", line)
+        is_code = bool(fence) or "\\`" in line or line.count("`") % 2 == 1
+        yield line if is_code or "\\" not in line else _lean(line)
+
+
+def _lean(line: str) -> str:
+    """Return a line without escapes that change nothing."""
+    line = _NEEDLESS.sub(_code_of, line)
+    letter = _LETTER.search(line.partition("`")[0])
+    start = len(line) if letter is None else letter.end()
+    return line[:start] + _NEEDLESS_WITHIN.sub(_code_of, line[start:])
+
+
+def _code_of(found: re.Match[str]) -> str:
+    """Return what is code, of that and of needless escapes."""
+    return found["code"] or ""
 
 
 def _leave_code(root: LexborNode) -> None:
     """Take links, pictures and lists out of code: in a block of it Markdown is read as written."""
     for node in root.css("pre li"):
         node.insert_after("\n")
-    for node in root.css("pre a, pre ol, pre ul, pre li"):
+    for node in root.css("pre a, pre ol, pre ul, pre li, pre pre"):
         node.unwrap()
     for node in root.css("pre img"):
         node.replace_with(node.attributes.get("alt") or "")
@@ -125,7 +150,12 @@ def _link_headings(root: LexborNode) -> None:
 
 
 def _bare_headings(root: LexborNode) -> None:
-    """Take away what a heading stands in that is written by signs around it, as a fold's title."""
+    """Take away what a heading stands in that is written by signs around it, as a fold's title.
+
+    The title of no fold may be a whole page, as in manuals of GTK.
+    """
+    for summary in root.css(":not(details) > summary"):
+        summary.unwrap()
     for heading in root.css("h1, h2, h3, h4, h5, h6"):
         for _ in range(_MOST_AROUND):
             around = heading.parent

@@ -23,6 +23,7 @@ _HEADS: Final = ("h1 h2 h3 h4 h5 h6 dt caption figcaption legend summary").split
 _INLINE: Final = frozenset({"a", "small", "span"})
 _ANY_HEAD: Final = ", ".join(_HEADS)
 _SIGNS: Final = " \t\r\n\f#\u00a0\u00a7\u00b6\u200b\u200d\u221e\u25c6\u2693\ufe0e\ufe0f\U0001f517"
+_NAMES: Final = frozenset({"title", "aria-label"})
 _PICTURES: Final = frozenset({"anchor", "link", "permalink"})  # of fonts of icons, by their names
 
 
@@ -77,6 +78,9 @@ def _clear_tools(tree: LexborHTMLParser) -> None:
     for node in (node for tools in found.values() if len(tools) > 1 for node in tools.values()):
         for one in [one for one in node.traverse(include_text=True) if one.is_text_node]:
             one.decompose()
+        for link in [node] if node.tag == "a" else node.css("a"):
+            for name in _NAMES & link.attributes.keys():  # the text of a link that has none
+                del link.attrs[name]
 
 
 def _said(node: LexborNode | None, way: int) -> tuple[LexborNode | None, str]:
