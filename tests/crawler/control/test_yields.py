@@ -342,6 +342,40 @@ def test_few_words_of_a_day_are_a_page_where_they_are_of_its_own() -> None:
     )
 
 
+def test_a_calendar_without_an_end_is_left_after_a_few_months_whatever_it_held_before() -> None:
+    """Years of months with something do not make up for years without."""
+    yields = AddressYields()
+    asked: list[int] = []
+    for number in range(12 * 70):
+        one = lease(number, f"/blog/{1990 + number // 12}/{1 + number % 12}/")
+        if yields.due_s(one, NOW_S) > NOW_S:
+            continue
+        asked.append(number)
+        posts = f"post {number} of many" if number < 120 else "no posts in this month"
+        text = f"{1990 + number // 12}/{1 + number % 12} {posts}"
+        yields.observe(replace(visited(one, text), gist=gist(text, one.url), title="Blog"))
+
+    assert set(range(120)) <= set(asked)
+    assert len(asked) <= 165
+
+
+def test_tags_that_are_joined_in_a_path_are_left_after_a_few() -> None:
+    """Where they lead to what is known; pages of such a name, and each tag, are visited."""
+    yields = AddressYields()
+    asked: list[str] = []
+    for number in range(300):
+        for path in (f"/tags/t{number}", f"/tags/t{number}+t{number // 2}", f"/wiki/A,_b{number}"):
+            one = lease(len(asked) + 1_000 * number, path)
+            if yields.due_s(one, NOW_S) > NOW_S:
+                continue
+            asked.append(path)
+            told = visited(one, f"text of {path}")
+            yields.observe(replace(told, told_news=False) if "+" in path else told)
+
+    assert sum("+" in path for path in asked) <= 12
+    assert sum("+" not in path for path in asked) == 600
+
+
 def test_days_of_a_diary_are_visited_whole() -> None:
     """As of a blog that has a page for each."""
     seen = crawled(AddressYields(), [f"/diary/{day}" for day in DAYS], [*DAYS])
@@ -971,6 +1005,10 @@ def test_a_list_goes_on_where_one_number_of_its_path_is_larger(
         ("/things?page=2&state=open", "/things?page=3&state=open", ["/things?state=open"], True),
         ("/things?page=2&state=open", "/things?page=3&state=open", ["/things?page=2"], False),
         ("/things?state=open&page=2", "/things?state=open&page=3", ["/things?page=2"], False),
+        ("/tags/fern+moss", "/tags/fern+moss+tree", [], False),
+        ("/tags/fern,moss/", "/tags/fern,moss,tree/", [], False),
+        ("/tags/fern+moss", "/tags/fern+mossy+tree", [], True),
+        ("/tags/fern+moss", "/posts/7", [], True),
         ("/things?a=1&a=2&page=2", "/things?a=1&a=1&a=2&page=3", ["/things?page=2"], True),
     ],
 )

@@ -21,6 +21,7 @@ __all__ = [
     "has_hash",
     "hash_of",
     "is_doubted",
+    "is_joined",
     "is_script",
     "leads_on",
     "less_specific",
@@ -114,6 +115,7 @@ _TYPES: Final = mimetypes.MimeTypes()  # what Python knows, whatever the machine
 _DATE_AT_END: Final = re.compile(
     r"/(?:19|20)\d\d([-_/])(?:0?[1-9]|1[0-2])(?:\1(?:0?[1-9]|[12]\d|3[01]))?(?:/|\.x?html?)?$"
 )
+_JOINED: Final = re.compile(r"[^/+,]{1,200}(?:(?:\+|,|%2C)[^/+,]{1,200})+/?$", re.IGNORECASE)
 _MOST_PARTS: Final = 8
 # A thing's number, alone or behind its name, or the number that a letter has: 7.15@example.org.
 _NUMBERED: Final = re.compile(
@@ -199,6 +201,11 @@ def compares(url: str) -> bool:
     return sum(bool(_HASH_VALUE.search(part)) for part in re.split("[?&;]", url)) > 1
 
 
+def is_joined(url: str) -> bool:
+    """Tell whether the end of a path joins several words, as what is tagged with all of them."""
+    return "?" not in url and _JOINED.search(path_of(url)) is not None
+
+
 def continues(url: str, other: str) -> bool:
     """Tell whether a list goes on at another address: one number in it is larger there."""
     (base, _, query), (other_base, _, other_query) = url.partition("?"), other.partition("?")
@@ -216,10 +223,13 @@ def continues(url: str, other: str) -> bool:
 def leads_on(listing: str, url: str, is_known: Callable[[str], bool]) -> bool:
     """Tell whether a list leads to more by an address than to itself, narrowed further.
 
-    Where it goes on is more, but not where a wider list is known to go on.
+    Where it goes on is more, but not where a wider list is known to go on; nor is what joins one
+    word more to the end of its path.
     """
-    if url.partition("?")[0] != listing.partition("?")[0]:
-        return True
+    path, listed = url.partition("?")[0].rstrip("/"), listing.partition("?")[0].rstrip("/")
+    if path != listed:
+        more = path.removeprefix(listed) if path.startswith(listed) else ""
+        return not (more[:1] in {"+", ",", "%"} and "/" not in more and is_joined(url))
     wider = zip(less_specific(listing), less_specific(url), strict=False)
     return continues(listing, url) and not any(
         continues(here, there) and is_known(here) for here, there in wider

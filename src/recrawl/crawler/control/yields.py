@@ -17,8 +17,8 @@ nothing) is a coin tossed, and while the chance that the next brings something i
 are tried. A copy brings nothing, whatever the order of its words; nor does a page that says nearly
 what it says without one of its parameters, or what its thing says, nor one that asks to sign in,
 nor what a page is made of, nor a version or another view of a page or of a thing that is known, nor
-a comparison of versions, nor a list by a query that leads to nothing but pages that are known. What
-speaks against an address
+a comparison of versions, nor a list by a query, or by words that are joined at the end of a path,
+that leads to nothing but pages that are known. What speaks against an address
 (:mod:`recrawl.crawler.control.doubts`) makes its kind prove itself sooner, and all that is doubted
 on a host together is held to a small share of what the host has brought: evidence overrides it. The
 module is longer than most, as all of these judge a visit by the same memory of what a host has
@@ -39,6 +39,7 @@ from recrawl.crawler.control.doubts import (
     has_hash,
     hash_of,
     is_doubted,
+    is_joined,
     is_script,
     is_unknown_file,
     less_specific,
@@ -63,6 +64,7 @@ _TRIES: Final = 2  # of a shape, before what it brings is looked at
 _DOUBTED_TRIES: Final = 2
 _BROAD_TRIES: Final = 8  # of a branch of the site, or an ending
 _MODE_TRIES: Final = 2  # of what is asked for in the same way of many paths
+_MOST_IN_VAIN: Final = 40  # days or months of a calendar, one after another
 _LEAST_YIELD: Final = 0.15  # chance that one more brings something
 _PRIOR: Final = (1.0, 1.0)  # of bringing something, and nothing
 _DOUBTED_PRIOR: Final = (0.2, 1.8)
@@ -99,9 +101,11 @@ class _Kind:
     is_unknown: bool = False  # an ending that may be anything, pages as well as images of disks
     is_mode: bool = False  # the same is asked for of many paths: likely another face of each
     is_of_copies: bool = False  # brings whatever is not left out of the index
+    is_endless: bool = False  # days and months go on for ever: what is over brings no more
     tries: int = 0  # visited, or handed out to be
     brought: int = 0
     nothing: int = 0
+    in_vain: int = 0  # the last ones that brought nothing
     twins: int = 0  # of those, that say what they say without a parameter: they count twice
     next_s: float = 0.0  # when one more may be tried
     waiting: dict[int, int] = field(default_factory=dict)  # hosts of pages that are put off
@@ -109,6 +113,8 @@ class _Kind:
     @property
     def likely(self) -> float:
         """Chance that one more brings something: the mean of its beta posterior."""
+        if self.is_endless and self.in_vain >= _MOST_IN_VAIN:
+            return 0.0
         plain = _MODE_PRIOR if self.is_mode else _PRIOR
         good, bad = _DOUBTED_PRIOR if self.is_doubted else plain
         seen = self.brought + self.nothing + _TWIN * self.twins
@@ -271,6 +277,7 @@ class AddressYields:
             brings = not is_left_out if kind.is_of_copies else is_new
             kind.brought += brings
             kind.nothing += not brings
+            kind.in_vain = 0 if brings else kind.in_vain + 1
             kind.twins += is_twin
         self._doubted(host_of(url)).brought += is_new
         if is_new and "?" in url:
@@ -420,6 +427,8 @@ class AddressYields:
                 kinds.append(self._kind("several", host, f"{path}?*&*", broad=True))
             return kinds
         suffix, branch = suffix_of(url), _branch_of(path)
+        if suffix is None and not doubted and is_joined(url):
+            return [self._kind("joined", host, f"{branch}+*")]
         if doubted:
             kind = f"/*.{suffix}" if suffix is not None else branch
             return [self._kind("doubted", host, kind, doubted=True, broad=True)]
@@ -432,6 +441,7 @@ class AddressYields:
             kinds.insert(0, self._kind("feed", host, f"/*/{name}", broad=True))
         if (calendar := calendar_of(url)) is not None:
             kinds.insert(0, self._kind("dates", host, f"{calendar}/#"))
+            kinds[0].is_endless = True
         if (numbered := _numbered(path)) is not None:
             kinds.append(self._kind("numbered", host, numbered, broad=True))
             kinds[-1].is_of_copies = True

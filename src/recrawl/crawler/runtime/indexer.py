@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
-from recrawl.crawler.control.doubts import continues, leads_on
+from recrawl.crawler.control.doubts import continues, is_joined, leads_on
 from recrawl.crawler.control.gists import gist, is_list
 from recrawl.crawler.control.second_looks import SecondLooks
 from recrawl.crawler.control.soft_errors import (
@@ -219,7 +219,8 @@ class Indexer:
             return
         found = self._found(page, extract)
         told_news = None
-        if "?" in page.lease.url and is_list(extract.text, extract.anchors):
+        is_chosen = "?" in page.lease.url or is_joined(page.lease.url)
+        if is_chosen and is_list(extract.text, extract.anchors):
             told_news = any(
                 leads_on(page.lease.url, one.url, self._recorder.knows) for one in found
             )
