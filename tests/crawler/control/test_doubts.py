@@ -2,11 +2,13 @@
 
 import pytest
 
+from recrawl.crawler.control.calendars import calendar_of
 from recrawl.crawler.control.doubts import (
     continues,
     face_of,
     group_of,
     has_hash,
+    is_joined,
     is_unknown_file,
     less_specific,
     parallels,
@@ -118,3 +120,32 @@ def test_the_ending_of_a_name_says_what_a_file_is(
     assert suffix_of(f"{SITE}{path}?a=1") is None
     assert stem_of_page(SITE + path) == stem
     assert stem_of_page(f"{SITE}{path}?a=1") is None
+
+
+@pytest.mark.parametrize(
+    ("path", "joined"),
+    [
+        ("/tags/a+b", True), ("/tags/a,b/", True), ("/tags/a%2cb%2Cc", True), ("/tags/a", False),
+        ("/tags/+b", False), ("/a+b/c", False), ("/tags/a+b?sort=1", False),
+        ("/" + "a%2C" * 500 + "a//", False),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_words_are_joined_at_the_end_of_a_path(path: str, *, joined: bool) -> None:
+    assert is_joined(f"http://a.test{path}") is joined
+
+
+@pytest.mark.parametrize(
+    ("path", "calendar"),
+    [
+        ("/club/2026/02/05/", "/club"), ("/day.php?date=2027-03-01", "/day.php?date="),
+        ("/c?view=day&time=1700000000", "/c?view=day&time="),
+        ("/c?cal_date=20270301", "/c?cal_date="),
+        ("/c?month=2027-03", "/c?month="), ("/c?p=1700000000", None), ("/c?id=20270301", None),
+        ("/c?time=20271301", None), ("/c?v=2027-03-99", None), ("/2027-03-01/c", None),
+        ("/c?" + "a=2027-03-01x&" * 150, None),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_date_in_an_address_is_of_a_calendar(path: str, calendar: str | None) -> None:
+    assert calendar_of(f"http://a.test{path}") == calendar

@@ -1,6 +1,7 @@
 """What kinds of address bring: shapes are told apart, tried, and visited as they prove worth it."""
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 import pytest
@@ -357,6 +358,27 @@ def test_a_calendar_without_an_end_is_left_after_a_few_months_whatever_it_held_b
 
     assert set(range(120)) <= set(asked)
     assert len(asked) <= 165
+
+
+@pytest.mark.parametrize(
+    "path", ["/day.php?date={day}", "/calendar/view.php?view=day&time={seconds}", "/e?when={day}"]
+)
+def test_days_that_a_query_tells_are_a_calendar_too(path: str) -> None:
+    """What each day and month is called is nothing new; what takes place then is."""
+    yields, asked = AddressYields(), []
+    for number in range(1_500):
+        day = datetime(2025, 1, 1, tzinfo=UTC) + timedelta(days=number)
+        address = path.format(day=f"{day:%Y-%m-%d}", seconds=int(day.timestamp()))
+        one = lease(number, address)
+        if yields.due_s(one, NOW_S) > NOW_S:
+            continue
+        asked.append(number)
+        event = f"concert of quartet{number}" if number < 60 else "no events"
+        text = f"calendar of the club, {day:%A, %B} {day.day}, {day.year}: {event}, today, upcoming"
+        yields.observe(replace(visited(one, text), gist=gist(text, one.url), title="Club"))
+
+    assert set(range(60)) <= set(asked)
+    assert len(asked) <= 110
 
 
 def test_tags_that_are_joined_in_a_path_are_left_after_a_few() -> None:

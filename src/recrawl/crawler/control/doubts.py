@@ -13,7 +13,6 @@ from typing import Final
 from recrawl.crawler.control.urls import folder_of, path_of
 
 __all__ = [
-    "calendar_of",
     "compares",
     "continues",
     "face_of",
@@ -111,11 +110,7 @@ _SUFFIX: Final = re.compile(r"\.((?:md\.|rst\.)?[a-z][a-z0-9]{0,4}|7z)$", re.IGN
 _SOURCE: Final = re.compile(r"(?:/index)?(?:\.(?:md|mdx|rst|txt|adoc|ipynb))+$", re.IGNORECASE)
 _PAGE: Final = re.compile(r"(?:/|/index\.x?html?|\.x?html?)?$", re.IGNORECASE)
 _TYPES: Final = mimetypes.MimeTypes()  # what Python knows, whatever the machine's files say
-# The page of a day or a month: calendars link to all of them, whether there is one or not.
-_DATE_AT_END: Final = re.compile(
-    r"/(?:19|20)\d\d([-_/])(?:0?[1-9]|1[0-2])(?:\1(?:0?[1-9]|[12]\d|3[01]))?(?:/|\.x?html?)?$"
-)
-_JOINED: Final = re.compile(r"[^/+,]{1,200}(?:(?:\+|,|%2C)[^/+,]{1,200})+/?$", re.IGNORECASE)
+_JOINT: Final = re.compile(r"\+|,|%2C", re.IGNORECASE)
 _MOST_PARTS: Final = 8
 # A thing's number, alone or behind its name, or the number that a letter has: 7.15@example.org.
 _NUMBERED: Final = re.compile(
@@ -189,13 +184,6 @@ def has_hash(url: str) -> bool:
     return _HASH_SEGMENT.search(path_of(url).partition("?")[0]) is not None
 
 
-def calendar_of(url: str) -> str | None:
-    """Return what an address is a day or a month of, by its end; None: of nothing."""
-    path = path_of(url)
-    found = _DATE_AT_END.search(path)
-    return None if found is None else path[: found.start()]
-
-
 def compares(url: str) -> bool:
     """Tell whether an address names two versions: it shows what differs between them."""
     return sum(bool(_HASH_VALUE.search(part)) for part in re.split("[?&;]", url)) > 1
@@ -203,7 +191,8 @@ def compares(url: str) -> bool:
 
 def is_joined(url: str) -> bool:
     """Tell whether the end of a path joins several words, as what is tagged with all of them."""
-    return "?" not in url and _JOINED.search(path_of(url)) is not None
+    parts = _JOINT.split(path_of(url).removesuffix("/").rpartition("/")[2])
+    return "?" not in url and len(parts) > 1 and all(parts)
 
 
 def continues(url: str, other: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import xxhash
 
-from recrawl.crawler.control.doubts import calendar_of
+from recrawl.crawler.control.calendars import beside_dates, calendar_of
 from recrawl.crawler.control.letters import folded
 
 __all__ = ["Gist", "content_hash", "gist", "is_akin", "is_list", "is_near", "nearly_same"]
@@ -60,9 +60,11 @@ def gist(text: str, url: str) -> Gist:
     if len(counts) < _VARIED * len(words):  # few words, again and again: their order counts
         mark = hash(tuple(words))
         return Gist(mark, mark)
-    others = _nameless(counts, url)
+    others, is_date = _nameless(counts, url), calendar_of(url) is not None
+    if is_date:
+        others = beside_dates(others, url)
     same = hash(frozenset(counts.items()))
-    if len(others) < _FEW_WORDS and calendar_of(url) is None:
+    if len(others) < _FEW_WORDS and not is_date:
         return Gist(same, same, _near(list(counts)) if len(counts) >= _FEW_WORDS else 0)
     near = _near(others) if len(others) >= _FEW_WORDS else 0
     return Gist(same, hash(frozenset((word, counts[word]) for word in others)), near)

@@ -32,8 +32,8 @@ from itertools import islice
 from math import inf
 from typing import Final
 
+from recrawl.crawler.control.calendars import calendar_of
 from recrawl.crawler.control.doubts import (
-    calendar_of,
     compares,
     face_of,
     has_hash,
@@ -361,7 +361,7 @@ class AddressYields:
         Only of addresses with a query or a hash, and of the days of a calendar: elsewhere pages
         that are nearly alike are pages.
         """
-        is_date = calendar_of(url) is not None
+        is_date = "?" not in url and calendar_of(url) is not None
         if near == 0 or ("?" not in url and not has_hash(url) and not is_date):
             return False
         if len(self._alike) > _MOST_KINDS:
@@ -425,6 +425,7 @@ class AddressYields:
             kinds.append(self._kind("names", host, f"{path}?{names}", doubted=doubted, broad=True))
             if len(parts) > 1 and not doubted:
                 kinds.append(self._kind("several", host, f"{path}?*&*", broad=True))
+            kinds[0].is_endless = calendar_of(url) is not None
             return kinds
         suffix, branch = suffix_of(url), _branch_of(path)
         if suffix is None and not doubted and is_joined(url):

@@ -13,6 +13,7 @@ from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from recrawl.crawler.control.calendars import MONTHS, WEEKDAYS
 from recrawl.crawler.control.letters import may_run_on
 
 __all__ = ["named_passing", "without_passing"]
@@ -96,25 +97,6 @@ _DAYS: Final = (
     "hoje", "ontem", "vandaag", "gisteren", "сегодня", "вчера", "dzisiaj", "wczoraj", "i dag",
     "i går",
 )  # fmt: skip
-_MONTHS: Final = """
-    januar jänner februar märz april mai juni juli august september oktober november dezember
-    janvier février mars avril juin juillet août septembre octobre novembre décembre
-    enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre
-    gennaio febbraio aprile maggio giugno luglio settembre ottobre novembre dicembre
-    janeiro fevereiro março maio junho julho setembro outubro novembro dezembro
-    januari februari maart mei augustus december maj augusti marts oktober desember
-    stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada
-    grudnia января февраля марта апреля мая июня июля августа сентября октября ноября декабря
-    ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık
-""".split()
-_WEEKDAYS: Final = """
-    monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat
-    sun montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag
-    lundi mardi mercredi jeudi vendredi samedi dimanche lunes martes miércoles jueves viernes sábado
-    domingo lunedì martedì mercoledì giovedì venerdì sabato domenica segunda-feira terça-feira
-    quarta-feira quinta-feira sexta-feira maandag dinsdag woensdag donderdag vrijdag zaterdag zondag
-    понедельник вторник среда четверг пятница суббота воскресенье
-""".split()
 _THE_DATE: Final = (  # "thursday, 26 november 2026", "thu nov 26, 2026"
     r"\.?(?=,? (?:den |der |le |the )?(?:#|\d{1,2}[ ./-]|\d{4}-\d\d-"
     r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.? \d))"
@@ -153,9 +135,9 @@ def _patterns() -> Iterator[_Step]:
         yield words, _from(words, rf"(?:{_ROUGHLY} ?)?(?:{units})(?!\w)"), ""
     for word in _DAYS:
         yield word, _from(word, _AT), ""
-    for word in dict.fromkeys(_WEEKDAYS):
+    for word in dict.fromkeys(WEEKDAYS):
         yield word, _from(word, _THE_DATE), ""
-    for word in dict.fromkeys(_MONTHS):
+    for word in dict.fromkeys(MONTHS):
         day = r"\d(?<!\w\d)\d?(?:er|\.)?"
         yield word, rf"{day} (?:de )?{word}\.?(?: de)?,? \d{{4}}(?!\d)", ""
     yield "年", r"\d{4}年 ?\d{1,2}月 ?\d{1,2}日", ""

@@ -1,0 +1,74 @@
+"""Days and months of calendars, which link to all of them, whether there is something or not."""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from recrawl.crawler.control.urls import path_of
+
+__all__ = ["MONTHS", "WEEKDAYS", "beside_dates", "calendar_of"]
+
+# In the languages of most pages of the web; months but the English ones.
+MONTHS: Final = """
+    januar jänner februar märz april mai juni juli august september oktober november dezember
+    janvier février mars avril juin juillet août septembre octobre novembre décembre
+    enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre
+    gennaio febbraio aprile maggio giugno luglio settembre ottobre novembre dicembre
+    janeiro fevereiro março maio junho julho setembro outubro novembro dezembro
+    januari februari maart mei augustus december maj augusti marts oktober desember
+    stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada
+    grudnia января февраля марта апреля мая июня июля августа сентября октября ноября декабря
+    ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık
+""".split()
+WEEKDAYS: Final = """
+    monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat
+    sun montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag
+    lundi mardi mercredi jeudi vendredi samedi dimanche lunes martes miércoles jueves viernes sábado
+    domingo lunedì martedì mercoledì giovedì venerdì sabato domenica segunda-feira terça-feira
+    quarta-feira quinta-feira sexta-feira maandag dinsdag woensdag donderdag vrijdag zaterdag zondag
+    понедельник вторник среда четверг пятница суббота воскресенье
+""".split()
+_ENGLISH: Final = """
+    january february march april may june july august september october november december
+    jan feb mar apr jun jul aug sep sept oct nov dec
+""".split()
+_NAMES: Final = frozenset([*MONTHS, *WEEKDAYS, *_ENGLISH])
+_SIGNS: Final = ".,:;!?()[]'\"\u00ab\u00bb\u2039\u203a"
+_MONTH: Final = r"(?:0?[1-9]|1[0-2])"
+_DAY: Final = r"(?:0?[1-9]|[12]\d|3[01])"
+_DATE_AT_END: Final = re.compile(rf"/(?:19|20)\d\d([-_/]){_MONTH}(?:\1{_DAY})?(?:/|\.x?html?)?$")
+_DATE_IN_QUERY: Final = re.compile(
+    rf"(?<=[?&;])(?P<name>[\w.\[\]-]{{1,40}})="
+    rf"(?:(?:19|20)\d\d-{_MONTH}(?:-{_DAY})?(?:T[\d:]{{0,9}})?"
+    r"|(?<=time=|date=)(?:1\d{9}|(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])))(?=[&;]|$)",
+    re.IGNORECASE,
+)
+_SECONDS: Final = re.compile(r"(?:time|date)=1\d{9}(?:[&;]|$)", re.IGNORECASE)
+_NUMBER: Final = re.compile(rf"{_DAY}(?:st|nd|rd|th)?|(?:19|20)\d\d")
+
+
+def calendar_of(url: str) -> str | None:
+    """Return what an address is a day or a month of; None: of nothing.
+
+    A date stands at the end of the path, or is the value of a parameter: ``date=2026-02-05``, or
+    where the name ends in ``date`` or ``time`` also ``20260205`` and seconds since 1970.
+    """
+    path = path_of(url)
+    found = _DATE_AT_END.search(path)
+    if found is not None:
+        return path[: found.start()]
+    changed, n = _DATE_IN_QUERY.subn(r"\g<name>=", path) if "?" in path else (path, 0)
+    return changed if n else None
+
+
+def beside_dates(words: Iterable[str], url: str) -> list[str]:
+    """Return the words but the names of days and months.
+
+    Where an address tells the date in seconds also but what may be the number of a day or year.
+    """
+    bare = ((word, word.strip(_SIGNS)) for word in words)
+    is_told = _SECONDS.search(url) is None
+    return [
+        word for word, name in bare
+        if name not in _NAMES and (is_told or _NUMBER.fullmatch(name) is None)
+    ]  # fmt: skip
