@@ -33,6 +33,7 @@ def configuration() -> str:
         name="docs.example.org",
         domain="docs.example.org",
         url="https://docs.example.org/",
+        feed="https://docs.example.org/feed.xml",
         contact="mailto:you@your.domain",
         budget="1000/h",
         private='# allow_private = ["docs.example.org"]  # hosts that may have private addresses',

@@ -29,6 +29,7 @@ def test_hosts_below_are_shown_by_a_name_that_has_some(
     written = (tmp_path / "recrawl.toml").read_text()
     assert f'# hosts = ["{host}"]' in written
     assert f'"{below}" for all below one' in written
+    assert f'url = "{url.rpartition("/")[0]}/feed.xml"' in written
 
 
 def test_a_full_disk_costs_no_configuration(

@@ -5,7 +5,7 @@ import ipaddress
 import tomllib
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from cyclopts import Parameter
 
@@ -85,7 +85,7 @@ budget = "{budget}"
 # A feed, sitemap or listing whose news come with the hour and the day: probed so many times a week,
 # at the best times that its past probes tell of.
 # [[sources]]
-# url = "{url}feed.xml"
+# url = "{feed}"
 # kind = "feed"                  # or "sitemap", "page"
 # probes = 40                    # a week; or every = "4h"
 # min_gap = "10m"
@@ -255,6 +255,7 @@ def init(
         name=authority,
         domain="example.org" if is_near else authority,
         url=seed,
+        feed=urljoin(seed, "feed.xml"),
         contact=contact,
         budget=budget,
         private=private,
