@@ -128,6 +128,23 @@ def test_a_batch_is_sent_again_under_its_name(world: World) -> None:
     assert world.sink.batches == [("0-2", ["/a", "/b"])] * 2 + [("2-3", ["/c"])]
 
 
+def test_a_batch_is_sent_again_under_its_name_after_the_end_of_its_process(world: World) -> None:
+    """It was sent, and nothing was written any more: what has come since is in the next one."""
+
+    def killed() -> None:
+        raise KeyboardInterrupt
+
+    world.fed.put("/a", "/b")
+    world.sink.fails = killed
+    with pytest.raises(KeyboardInterrupt):
+        world.deliver()
+    world.fed.put("/c")
+    world.sink.fails = lambda: None
+    world.deliver()
+
+    assert world.sink.batches == [("0-2", ["/a", "/b"])] * 2 + [("2-3", ["/c"])]
+
+
 def test_a_batch_that_is_smaller_when_it_is_sent_again_loses_nothing(world: World) -> None:
     """Its bounds were set otherwise, or its texts have grown, since it was sent first."""
     world.fed.put("/a", "/b", "/c")
