@@ -242,6 +242,8 @@ def small_pages(n_pages: int) -> Iterator[Task]:
 @contextmanager
 def manuals() -> Iterator[Task]:
     """Serve three of Debian's manuals behind nginx, each on a host of its own."""
+    if missing := [root for root in MANUALS if not Path(root).is_dir()]:
+        sys.exit(f"not there, see the packages above: {', '.join(missing)}")
     hosts, urls, servers, port = [], [], [], 8399
     for number, root in enumerate(map(Path, MANUALS), start=1):
         hosts.append(f"127.0.0.{number}")

@@ -26,6 +26,13 @@ def test_what_is_there_stays_when_the_new_one_is_not_finished(tmp_path: Path) ->
     assert out.read_text() == "old"
 
 
+def test_a_name_that_no_file_can_have_is_said_to_be_that(tmp_path: Path) -> None:
+    whole = whole_file(tmp_path / ("x" * 300))
+
+    with pytest.raises(StateError, match="cannot be written: File name too long"), whole as to:
+        to.write_text("x")
+
+
 def test_links_and_rights_stay(tmp_path: Path) -> None:
     out, link = tmp_path / "private.toml", tmp_path / "link.toml"
     out.touch(0o600)

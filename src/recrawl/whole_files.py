@@ -35,9 +35,9 @@ def whole_file(
     RecrawlError
         The file cannot be written; of the kind that was asked for.
     """
-    is_file = out.is_file() or not out.exists()
-    is_file &= out.parent != Path("/dev")  # also where it has been led to a file
-    target = out.resolve() if is_file else out
+    # What is no file, or named as a device that may have been led to a file, is written in place.
+    is_file = out.parent != Path("/dev") and (os.path.isfile(out) or not os.path.exists(out))
+    target = Path(os.path.realpath(out)) if is_file else out
     part = target.with_name(f"{target.name}.part") if is_file else target
     try:
         yield part

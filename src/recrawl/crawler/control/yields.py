@@ -425,7 +425,7 @@ class AddressYields:
             kinds.append(self._kind("names", host, f"{path}?{names}", doubted=doubted, broad=True))
             if len(parts) > 1 and not doubted:
                 kinds.append(self._kind("several", host, f"{path}?*&*", broad=True))
-            kinds[0].is_endless = calendar_of(url) is not None
+            kinds[0].is_endless |= calendar_of(url) is not None
             return kinds
         suffix, branch = suffix_of(url), _branch_of(path)
         if suffix is None and not doubted and is_joined(url):

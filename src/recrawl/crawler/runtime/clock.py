@@ -6,6 +6,7 @@ A real crawl, an accelerated demo and a run in virtual time differ by the loop a
 import asyncio
 import time
 from collections.abc import Callable
+from typing import Final
 
 from typing_extensions import override
 
@@ -14,7 +15,7 @@ from recrawl.uptime import monotonic_s
 
 __all__ = ["LoopClock", "WallClock"]
 
-_LOOK_S = 60.0  # between two looks at a clock that runs while the loop's stands still
+_LOOK_S: Final = 60.0  # between two looks at a clock that runs while the loop's stands still
 
 
 class LoopClock(Clock):
