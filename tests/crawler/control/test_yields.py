@@ -712,6 +712,25 @@ def test_values_of_parameters_are_forgotten_where_there_are_too_many(
     assert len(yields._values) <= 22
 
 
+def test_what_waits_for_a_value_is_told_of_when_values_turn_out_to_name_pages() -> None:
+    """Second pages of topics wait for the first of them; meanwhile lists have further ones."""
+    yields = AddressYields()
+    topics = [lease(number, f"/topic-{number}/?page=2") for number in range(300)]
+    on_their_way = [one for one in topics if yields.due_s(one, NOW_S) == NOW_S]
+    for number in range(20):
+        yields.due_s(lease(1_000 + number, f"/list-{number % 4}/?page={number}"), NOW_S)
+
+    told: list[tuple[int, int]] = []
+    for one in on_their_way:
+        told += yields.observe(visited(one, one.url))
+    told += yields.observe(visited(replace(on_their_way[0], last_visit_s=NOW_S), "the same"))
+
+    waiting = {one.page_id for one in topics} - {one.page_id for one in on_their_way}
+    assert len(on_their_way) == 2
+    assert {page_id for page_id, _ in told if page_id < 1_000} == waiting
+    assert len(told) == len(set(told))
+
+
 def test_a_page_that_is_put_off_again_waits_once() -> None:
     """Or more would seem to wait than there are."""
     yields = AddressYields()

@@ -77,6 +77,7 @@ _DEEP: Final = 5  # parts of a path, the empty one before it included
 _WITH_SEVERAL: Final = 4  # kinds of an address with several parameters
 _TRICKLE_S: Final = 3 * 3_600.0  # between two tries of a kind that brings nothing
 _MOST_WAITING: Final = 20_000  # of a kind, that are told of when it proves worth it
+_AT_ONCE: Final = 100  # that are told of where the kind for which they waited is none any more
 _NOT_SEEN: Final = frozenset(
     {Outcome.LOST, Outcome.OBSOLETE, Outcome.DEFERRED, Outcome.THROTTLED, Outcome.DISALLOWED}
 )
@@ -172,6 +173,8 @@ class AddressYields:
         self._things: set[int] = set()  # what pages that are held may have other views of
         self._faces: dict[int, int] = {}  # what is shown of things, to the first that it is of
         self._named: dict[int, int] = {}  # things named by a hash, to the page that showed it first
+        self._held: dict[tuple[str, str], dict[_Kind, None]] = {}  # where pages wait, by parameter
+        self._outgrown: list[_Kind] = []  # of those, by a value that now is one of many
 
     def recall(self, visited: Iterable[tuple[str, PageState, bytes | None]]) -> None:
         """Learn from pages that were visited before: address, state, signature."""
@@ -191,9 +194,9 @@ class AddressYields:
         """Learn from a visit; return pages, with their hosts, that need no longer be put off."""
         lease, outcome = update.lease, update.visit.outcome
         if lease.last_visit_s is not None or lease.state is not PageState.DISCOVERED:
-            return []
+            return self._outgrown_pages()
         if lease.kind is Kind.SITEMAP:  # it tells when pages changed, known before or not
-            return []
+            return self._outgrown_pages()
         found, url = self._kinds_of(lease.url, lease.kind), lease.url
         if outcome in _NOT_SEEN:
             in_doubt = self._is_in_doubt(url, found)
@@ -229,7 +232,28 @@ class AddressYields:
             free = int(max(min(kind.n_welcome, len(kind.waiting)), 0))
             following = list(islice(kind.waiting, free))
             welcome += [(page_id, kind.waiting.pop(page_id)) for page_id in following]
+        return welcome + self._outgrown_pages()
+
+    def _outgrown_pages(self) -> list[tuple[int, int]]:
+        """Return some of the pages that wait for a kind of which no page will be again."""
+        welcome: list[tuple[int, int]] = []
+        while self._outgrown and len(welcome) < _AT_ONCE:
+            waiting = self._outgrown[-1].waiting
+            following = list(islice(waiting, _AT_ONCE - len(welcome)))
+            welcome += [(page_id, waiting.pop(page_id)) for page_id in following]
+            if not waiting:
+                self._outgrown.pop()
         return welcome
+
+    def _hold(self, kind: _Kind, url: str) -> None:
+        """Remember by which parameters a kind is told apart that pages begin to wait for."""
+        if len(self._held) > _MOST_KINDS:
+            self._held.clear()
+        host, (path, _, query) = host_of(url), path_of(url).partition("?")
+        names = dict.fromkeys(name[:100] for name, _, _ in _parts(query)) if query else ()
+        for where in (without_hashes(path), "/*"):
+            for name in names:
+                self._held.setdefault((host, f"{where}?{name}"), {})[kind] = None
 
     def due_s(self, lease: Lease, now_s: float) -> float:
         """Return when a page that was never visited is to be tried: now, or later.
@@ -246,6 +270,8 @@ class AddressYields:
             against = None  # few, and of a start page from which nothing else leads on
         if against is not None and not 0.0 < against.next_s <= now_s:
             against.next_s = against.next_s or now_s + _TRICKLE_S
+            if not against.waiting:
+                self._hold(against, lease.url)
             if len(against.waiting) < _MOST_WAITING:
                 against.waiting[lease.page_id] = lease.host_id
             return against.next_s + _TRICKLE_S * len(against.waiting)
@@ -481,6 +507,8 @@ class AddressYields:
         values = self._values.setdefault((host, f"{path}?{name}"), set())
         if len(values) <= _FEW:
             values.add(value)
+            if len(values) > _FEW:  # from now on its pages are of another kind
+                self._outgrown += self._held.pop((host, f"{path}?{name}"), ())
         return value if len(values) <= _FEW else "*"
 
 
