@@ -175,6 +175,43 @@ def test_a_column_of_counters_changes_by_itself(head: str) -> None:
     assert "340 " not in read.markdown.replace(" |", "|")
 
 
+ROWS = """<title>Forum</title><main><p>Of the gardeners, for the gardeners.</p>
+<section><header>
+<div class="row head"><div>Topic</div><b>Replies</b><div>{head}</div></div></header>
+<div class="all">{rows}</div></section>
+<div class="row"><div>Seeds</div><b>9</b><div>{below}</div></div></main>"""
+ROW = '<div class="row m-0"><div>{name}</div><b>{replies}</b><div><i>{views}</i></div></div>'
+
+
+def rows_of(views: str, *, head: str = "Views", replies: int = 12, below: int = 4) -> bytes:
+    rows = [ROW.format(name=name, replies=replies, views=views) for name in ("Roses", "Ferns")]
+    return of_page(ROWS.format(head=head, rows="".join(rows), below=below))
+
+
+def test_a_column_of_counters_that_is_no_table_changes_by_itself() -> None:
+    """As forums have it, in rows of blocks; what stands beside and below that part does not."""
+    assert rows_of("340") == rows_of("1,351")
+    assert rows_of("340") != rows_of("340", replies=13)
+    assert rows_of("340") != rows_of("340", below=5)
+    assert rows_of("340", head="Price") != rows_of("351", head="Price")
+
+
+@pytest.mark.parametrize(
+    ("same", "element"),
+    [
+        (True, '<a title="See timeline at 11/26/26 23:05:12">{}</a>'),
+        (True, '<td title="26.11.2026 23:05">{}</td>'),
+        (False, '<a title="Camp of 2026">{}</a>'),
+        (False, "<td>{}</td>"),
+    ],
+)
+def test_an_age_in_words_changes_by_itself_beside_its_instant(same: bool, element: str) -> None:
+    """As lists of revisions tell it; a length of time beside no instant is content."""
+    page = f"<title>Log</title><main><table><tr><td>It sails.</td><td>{element}</td></tr></table>"
+
+    assert (of_page(page.format("3 minutes")) == of_page(page.format("2 hours"))) is same
+
+
 @pytest.mark.parametrize(
     ("same", "element"),
     [

@@ -162,14 +162,24 @@ def _by_sign() -> tuple[dict[bytes, list[_Step]], list[_Step]]:
 
 
 _COLUMNS: Final = frozenset(_COUNTED)
+_HEAD: Final = re.compile(
+    rf">\s{{0,99}}(?:{'|'.join(map(re.escape, _COUNTED))})\s{{0,99}}</(?!t[hd])", re.IGNORECASE
+)
 _NUMERAL: Final = re.compile(r"\d[\d,.\s]{0,20}[km]?", re.IGNORECASE)
 _YEAR: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
-_SHORT_AGE: Final = re.compile(r">\s{0,99}\d{1,4} ?(?:s|m|min|h|hr|d|w|wk|mo|y|yr)\s{0,99}<")
+_INSTANT: Final = re.compile(r"\d[-/.]\d{1,2}[-/.]\d|\d:\d\d")
+_SHORT: Final = r"\d{1,4} ?(?:s|m|min|h|hr|d|w|wk|mo|y|yr)"
+_LONG: Final = r"\d{1,4} (?:second|minute|hour|day|week|month|year)s?"
+_ANY_AGE: Final = re.compile(rf">\s{{0,99}}(?:{_SHORT}|{_LONG})\s{{0,99}}<")
+_SHORT_AGE: Final = re.compile(_SHORT)
+_LONG_AGE: Final = re.compile(_LONG)
 _MOST_FOUND: Final = 10_000  # of a word on a page
 _MOST_HEADS: Final = 200
 _MOST_TABLES: Final = 20
 _MOST_CELLS: Final = 2_000
 _MOST_COLUMNS: Final = 30
+_MOST_BLOCKS: Final = 5_000
+_MOST_LEVELS: Final = 4
 _compiled = cache(re.compile)  # all of them would take as long as reading thirty pages
 _NO_SPACES: Final = re.compile("[\u3040-\u9fff\uac00-\ud7af]")
 _SPACED: Final = bytes(
@@ -227,7 +237,8 @@ def _without_ended(stable: str, word: str, ended: re.Pattern[str]) -> str:
 def named_passing(html: str, tree: LexborHTMLParser) -> Iterator[bool]:
     """Write behind what changes by itself what it is, for a while, where only its place says so.
 
-    What a number below a head such as "Views" counts, and that "5m" beside its instant is an age.
+    What a number below a head such as "Views" counts, and that "5m" or "5 minutes" beside its
+    instant is an age.
 
     Parameters
     ----------
@@ -239,7 +250,9 @@ def named_passing(html: str, tree: LexborHTMLParser) -> Iterator[bool]:
         Whether there was something.
     """
     found = list(_counters(tree)) if "<th" in html else []
-    if _SHORT_AGE.search(html):
+    if _HEAD.search(html):
+        found += _counters_in_rows(tree)
+    if _ANY_AGE.search(html):
         found += [(node, "ago") for node in _ages(tree)]
     before: dict[int, tuple[LexborNode, str]] = {}
     for node, word in found:
@@ -255,18 +268,18 @@ def named_passing(html: str, tree: LexborHTMLParser) -> Iterator[bool]:
 
 
 def _ages(tree: LexborHTMLParser) -> Iterator[LexborNode]:
-    """The elements that say an age in short, and since when by an attribute: ``5m``, ``2 h``."""
+    """The elements that say an age, and since when by an attribute: ``5m``, ``2 hours``."""
     within: set[int] = set()
     for node in tree.css("time[datetime], [title]")[:_MOST_CELLS]:
         since = f"{node.attributes.get('datetime')} {node.attributes.get('title')}"
-        text = _only_text_in(node) if _YEAR.search(since) else None
-        if text is not None and text.mem_id not in within and _is_short_age(text.text()):
+        is_instant = _INSTANT.search(since) is not None
+        text = _only_text_in(node) if is_instant or _YEAR.search(since) else None
+        if text is None or text.mem_id in within:
+            continue
+        said = text.text().strip()
+        if _SHORT_AGE.fullmatch(said) or (is_instant and _LONG_AGE.fullmatch(said)):
             within.add(text.mem_id)
             yield node
-
-
-def _is_short_age(text: str) -> bool:
-    return _SHORT_AGE.fullmatch(f">{text.strip()}<") is not None
 
 
 def _counters(tree: LexborHTMLParser) -> Iterator[tuple[LexborNode, str]]:
@@ -287,6 +300,67 @@ def _counters(tree: LexborHTMLParser) -> Iterator[tuple[LexborNode, str]]:
                 word = columns[mark].get(_column_of(cell), "")
                 if word:
                     yield cell, word
+
+
+def _counters_in_rows(tree: LexborHTMLParser) -> Iterator[tuple[LexborNode, str]]:
+    """The same where rows are no table's but elements side by side, as many in each."""
+    heads = 0
+    rows: dict[int, list[LexborNode]] = {}  # by the part of the page that they are looked for in
+    for head in tree.css("div, span, dd, li, p")[:_MOST_BLOCKS]:
+        word = " ".join(head.text(deep=False).lower().split())
+        row = head.parent
+        if word not in _COLUMNS or row is None or heads >= _MOST_TABLES:
+            continue
+        heads += 1
+        cells = _elements_in(row)
+        place = next((n for n, one in enumerate(cells) if one.mem_id == head.mem_id), 0)
+        if 1 < len(cells) <= _MOST_COLUMNS:
+            yield from ((cell, word) for cell in _numbers_below(row, len(cells), place, rows))
+
+
+def _numbers_below(
+    row: LexborNode, width: int, place: int, rows: dict[int, list[LexborNode]]
+) -> list[LexborNode]:
+    """The numbers at a place of rows like this one, in the smallest part of a page with any."""
+    kind = (row.attributes.get("class") or "").split()[:1]
+    part = row.parent
+    for _ in range(_MOST_LEVELS):
+        if part is None or sum(map(len, rows.values())) > _MOST_BLOCKS:
+            break
+        if part.mem_id not in rows:
+            rows[part.mem_id] = part.css("div, ul, dl, li")
+        found = []
+        for other in rows[part.mem_id][:_MOST_CELLS]:
+            if (other.attributes.get("class") or "").split()[:1] == kind:
+                cells = _elements_in(other)
+                if len(cells) == width:
+                    found.append(_innermost(cells[place]))
+        numbers = [one for one in found if _NUMERAL.fullmatch(one.text(deep=False).strip())]
+        if numbers:
+            return numbers
+        part = part.parent
+    return []
+
+
+def _elements_in(node: LexborNode) -> list[LexborNode]:
+    """The elements right below another: all, or one more than a row has columns at most."""
+    found: list[LexborNode] = []
+    child, left = node.child, 4 * _MOST_COLUMNS
+    while child is not None and left and len(found) <= _MOST_COLUMNS:
+        if child.is_element_node:
+            found.append(child)
+        child, left = child.next, left - 1
+    return found
+
+
+def _innermost(node: LexborNode) -> LexborNode:
+    """Return the only element within the only element within a node, some levels down."""
+    for _ in range(_MOST_LEVELS):
+        within = _elements_in(node)
+        if len(within) != 1:
+            break
+        node = within[0]
+    return node
 
 
 def _only_text_in(element: LexborNode) -> LexborNode | None:
