@@ -73,7 +73,8 @@ _DONE: Final = r"""(?:add|buy|delete|remove|reply|report|flag|(?:up|down)?vote|(
 _ID: Final = r"(?!(?:19|20)\d\d(?!\d))\d+"  # which is no year
 _NAMED: Final = rf"/(?:[\w-]{{1,200}}[-_])?{_ID}"  # a thing's number, alone or behind its name
 _ACT: Final = re.compile(
-    rf"{_NAMED}(?:/[\w-]{{1,40}})?/(?:{_DONE}|new|create)/?$|/{_DONE}(?:/[a-z]{{1,20}})?/{_ID}/?$",
+    rf"{_NAMED}(?:/[\w-]{{1,40}})?/(?:{_DONE}|new|create)/?$"
+    rf"|(?!^/(?:report|watch)/\d)/{_DONE}(?:/[a-z]{{1,20}})?/{_ID}/?$",  # trackers have reports
     re.VERBOSE | re.IGNORECASE,
 )
 # Where wikis name a view first, by the sign that sets it apart: /+history/Page.
