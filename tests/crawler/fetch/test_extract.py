@@ -90,6 +90,8 @@ LINKS = "".join(f"<a href=/{n}>What others wrote about fish, part {n}</a>" for n
         (f"one\n{BOX}\ntwo", f"<p>one</p><div class=sidebar><p>{BOX}</p></div><p>two</p>"),
         (f"one\n{SAID}", f"<main><p>one</p><aside class=footnote>{SAID}</aside></main>"),
         ("one", f"<p>one</p><aside>{LINKS}</aside><div class=related>{LINKS}</div>"),
+        ("one", f"<div id=mainnav class=nav><h2>Context</h2>{LINKS}</div><p>one</p>"),
+        (f"{BOX}\none", f"<div class='nav wide'><p>{BOX}</p></div><p>one</p>"),
         ("one", "<main><p>one</p><aside>Share<a href=/>this page with friends</a></aside></main>"),
         ("one", f"<p>one</p><aside><div class=sidebar><p>{LINKS}</p></div>short</aside>"),
         # What introduces an article is of it, what opens an answer is its question.

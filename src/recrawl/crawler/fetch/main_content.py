@@ -28,7 +28,7 @@ __all__ = [
     "whole_text",
 ]
 
-READING: Final = 7  # raised when pages are to be read again, as other text of them is content now
+READING: Final = 8  # raised when pages are to be read again, as other text of them is content now
 MAX_TEXT: Final = 500_000
 MAX_TITLE: Final = 300
 MAX_HEADINGS: Final = 500
@@ -65,7 +65,7 @@ _NOTICE: Final = "cookie"  # as notices call them in most languages
 _MAIN: Final = ("main", "article", '[role="main"]')
 _ANY_MAIN: Final = ", ".join(_MAIN)
 # Boxes of a text, or lists of links; what somebody is asked to fill in, or the whole page.
-_ASIDE: Final = "aside, .sidebar, .related"
+_ASIDE: Final = "aside, .sidebar, .related, .nav"
 _ASIDE_WITHIN: Final = ", ".join(f"{whole} {box}" for whole in _MAIN for box in _ASIDE.split(", "))
 _LEAST_ASIDE: Final = 100  # letters that lead nowhere, and more than those that do: it is a text
 _LEAST_WITHIN: Final = 20  # the same within what says that it is content: notes, footnotes
