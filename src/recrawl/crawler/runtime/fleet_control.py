@@ -220,9 +220,12 @@ class FleetControl:
 
     async def _can_matter(self) -> bool:
         """Tell whether rates are known, and another control could win something worth having."""
+        fetch_rate, index_rate = self._fetches.rate, self._services.rate
+        if fetch_rate is None or index_rate is None:
+            return False  # what takes no time at all is no matter of robots
         if min(self._fetches.count, self._services.count) < _LEAST_SEEN:
             return False
-        load = (self._fetches.rate or 0.0) / (self._services.rate or 1.0)
+        load = fetch_rate / index_rate
         share = await self._on_plan(
             most_to_win, self._n_robots, self._buffer.capacity, load, self._n_servers
         )
@@ -271,7 +274,9 @@ class FleetControl:
     def _model(self) -> "ControlledBuffer":
         from recrawl.fleet import ControlledBuffer
 
-        fetch_rate, index_rate = self._fetches.rate or 1.0, self._services.rate or 1.0
+        fetch_rate, index_rate = self._fetches.rate, self._services.rate
+        assert fetch_rate is not None
+        assert index_rate is not None
         return ControlledBuffer(
             self._n_robots,
             self._buffer.capacity,
