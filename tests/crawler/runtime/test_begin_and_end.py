@@ -1,0 +1,210 @@
+"""What a crawl is put together from its plan, how it begins, and how it comes to its end."""
+
+from typing import Any
+
+import pytest
+
+from recrawl.crawler.control.activation import FixedRobots
+from recrawl.crawler.control.politeness import PolitenessRules
+from recrawl.crawler.runtime.crawl import CrawlPlan
+from recrawl.terms import FetchResponse
+from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
+from recrawl.testing.scripted import Request
+from recrawl.testing.worlds import EPOCH_S
+
+A = "http://a.test"
+DAY_S = 86_400.0
+
+
+def made(setup: Setup | None = None, **options: Any) -> VirtualCrawl:
+    """Return a crawl that does not run."""
+
+    async def main() -> VirtualCrawl:
+        return virtual_crawl(setup, **options)
+
+    return run_virtually(main())
+
+
+@pytest.mark.parametrize(
+    ("budget_per_s", "burst_s", "burst"),
+    [(0.01, 10.0, 1.0), (5.0, 10.0, 50.0), (5.0, 30.0, 150.0), (2_000.0, 10.0, 1_000.0)],
+)
+def test_so_many_seconds_of_the_budget_may_be_spent_at_once(
+    budget_per_s: float, burst_s: float, burst: float
+) -> None:
+    """At least a request, or none could be made, and at most a thousand."""
+    plan = CrawlPlan(budget_per_s, PolitenessRules(), burst_s=burst_s)
+
+    assert made(plan=plan).crawl.dispatcher.budget.burst == burst
+
+
+@pytest.mark.parametrize(
+    ("rules", "share"),
+    [
+        ({}, None),
+        ({"discovery_share": 0.2}, 0.2),
+        ({"first_free": True}, 0.5),
+        ({"first_free": True, "discovery_share": 0.2}, 0.2),
+    ],
+)
+def test_first_visits_that_cost_nothing_are_half_of_all_unless_it_is_said(
+    rules: dict[str, object], share: float | None
+) -> None:
+    assert made(Setup(rules=rules)).crawl.dispatcher.discovery_share == share
+
+
+@pytest.mark.parametrize("prior_days", [2.0, 14.0])
+def test_before_a_plan_a_visit_keeps_a_page_fresh_until_it_usually_changes(
+    prior_days: float,
+) -> None:
+    setup = Setup(rules={"prior_rate_per_s": 1.0 / (prior_days * DAY_S)})
+
+    assert made(setup).crawl.price.fresh_s == pytest.approx(prior_days * DAY_S)
+
+
+@pytest.mark.parametrize(
+    ("weight", "least_worth", "told_weight", "told_worth"),
+    [(None, float("inf"), 0.0, 0.0), (1.4, 0.3, 1.4, 0.3), (0.5, 0.0, 0.5, 0.0)],
+)
+def test_what_a_crawl_goes_by_is_in_its_state(
+    weight: float | None, least_worth: float, told_weight: float, told_worth: float
+) -> None:
+    """What does not count, as without a control or a least worth, is told as nothing."""
+    plan = CrawlPlan(3.0, PolitenessRules(delay_s=2.0), starvation_weight=weight)
+    rules: dict[str, object] = {"n_robots": 4, "buffer_capacity": 9, "n_servers": 2}
+    facts = made(Setup(least_worth=least_worth, rules=rules), plan=plan).crawl.facts()
+
+    assert (facts.starvation_weight, facts.least_worth) == (told_weight, told_worth)
+    assert (facts.budget_per_s, facts.delay_s) == (3.0, 2.0)
+    assert (facts.robots, facts.buffer_capacity, facts.servers) == (4, 9, 2)
+
+
+@pytest.mark.parametrize(
+    ("callback", "has_place", "once", "is_there"),
+    [
+        ("https://here.test/", True, False, True),
+        ("", True, False, False),
+        ("https://here.test/", False, False, False),
+        ("https://here.test/", True, True, False),
+    ],
+)
+def test_hubs_are_asked_where_they_can_call_back(
+    callback: str, has_place: bool, once: bool, is_there: bool
+) -> None:
+    """There is an address for it, a place to keep what was asked, and a crawl that goes on."""
+    kept: Any = object() if has_place else None
+    crawl = made(Setup(rules={"callback": callback}), subscriptions=kept, once=once).crawl
+
+    assert (crawl.subscriber is not None) == is_there
+
+
+def ended(access_s: float, service_s: float, **grace: float) -> VirtualCrawl:
+    """Crawl a page that links to another, and end while the first is fetched."""
+
+    async def main() -> VirtualCrawl:
+        setup = Setup(access_s=access_s, service_s=service_s, rules={"n_robots": 1})
+        virtual = virtual_crawl(setup)
+        virtual.web.page(f"{A}/robots.txt", "", status=404)
+        virtual.web.page(f"{A}/", "home", "/next")
+        await virtual.crawl.prepare()
+        async with virtual.crawl.running(**grace):
+            await virtual.clock.sleep_until(EPOCH_S + access_s + 1.01)  # a second after robots.txt
+            assert virtual.web.asked(f"{A}/")
+        return virtual
+
+    return run_virtually(main())
+
+
+@pytest.mark.parametrize(
+    ("access_s", "service_s", "grace", "is_indexed"),
+    [
+        (1.5, 0.0, {}, True),  # four tenths of four seconds are for what is on its way
+        (1.7, 0.0, {}, False),
+        (0.1, 3.7, {}, True),  # and all of them for what was brought
+        (3.5, 0.0, {"grace_s": 10.0}, True),
+        (4.5, 0.0, {"grace_s": 10.0}, False),
+    ],
+)
+def test_what_is_under_way_at_the_end_is_brought_home_as_far_as_time_allows(
+    access_s: float, service_s: float, grace: dict[str, float], is_indexed: bool
+) -> None:
+    """And nothing else is asked for; what is not brought home is free for another time."""
+    virtual = ended(access_s, service_s, **grace)
+
+    assert {url for url, _ in virtual.index.urls()} == ({f"{A}/"} if is_indexed else set())
+    assert [one.url for one in virtual.web.requests] == [f"{A}/robots.txt", f"{A}/"]
+    (host,) = virtual.frontier.hosts()
+    free = virtual.frontier.lease(
+        host.host_id, limit=9, due_by_s=EPOCH_S + 99.0, now_s=EPOCH_S + 99.0, until_s=EPOCH_S + 99.0
+    )
+    assert (f"{A}/" in {lease.url for lease in free}) != is_indexed
+
+
+def test_visits_are_recorded_before_a_crawl_has_ended() -> None:
+    """However long visits may wait to be written while it runs."""
+
+    async def main() -> VirtualCrawl:
+        virtual = virtual_crawl(Setup(rules={"flush_s": 50.0}))
+        virtual.web.page(f"{A}/", "home")
+        await virtual.run_for(20.0)
+        return virtual
+
+    details = run_virtually(main()).frontier.details(f"{A}/")
+    assert details is not None
+    assert details.visits == 1
+
+
+@pytest.mark.parametrize(("wait_s", "n_asked"), [(100, 2), (140, 1)])
+def test_a_single_pass_waits_two_minutes_for_a_host(wait_s: int, n_asked: int) -> None:
+    """What is not ready by then is left for another time."""
+    pages, asked = [f"{A}/", f"{A}/other"], []
+
+    def answer(request: Request) -> FetchResponse:
+        asked.append(request.url)
+        if len(asked) == 1:
+            return FetchResponse(request.url, 503, retry_after=str(wait_s))
+        return FetchResponse(request.url, 200, b"<main>home</main>", "text/html")
+
+    async def main() -> None:
+        virtual = virtual_crawl(Setup(seeds=pages), once=True)
+        virtual.web.page(f"{A}/robots.txt", "", status=404)
+        for url in pages:
+            virtual.web.reply(url, answer)
+        await virtual.crawl.prepare()
+        async with virtual.crawl.running():
+            await virtual.crawl.until_done()
+
+    run_virtually(main())
+    assert len(asked) == n_asked
+
+
+def test_in_a_running_crawl_an_obsolete_copy_makes_room_and_is_given_back() -> None:
+    """One of three waits too long behind a page that takes a minute, and a fourth comes."""
+
+    async def main() -> VirtualCrawl:
+        hosts = {"a": 0.1, "b": 0.1, "c": 20.0}
+        plan = CrawlPlan(1_000.0, PolitenessRules(delay_s=0.0), policy=FixedRobots(3))
+        rules: dict[str, object] = {
+            "buffer_capacity": 2,
+            "n_robots": 3,
+            "buffer_deadline_s": 5.0,
+        }
+        fetched = iter([0.0, 0.0, 0.0, *hosts.values()])
+        setup = Setup(
+            seeds=tuple(f"http://{host}.test/" for host in hosts),
+            service_s=60.0,
+            access_s=lambda: next(fetched, 1e6),
+            rules=rules,
+        )
+        virtual = virtual_crawl(setup, plan=plan)
+        for host in hosts:
+            virtual.web.page(f"http://{host}.test/robots.txt", "", status=404)
+            virtual.web.page(f"http://{host}.test/", f"home of {host}")
+        await virtual.crawl.prepare()
+        async with virtual.crawl.running():
+            await virtual.clock.sleep_until(EPOCH_S + 30.0)
+            assert virtual.crawl.buffer.lost == 0
+            assert virtual.crawl.indexer.obsolete == 1
+        return virtual
+
+    run_virtually(main())
