@@ -140,6 +140,45 @@ def test_what_is_under_way_at_the_end_is_brought_home_as_far_as_time_allows(
     assert (f"{A}/" in {lease.url for lease in free}) != is_indexed
 
 
+def test_at_the_end_nothing_more_is_asked_for() -> None:
+    """What is under way is waited for, and the one robot goes on to no other of ten hosts."""
+
+    async def main() -> tuple[int, int]:
+        hosts = [f"http://{letter}.test" for letter in "abcdefghij"]
+        setup = Setup(seeds=[f"{one}/" for one in hosts], access_s=0.3, rules={"n_robots": 1})
+        virtual = virtual_crawl(setup)
+        for one in hosts:
+            virtual.web.page(f"{one}/robots.txt", "", status=404)
+            virtual.web.page(f"{one}/", "home")
+        await virtual.crawl.prepare()
+        async with virtual.crawl.running():
+            await virtual.clock.sleep_until(EPOCH_S + 2.0)
+            asked = len(virtual.web.requests)
+        return asked, len(virtual.web.requests)
+
+    before, after = run_virtually(main())
+    assert before == after == 7  # one request in 0.3 s
+
+
+def test_at_the_end_what_waits_is_indexed_until_seven_tenths_of_the_time_have_passed() -> None:
+    """Pages of 1.7 s each: one begins at once, one after 1.7 s, and none after 2.8 s."""
+
+    async def main() -> VirtualCrawl:
+        hosts = [f"http://{letter}.test" for letter in "abc"]
+        setup = Setup(seeds=[f"{one}/" for one in hosts], service_s=1.7)
+        virtual = virtual_crawl(setup)
+        for one in hosts:
+            virtual.web.page(f"{one}/robots.txt", "", status=404)
+            virtual.web.page(f"{one}/", f"home of {one}")
+        await virtual.crawl.prepare()
+        async with virtual.crawl.running():
+            await virtual.clock.sleep_until(EPOCH_S + 1.25)
+            assert virtual.crawl.buffer.length == 3
+        return virtual
+
+    assert run_virtually(main()).index.n_documents() == 2
+
+
 def test_visits_are_recorded_before_a_crawl_has_ended() -> None:
     """However long visits may wait to be written while it runs."""
 
