@@ -6,6 +6,7 @@ import pytest
 
 from recrawl.crawler.runtime.buffer import MOST_BYTES, Buffer
 from recrawl.terms import BufferedPage, FetchResponse, Lease
+from recrawl.testing import run_virtually
 
 
 def buffered(number: int, deadline_s: float, body: bytes = b"", host_id: int = 1) -> BufferedPage:
@@ -141,3 +142,36 @@ def test_whether_a_page_of_another_host_waits_is_told() -> None:
     buffer.offer(buffered(2, 9.0, host_id=2))
     assert buffer.has_others(1)
     assert buffer.has_others(2)
+
+
+def test_the_waits_of_obsolete_copies_count_and_old_waits_count_for_less() -> None:
+    """A wait counts 199/200 of the one after it, however the latter ended."""
+
+    async def main() -> None:
+        now_s: list[float] = [0.0]
+        buffer = Buffer(1, lambda: now_s[0])
+        buffer.on_obsolete(lambda _: None)
+        buffer.offer(buffered(1, 9e9))
+        now_s[0] = 4.0
+        await buffer.take()
+        buffer.finish()
+        buffer.offer(buffered(2, 5.0))
+        now_s[0] = 408.0
+        assert buffer.offer(buffered(3, 9e9)), "the second is obsolete since long"
+        assert buffer.usual_wait_s == pytest.approx((0.995 * 4.0 + 404.0) / 1.995)
+
+    asyncio.run(main())
+
+
+def test_who_asks_for_what_is_there_now_is_answered_in_no_time() -> None:
+    """And who waits for half a second for no longer."""
+
+    async def main() -> list[float]:
+        buffer, loop, times = Buffer(2, lambda: 0.0), asyncio.get_running_loop(), []
+        for within_s in (-1.0, 0.0, 0.5):
+            begun_s = loop.time()
+            assert await buffer.take(within_s=within_s) is None
+            times.append(loop.time() - begun_s)
+        return times
+
+    assert run_virtually(main()) == pytest.approx([0.0, 0.0, 0.5], abs=1e-3)
