@@ -13,7 +13,7 @@ from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.policies import revisit_policy
 from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.ports import AdmissionLimits
-from recrawl.crawler.runtime.visit_learner import VisitLearner
+from recrawl.crawler.runtime.visit_learner import VisitLearner, parts_of
 from recrawl.terms import Discovery, Outcome, PageState, PageUpdate, Visit
 
 P = ParamSpec("P")
@@ -162,7 +162,7 @@ def test_it_makes_no_difference_how_many_pages_are_learned_at_once(
     whole.learn()
     frontier._beliefs.clear()
     monkeypatch.setattr("recrawl.crawler.runtime.visit_learner._WHOLE", 4)
-    monkeypatch.setattr("recrawl.crawler.runtime.visit_learner._PART", 7)
+    monkeypatch.setattr(parts_of, "__defaults__", (7,))
     by_parts = Learner(frontier, "recrawl")
 
     assert len(by_parts.learn()) > 4
@@ -184,3 +184,43 @@ def test_clocks_are_told_the_visits_that_are_new() -> None:
 
     assert read == [([1, 2, 3], 4)]
     assert np.concatenate([one[0] for one in clocks._waiting]).tolist() == [0, 1, 2]
+
+
+def test_the_very_first_visit_is_learned_like_any_other() -> None:
+    """A state that holds a single one is not taken for one that holds none."""
+    frontier = Asked()
+    frontier.admit([Discovery(f"{A}/1", A)], 0.0, AdmissionLimits())
+    frontier.visit(1, 1e6, Outcome.NEW)
+
+    assert Learner(frontier, "recrawl").learn() == [([1], None)]
+
+
+def test_rates_are_written_whichever_way_they_were_learned() -> None:
+    """Of pages that are new, and of those that are known: what is believed is what is kept."""
+    frontier = crawled()
+    learner = Learner(frontier, "recrawl")
+    for _ in range(2):
+        assert learner.learn() != []
+        kept = [frontier._pages[number].change_rate for number in range(1, N + 1)]
+        assert kept == pytest.approx(learner.rates)
+        frontier.visit(N, 1e6 * (N_VISITS + 2), Outcome.CHANGED)
+
+
+def test_what_is_learned_of_a_page_hangs_on_all_that_are_visited_not_on_how_they_are_parted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each part is told, before it is learned, of every page that is about to be."""
+    frontier, n_known = crawled(), []
+    monkeypatch.setattr(parts_of, "__defaults__", (7,))
+    learner = Learner(frontier, "recrawl")
+    learn = learner.believed.learn
+
+    def noted(evidence: Evidence) -> None:
+        control, _ = learner.believed.control_of(np.zeros(0, np.int64))
+        n_known.append(len(control))
+        learn(evidence)
+
+    monkeypatch.setattr(learner.believed, "learn", noted)
+    learner.learn()
+
+    assert n_known == [N] * 5
