@@ -26,13 +26,14 @@ def control() -> RevisitControl:
     return made
 
 
-def visited(rows: list[int], *changed: bool) -> Evidence:
+def visited(rows: list[int], *changed: bool, signalled: float = np.nan) -> Evidence:
     """Visits of pages every five days, with the same findings on each of them."""
     page = np.repeat(np.arange(len(rows)), len(changed))
     nothing, found = np.full(page.size, np.nan), np.tile(changed, len(rows))
     every_s = np.full(page.size, 5 * DAY_S)
     urls = [URLS[row] for row in rows]
-    return Evidence(np.array(rows) + 1, page, every_s, found, nothing, nothing, urls)
+    told = np.full(page.size, signalled)
+    return Evidence(np.array(rows) + 1, page, every_s, found, told, nothing, urls)
 
 
 class Told:
@@ -41,9 +42,9 @@ class Told:
     def __init__(self) -> None:
         self.clocks, self.control = ToldClocks(), control()
 
-    def learn(self, rows: list[int], *changed: bool) -> None:
+    def learn(self, rows: list[int], *changed: bool, signalled: float = np.nan) -> None:
         self.clocks.know(np.array(rows), [URLS[row] for row in rows])
-        self.clocks.learn(np.array(rows), visited(rows, *changed))
+        self.clocks.learn(np.array(rows), visited(rows, *changed, signalled=signalled))
 
     def tell(
         self,
@@ -51,12 +52,14 @@ class Told:
         pace_s: float = PACE_S,
         lastmod_s: float = np.nan,
         recall: float = 0.0,
+        last_s: float = NOW_S - DAY_S,
     ) -> None:
         """Plan as of an instant; every page was visited a day before the first one."""
         ids, nothing = np.arange(1, N + 1), np.full(N, np.nan)
-        none, last_s = np.zeros(N, np.int64), np.full(N, NOW_S - DAY_S)
+        none, lasts_s = np.zeros(N, np.int64), np.full(N, last_s)
+        listed_s = np.full(N, lastmod_s)
         pages = PlannedPages(
-            ids, none, np.ones(N), nothing, nothing, nothing, last_s, last_s, np.full(N, lastmod_s)
+            ids, none, np.ones(N), nothing, nothing, nothing, lasts_s, lasts_s, listed_s
         )
         plan = Replan(pages, none, np.full(1, np.inf), N / pace_s, now_s)
         worth = np.full(N, recall), np.full(N, 0.9 * (recall > 0.0))
@@ -140,6 +143,44 @@ def test_announcements_that_are_not_relied_on_and_those_to_come_tell_nothing() -
         told.learn([1], False)
         told.tell(NOW_S + 60.0, lastmod_s=lastmod_s, recall=recall)
         assert told.found[ROOT] == 0.0
+
+
+def test_an_announcement_of_this_very_instant_is_heard() -> None:
+    told = Told()
+    told.learn([0], False)
+    told.tell(lastmod_s=NOW_S - 40 * DAY_S, recall=0.5)
+    told.learn([1], False)
+    told.tell(NOW_S + 60.0, lastmod_s=NOW_S + 60.0, recall=0.5)
+
+    assert told.found[ROOT] == pytest.approx(0.9 * N)
+
+
+@pytest.mark.parametrize(
+    ("signalled", "recall", "counts"),
+    [(0.0, 0.0, True), (0.0, 0.5, True), (1.0, 0.0, True), (1.0, 0.5, False)],
+)
+def test_a_visit_for_an_announcement_tells_nothing_where_these_are_relied_on(
+    signalled: float, recall: float, counts: bool
+) -> None:
+    """Of how often there is a change; elsewhere it is a visit like any other."""
+    told = Told()
+    told.learn([0, 3], True, signalled=signalled)
+    told.tell(recall=recall)
+
+    assert (told.found[ROOT] > 0.5) == counts
+
+
+@pytest.mark.parametrize(("later_s", "n"), [(0.5, 1), (1.5, 2)])
+def test_visits_of_a_page_within_a_second_are_one(later_s: float, n: int) -> None:
+    """Instants are counted back from the last, and rounded."""
+    told = Told()
+    told.learn([0], True)
+    told.tell()
+    once = told.found[ROOT]
+    told.learn([0], True)
+    told.tell(NOW_S + 60.0, last_s=NOW_S - DAY_S + later_s)
+
+    assert told.found[ROOT] == pytest.approx(n * once, rel=0.05)
 
 
 def fast(found: dict[int, float], factors: dict[int, float]) -> tuple[FastClock, ...]:
