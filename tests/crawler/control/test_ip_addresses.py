@@ -251,6 +251,22 @@ def test_plans_count_on_the_part_of_a_server_that_other_processes_leave() -> Non
     assert n_by_ip_address(made.hosts(), np.array([3, 1, 2, 2, 9])) == {SERVER: 3, OTHER: 1}
 
 
+def test_a_host_and_an_ip_address_are_never_taken_for_one_server() -> None:
+    """Whatever numbers they have: four hosts of two addresses, and nine that have none yet."""
+    made = dispatcher()
+    for host_id in (11, 12):
+        at(made, host_id)
+    for host_id in (13, 14):
+        at(made, host_id, OTHER)
+    alone = list(range(1, 10))
+    for host_id in alone:
+        known(made, host_id)
+    servers, caps = by_server(made.hosts(), np.array([11, 12, 13, 14, *alone]))
+
+    assert servers[0] == servers[1] != servers[2] == servers[3]
+    assert np.unique(servers).size == caps.size == 2 + len(alone)
+
+
 def test_how_a_server_rests_is_known_after_a_start_before_any_name_is_resolved() -> None:
     """By what was kept of its hosts."""
     made = dispatcher()
