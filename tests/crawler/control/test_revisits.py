@@ -128,6 +128,57 @@ def test_a_host_over_its_limit_pays_a_price_of_its_own(most: float) -> None:
     assert decided.host_prices[0] > decided.host_prices[1] == decided.price
 
 
+def test_a_limit_that_is_not_reached_changes_nothing() -> None:
+    """A host that would get fifteen visits a unit of time, and allows thirty."""
+    rates, hosts = np.full(60, 0.5), np.repeat([0, 1], 30)
+    found = []
+    for most in (30.0, np.inf):
+        control = RevisitControl(np.ones(60), 30.0, half_lives=(np.inf,))
+        now = told(control, rates, 50)
+        found.append(control.decide(now, 500.0, hosts=hosts, host_caps=np.array([most, np.inf])))
+
+    assert found[0].host_prices.tolist() == [found[1].price] * 2
+    assert found[0].intervals == pytest.approx(found[1].intervals)
+
+
+@pytest.mark.parametrize(
+    ("given", "grain", "n", "budget", "shortest", "longest"),
+    [
+        ((0.1, 50.0), 0.0, 10, 1.0, 0.1, 50.0),
+        ((0.1, 5.0), 0.0, 10, 1.0, 0.1, 20.0),  # half of the budget is enough for all at that
+        ((0.1, 5.0), 3.0, 10, 10.0, 1.5, 5.0),
+        ((0.1, 5.0), 14.0, 10, 10.0, 7.0, 7.0),
+        (None, 0.0, 10, 2.0, 5e-6, 250.0),  # a millionth and fifty times of a round
+    ],
+)
+def test_intervals_have_bounds_that_the_budget_and_the_grain_widen(
+    given: tuple[float, float] | None,
+    grain: float,
+    n: int,
+    budget: float,
+    shortest: float,
+    longest: float,
+) -> None:
+    """Whatever was given: looks are half a grain apart, and half of the budget reaches all."""
+    control = RevisitControl(np.ones(n), budget, bounds=given, grain=grain)
+
+    assert control.bounds[:3] == pytest.approx([grain, shortest, longest])
+
+
+def test_a_visit_clears_what_was_announced_of_its_page_alone() -> None:
+    """And one that was known already clears nothing."""
+    control = RevisitControl(np.ones(3), 1.0)
+    rows, yes = np.arange(3), np.ones(3, np.bool_)
+    control.observe(rows, np.full(3, 5.0), yes)
+    control.rely_on(rows, np.full(3, 0.5), np.full(3, 0.6))
+    control.observe_signals(rows)
+    assert np.all(control.signals > 0.0)
+
+    control.observe(rows[:2], np.array([6.0, 5.0]), yes[:2])
+
+    assert (control.signals > 0.0).tolist() == [False, True, True]
+
+
 def test_more_budget_lowers_the_price_and_a_change_shortens_the_interval() -> None:
     """And weight shortens it too."""
     rates = np.full(40, 0.3)
