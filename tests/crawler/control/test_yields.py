@@ -244,6 +244,38 @@ def test_what_asks_to_sign_in_of_each_thing_is_left_after_a_few() -> None:
     assert len(asked) <= 409
 
 
+@pytest.mark.parametrize(("status", "is_left"), [(302, True), (401, False), (403, False)])
+def test_pages_that_are_refused_say_nothing_of_the_branch_that_they_lie_in(
+    status: int, is_left: bool
+) -> None:
+    """But those that lead to where one signs in do."""
+    yields, asked = AddressYields(), 0
+    for number in range(200):
+        one = lease(number, f"/closed/page-{number}")
+        if yields.due_s(one, NOW_S) > NOW_S:
+            continue
+        asked += 1
+        update = visited(one, None, Outcome.DENIED)
+        update = replace(update, state=PageState.MISSING)
+        yields.observe(replace(update, visit=replace(update.visit, status=status)))
+
+    assert (asked < 30) == is_left
+    assert (asked == 200) != is_left
+
+
+def test_versions_of_pages_that_an_earlier_run_visited_bring_nothing() -> None:
+    """Whatever they say."""
+    pages = [f"/w/index.php?title=Name{number}" for number in range(200)]
+    versions = [f"{page}&oldid=7" for page in pages]
+    texts = [f"what {path} said once" for path in versions]
+    after = AddressYields()
+    after.recall((f"{A}{page}", PageState.INDEXED, page.encode()) for page in pages)
+    seen = crawled(after, versions, [*texts])
+
+    assert after.due_s(lease(999, "/w/index.php?title=Other&oldid=7"), NOW_S) > NOW_S
+    assert len(seen) < 30
+
+
 @pytest.mark.parametrize(
     ("shown", "path"),
     [
