@@ -1,5 +1,7 @@
 """Measures: definitions by quadrature, both ends of the scale, slopes, cycles."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -84,6 +86,12 @@ def test_worth_of_random_visits_at_the_end_of_the_scale(y: float) -> None:
 
     for measure, value in expected.items():
         assert OBJECTIVES[measure, "random"].worth(far)[0] == value  # type: ignore[index]
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES.values(), ids=lambda one: str(one.power))
+def test_an_objective_that_travels_is_the_same_one(objective: Objective) -> None:
+    """Its law is built once in a process, however many parts bring it along."""
+    assert pickle.loads(pickle.dumps(objective)) is objective
 
 
 @given(st.sampled_from(sorted(OBJECTIVES)), st.floats(-30, 30))

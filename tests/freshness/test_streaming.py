@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from operator import add
+from typing import Any
 
 import numpy as np
 import pytest
@@ -59,6 +60,63 @@ def test_splitting_the_table_does_not_matter(objective: Objective, size: int, se
     assert proof.duality_gap < 1e-9
     assert proof.value == pytest.approx(whole.value, rel=1e-9)
     assert prices.n_pages == 500
+
+
+@pytest.mark.parametrize("objective", [EVEN_FRESHNESS, RANDOM_FRESHNESS, EVEN_AGE])
+@pytest.mark.parametrize("n_hosts", [0, 7])
+@pytest.mark.parametrize("order", [1, -1])
+def test_columns_that_only_some_parts_have_are_the_defaults_of_the_others(
+    objective: Objective, n_hosts: int, order: int
+) -> None:
+    """Limits of the first three hundred pages hold, and those of the others are none."""
+    for seed, budget in ((0, 50.0), (1, 200.0), (4, 50.0)):
+        rng, n, half = np.random.default_rng(seed), 600, 300
+        rates, hosts = rng.lognormal(0, 1.5, n), rng.integers(0, n_hosts, n) if n_hosts else None
+        costs, most = rng.uniform(0.5, 2.0, half), rng.uniform(0.02, 0.3, half)
+        pages = Pages(
+            rates,
+            None,
+            np.append(costs, np.ones(half)),
+            np.append(np.full(half, 0.01), np.zeros(half)),
+            np.append(most, np.full(half, np.inf)),
+            hosts,
+        )
+        first = Pages(
+            rates[:half],
+            None,
+            costs,
+            np.full(half, 0.01),
+            most,
+            hosts[:half] if n_hosts else None,  # type: ignore[index]
+        )
+        others = Pages(rates[half:], hosts=hosts[half:] if n_hosts else None)  # type: ignore[index]
+        caps = np.array([8.0, 8.0, 8.0, 3.0, 3.0, 20.0, 20.0])[:n_hosts]
+        limits: dict[str, Any] = {"n_hosts": n_hosts, "host_caps": caps} if n_hosts else {}
+        whole = solve(objective, pages, budget, caps if n_hosts else None)
+        prices = solve_prices(objective, [first, others][::order], budget, **limits)
+
+        found = np.concatenate([prices.rates(first), prices.rates(others)])
+        np.testing.assert_allclose(found, whole.crawl_rates, rtol=1e-6, atol=1e-9)
+        assert np.all(found[:half] <= most)
+
+
+def test_parts_are_put_together_with_what_they_leave_out() -> None:
+    """Weights and costs of one, no least rate and no greatest, and the first host."""
+    told = Pages([1.0], [3.0], [2.0], [0.1], [0.7], [4])
+    joined = Pages.join([Pages([5.0, 6.0]), told])
+
+    expected = {
+        "change_rates": [5.0, 6.0, 1.0],
+        "weights": [1.0, 1.0, 3.0],
+        "fetch_costs": [1.0, 1.0, 2.0],
+        "min_rates": [0.0, 0.0, 0.1],
+        "max_rates": [np.inf, np.inf, 0.7],
+        "hosts": [0, 0, 4],
+    }
+    assert {name: getattr(joined, name).tolist() for name in expected} == expected
+    assert joined.n_hosts == 5
+    alone = Pages.join([Pages([5.0]), Pages([6.0])])
+    assert [getattr(alone, name) for name in ("weights", "max_rates", "hosts")] == [None] * 3
 
 
 class Held(Elsewhere[Pages]):

@@ -155,15 +155,13 @@ def _worth(objective: Objective, y: Vector) -> Vector:
 
 
 def _growth(objective: Objective, y: Vector) -> Vector:
-    """Return y worth'(y), the derivative of the worth by log y."""
-    stale = -np.expm1(-y)
+    """Return y worth'(y), the derivative of the worth by log y, where no closed form inverts it."""
+    if objective.spacing == "random":
+        return 2 * y**3 * (3 + 3 * y + y * y) / (1 + y) ** 3
     if objective.measure == "freshness":
-        return y * y * np.exp(-y) if objective.spacing == "even" else 2 * y * y / (1 + y) ** 3
-    if objective.measure == "harmonic":
-        return y * stale if objective.spacing == "even" else y * y * (2 + y) / (1 + y) ** 2
-    if objective.spacing == "even":
-        return y * y * stale
-    return 2 * y**3 * (3 + 3 * y + y * y) / (1 + y) ** 3
+        return y * y * np.exp(-y)
+    stale = -np.expm1(-y)
+    return y * stale if objective.measure == "harmonic" else y * y * stale
 
 
 def _solve_gap(objective: Objective, worth: Vector) -> Vector:

@@ -18,6 +18,13 @@ Integers: TypeAlias = NDArray[np.int64]
 Columns: TypeAlias = tuple[Vector, Vector, Vector, Vector, Vector]
 
 _COLUMNS = ("change_rates", "weights", "fetch_costs", "min_rates", "max_rates", "hosts")
+_DEFAULTS = {
+    "weights": 1.0,
+    "fetch_costs": 1.0,
+    "min_rates": 0.0,
+    "max_rates": np.inf,
+    "hosts": 0,
+}
 _ONES = np.ones(BLOCK)
 _ZEROS = np.zeros(BLOCK)
 _INFINITE = np.full(BLOCK, np.inf)
@@ -130,12 +137,21 @@ class Pages:
 
     @classmethod
     def join(cls, parts: Sequence["Pages"]) -> "Pages":
-        """Put parts of one table together, in memory, without validating again."""
+        """Put parts of one table together, in memory, without validating again.
+
+        A column that only some of them have gets the default of the others.
+        """
         joined = object.__new__(cls)
         for name in _COLUMNS:
             columns = [getattr(part, name) for part in parts]
-            missing = any(column is None for column in columns)
-            joined._set(**{name: None if missing else np.concatenate(columns)})
+            if all(column is None for column in columns):
+                joined._set(**{name: None})
+                continue
+            filled = [
+                np.full(len(part), _DEFAULTS[name]) if column is None else column
+                for part, column in zip(parts, columns, strict=True)
+            ]
+            joined._set(**{name: np.concatenate(filled)})
         joined._set(n_hosts=max(part.n_hosts for part in parts))
         return joined
 

@@ -116,8 +116,6 @@ class Passes:
                 work.add(found, part)
         self.n_pages, self._sizes = found.n_pages, found.sizes
         found.classes[:] *= found.n_pages / max(found.n_taken, 1)
-        if self._tree.n_leaves == 1 and not found.unlimited[0]:
-            found.unlimited[0] = np.inf if np.any(found.classes[:, 0]) else found.floors[0]
         return found
 
     def demand(self, leaf_prices: Vector, open_leaves: Mask | None = None) -> Vector:
@@ -240,6 +238,12 @@ class _SurveyPart:
             found.sizes += np.bincount(part.leaves(), minlength=n)
         if n > 1 or part.max_rates is not None:
             found.unlimited += _Demand(self.objective, np.zeros(n))(part)
+        elif np.isfinite(found.unlimited[0]):  # without a pass: all or nothing beyond the least
+            free = part.weights is None or np.any((change > 0) & (part.weights > 0))
+            if free and np.any(change):
+                found.unlimited[0] = np.inf
+            elif part.min_rates is not None:
+                found.unlimited += _Demand(self.objective, np.full(n, np.inf))(part)
 
 
 @dataclass(frozen=True, eq=False)
