@@ -199,11 +199,11 @@ def test_rates_are_written_whichever_way_they_were_learned() -> None:
     """Of pages that are new, and of those that are known: what is believed is what is kept."""
     frontier = crawled()
     learner = Learner(frontier, "recrawl")
-    for _ in range(2):
-        assert learner.learn() != []
+    for later in range(4):
+        assert learner.learn()[-1][1] == (4 if later > 1 else None)
         kept = [frontier._pages[number].change_rate for number in range(1, N + 1)]
         assert kept == pytest.approx(learner.rates)
-        frontier.visit(N, 1e6 * (N_VISITS + 2), Outcome.CHANGED)
+        frontier.visit(N, 1e6 * (N_VISITS + 2 + later), Outcome.CHANGED)
 
 
 def test_what_is_learned_of_a_page_hangs_on_all_that_are_visited_not_on_how_they_are_parted(
