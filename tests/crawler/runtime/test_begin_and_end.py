@@ -1,13 +1,16 @@
 """What a crawl is put together from its plan, how it begins, and how it comes to its end."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
+from typing_extensions import override
 
 from recrawl.crawler.control.activation import FixedRobots
 from recrawl.crawler.control.politeness import PolitenessRules
+from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.runtime.crawl import CrawlPlan
-from recrawl.terms import FetchResponse
+from recrawl.terms import FetchResponse, Lease, PageState
 from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
 from recrawl.testing.scripted import Request
 from recrawl.testing.worlds import EPOCH_S
@@ -96,6 +99,28 @@ def test_hubs_are_asked_where_they_can_call_back(
     crawl = made(Setup(rules={"callback": callback}), subscriptions=kept, once=once).crawl
 
     assert (crawl.subscriber is not None) == is_there
+
+
+class Visited(MemoryFrontier):
+    """A state in which pages of one kind were visited that have brought nothing."""
+
+    @override
+    def visited(self, latest: int) -> Iterable[tuple[str, PageState, bytes | None]]:
+        return [(f"{A}/x?do=edit&id={n}", PageState.EXCLUDED, None) for n in range(40)]
+
+
+def test_a_start_knows_what_kinds_of_address_have_brought_before() -> None:
+    """One more of a kind that brought nothing is put off; another kind is tried at once."""
+
+    async def main() -> VirtualCrawl:
+        virtual = virtual_crawl(frontier=Visited())
+        await virtual.crawl.prepare()
+        return virtual
+
+    yields = run_virtually(main()).crawl.recorder.yields
+    edit, page = (Lease(1, f"{A}{path}", 1, 1, 0.0) for path in ("/x?do=edit&id=99", "/x?id=99"))
+    assert yields.due_s(edit, EPOCH_S) > EPOCH_S
+    assert yields.due_s(page, EPOCH_S) == EPOCH_S
 
 
 def ended(access_s: float, service_s: float, **grace: float) -> VirtualCrawl:
