@@ -170,7 +170,7 @@ def test_at_the_end_nothing_more_is_asked_for() -> None:
 
     async def main() -> tuple[int, int]:
         hosts = [f"http://{letter}.test" for letter in "abcdefghij"]
-        setup = Setup(seeds=[f"{one}/" for one in hosts], access_s=0.3, rules={"n_robots": 1})
+        setup = Setup(seeds=[f"{one}/" for one in hosts], access_s=0.307, rules={"n_robots": 1})
         virtual = virtual_crawl(setup)
         for one in hosts:
             virtual.web.page(f"{one}/robots.txt", "", status=404)
@@ -182,7 +182,7 @@ def test_at_the_end_nothing_more_is_asked_for() -> None:
         return asked, len(virtual.web.requests)
 
     before, after = run_virtually(main())
-    assert before == after == 7  # one request in 0.3 s
+    assert before == after == 7  # one request in 0.307 s
 
 
 def test_at_the_end_what_waits_is_indexed_until_seven_tenths_of_the_time_have_passed() -> None:
