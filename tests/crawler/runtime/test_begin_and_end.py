@@ -1,6 +1,6 @@
 """What a crawl is put together from its plan, how it begins, and how it comes to its end."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -9,6 +9,7 @@ from typing_extensions import override
 from recrawl.crawler.control.activation import FixedRobots
 from recrawl.crawler.control.politeness import PolitenessRules
 from recrawl.crawler.frontier.memory import MemoryFrontier
+from recrawl.crawler.runtime.agreement import Mended
 from recrawl.crawler.runtime.crawl import CrawlPlan
 from recrawl.terms import FetchResponse, Lease, PageState
 from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
@@ -121,6 +122,28 @@ def test_a_start_knows_what_kinds_of_address_have_brought_before() -> None:
     edit, page = (Lease(1, f"{A}{path}", 1, 1, 0.0) for path in ("/x?do=edit&id=99", "/x?id=99"))
     assert yields.due_s(edit, EPOCH_S) > EPOCH_S
     assert yields.due_s(page, EPOCH_S) == EPOCH_S
+
+
+@pytest.mark.parametrize(("budget_per_s", "per_s"), [(2.0, 1.0), (0.1, 0.05)])
+def test_pages_that_are_read_otherwise_now_are_visited_at_half_of_the_budget(
+    budget_per_s: float, per_s: float
+) -> None:
+    """And it is said how many they are, and how long that takes."""
+    rates: list[float] = []
+
+    class ReadOtherwise(MemoryFrontier):
+        @override
+        def read_again(self, mark_of: Callable[[str], int], now_s: float, per_s: float) -> int:
+            rates.append(per_s)
+            return 30
+
+    async def main() -> Mended:
+        setup = Setup(budget_per_s=budget_per_s)
+        return await virtual_crawl(setup, frontier=ReadOtherwise()).crawl.prepare()
+
+    mended = run_virtually(main())
+    assert rates == pytest.approx([per_s])
+    assert (mended.read_again, mended.read_again_s) == (30, pytest.approx(30.0 / per_s))
 
 
 def ended(access_s: float, service_s: float, **grace: float) -> VirtualCrawl:
