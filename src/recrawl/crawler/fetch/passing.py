@@ -14,7 +14,7 @@ from typing import Final
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from recrawl.crawler.control.calendars import MONTHS, WEEKDAYS
-from recrawl.crawler.control.letters import may_run_on
+from recrawl.crawler.control.letters import lower, may_run_on
 
 __all__ = ["named_passing", "without_passing"]
 
@@ -162,17 +162,19 @@ def _by_sign() -> tuple[dict[bytes, list[_Step]], list[_Step]]:
 
 
 _COLUMNS: Final = frozenset(_COUNTED)
+_INITIALS: Final = "".join(sorted({name[0] for name in _COUNTED}))  # looked at first: few begin so
 _HEAD: Final = re.compile(
-    rf">\s{{0,99}}(?:{'|'.join(map(re.escape, _COUNTED))})\s{{0,99}}</(?!t[hd])", re.IGNORECASE
+    rf">\s{{0,99}}(?=[{_INITIALS}])(?:{'|'.join(map(re.escape, _COUNTED))})\s{{0,99}}</(?!t[hd])"
 )
 _NUMERAL: Final = re.compile(r"\d[\d,.\s]{0,20}[km]?", re.IGNORECASE)
 _YEAR: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _INSTANT: Final = re.compile(r"\d[-/.]\d{1,2}[-/.]\d|\d:\d\d")
-_SHORT: Final = r"\d{1,4} ?(?:s|m|min|h|hr|d|w|wk|mo|y|yr)"
-_LONG: Final = r"\d{1,4} (?:second|minute|hour|day|week|month|year)s?"
-_ANY_AGE: Final = re.compile(rf">\s{{0,99}}(?:{_SHORT}|{_LONG})\s{{0,99}}<")
-_SHORT_AGE: Final = re.compile(_SHORT)
-_LONG_AGE: Final = re.compile(_LONG)
+_ANY_AGE: Final = re.compile(
+    r">\s{0,99}\d{1,4} ?(?:s|m|min|h|hr|d|w|wk|mo|y|yr"
+    r"|(?<= )(?:second|minute|hour|day|week|month|year)s?)\s{0,99}<"
+)
+_SHORT_AGE: Final = re.compile(r"\d{1,4} ?(?:s|m|min|h|hr|d|w|wk|mo|y|yr)")
+_LONG_AGE: Final = re.compile(r"\d{1,4} (?:second|minute|hour|day|week|month|year)s?")
 _MOST_FOUND: Final = 10_000  # of a word on a page
 _MOST_HEADS: Final = 200
 _MOST_TABLES: Final = 20
@@ -250,7 +252,7 @@ def named_passing(html: str, tree: LexborHTMLParser) -> Iterator[bool]:
         Whether there was something.
     """
     found = list(_counters(tree)) if "<th" in html else []
-    if _HEAD.search(html):
+    if _HEAD.search(lower(html)):
         found += _counters_in_rows(tree)
     if _ANY_AGE.search(html):
         found += [(node, "ago") for node in _ages(tree)]
