@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 
 from recrawl.crawler.control.regularity import Regularity
 from recrawl.errors import InvalidModel
-from recrawl.fleet import ControlledBuffer, IrregularFleet, evaluate_irregular, solve_irregular
+from recrawl.fleet import (
+    ControlledBuffer,
+    IrregularFleet,
+    evaluate_irregular,
+    solve_irregular,
+    starvation_and_loss,
+)
 from recrawl.fleet.curve import evaluate_targets
 from recrawl.fleet.measures import measure_occupancy
 from recrawl.processes.markovian_arrivals import MarkovianArrivals
@@ -94,6 +100,9 @@ def test_measures_are_those_of_the_chain(
     assert found.throughput == pytest.approx(served, rel=1e-8)
     assert found.robots_mean == pytest.approx(active, rel=1e-8)
     assert found.throughput == pytest.approx((1 - found.starvation) / service.mean, rel=1e-8)
+    assert starvation_and_loss(model, targets) == pytest.approx(
+        (starvation, loss_rate), rel=1e-8, abs=1e-12
+    )
 
 
 def test_with_exponential_times_it_is_the_papers_model() -> None:
@@ -124,6 +133,9 @@ def test_all_robots_always_are_the_queue_of_one_server(load: float, buffer: int)
     assert found.starvation == pytest.approx(weights[0] / weights.sum(), rel=1e-9, abs=1e-300)
     full = weights[-1] / weights.sum()
     assert found.loss_rate == pytest.approx(load * full, rel=1e-9, abs=1e-300)
+    assert starvation_and_loss(model, [8] * (buffer + 1)) == pytest.approx(
+        (found.starvation, found.loss_rate), rel=1e-9, abs=1e-300
+    )
 
 
 @given(

@@ -10,7 +10,12 @@ Start with :class:`ControlledBuffer` and :func:`solve_robots`::
 
 from recrawl.fleet.areas import Area, AreaFleet, AreaOptimum, solve_areas, solve_shares
 from recrawl.fleet.evaluation import evaluate_curve_policy, evaluate_policy
-from recrawl.fleet.irregular import IrregularFleet, evaluate_irregular, solve_irregular
+from recrawl.fleet.irregular import (
+    IrregularFleet,
+    evaluate_irregular,
+    solve_irregular,
+    starvation_and_loss,
+)
 from recrawl.fleet.measured_rates import MeasuredRate, estimate_fetch_rate, estimate_index_rate
 from recrawl.fleet.measures import FleetMeasures
 from recrawl.fleet.model import ControlledBuffer
@@ -78,6 +83,7 @@ __all__ = [
     "solve_static",
     "solve_static_response",
     "solve_static_unrestricted",
+    "starvation_and_loss",
     "static_cost",
     "sweep_weights",
 ]

@@ -22,7 +22,13 @@ from recrawl.fleet.optimum import solve_robots
 from recrawl.processes.markovian_arrivals import MarkovianArrivals
 from recrawl.processes.phase_type import PhaseType
 
-__all__ = ["IrregularFleet", "IrregularOptimum", "evaluate_irregular", "solve_irregular"]
+__all__ = [
+    "IrregularFleet",
+    "IrregularOptimum",
+    "evaluate_irregular",
+    "solve_irregular",
+    "starvation_and_loss",
+]
 
 Matrix: TypeAlias = NDArray[np.float64]
 
@@ -129,6 +135,46 @@ def evaluate_irregular(model: IrregularFleet, targets: Sequence[int]) -> FleetMe
     return _measures(model, *_law(model, aims))
 
 
+def starvation_and_loss(model: IrregularFleet, targets: Sequence[int]) -> tuple[float, float]:
+    """Return the share of time with an empty buffer, and pages lost per unit of time.
+
+    Parameters
+    ----------
+    model, targets : as for :func:`evaluate_irregular`
+
+    Raises
+    ------
+    InvalidModel
+        As there.
+    NotConverged
+        What comes is not what is lost and goes out.
+
+    Notes
+    -----
+    The same numbers without the law: what it adds up to from a length on is known for each state on
+    the way down. O(K b^3) time as there, O(b^2) memory.
+    """
+    aims = _checked(model, targets)
+    counts, (z, m) = _counts(aims), model.phases
+    comes = np.outer(counts, model.arrivals.visible.sum(axis=1)).ravel()
+    empty = np.column_stack([np.ones(comes.size), comes, *np.zeros((2, comes.size))])
+    # In columns: time, pages that come, that are lost and that go out.
+    within = np.repeat(empty, m, axis=0)
+    within[:, 3] = np.tile(model.service.exits, counts.size * z)
+    unit, sums = 1.0, within.copy()
+    sums[:, 2] = sums[:, 1]
+    steps = _ratios(model, aims, counts)
+    for q in range(model.buffer - 1, -1, -1):
+        sums = next(steps) @ sums + unit * (within if q else empty)
+        most = float(sums.max())
+        if most > _HUGE:
+            unit, sums = unit / most, sums / most
+    law = next(steps)
+    whole, carried, lost, gone = law @ sums
+    _check_flow(carried, lost, gone)
+    return float(unit * law.sum() / whole), float(lost / whole)
+
+
 def solve_irregular(model: IrregularFleet) -> IrregularOptimum:
     """Search for the nonincreasing curve of targets of least cost.
 
@@ -154,7 +200,8 @@ def solve_irregular(model: IrregularFleet) -> IrregularOptimum:
 
     def cost(curve: tuple[int, ...]) -> float:
         if curve not in costs:
-            costs[curve] = evaluate_irregular(model, curve).cost
+            starvation, loss_rate = starvation_and_loss(model, curve)
+            costs[curve] = model.starvation_weight * starvation + model.loss_weight * loss_rate
         return costs[curve]
 
     here = min(starts, key=cost)
@@ -171,8 +218,8 @@ def solve_irregular(model: IrregularFleet) -> IrregularOptimum:
                         break
                     here, step = there, 2 * step
         settled = here == before and len(costs) < allowed
-    measures = evaluate_irregular(model, here)
-    return IrregularOptimum(model, here, measures, costs[tuple(best)], len(costs), settled)
+    measures, simple = (evaluate_irregular(model, curve) for curve in (here, best))
+    return IrregularOptimum(model, here, measures, simple.cost, len(costs), settled)
 
 
 def _seconds(model: IrregularFleet) -> float:
@@ -221,13 +268,34 @@ def _checked(model: IrregularFleet, targets: Sequence[int]) -> list[int]:
     return list(targets)
 
 
+def _counts(aims: list[int]) -> Matrix:
+    """Return the numbers of robots that are ever active, by the last target and the first."""
+    return np.arange(aims[-1], aims[0] + 1.0)
+
+
 def _law(model: IrregularFleet, aims: list[int]) -> tuple[list[Matrix], Matrix]:
     """Return the stationary law by length, each (robots, arrival phase, service phase).
 
-    Also the numbers of robots that are ever active: no fewer than the last target, no more than
-    the first.
+    Also the numbers of robots that are ever active.
     """
-    counts = np.arange(aims[-1], aims[0] + 1.0)
+    counts = _counts(aims)
+    *ratios, empty = _ratios(model, aims, counts)
+    law = [empty]
+    for ratio in reversed(ratios):
+        part = law[-1] @ ratio
+        law.append(part)
+        if part.sum() > _HUGE:
+            law = [one / part.sum() for one in law]
+    total = sum(float(part.sum()) for part in law)
+    size, z = counts.size, model.phases[0]
+    return [(part / total).reshape(size, z, -1) for part in law], counts
+
+
+def _ratios(model: IrregularFleet, aims: list[int], counts: Matrix) -> Iterator[Matrix]:
+    """Yield, from the full buffer down, by what the law is that of one page less; last, it at none.
+
+    The latter is a vector, and but for a factor.
+    """
     size, (z, m) = counts.size, model.phases
     brings, service = model.arrivals.visible, model.service
     one_z, one_m = np.eye(z), np.eye(m)
@@ -237,7 +305,6 @@ def _law(model: IrregularFleet, aims: list[int]) -> tuple[list[Matrix], Matrix]:
     )
     busy = _beside(counts, np.kron(model.arrivals.hidden, one_m), np.kron(one_z, service.generator))
     robots = np.arange(size)
-    ratios: list[Matrix] = []
     ends = np.broadcast_to(service.exits, (size, z, m)).ravel()
     # At the full buffer a page is lost, and its robot decides as if it had got in.
     moves = busy.copy()
@@ -251,7 +318,7 @@ def _law(model: IrregularFleet, aims: list[int]) -> tuple[list[Matrix], Matrix]:
         width = moves.shape[1]
         times = _times(moves.reshape(size * width, -1), ends).reshape(size, width, -1)
         ratio = counts[:, None, None] * (arrive @ times[_restarted(counts, aims[q])])
-        ratios.append(ratio.reshape(size * len(arrive), -1))
+        yield ratio.reshape(size * len(arrive), -1)
         back = ratio.reshape(size, len(arrive), size, width) @ depart
         started = int(np.count_nonzero(counts < aims[q - 1]))
         moves = busy.copy()
@@ -259,14 +326,7 @@ def _law(model: IrregularFleet, aims: list[int]) -> tuple[list[Matrix], Matrix]:
         moves[:, :, started:] += back[:, :, started:]
     if counts[0] == 0:  # nobody is ever idle at an empty buffer: the state leads on, and is left
         moves[0, :, 1] += one_z
-    law = [_balanced(moves.reshape(size * z, -1))]
-    for ratio in reversed(ratios):
-        part = law[-1] @ ratio
-        law.append(part)
-        if part.sum() > _HUGE:
-            law = [one / part.sum() for one in law]
-    total = sum(float(part.sum()) for part in law)
-    return [(part / total).reshape(size, z, -1) for part in law], counts
+    yield _balanced(moves.reshape(size * z, -1))
 
 
 def _beside(counts: Matrix, arriving: NDArray[Any], serving: NDArray[Any]) -> Matrix:
@@ -355,9 +415,7 @@ def _measures(model: IrregularFleet, law: list[Matrix], counts: Matrix) -> Fleet
     loss_rate = float(np.einsum("rzm,r,z->", law[-1], counts, brought))
     throughput = float(np.sum([part.sum(axis=(0, 1)) for part in law[1:]], axis=0) @ _exits(model))
     carried = sum(float(np.einsum("rzm,r,z->", part, counts, brought)) for part in law)
-    astray = abs(carried - loss_rate - throughput)
-    if not astray <= _ASTRAY * max(carried, 1e-300):  # what comes is lost or goes out
-        raise NotConverged("law by lengths", iterations=1, residual=astray / max(carried, 1e-300))
+    _check_flow(carried, loss_rate, throughput)
     active = np.flatnonzero(by_robots > 1e-14)
     return FleetMeasures(
         cost=model.starvation_weight * float(lengths[0]) + model.loss_weight * loss_rate,
@@ -371,6 +429,13 @@ def _measures(model: IrregularFleet, law: list[Matrix], counts: Matrix) -> Fleet
         robots_max=int(counts[active[-1]]),
         recurrent_states=int(sum(np.count_nonzero(part > 1e-14) for part in law)),
     )
+
+
+def _check_flow(carried: float, lost: float, gone: float) -> None:
+    """Raise unless what comes is lost or goes out."""
+    astray = abs(carried - lost - gone) / max(carried, 1e-300)
+    if not astray <= _ASTRAY:
+        raise NotConverged("law by lengths", iterations=1, residual=astray)
 
 
 def _exits(model: IrregularFleet) -> Matrix:

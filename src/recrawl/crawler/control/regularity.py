@@ -20,6 +20,7 @@ from recrawl.fleet import (
     evaluate_irregular,
     solve_irregular,
     solve_robots,
+    starvation_and_loss,
 )
 from recrawl.learning.order_two import fit_order_two
 from recrawl.learning.phase_type_moments import fit_three_moments, fit_two_moments
@@ -182,5 +183,5 @@ def starvation_to_win(model: ControlledBuffer, regularity: Regularity) -> float:
     fleet = regularity.fleet(model)
     n, k = model.robots, model.buffer
     room = [min(n, k - q) for q in range(k + 1)]
-    always = evaluate_irregular(fleet, [n] * (k + 1)).starvation
-    return max(evaluate_irregular(fleet, room).starvation - always, 0.0)
+    always, _ = starvation_and_loss(fleet, [n] * (k + 1))
+    return max(starvation_and_loss(fleet, room)[0] - always, 0.0)

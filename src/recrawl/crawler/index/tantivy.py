@@ -37,7 +37,7 @@ from recrawl.terms import Document, Hit
 
 __all__ = ["LANGUAGES", "TantivyIndex"]
 
-_HEAP_BYTES: Final = 64 * 1024 * 1024
+_HEAP_BYTES: Final = 16 * 1024 * 1024  # a thousand pages, for a commit of which it is made
 _MERGING_S: Final = 5.0
 _RENAMED: Final = 50  # pages of a commit
 _MOST_NAMED: Final = 20_000
