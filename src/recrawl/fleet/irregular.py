@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.errors import InvalidModel, NotConverged
+from recrawl.fleet.elimination import balanced, times_before
 from recrawl.fleet.measures import FleetMeasures
 from recrawl.fleet.model import ControlledBuffer
 from recrawl.fleet.optimum import solve_robots
@@ -36,7 +37,6 @@ _EFFORT_S: Final = 2.0  # about how long a search may take
 _LEAST_TRIED: Final = 8
 _ASTRAY: Final = 1e-7  # share of pages that may come and neither be lost nor go out
 _BETTER: Final = 1e-9  # relative: less is rounding
-_SMALL: Final = 24  # states, of which each costs less by itself than what halving costs
 _HUGE: Final = 1e100  # beyond, weights are scaled
 
 
@@ -316,7 +316,7 @@ def _ratios(model: IrregularFleet, aims: list[int], counts: Matrix) -> Iterator[
             depart = np.kron(one_z, service.exits[:, None])
             busy = _beside(counts, model.arrivals.hidden, 0.0 * one_z)
         width = moves.shape[1]
-        times = _times(moves.reshape(size * width, -1), ends).reshape(size, width, -1)
+        times = times_before(moves.reshape(size * width, -1), ends).reshape(size, width, -1)
         ratio = counts[:, None, None] * (arrive @ times[_restarted(counts, aims[q])])
         yield ratio.reshape(size * len(arrive), -1)
         back = ratio.reshape(size, len(arrive), size, width) @ depart
@@ -326,7 +326,7 @@ def _ratios(model: IrregularFleet, aims: list[int], counts: Matrix) -> Iterator[
         moves[:, :, started:] += back[:, :, started:]
     if counts[0] == 0:  # nobody is ever idle at an empty buffer: the state leads on, and is left
         moves[0, :, 1] += one_z
-    yield _balanced(moves.reshape(size * z, -1))
+    yield balanced(moves.reshape(size * z, -1))
 
 
 def _beside(counts: Matrix, arriving: NDArray[Any], serving: NDArray[Any]) -> Matrix:
@@ -345,66 +345,6 @@ def _restarted(counts: Matrix, aim: int) -> NDArray[np.int64]:
     """Return the place of the robots that are active after an arrival."""
     places = np.arange(counts.size)
     return np.where(counts - 1 < aim, places, np.maximum(places - 1, 0))
-
-
-def _times(moves: Matrix, ends: Matrix) -> Matrix:
-    """Return the time in each state, from each, before an end, as expected; entry by entry exact.
-
-    Parameters
-    ----------
-    moves : shape (n, n), rates between states, >= 0; the diagonal is not read
-    ends : shape (n,), rates at which it ends, >= 0; from every state an end can be reached
-
-    Notes
-    -----
-    The inverse of what is left of a generator without one of its states, by halves: the second half
-    as it is seen by who looks away while the process is in the first. O(n^3).
-    """
-    size = ends.size
-    if size <= _SMALL:
-        return _times_of_few(moves, ends)
-    half = size // 2
-    out, back = moves[:half, half:], moves[half:, :half]
-    first = _times(moves[:half, :half], ends[:half] + out.sum(axis=1))
-    back = back @ first
-    second = _times(moves[half:, half:] + back @ out, ends[half:] + back @ ends[:half])
-    across = first @ out @ second
-    times = np.empty((size, size))
-    times[half:, half:], times[half:, :half] = second, second @ back
-    times[:half, half:], times[:half, :half] = across, first + across @ back
-    return times
-
-
-def _times_of_few(moves: Matrix, ends: Matrix) -> Matrix:
-    """Return what :func:`_times` does, state by state."""
-    size = ends.size
-    table = np.concatenate([moves, ends[:, None], np.eye(size)], axis=1)
-    leaves = np.empty(size)  # rates at which states are left, for later ones or for good
-    for state in range(size):
-        onwards = table[state, state + 1 :]
-        leaves[state] = onwards[: size - state].sum()
-        comes = table[:, state] / leaves[state]
-        comes[state] = 0.0
-        table[:, state + 1 :] += comes[:, None] * onwards
-    return np.asarray(table[:, size + 1 :] / leaves[:, None])
-
-
-def _balanced(moves: Matrix) -> Matrix:
-    """Return the long-run shares of states, by the rates between them; the diagonal is not read."""
-    reached = moves > 0.0
-    np.fill_diagonal(reached, val=True)
-    for _ in range(max(len(moves) - 1, 1).bit_length()):
-        reached = reached.astype(np.float32) @ reached.astype(np.float32) > 0.0
-    # One that is come back to, wherever it leads.
-    one = int(np.flatnonzero(np.all(~reached | reached.T, axis=1))[0])
-    others = np.flatnonzero(reached[one])
-    others = others[others != one]
-    shares = np.zeros(len(moves))
-    shares[one] = 1.0
-    if others.size:
-        times = _times(moves[np.ix_(others, others)], moves[others, one])
-        shares[others] = moves[one, others] @ times
-    return np.asarray(shares / shares.sum())
 
 
 def _measures(model: IrregularFleet, law: list[Matrix], counts: Matrix) -> FleetMeasures:
