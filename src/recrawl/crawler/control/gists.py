@@ -67,6 +67,8 @@ def gist(text: str, url: str) -> Gist:
     if len(others) < _FEW_WORDS and not is_date:
         return Gist(same, same, _near(list(counts)) if len(counts) >= _FEW_WORDS else 0)
     near = _near(others) if len(others) >= _FEW_WORDS else 0
+    if len(others) == len(counts):  # its address names nothing that it says
+        return Gist(same, same, near)
     return Gist(same, hash(frozenset((word, counts[word]) for word in others)), near)
 
 

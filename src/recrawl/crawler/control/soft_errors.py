@@ -104,7 +104,10 @@ class SoftErrors:
 
 
 def _mark(url: str, title: str, text: str) -> int:
-    """Return what texts have in common but for what their addresses name; 0: too short."""
+    """Return what texts have in common but for what their addresses name; 0: too short.
+
+    Only this process understands it.
+    """
     said = folded(f"{title} {text}"[:_MOST])
     kept = list(set(said.split()))
     for name in set(_NAMES.split(path_of(url).casefold())):
@@ -112,4 +115,4 @@ def _mark(url: str, title: str, text: str) -> int:
             kept = [word for word in kept if name not in word]
     if len(kept) < _FEW_WORDS:
         return 0
-    return xxhash.xxh3_64_intdigest(" ".join(sorted(kept)).encode("utf-8", "replace"))
+    return hash(frozenset(kept)) or 1

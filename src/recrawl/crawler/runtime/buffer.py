@@ -6,7 +6,6 @@ fill it before it has so many: robots then hold back as if it were full.
 """
 
 import asyncio
-import contextlib
 from collections import deque
 from collections.abc import Callable
 from typing import Final
@@ -109,7 +108,7 @@ class Buffer:
             try:
                 await taker
             finally:
-                with contextlib.suppress(ValueError):  # whoever woke it has taken it out
+                if taker in self._takers:  # else whoever woke it has taken it out
                     self._takers.remove(taker)
                 if timer is not None:
                     timer.cancel()

@@ -326,14 +326,15 @@ class Indexer:
             or self._rules.admission.leads_away(lease, extract.links)
             or (_SEEN_TWICE if page.again is not None else None),
         )
+        update = update_of(lease, finding, page.fetched_at_s, self._recorder.due_times)
+        is_unlike = outcome is Outcome.NEW and not is_copy
         update = replace(
-            update_of(lease, finding, page.fetched_at_s, self._recorder.due_times),
+            update,
             language=extract.language,
             canonical=extract.canonical,
             content_type=page.response.content_type,
+            gist=gist(f"{extract.title}\n{extract.text}", lease.url) if is_unlike else update.gist,
         )
-        if outcome is Outcome.NEW and not is_copy:
-            update = replace(update, gist=gist(f"{extract.title}\n{extract.text}", lease.url))
         if excluded or outcome is Outcome.UNCHANGED:
             return update, None
         return update, Document.of(lease.url, extract, page.fetched_at_s)
