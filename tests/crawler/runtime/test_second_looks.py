@@ -68,7 +68,7 @@ def seconds(virtual: VirtualCrawl) -> list[tuple[str, float]]:
     ]
 
 
-@pytest.mark.parametrize("second_looks", [True, False])
+@pytest.mark.parametrize("second_looks", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_what_is_drawn_is_no_change_once_pages_were_looked_at_twice(
     tmp_path: Path, *, second_looks: bool
 ) -> None:
