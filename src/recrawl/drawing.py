@@ -1,4 +1,4 @@
-"""What pictures share, drawn onto matplotlib axes that the caller has made."""
+"""Shared parts of pictures, drawn onto matplotlib axes that the caller has made."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

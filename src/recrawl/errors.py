@@ -74,7 +74,7 @@ class RecrawlError(Exception):
 
 
 class InputError(RecrawlError):
-    """What a person gave is wrong, and the message says what would be right."""
+    """Wrong input from a person; the message says what would be right."""
 
 
 class InvalidModel(InputError, ValueError):
@@ -90,7 +90,7 @@ class InvalidSettings(InputError):
 
 
 class MissingPart(InputError, ImportError):
-    """What was asked for needs a library that comes with an extra; the message names the extra."""
+    """Missing library that comes with an extra; the message names the extra."""
 
 
 def missing_part(error: BaseException | None) -> MissingPart | None:
@@ -213,7 +213,7 @@ class SinkError(RecrawlError):
 
 
 class PoisonPage(RecrawlError):
-    """What was fetched took more time or memory than reading may, or broke its reader."""
+    """Fetched content whose reading took more time or memory than it may, or broke its reader."""
 
 
 class ReadingPutOff(RecrawlError):

@@ -91,7 +91,7 @@ class Database:
 
 
 class Kind(StrEnum):
-    """What a URL leads to."""
+    """Kind of resource at a URL."""
 
     PAGE = "page"
     SITEMAP = "sitemap"
@@ -111,7 +111,7 @@ class PageState(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What came of one visit."""
+    """Outcome of one visit."""
 
     NEW = "new"  # first content of this page
     CHANGED = "changed"
@@ -268,7 +268,7 @@ class PageUpdate:
 
 
 class ChangeKind(StrEnum):
-    """What became of the copy that the index holds of a page."""
+    """Kind of change to the index's copy of a page, or to its worth."""
 
     NEW = "new"  # there was none
     CHANGED = "changed"
@@ -326,7 +326,7 @@ class Item:
 
 
 class Verdict(StrEnum):
-    """What a sink says of one change."""
+    """Verdict of a sink on one change."""
 
     OK = "ok"
     STALE = "stale"  # it has this version of the page already, or a later one
@@ -344,7 +344,7 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class SinkState:
-    """How far a sink has been told, and how it is doing.
+    """Delivery progress and health of a sink.
 
     Everything up to ``seq`` was delivered; a batch up to ``sending`` may have been. ``failures``
     counts in a row, since ``failing_since_s``; ``dead`` are the changes that it would not take.
@@ -364,7 +364,7 @@ class SinkState:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What one page said anew (lines marked ``+``) and no more (``-``), as one visit found."""
+    """Lines that one page said anew (``+``) and no more (``-``), as one visit found."""
 
     url: str
     title: str
@@ -374,7 +374,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a page says of itself, as it says it: recorded, believed by nobody.
+    """Metadata of a page as it declares them: recorded, believed by nobody.
 
     Parameters
     ----------
@@ -397,7 +397,7 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """What a page says: for the index, for change detection, and where it leads."""
+    """Extracted content of a page: for the index, for change detection, and its links."""
 
     title: str = ""
     text: str = ""
@@ -434,7 +434,7 @@ class BufferedPage:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What the index keeps of one page."""
+    """Document that the index keeps of one page."""
 
     url: str
     title: str
@@ -482,7 +482,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class HostRecord:
-    """What lasts about one host. ``next_due_s`` is the earliest due time of its pages, or inf.
+    """Lasting state of one host. ``next_due_s`` is the earliest due time of its pages, or inf.
 
     ``ip_address`` is where its name led last, known where hosts of one IP address are asked as one;
     its server is left alone until ``ip_blocked_until_s``. ``rest_s`` is the time between requests
@@ -505,7 +505,7 @@ class HostRecord:
 
 @dataclass(frozen=True, slots=True)
 class Announcer:
-    """What a host's sitemaps and feeds have proved to be worth as announcements of changes.
+    """Proven worth of a host's sitemaps and feeds as announcements of changes.
 
     ``recall`` is the share of changes that they announce, ``precision`` that of announcements that
     are true; what they say is known until ``heard_s``.
@@ -518,7 +518,7 @@ class Announcer:
 
 @dataclass(frozen=True, slots=True)
 class VisitAnswer:
-    """What came of a visit that somebody asked for; an outcome of None: it is still to come."""
+    """Answer to a request for a visit; an outcome of None: it is still to come."""
 
     number: int
     url: str
@@ -528,7 +528,7 @@ class VisitAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """What was asked of a hub, and what it granted; see `recrawl.crawler.control.hubs`.
+    """Subscription asked of a hub, and granted; see `recrawl.crawler.control.hubs`.
 
     ``callback`` is the end of the address that the hub calls. The hub is asked at ``due_s``, may
     verify until ``asked_until_s``, and announces the topic until ``until_s``.
@@ -548,7 +548,7 @@ class Subscription:
 
 @dataclass(frozen=True, slots=True)
 class PageWorth:
-    """What is kept of a page's worth; ``parts`` says in JSON what each source says of it."""
+    """Stored worth of a page; ``parts`` says in JSON what each source says of it."""
 
     page_id: int
     weight: float

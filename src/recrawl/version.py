@@ -1,4 +1,4 @@
-"""Which version this is; :data:`recrawl.__version__` says the same."""
+"""Version of recrawl; :data:`recrawl.__version__` says the same."""
 
 from typing import Final
 

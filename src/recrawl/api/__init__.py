@@ -1,1 +1,1 @@
-"""What ``import recrawl`` offers: plans, backtests, crawls and their state, in a few calls each."""
+"""Public API of recrawl: plans, backtests, crawls and their state, in a few calls each."""

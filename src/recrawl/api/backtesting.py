@@ -1,4 +1,4 @@
-"""What would have happened on a recorded history, policy against policy: `recrawl.backtest`."""
+"""Backtests of revisit policies, one against another, on a recorded history: `recrawl.backtest`."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -44,13 +44,13 @@ class Compared:
     courses: dict[str, np.ndarray]
 
     def ahead(self, name: str) -> tuple[float, float, float]:
-        """How much fresher recrawl is than a policy, at what the policy spent."""
+        """Return how much fresher recrawl is than a policy, at what the policy spent."""
         return self.at_same.get(name, self.scores["recrawl"]).ahead_of(self.scores[name])
 
 
 @dataclass(frozen=True, eq=False)
 class BacktestReport:
-    """What came of every policy at every budget.
+    """Results of every policy at every budget.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What can be asked of a table of pages, read and checked."""
+"""Options of a plan for a table of pages, read and checked."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ MEASURES: Final = ("freshness", "staleness", "age", "harmonic")
 
 @dataclass(frozen=True, kw_only=True)
 class PlanQuestion:
-    """What is asked of a table of pages, as people write it.
+    """Options of a plan for a table of pages, as people write them.
 
     Parameters
     ----------

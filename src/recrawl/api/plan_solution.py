@@ -91,7 +91,7 @@ def show_rate(per_second: float, unit: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
-    """What is to be solved, in seconds."""
+    """Problem to be solved, in seconds."""
 
     objective: Objective
     spool: PageSpool

@@ -1,4 +1,4 @@
-"""How often to visit each page: `recrawl.plan`."""
+"""Crawl rates for a table of pages: `recrawl.plan`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ __all__ = ["Certificate", "Plan", "plan"]
 
 @dataclass(frozen=True)
 class Certificate:
-    """How far a plan can be from the best one, computed from its rates and prices alone.
+    """Bounds on how far a plan is from the best one, computed from its rates and prices alone.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class Certificate:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """How often to visit each page.
+    """Plan: a crawl rate for each page.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What is typed after ``recrawl``: checked before it is parsed, and what does not parse, explained.
+"""Arguments typed after ``recrawl``: checked before they are parsed, and parse errors explained.
 
 Every message is ours: it names the argument, the value, and what would be right.
 """

@@ -1,4 +1,4 @@
-"""What the pictures of all verbs share: matplotlib is an extra, and files are checked first."""
+"""Shared parts of all verbs' pictures: matplotlib is an extra, and files are checked first."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""What shells and ``man`` are told of the command line, made from the parser itself.
+"""Shell completion and ``man`` page of the command line, made from the parser itself.
 
 Verbs whose parts are not installed are left out, so that what is offered can be run.
 """

@@ -1,4 +1,4 @@
-"""What a crawl notes about itself in its state: numbers by name, in records of one writer each.
+"""Facts that a crawl notes about itself: numbers by name, in records of one writer each.
 
 The state keeps rows of a name and a number. Nobody but this module spells the names: a row is named
 after the field of its record, behind the prefix of that. A row that an older version did not write
@@ -80,7 +80,7 @@ class EndFacts(FactRecord):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingsFacts(FactRecord):
-    """What the configuration says, since the last start; by ``runtime.crawl``.
+    """Numbers of the configuration, since the last start; by ``runtime.crawl``.
 
     The names are those of ``runtime.parts.Rules`` and of the settings.
     """
@@ -103,7 +103,7 @@ class SettingsFacts(FactRecord):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanFacts(FactRecord):
-    """What the plan in force says beside its own record; by ``runtime.planner``.
+    """Numbers of the plan in force beside its own record; by ``runtime.planner``.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ class ControlFacts(FactRecord):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SolvedFacts(FactRecord):
-    """What the control was solved for: rates, and how regular times are."""
+    """Rates that the control was solved for, and how regular times are."""
 
     prefix: ClassVar[str] = "control_"
 
@@ -161,7 +161,7 @@ class SolvedFacts(FactRecord):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PredictedFacts(FactRecord):
-    """What the control is to bring, in the models' own terms.
+    """Predicted measures of the control, in the models' own terms.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ MEASURES: Final = tuple(item.name for item in fields(PredictedFacts))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredFacts(PredictedFacts):
-    """What happened in the ``seconds`` since the control was adopted, in the same terms."""
+    """Measures of the ``seconds`` since the control was adopted, in the same terms."""
 
     prefix: ClassVar[str] = "measured_"
 

@@ -1,4 +1,4 @@
-"""What the runtime needs from the world, as protocols. Adapters implement them, wiring picks.
+"""Ports of the runtime to the world, as protocols. Adapters implement them, wiring picks.
 
 All but the fetcher and the clock are synchronous: the runtime decides on which thread they run,
 and in virtual time they run in place. Each port has one conformance suite, in
@@ -162,7 +162,7 @@ class HubClient(Protocol):
 
 
 class Subscriptions(Protocol):
-    """What was asked of hubs; durable, and written by two processes."""
+    """Store of subscriptions to hubs; durable, and written by two processes."""
 
     def found(self, topic: str, hub: str, now_s: float) -> None:
         """Note that a hub announces a topic: to be asked at once, unless it was before."""
@@ -237,7 +237,7 @@ class AdmissionLimits:
 
 
 class Worths(Protocol):
-    """What pages are worth, and what that is learned from; part of a frontier."""
+    """Store of what pages are worth, and what that is learned from; part of a frontier."""
 
     def addresses(
         self, *, after: int, limit: int
@@ -249,7 +249,7 @@ class Worths(Protocol):
         ...
 
     def link_lists(self, *, after: int, limit: int) -> list[tuple[int, bytes]]:
-        """Where the links of pages with ids above ``after`` lead, ascending."""
+        """Return ids and link lists of pages with ids above ``after``, ascending."""
         ...
 
     def tallies(self) -> list[tuple[int, str, float, float]]:
@@ -278,7 +278,7 @@ class Worths(Protocol):
         ...
 
     def births(self) -> list[Birth]:
-        """What visits brought that was new, of pages and listings visited twice or more."""
+        """Return new addresses that visits brought, by page or listing visited twice or more."""
         ...
 
     def found_again(self, leads: Mapping[int, tuple[int, float]]) -> None:
@@ -290,7 +290,7 @@ class Worths(Protocol):
 
 
 class Feed(Protocol):
-    """What became of the copies in the index, in order; part of a frontier.
+    """Feed of what became of the copies in the index, in order; part of a frontier.
 
     Whatever changes what the index should hold of a page writes an entry in the same transaction,
     so that the latest entries of all pages and the state never say different things.
@@ -394,7 +394,7 @@ class Visits(Protocol):
         ...
 
     def believed_before(self, page_ids: Sequence[int]) -> "BelievedBefore":
-        """What is kept of what was believed of these pages, and of their hosts."""
+        """Return the beliefs that are kept of these pages, and of their hosts."""
         ...
 
     def save_change_rates(
@@ -430,12 +430,12 @@ class Frontier(Visits, Protocol):
 
     @property
     def worths(self) -> Worths:
-        """What pages are worth."""
+        """Store of what pages are worth."""
         ...
 
     @property
     def feed(self) -> Feed:
-        """What became of the copies in the index."""
+        """Feed of what became of the copies in the index."""
         ...
 
     def refuse(self, counts: Mapping[tuple[str, str], int]) -> None:
@@ -594,7 +594,7 @@ class Frontier(Visits, Protocol):
         ...
 
     def differences(self, *, limit: int, url: str | None = None) -> list[Difference]:
-        """What pages said anew when their copies were replaced, the latest first.
+        """Return differences of new copies from those that they replaced, the latest first.
 
         Of the last thousand of all pages; of one page with ``url``.
         """
@@ -690,7 +690,7 @@ class Frontier(Visits, Protocol):
     def found_since(
         self, since_s: float, *, among: int, limit: int
     ) -> list[tuple[str, float, bool]]:
-        """Where something was found, the latest first: address, instant, whether it was new.
+        """Return finds, the latest first: address, instant, whether it was new.
 
         First copies and changed ones of pages, at or after an instant, among so many of the latest
         visits.
@@ -716,7 +716,7 @@ class Frontier(Visits, Protocol):
         ...
 
     def last_fetch_s(self) -> float | None:
-        """When the last visit on record was made."""
+        """Return the instant of the last visit on record; None before any."""
         ...
 
     def forgive(self, now_s: float) -> int:
@@ -838,7 +838,7 @@ class PageIndex(Protocol):
         ...
 
     def misread(self, query: str) -> list[str]:
-        """What of a query could not be understood, in words for people; empty if all was."""
+        """Return notes for people on what of a query was misread or corrected; empty: nothing."""
         ...
 
     def suggest(self, query: str) -> str | None:
@@ -859,7 +859,7 @@ class PageIndex(Protocol):
 
 
 class Preparation(Protocol):
-    """What is made of a page before it is indexed, as many at a time as there are servers."""
+    """Step that prepares pages for an index, as many at a time as there are servers."""
 
     async def __call__(self, document: Document) -> Document:
         """Return what is indexed in the place of a page."""
@@ -871,7 +871,7 @@ class Preparation(Protocol):
 
 
 class Sink(Protocol):
-    """Where changes are delivered to. One thread talks to it.
+    """Receiver of delivered changes. One thread talks to it.
 
     What is delivered twice has no second effect where the sink can tell: by the version of the
     page. Changes of a page come in order, but after a crash some may come again.
@@ -907,7 +907,7 @@ class Sink(Protocol):
 
 
 class Deliveries(Protocol):
-    """How far sinks have been told; durable, beside the crawl that writes the feed."""
+    """Delivery progress of sinks; durable, beside the crawl that writes the feed."""
 
     def of(self, sink: str) -> SinkState:
         """Return how a sink is doing; one that was never told has the number 0."""

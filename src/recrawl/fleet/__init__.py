@@ -1,4 +1,4 @@
-"""How many robots run now: the optimal control of a finite indexing buffer.
+"""Number of active robots: the optimal control of a finite indexing buffer.
 
 Start with :class:`ControlledBuffer` and :func:`solve_robots`::
 

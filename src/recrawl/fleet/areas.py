@@ -213,7 +213,7 @@ def solve_shares(model: AreaFleet) -> AreaOptimum:
 
 
 def _strides(model: AreaFleet) -> Counts:
-    """How far apart grid points are that differ by one robot of each area."""
+    """Return the distances of grid points that differ by one robot of each area."""
     return np.cumprod((1, *model.grid_shape[:0:-1]))[:-1][::-1]
 
 

@@ -39,7 +39,7 @@ _SHRINK = 2**-0.5
 
 @dataclass(frozen=True, eq=False, slots=True)
 class BestCurve:
-    """Where the walk over curves ended.
+    """Result of policy iteration over curves.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a policy does in the long run: the measures that people read."""
+"""Long-run averages of a policy: the measures that people read."""
 
 import math
 from dataclasses import dataclass

@@ -180,7 +180,7 @@ def _is_generator(rates: Matrix) -> bool:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class PhasedPolicy:
-    """What to do after each event, by the state that it leaves behind.
+    """Policy by the state that each event leaves behind.
 
     Parameters
     ----------
@@ -337,7 +337,7 @@ def phased_events(fleet: PhasedFleet) -> tuple[EventModel, Counts, Counts]:
 
 
 def _options(fleet: PhasedFleet, decisions: Counts, number: Counts) -> Counts:
-    """Where each decision may lead: column 0 starts nothing, column 1 + j one of class j."""
+    """Return the state after each decision: column 0 starts nothing, 1 + j one of class j."""
     size, n_classes = fleet.n_states, len(fleet.classes)
     kind, point = np.divmod(decisions, size)
     options = np.full((decisions.size, n_classes + 1), -1, dtype=np.int64)

@@ -29,7 +29,7 @@ class SwitchingCurves:
 
 @dataclass(frozen=True, eq=False)
 class RobotPolicy:
-    """What to do at every arrival and departure, from the state just before it.
+    """Decision tables for arrivals and departures, by the state just before each.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ class ResponseOptimum:
 
     @property
     def gap(self) -> float:
-        """How much dearer than the best this can be, relative."""
+        """Optimality gap: an upper bound, relative to the cost."""
         return max(self.cost - self.bound, 0.0) / self.cost if self.cost > 0 else 0.0
 
 

@@ -20,7 +20,7 @@ PUBLISHED_CHANGE = 1e-5
 
 @dataclass(frozen=True, slots=True)
 class ValueIteration:
-    """Where relative value iteration stopped.
+    """Result of relative value iteration.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How long pages wait in the buffer: what share of them outlives a limit."""
+"""Waiting times of pages in the buffer: what share of them outlives a limit."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""How often: the freshest index that a budget can buy."""
+"""Crawl rates: the freshest index that a budget can buy."""
 
 from recrawl.freshness.allocation import (
     Plan,

@@ -26,7 +26,7 @@ Vector: TypeAlias = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """What rates achieve and how far they can be from the best; see :class:`Plan` for the terms."""
+    """Value of rates and how far they can be from the best; see :class:`Plan` for the terms."""
 
     value: float
     spent: float

@@ -1,4 +1,4 @@
-"""How accesses are best shared out when each is drawn independently, at any load."""
+"""Optimal frequencies of accesses that are each drawn independently, at any load."""
 
 from typing import TypeAlias
 

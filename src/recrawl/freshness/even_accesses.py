@@ -1,4 +1,4 @@
-"""How accesses are best shared out when they are even, at any load."""
+"""Optimal frequencies of accesses that are evenly spaced, at any load."""
 
 from typing import TypeAlias
 

@@ -1,4 +1,4 @@
-"""How good a copy is on average, under even visits, random visits, or any given cycle of gaps.
+"""Measures of freshness of a copy, under even visits, random visits, or any given cycle of gaps.
 
 A measure is the mean over time of a cost (or, for freshness, a gain) that depends on the age t of
 the copy since its visit; d is the change rate:

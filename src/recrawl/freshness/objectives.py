@@ -92,7 +92,7 @@ class Objective:
 
     @cached_property
     def law(self) -> Law:
-        """What the kernels need: form, power and the table of 1/y, which is built once."""
+        """Input of the kernels: form, power and the table of 1/y, which is built once."""
         return (self.form, self.power, *_build_table(self))
 
     def worth(self, y: Vector) -> Vector:

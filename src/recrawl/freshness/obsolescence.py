@@ -1,4 +1,4 @@
-"""What a robot with random access times achieves: obsolescence, its bound, best access frequencies.
+"""Obsolescence under a robot with random access times, its bound, and the best access frequencies.
 
 A robot accesses one page after the other; an access takes a random time X. What matters of X is its
 mean and h = E exp(-rate X) of each page. Frequencies are shares of all accesses; the crawl rate of

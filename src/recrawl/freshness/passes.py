@@ -182,7 +182,7 @@ class Passes:
 
 @dataclass
 class _Survey:
-    """What one look at some pages tells; surveys add."""
+    """Summary of one pass over pages; surveys add."""
 
     classes: Vector
     floors: Vector

@@ -28,7 +28,7 @@ _FAREST = 1e-300
 
 @dataclass(frozen=True)
 class Crossing:
-    """Where the demand of each node meets its target.
+    """Prices where each node's demand meets its target.
 
     ``share`` of the demand at ``low`` plus the rest at ``high`` is the target; the two prices are
     equal, or within 1e-11 of each other.

@@ -52,7 +52,7 @@ class PriceList:
 
     @property
     def host_prices(self) -> Vector:
-        """What a fetch costs the pages of each host; one number when there are no caps."""
+        """Price of a fetch for each host's pages; one number when there are no caps."""
         return self.prices.high
 
     def rates(self, part: Pages) -> Vector:

@@ -1,1 +1,1 @@
-"""What makes other people's programs recrawl; each needs an extra of its own."""
+"""Integrations with other people's programs; each needs an extra of its own."""

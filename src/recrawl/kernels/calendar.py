@@ -1,4 +1,4 @@
-"""Who is due next: calendar queues, one for each lane of pages of like urgency.
+"""Calendar queues by due time, one for each lane of pages of like urgency.
 
 A lane is a hashed wheel of buckets of due times, as wide as the lane has visits, so that a bucket
 holds about one page. The earliest due page of a lane is exact: a bucket's list is searched for the

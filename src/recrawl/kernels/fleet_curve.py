@@ -199,7 +199,7 @@ def upper_row(
     extent: Counts,
     spent: Floats,
 ) -> None:
-    """Where F is met again from row r above the curve, and cost and time until then."""
+    """Write for row r above the curve the law of the next state in F, cost and time to it."""
     arrival, service, cost = rates
     targets, start = curve
     full = targets.shape[0] - 1
@@ -238,7 +238,7 @@ def lower_row(
     extent: Counts,
     spent: Floats,
 ) -> None:
-    """Where F is met again from row r below the curve, and cost and time until then."""
+    """Write for row r below the curve the law of the next state in F, cost and time to it."""
     arrival, service, cost = rates
     targets, start = curve
     now, before = r % 2, (r + 1) % 2

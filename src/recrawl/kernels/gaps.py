@@ -1,4 +1,4 @@
-"""How long to wait at a price: inverse worth of a visit, demand at prices, rates.
+"""Gaps of visits at a price: inverse worth of a visit, demand at prices, rates.
 
 Every objective of ``recrawl.freshness`` values the next visit to a page whose copy has normalised
 age y = change rate x time by ``weight / change_rate**power * worth(y)``. At a price the visit is

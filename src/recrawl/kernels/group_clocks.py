@@ -40,7 +40,7 @@ _LEAST = 1e-6  # chance that a finding is given, so that no visit decides
 
 @reordering_kernel
 def _cell(age: float, width: float, cells: int) -> int:
-    """Where an age stands: one cell for each doubling from a quarter of a bin on."""
+    """Return an age's cell: one for each doubling from a quarter of a bin on."""
     x = 8.0 * age / width
     if x < 2.0:
         return 0
@@ -50,7 +50,7 @@ def _cell(age: float, width: float, cells: int) -> int:
 
 @reordering_kernel
 def _bin(now: float, scale: Vector, newest: Integers) -> int:
-    """Which bin an instant stands in; it may be earlier than what was told last."""
+    """Return an instant's bin; it may be earlier than what was told last."""
     number = int(np.floor((now - scale[0]) / scale[1]))
     return number if number < newest[0] else newest[0]
 

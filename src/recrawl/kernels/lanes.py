@@ -58,7 +58,7 @@ def fetch(array: NDArray[Any], offset: int) -> None:
 
 @_Instruction
 def where(array: NDArray[Any]) -> Any:
-    """Where the array stands in memory."""
+    """Return the array's place in memory."""
     return array.reshape(-1)
 
 

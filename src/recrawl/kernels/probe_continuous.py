@@ -25,7 +25,7 @@ Vector: TypeAlias = NDArray[np.float64]
 
 @kernel
 def _best(arc: Vector, x: float) -> float:
-    """Where on the arc the next probe is best, seen from x."""
+    """Return the best next probe on the arc, seen from x."""
     k = arc[6]
     if arc[0] == arc[1] or k <= 0.0:
         return float(arc[0])

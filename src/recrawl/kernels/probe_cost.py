@@ -144,7 +144,7 @@ def find_threshold_schedule(starts: Vector, cells: Vector, n: int, total: float)
 
 @kernel
 def _gain(starts: Vector, cells: Vector, before: Vector, p: Vector, i: int, to: float) -> float:
-    """How much the cost falls when probe i moves to another time between its neighbours.
+    """Return the fall in cost when probe i moves to another time between its neighbours.
 
     C(s, t) + C(t, u) = C(s, u) - Lambda(s, t) A(t, u), so only the products matter.
     """
@@ -161,7 +161,7 @@ def _gain(starts: Vector, cells: Vector, before: Vector, p: Vector, i: int, to: 
 
 @kernel
 def _target(p: Vector, move: int, mu: float, gap: float) -> float:
-    """Where a move leads: even numbers left, odd ones right; probe move // 2 + 1."""
+    """Return a move's target: even numbers left, odd ones right; probe move // 2 + 1."""
     i = move // 2 + 1
     if move % 2 == 0:
         return float(mu * (p[i - 1] + gap) + (1.0 - mu) * p[i])

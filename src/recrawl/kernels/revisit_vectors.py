@@ -1,4 +1,4 @@
-"""What :mod:`recrawl.kernels.revisits` does with many pages at once, in numpy.
+"""Steps of :mod:`recrawl.kernels.revisits` for many pages at once, in numpy.
 
 For a crawl and for tables of everyday size: it needs no compiler, and 10,000 pages take some
 hundredths of a second. The functions are those of the same names there, and agree with them to

@@ -510,7 +510,7 @@ def _first_ready(
     hosts: Integers,
     ready: Vector,
 ) -> int:
-    """Where in the heap the page stands that is due first of those whose host allows a visit."""
+    """Return the heap place of the page due first whose host allows a visit; -1: none."""
     found, first = -1, inf
     for place in range(size):
         i = heap[place]

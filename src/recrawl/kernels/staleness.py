@@ -1,4 +1,4 @@
-"""What a crawl rate achieves: dimensionless losses, worths, and the certificate of a plan.
+"""Dimensionless losses and worths by crawl rate, and the certificate of a plan.
 
 With y = change rate / crawl rate (the mean number of changes between visits) each measure is a
 function of y alone, up to one factor of the change rate for the age. The functions of even spacing

@@ -20,7 +20,7 @@ _SHORT = (12, 60)  # steps until the choice
 
 @dataclass(frozen=True, eq=False)
 class Ascent:
-    """Where a climb ended.
+    """Top that a climb reached.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What is believed of change rates, learned visit by visit in constant memory, and forgotten.
+"""Beliefs about change rates, learned visit by visit in constant memory, and forgotten.
 
 Rates are spread over many powers of ten and no law of two numbers fits them, and they do not last:
 pages sleep, and have days and years. So the chance of each of some twenty rates is kept for each
@@ -142,7 +142,7 @@ class RateBeliefs:
         return predicted
 
     def _loops(self, size: int) -> ModuleType:
-        """Where the loops over so many pages or visits stand: in numpy, or compiled."""
+        """Return the loops over so many pages or visits: in numpy, or compiled."""
         if size <= self.numpy_up_to or not HAS_COMPILER:
             from recrawl.kernels import revisit_vectors
 

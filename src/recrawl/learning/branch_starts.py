@@ -1,4 +1,4 @@
-"""Where to begin a fit of Erlang branches: which branch has which part of the times."""
+"""Starts for a fit of Erlang branches: which branch has which part of the times."""
 
 from itertools import pairwise, permutations
 from typing import TypeAlias

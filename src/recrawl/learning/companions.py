@@ -1,4 +1,4 @@
-"""Which pages are likely to change together: those of a directory, and translations of each other.
+"""Groups of pages that likely change together: those of a directory, translations of each other.
 
 Directories form a tree, from all pages by sites down to each page's own. Beside it stand names:
 pages of one directory that are called alike up to the first dot, as ``core.xml.fr`` and

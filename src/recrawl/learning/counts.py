@@ -1,4 +1,4 @@
-"""What counts say of pages, where most pages have few: drawn towards folder, host and all.
+"""Estimates from counts, few for most pages: shrunk towards folder, host and all.
 
 A page that nobody was counted on is worth what pages like it are, not nothing.
 """

@@ -34,7 +34,7 @@ _AGE_CHANGES: Final = 10.0  # that count for an age being like any other
 
 
 class GroupClocks:
-    r"""How fast the groups of pages change, bin by bin.
+    r"""Speeds of change of groups of pages, bin by bin.
 
     Parameters
     ----------
@@ -127,13 +127,13 @@ class GroupClocks:
 
     @property
     def since(self) -> float:
-        """When the oldest bin begins; what was before is not told any more."""
+        """Start of the oldest bin; what was before is not told any more."""
         oldest = max(int(self._newest[0]) - self._speeds.shape[1] + 1, 0)
         return float(self._scale[0] + oldest * self._scale[1])
 
     @property
     def relied(self) -> float:
-        """How far the clocks are relied on, by how well they have foretold visits, in (0, 1]."""
+        """Reliance on the clocks, by how well they have foretold visits, in (0, 1]."""
         return float(self._scale[3])
 
     @property
@@ -205,7 +205,7 @@ class GroupClocks:
             self._speeds[groups] = learned / (shrinks + self._expected[groups])
 
     def _age_factor(self, ages: Vector) -> Vector:
-        """How much faster than its own rate a page changes at an age, by the cells of ages."""
+        """Return the change rate at an age over a page's own rate, by the cells of ages."""
         _, exponent = np.frexp(8.0 * ages / self._scale[1])
         cells = np.clip(exponent - 1, 0, _CELLS - 1)
         return np.asarray(self.age_factors[cells])

@@ -1,4 +1,4 @@
-"""What a fresh copy of each page is worth: evidence of several kinds, in stated shares."""
+"""Worth of a fresh copy of each page: evidence of several kinds, in stated shares."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Importance:
-    """What pages are worth, of mean 1, and by which evidence.
+    """Worths of pages, of mean 1, and the evidence for them.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ _NEVER_NOW: Final = 0.05  # share of an interval by which a change just before t
 
 @dataclass(frozen=True, slots=True)
 class Truthfulness:
-    """How well the times of change that a source tells agree with what visits bracket.
+    """Agreement of the times of change that a source tells with what visits bracket.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What links say of pages: a random reader's share of time, with hosts held in check.
+"""PageRank from links: a random reader's share of time, with hosts held in check.
 
 A reader follows links, and begins anew now and then: on a host drawn by the root of its number of
 pages, on any page of it alike. So a host is not worth more for having more addresses, and what

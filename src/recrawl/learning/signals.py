@@ -1,4 +1,4 @@
-"""What change signals are worth: precision and recall of a source, learned from visits.
+"""Quality of change signals: precision and recall of a source, learned from visits.
 
 A sitemap's lastmod, a feed or a Last-Modified header claims that a page has changed. Sources differ
 from truth to noise, so none is trusted: each is weighed by what it proved to be worth.

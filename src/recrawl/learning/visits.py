@@ -14,7 +14,7 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VisitIntervals:
-    """What each visit but a page's first tells.
+    """Intervals between visits, changed or not.
 
     Parameters
     ----------

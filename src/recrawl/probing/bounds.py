@@ -1,4 +1,4 @@
-"""What an interval may cost, and how far a grid's optimum may be from that in continuous time."""
+"""Bounds on an interval's cost, and on a grid's optimum against that in continuous time."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What a schedule does: expected cost and delay, and what it cost on recorded events."""
+"""Expected cost and delay of a schedule, and its cost on recorded events."""
 
 from dataclasses import dataclass
 
@@ -32,7 +32,7 @@ class ProbeMeasures:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ActualCost:
-    """What a schedule did on recorded events.
+    """Cost of a schedule on recorded events.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What prices tried so far say about each of many sources, and which price to try next."""
+"""Brackets of many sources by the prices tried so far, and which price to try next."""
 
 from dataclasses import dataclass
 

@@ -35,7 +35,7 @@ _Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProbeAllocation:
-    """How many probes each source gets.
+    """Allocation of probes to sources.
 
     Parameters
     ----------
@@ -275,7 +275,7 @@ def _fill(
 
 
 def _gains(batches: Batches, bracket: Brackets, open_: NDArray[np.int64]) -> Vector:
-    """What the next probe buys each open source, computed where a price did not tell."""
+    """Return the fall in cost over each open bracket, computed where no price told."""
     known = bracket.low_costs[open_] - bracket.high_costs[open_]
     missing = open_[np.isnan(known)]
     if missing.size:

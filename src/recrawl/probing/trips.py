@@ -26,7 +26,7 @@ _CLOSE: Final = 1e-9
 
 @dataclass(frozen=True, eq=False, slots=True)
 class TripPlan:
-    """When to go, and what to probe on each trip.
+    """Times of trips, and what to probe on each.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class TripPlan:
 
     @property
     def gap(self) -> float:
-        """How much dearer than the best this can be, relative."""
+        """Bound on the excess over the least cost, relative."""
         return max(self.cost - self.bound, 0.0) / self.cost if self.cost > 0 else 0.0
 
 

@@ -1,4 +1,4 @@
-"""How long one access takes a robot: constant, phase type, or as observed.
+"""Laws of a robot's access time: constant, phase type, or as observed.
 
 Coffman, Liu and Weber need an access time X only through its mean and through h = E exp(-rate X);
 every law here gives 1 - h and -log h without cancellation, so that rates of 1e-12 keep their

@@ -88,7 +88,7 @@ class BatchArrivals:
 
     @cached_property
     def batches(self) -> MarkovianArrivals:
-        """When the batches come, whatever their size."""
+        """Arrivals of batches, whatever their size."""
         return MarkovianArrivals(self.matrices[0], self.matrices[1:].sum(axis=0))
 
     @property

@@ -21,7 +21,7 @@ _ROUNDING = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class ConvexOrder:
-    """How two laws compare.
+    """Comparison of two laws.
 
     Parameters
     ----------

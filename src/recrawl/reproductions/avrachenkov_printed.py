@@ -1,4 +1,4 @@
-"""What Avrachenkov, Dudin, Klimenok, Nain and Semenova printed (2011), and the model behind it.
+"""Numbers printed by Avrachenkov, Dudin, Klimenok, Nain and Semenova (2011), and their model.
 
 The paper's matrices are missing from the copy that was read; they were reconstructed from its
 tables (docs/theory/buffer.md). Values are as printed: mostly cut off, not rounded.

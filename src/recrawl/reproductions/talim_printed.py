@@ -1,4 +1,4 @@
-"""What Talim, Liu, Nain and Coffman printed (ACM SIGMETRICS 2001), number by number."""
+"""Numbers printed by Talim, Liu, Nain and Coffman (ACM SIGMETRICS 2001)."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What no order can beat: even gaps of any length, and even gaps of whole slots."""
+"""Lower bounds on all orders: even gaps of any length, and of whole slots."""
 
 from dataclasses import dataclass
 from typing import TypeAlias

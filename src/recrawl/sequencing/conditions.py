@@ -16,7 +16,7 @@ Condition: TypeAlias = Literal["(2)", "(3)", "(4)", "none"]
 
 @dataclass(frozen=True, eq=False)
 class Conditions:
-    """Which condition of Altman et al. the costs meet, and what follows.
+    """Condition of Altman et al. that the costs meet, and what follows.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What an access costs by its distance from the page's last: convex functions, one for each page.
+"""Costs of accesses by distance from the page's last: convex functions, one for each page.
 
 Every cost of this package is per access slot: the average over slots of f_i(d), where slot t serves
 page i after d slots. For obsolescence that is the cost rate of Coffman, Liu and Weber; for losses

@@ -1,4 +1,4 @@
-"""What an order costs: cycles by their distances, streams by their regret, random draws."""
+"""Costs of orders: cycles by their distances, streams by their regret, random draws."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -30,7 +30,7 @@ _BLOCKS = 20
 
 @dataclass(frozen=True, eq=False)
 class OrderCost:
-    """What an order costs, and how even it is.
+    """Cost of an order, and how even it is.
 
     Parameters
     ----------

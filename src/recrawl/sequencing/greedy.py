@@ -71,7 +71,7 @@ class GreedyStream:
 
 @dataclass(frozen=True, slots=True)
 class GreedyBound:
-    """What the greedy policy costs in the long run, between two bounds.
+    """Bounds on the long-run cost of the greedy policy.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class GreedyBound:
 
     @property
     def gap(self) -> float:
-        """How much dearer than the best order the greedy one can be, relative."""
+        """Bound on the greedy order's excess over the best cost, relative."""
         return self.most / self.bound - 1 if self.bound > 0 else np.inf
 
 
@@ -145,7 +145,7 @@ class GreedyCycle:
 
     @property
     def gap(self) -> float:
-        """How much dearer than the best order this one can be, relative."""
+        """Bound on the excess over the cost of the best order, relative."""
         return self.cost / self.bound - 1 if self.bound > 0 else np.inf
 
 

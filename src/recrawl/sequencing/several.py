@@ -28,7 +28,7 @@ Integers: TypeAlias = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class SharedCost:
-    """What a list costs that several robots work through, between two bounds.
+    """Bounds on the cost of a list that several robots work through.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class SharedCost:
 
     @property
     def gap(self) -> float:
-        """How much dearer than the best list this one can be, relative."""
+        """Bound on the excess over the cost of the best list, relative."""
         return self.most / self.bound - 1 if self.bound > 0 else np.inf
 
 

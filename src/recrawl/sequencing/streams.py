@@ -1,4 +1,4 @@
-"""What every endless order can do: hand out the next accesses, and be stopped and gone on with."""
+"""Protocol of endless orders: hand out the next accesses, and be stopped and gone on with."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol, Self, TypeAlias

@@ -35,7 +35,7 @@ _LASTS: Final = 200.0  # visits, that are remembered of how many were asked for
 
 @dataclass(frozen=True, slots=True)
 class SignalRates:
-    """How well listings announce changes.
+    """Quality of listings' announcements.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class SignalRates:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Announcements:
-    """What the listings of a history say, and when.
+    """Announcements by the listings of a history.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def draw_announcements(history: ChangeHistory, rates: SignalRates, seed: int = 0
 
 
 class Hearing:
-    """What a policy hears of listings, on its way through a history.
+    """Reader of listings for a policy, on its way through a history.
 
     Parameters
     ----------

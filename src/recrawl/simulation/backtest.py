@@ -1,4 +1,4 @@
-"""What a policy would have achieved on a recorded history, seeing only what its visits show.
+"""Backtests on a recorded history: policies that see visits and listings, and some that see more.
 
 The clock of the replay ticks once per visit that the budget pays. At each tick the page that has
 been due longest is visited; policies with rates of their own spend every tick, the rules that
@@ -58,7 +58,7 @@ _NO_CLOCKS: Final = GroupClocks(
 
 @dataclass(frozen=True, slots=True)
 class Backtest:
-    """What is replayed.
+    """Setup of a replay.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class Backtest:
 
     @property
     def since(self) -> float:
-        """When the evaluation starts."""
+        """Start of the evaluation."""
         return self.history.start + self.learning * (self.history.end - self.history.start)
 
     @property
@@ -103,7 +103,7 @@ class Backtest:
         return self.ticks().size
 
     def ticks(self) -> Vector:
-        """When they are made, ascending."""
+        """Return visit times, ascending."""
         if self.instants is not None:
             return self.instants
         n = int(self.budget * (self.history.end - self.history.start))
@@ -125,7 +125,7 @@ class Backtest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replayed:
-    """What came of a policy, page by page, within the evaluation.
+    """Result of a policy, page by page, within the evaluation.
 
     Parameters
     ----------
@@ -427,7 +427,7 @@ class _Replay:
 
 
 def bound_by_foresight(test: Backtest) -> Replayed:
-    """What nobody can beat: the visits that keep most fresh, chosen with the future known.
+    """Bound all policies by the visits that keep most fresh, chosen with the future known.
 
     A visit gains at most the time from a change to the next one, so the greatest gains that the
     budget pays bound every policy. Copies are taken to be fresh when the evaluation starts.

@@ -45,13 +45,13 @@ class Score:
     stretch: float
 
     def ahead_of(self, other: "Score") -> tuple[float, float, float]:
-        """How much fresher this is than another, with a 95 % interval over paired resamples."""
+        """Return the freshness gained on another, with a 95 % interval over paired resamples."""
         ahead = self.freshness - other.freshness
         return ahead, *_stretched(self.resampled - other.resampled, ahead, self.stretch)
 
 
 def resample_pages(history: ChangeHistory, resamples: int, seed: int) -> Vector:
-    """How often each page occurs in each resample, shape (resamples, n_pages).
+    """Draw how often each page occurs in each resample, shape (resamples, n_pages).
 
     Pages of a directory change together, so whole directories are drawn, where there are as many
     as twenty; else pages. Counts are Poisson, which is drawing with replacement for a number that

@@ -26,7 +26,7 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class DispatchedVisits:
-    """What came of it.
+    """Result of a dispatch.
 
     Parameters
     ----------

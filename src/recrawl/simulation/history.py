@@ -83,17 +83,17 @@ class ChangeHistory:
 
     @property
     def grain(self) -> float:
-        """How coarse in time changes can be seen: the median distance between polls, or zero."""
+        """Time resolution of changes: the median distance between polls, or zero."""
         return float(np.median(np.diff(self.polls))) if self.polls.size > 1 else 0.0
 
     @cached_property
     def first(self) -> Integers:
-        """Where each page's changes begin, shape (n + 1,)."""
+        """Index of each page's first change, shape (n + 1,)."""
         return np.searchsorted(self.page, np.arange(self.n_pages + 1)).astype(np.int64)
 
     @cached_property
     def gone_at(self) -> Vector:
-        """When each page is gone; infinite for pages that stay, shape (n,)."""
+        """End of each page; infinite for pages that stay, shape (n,)."""
         return np.asarray(np.where(self.gone, self.observed_until, np.inf), np.float64)
 
     @cached_property
@@ -129,6 +129,6 @@ class ChangeHistory:
         )
 
     def lifetimes(self, since: float) -> Vector:
-        """How long each page is there from an instant on, shape (n,)."""
+        """Return each page's time there from an instant on, shape (n,)."""
         until = np.minimum(self.gone_at, self.end)
         return np.asarray(np.maximum(until - np.maximum(self.observed_from, since), 0.0))

@@ -30,7 +30,7 @@ _RULES: Final = {"partial": 0, "reject": 1, "complete": 2}
 
 @dataclass(frozen=True, slots=True)
 class LogReplay:
-    """What a control would have cost on a log, with 95 % intervals from blocks of it.
+    """Result of a log's replay under a control, with 95 % intervals from blocks of it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the synthetic web answers: pages as HTML, sitemaps, robots.txt, validators, redirects.
+"""Answers of the synthetic web: pages as HTML, sitemaps, robots.txt, validators, redirects.
 
 Pure: the address and the time in, the answer out. The HTTP server and the virtual fetcher both ask
 here.
@@ -50,7 +50,7 @@ class LiveWeb(Protocol):
 
 
 class ServedSite(Protocol):
-    """What a changing web answers, and the truth about it."""
+    """Site of a changing web, with the truth about it."""
 
     @property
     def web(self) -> LiveWeb:

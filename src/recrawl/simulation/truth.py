@@ -1,4 +1,4 @@
-"""How fresh an index really was, from visits and the true history of the web."""
+"""True freshness of an index, from visits and the true history of the web."""
 
 from bisect import bisect_right
 from collections import defaultdict

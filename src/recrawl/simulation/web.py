@@ -36,7 +36,7 @@ _SECTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class WebShape:
-    """What the web is like.
+    """Shape of a synthetic web.
 
     Parameters
     ----------
@@ -87,22 +87,22 @@ class LivePage(Protocol):
 
     @property
     def weight(self) -> float:
-        """What a fresh copy is worth."""
+        """Worth of a fresh copy."""
         ...
 
     @property
     def born(self) -> float:
-        """When it came."""
+        """Instant of its birth."""
         ...
 
     @property
     def until(self) -> float:
-        """When it went; infinite: it stays."""
+        """Instant of its end; infinite: it stays."""
         ...
 
     @property
     def changes(self) -> NDArray[np.float64]:
-        """When it changed, ascending."""
+        """Instants of its changes, ascending."""
         ...
 
     def version(self, day: float) -> int:

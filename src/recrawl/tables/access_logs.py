@@ -50,7 +50,7 @@ _NAMES: Final = {
 
 @dataclass(slots=True)
 class LogCounts:
-    """What a log says.
+    """Counts from a log.
 
     Parameters
     ----------

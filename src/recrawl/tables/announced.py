@@ -1,4 +1,4 @@
-"""What people say of the listings that announce changes: how well they do, or a table of it."""
+"""Announcements of changes, from how well listings announce them, or from a table."""
 
 from pathlib import Path
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""What is wrong with a table that cannot be read: the row, the column and the value."""
+"""Complaints about a table that cannot be read: the row, the column and the value."""
 
 import codecs
 import contextlib

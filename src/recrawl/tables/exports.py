@@ -1,4 +1,4 @@
-"""What a crawl's state says, as tables."""
+"""Tables of a crawl's state."""
 
 from collections.abc import Iterable
 from typing import Any

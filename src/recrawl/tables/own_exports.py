@@ -1,4 +1,4 @@
-"""What `recrawl export` writes, as the verbs read it that learn and replay."""
+"""Tables of `recrawl export`, as the verbs read them that learn and replay."""
 
 import pyarrow as pa
 import pyarrow.compute as pc

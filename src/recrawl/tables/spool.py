@@ -30,7 +30,7 @@ _IN_MEMORY = 100 << 20  # bytes kept before the file is used
 
 @dataclass(frozen=True)
 class Common:
-    """What holds for every page of a table, in seconds.
+    """Settings for every page of a table, in seconds.
 
     Parameters
     ----------

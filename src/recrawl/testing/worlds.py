@@ -95,7 +95,7 @@ class TimedWork(Offload):
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a virtual crawl is told; every field has a default that suits small scripts."""
+    """Settings of a virtual crawl; every field has a default that suits small scripts."""
 
     seeds: Sequence[str] = ("http://a.test/",)
     hosts: tuple[str, ...] = ("*",)

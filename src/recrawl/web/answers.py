@@ -1,4 +1,4 @@
-"""What the pages ask of the state, each one call that runs on a reader's thread."""
+"""Answers for the pages from the state, each one call that runs on a reader's thread."""
 
 import contextlib
 import time
@@ -37,7 +37,7 @@ class PageUnknown(InputError):
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the search page shows beside the hits."""
+    """Context that the search page shows beside the hits."""
 
     now_s: float
     hosts: tuple[str, ...] = ()

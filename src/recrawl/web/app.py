@@ -53,7 +53,7 @@ _LONGEST_URL = 2_100  # what a crawl takes is no longer
 
 
 class CrawlPages:
-    """What the addresses answer, for one state directory.
+    """Request handlers of all addresses, for one state directory.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ class CrawlPages:
         return HTMLResponse(dashboard_page())
 
     async def activity(self, request: Request) -> Response:
-        """What was found where and when, in a table."""
+        """Serve tables of what was found where and when."""
         return HTMLResponse(activity_page(*await self._on_state(_activity)))
 
     async def what_if(self, request: Request) -> Response:
@@ -179,7 +179,7 @@ class CrawlPages:
         return HTMLResponse(page_explained(report, title))
 
     async def opensearch(self, request: Request) -> Response:
-        """What a browser needs to add this search."""
+        """Serve the OpenSearch description for browsers."""
         base = str(request.base_url).rstrip("/")
         if self._access.is_behind_tls:
             base = "https://" + base.partition("://")[2]
@@ -253,11 +253,11 @@ class CrawlPages:
         )
 
     async def api_status(self, request: Request) -> Response:
-        """What `recrawl status --json` says."""
+        """Serve the object of `recrawl status --json`."""
         return _json(await self._on_state(_status))
 
     async def api_page(self, request: Request) -> Response:
-        """What `recrawl explain --json` says."""
+        """Serve the object of `recrawl explain --json`, and the title."""
         url = request.query_params.get("url", "")[:_LONGEST_URL]
         report, title = await self._on_state(explain_page, url, self._settings)
         return _json(report | {"title": title})

@@ -1,4 +1,4 @@
-"""What an address asks for, checked: every refusal names the part and its value."""
+"""Query parameters, checked: every refusal names the part and its value."""
 
 from collections.abc import Mapping
 from math import isfinite

@@ -54,7 +54,7 @@ _VERBS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What of the feed was asked for."""
+    """Part of the feed that is asked for."""
 
     since: int
     limit: int

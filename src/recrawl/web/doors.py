@@ -1,4 +1,4 @@
-"""Where others ask for visits, or say that pages have changed. All else here only looks."""
+"""Endpoints for visit requests and notices of changed pages. All else but the hubs only looks."""
 
 import hmac
 from collections.abc import Mapping, Sequence
@@ -29,13 +29,13 @@ _MOST_URLS: Final = 10_000  # as many as IndexNow allows
 
 
 class _Visits(msgspec.Struct, forbid_unknown_fields=True):
-    """What is posted to /visit."""
+    """Body of a POST to /visit."""
 
     urls: list[str]
 
 
 class _Ping(msgspec.Struct):
-    """What is posted to /indexnow, as its protocol has it."""
+    """Body of a POST to /indexnow, as its protocol has it."""
 
     host: str
     key: str

@@ -1,4 +1,4 @@
-"""Who may ask, how often, and what a browser may do with the answer: around every page.
+"""Guard around every page: who may ask, how often, and what a browser may do with the answer.
 
 Checked in this order: the Host header (a name that was rebound to this machine is not ours), the
 rate, the token. All answers carry a strict content security policy.
@@ -73,7 +73,7 @@ class TokenBuckets:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Who may come in.
+    """Access rules of the server.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class Access:
 
     @property
     def session(self) -> str:
-        """What a browser keeps instead of the token; worth nothing after this process."""
+        """Session cookie in place of the token; worth nothing after this process."""
         return hmac.new(self._key, (self.token or "").encode(), hashlib.sha256).hexdigest()
 
     def knows(self, headers: Headers) -> bool:

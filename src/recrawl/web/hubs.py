@@ -1,4 +1,4 @@
-"""Where hubs verify that a subscription was meant, and tell that a feed has changed.
+"""WebSub callbacks: hubs verify that a subscription was meant, and tell that a feed has changed.
 
 What they tell is a signal like the date in a sitemap: pages are visited earlier by as much as such
 signals have proved to be worth, and what a notification holds is never indexed.

@@ -1,4 +1,4 @@
-"""Where the pages are served, and the token that opens them; light enough for any verb."""
+"""Sockets of the served pages, and the token that opens them; light enough for any verb."""
 
 import errno
 import ipaddress

@@ -1,4 +1,4 @@
-"""What a dashboard shows, read from the state: the quick part and the thorough part."""
+"""Data of the dashboard, read from the state: the quick part and the thorough part."""
 
 from typing import TYPE_CHECKING, Any, Final
 

@@ -1,4 +1,4 @@
-"""What ``recrawl backtest`` says."""
+"""Report of ``recrawl backtest``."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -36,7 +36,7 @@ def backtest_json(
 
 
 def _announced(found: Sequence[Compared]) -> int | None:
-    """How many changes listings announce, true or not; None: nobody listens."""
+    """Count changes that listings announce, true or not; None: nobody listens."""
     told = found[0].test.told
     return None if told is None else int(told.page.size)
 

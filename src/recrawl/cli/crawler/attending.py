@@ -1,4 +1,4 @@
-"""Who attends a crawl that runs: a log, Prometheus, whoever looks at the terminal, signals."""
+"""Attendants of a crawl that runs: a log, Prometheus, whoever looks at the terminal, signals."""
 
 import asyncio
 import contextlib
@@ -20,7 +20,7 @@ __all__ = ["Ears", "stopped_by_signals", "watched"]
 
 @dataclass(frozen=True, slots=True)
 class Ears:
-    """Who hears every event: a log, Prometheus, neither or both."""
+    """Listeners to every event: a log, Prometheus, neither or both."""
 
     stream: TextIO | None
     log_format: str

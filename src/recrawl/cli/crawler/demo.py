@@ -41,18 +41,18 @@ class DemoPlan:
 
     @property
     def title(self) -> str:
-        """What is crawled, for people."""
+        """Description of the web, for people."""
         shape = self.shape
         return f"a web of {shape.n_pages} pages on {shape.n_hosts} hosts, a day every 2 seconds"
 
     @property
     def start_s(self) -> float:
-        """When the measurement begins."""
+        """Start of the measurement."""
         return self.epoch_s + WARM_UP * self.seconds * SPEED
 
     @property
     def end_s(self) -> float:
-        """When it ends, in the web's time."""
+        """End of the run, in the web's time."""
         return self.epoch_s + self.seconds * SPEED
 
     def site(self, port: int) -> Site:
@@ -60,7 +60,7 @@ class DemoPlan:
         return Site(SyntheticWeb(self.shape, self.seed), epoch_s=self.epoch_s, port=port)
 
     def told(self) -> dict[str, Any]:
-        """What the server has to be told to make the same."""
+        """Return the arguments with which the server makes the same web."""
         shape = asdict(self.shape)
         return {"shape": shape, "seed": self.seed, "epoch_s": self.epoch_s, "speed": SPEED}
 

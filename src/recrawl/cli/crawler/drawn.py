@@ -1,4 +1,4 @@
-"""How fresh an index was over time, as a picture."""
+"""Picture of how fresh an index was over time."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a process that runs for months asks of the allocator of its memory."""
+"""Allocator calls that give freed memory back, for a process that runs for months."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""Which crawl a verb means: a configuration file, a state directory, or a shared database."""
+"""Crawl that a verb means: a configuration file, a state directory, or a shared database."""
 
 from pathlib import Path
 

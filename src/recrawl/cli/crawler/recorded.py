@@ -85,7 +85,7 @@ class Replay:
 
     @property
     def source(self) -> Source | None:
-        """Where the history is; None: it was not said."""
+        """Source of the history; None: it was not said."""
         if self.git is not None and self.warc:
             raise InputError("--warc: a history is from --git or from --warc")
         if self.git is not None:
@@ -110,23 +110,23 @@ class RecordedPlay:
 
     @property
     def title(self) -> str:
-        """What is crawled, for people."""
+        """Description of the web, for people."""
         rate = show_duration(self.speed)
         return f"{self.recording.source.name}, {self.recording.days:.3g} days, {rate} in a second"
 
     @property
     def epoch_s(self) -> float:
-        """When it begins, in the web's time."""
+        """Start of the recording, in the web's time."""
         return self.recording.start_s
 
     @property
     def start_s(self) -> float:
-        """When the measurement begins."""
+        """Start of the measurement."""
         return self.epoch_s + _LEARNING * self.recording.days * DAY_S
 
     @property
     def end_s(self) -> float:
-        """When it ends."""
+        """End of the measurement."""
         return self.epoch_s + self.recording.days * DAY_S
 
     def site(self, port: int) -> ServedSite:
@@ -134,7 +134,7 @@ class RecordedPlay:
         return self.recording.site(port)
 
     def told(self) -> dict[str, Any]:
-        """What the server has to be told to make the same."""
+        """Return the arguments with which the server makes the same web."""
         return {
             "recording": asdict(self.recording),
             "epoch_s": self.epoch_s,
@@ -317,7 +317,7 @@ def replay(
 
 
 def backtest_of(plan: RecordedPlay, arms: dict[str, Played]) -> dict[str, float]:
-    """What a backtest says of the same history, at as many visits of pages as each arm made."""
+    """Backtest the same history at each arm's number of visits of pages; return the freshness."""
     try:
         history = plan.recording.web().history()
     except InputError:  # nothing in it ever changed: there is nothing that policies could differ in

@@ -25,7 +25,7 @@ _UNITS: Final = ("_per_s", "_s", "_bytes")
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What a changed configuration comes to.
+    """Outcome of a changed configuration.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Taken:
 
     @property
     def words(self) -> str:
-        """What to tell people."""
+        """Message for people."""
         parts = []
         if self.changed:
             parts.append(f"taken up: {', '.join(self.changed)}")

@@ -286,7 +286,7 @@ async def _crawled(
 
 @dataclass(slots=True)
 class _Ends:
-    """What ends a crawl: a signal, the time limit, the end of the pass, other settings."""
+    """Causes of a crawl's end: a signal, the time limit, the end of the pass, other settings."""
 
     stop: asyncio.Event
     watch: ConfigWatch | None

@@ -36,11 +36,11 @@ _POINTS = 60  # of each course
 
 
 class Stage(Protocol):
-    """What every arm of a play has in common; can be sent to another process."""
+    """Common setting of all arms of a play; can be sent to another process."""
 
     @property
     def title(self) -> str:
-        """What is crawled, for people."""
+        """Description of the web, for people."""
         ...
 
     @property
@@ -50,17 +50,17 @@ class Stage(Protocol):
 
     @property
     def epoch_s(self) -> float:
-        """When it begins, in the web's time."""
+        """Start of the play, in the web's time."""
         ...
 
     @property
     def start_s(self) -> float:
-        """When the measurement begins."""
+        """Start of the measurement."""
         ...
 
     @property
     def end_s(self) -> float:
-        """When it ends."""
+        """End of the measurement."""
         ...
 
     @property
@@ -70,7 +70,7 @@ class Stage(Protocol):
 
     @property
     def slow_s(self) -> float:
-        """How long an answer takes by the server's own will, in seconds of our own clock."""
+        """Duration of an answer by the server's own will, in seconds of our own clock."""
         ...
 
     def site(self, port: int) -> ServedSite:
@@ -78,7 +78,7 @@ class Stage(Protocol):
         ...
 
     def told(self) -> dict[str, Any]:
-        """What the server has to be told to make the same."""
+        """Return the arguments with which the server makes the same web."""
         ...
 
     def settings(self, directory: Path, site: ServedSite, policy: str) -> Settings:
@@ -88,7 +88,7 @@ class Stage(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What came of one arm.
+    """Result of one arm.
 
     Parameters
     ----------

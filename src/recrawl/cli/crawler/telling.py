@@ -1,4 +1,4 @@
-"""What `recrawl run` tells people when a crawl begins, and when it ends."""
+"""Messages of `recrawl run` to people when a crawl begins, and when it ends."""
 
 import gc
 

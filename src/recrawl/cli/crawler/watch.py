@@ -1,4 +1,4 @@
-"""What a person sees while a crawl runs: a live panel in a terminal, plain lines elsewhere."""
+"""View of a crawl while it runs: a live panel in a terminal, plain lines elsewhere."""
 
 import asyncio
 import contextlib
@@ -33,7 +33,7 @@ _TELLING = (Outcome.CHANGED, Outcome.UNCHANGED, Outcome.NOT_MODIFIED)
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What a state says of its pages at an instant.
+    """Snapshot of a state's pages at an instant.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What ``recrawl order`` says: one policy, or all beside each other."""
+"""Report of ``recrawl order``: one policy, or all beside each other."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Where an endless order goes on: its state in a file, between one call and the next."""
+"""State of an endless order in a file, from which the next call goes on."""
 
 import hashlib
 import zipfile

@@ -1,4 +1,4 @@
-"""What a plan changes against the policy that is in force, and what it gains, in two sentences."""
+"""Explanation of a plan in two sentences: its changes to the policy in force, and its gain."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace

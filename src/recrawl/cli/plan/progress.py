@@ -1,4 +1,4 @@
-"""How far the reading or writing of a table is, for people."""
+"""Progress of the reading or writing of a table, for people."""
 
 from collections.abc import Iterator, Sequence
 

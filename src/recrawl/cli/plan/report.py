@@ -1,4 +1,4 @@
-"""What ``recrawl plan`` says: an answer in numbers, as JSON or for people."""
+"""Report of ``recrawl plan``: an answer in numbers, as JSON or for people."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""What the verb ``probe`` is given: a pattern file, a log of updates, or a printed pattern."""
+"""Source for the verb ``probe``: pattern file, log of updates or probes, or printed pattern."""
 
 import re
 from collections.abc import Mapping

@@ -21,7 +21,7 @@ _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 @dataclass(frozen=True, slots=True)
 class TripCosts:
-    """What a trip costs and each probe on it, as written: update time, such as 2h; None: unsaid."""
+    """Costs of a trip and each probe on it, as written: update time, such as 2h; None: unsaid."""
 
     trip: str | None
     probe: str | None

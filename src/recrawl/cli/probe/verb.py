@@ -271,7 +271,7 @@ def _solve(
 
 
 def _more(found: _Found, grid: str | None, unit_s: float) -> float | None:
-    """What one more probe would buy, or None where it does not fit."""
+    """Return what one more probe would save, or None where it does not fit."""
     n = found.probes.size
     if n + 1 > found.source.max_probes:
         return None

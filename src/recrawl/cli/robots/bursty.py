@@ -44,7 +44,7 @@ _MOST_POINTS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class BurstyRequest:
-    """What was asked beside the model."""
+    """Options given beside the model."""
 
     robots_by_length: str | None
     limits: Sequence[str]

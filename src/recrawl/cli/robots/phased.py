@@ -23,7 +23,7 @@ __all__ = ["PhasedRequest", "advise_phased"]
 
 @dataclass(frozen=True, slots=True)
 class PhasedRequest:
-    """What the command line asked for; the weights are those of starvation, loss and holding."""
+    """Options of the command line; the weights are those of starvation, loss and holding."""
 
     classes: str | None
     environment: str | None

@@ -38,7 +38,7 @@ __all__ = ["PlainRequest", "advise_plain"]
 
 @dataclass(frozen=True, slots=True)
 class PlainRequest:
-    """What the command line asked for; without ``robots`` as many as are worth having."""
+    """Options of the command line; without ``robots`` as many as are worth having."""
 
     rates: Rates
     buffer: int

@@ -15,7 +15,7 @@ __all__ = ["PolicyFile", "read_policy_file"]
 
 
 class PolicyFile(msgspec.Struct, forbid_unknown_fields=True):
-    """What a policy file may hold: targets, or both tables."""
+    """Content of a policy file: targets, or both tables."""
 
     targets: list[int] | None = None
     arrival: list[list[bool | int]] | None = None

@@ -25,7 +25,7 @@ class Rates:
 
 @dataclass(frozen=True, slots=True)
 class RatesGiven:
-    """What the command line says of rates; with ``classes`` robots have rates of their own."""
+    """Rates as the command line gives them; with ``classes`` robots have rates of their own."""
 
     fetch_rate: str | None
     index_rate: str | None

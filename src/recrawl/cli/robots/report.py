@@ -1,4 +1,4 @@
-"""What the verb ``robots`` answers: one JSON object, or tables and a small picture for people."""
+"""Answer of the verb ``robots``: one JSON object, or tables and a small picture for people."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -62,7 +62,7 @@ class Answer:
 
     @property
     def gain_percent(self) -> float:
-        """How much more the best fixed number costs, in percent of the optimal control."""
+        """Extra cost of the best fixed number, in percent of the cost of the optimal control."""
         if self.best.cost == 0:
             return 0.0 if self.static.cost == 0 else math.inf
         return 100 * (self.static.cost / self.best.cost - 1)

@@ -1,4 +1,4 @@
-"""How many robots run: the decision at every arrival and every departure.
+"""Number of robots that run: the decision at every arrival and every departure.
 
 The runtime asks an :class:`ActivationPolicy` twice in the life of a page: when a robot brings it
 (an arrival; the robot has just stopped) and when the indexer has finished it (a departure). The

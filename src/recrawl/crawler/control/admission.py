@@ -12,7 +12,7 @@ __all__ = ["Admission"]
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """What is taken in, and what it is worth.
+    """Admission of URLs, with their weights.
 
     Parameters
     ----------

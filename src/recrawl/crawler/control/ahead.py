@@ -34,7 +34,7 @@ class HostAhead:
 
     @property
     def due_s(self) -> float:
-        """When the first of them is due after all."""
+        """Earliest due time of the leases; infinite: none."""
         return min((lease.due_s for lease in self.stock), default=inf)
 
     def best(self, now_s: float) -> Lease:

@@ -1,4 +1,4 @@
-r"""What a look at a sitemap or feed is worth for the changes that it announces.
+r"""Worth of a look at a sitemap or feed for the changes that it announces.
 
 A page whose change a listing has announced is visited soon; one whose change nobody announces stays
 stale until its own next visit, on average half of its interval :math:`T_i` later. So a change that

@@ -1,4 +1,4 @@
-"""What is believed of the pages of a running crawl, from its visits alone."""
+"""Beliefs about the pages of a running crawl, from visits and announcements."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-r"""What a look for new pages is worth: addresses that nobody knows are stale since they were born.
+r"""Worth of a look for new pages: addresses that nobody knows are stale since they were born.
 
 A page on which :math:`\nu` new addresses appear per second, each worth w, costs :math:`\nu w t`
 while it has not been looked at for t: the cost of obsolescence of Eckstein, Gal and Reiner, linear
@@ -42,7 +42,7 @@ _STEPS: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class NewPages:
-    """What one page brings that is new.
+    """Flow of new addresses from one page.
 
     Parameters
     ----------

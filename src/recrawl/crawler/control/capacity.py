@@ -1,4 +1,4 @@
-"""What robots and indexer can bring, as measured: where it is less, it is what a plan counts on.
+"""Capacity of robots and indexer, as measured: where it is less than the budget, plans count on it.
 
 The plan's price follows from the requests that can be made. A budget that nobody can spend would
 promise visits that never come, each page as late as any other.

@@ -1,4 +1,4 @@
-"""Which hosts tell truthfully when their pages change, as their latest visits show it."""
+"""Hosts that tell truthfully when their pages change, as their latest visits show it."""
 
 from typing import Final
 

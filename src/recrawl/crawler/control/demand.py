@@ -1,4 +1,4 @@
-"""How several owners of pages share one budget: each says what it would take at every price.
+"""One budget shared by several owners of pages: each says what it would take at every price.
 
 One price for all is what makes the sum of what pages bring greatest. An owner need not tell its
 pages for that: its demand at some prices is enough, and each finds its own part of the budget at
@@ -29,7 +29,7 @@ _LEAST: Final = 0.05  # of the budget, by shards alone: what nobody knows of yet
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What an owner tells of itself.
+    """Demand and size of an owner of pages.
 
     Parameters
     ----------

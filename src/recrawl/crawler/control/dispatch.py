@@ -1,4 +1,4 @@
-"""Which request is made next: the page most urgently late, of the hosts that may be asked now.
+"""Choice of the next request: the page most urgently late, of the hosts that may be asked now.
 
 Pages that a plan knows compete by lateness times root urgency (:mod:`.order`). Pages that were
 never visited compete with them, and with each other, by what a visit is worth beside the price

@@ -1,4 +1,4 @@
-"""What an address says against itself before it was ever visited: words, versions, files.
+"""Doubts about an address before it was ever visited, by its words, versions and files.
 
 Nothing here forbids a visit. It makes a kind of address prove itself sooner, and keeps all doubted
 addresses of a host together to a small share of what the host has brought

@@ -71,7 +71,7 @@ class AdaptiveRobots:
 
     @property
     def plan(self) -> RobotsPlan:
-        """What is followed, and what it promises: to be held against what happens."""
+        """Plan that is followed, with what it promises: to be held against what happens."""
         return self._plan
 
     def activate_on_arrival(self, buffered: int, active: int) -> bool:

@@ -1,4 +1,4 @@
-"""How fresh the index is believed to be now, and what a change rate may be, with intervals."""
+"""Estimates of the index's freshness now and of change rates, with intervals."""
 
 import math
 from dataclasses import dataclass

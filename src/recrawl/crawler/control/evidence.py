@@ -1,4 +1,4 @@
-"""What a crawl's history tells whoever decides on revisits, column by column."""
+"""Evidence from a crawl's history for decisions on revisits, column by column."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -36,7 +36,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BelievedBefore:
-    """What a state keeps of what was believed, of those pages of which it keeps anything."""
+    """Beliefs that a state keeps, for those pages of which it keeps anything."""
 
     page_ids: NDArray[np.int64]  # (n_pages,)
     urls: Sequence[str]  # (n_pages,)

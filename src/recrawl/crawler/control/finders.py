@@ -1,4 +1,4 @@
-"""Who found an address first, and how much later others would have: the first has but that lead."""
+"""First finders of addresses, and their lead over others: the first has but that lead."""
 
 from collections.abc import Iterable
 from typing import Final

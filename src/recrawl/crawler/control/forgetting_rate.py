@@ -51,7 +51,7 @@ class ForgettingRate:
 
     @property
     def count(self) -> float:
-        """How many durations the rate rests on, those forgotten in part counted in part."""
+        """Number of durations that the rate rests on, those forgotten in part counted in part."""
         return self._count
 
     @property

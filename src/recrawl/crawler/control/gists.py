@@ -1,4 +1,4 @@
-"""What texts have in common that say the same in another order, or nearly the same."""
+"""Fingerprints of texts that say the same in another order, or nearly the same."""
 
 import re
 from collections import Counter
@@ -32,7 +32,7 @@ _AKIN: Final = 20  # the same of two words of three; of texts by chance, one pai
 
 
 class Gist(NamedTuple):
-    """What a page says, in numbers.
+    """Fingerprints of what a page says.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What is known of one host while a crawl runs: its timing, its rules, the pages leased of it."""
+"""State of one host while a crawl runs: its timing, its rules, the pages leased of it."""
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
@@ -72,7 +72,7 @@ class HostQueue:
 
     @property
     def blocks(self) -> tuple[tuple[int, float, float], ...]:
-        """What is to be kept of how the host and its server are left alone, and how they rest."""
+        """Failures, end of the block and rest: of the host, then of its server; to be kept."""
         timings = [self.politeness] if self.ip is None else [self.politeness, self.ip.politeness]
         return tuple(
             (timing.failures, timing.blocked_until_s, timing.pace.rest_s) for timing in timings
@@ -85,7 +85,7 @@ class HostQueue:
 
     @property
     def head_due_s(self) -> float:
-        """When the earliest page that waits here was or is due."""
+        """Earliest due time of the pages that wait here; -inf: one was asked for."""
         if self.is_asked:
             return -inf
         head_s = self.stock[0].due_s if self.stock else self.next_due_s

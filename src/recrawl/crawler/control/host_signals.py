@@ -1,4 +1,4 @@
-"""What hosts announce of changes and date, and how far each is to be trusted, from visits."""
+"""Changes that hosts announce and date, and the trust that each host deserves, from visits."""
 
 from collections.abc import Iterable, Mapping
 from math import isfinite, nan

@@ -1,4 +1,4 @@
-"""What addresses are expected to be worth before anything is known of them but where they lie."""
+"""Expected worth of addresses of which nothing is known yet but where they lie."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""How fast and how far a host, or a domain, may fill a crawl.
+"""Limits on how fast and how far a host or domain may fill a crawl.
 
 What is found is taken in while there is room.
 

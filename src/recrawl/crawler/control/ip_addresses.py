@@ -35,7 +35,7 @@ _FEW: Final = 1_024
 
 @dataclass(frozen=True, slots=True)
 class IpAddressState:
-    """What goes with an IP address from one process to the next.
+    """State of an IP address that one process passes to the next.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What is believed of pages and hosts, in the bytes that a state keeps.
+"""Beliefs about pages and hosts, in the bytes that a state keeps.
 
 A page takes 177 bytes: half of each number of its posterior is left out, which changes none by more
 than half a percent. What another version wrote, or was written of other rates, is not read:
@@ -23,7 +23,7 @@ _HOST: Final = struct.Struct("<B8d")  # version, precision, recall, tally of dat
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeptPages:
-    """What was learned of pages from their visits.
+    """Beliefs about pages, learned from their visits.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def _layout(shape: tuple[int, ...]) -> np.dtype[Any]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeptHost:
-    """What the latest visits of a host's pages have shown of what it announces.
+    """Truth of what a host announces, as the latest visits of its pages have shown it.
 
     Parameters
     ----------

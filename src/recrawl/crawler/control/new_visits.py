@@ -1,4 +1,4 @@
-"""Which visits have not been told before, where each page's latest are told again each time."""
+"""Visits that have not been told before, where each page's latest are told again each time."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""How long a fetched copy may wait before it is better fetched again."""
+"""Longest wait of a fetched copy before it is better fetched again."""
 
 from math import log
 from typing import Final

@@ -1,4 +1,4 @@
-"""Which of the due pages comes first, and from when the next interval counts.
+"""Order of the due pages: which comes first, and from when the next interval counts.
 
 Two rules, both from the slot-regret identity (`recrawl.sequencing.evaluation.measure_regret`): a
 visit that comes late by d costs s d^2 / 2, with the urgency s of the page. So of the due pages the

@@ -1,4 +1,4 @@
-"""How fast a host lets itself be asked, as it shows by refusing.
+"""Pace at which a host lets itself be asked, as it shows by refusing.
 
 Servers and what stands before them allow so many requests in a time, and tell nobody how many: more
 are answered by 429, or by 503 as nginx does. A host that answers well in between is not in trouble,
@@ -31,7 +31,7 @@ _JUDGED: Final = 50.0  # pages lately
 
 @dataclass(slots=True)
 class AskedAgain:
-    """What became of pages that had failed when they were asked for again, much later."""
+    """Outcomes of failed pages when they were asked for again, much later."""
 
     _repeats: float = 0.0
     _recoveries: float = 0.0

@@ -1,4 +1,4 @@
-"""When one host may be asked again: spacing, back-off and a breaker for dead hosts.
+"""Politeness to one host: spacing, back-off and a breaker for dead hosts.
 
 It never reads a clock: every method is told the time. One request is in flight at a time, the
 next starts no earlier than ``delay`` after the end of the last, or than the host shows to want
@@ -31,7 +31,7 @@ _NO_CONNECTION: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class PolitenessRules:
-    """How hosts are treated.
+    """Rules of politeness to hosts.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a server promises caches of a page: that it holds for good."""
+"""Promise of a server to caches that a page holds for good."""
 
 import re
 from http import HTTPStatus

@@ -1,6 +1,6 @@
-"""Where a page sends its reader after a while: the Refresh header, and the element that is like it.
+"""Refreshes, which send a page's reader on after a while: the header, and the element like it.
 
-As "5; url=/there". A page that does so at once and says next to nothing is a redirect.
+As "5; url=/there". A page that sends its reader on at once and says next to nothing is a redirect.
 """
 
 import re
@@ -18,7 +18,7 @@ _AT_ONCE_S: Final = 10.0  # seconds within which a page sends its reader on that
 
 
 class Refresh(NamedTuple):
-    """Where a reader is sent, and after how many seconds."""
+    """Target to which a reader is sent, and seconds until then."""
 
     target: str
     after_s: float

@@ -1,4 +1,4 @@
-"""Which model of robots and indexer fits what was measured: the papers', or the general one.
+"""The model of robots and indexer that fits what was measured: the papers', or the general one.
 
 Exponential times have a squared variation of 1 and know nothing of the last one. As long as times
 are about so regular, the exact policy of the simple model is followed. Beyond, arrivals and
@@ -40,7 +40,7 @@ _MOST_FITTED: Final = 200.0
 
 @dataclass(frozen=True, slots=True)
 class Regularity:
-    """How regular indexing times and arrivals are.
+    """Regularity of indexing times and arrivals.
 
     Parameters
     ----------

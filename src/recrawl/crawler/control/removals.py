@@ -25,7 +25,7 @@ _LATELY: Final = 0.25  # of the time since the page itself was last there
 
 
 class Removals:
-    """Which pages that went have those beside them looked at."""
+    """Rule that has the pages beside one that went looked at."""
 
     def __init__(self) -> None:
         self._in_a_row: Counter[int] = Counter()  # pages found to be away, by host

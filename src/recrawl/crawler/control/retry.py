@@ -1,4 +1,4 @@
-"""When to try again: Retry-After in both forms, and doubling back-off with jitter."""
+"""Instants of retries: Retry-After in both forms, and doubling back-off with jitter."""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-r"""When a page that is gone is looked at again: by the worth of such a visit.
+r"""Revisits of pages that are gone, due by the worth of such a visit.
 
 A page that has come back is missing from the index, as a page that has changed is stale in it. So a
 gone page is one that changes at the rate :math:`\rho` at which such pages return, and is due when a
@@ -20,7 +20,7 @@ _PRIOR_AWAY_S: Final = 180 * 86_400.0  # half a return in half a year, before an
 
 @dataclass(slots=True)
 class Returns:
-    """What is known of pages that come back.
+    """Rate at which gone pages come back.
 
     Parameters
     ----------

@@ -54,7 +54,7 @@ class PageVisit:
 
 @dataclass(frozen=True, slots=True)
 class NextVisit:
-    """When a page is due again.
+    """Due time of a page, and its reason.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class NextVisit:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replan:
-    """What a plan is made from. Seconds, and visits per second.
+    """Input of a plan. Seconds, and visits per second.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ class Schedule:
 
 
 class RevisitPolicy(Protocol):
-    """When pages are visited again. Pure: it is told the time, and asks nobody.
+    """Revisit policy, which sets due times. Pure: it is told the time, and asks nobody.
 
     The same object serves a running crawl and a replay of history. What it knows of a single page
     it returns as ``memory``, which the state keeps and hands back with the page's next visit.
@@ -181,7 +181,7 @@ class RevisitPolicy(Protocol):
 
     @property
     def name(self) -> str:
-        """What reports call it."""
+        """Name in reports."""
         ...
 
     def after_visit(self, visit: PageVisit) -> NextVisit:

@@ -1,4 +1,4 @@
-r"""When each page is visited next, while its change rate is still being learned.
+r"""Due times of pages whose change rates are still being learned.
 
 One object, pure: it is told of visits (:meth:`RevisitControl.observe`) and asked for due times
 (:meth:`RevisitControl.decide`). The live crawler and the replay of histories use the same one. The
@@ -62,7 +62,7 @@ class Decision:
 
 
 def _falls_due(intervals: Vector, ages: Vector, span: float) -> Vector:
-    """How many visits fall due within a span, by intervals and ages of copies."""
+    """Return how many visits fall due within a span, by intervals and ages of copies."""
     wait = np.maximum(intervals - ages, 0.0)
     return np.where(wait < span, 1.0 + np.floor((span - wait) / intervals), 0.0)
 
@@ -241,7 +241,7 @@ class RevisitControl:
         return ahead
 
     def _foreseen(self, rows: Integers, now: float) -> Vector:
-        """How much older copies are by the clocks of their groups, in time as it will pass."""
+        """Return how much older copies are by their groups' clocks, in time as it will pass."""
         if self.clocks is None:
             return np.zeros(rows.size)
         passed, speeds = self.clocks.read(rows, self.last[rows], now)
@@ -254,7 +254,7 @@ class RevisitControl:
         return np.asarray((now - self.last[rows] + ahead) * self._speeds[rows])
 
     def _unseen(self, rows: Integers) -> Vector:
-        """How fast pages will change without anyone telling, as a multiple of their own rates."""
+        """Return rates of unannounced changes, as multiples of the pages' own rates."""
         return np.asarray(self._speeds[rows] * self.silent[rows])
 
     def by_worth(self, rows: Integers, now: float, n_visits: int) -> Vector:
@@ -420,7 +420,7 @@ class RevisitControl:
         return np.asarray(self.last[rows] + self.intervals[rows] - ahead - told)
 
     def kept_fresh(self, rows: Integers, crawl_rates: Vector, unheard: Vector) -> Vector:
-        r"""How fresh even visits keep pages, by what is believed now, if what is announced is too.
+        r"""Return freshness by even visits, as believed now, if what is announced is fetched too.
 
         Parameters
         ----------
@@ -475,7 +475,7 @@ class RevisitControl:
         return out
 
     def _visits(self, rows: Integers, prices: Vector | float, now: float, span: float) -> Vector:
-        """How many visits of each page fall due within the span."""
+        """Return how many visits of each page fall due within the span."""
         intervals = np.maximum(self._fill(rows, prices), self.grain)  # no two looks at one instant
         return _falls_due(intervals, self._ahead[rows] + now - self.last[rows], span)
 

@@ -34,7 +34,7 @@ LONGEST_CRAWL_DELAY_S: Final = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class RobotsRules:
-    """What one host's robots.txt says to one robot.
+    """Rules of one host's robots.txt for one robot.
 
     ``reachable`` is False where no answer could be had: then nothing is allowed, and the host is
     asked again later.

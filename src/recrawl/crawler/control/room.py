@@ -1,4 +1,4 @@
-"""What the control that never loses a page leaves to be won, in closed form.
+"""Bound on what any control saves over the one that never loses a page, in closed form.
 
 Robots that run only while the buffer has room for what they bring make a chain of births and
 deaths: at length ``q`` there are ``min(N, K - q)`` robots. Its stationary law needs no solver, and

@@ -1,4 +1,4 @@
-"""Which URLs belong to a crawl, how much each is worth, and where traps end.
+"""Scope of a crawl: which URLs belong to it, how much each is worth, and where traps end.
 
 A pattern is a shell pattern over path and query (``/docs/*``), or over host and path when it
 does not start with a slash (``*.example.org/news/*``). A host pattern is a name
@@ -20,7 +20,7 @@ __all__ = ["Scope", "Weights", "is_beyond_bounds", "why_outside"]
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What a crawl takes in.
+    """Bounds of what a crawl takes in.
 
     Parameters
     ----------

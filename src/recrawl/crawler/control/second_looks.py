@@ -1,4 +1,4 @@
-"""Which visits look at their page twice: of pages that were another each of the last times.
+"""Choice of visits that look twice: those of pages found changed each of the last times.
 
 Either such a page changes as often as it is visited, or it shows something by chance, which is no
 change: two looks in a row tell. They are few: of a page ever fewer, of a host some a day, and of

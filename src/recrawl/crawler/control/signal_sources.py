@@ -1,4 +1,4 @@
-"""How far each source of change signals can be relied on, as its latest visits show it."""
+"""Reliability of each source of change signals, as its latest visits show it."""
 
 from collections.abc import Iterator
 from contextlib import suppress

@@ -36,7 +36,7 @@ _MOST_TEXTS: Final = 100_000
 
 
 class Suspicion(NamedTuple):
-    """What is thought of a page."""
+    """Verdict on a page."""
 
     is_error: bool = False
     is_suspect: bool = False  # to be read again at its next visit, whatever it says

@@ -1,4 +1,4 @@
-"""What the dispatcher answers: the next thing to be done."""
+"""Answers of the dispatcher: the next thing to be done."""
 
 from dataclasses import dataclass
 

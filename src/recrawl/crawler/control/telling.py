@@ -1,4 +1,4 @@
-"""What an entry of the feed says: its kind and its version, from what was told and what is so."""
+"""Kind and version of an entry of the feed, from what was told and what is so."""
 
 from typing import Final
 

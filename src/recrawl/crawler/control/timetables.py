@@ -25,7 +25,7 @@ _RECENT_S = 26 * WEEK_S  # patterns drift; half a year is enough to learn one
 
 @dataclass(frozen=True, eq=False)
 class ProbedBy:
-    """How one source is to be probed.
+    """Rules by which one source is probed.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class ProbedBy:
 
 @dataclass(frozen=True, eq=False)
 class Timetable:
-    """When one source is probed.
+    """Timetable of a source's probes.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What differs between two texts, word by word; a unified diff as HTML with the words marked."""
+"""Differences of two texts, word by word; a unified diff as HTML with the words marked."""
 
 import difflib
 import re

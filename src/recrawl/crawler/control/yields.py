@@ -1,4 +1,4 @@
-"""What kinds of address bring: pages are visited as their kind has proved worth it.
+"""Yields of kinds of address: pages are visited as their kind has proved worth it.
 
 One script of a site can have an address for every page, and a hundred for each that edit, compare,
 sort or log in; a directory of archives has thousands that nobody can read. Addresses are of kinds:
@@ -138,7 +138,7 @@ class _Kind:
 
     @property
     def n_welcome(self) -> float:
-        """How many more may be tried now."""
+        """Number of further tries allowed now."""
         if self.likely < _LEAST_YIELD and (self.is_doubted or self.is_known or not self.is_broad):
             return max(self.first - self.tries, 0)
         if self.is_broad and "?" not in self.name and not self.is_unknown:

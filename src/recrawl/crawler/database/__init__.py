@@ -1,1 +1,1 @@
-"""What the processes of one crawl share: a PostgreSQL database, its schema, and who owns what."""
+"""The PostgreSQL database that processes of one crawl share: its schema, and who owns what."""

@@ -1,4 +1,4 @@
-"""Which process may ask an IP address, where processes own different hosts of it.
+"""Owners of IP addresses: the one process that may ask each, where several own hosts of it.
 
 An IP address has an owner as a shard has: a process of the crawl, under its number, which no other
 ever has. Who wants one that another owns says so; the owner sees that at its next look, and hands

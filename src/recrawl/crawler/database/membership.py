@@ -48,7 +48,7 @@ def ideal_share(shards: int, rank: int, processes: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How shards and processes stand.
+    """Counts of shards and processes.
 
     Parameters
     ----------
@@ -67,12 +67,12 @@ class Standing:
 
     @property
     def to_take(self) -> int:
-        """How many free shards are this process's to take."""
+        """Number of free shards for this process to take."""
         return max(min(self.ideal - self.owned, self.free), 0)
 
     @property
     def to_release(self) -> int:
-        """How many shards are others' to take."""
+        """Number of owned shards for others to take."""
         return max(self.owned - self.ideal, 0)
 
 

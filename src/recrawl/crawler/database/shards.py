@@ -1,4 +1,4 @@
-"""Which shard a host belongs to; its pages belong to the same."""
+"""The shard of a host, to which its pages belong, too."""
 
 import xxhash
 

@@ -1,4 +1,4 @@
-"""What only one of the processes does at a time, and who does it now."""
+"""Turns at work that only one process does at a time, and who has each now."""
 
 import contextlib
 import os

@@ -34,7 +34,7 @@ Verdicts = dict[str, Taken]
 
 
 class _RefusedError(SinkError):
-    """What was sent is refused; one page of it may be to blame, or all that is sent there."""
+    """Refusal of what was sent; one page of it may be to blame, or all that is sent there."""
 
     def __init__(self, why: str, status: int) -> None:
         super().__init__(why)

@@ -21,7 +21,7 @@ _PIECE: Final = 65_536
 
 @dataclass(frozen=True, slots=True)
 class SinkAnswer:
-    """What a sink answered: status, the seconds that it asks to be left alone, and the body."""
+    """Answer of a sink: status, the seconds that it asks to be left alone, and the body."""
 
     status: int
     body: bytes

@@ -1,4 +1,4 @@
-"""What a page says of itself: dates, author, licence, and what it asks of those who read it."""
+"""Metadata of a page: dates, author, licence, and what it asks of those who read it."""
 
 import json
 from collections.abc import Iterable, Iterator

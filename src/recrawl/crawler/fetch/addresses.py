@@ -1,4 +1,4 @@
-"""Which network addresses a crawl may connect to.
+"""Network addresses that a crawl may connect to.
 
 Checked where the socket is made, so that names that resolve to private addresses, addresses
 written as numbers, redirects and rebinding all meet the same guard.

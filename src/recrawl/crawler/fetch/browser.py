@@ -65,7 +65,7 @@ def browser_program() -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class RenderRule:
-    """Which pages a browser fills.
+    """Rule for pages that a browser fills.
 
     Parameters
     ----------
@@ -309,7 +309,7 @@ class BrowserFetcher(Fetcher):
 
 
 class _Pace:
-    """When a host was asked last; one request at a time."""
+    """Pace of a host: one request at a time; when the last ended."""
 
     def __init__(self) -> None:
         self.lock = asyncio.Lock()
@@ -324,7 +324,7 @@ class _Pace:
 
 
 class _Visit:
-    """What one page asks for while it is filled."""
+    """Requests of one page while it is filled."""
 
     def __init__(self, fetcher: BrowserFetcher, shell: FetchResponse) -> None:
         self.shell = shell

@@ -1,4 +1,4 @@
-"""What a page says: main text, title, links, and what it asks of robots. HTML by lexbor.
+"""Content of a page: main text, title, links, and what it asks of robots. HTML by lexbor.
 
 Text and links are bounded here, and nothing is fetched. Time and memory are not: the tree of a
 hostile page can be thousands of times its size, so whoever reads such pages does it in a process of

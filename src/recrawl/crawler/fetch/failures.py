@@ -1,4 +1,4 @@
-"""What went wrong with an exchange, in one word."""
+"""Failures of an exchange, each in one word."""
 
 import asyncio
 import ssl

@@ -1,4 +1,4 @@
-"""What some hosts are sent besides: headers, logins, cookies. Never logged, kept or archived."""
+"""Extra headers, logins and cookies for some hosts. Never logged, kept or archived."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ _PORT: Final = re.compile(r":[0-9]+$")
 
 @dataclass(frozen=True, slots=True)
 class HostRule:
-    """What hosts are sent.
+    """Headers and cookies for some hosts.
 
     Parameters
     ----------

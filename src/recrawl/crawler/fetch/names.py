@@ -1,4 +1,4 @@
-"""Which IP address a name leads to."""
+"""Resolution of names, each to one IP address."""
 
 import asyncio
 import ipaddress

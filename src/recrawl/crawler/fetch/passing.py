@@ -1,4 +1,4 @@
-"""What changes by itself, in words of many languages: ages, dates, counters.
+"""Parts of texts that change by themselves, in many languages: ages, dates, counters.
 
 ``vor 5 Minuten``, ``il y a 3 jours``, ``2 ore fa``, ``Aufrufe: 1.024``, ``gelesen 7 mal``: a page
 that says so says nothing new when it says 6. Each pattern is looked for only where a word that it
@@ -110,12 +110,12 @@ _Step = tuple[str, str, str]  # a word, what begins with it and what it ends; ""
 
 
 def _from(word: str, rest: str) -> str:
-    """What begins with a word."""
+    """Return the pattern that begins with a word."""
     return rf"{re.escape(word)}(?<!\w{re.escape(word)}){rest}"
 
 
 def _patterns() -> Iterator[_Step]:
-    """What is looked for, language by language."""
+    """Yield words to look for, with their patterns."""
     for word in _COUNTED:
         colon = " ?[:：]?" if word in _BARE or not word.isascii() else " ?[:：]"
         many = rf"(?<![\w.,]){_COUNT} ?(?:k|tsd\.?|mio\.?|тыс\.?|万|萬|만)? ?\Z"

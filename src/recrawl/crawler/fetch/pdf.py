@@ -1,4 +1,4 @@
-"""What a PDF says: its title and the text of its pages, as far as a second of reading goes.
+"""Title and text of a PDF, as far as a second of reading goes.
 
 Only for a process that may be ended at any moment: a page of a PDF is a program.
 """

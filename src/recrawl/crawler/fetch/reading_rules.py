@@ -1,4 +1,4 @@
-"""What of a page is content, where people know better than its markup says."""
+"""Rules for what of a page is content, where people know better than its markup says."""
 
 import json
 from dataclasses import asdict, dataclass, field
@@ -11,7 +11,7 @@ __all__ = ["ContentRule", "ReadingRules"]
 
 @dataclass(frozen=True, slots=True)
 class ContentRule:
-    """What is content on some pages.
+    """Rule for what is content on some pages.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class ContentRule:
 
 @dataclass(frozen=True)
 class ReadingRules:
-    """How pages are read.
+    """Rules for reading pages.
 
     Parameters
     ----------

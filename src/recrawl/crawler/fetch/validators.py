@@ -1,4 +1,4 @@
-"""What a host is asked whether a page has changed by, where it does not know its own ETags.
+"""ETags for conditional requests to hosts that do not know their own.
 
 A server that compresses as it sends may mark the ETag of what it sent (``"5f-gzip"``) and compare
 what comes back with the ETag of its file (``"5f"``): it never says "not modified". Once a host has

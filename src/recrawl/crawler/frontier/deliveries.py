@@ -1,4 +1,4 @@
-"""How far each sink has been told, kept in the state beside the crawl that writes it."""
+"""Delivery progress of each sink, kept in the state beside the crawl that writes it."""
 
 import time
 from collections.abc import Sequence

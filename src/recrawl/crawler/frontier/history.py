@@ -1,4 +1,4 @@
-"""What a crawl did, read from its SQLite file beside the crawl: for pictures and tables."""
+"""History of a crawl, read from its SQLite file beside the crawl: for pictures and tables."""
 
 import json
 from dataclasses import dataclass
@@ -92,7 +92,7 @@ class SqliteHistory:
         return self._rows("slowest", after=max(0, self.last_visit() - among), limit=limit)
 
     def last_seen_s(self, urls: list[str]) -> dict[str, float]:
-        """When each page was last seen, changed or not."""
+        """Return when each page was last seen, changed or not."""
         rows = self._rows("last_seen", urls=json.dumps(urls))
         return {url: float(at_s) for url, at_s in rows}
 

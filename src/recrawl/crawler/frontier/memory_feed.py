@@ -15,7 +15,7 @@ __all__ = ["Copy", "MemoryFeed"]
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """What the index should hold of a page; a signature of None: nothing. Its weight besides."""
+    """Copy of a page that an index should hold; signature None: nothing. Its weight besides."""
 
     page_id: int
     url: str

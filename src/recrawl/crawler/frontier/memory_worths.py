@@ -1,4 +1,4 @@
-"""What pages are worth, in memory: the specification of the durable one."""
+"""Worths of pages, in memory: the specification of the durable ones."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ __all__ = ["KnownPage", "MemoryWorths"]
 
 @dataclass(slots=True)
 class KnownPage:
-    """What of a page matters here."""
+    """A page, by what matters to its worth."""
 
     page_id: int
     host_id: int

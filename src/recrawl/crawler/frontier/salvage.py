@@ -1,4 +1,4 @@
-"""What a damaged SQLite file still tells: is it whole, and if not, every row that can be read."""
+"""Check of a SQLite file: is it whole, and if not, salvage of every row that can be read."""
 
 import contextlib
 import sqlite3

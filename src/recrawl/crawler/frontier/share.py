@@ -1,4 +1,4 @@
-"""Which pages of a host are handed out together: new and old, due and ahead of their time."""
+"""Choice of a host's pages to hand out together: new and old, due and ahead of their time."""
 
 from collections.abc import Callable, Sequence
 from math import inf

@@ -1,4 +1,4 @@
-"""What pages are worth, in SQLite: importance, link lists, counts, and what visits brought."""
+"""Worths of pages, in SQLite: importance, link lists, counts, and what visits brought."""
 
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""What other pages call a page: the texts of links that lead there, kept beside the index.
+"""Anchor texts of pages: the texts of links that lead there, kept beside the index.
 
 Words that lead to many pages ("next", "here") name none of them.
 """

@@ -1,4 +1,4 @@
-"""What a host repeats on many of its pages: learned by counting, and left out.
+"""Boilerplate, which a host repeats on many pages: learned by counting, and left out.
 
 A line of a page's text is a block: a paragraph, a cell, a link of a list. One that recurs on a
 quarter of the pages looked at lately is *repeated*. Repeated lines are left out where two of them
@@ -40,7 +40,7 @@ _WRITTEN_EVERY: Final = 500  # pages
 
 
 class _Host(msgspec.Struct):
-    """What was counted of one host; lines by their hashes."""
+    """Counts of one host; lines by their hashes."""
 
     pages: int = 0
     seen: set[int] = msgspec.field(default_factory=set)

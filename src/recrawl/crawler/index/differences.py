@@ -1,4 +1,4 @@
-"""What a page says anew, and what no longer: lines that came and went, short enough to be kept."""
+"""Differences of two copies of a page: lines that came and went, short enough to be kept."""
 
 import difflib
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What a host draws by chance for every request: learned from two looks at once, and left aside.
+"""Parts that a host draws by chance for every request: learned from two looks at once, left aside.
 
 A saying of the day, "you may also like", how many are reading along: a page with such a part is
 another at every look, though nobody has changed it. Two looks, one right after the other, tell:

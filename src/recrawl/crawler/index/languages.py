@@ -1,4 +1,4 @@
-"""Which language a page is in: as it says itself, or as its words look.
+"""Language of a page: as it says itself, or as its words look.
 
 Only pages in another language than the index's own need more than its stemmer.
 """
@@ -97,7 +97,7 @@ def _by_stop_words(text: str) -> str | None:
 
 @lru_cache(maxsize=1)
 def _stop_words() -> dict[str, Any]:
-    """What leaves out the stop words of each language, and what leaves out none."""
+    """Return analyzers that leave out each language's stop words, and one that leaves out none."""
 
     def builder() -> Any:
         simple = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())

@@ -1,4 +1,4 @@
-"""What an index keeps of a page beside what is searched: Markdown, and what it says of itself."""
+"""Data that an index keeps of a page unsearched: Markdown, and what the page says of itself."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What a person typed into a search box, read: small enough to be explained in a line.
+"""Query language of the search box, with its parser: small enough to be explained in a line.
 
 Words, ``"words in quotes"``, ``-word``, ``title:word``, ``text:word``, ``host:name`` and ``OR``
 between two of them. A word of code stays as it is typed, ``--onto`` and ``-p`` too: a dash leaves a
@@ -33,7 +33,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class ReadQuery:
-    """What is looked for.
+    """A query, parsed.
 
     Parameters
     ----------

@@ -64,7 +64,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class _Concept:
-    """What stands for one word of the query."""
+    """Subquery for one word of the query."""
 
     query: Any
     weight: float

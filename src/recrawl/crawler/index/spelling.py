@@ -1,4 +1,4 @@
-"""What words may have been meant, of those that an index knows."""
+"""Spelling corrections, from the words that an index knows."""
 
 import re
 from collections.abc import Iterable, Iterator

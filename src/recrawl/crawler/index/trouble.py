@@ -1,4 +1,4 @@
-"""What can be wrong with an index on disk, in words that say what to do."""
+"""Faults of an index on disk, in words that say what to do."""
 
 import contextlib
 import errno

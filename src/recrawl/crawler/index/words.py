@@ -1,4 +1,4 @@
-"""What counts as a word: of language, of code, and of an address; and what a page is called.
+"""Words as an index counts them: of language, code and addresses; and what a page is called.
 
 A text is indexed twice. Once by its words, which a stemmer brings to their stems: ``vacuuming``
 finds ``vacuum``, and ``max_connections`` consists of two of them. And what no stemmer should see,

@@ -1,1 +1,1 @@
-"""What a crawl's state says, for the verbs and the pages that show it: read, never written."""
+"""Reports on a crawl's state, for the verbs and the pages that show it: read, never written."""

@@ -1,4 +1,4 @@
-"""What is happening on a web: what was found where and when, and which directories change fast."""
+"""Activity of a web: what was found where and when, and which directories change fast."""
 
 from collections import Counter
 from math import floor

@@ -1,4 +1,4 @@
-"""What was found beside a page, and how much of its next visit's time is due to that."""
+"""Changes found beside a page, and how much of its next visit's time is due to them."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime

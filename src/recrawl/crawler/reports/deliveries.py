@@ -1,4 +1,4 @@
-"""How sinks are doing, for people."""
+"""Report on the sinks, for people."""
 
 from contextlib import closing
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""What a crawl's state and its disk say, as numbers for Prometheus."""
+"""State and disk of a crawl, as numbers for Prometheus."""
 
 import contextlib
 import shutil
@@ -35,7 +35,7 @@ class StateGauges:
         self._again_s = 0.0
 
     def __call__(self) -> dict[str, float]:
-        """How things stand."""
+        """Return the gauges."""
         began_s = time.monotonic()
         if began_s >= self._again_s:
             with contextlib.suppress(StateError):  # under repair, say: what was known stays

@@ -1,4 +1,4 @@
-"""What another budget or another delay would bring: solved, never applied."""
+"""Plans for another budget or another delay: solved, never applied."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ __all__ = ["PlanQuestion", "plan_question", "solve_what_if", "trade_off"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlanQuestion:
-    """What a plan is solved from, as a state tells it.
+    """Inputs of a plan, as a state tells them.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How far a crawl is, and in words why it fetches nothing."""
+"""Progress of a crawl, and in words why it fetches nothing."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What a crawl met lately: changes, troubles by kind, and pages that are left out, with reasons."""
+"""Recent changes, troubles by kind, and pages left out of the index, with reasons."""
 
 from collections.abc import Iterable
 from typing import Any, Final

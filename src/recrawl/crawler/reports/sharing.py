@@ -1,4 +1,4 @@
-"""Which hosts share an IP address, and how that holds them up, in words."""
+"""Hosts that share an IP address, and how that holds them up, in words."""
 
 from collections import defaultdict
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""How a crawl and its index are doing, as one mapping of plain values."""
+"""Status of a crawl and its index, as one mapping of plain values."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence

@@ -49,7 +49,7 @@ class Parting:
 
     @property
     def words(self) -> str:
-        """What is wrong, for people."""
+        """The fault, in words for people."""
         if self.copies > 1:
             return f"has {self.copies} copies in the index"
         if self.held is None:
@@ -59,7 +59,7 @@ class Parting:
 
 @dataclass(frozen=True, slots=True)
 class Mended:
-    """What a start found to mend, in pages.
+    """Repairs at a start, in pages.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class Mended:
 
     @property
     def words(self) -> list[str]:
-        """What was mended, for people."""
+        """Repairs, in words for people."""
         told = {
             "pages were followed up whose copy was being written": self.followed_up,
             "pages without a copy are fetched again": self.missing,

@@ -61,7 +61,7 @@ class Buffer:
 
     @property
     def usual_wait_s(self) -> float:
-        """How long pages wait before they are served, or turn out to be obsolete, these days."""
+        """Recent mean wait of pages until they are served, or turn out to be obsolete."""
         return 1.0 / self._waits.rate if self._waits.rate else 0.0
 
     def has_others(self, host_id: int) -> bool:

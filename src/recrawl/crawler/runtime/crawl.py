@@ -55,7 +55,7 @@ _PATIENCE_S = 120.0  # a single pass waits no longer for a host
 
 @dataclass(frozen=True, slots=True)
 class CrawlPlan:
-    """How much, how fast, how politely.
+    """Budget, politeness and policies of a crawl.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ class Crawl:
         return bool(self.rules.admission.of([url]))
 
     def gauges(self) -> dict[str, float]:
-        """How things stand, for whoever measures."""
+        """Return the gauges of the crawl by name."""
         now_s, hosts = self.now_s, self.dispatcher.hosts()
         return {
             "robots_active": self.fleet.active,
@@ -337,7 +337,7 @@ class Crawl:
         return replace(mended, read_again=n, read_again_s=n / per_s)
 
     def facts(self) -> SettingsFacts:
-        """What this crawl goes by, for whoever reads its state."""
+        """Return the settings in force, for readers of the state."""
         rules = self.rules
         return SettingsFacts(
             budget_per_s=self._budget_per_s,

@@ -23,7 +23,7 @@ _VERIFIED_AT_ONCE: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class CourierRules:
-    """How a sink is told.
+    """Rules of delivery to a sink.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class CourierRules:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What a comparison of a sink with the index found and mended.
+    """Result of comparing a sink with the index and mending it.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class Courier:
 
     @property
     def trouble(self) -> str:
-        """What is wrong with the sink, in words; "" where nothing is."""
+        """Trouble with the sink, in words; "" where there is none."""
         return self._deliveries.of(self.name).trouble or ""
 
     def deliver(self) -> float | None:

@@ -31,7 +31,7 @@ _MOST_CHARACTERS: Final = 8_000_000  # of content in one answer
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What of the feed is wanted.
+    """Query for changes of the feed.
 
     Parameters
     ----------

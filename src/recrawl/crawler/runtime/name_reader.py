@@ -14,7 +14,7 @@ _HOLDS_S: Final = 300.0  # a name that moves is asked at its old place for so lo
 
 
 class NameReader:
-    """What a robot does before it asks a host whose name was not resolved of late."""
+    """Robot's step before it asks a host: resolve its name, if not resolved of late."""
 
     def __init__(self, world: World, dispatcher: Dispatcher) -> None:
         self._world, self._dispatcher = world, dispatcher

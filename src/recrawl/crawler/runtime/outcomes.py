@@ -31,7 +31,7 @@ _TROUBLE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one visit found.
+    """Result of one visit.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def update_of(lease: Lease, finding: Finding, at_s: float, due_times: DueTimes) 
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """Which state of a page an answer shows: of what instant, and whether an answer had before."""
+    """State of a page that an answer shows: its instant, and whether an answer had it before."""
 
     seen_s: float
     is_known: bool = False
@@ -149,7 +149,7 @@ def _seen_s(lease: Lease) -> float | None:
 
 
 def _modified_s(lease: Lease, finding: Finding, at_s: float) -> float | None:
-    """When the page last changed, as its server says; None where it does not, or it cannot be."""
+    """Return when the page last changed, as its server says; None where unsaid or impossible."""
     response = finding.response
     text = response.last_modified if response else None
     if response and response.status == HTTPStatus.NOT_MODIFIED:

@@ -1,4 +1,4 @@
-"""What the parts of a running crawl share: the adapters, and the rules in force."""
+"""Shared parts of a running crawl: the adapters, and the rules in force."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ __all__ = ["ImportanceRules", "Rules", "World"]
 
 @dataclass(frozen=True, slots=True)
 class ImportanceRules:
-    """What makes pages important; see `recrawl.learning.importance`.
+    """Rules of page importance; see `recrawl.learning.importance`.
 
     Parameters
     ----------

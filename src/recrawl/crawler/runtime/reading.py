@@ -36,7 +36,7 @@ class _Held:
 
 
 class SlowReading:
-    """What is being read for longer than a moment.
+    """Readings that take longer than a moment.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 
 
 class RobotsReader:
-    """What a robot does before it visits a host, once a day."""
+    """Robot's daily step before visiting a host: read robots.txt."""
 
     def __init__(
         self, world: World, rules: Rules, dispatcher: Dispatcher, recorder: Recorder

@@ -1,4 +1,4 @@
-"""Where robots get work: asks the dispatcher, waits when told to, and refills hosts."""
+"""Source of robots' work: asks the dispatcher, waits when told to, and refills hosts."""
 
 import asyncio
 from math import inf

@@ -49,7 +49,7 @@ _UNASKED: Final = "its server said that nothing had changed (304), which it was 
 
 
 class Visitor:
-    """What a robot does with a page."""
+    """Visits of a robot to pages."""
 
     def __init__(
         self,

@@ -6,7 +6,7 @@ __all__ = ["File"]
 
 
 class ScopeKeys(msgspec.Struct, forbid_unknown_fields=True):
-    """What is taken in."""
+    """Scope of the crawl."""
 
     hosts: list[str] | None = None
     include: list[str] = []
@@ -24,7 +24,7 @@ class ScopeKeys(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Politeness(msgspec.Struct, forbid_unknown_fields=True):
-    """How hosts are treated."""
+    """Politeness towards hosts."""
 
     delay: str = "1s"
     per_address: bool = False
@@ -44,7 +44,7 @@ class Fetch(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Access(msgspec.Struct, forbid_unknown_fields=True):
-    """What some hosts are sent besides."""
+    """Headers and credentials for some hosts."""
 
     hosts: list[str] = []
     headers: dict[str, str] = {}
@@ -56,7 +56,7 @@ class Access(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Content(msgspec.Struct, forbid_unknown_fields=True):
-    """What of some pages is content."""
+    """Content selectors of some pages."""
 
     path: str
     select: str = ""
@@ -65,7 +65,7 @@ class Content(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Render(msgspec.Struct, forbid_unknown_fields=True):
-    """Which pages a browser fills."""
+    """Pages that a browser renders."""
 
     path: str
     wait_for: str = ""
@@ -90,7 +90,7 @@ class Revisit(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Weight(msgspec.Struct, forbid_unknown_fields=True):
-    """What a fresh page is worth, by its path, and how fast what is new on it fades."""
+    """Worth of a fresh page, by its path, and the half-life of what is new on it."""
 
     path: str
     weight: float | None = None
@@ -98,7 +98,7 @@ class Weight(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ImportanceKeys(msgspec.Struct, forbid_unknown_fields=True):
-    """What makes pages important, and with which shares; they add up to 1."""
+    """Sources of page importance and their shares, which add up to 1."""
 
     even: float | None = None
     links: float | None = None
@@ -143,21 +143,21 @@ class Index(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Archive(msgspec.Struct, forbid_unknown_fields=True):
-    """What is kept of what was fetched."""
+    """Archive of what was fetched."""
 
     warc: str | None = None
     max_file: str = "1GiB"
 
 
 class Feed(msgspec.Struct, forbid_unknown_fields=True):
-    """What is kept of what became of the copies in the index."""
+    """Feed of changes to the copies in the index, as far as it is kept."""
 
     keep: str = "30d"
     importance: bool = False
 
 
 class Deliver(msgspec.Struct, forbid_unknown_fields=True):
-    """Where changes are delivered to."""
+    """Sink that changes are delivered to."""
 
     to: str | None = None
     command: list[str] = []
@@ -177,7 +177,7 @@ class Deliver(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Signals(msgspec.Struct, forbid_unknown_fields=True):
-    """Who may say that pages have changed."""
+    """Change notifications: IndexNow and hubs."""
 
     indexnow_key: str = ""
     callback: str = ""
@@ -192,7 +192,7 @@ class Cluster(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Plan(msgspec.Struct, forbid_unknown_fields=True):
-    """How often plans are made, from what, and what is worth a visit."""
+    """Planning: its interval, its inputs, and the least worth of a visit."""
 
     policy: str = "foresight"
     replan: str = "5m"

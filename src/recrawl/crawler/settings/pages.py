@@ -1,4 +1,4 @@
-"""What pages are, and what their hosts want to see: content, access, rendering."""
+"""Settings of pages and of what their hosts are sent: content, access, rendering."""
 
 import re
 from collections.abc import Sequence

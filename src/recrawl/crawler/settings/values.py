@@ -1,4 +1,4 @@
-"""What a configuration comes to."""
+"""Settings of a crawl, as plain values."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class SourceSettings:
 
 @dataclass(frozen=True, slots=True)
 class AccessSettings:
-    """What some hosts are sent besides.
+    """Headers and credentials for some hosts.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class AccessSettings:
 
 @dataclass(frozen=True, slots=True)
 class ContentSettings:
-    """What of some pages is content, by CSS selectors; empty ones are left to the page."""
+    """CSS selectors of the content of some pages; empty ones are left to the page."""
 
     path: str
     select: str = ""
@@ -71,7 +71,7 @@ class ContentSettings:
 
 @dataclass(frozen=True, slots=True)
 class RenderSettings:
-    """Which pages a browser fills.
+    """Pages that a browser renders.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class RenderSettings:
 
 @dataclass(frozen=True, slots=True)
 class SinkSettings:
-    """Where changes are delivered to.
+    """Sink that changes are delivered to.
 
     Parameters
     ----------
@@ -226,5 +226,5 @@ class Settings:
 
     @property
     def user_agent(self) -> str:
-        """What the crawler calls itself."""
+        """User agent of the crawler."""
         return f"{self.name}/{VERSION} (+{self.contact.removeprefix('mailto:')})"

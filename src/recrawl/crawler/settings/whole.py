@@ -1,4 +1,4 @@
-"""What settings must be by themselves and beside each other, whoever made them."""
+"""Checks of settings by themselves and beside each other, whoever made them."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -55,7 +55,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """What a crawl is to use in the place of what it would open itself; not closed by it.
+    """Adapters and policies that a crawl uses in place of its own; not closed by it.
 
     Parameters
     ----------

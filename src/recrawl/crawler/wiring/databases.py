@@ -1,4 +1,4 @@
-"""What a state in a database needs besides."""
+"""Adapters of a state in PostgreSQL."""
 
 import importlib.util
 from types import ModuleType

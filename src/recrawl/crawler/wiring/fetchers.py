@@ -1,4 +1,4 @@
-"""What fetches, as a configuration says: over HTTP, and with a browser for some pages."""
+"""Fetchers of a configuration: over HTTP, and with a browser for some pages."""
 
 import contextlib
 from collections.abc import Awaitable, Callable

@@ -26,7 +26,7 @@ _MOST_REDIRECTS = 5
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What was seen of a page.
+    """Result of a look at a page.
 
     Parameters
     ----------

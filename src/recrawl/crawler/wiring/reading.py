@@ -1,4 +1,4 @@
-"""How pages are read, as a configuration says; and pages read in this process."""
+"""Rules for reading pages, from a configuration; and pages read in this process."""
 
 import zlib
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What settings mean to the core."""
+"""Settings as rules of the core."""
 
 import zlib
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Where calls are run that would hold up the loop: on a thread of their own, or in place."""
+"""Runners of calls that would hold up the event loop: on a thread of their own, or in place."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""How many robots run, in the real world: bursts, any service time, pages that go stale.
+"""Number of active robots in the real world: bursts, any service time, pages that go stale.
 
 Start with :class:`BurstyBuffer` and :func:`solve_bursty`::
 

@@ -1,4 +1,4 @@
-"""What the best control could do if it saw every phase: a yardstick for maps."""
+"""Best control that sees every phase: a yardstick for maps."""
 
 from dataclasses import dataclass
 from typing import TypeAlias

@@ -17,7 +17,7 @@ MOST_DENSE = 2_500  # states; some 200 MB for four modes
 
 
 def level_offsets(model: BurstyBuffer) -> Counts:
-    """Where each level begins: states (n, nu, m, eta_1 .. eta_{n-1}), last index fastest."""
+    """Return where levels begin: states (n, nu, m, eta_1 .. eta_{n-1}), last index fastest."""
     w, m, v = model.phases
     sizes = [w, *(w * m * v**k for k in range(model.levels - 1))]
     return np.concatenate([[0], np.cumsum(sizes)])

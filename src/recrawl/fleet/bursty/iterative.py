@@ -24,7 +24,7 @@ _BYTES = 26  # for each state: the law, a level's inflow, the entries of followe
 
 @dataclass(frozen=True, eq=False)
 class _Phases:
-    """What does not depend on the map: where levels begin, multisets, totals of rates."""
+    """Tables that no map changes: where levels begin, multisets, totals of rates."""
 
     offset: Counts
     multiset: Counts

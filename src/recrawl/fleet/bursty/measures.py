@@ -1,4 +1,4 @@
-"""What a map from pages to robots does in the long run."""
+"""Long-run measures of a map from pages to robots."""
 
 import math
 from collections.abc import Sequence

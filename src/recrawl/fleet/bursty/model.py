@@ -22,7 +22,7 @@ Admission: TypeAlias = Literal["partial", "reject", "complete"]
 
 @dataclass(frozen=True, slots=True)
 class BufferCosts:
-    """What the measures cost: J = lambda (loss P_loss + obsolescence P_obs) + sojourn V + ...
+    """Weights of the cost J = lambda (loss P_loss + obsolescence P_obs) + sojourn V + ...
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ class BurstyBuffer:
 
     @property
     def levels(self) -> int:
-        """How many numbers of pages are possible, 0 included."""
+        """Number of levels: possible numbers of pages, 0 included."""
         beyond: int = self.largest_batch - 1 if self.admission == "complete" else 0
         return self.capacity + 1 + beyond
 
@@ -148,7 +148,7 @@ class BurstyBuffer:
 
     @cached_property
     def room(self) -> Counts:
-        """Which admission rule holds at each number of pages, 0 (none gets in) .. K."""
+        """Index of the admission rule at each number of pages: 0 (none gets in) .. K."""
         n, most = np.arange(self.levels), self.largest_batch
         if self.admission == "complete":
             return np.where(n < self.capacity, most, 0)
@@ -182,7 +182,7 @@ class BurstyBuffer:
         return np.asarray(np.einsum("k,rkij->ri", np.arange(most + 1.0), given))
 
     def _taken(self, room: int) -> Counts:
-        """How many pages get in of a batch of 0, 1, ..., K."""
+        """Return how many pages get in of a batch of 0, 1, ..., K."""
         sizes = np.arange(self.largest_batch + 1)
         if self.admission == "partial":
             return np.minimum(sizes, room)

@@ -1,4 +1,4 @@
-"""How long a page stays: means, transforms and distributions of served and stale pages."""
+"""Sojourn times: means, transforms and distributions for served and stale pages."""
 
 import math
 from dataclasses import dataclass

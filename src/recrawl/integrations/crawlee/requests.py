@@ -37,7 +37,7 @@ _OF_ONE_RUN: Final = {"retry_count", "loaded_url", "handled_at"}
 
 @dataclass(frozen=True, slots=True)
 class _Options:
-    """What plans are made by. Seconds, and visits per second."""
+    """Options of the plans. Seconds, and visits per second."""
 
     rules: RevisitRules
     budget_per_s: float

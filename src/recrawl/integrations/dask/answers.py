@@ -1,4 +1,4 @@
-"""What comes back from the workers of a Dask cluster, and what is said where nothing does."""
+"""Results of the workers of a Dask cluster, and the errors where none comes back."""
 
 from typing import Any
 

@@ -32,7 +32,7 @@ Result = TypeVar("Result")
 
 
 class _Totals(NamedTuple):
-    """What is known of a file once it is read."""
+    """Totals of a file, known once it is read."""
 
     n_pages: int
     weight: float

@@ -1,1 +1,1 @@
-"""What the integrations share: visits kept in SQLite, and due times by recrawl's own policies."""
+"""Shared parts of the integrations: visits in SQLite, and due times by recrawl's own policies."""

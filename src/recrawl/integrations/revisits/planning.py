@@ -1,4 +1,4 @@
-"""When pages are due: recrawl's revisit policies, fed from a store of visits.
+"""Due times by recrawl's revisit policies, fed from a store of visits.
 
 Nothing here decides: estimates, the price of a visit and due times come from the objects that the
 crawler and its backtests use.
@@ -28,7 +28,7 @@ _PRIOR_SHAPE: Final = 0.5  # of change rates, as recrawl's own crawls have it
 
 
 class RevisitOptions(Protocol):
-    """What is to be known for a plan. Seconds, and visits per second."""
+    """Options that a plan needs. Seconds, and visits per second."""
 
     @property
     def rules(self) -> RevisitRules:
@@ -52,7 +52,7 @@ class RevisitOptions(Protocol):
 
     @property
     def host_cap_per_s(self) -> float:
-        """What a host may have; inf: any."""
+        """Cap on visits of a host; inf: none."""
         ...
 
     @property

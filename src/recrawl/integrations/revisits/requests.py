@@ -9,7 +9,7 @@ __all__ = ["Found", "KeptRequests"]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What the store says of a request that is made again."""
+    """Stored state of a request that is made again."""
 
     due_s: float
     visits: int

@@ -18,7 +18,7 @@ FIRST: Final = "recrawl_first"  # key of a request's meta by which a spider says
 
 
 class FirstRequests:
-    """Which of them are under way: until they are done, known pages wait.
+    """First requests under way: until they are done, known pages wait.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What is said to servers and heard of them, and what becomes of their pages."""
+"""Middlewares: what servers are told and tell, and what becomes of their pages."""
 
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, Self

@@ -43,7 +43,7 @@ _PRIOR_RATE_PER_S: Final = 1.0 / (14 * 86_400.0)  # as recrawl's own crawls have
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the add-on is told. Seconds, and visits per second.
+    """Options of the add-on. Seconds, and visits per second.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What counts as a change of a page: its body, its text, or the items that it gives."""
+"""Signatures that tell changes of a page: of body, text, or the items that it gives."""
 
 import json
 from collections.abc import Iterable

@@ -39,7 +39,7 @@ _crawls: "WeakKeyDictionary[Crawler, SpiderVisits]" = WeakKeyDictionary()
 
 
 class SpiderVisits:
-    """What the add-on knows of a crawl while it runs.
+    """State of a spider's crawl while it runs.
 
     Parameters
     ----------

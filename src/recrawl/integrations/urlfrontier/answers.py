@@ -1,4 +1,4 @@
-"""What the methods of the interface answer that are asked once: statistics, lists, orders."""
+"""Answers to calls that make one request: statistics, lists, orders."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -75,7 +75,7 @@ class Put:
 
 @dataclass(slots=True)
 class _Batch:
-    """What is written together."""
+    """Writes made together."""
 
     now_s: float
     added: dict[int, Row] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What the service is told."""
+"""Options of the service."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ _PRIOR_RATE_PER_S: Final = 1.0 / (14 * 86_400.0)  # as recrawl's own crawls have
 
 @dataclass(frozen=True, slots=True)
 class ServiceOptions:
-    """What the service is told. Seconds, and visits per second.
+    """Options of the service. Seconds, and visits per second.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which queues may be asked now: those that hold an address that is due, rested and not blocked.
+"""Queues that may be asked now: those that hold an address that is due, rested and not blocked.
 
 A queue sleeps until an instant; those of a crawl lie in a heap by it, so that a call touches the
 queues that it serves and no others, however many there are. Of queues that are all ready the one

@@ -1,4 +1,4 @@
-"""What a client tells of a fetch by the metadata that it puts back with an address."""
+"""Clients' reports of fetches, in the metadata that they put back with an address."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _ETAGS: Final = ("protocol.etag", "etag")
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What came of a fetch, as its client tells it.
+    """Report of a fetch by its client.
 
     Parameters
     ----------

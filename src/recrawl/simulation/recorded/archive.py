@@ -1,4 +1,4 @@
-"""What web archives (WARC files) recorded of pages: when each was seen to change, and what it said.
+"""Page histories from web archives (WARC files): when each was seen to change, and what it said.
 
 Archives are hostile input, and of any size: the first pass keeps some hundred bytes a capture and
 no content, which is read again when it is served, up to a bound. Only answers that are HTML are
@@ -47,7 +47,7 @@ class _Capture:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where the content of a page stands."""
+    """Place of a page's content in a file."""
 
     file: Path
     offset: int

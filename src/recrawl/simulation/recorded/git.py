@@ -1,4 +1,4 @@
-"""What a git repository records of its files: when each changed, and what it held.
+"""File histories from a git repository: when each changed, and what it held.
 
 Repositories are hostile input. git only lists and prints here: nothing is checked out, no hook,
 filter, pager or signature program of the repository runs, and no network is reached. Names that
@@ -143,7 +143,7 @@ def _commits(stream: IO[bytes], mark: bytes) -> Iterator[tuple[bytes, list[_Entr
 
 
 def _fields(stream: IO[bytes]) -> Iterator[bytes]:
-    """What stands between zero bytes; none is longer than a name and what is told of it."""
+    """Yield the fields between zero bytes; none is longer than a name and what is told of it."""
     held = b""
     while piece := stream.read(_PIECE):
         *whole, held = (held + piece).split(b"\0")

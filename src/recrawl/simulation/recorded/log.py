@@ -1,4 +1,4 @@
-"""What is recorded of the pages of a site: when each changed, and what it held from then on."""
+"""Recorded histories of a site's pages: when each changed, and what it held from then on."""
 
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -45,7 +45,7 @@ class RecordedLog:
 
 
 class Contents(Protocol):
-    """Where the contents of pages come from."""
+    """Source of the contents of pages."""
 
     @property
     def are_pages(self) -> bool:

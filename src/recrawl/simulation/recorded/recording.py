@@ -17,7 +17,7 @@ MAX_FILE_BYTES: Final = 2 << 20
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a history is recorded.
+    """Source of a recorded history.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class Source:
 
     @property
     def name(self) -> str:
-        """What people are told of it."""
+        """Name of the source for people."""
         more = f" and {len(self.archives) - 1} more" if len(self.archives) > 1 else ""
         return self.repo or f"{self.archives[0]}{more}"
 

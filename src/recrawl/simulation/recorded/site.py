@@ -1,4 +1,4 @@
-"""What a recorded web answers: pages as they were, directories, sitemap, feed, robots.txt.
+"""Answers of a recorded web: pages as they were, directories, sitemap, feed, robots.txt.
 
 Pure but for reading blobs: the address and the time in, the answer out.
 """
@@ -31,7 +31,7 @@ _TOO_LARGE: Final = "<p>This file is too large to be shown.</p>"
 
 @dataclass(frozen=True, slots=True)
 class Habits:
-    """How well a site behaves.
+    """Good and bad habits of a site.
 
     Parameters
     ----------

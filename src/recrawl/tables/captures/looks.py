@@ -12,7 +12,7 @@ _SHOWN: Final = 3
 
 
 class Look(NamedTuple):
-    """What was seen of a page at an instant.
+    """Observation of a page at an instant.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Look(NamedTuple):
 
 @dataclass(slots=True)
 class Tally:
-    """What a reader went through.
+    """Counts and complaints of a reader.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the feed of every frontier promises."""
+"""Conformance tests for the feed of every frontier."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -25,7 +25,7 @@ DAY_S = 86_400.0
 
 
 class FeedSuite:
-    """What the feed of every frontier promises."""
+    """Conformance tests for the feed of every frontier."""
 
     def make(self, directory: Path) -> Frontier:
         """Return a new frontier; ``directory`` is empty and its own."""

@@ -1,4 +1,4 @@
-"""What every frontier promises.
+"""Conformance tests for every frontier.
 
 Longer than most modules because it is one suite, promise by promise.
 """
@@ -61,7 +61,7 @@ def _update(
 
 
 class FrontierSuite:
-    """What every frontier promises."""
+    """Conformance tests for every frontier."""
 
     forgets = True  # whether it drops old visits by itself
 
@@ -235,7 +235,7 @@ class FrontierSuite:
         assert frontier.n_visits_by_outcome(since_s=12.5) == {}
 
     def test_of_which_instant_a_copy_is_stays_known(self, frontier: Frontier) -> None:
-        """Where a cache answered: the next lease, the details and who plans hear of it."""
+        """The next lease, the details and the planner learn it where a cache answered."""
         self._admitted(frontier, "/1", "/2")
         for lease in self._leased(frontier, 2):
             update = _update(lease, 12.0)
@@ -387,7 +387,7 @@ class FrontierSuite:
             assert [bool(lasts) for lasts in evidence.lasting] == [expected]
 
     def test_evidence_is_in_order_of_time(self, frontier: Frontier) -> None:
-        """What forgets must know what came last; and it tells what a sitemap had announced."""
+        """Forgetting needs the order; and evidence tells what a sitemap had announced."""
         self._admitted(frontier, "/1")
         (lease,) = self._leased(frontier)
         frontier.complete([_update(lease, 10.0, due_s=20.0)])
@@ -410,7 +410,7 @@ class FrontierSuite:
         assert frontier.planned_pages().lastmod_s.tolist() == [90.0]
 
     def test_what_went_and_is_listed_again_is_looked_at_again(self, frontier: Frontier) -> None:
-        """Where its host's dates are believed, and the date is later than the last visit."""
+        """Only where its host's dates are believed, and the date is later than the last visit."""
         self._admitted(frontier, "/1", "/2", "/3")
         for lease in self._leased(frontier, 3):
             update = _update(lease, 10.0, Outcome.NOT_FOUND, state=PageState.GONE, due_s=900.0)
@@ -430,7 +430,7 @@ class FrontierSuite:
     def test_old_visits_are_forgotten_but_for_those_that_are_asked_for(
         self, frontier: Frontier
     ) -> None:
-        """What is learned of pages does not change by it, and nothing else of them."""
+        """The evidence of pages and all else that is known of them stay as they were."""
         self._admitted(frontier, "/1", "/2")
         for at_s in range(10, 10 + 10 * (LATEST_VISITS + 6), 10):
             leases = self._leased(frontier, 2, now_s=float(at_s))
@@ -623,7 +623,7 @@ class FrontierSuite:
     def test_a_visit_says_by_which_rules_it_read_and_a_plan_makes_nothing_later(
         self, frontier: Frontier
     ) -> None:
-        """What was read is known anew, though nobody can say whether it has changed."""
+        """The new content is recorded, though nobody can say whether it has changed."""
         self._admitted(frontier, "/1")
         (lease,) = self._leased(frontier)
         frontier.complete([_update(lease, 12.0, signature=b"s", read_as=7, due_s=500.0)])
@@ -801,7 +801,7 @@ class FrontierSuite:
     def test_a_visit_that_began_before_it_was_asked_for_is_made_again(
         self, frontier: Frontier
     ) -> None:
-        """What was fetched then may be older than what somebody asks for."""
+        """A copy fetched before the request may be older than what somebody asks for."""
         self._admitted(frontier, "/1")
         (in_flight,) = self._leased(frontier)
         numbers = frontier.ask([f"{HOST}/1"], 20.0)
@@ -848,7 +848,7 @@ class FrontierSuite:
         assert [one.due_s for one in told if one] == [500.0, 9_000.0]
 
     def test_a_signal_is_noted_as_a_date_and_makes_nothing_due(self, frontier: Frontier) -> None:
-        """What it is worth it has to prove, as the dates of sitemaps do; news are taken in."""
+        """Its worth has yet to be proved, as for the dates of sitemaps; new pages are taken in."""
         self._admitted(frontier, "/known")
         (lease,) = self._leased(frontier)
         frontier.complete([_update(lease, 10.0, due_s=9_000.0)])
@@ -917,7 +917,7 @@ class FrontierSuite:
     def test_new_addresses_are_born_on_pages_that_were_visited_before(
         self, frontier: Frontier
     ) -> None:
-        """What a first visit shows was there already; what a later one shows is new."""
+        """Addresses on a first visit were there already; those on a later one are new."""
         frontier.admit([_found("/hub")], 0.0, ANY)
         (hub,) = self._leased(frontier)
         frontier.admit([_found("/old", found_on=hub.page_id)], 10.0, ANY)

@@ -1,4 +1,4 @@
-"""What every page index promises."""
+"""Conformance tests for every page index."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +14,7 @@ HOST = "http://a.test"
 
 
 class IndexSuite:
-    """What every index promises."""
+    """Conformance tests for every index."""
 
     def make(self, directory: Path) -> PageIndex:
         """Return a new index; ``directory`` is empty and its own."""
@@ -53,7 +53,7 @@ class IndexSuite:
         assert [hit.fetched_at_s for hit in index.search("lions")[1]] == [6.0]
 
     def test_two_looks_hide_no_change_elsewhere(self, index: PageIndex) -> None:
-        """What is drawn by chance may be learned; a line beside it that is another is a change."""
+        """Lines drawn by chance may be learned; another line that differs is a change."""
         if not isinstance(index, ChanceLearner):
             pytest.skip("it learns nothing of what is drawn by chance")
         for n in range(4):
@@ -208,7 +208,7 @@ class IndexSuite:
         assert [hit.url for hit in index.search("manifold")[1]] == [f"{HOST}/commit/"]
 
     def test_a_parameter_may_name_a_page(self, index: PageIndex) -> None:
-        """What says something else is a result of its own."""
+        """A page with other text is a result of its own."""
         for path, word in (("/page", "word"), ("/page?id=7", "thing")):
             text = " ".join(f"manifold {word}{number}" for number in range(60))
             index.replace(Document(HOST + path, "The page", text, 1.0, b"s"))

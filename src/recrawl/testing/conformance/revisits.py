@@ -1,4 +1,4 @@
-"""What every revisit policy promises, whoever wrote it."""
+"""Conformance tests for every revisit policy, whoever wrote it."""
 
 from math import isfinite
 
@@ -68,7 +68,7 @@ class RevisitPolicySuite:
         assert isfinite(self.make().after_visit(visit).due_s)
 
     def test_a_plan_keeps_to_its_budget(self) -> None:
-        """Where the policy plans at all: no more falls due within its span than is paid for."""
+        """If the policy plans, no more falls due within its span than the budget pays for."""
         n = 40
         nothing = np.full(n, np.nan)
         pages = PlannedPages(

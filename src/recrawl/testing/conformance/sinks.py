@@ -1,4 +1,4 @@
-"""What every sink promises."""
+"""Conformance tests for every sink."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -40,7 +40,7 @@ def item_of(seq: int, what: str, text: str = "words") -> Item:
 
 
 class SinkSuite:
-    """What every sink promises."""
+    """Conformance tests for every sink."""
 
     def make(self, directory: Path) -> Sink:
         """Return a sink; what it keeps outlives it, and is found by the next one made."""

@@ -1,4 +1,4 @@
-"""What every clock, listener and way of running a blocking call promises."""
+"""Conformance tests for every clock, listener and way of running a blocking call."""
 
 import asyncio
 
@@ -11,7 +11,7 @@ __all__ = ["ClockSuite", "EventSuite", "OffloadSuite"]
 
 
 class ClockSuite:
-    """What every clock promises."""
+    """Conformance tests for every clock."""
 
     def make(self) -> Clock:
         """Return a clock; called inside a virtual loop."""
@@ -35,7 +35,7 @@ class ClockSuite:
 
 
 class OffloadSuite:
-    """What every way of running a blocking call promises."""
+    """Conformance tests for every way of running a blocking call."""
 
     def make(self) -> Offload:
         """Return one; called inside an event loop."""
@@ -60,7 +60,7 @@ class OffloadSuite:
 
 
 class EventSuite:
-    """What every listener promises."""
+    """Conformance tests for every listener."""
 
     def make(self) -> EventSink:
         """Return a listener."""

@@ -1,4 +1,4 @@
-"""What every way of getting and reading pages promises: fetchers and extractors."""
+"""Conformance tests for every way of getting and reading pages: fetchers and extractors."""
 
 import asyncio
 import contextlib
@@ -16,7 +16,7 @@ HOST = "http://a.test"
 
 
 class FetcherSuite:
-    """What every fetcher promises."""
+    """Conformance tests for every fetcher."""
 
     def opened(self) -> AbstractAsyncContextManager[tuple[Fetcher, str]]:
         """Give a fetcher, and the address of an HTML page.
@@ -77,7 +77,7 @@ class FetcherSuite:
 
 
 class ExtractorSuite:
-    """What every extractor promises."""
+    """Conformance tests for every extractor."""
 
     def make(self) -> Extractor:
         """Return an extractor."""

@@ -32,7 +32,7 @@ class Aim:
 
 @dataclass(slots=True)
 class KillReport:
-    """What came of it.
+    """Result of the kills.
 
     Parameters
     ----------

@@ -131,7 +131,7 @@ class Leases:
 
 
 class _Handle:
-    """What a process holds of a disk: of no use to it once it is dead."""
+    """Handle of a process on a disk: of no use to it once it is dead."""
 
     def __init__(self, real: object, instead: object | None) -> None:
         self._real = real

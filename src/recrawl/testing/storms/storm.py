@@ -44,7 +44,7 @@ _TOLD = (Outcome.NEW, Outcome.CHANGED, Outcome.UNCHANGED, Outcome.NOT_MODIFIED)
 
 @dataclass(frozen=True, slots=True)
 class Storm:
-    """How bad it gets.
+    """Severity of a storm.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Storm:
 
 @dataclass(frozen=True, slots=True)
 class StormReport:
-    """What one storm was like.
+    """Result of one storm.
 
     Parameters
     ----------

@@ -54,7 +54,7 @@ class Weather:
                 at_s = until_s + random.exponential(length_s / 3)
 
     def at(self, host: str, true_s: float) -> str | None:
-        """What is wrong with a host at a time, if anything."""
+        """Return the trouble of a host at a time, if any."""
         if true_s >= self.fair_s:
             return None
         for start_s, end_s, kind in self._spells[host]:

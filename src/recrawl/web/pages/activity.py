@@ -1,4 +1,4 @@
-"""What was found on a web, by directory and time, in tables: the same as the live view draws."""
+"""Tables of what was found on a web, by directory and time: the same as the live view draws."""
 
 from datetime import UTC, datetime
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""What all pages share: the frame, the navigation, and instants as people say them."""
+"""Parts that all pages share: the frame, the navigation, and instants as people say them."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime

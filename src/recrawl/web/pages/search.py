@@ -25,7 +25,7 @@ _LAST_PAGE: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class SearchQuestion:
-    """What is looked for: text, host, age (a key of ``AGES``), and which page of the hits."""
+    """Search request: text, host, age (a key of ``AGES``), and which page of the hits."""
 
     text: str = ""
     host: str = ""
@@ -43,7 +43,7 @@ class SearchQuestion:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """What was found.
+    """Search result: one page of the hits.
 
     Parameters
     ----------

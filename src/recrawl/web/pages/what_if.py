@@ -1,4 +1,4 @@
-"""What if: other numbers, solved at once, applied by nobody but the reader."""
+"""Page of what-if plans: other numbers, solved at once, applied by nobody but the reader."""
 
 from recrawl.web.markup import Child, Markup, element
 from recrawl.web.pages.layout import document

@@ -39,7 +39,7 @@ _MOST_HOSTS: Final = 10_000
 
 
 class _Page(msgspec.Struct):
-    """What a reader says of a page; nothing that it says is taken on trust."""
+    """Answer of a reader about a page; nothing in it is taken on trust."""
 
     title: str
     text: str

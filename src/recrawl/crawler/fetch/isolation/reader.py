@@ -33,7 +33,7 @@ _BUSY: Final = 10.0  # of real time for processor time, on one that has as many 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What reading one page may take.
+    """Limits on reading one page.
 
     Parameters
     ----------

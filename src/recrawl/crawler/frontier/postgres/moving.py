@@ -30,7 +30,7 @@ _PAGE_COLUMNS: Final = frozenset({"page_id", "found_on"})
 
 @dataclass(frozen=True, slots=True)
 class _Numbers:
-    """What pages and hosts are called on the other side."""
+    """Numbers of pages and hosts on the other side."""
 
     pages: Mapping[int, int]
     hosts: Mapping[int, int]

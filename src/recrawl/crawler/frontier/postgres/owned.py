@@ -371,7 +371,7 @@ class _SharedFeed(SqliteFeed):
 
 
 class _SharedWorths(SqliteWorths):
-    """What pages are worth: of the copy, but for the counts that others add to."""
+    """Worths of pages: of the copy, but for the counts that others add to."""
 
     def __init__(
         self,

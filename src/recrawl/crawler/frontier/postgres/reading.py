@@ -1,4 +1,4 @@
-"""What a crawl over PostgreSQL did and does, read beside it, from anywhere."""
+"""A crawl over PostgreSQL, read and asked beside it, from anywhere."""
 
 import contextlib
 import sqlite3
@@ -120,7 +120,7 @@ class PostgresSubscriptions(_Reached, SqliteSubscriptions):
 
 
 class PostgresDeliveries(_Reached, SqliteDeliveries):
-    """How far sinks have been told.
+    """Delivery progress of sinks.
 
     Parameters
     ----------

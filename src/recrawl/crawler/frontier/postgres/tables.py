@@ -1,4 +1,4 @@
-"""Which tables of an owner's copy are the database's, with which columns, by which key."""
+"""Tables that an owner's copy shares with the database, with their columns and keys."""
 
 from dataclasses import dataclass
 from typing import Final

@@ -1,1 +1,1 @@
-"""What a crawler of Crawlee asks the store."""
+"""SQL of the Crawlee store."""

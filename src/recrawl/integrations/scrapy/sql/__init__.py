@@ -1,1 +1,1 @@
-"""What spiders ask the store."""
+"""SQL of the Scrapy store."""

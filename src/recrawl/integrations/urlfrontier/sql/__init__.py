@@ -1,1 +1,1 @@
-"""What the service asks the store."""
+"""SQL of the service's store."""
