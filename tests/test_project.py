@@ -119,6 +119,20 @@ def test_everything_public_has_a_docstring() -> None:
     assert found == []
 
 
+def test_no_docstring_begins_with_a_question() -> None:
+    """They name the thing: ``Rates of ...``, ``Return ...``."""
+    asking = [
+        f"{name}: {said.partition(chr(10))[0]}"
+        for name, (_, tree) in trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        for said in [ast.get_docstring(node) or ""]
+        if said.startswith(("What ", "Where ", "When ", "How ", "Which ", "Who "))
+    ]
+
+    assert asking == []
+
+
 def test_no_module_has_a_vague_name() -> None:
     """A name says what is inside; these say that nobody knew."""
     vague = set(VAGUE.split())
