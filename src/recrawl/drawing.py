@@ -50,6 +50,12 @@ def draw_policy(panels: "Sequence[Axes]", policy: "RobotPolicy", title: str) -> 
     """Draw a policy as the paper's Figures 2 to 4 do: departures left, arrivals right.
 
     A filled dot at (r, q) means that a robot is started, an open one that none is.
+
+    Parameters
+    ----------
+    panels : two; their titles, labels and limits are set
+    policy : for any numbers of robots and pages; its switching curves are drawn where it has them
+    title : first line above each panel; empty: none
     """
     sides = (
         (policy.departure[1:, :-1], 1, 0, "departure (s = 0)", "f₀"),

@@ -38,10 +38,15 @@ _RATE: Final = re.compile(r"\s*([0-9.]+(?:e[+-]?[0-9]+)?)\s*(?:/|per)\s*([a-z]+)
 def parse_duration_s(text: str, *, name: str) -> float:
     """Read ``90m``, ``12h``, ``1.5d`` as seconds.
 
+    Parameters
+    ----------
+    text : a number and a unit; 0, or from 1e-15 to 1e15 seconds
+    name : what messages call it
+
     Raises
     ------
     InputError
-        When the text is no duration; the message names ``name`` and shows the form.
+        When the text is no duration; the message shows the form.
     """
     match = _DURATION.fullmatch(text)
     if match is None or match[2].lower() not in UNIT_S:
@@ -55,10 +60,15 @@ def parse_duration_s(text: str, *, name: str) -> float:
 def parse_rate_per_s(text: str, *, name: str) -> float:
     """Read ``1000/h``, ``6/min``, ``50/s`` as a number per second.
 
+    Parameters
+    ----------
+    text : a number, a slash and a unit of time; 0, or from 1e-15 to 1e15 per second
+    name : what messages call it
+
     Raises
     ------
     InputError
-        When the text is no rate; the message names ``name`` and shows the form.
+        When the text is no rate; the message shows the form.
     """
     match = _RATE.fullmatch(text)
     if match is None or match[2].lower() not in UNIT_S:
@@ -138,10 +148,15 @@ _SIZE: Final = re.compile(r"\s*([0-9.]+)\s*([a-z]*)\s*", re.IGNORECASE)
 def parse_bytes(text: str, *, name: str) -> int:
     """Read ``500KiB``, ``4MB``, ``1000`` as bytes.
 
+    Parameters
+    ----------
+    text : a number, and a unit unless it is bytes; what is less than a byte is cut off
+    name : what messages call it
+
     Raises
     ------
     InputError
-        When the text is no size; the message names ``name`` and shows the form.
+        When the text is no size; the message shows the form.
     """
     match = _SIZE.fullmatch(text)
     if match is None or match[2].lower() not in _BYTES:

@@ -165,10 +165,20 @@ def backtest_of(
 ) -> Backtest:
     """Return the replay of a history at a budget that people wrote.
 
+    Parameters
+    ----------
+    record : what happened, in seconds
+    budget : visits of all pages together: ``500/d``, or ``0.5x`` for half of the total change rate
+    learning : share of the time that is for learning and not judged, in (0, 1)
+    host_limit_per_s : visits per second that each host allows, > 0; None: no limit
+    called : what messages call the budget
+    seed : of the order in which pages with the same due time are visited
+    told : changes that listings announce; None: nobody announces any
+
     Raises
     ------
     InputError
-        It is no budget, or pays too few visits to compare anything.
+        It is no budget, pays too few visits, or too much of it goes into reading the listings.
     """
     rate = _budget(budget.strip(), record, called)
     caps = None

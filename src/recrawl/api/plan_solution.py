@@ -85,7 +85,13 @@ class Answer:
 
 
 def show_rate(per_second: float, unit: str) -> str:
-    """Write a rate per a unit of time."""
+    """Write a rate per a unit of time.
+
+    Parameters
+    ----------
+    per_second : 1/s
+    unit : of time, as in ``500/d``: a key of ``UNIT_S``
+    """
     return f"{per_second * UNIT_S[unit]:,.5g}/{unit}"
 
 
@@ -209,7 +215,13 @@ class SolvedPlan:
 
 
 def with_rates(batches: Iterator[pa.RecordBatch], rates: "Rates") -> Iterator[pa.RecordBatch]:
-    """Yield the batches of a table with a column crawl_rate, in the table's unit of time."""
+    """Yield the batches of a table with a column crawl_rate, in the table's unit of time.
+
+    Parameters
+    ----------
+    batches : of the table, from its first row on
+    rates : hands out those of the same pages, from the first on
+    """
     for batch in batches:
         values = pa.array(rates.take(batch.num_rows))
         names = batch.schema.names

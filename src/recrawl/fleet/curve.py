@@ -88,6 +88,11 @@ def find_best_curve(model: ControlledBuffer) -> BestCurve:
 def evaluate_targets(model: ControlledBuffer, targets: tuple[int, ...]) -> Matrix:
     """Long-run fraction of time in each state under a nonincreasing curve, (K + 1, N + 1).
 
+    Parameters
+    ----------
+    model : the buffer, with N robots and K pages
+    targets : K + 1 of them, robots to aim for at 0, ..., K pages
+
     Raises
     ------
     InvalidModel

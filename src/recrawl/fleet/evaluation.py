@@ -23,6 +23,11 @@ __all__ = ["evaluate_curve_policy", "evaluate_policy", "policy_graph"]
 def evaluate_policy(model: ControlledBuffer, policy: RobotPolicy) -> tuple[FleetMeasures, ...]:
     """Long-run averages of a policy, one entry for each recurrent class, the cheapest first.
 
+    Parameters
+    ----------
+    model : the buffer, with N robots and K pages
+    policy : tables of shape (K + 1, N + 1)
+
     Returns
     -------
     tuple of FleetMeasures
@@ -62,15 +67,25 @@ def evaluate_policy(model: ControlledBuffer, policy: RobotPolicy) -> tuple[Fleet
 
 
 def evaluate_curve_policy(model: ControlledBuffer, targets: Sequence[int]) -> FleetMeasures:
-    """Long-run averages of "aim for targets[q] robots at length q", for a nonincreasing curve.
+    """Long-run averages of "aim for targets[q] robots at length q".
 
     Through the staircase of the curve: much faster than :func:`evaluate_policy` at large sizes.
+
+    Parameters
+    ----------
+    model : the buffer, with N robots and K pages
+    targets : K + 1 of them, nonincreasing, within 1..N at q = 0 and 0..N elsewhere
     """
     return measure_occupancy(model, evaluate_targets(model, tuple(targets)))
 
 
 def policy_graph(model: ControlledBuffer, policy: RobotPolicy) -> Graph:
-    """Return the chain of a policy; state (q, r) is number q (N + 1) + r - 1, (0, 0) is absent."""
+    """Return the chain of a policy; state (q, r) is number q (N + 1) + r - 1, (0, 0) is absent.
+
+    Parameters
+    ----------
+    model, policy : as of :func:`evaluate_policy`
+    """
     q, r = np.indices(policy.arrival.shape)
     width = model.robots + 1
     arrived = np.minimum(q + 1, model.buffer) * width + r - 1 + policy.arrival

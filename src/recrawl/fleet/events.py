@@ -53,9 +53,16 @@ def join_events(
     cost: Matrix,
     keys: Counts,
 ) -> EventModel:
-    """Put blocks of (state, rate, decision) together; ``options`` has -1 where there is none.
+    """Put blocks of events together, and group them by state.
 
-    Events of rate 0 are dropped. Returns a model whose events are grouped by state.
+    Parameters
+    ----------
+    n_states : n, >= 1
+    blocks : (state, rate, decision) of events, each of shape (events of the block,): state in
+        0 .. n - 1, rate per unit of time, >= 0 (those of 0 are dropped), decision a row of options
+    options : shape (decisions, k), state that each option leads to, -1 where there is none
+    cost : shape (n,), cost per unit of time in each state, >= 0
+    keys : shape (any, n), orders of the states, one of which makes narrow bands
     """
     state, rate, decision = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     real = rate > 0

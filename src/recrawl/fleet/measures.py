@@ -39,9 +39,14 @@ class FleetMeasures:
 
 
 def measure_occupancy(model: ControlledBuffer, occupancy: Matrix) -> FleetMeasures:
-    """Turn the fraction of time in each state, shape (K + 1, N + 1), into measures.
+    """Turn the fraction of time in each state into measures.
 
     Each one is a sum of positive terms, so it has the relative accuracy of the occupancy.
+
+    Parameters
+    ----------
+    model : the buffer
+    occupancy : shape (K + 1, N + 1), fraction of time in each state (q, r), summing to 1
     """
     by_length, by_robots = occupancy.sum(axis=1), occupancy.sum(axis=0)
     pages, robots = np.arange(model.buffer + 1), np.arange(model.robots + 1)

@@ -104,6 +104,11 @@ def solve_robots_generally(
 
     Slower than :func:`solve_robots`, with the same guarantee. O(K N min(K, N)^2) time for each
     policy at worst.
+
+    Parameters
+    ----------
+    model : the buffer
+    start : curve to start from, whose iterations count as well; None: about half of the robots
     """
     shape = (model.buffer + 1, model.robots + 1)
     if shape[0] * shape[1] * (2 * min(shape) + 1) > _MOST_GENERAL:

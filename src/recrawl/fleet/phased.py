@@ -59,9 +59,14 @@ class RobotClass:
 
 
 def erlang_service(index_rate: float, phases: int) -> tuple[Matrix, Matrix]:
-    """Return initial distribution and generator of an Erlang indexing time of the given rate.
+    """Return initial distribution and generator of an Erlang indexing time.
 
     More phases, less variation: the squared coefficient of variation is 1 / phases.
+
+    Parameters
+    ----------
+    index_rate : pages indexed per unit of time, > 0, finite
+    phases : M, >= 1
     """
     if phases < 1:
         raise InvalidModel(f"phases must be at least 1, got {phases}")

@@ -53,6 +53,11 @@ class EventOptimum:
 def improve_policy(model: EventModel, choice: Counts) -> EventOptimum:
     """Return the optimal policy, starting from any.
 
+    Parameters
+    ----------
+    model : events, decisions and costs
+    choice : shape (decisions,), place of the option that each decision takes at first
+
     Returns
     -------
     EventOptimum

@@ -40,6 +40,13 @@ def static_cost(
 ) -> float:
     r"""Average cost with a fixed number of robots, losses weighing 1.
 
+    Parameters
+    ----------
+    utilisation : :math:`\rho`, what the robots bring over what the indexer can take, >= 0
+    starvation_weight : :math:`\gamma`, cost per unit of time with an empty buffer, >= 0
+    buffer : K, pages that fit, the one in service included, >= 1
+    index_rate : :math:`\mu`, pages indexed per unit of time, > 0
+
     Notes
     -----
     Equation 9 without its singularity at :math:`\rho = 1`:
@@ -56,7 +63,12 @@ def static_cost(
 
 
 def balanced_weight(buffer: int, index_rate: float = 1.0) -> float:
-    r"""Starvation weight at which utilisation 1 is best: :math:`\gamma(K) = \mu (K + 2) / K`."""
+    r"""Starvation weight at which utilisation 1 is best: :math:`\gamma(K) = \mu (K + 2) / K`.
+
+    Parameters
+    ----------
+    buffer, index_rate : as of :func:`static_cost`
+    """
     return index_rate * (buffer + 2) / buffer
 
 
@@ -91,6 +103,11 @@ def solve_static_unrestricted(
     fetch_rate: float, index_rate: float, starvation_weight: float, buffer: int
 ) -> StaticOptimum:
     """Best fixed number of robots when there are as many as wanted (equation 10).
+
+    Parameters
+    ----------
+    fetch_rate : pages a robot brings per unit of time
+    index_rate, starvation_weight, buffer : as of :func:`static_cost`
 
     Returns
     -------

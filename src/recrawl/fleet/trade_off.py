@@ -33,6 +33,11 @@ class TradeOff:
 def sweep_weights(model: ControlledBuffer, weights: Sequence[float]) -> tuple[TradeOff, ...]:
     """Solve the same buffer for several weights of starvation.
 
+    Parameters
+    ----------
+    model : the buffer; its own weight of starvation is not used
+    weights : cost per unit of time with an empty buffer, each >= 0
+
     Returns
     -------
     tuple of TradeOff

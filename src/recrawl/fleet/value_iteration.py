@@ -38,12 +38,17 @@ class ValueIteration:
 def iterate_as_published(model: ControlledBuffer, *, limit: int = 10_000_000) -> ValueIteration:
     r"""Stop when no relative value changes by more than 1e-5 of itself (Proposition 2).
 
+    Parameters
+    ----------
+    model : the buffer
+    limit : steps to make at most, >= 1
+
     Raises
     ------
     InvalidModel
         If the model has arrays of rates, or costs of holding or robots: the paper has none.
     NotConverged
-        If the rule does not hold after ``limit`` steps.
+        If the rule does not hold by then.
 
     Notes
     -----
@@ -65,10 +70,16 @@ def iterate_to_span(
 ) -> ValueIteration:
     """Stop when the last step proves the least cost to within ``tolerance``.
 
+    Parameters
+    ----------
+    model : as of :func:`iterate_as_published`
+    tolerance : in cost per unit of time, > 0
+    limit : steps to make at most, >= 1
+
     Raises
     ------
     NotConverged
-        If it does not after ``limit`` steps; it never does below rounding.
+        If it does not by then; it never does below rounding.
     """
     return _iterate(model, PUBLISHED_DAMPING, (-1.0, tolerance, limit))
 

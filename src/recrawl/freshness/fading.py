@@ -115,7 +115,12 @@ def solve_fading(
 def fading_index(
     item_rates: ArrayLike, half_lives: ArrayLike, weights: ArrayLike, ages: ArrayLike
 ) -> Vector:
-    r"""Return what a visit is worth, at these times since the visit before.
+    r"""Return what a visit is worth now.
+
+    Parameters
+    ----------
+    item_rates, half_lives, weights : shape (n,) or one number; as of :func:`fading_pages`
+    ages : shape (n,) or one number, time since the visit before, >= 0
 
     Notes
     -----

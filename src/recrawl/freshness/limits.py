@@ -103,6 +103,13 @@ def grow_tree(
 ) -> Tree:
     """Check the caps and lay them out level by level.
 
+    Parameters
+    ----------
+    budget : 1/time, > 0, finite; greatest cost-weighted crawl rate of all pages
+    n_hosts : hosts that the pages have; 0: none, and then nothing but the budget can be given
+    host_caps : shape (n_hosts,) or more, 1/time, >= 0, inf for none; None: no host has one
+    limits : from the finest level up, the first over the hosts
+
     Raises
     ------
     InvalidModel

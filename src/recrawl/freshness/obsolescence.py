@@ -96,7 +96,14 @@ def evaluate_distances(
 def evaluate_sequence(
     change_rates: ArrayLike, sequence: ArrayLike, access_time: AccessTime
 ) -> Vector:
-    """Return the obsolescence rate of each page when a robot repeats a sequence of page numbers."""
+    """Return the obsolescence rate of each page when a robot repeats a sequence of accesses.
+
+    Parameters
+    ----------
+    change_rates : shape (n,), 1/time, > 0
+    sequence : shape (k,), pages in the order of access, in 0 .. n - 1; repeated for ever
+    access_time : law of X
+    """
     order = np.asarray(sequence, dtype=np.int64)
     n = _rates(change_rates).size
     if order.ndim != 1 or not order.size or order.min() < 0 or order.max() >= n:
@@ -134,6 +141,12 @@ def evaluate_random_access(
     change_rates: ArrayLike, frequencies: ArrayLike, access_time: AccessTime
 ) -> Vector:
     r"""Return the obsolescence rates when each access is drawn independently.
+
+    Parameters
+    ----------
+    change_rates : shape (n,), 1/time, > 0
+    frequencies : shape (n,), shares of all accesses, >= 0, summing to 1
+    access_time : law of X
 
     Notes
     -----

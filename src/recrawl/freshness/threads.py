@@ -30,9 +30,15 @@ class Elsewhere(ABC, Generic[Item]):
 def in_order(
     function: Callable[[Item], Answer], items: Iterable[Item] | Elsewhere[Item], threads: int
 ) -> Iterator[Answer]:
-    """Apply a function to items on several threads and yield the answers in order.
+    """Apply a function to items and yield the answers in order.
 
     At most two items for each thread are held at a time; what is elsewhere is worked on there.
+
+    Parameters
+    ----------
+    function : may be called by several threads at once; can be pickled if items are elsewhere
+    items : the parts
+    threads : how many work on items that are here; up to 1: the caller's alone
     """
     if isinstance(items, Elsewhere):
         yield from items.mapped(function)

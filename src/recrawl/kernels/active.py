@@ -46,9 +46,14 @@ def split_active(
 ) -> tuple[float, float, int]:
     """Return the sums of sqrt(w d k) and of d k over the pages active throughout ``bracket``.
 
-    ``kept``, shape (m,), receives the numbers of the pages whose reservation price is inside; the
-    third number returned counts them, or is -1 when m - BLOCK were too few.
-    A column that is missing is a constant array of ``BLOCK`` values.
+    The third number returned counts the pages kept, or is -1 when m - BLOCK were too few.
+
+    Parameters
+    ----------
+    change : shape (n,), change rates d, 1/time, >= 0
+    weight, cost : shape (n,), w >= 0 and k > 0; a constant array of ``BLOCK`` values where missing
+    bracket : lowest and highest price
+    kept : shape (m,), receives the rows of the pages whose reservation price is inside
     """
     n = change.size
     low, high = bracket

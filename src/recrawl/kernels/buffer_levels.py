@@ -197,7 +197,13 @@ def level_weights(
     service: tuple[Floats, Floats, Floats],
     stale: Floats,
 ) -> Floats:
-    """Return the stationary law, shape (levels, B), level 0 in its first w places."""
+    """Return the stationary law, shape (levels, B), level 0 in its first w places.
+
+    Parameters
+    ----------
+    jumps, room, service, stale : see the module, rates in 1/time
+    modes : shape (levels,), the mode at each number of pages
+    """
     initial = service[2]
     levels, most = room.shape[0], jumps.shape[2] - 1
     w, m = jumps.shape[3], initial.shape[0]
@@ -271,10 +277,16 @@ def enumerate_maps(
 ) -> int:
     """Evaluate every map from levels to the modes ``chosen``; suffixes are reduced once only.
 
-    ``gain`` (levels, modes, B, F) are the rates of gain; its first column must be 1. Maps run
-    over the choices with the highest level slowest; ``monotone`` keeps those whose index does not
-    fall towards level 0. Writes the long-run averages into ``found`` (maps, F) and how many
-    levels have each choice into ``counts`` (maps, choices). Returns how many levels were reduced.
+    Maps run over the choices with the highest level slowest. Returns how many levels were reduced.
+
+    Parameters
+    ----------
+    jumps, room, service, stale : see the module, rates in 1/time
+    gain : shape (levels, modes, B, F), rates of gain, per time; column 0 must be 1
+    monotone : keep the maps whose index into ``chosen`` does not fall towards level 0
+    chosen : shape (choices,), modes
+    found : shape (maps, F), long-run averages, is written
+    counts : shape (maps, choices), how many levels have each choice, is written
     """
     levels, most = room.shape[0], jumps.shape[2] - 1
     w, m = jumps.shape[3], service[2].shape[0]

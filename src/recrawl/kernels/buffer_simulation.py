@@ -42,14 +42,24 @@ def run_buffer(
 ) -> Floats:
     """Simulate so many events from ``state``, which is left where the simulation ended.
 
-    ``arrivals`` is (rate of leaving, cumulated shares), by mode and phase; share k w + j is a
-    batch of k pages and phase j next. ``service`` and ``clock`` are (initial cumulated, rate of
-    leaving, cumulated shares of moves, the last being the end). ``modes`` is the mode at each
-    number of pages; ``rule`` is (capacity, 0 partial, 1 reject or 2 complete). ``state`` is ((n,
-    arrival phase, service phase), phases of pages by place in the ring and its head last, times
-    they came and the clock last). Returns time, time empty, page-time, robot-time, pages brought,
-    lost, stale, served, total stay of the served and of the stale, and for each time of ``grid``
-    how many served and how many stale pages stayed no longer.
+    Returns time, time empty, page-time, robot-time, pages brought, lost, stale, served, total stay
+    of the served and of the stale, and for each time of ``grid`` how many served and how many
+    stale pages stayed no longer.
+
+    Parameters
+    ----------
+    arrivals : rates of leaving, shape (modes, w), 1/time, and cumulated shares, shape
+        (modes, w, (K + 1) w); share k w + j is a batch of k pages and phase j next
+    service, clock : of m phases each: initial law cumulated, shape (m,); rates of leaving, shape
+        (m,), 1/time; cumulated shares of moves, shape (m, m + 1), the last being the end
+    robots : shape (modes,), active robots in each mode
+    modes : shape (levels,), the mode at each number of pages
+    rule : capacity, and 0 partial, 1 reject or 2 complete
+    grid : shape (points,), times, increasing
+    state : (n, arrival phase, service phase); phases of pages by place in the ring and its head
+        last, shape (levels + 1,); times they came and the present time last, shape (levels + 1,)
+    events : how many
+    rng : source of chance
     """
     leave, share = arrivals
     begin, work_rate, work_moves = service

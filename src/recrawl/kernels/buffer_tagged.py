@@ -48,8 +48,16 @@ def follow_page(
 ) -> tuple[Complexes, Counts]:
     """Return E exp(-s stay) on being served and on going stale, (states, 2), for 0 .. places - 1.
 
-    ``clock`` is (generator, exits) of the obsolescence time; ``sweeps`` is 1 if its generator is
-    upper triangular, otherwise the most inner sweeps (the last one changes nothing if enough).
+    The second array returned, shape (places + 1,), says where the states of each place begin.
+
+    Parameters
+    ----------
+    s : argument of the transforms, 1/time
+    places : how many places, from 0 pages ahead on
+    service : generator, shape (m, m), exits, shape (m,), both 1/time, and initial law, shape (m,)
+    clock : generator, shape (v, v), and exits, shape (v,), of the obsolescence time, 1/time
+    sweeps : 1 if that generator is upper triangular, otherwise the most inner sweeps (the last one
+        changes nothing if enough)
     """
     generator, exits, initial = service
     moves, stale = clock

@@ -158,10 +158,19 @@ def sweep(
     inverses: tuple[Floats, Floats],
     multiset: Counts,
 ) -> float:
-    """One block Gauss-Seidel sweep up and one down, in place; returns each level's last change.
+    """One block Gauss-Seidel sweep up and one down; returns the sum of each level's last change.
 
-    ``clock`` is (initial phases, rates of going stale, moves between phases or an empty table),
-    ``inverses`` is (level 0, the others by level and multiset of phases).
+    Parameters
+    ----------
+    law : flat, shape (states,), is written
+    offset : shape (levels + 1,), see the module
+    jump : shape (levels, K + 1, w, w), rates by pages taken in, in each level's mode, 1/time
+    service : exits, 1/time, and initial law, shape (m,) each
+    clock : initial phases, shape (v,), rates of going stale, shape (v,), 1/time, and of moves
+        between phases, shape (v, v), 1/time, or an empty table
+    inverses : of the diagonal blocks, time: level 0, shape (w, w); the others by level and multiset
+        of phases, shape (levels, multisets, w m, w m)
+    multiset : shape (v^(levels - 2),), the multiset of each combination of phases
     """
     initial = service[1]
     start, stale, moves = clock
@@ -196,7 +205,13 @@ def imbalance(
     inverses: tuple[Floats, Floats],
     multiset: Counts,
 ) -> float:
-    """Return by how much a law differs from what flows into each state over what leaves it."""
+    """Return by how much a law differs from what flows into each state over what leaves it.
+
+    Parameters
+    ----------
+    law : flat, shape (states,)
+    offset, jump, service, clock, inverses, multiset : as for :func:`sweep`
+    """
     initial = service[1]
     start, stale, moves = clock
     levels, w = jump.shape[0], jump.shape[2]
@@ -220,11 +235,16 @@ def imbalance(
 def aggregate(
     law: Floats, offset: Counts, rates: Floats, size: int, w: int
 ) -> tuple[Floats, Floats]:
-    """Sum out the phases: mass and rate of going stale by level and local state.
+    """Sum out the phases: mass and rate of going stale by level and local state, (levels, size).
 
-    ``rates`` is the rate of going stale summed over the phases of a combination of the top
-    level; where fewer pages wait, the combination has that many leading pages in phase 0, whose
-    rate ``rates[0]`` counts too often.
+    Parameters
+    ----------
+    law : flat, shape (states,)
+    offset : shape (levels + 1,), see the module
+    rates : shape (v^(levels - 2),), 1/time, of going stale, summed over the phases of a combination
+        of the top level; where fewer pages wait, the combination has that many leading pages in
+        phase 0, whose rate ``rates[0]`` counts too often
+    size, w : local states, w m, and arrival phases
     """
     levels = offset.shape[0] - 1
     most = max(levels - 2, 1)
@@ -244,7 +264,15 @@ def aggregate(
 
 @kernel
 def rescale(law: Floats, offset: Counts, factor: Floats, w: int) -> None:
-    """Multiply each local state of each level by its factor."""
+    """Multiply each local state of each level by its factor.
+
+    Parameters
+    ----------
+    law : flat, shape (states,), is written
+    offset : shape (levels + 1,), see the module
+    factor : shape (levels, w m), >= 0; at level 0 the first w count
+    w : arrival phases
+    """
     size = factor.shape[1]
     for i in range(w):
         law[i] *= factor[0, i]

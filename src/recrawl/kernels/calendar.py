@@ -5,7 +5,9 @@ holds about one page. The earliest due page of a lane is exact: a bucket's list 
 least due time of this revolution. Inserting, taking and removing are O(1) amortised.
 
 Pages are records of 32 bytes, so that a visit costs about two cache misses however many there are.
-Times are in slots at the current total frequency; ``clock`` is (now, length of a slot).
+``pages`` holds them as ``PAGE``, ``lanes`` the lanes as ``LANE``, and ``buckets`` the first page of
+each bucket or -1. Times are in the unit of a gap, 1 / frequency; ``clock`` is (now, length of a
+slot), the latter 1 / total frequency.
 """
 
 from typing import Any, TypeAlias
@@ -54,7 +56,13 @@ LANE = np.dtype(
 
 @sized_kernel(lambda *_: 2.0)
 def enter(pages: Records, lanes: Records, buckets: NDArray[np.int32], page: int) -> None:
-    """Put a page whose record is filled in into its lane."""
+    """Put a page whose record is filled in into its lane.
+
+    Parameters
+    ----------
+    pages, lanes, buckets : see the module; brought up to date
+    page : its record, in no lane
+    """
     lane = lanes[pages[page]["lane"]]
     due = pages[page]["due"]
     slot = lane["offset"] + (np.int64(np.floor(due * lane["inverse"])) & lane["mask"])
@@ -72,7 +80,13 @@ def enter(pages: Records, lanes: Records, buckets: NDArray[np.int32], page: int)
 def enter_all(
     pages: Records, lanes: Records, buckets: NDArray[np.int32], numbers: Integers
 ) -> None:
-    """Put many pages in."""
+    """Put many pages in.
+
+    Parameters
+    ----------
+    pages, lanes, buckets : see the module; brought up to date
+    numbers : shape (k,), their records, all filled in and in no lane
+    """
     for page in numbers:
         enter(pages, lanes, buckets, page)
 
@@ -128,7 +142,13 @@ def _find_head(
 
 @sized_kernel(lambda *_: 4.0)
 def leave(pages: Records, lanes: Records, buckets: NDArray[np.int32], page: int) -> None:
-    """Take a page out of its lane."""
+    """Take a page out of its lane.
+
+    Parameters
+    ----------
+    pages, lanes, buckets : see the module; brought up to date
+    page : its record, in a lane
+    """
     number = pages[page]["lane"]
     start = lanes[number]["due"]
     _unlink(pages, lanes, buckets, page)
@@ -154,7 +174,13 @@ def _most_urgent(lanes: Records, now: float) -> int:
 def serve_by_index(
     pages: Records, lanes: Records, buckets: NDArray[np.int32], clock: Vector, out: Integers
 ) -> None:
-    """Fill ``out`` with the next pages; those of most urgent lateness."""
+    """Fill ``out`` with the next pages; those of most urgent lateness.
+
+    Parameters
+    ----------
+    pages, lanes, buckets, clock : see the module; brought up to date
+    out : shape (k,), numbers of pages, is written
+    """
     for step in range(out.size):
         clock[0] += clock[1]
         page = lanes[_most_urgent(lanes, clock[0])]["head"]
@@ -168,7 +194,14 @@ def serve_by_index(
 def serve_by_deadline(
     pages: Records, lanes: Records, buckets: NDArray[np.int32], clock: Vector, out: Integers
 ) -> None:
-    """Fill ``out`` with the next pages by due time; each is due again a gap after it was due."""
+    """Fill ``out`` with the next pages by due time; each is due again a gap after it was due.
+
+    Parameters
+    ----------
+    pages, lanes, buckets : see the module, with one lane; brought up to date
+    clock : receives the due time of the last page as the present one
+    out : shape (k,), numbers of pages, is written
+    """
     inverse, mask = lanes[0]["inverse"], lanes[0]["mask"]
     bucket = np.int64(np.floor(lanes[0]["due"] * inverse))
     step, empty = 0, 0
@@ -207,7 +240,15 @@ def serve_by_deadline(
 
 @sized_kernel(lambda members, start, stop, *_: float(stop - start))
 def settle(members: Integers, start: int, stop: int, due: Vector, at: int) -> None:
-    """Let the page at a place of a host's heap rise or sink to where it belongs."""
+    """Let the page at a place of a host's heap rise or sink to where it belongs.
+
+    Parameters
+    ----------
+    members : pages of all hosts, brought up to date
+    start, stop : the heap is ``members[start:stop]``, the earliest page first
+    due : shape (n,), due time of each page
+    at : place in ``members``, from start to stop - 1
+    """
     page = members[at]
     while at > start:
         above = start + (at - start - 1) // 2
@@ -230,7 +271,15 @@ def settle(members: Integers, start: int, stop: int, due: Vector, at: int) -> No
 
 @sized_kernel(lambda *_: 10.0)
 def fall_asleep(sleepers: Integers, ready: Integers, count: int, host: int) -> None:
-    """Add a host to the heap of ``count`` sleepers."""
+    """Add a host to the heap of sleepers.
+
+    Parameters
+    ----------
+    sleepers : shape (hosts,), a heap in its first ``count`` places, is written
+    ready : shape (hosts,), slot from which each host may be asked
+    count : hosts asleep before, fewer than all
+    host : its number, not asleep
+    """
     at = count
     while at > 0:
         above = (at - 1) >> 1
@@ -278,11 +327,23 @@ def serve_politely(
     counts: Integers,
     out: Integers,
 ) -> None:
-    """Fill ``out`` by index, no host twice within its ``spacing``; -1 where none may be asked.
+    """Fill ``out`` by index, no host twice within its ``spacing``.
 
-    A host stands in the lanes with its earliest due page, and sleeps after each visit; ``members``
-    holds a heap of pages for each host, from its start to its stop. ``counts`` is (slots so far,
-    hosts asleep).
+    A host stands in the lanes with its earliest due page, and sleeps after each visit.
+
+    Parameters
+    ----------
+    hosts : records of hosts in the place of pages, brought up to date
+    lanes, buckets, clock : see the module; brought up to date
+    members : a heap of pages for each host, the earliest first, brought up to date
+    starts, stops : shape (hosts,), where the heap of each host begins and ends in ``members``
+    due, gap : shape (n,), times, of pages; ``due`` is brought up to date
+    urgency, lane_of : shape (n,), > 0, of pages, and the lane that each belongs to
+    spacing : shape (hosts,), least slots between visits, >= 1
+    ready : shape (hosts,), slot from which each may be asked, brought up to date
+    sleepers : shape (hosts,), a heap of hosts by that, brought up to date
+    counts : slots so far and hosts asleep, brought up to date
+    out : shape (k,), numbers of pages, is written; -1 where no host may be asked
     """
     for step in range(out.size):
         counts[0] += 1

@@ -25,8 +25,15 @@ def maximise_rates(
 ) -> tuple[int, float]:
     """Maximise over the logarithm of each rate; return most steps taken and largest last step.
 
-    Visits first[i] to first[i + 1] are those of page i. Shapes and times of gamma priors have one
-    entry, or one for each page; zero is no prior, and then a rate may be 0 or infinite.
+    Parameters
+    ----------
+    first : shape (n + 1,), visits first[i] to first[i + 1] are those of page i
+    elapsed : shape (visits,), time since the visit before, > 0
+    changed : shape (visits,), whether the page had changed
+    shapes, times : shape (n,) or (1,), >= 0, of gamma priors; zero is no prior, and then a rate may
+        be 0 or infinite
+    rates : shape (n,), 1/time, is written
+    log_errors : shape (n,), standard errors of their logarithms, is written
     """
     most, largest = 0, 0.0
     for i in range(first.size - 1):

@@ -23,9 +23,16 @@ def add_to_classes(
     """Add change rate x cost of each page, and the same times a root of its ratio, to a class.
 
     The root is the square root for power 1 and the cube root for power 2, the powers with which
-    demand grows when a page's ratio is far above the price. ``classes`` has shape (CLASSES, 2); a
-    column that is missing is a constant array of at least ``_BLOCK`` values. Only every
-    ``stride``-th block of pages is taken; returned is how many pages that were.
+    demand grows when a page's ratio is far above the price. Returns how many pages were taken.
+
+    Parameters
+    ----------
+    power : of the change rate in the ratio weight / (cost x change rate^power), 1 or 2
+    change : shape (n,), 1/time, >= 0
+    weight, cost : shape (n,), >= 0 and > 0; a constant array of at least ``_BLOCK`` values where
+        missing
+    classes : shape (CLASSES, 2), is added to
+    stride : only every stride-th block of pages is taken, >= 1
     """
     n = change.size
     ratio = np.empty(_BLOCK)

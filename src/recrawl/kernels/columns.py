@@ -16,7 +16,13 @@ _BLOCK = 4096
 
 @sized_kernel(lambda values, *_: 0.2 * values.size)
 def first_outside(values: Vector, least: float, greatest: float) -> int:
-    """Index of the first value outside [least, greatest] or NaN; -1 when there is none."""
+    """Index of the first value outside [least, greatest] or NaN; -1 when there is none.
+
+    Parameters
+    ----------
+    values : shape (n,)
+    least, greatest : in the unit of the values
+    """
     for start in range(0, values.size, _BLOCK):
         stop = min(start + _BLOCK, values.size)
         bad = 0
@@ -31,7 +37,12 @@ def first_outside(values: Vector, least: float, greatest: float) -> int:
 
 @sized_kernel(lambda floors, *_: 0.4 * floors.size)
 def first_above(floors: Vector, caps: Vector) -> int:
-    """Index of the first floor above its cap; -1 when there is none."""
+    """Index of the first floor above its cap; -1 when there is none.
+
+    Parameters
+    ----------
+    floors, caps : shape (n,), in one unit
+    """
     for j in range(caps.size):
         if floors[j] > caps[j]:
             return j

@@ -24,7 +24,14 @@ _IDLE = 10  # rounds without progress
 
 @kernel
 def count_states(caps: Integers, strides: Integers, offsets: Integers) -> int:
-    """Fill strides, shape (M, M), and offsets, shape (M,); return the number of states."""
+    """Return the number of states, and write how they are numbered.
+
+    Parameters
+    ----------
+    caps : shape (M,), greatest age of each server that is told apart, >= 2
+    strides : shape (M, M), step of each age by the server used last, is written
+    offsets : shape (M,), first state of each server used last, is written
+    """
     total = 0
     for last in range(caps.size):
         offsets[last] = total
@@ -302,10 +309,16 @@ def find_best_cycle(
 ) -> tuple[float, float, Integers, int]:
     """Return the mean of the best cycle, how far it may be above the least, its servers, rounds.
 
-    ``first``, shape (M,), is f(1); ``rise`` and ``index``, shape (M, longest cap + 1), hold
-    f(x + 1) - f(x) and Whittle's index by age. Values are found anew only for a cycle that is
-    better; for one mean they only fall, so there is no going round in a circle among policies
-    whose cycles are equally good. After ``limit`` rounds what is known is returned.
+    Values are found anew only for a cycle that is better; for one mean they only fall, so there is
+    no going round in a circle among policies whose cycles are equally good.
+
+    Parameters
+    ----------
+    caps, strides, offsets, n_states : as :func:`count_states` takes, writes and returns them
+    first : shape (M,), f(1)
+    rise, index : shape (M, longest cap + 1), f(x + 1) - f(x) and Whittle's index by age x >= 1
+    tolerance : least fall of a mean or a value that counts, in the unit of the costs
+    limit : after so many rounds what is known is returned, >= 1
     """
     policy = np.empty(n_states, dtype=np.int8)
     following = np.empty(n_states, dtype=np.int32)

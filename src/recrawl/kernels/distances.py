@@ -17,8 +17,12 @@ Vector: TypeAlias = NDArray[np.float64]
 def running_distances(sequence: Integers, last: Integers, position: int, out: Integers) -> None:
     """Write for each slot the distance to the page's last access, 0 where it had none.
 
-    ``last``, shape (n,), holds the slot of each page's last access or -1, and is brought up to
-    date; a slot of -1 is idle.
+    Parameters
+    ----------
+    sequence : shape (k,), page of each slot; -1: idle
+    last : shape (n,), slot of each page's last access or -1, brought up to date
+    position : number of the first slot, >= 0
+    out : shape (k,), slots, is written; 0 where idle
     """
     for t in range(sequence.size):
         page = sequence[t]
@@ -31,7 +35,14 @@ def running_distances(sequence: Integers, last: Integers, position: int, out: In
 
 @sized_kernel(lambda sequence, *_: 2.0 * sequence.size)
 def cyclic_distances(sequence: Integers, last: Integers, out: Integers) -> None:
-    """Write for each slot of a cycle the distance to the page's access before."""
+    """Write for each slot of a cycle the distance to the page's access before.
+
+    Parameters
+    ----------
+    sequence : shape (k,), page of each slot, none idle
+    last : shape (n,), scratch
+    out : shape (k,), slots, is written
+    """
     size = sequence.size
     for page in range(last.size):
         last[page] = -1
@@ -53,8 +64,13 @@ def integer_gaps(
 ) -> tuple[float, float]:
     """Find whole gaps d with W(d - 1) <= p <= W(d), and sum (p - worth (1 - h^d)) / d and 1 / d.
 
-    ``gaps`` holds a guess for each page, and receives the answer; infinite for pages whose worth is
-    not above the price. ``rates`` is 1 - h.
+    Parameters
+    ----------
+    worths : shape (n,), > 0, gain of serving a page that is surely stale
+    decays, rates : shape (n,), > 0, -log h and 1 - h, of one slot
+    price : p, of an access, > 0
+    gaps : shape (n,), slots, a guess for each page, receives the answer; infinite for pages whose
+        worth is not above the price
     """
     value, visits = 0.0, 0.0
     for page in range(gaps.size):

@@ -24,8 +24,13 @@ def expect_branches(
 ) -> float:
     """Return the log-likelihood; add up the weight of each branch and the time spent in it.
 
-    ``constant`` is order log rate - log (order - 1)! + log share; ``logs`` are those of the times.
-    ``mass`` and ``spent``, shape (m,), are written.
+    Parameters
+    ----------
+    times, logs : shape (n,), > 0, and their logarithms
+    order : shape (m,), stages of each branch, >= 1
+    constant : shape (m,), order log rate - log (order - 1)! + log share
+    rates : shape (m,), of a stage, 1/time, > 0
+    mass, spent : shape (m,), weight and time of each branch, are written
     """
     m = rates.size
     joint = np.empty(m)

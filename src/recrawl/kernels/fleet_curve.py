@@ -482,7 +482,13 @@ def sure_state(targets: Counts, start: Counts) -> int:
 
 @sized_kernel(lambda rates, _: 4.0 * sum(rates[0].shape) ** 2 + 8.0 * rates[0].size)
 def evaluate_curve(rates: Rates, targets: Counts) -> tuple[float, Floats, Floats]:
-    """Return the average cost of a curve, and cost and time from each state until its anchor."""
+    """Return the average cost of a curve, and cost and time from each state until its anchor.
+
+    Parameters
+    ----------
+    rates : see the module, each per time, >= 0
+    targets : shape (K + 1,), the curve, nonincreasing, 0 .. N, ``targets[0]`` >= 1
+    """
     chain, extent, step, _, _, out, anchor = reduce_chain(rates, targets)
     on_curve = until_anchor(chain, extent, step, out, anchor)
     spent, time = spread(rates, targets, on_curve)
@@ -496,7 +502,13 @@ def move_targets(
     """Walk each target downhill along the relative value, and keep the curve monotone.
 
     Every target stays between the old and the new place, so each action that changes is an
-    improvement. A step counts when it gains more than ``tolerance`` relative to the terms.
+    improvement.
+
+    Parameters
+    ----------
+    gain, spent, time : as :func:`evaluate_curve` returns them for the curve
+    targets : shape (K + 1,), the curve
+    tolerance : a step counts when it gains more than this, relative to the terms, >= 0
     """
     n_robots, n_lengths = spent.shape[0] - 1, spent.shape[1]
     moved = targets.copy()
@@ -524,10 +536,15 @@ def move_targets(
 
 @sized_kernel(lambda _, spent, *rest: 3.0 * spent.size)
 def worst_action(gain: float, spent: Floats, time: Floats, targets: Counts) -> float:
-    """Compare every action of every state: the largest relative gain of a deviation (<= 0: none).
+    """Compare every action of every state: the largest relative gain of a deviation (0: none).
 
     An action at (q, r) chooses between r and r + 1 robots at the new length q, so the curve is
     optimal when the relative value falls up to the target and rises from there.
+
+    Parameters
+    ----------
+    gain, spent, time : as :func:`evaluate_curve` returns them for the curve
+    targets : shape (K + 1,), the curve
     """
     worst = 0.0
     for r in range(spent.shape[0] - 1):
@@ -544,7 +561,12 @@ def worst_action(gain: float, spent: Floats, time: Floats, targets: Counts) -> f
 
 @sized_kernel(lambda rates, _: 4.0 * sum(rates[0].shape) ** 2 + 8.0 * rates[0].size)
 def curve_occupancy(rates: Rates, targets: Counts) -> Floats:
-    """Return the long-run fraction of time in each state under a curve, shape (N + 1, K + 1)."""
+    """Return the long-run fraction of time in each state under a curve, shape (N + 1, K + 1).
+
+    Parameters
+    ----------
+    rates, targets : as for :func:`evaluate_curve`
+    """
     arrival, service, _ = rates
     n_robots, full = arrival.shape[0] - 1, arrival.shape[1] - 1
     start = staircase(targets)

@@ -29,7 +29,12 @@ Graph: TypeAlias = tuple[Counts, Counts, Floats]
 
 @sized_kernel(lambda ptr, target: 4.0 * (ptr.size + target.size))
 def components(ptr: Counts, target: Counts) -> tuple[Counts, int]:
-    """Return the strongly connected components, those that lead nowhere else first."""
+    """Return the strongly connected components, those that lead nowhere else first.
+
+    Parameters
+    ----------
+    ptr, target : shape (n + 1,) and (edges,), see the module
+    """
     n = ptr.shape[0] - 1
     order = np.full(n, -1, np.int64)
     low = np.zeros(n, np.int64)
@@ -76,7 +81,12 @@ def components(ptr: Counts, target: Counts) -> tuple[Counts, int]:
 
 @sized_kernel(lambda ptr, target, *_: 2.0 * (ptr.size + target.size))
 def closed_classes(ptr: Counts, target: Counts, part: Counts, n_parts: int) -> Bits:
-    """Say which components are left by no edge: the recurrent classes."""
+    """Say which components are left by no edge: the recurrent classes.
+
+    Parameters
+    ----------
+    ptr, target, part, n_parts : as :func:`components` takes and returns them
+    """
     closed = np.ones(n_parts, np.bool_)
     for s in range(ptr.shape[0] - 1):
         for e in range(ptr[s], ptr[s + 1]):
@@ -256,6 +266,13 @@ def evaluate_graph(
 
     With one closed class ``values`` holds cost and time from each state until its anchor. With
     more, each closed class has its own anchor, and the values of transient states mean nothing.
+
+    Parameters
+    ----------
+    graph : ptr, target and rate, 1/time, see the module
+    cost, keys : shape (n,), per time, >= 0; shape (k, n), orders of the states
+    part, closed : as :func:`components` and :func:`closed_classes` return them
+    hint : a state that is often visited, first tried as the anchor of its class; -1: none known
     """
     ptr, target, _ = graph
     n, n_parts = ptr.shape[0] - 1, closed.shape[0]
@@ -291,7 +308,12 @@ def best_choices(
 ) -> tuple[Counts, float]:
     """Improve every decision by relative value; also the largest gain left, relative to the terms.
 
-    A decision changes only when it gains more than ``tolerance`` relative to the terms compared.
+    Parameters
+    ----------
+    options : start, shape (D + 1,), and state: decision d may lead to state[start[d]:start[d + 1]]
+    choice : shape (D,), the present option of each decision, counted from 0
+    gain, value : average cost, and cost and time until the anchor, shape (n, 2)
+    tolerance : a decision changes only for a gain above this, relative to the terms compared
     """
     start, state = options
     chosen = choice.copy()
@@ -320,6 +342,11 @@ def lead_into(
 
     Returns the choices and whether all states were led there. Decisions on which a state that
     already reaches the set relies are left alone.
+
+    Parameters
+    ----------
+    inside, events : shape (n,); ptr, shape (n + 1,), and the decision that each event asks for
+    options, choice : as for :func:`best_choices`
     """
     ptr, decision = events
     start, state = options
@@ -357,7 +384,13 @@ def lead_into(
 
 @sized_kernel(lambda occupancy, *_: float(occupancy.size))
 def occupy_class(occupancy: Floats, part: Counts, wanted: int) -> Floats:
-    """Return the occupancy of one closed class, zero elsewhere."""
+    """Return the occupancy of one closed class, zero elsewhere.
+
+    Parameters
+    ----------
+    occupancy, part : shape (n,), share of time in each state, and its component
+    wanted : the component
+    """
     share = np.zeros(occupancy.shape[0])
     for s in range(occupancy.shape[0]):
         if part[s] == wanted:

@@ -29,10 +29,17 @@ def simulate_buffer(
 ) -> Floats:
     """Simulate one class of robots with constant or state-dependent rates.
 
-    ``rates`` are arrival and index rates, shape (K + 1, N + 1); the tables say whether to start a
-    robot at (pages, robots) after the event; ``events`` is (warm-up, batches, events per batch).
     Returns a row for each batch: time, idle time, page-time, robot-time, lost, indexed, and the
     total time in the buffer of the pages indexed.
+
+    Parameters
+    ----------
+    rates : arrival and index rates, shape (K + 1, N + 1) each, 1/time
+    on_arrival, on_departure : shape (K + 1, N + 1), whether to start a robot at (pages, robots)
+        after the event
+    active : robots at the beginning, with an empty buffer, 1 .. N
+    events : warm-up, batches, events per batch
+    rng : source of chance
     """
     arrival, service = rates
     full, robots = arrival.shape[0] - 1, arrival.shape[1] - 1
@@ -94,9 +101,21 @@ def simulate_phased(
 ) -> Floats:
     """Simulate classes of robots, an environment and phase-type indexing times.
 
-    ``fetch`` has shape (J, Z); the policy's tables are flat over the grid (q, z, i, r_1, ...), and
-    its third part is the cost of an active robot of each class. Returns rows as
-    :func:`simulate_buffer`, with the cost of the robots at the end.
+    Begins with one robot of the first class. Returns rows as :func:`simulate_buffer`, with the cost
+    of the robots at the end.
+
+    Parameters
+    ----------
+    fetch : shape (J, Z), rate of one robot by class and environment, 1/time
+    limits : shape (J,), robots of each class
+    switching : shape (Z, Z), rates of the environment, 1/time; the diagonal is not read
+    initial, generator : shape (M,) and (M, M), 1/time, of the indexing time
+    full : pages that the buffer holds
+    policy : on arrival, by class, whether to start that robot again; on departure, the class to
+        start or a negative number; both flat over the grid (q, z, i, r_1, ...) after the event; and
+        the cost of an active robot of each class, shape (J,), per time
+    events : warm-up, batches, events per batch
+    rng : source of chance
     """
     on_arrival, on_departure, robot_cost = policy
     n_classes, n_environments = fetch.shape

@@ -33,11 +33,19 @@ def iterate_values(
     damping: float,
     stop: tuple[float, float, int],
 ) -> tuple[Floats, float, float, int, float]:
-    """Iterate until a stopping rule holds: (relative change, span of the change, most steps).
+    """Iterate until a stopping rule holds.
 
-    Either rule may be switched off with a negative number. Returns the values, the lower and upper
-    bound on the average cost (the span of T h - h), the steps and T(h) at the reference state
-    (1, 1, 1). The weights are those of starvation and loss.
+    Returns the values, the lower and upper bound on the average cost (the span of T h - h), the
+    steps and T(h) at the reference state (1, 1, 1).
+
+    Parameters
+    ----------
+    robots, buffer : >= 1, robots and pages that the buffer holds
+    fetch_rate, index_rate : 1/time, > 0, of one robot and of the indexer
+    weights : of starvation and of loss, >= 0
+    damping : share of the new values in each step, in (0, 1]
+    stop : relative change, span of the change, most steps; either of the first two may be switched
+        off with a negative number
     """
     total = fetch_rate * robots + index_rate
     h = np.zeros((buffer + 1, robots + 1, 3))

@@ -263,9 +263,15 @@ def write_rates(
 ) -> None:
     """Write the crawl rate of each page and add to the loads of the leaves.
 
-    ``ends`` are low prices, high prices and shares of the leaves: a page gets ``share`` of its
-    demand at the low end, the rest of that at the high end. The two ends differ only where the
-    budget falls inside the last bit of the price.
+    The two ends differ only where the budget falls inside the last bit of the price.
+
+    Parameters
+    ----------
+    law, pages, leaf : as for :func:`add_demand`
+    ends : low prices, high prices and shares of the leaves, shape (n_leaves,) each: a page gets
+        ``share`` of its demand at the low end, the rest of that at the high end
+    rates : shape (n,), 1/time, is written
+    loads : shape (n_leaves,), cost-weighted crawl rates, is added to
     """
     n = pages[0].size
     low_prices, high_prices, shares = ends

@@ -7,7 +7,8 @@ page's groups, -1 for none; of no rows: there are no clocks. ``found`` and ``exp
 ``speeds`` what follows. ``scale`` is the beginning of the first bin, the width of one, the instant
 since which births are known, how far clocks are relied on, and the evidence for that; ``newest``
 is the number of the bin that time has come to. ``ages`` of shape (2, cells) are changes found and
-expected at ages that double from cell to cell, and ``born`` is when each page was.
+expected at ages that double from cell to cell, and ``born`` is when each page was. All times are in
+one unit, and instants since one beginning.
 
 The replay in :mod:`recrawl.kernels.revisits` calls these loops: after a change here, what numba has
 cached of it has to go.
@@ -57,7 +58,14 @@ def _bin(now: float, scale: Vector, newest: Integers) -> int:
 
 @reordering_kernel
 def aged(i: int, since: float, now: float, clocks: Clocks) -> float:
-    """Mean factor of a page's age between two instants."""
+    """Mean factor of a page's age between two instants.
+
+    Parameters
+    ----------
+    i : row of the page
+    since, now : instants, since <= now
+    clocks : see the module
+    """
     scale, ages, born = clocks[6], clocks[8], clocks[9]
     if born[i] <= scale[2]:
         return 1.0
@@ -71,7 +79,14 @@ def aged(i: int, since: float, now: float, clocks: Clocks) -> float:
 
 @reordering_kernel
 def aged_ahead(i: int, now: float, clocks: Clocks) -> float:
-    """Return how much faster than its own rate a page of this age will change soon."""
+    """Return how much faster than its own rate a page of this age will change soon.
+
+    Parameters
+    ----------
+    i : row of the page
+    now : instant
+    clocks : see the module
+    """
     scale, ages, born = clocks[6], clocks[8], clocks[9]
     if born[i] <= scale[2]:
         return 1.0
@@ -81,7 +96,13 @@ def aged_ahead(i: int, now: float, clocks: Clocks) -> float:
 
 @kernel
 def turn(now: float, clocks: Clocks) -> None:
-    """Bring the clocks to an instant: nothing is known yet of what happens in a new bin."""
+    """Bring the clocks to an instant: nothing is known yet of what happens in a new bin.
+
+    Parameters
+    ----------
+    now : instant; nothing happens where it is in the newest bin or before
+    clocks : see the module; ``found``, ``expected``, ``speeds`` and ``newest`` are written
+    """
     found, expected, speeds, scale, newest = clocks[3], clocks[4], clocks[5], clocks[6], clocks[7]
     bins = found.shape[1]
     current = int((now - scale[0]) / scale[1])
@@ -98,6 +119,12 @@ def clocked(i: int, since: float, now: float, clocks: Clocks) -> float:
     """Return the time passed on the clocks of page i; what is older than the bins as it is.
 
     In the unit of the page's own age: times :func:`aged` it is what its rate is for.
+
+    Parameters
+    ----------
+    i : row of the page
+    since, now : instants; 0 where now <= since
+    clocks : see the module
     """
     leaves, speeds, scale, newest = clocks[2], clocks[5], clocks[6], clocks[7]
     bins = speeds.shape[1]
@@ -121,14 +148,28 @@ def clocked(i: int, since: float, now: float, clocks: Clocks) -> float:
 
 @reordering_kernel
 def believed_time(passed: float, elapsed: float, older: float, clocks: Clocks) -> float:
-    """Return what is believed to have passed: the clocks' time as far as they have proved right."""
+    """Return what is believed to have passed: the clocks' time as far as they have proved right.
+
+    Parameters
+    ----------
+    passed : time on the clocks, as :func:`clocked` returns it
+    elapsed : time in fact, in the same unit
+    older : factor of the page's age, as :func:`aged` returns it
+    clocks : see the module
+    """
     relied = clocks[6][3]
     return float(older * (relied * passed + (1.0 - relied) * elapsed))
 
 
 @reordering_kernel
 def rely_on_clocks(with_clocks: float, without: float, clocks: Clocks) -> None:
-    """Learn how far clocks are right, from the chances given to what a visit found."""
+    """Learn how far clocks are right, from the chances given to what a visit found.
+
+    Parameters
+    ----------
+    with_clocks, without : in [0, 1], the chances by the clocks' time and by the time elapsed
+    clocks : see the module; reliance and its evidence in ``scale`` are written
+    """
     scale = clocks[6]
     scale[4] = _KEPT * scale[4] + np.log((with_clocks + _LEAST) / (without + _LEAST))
     scale[3] = 1.0 / (1.0 + np.exp(-scale[4]))
@@ -146,9 +187,17 @@ def tell_clocks(
 ) -> None:
     """Tell the clocks of page i of a visit.
 
-    ``hazard`` is the change rate per time on the clocks, given that nothing changed; ``stays`` the
-    chance that was given to that. Changes are shared among the groups that add up to the page's
-    clock in the proportion of what each adds, and among bins by what was expected of each.
+    Changes are shared among the groups that add up to the page's clock in the proportion of what
+    each adds, and among bins by what was expected of each.
+
+    Parameters
+    ----------
+    i : row of the page
+    since, now : instants of the visit before and of this one
+    changed : whether the page had changed
+    hazard : change rate per time on the clocks, given that nothing changed, 1/time
+    stays : chance that was given to that, in [0, 1]
+    clocks : see the module; ``found``, ``expected``, ``speeds`` and ``ages`` are written
     """
     parents, shrinks, leaves, found, expected, speeds, scale, newest, ages, born = clocks
     bins = speeds.shape[1]

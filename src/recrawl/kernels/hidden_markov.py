@@ -19,8 +19,13 @@ def expect_hidden(
 ) -> tuple[float, Floats, Floats]:
     """Return log-likelihood, expected occupation (n, m), expected moves (m, m).
 
-    ``density`` (n, m) is the density of each observation in each hidden state times exp(-shift),
-    ``starts`` the first index of each separate sequence, the last entry being n.
+    Parameters
+    ----------
+    density : shape (n, m), density of each observation in each hidden state, times exp(-shift)
+    shift : shape (n,), logarithm by which the densities of an observation are scaled
+    starts : shape (k + 1,), first index of each separate sequence, and n
+    initial : shape (m,), chances of the state in which a sequence begins
+    moves : shape (m, m), chances of each state after each, rows of sum 1
     """
     n, m = density.shape
     forward, scale = np.zeros((n, m)), np.zeros(n)

@@ -41,19 +41,37 @@ class _Instruction:
 
 @_Instruction
 def at(array: NDArray[Any], offset: int) -> Any:
-    """Read the row that begins at an offset, counted in numbers from the array's first."""
+    """Read a row.
+
+    Parameters
+    ----------
+    array : contiguous, of single precision
+    offset : of the row's first number, counted in numbers from the array's first
+    """
     return array.reshape(-1)[offset : offset + LANES]
 
 
 @_Instruction
 def put(array: NDArray[Any], offset: int, row: Any) -> None:
-    """Write a row."""
+    """Write a row.
+
+    Parameters
+    ----------
+    array, offset : as of ``at``; the array is written
+    row : of ``LANES`` numbers
+    """
     array.reshape(-1)[offset : offset + LANES] = row
 
 
 @_Instruction
 def fetch(array: NDArray[Any], offset: int) -> None:
-    """Bring a place into the cache."""
+    """Bring a place into the cache.
+
+    Parameters
+    ----------
+    array : contiguous, of any numbers
+    offset : of the place, counted in numbers from the array's first
+    """
 
 
 @_Instruction

@@ -24,9 +24,15 @@ def replay_arrivals(
 ) -> None:
     """Add up, for each block of batches, what a buffer sees.
 
-    ``work`` is what robots do from batch to batch, ``speeds`` how much of it is done per unit of
-    time at each number of pages, ``rule`` is (capacity, 0 partial, 1 reject or 2 complete). Rows of
-    ``sums`` are (time, idle time, robots times time, pages times time, brought, lost, served).
+    Parameters
+    ----------
+    work : shape (n,), what robots do from batch to batch, robots times time, >= 0
+    sizes : shape (n,), pages of each batch, >= 0
+    services : shape (m,), times in their order, >= 0; begun anew where there are too few
+    speeds : work done per unit of time at 0, 1, ... pages, as many as there can be; the first > 0
+    rule : capacity, and 0 partial, 1 reject or 2 complete
+    sums : shape (blocks, 7), to each row is added (time, idle time, robots times time, pages times
+        time, brought, lost, served)
     """
     capacity, admission = rule
     pages, next_service, left = 0, 0, 0.0

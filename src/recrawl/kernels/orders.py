@@ -33,7 +33,15 @@ def _mixed(number: np.uint64) -> np.uint64:
 
 @sized_kernel(lambda *given: 2.0 * given[-1].size)
 def serve_at_random(keep: Vector, other: Integers, seed: int, position: int, out: Integers) -> None:
-    """Fill ``out`` with independent draws (alias method); the t-th depends on seed and t only."""
+    """Fill ``out`` with independent draws (alias method); the t-th depends on seed and t only.
+
+    Parameters
+    ----------
+    keep, other : shape (n,), the alias table, see :func:`split_cells`
+    seed : whole number, >= 0
+    position : number of draws before these, >= 0
+    out : shape (slots,), pages, is written
+    """
     n = keep.size
     for step in range(out.size):
         counter = np.uint64(position + step)
@@ -49,6 +57,11 @@ def split_cells(keep: Vector, other: Integers) -> None:
     """Turn shares of mean 1 into the alias table: keep a cell's page with ``keep``, else the other.
 
     Small cells are filled up from large ones, which are worked off in order. O(n).
+
+    Parameters
+    ----------
+    keep : shape (n,), shares, >= 0; in their place chances are written, in [0, 1]
+    other : shape (n,), the pages 0 .. n - 1; in their place the others are written
     """
     n = keep.size
     large = 0
@@ -80,7 +93,17 @@ def split_cells(keep: Vector, other: Integers) -> None:
 def serve_golden(
     ends: Integers, guide: Integers, stride: int, modulus: int, position: int, out: Integers
 ) -> int:
-    """Fill ``out``; point j belongs to the first page whose end is beyond it. Return the next j."""
+    """Fill ``out``; point j belongs to the first page whose end is beyond it. Return the next j.
+
+    Parameters
+    ----------
+    ends : shape (n,), points before the end of each page, ascending to the modulus
+    guide : shape (g,), page where each of g even parts of the points begins, or one near it
+    stride : points from slot to slot, 0 < stride < modulus
+    modulus : points in all
+    position : point of the first slot, 0 <= position < modulus
+    out : shape (slots,), pages, is written
+    """
     j, scale = position, guide.size / modulus
     for step in range(out.size):
         page = guide[min(int(j * scale), guide.size - 1)]
@@ -101,7 +124,14 @@ def serve_highest(
 ) -> None:
     """Fill ``out`` with the pages of highest index at their ages; O(n) a slot.
 
-    The index is a (1 - h^d (1 + d (1 - h))), with decays -ln h and rates 1 - h.
+    The index is a (1 - h^d (1 + d (1 - h))).
+
+    Parameters
+    ----------
+    worths : shape (n,), a; a page of worth <= 0 is not served
+    decays, rates : shape (n,), -ln h and 1 - h of each page, for a slot
+    ages : shape (n,), d, slots since each page was served, >= 1; is written
+    out : shape (slots,), pages, is written
     """
     n = ages.size
     for step in range(out.size):
@@ -118,7 +148,15 @@ def serve_highest(
 
 @sized_kernel(lambda scores, *given: float(scores.size * given[-1].size))
 def serve_greediest(scores: Vector, decays: Vector, ages: Integers, out: Integers) -> None:
-    """Fill ``out`` with the pages of highest score (1 - h^d) at their ages; O(n) a slot."""
+    """Fill ``out`` with the pages of highest score (1 - h^d) at their ages; O(n) a slot.
+
+    Parameters
+    ----------
+    scores : shape (n,), >= 0
+    decays : shape (n,), -ln h of each page, for a slot, > 0
+    ages : shape (n,), d, slots since each page was served, >= 1; is written
+    out : shape (slots,), pages, is written
+    """
     n = ages.size
     for step in range(out.size):
         best, highest = 0, -np.inf
@@ -137,7 +175,14 @@ def serve_splits(
 ) -> None:
     """Fill ``out`` with the pages that splits lead to, each ``parts`` of ``wholes`` to its first.
 
-    Numbers from ``n_pages`` on are splits; the last one is that of all slots.
+    Parameters
+    ----------
+    kids : shape (s, 2), page or split to which each of a split's two parts belongs; numbers from
+        ``n_pages`` on are splits, the last one that of all slots
+    parts, wholes : shape (s,), 0 <= parts <= wholes
+    sums : shape (s,), running sum of each split's parts, 0 <= sums < wholes; is written
+    n_pages : number of pages
+    out : shape (slots,), pages, is written
     """
     for step in range(out.size):
         at = n_pages + wholes.size - 1
@@ -154,7 +199,15 @@ def serve_splits(
 
 @sized_kernel(lambda *given: 2.0 * given[-1].size)
 def serve_rings(groups: Integers, starts: Integers, hands: Integers, out: Integers) -> None:
-    """Turn an order of rings into one of positions: each ring serves its pages in turn."""
+    """Turn an order of rings into one of positions: each ring serves its pages in turn.
+
+    Parameters
+    ----------
+    groups : shape (slots,), ring of each slot
+    starts : shape (rings + 1,), first position of each ring, and the number of positions
+    hands : shape (rings,), position that each ring serves next; is written
+    out : shape (slots,), positions, is written
+    """
     for step in range(out.size):
         ring = groups[step]
         out[step] = hands[ring]
@@ -204,8 +257,16 @@ def serve_eligible(
 ) -> None:
     """Fill ``out``: of the pages whose j-th visit is released, the one with the least deadline.
 
-    The j-th visit may be made from slot (j - 1) gap on and is due by slot j gap. Both heaps hold
-    page numbers; ``sizes`` is (waiting, eligible, slots so far).
+    The j-th visit may be made from slot (j - 1) gap on and is due by slot j gap.
+
+    Parameters
+    ----------
+    gap : shape (n,), slots between visits of each page, >= 1; inf: never, in neither heap
+    deadline, release : shape (n,), by and from which slot the next visit is made; are written
+    waiting, eligible : room for each page served; heaps of pages by release and by deadline, are
+        written
+    sizes : shape (3,), pages waiting, pages eligible and slots so far; is written
+    out : shape (slots,), pages, is written
     """
     for step in range(out.size):
         now = sizes[2]

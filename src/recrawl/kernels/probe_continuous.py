@@ -195,7 +195,11 @@ def solve_in_continuous_time(
 ) -> tuple[Vector, Vector, int]:
     """Least costs of 1..n probes (constant left out), an optimal schedule of n, most segments.
 
-    ``totals`` are the integrals of intensity and importance over the period.
+    Parameters
+    ----------
+    starts, cells, before : see :mod:`recrawl.kernels.probe_cost`; all slopes 0
+    totals : integrals of intensity and importance over the period, > 0
+    n : probes, >= 1, the last at the end of the period
     """
     end_L, end_A = totals
     period = starts[-1]

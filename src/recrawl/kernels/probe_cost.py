@@ -1,7 +1,9 @@
 """Cost of probe schedules in closed form, the threshold policy and the local improvement.
 
-A source is given by its cells: widths, and the value and slope of intensity and importance at the
-start of each (piecewise linear; slope 0 where they are constant).
+A source is given by k cells, in which intensity (updates per time) and importance (cost per time of
+a pending update) are linear: ``starts``, shape (k + 1,), are where they begin, from 0 up to the
+period T; ``cells``, shape (4, k), the intensity at the start of each, its slope, the importance
+there and its slope; ``before``, shape (2, k), the integrals of both from 0 to there.
 """
 
 from typing import TypeAlias
@@ -20,8 +22,10 @@ Vector: TypeAlias = NDArray[np.float64]
 def accumulate(starts: Vector, cells: Vector, before: Vector, times: Vector) -> Vector:
     """Integrals of intensity and importance from 0 to each of the sorted times, shape (2, n).
 
-    ``cells`` has shape (4, k): intensity, its slope, importance, its slope; ``before`` has shape
-    (2, k): both integrals up to the start of each cell.
+    Parameters
+    ----------
+    starts, cells, before : see the module
+    times : shape (n,), ascending, in [0, T]
     """
     found = np.empty((2, times.size))
     k = 0
@@ -40,6 +44,12 @@ def sum_intervals(starts: Vector, cells: Vector, probes: Vector, costs: Vector) 
 
     Walks over probes and cell boundaries together: an update that is pending costs the importance
     of every stretch until the next probe, and new ones cost C(u, u + w) within the stretch.
+
+    Parameters
+    ----------
+    starts, cells : see the module
+    probes : shape (n,), times of probes, ascending, in [0, T]; the first interval begins at 0
+    costs : shape (n,), is written
     """
     n = probes.size
     k, at, total = 0, 0.0, 0.0
@@ -116,7 +126,14 @@ def _next_threshold(starts: Vector, cells: Vector, s: float, level: float) -> fl
 
 @sized_kernel(lambda starts, _, n, *rest: 900.0 * (starts.size + n))
 def find_threshold_schedule(starts: Vector, cells: Vector, n: int, total: float) -> Vector:
-    """Probe whenever the cost since the last probe reaches a level, such that probe n is at T."""
+    """Probe whenever the cost since the last probe reaches a level, such that probe n is at T.
+
+    Parameters
+    ----------
+    starts, cells : see the module
+    n : probes, >= 1
+    total : cost of one probe, at T; no level is higher
+    """
     low, high = 0.0, total
     probes = np.empty(n)
     end = starts[-1]
@@ -201,9 +218,15 @@ def improve_by_moves(
     steps: tuple[float, float, float, float],
     most: int,
 ) -> int:
-    """Algorithm 10 in place on p_0 = 0, ..., p_n = T; moves made, or -1 past the most allowed.
+    """Algorithm 10 in place; return the moves made, or -1 past the most allowed.
 
-    ``steps`` are the first and last fraction mu, its reduction rho and the least gain iota.
+    Parameters
+    ----------
+    starts, cells, before : see the module
+    probes : shape (n + 1,), p_0 = 0, ..., p_n = T, ascending; is written
+    gap : least time between probes, >= 0; the probes keep it
+    steps : first and last fraction mu, its reduction rho, in (0, 1), and the least gain iota, > 0
+    most : moves allowed
     """
     mu, last, rho, least = steps
     n_moves = 2 * (probes.size - 2)

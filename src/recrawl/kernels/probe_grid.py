@@ -1,9 +1,10 @@
 """Optimal probes on a grid: one monotone hull per layer or price, for one source or many.
 
 Arrays over the grid points 0..N: ``L`` and ``A`` are the integrals of intensity and importance,
-``last`` the latest point from which a probe at i is allowed (minimum gap), -1 if none. Costs lack
-the constant G = integral of lambda A. Lines -L_j x + E_j are entered with steeper and steeper
-slopes and asked at larger and larger x = A_i, so a double-ended queue holds their lower envelope.
+``last`` the latest point from which a probe at i is allowed (minimum gap), -1 if none; ``n`` is the
+number of probes, 1 <= n <= N, and ``price`` the cost of each. Costs lack the constant G = integral
+of lambda A. Lines -L_j x + E_j are entered with steeper and steeper slopes and asked at larger and
+larger x = A_i, so a double-ended queue holds their lower envelope.
 """
 
 from typing import TypeAlias
@@ -21,7 +22,13 @@ Indices: TypeAlias = NDArray[np.int32]
 
 @sized_kernel(lambda times, _: 2.0 * times.size)
 def find_last(times: Vector, gap: float) -> Indices:
-    """Latest point j < i with t_j <= t_i - gap, for every i; -1 where there is none."""
+    """Latest point j < i with t_j <= t_i - gap, for every i; -1 where there is none.
+
+    Parameters
+    ----------
+    times : shape (N + 1,), ascending from 0
+    gap : in the unit of the times, >= 0
+    """
     last = np.empty(times.size, np.int32)
     slack = 1e-12 * times[-1]
     j = -1
@@ -123,7 +130,12 @@ def _price(
 
 @sized_kernel(lambda L, *_: 5.0 * L.size)
 def price_once(L: Vector, A: Vector, last: Indices, price: float) -> tuple[float, int, Indices]:
-    """Least priced cost of a schedule, its number of probes and its points 0, ..., N."""
+    """Least priced cost of a schedule, its number of probes and its points 0, ..., N.
+
+    Parameters
+    ----------
+    L, A, last, price : see the module
+    """
     size = L.size
     value, prev = np.empty(size), np.empty(size, np.int32)
     line, cross = np.empty(size, np.int32), np.empty(size)
@@ -177,10 +189,13 @@ def solve_count(
 ) -> tuple[Indices, float, float, int]:
     """Optimal schedule of exactly n probes by its price.
 
-    Returns its points, the price, the lower bound that the price proves (constant left out) and
-    the prices tried; the bound is -inf if 500 prices did not do. ``crowded`` says that the gap
-    may keep some grid points from being probes together. On a fine grid a coarser one gives the
-    price to start at, and mostly to end with.
+    Returns its points, the price, the bound that it proves (-inf if 500 prices did not do) and the
+    prices tried. On a fine grid a coarser one gives the price to start at, and mostly to end with.
+
+    Parameters
+    ----------
+    L, A, last, n : see the module
+    crowded : whether the gap may keep some grid points from being probes together
     """
     N = L.size - 1
     price = _guess(L, A) ** 2 / (2.0 * n * n)
@@ -253,7 +268,13 @@ def _search(
 
 @sized_kernel(lambda L, A, last, n, keep: 5.0 * L.size * n)
 def solve_layers(L: Vector, A: Vector, last: Indices, n: int, keep: bool) -> tuple[Vector, Indices]:
-    """Least cost of exactly m = 1..n probes, and where each layer came from if kept."""
+    """Least cost of exactly m = 1..n probes, and where each layer came from if kept.
+
+    Parameters
+    ----------
+    L, A, last, n : see the module
+    keep : whether the latter is of shape (n, N + 1); else it is one row of no meaning
+    """
     N = L.size - 1
     value, after = np.full(N + 1, np.inf), np.empty(N + 1)
     line, cross = np.empty(N + 1, np.int32), np.empty(N + 1)
@@ -315,7 +336,11 @@ def count_probes(
 ) -> None:
     """For each wanted source, the number of probes at its price and their cost.
 
-    ``rates`` has shape (m, N), expected updates in each cell; ``worths`` (m, N) or (1, N).
+    Parameters
+    ----------
+    rates, worths : shape (m, N), updates expected and importance in each cell; worths also (1, N)
+    weights, gaps, prices : shape (m,), factor on costs, least cells between probes, price of each
+    wanted, counts, costs : shape (m,); counts and costs of wanted sources are written
     """
     m, N = rates.shape
     L, A, last = np.empty(N + 1), np.empty(N + 1), np.empty(N + 1, np.int32)
@@ -343,9 +368,15 @@ def solve_counts(
     points: Indices,
     costs: Vector,
 ) -> int:
-    """Write every source's schedule of ``counts`` probes into points[starts[s] : starts[s + 1]].
+    """Write every source's schedule into points[starts[s] : starts[s + 1]].
 
     The given price usually fits and costs one pass. Returns how many were not solved (none).
+
+    Parameters
+    ----------
+    rates, worths, weights, gaps, prices, costs : see :func:`count_probes`; costs of all are written
+    counts, starts : shape (m,), (m + 1,), probes of each source, >= 1, and their sums from 0
+    points : shape (starts[m],), grid points 1..N, is written
     """
     m, N = rates.shape
     L, A, last = np.empty(N + 1), np.empty(N + 1), np.empty(N + 1, np.int32)

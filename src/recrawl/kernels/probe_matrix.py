@@ -23,6 +23,11 @@ def fill_as_published(steps: Vector, rates: Vector, worths: Vector) -> Vector:
 
     The importance added for K[i, j] is that of i + 1 .. j; the printed listing adds it one step
     too early.
+
+    Parameters
+    ----------
+    steps : shape (N,), cost of the interval between each point and the next
+    rates, worths : shape (N,), updates expected and importance between each point and the next
     """
     N = steps.size
     K = np.zeros((N + 1, N + 1))
@@ -42,6 +47,11 @@ def solve_as_published(K: Vector, n: int) -> tuple[Vector, Table]:
 
     D[m - 1, i] is infinity where m probes after point i are impossible, at point N too: the text
     sets D(m, N) = 0, which would mean "at most".
+
+    Parameters
+    ----------
+    K : shape (N + 1, N + 1), see the module
+    n : probes, >= 1
     """
     N = K.shape[0] - 1
     D = np.full((n, N + 1), np.inf)
@@ -85,6 +95,11 @@ def solve_as_monge(K: Vector, n: int) -> tuple[Vector, Table]:
     """Like ``solve_as_published``, each layer by divide and conquer.
 
     The best next probe of a later point is never earlier.
+
+    Parameters
+    ----------
+    K : shape (N + 1, N + 1), see the module; Monge, see :func:`check_monge`
+    n : probes, >= 1
     """
     N = K.shape[0] - 1
     D = np.full((n, N + 1), np.inf)

@@ -53,7 +53,14 @@ def _believe(rows: Integers, belief: Belief) -> tuple[Vector, Vector]:
 
 
 def fill_moments(rows: Integers, belief: Belief, mean: Vector, square: Vector) -> None:
-    """Write the first two moments of each page's rate."""
+    """Write the first two moments of each page's rate.
+
+    Parameters
+    ----------
+    rows : shape (k,), pages
+    belief : see :mod:`recrawl.kernels.revisits`
+    mean, square : shape (k,), 1/time and 1/time^2, are written
+    """
     slowest = belief[3][0]
     for chunk in _chunks(rows.size):
         now, _ = _believe(rows[chunk], belief)
@@ -62,7 +69,15 @@ def fill_moments(rows: Integers, belief: Belief, mean: Vector, square: Vector) -
 
 
 def fill_freshness(rows: Integers, belief: Belief, crawl_rates: Vector, out: Vector) -> None:
-    """Write how fresh even visits keep each page, averaged over what its rate may be."""
+    """Write how fresh even visits keep each page, averaged over what its rate may be.
+
+    Parameters
+    ----------
+    rows : shape (k,), pages
+    belief : see :mod:`recrawl.kernels.revisits`
+    crawl_rates : shape (k,), 1/time, > 0
+    out : shape (k,), shares of time, is written
+    """
     for chunk in _chunks(rows.size):
         now, _ = _believe(rows[chunk], belief)
         y = belief[3] / crawl_rates[chunk, None]
@@ -73,6 +88,12 @@ def tally_rates(rows: Integers, belief: Belief, tally: Vector, classes: Vector) 
     """Add each page's chances of rates to its group, and of paces of forgetting to all.
 
     Half of what a page adds is its rate over its whole life, half its rate at present.
+
+    Parameters
+    ----------
+    rows : shape (k,), pages
+    belief : see :mod:`recrawl.kernels.revisits`
+    tally, classes : shape (groups, rates) and (paces,), numbers of pages, are added to
     """
     evidence, laws, law = belief[:3]
     for chunk in _chunks(rows.size):
@@ -94,7 +115,14 @@ def observe_visits(
 ) -> None:
     """Take visits into account, each page's in the order of time.
 
-    ``predicted`` has room for the chance that was given to each visit's finding, or none.
+    Parameters
+    ----------
+    page : shape (v,), page of each visit
+    elapsed : shape (v,), time since the visit before, > 0
+    changed : shape (v,), whether the visit found a change
+    lapse : shape (v,), time within which the rate may have been drawn anew, >= 0
+    belief : see :mod:`recrawl.kernels.revisits`; its evidence is written
+    predicted : shape (v,), chance that was given to each visit's finding, is written; or empty
     """
     if not page.size:
         return
@@ -131,9 +159,17 @@ def _absorb(
 def fill_intervals(
     rows: Integers, prices: Vector, start: Vector, belief: Belief, bounds: Vector, out: Vector
 ) -> None:
-    """Write the interval of each page in ``rows`` at its own price per weight.
+    """Write the interval of each page at its own price.
 
-    The worth of a visit at all ages is one product of matrices, so ``start`` is not needed.
+    The worth of a visit at all ages is one product of matrices.
+
+    Parameters
+    ----------
+    rows : shape (k,), pages
+    prices : shape (k,), of a visit per weight, in time, > 0; inf: never worth it
+    start : not needed here
+    belief, bounds : see :mod:`recrawl.kernels.revisits`
+    out : shape (k,), in time, is written
     """
     grain, shortest, longest, doubt = bounds
     slowest = belief[3][0]

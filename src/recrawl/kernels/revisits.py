@@ -313,7 +313,14 @@ def _new_rates(slowest: float, ends: Vector) -> Singles:
 
 @kernel
 def fill_moments(rows: Integers, belief: Belief, mean: Vector, square: Vector) -> None:
-    """Write the first two moments of each page's rate."""
+    """Write the first two moments of each page's rate.
+
+    Parameters
+    ----------
+    rows : shape (k,), pages
+    belief : see the module
+    mean, square : shape (k,), 1/time and 1/time^2, are written
+    """
     evidence, laws, law, rates, ends, shares = belief
     paces = np.empty(ends.size, np.float32)
     for place in range(rows.size):
@@ -326,7 +333,15 @@ def fill_moments(rows: Integers, belief: Belief, mean: Vector, square: Vector) -
 
 @kernel
 def fill_freshness(rows: Integers, belief: Belief, crawl_rates: Vector, out: Vector) -> None:
-    """Write how fresh even visits keep each page, averaged over what its rate may be."""
+    """Write how fresh even visits keep each page, averaged over what its rate may be.
+
+    Parameters
+    ----------
+    rows : shape (k,), pages
+    belief : see the module
+    crawl_rates : shape (k,), 1/time, > 0
+    out : shape (k,), shares of time, is written
+    """
     evidence, laws, law, rates, ends, shares = belief
     paces, chances = np.empty(ends.size, np.float32), np.empty(LANES, np.float32)
     for place in range(rows.size):
@@ -343,6 +358,12 @@ def tally_rates(rows: Integers, belief: Belief, tally: Vector, classes: Vector) 
     """Add each page's chances of rates to its group, and of paces of forgetting to all.
 
     Half of what a page adds is its rate over its whole life, half its rate at present.
+
+    Parameters
+    ----------
+    rows : shape (k,), pages
+    belief : see the module
+    tally, classes : shape (groups, rates) and (paces,), numbers of pages, are added to
     """
     evidence, laws, law, _, ends, shares = belief
     paces, chunk = np.empty(ends.size, np.float32), np.empty(LANES, np.float32)
@@ -376,7 +397,14 @@ def observe_visits(
 ) -> None:
     """Take visits into account, each page's in the order of time.
 
-    ``predicted`` has room for the chance that was given to each visit's finding, or none.
+    Parameters
+    ----------
+    page : shape (v,), page of each visit
+    elapsed : shape (v,), time since the visit before, > 0
+    changed : shape (v,), whether the visit found a change
+    lapse : shape (v,), time within which the rate may have been drawn anew, >= 0
+    belief : see the module; its evidence is written
+    predicted : shape (v,), chance that was given to each visit's finding, is written; or empty
     """
     evidence, laws, law, rates, ends, shares = belief
     paces = np.empty(ends.size, np.float32)
@@ -397,7 +425,16 @@ def observe_visits(
 def fill_intervals(
     rows: Integers, prices: Vector, start: Vector, belief: Belief, bounds: Vector, out: Vector
 ) -> None:
-    """Write the interval of each page in ``rows`` at its own price per weight."""
+    """Write the interval of each page at its own price.
+
+    Parameters
+    ----------
+    rows : shape (k,), pages
+    prices : shape (k,), of a visit per weight, in time, > 0; inf: never worth it
+    start : shape (k,), an age near the answer, or any, > 0
+    belief, bounds : see the module
+    out : shape (k,), in time, is written
+    """
     evidence, laws, law, rates, ends, shares = belief
     paces = np.empty(ends.size, np.float32)
     terms, ended = _terms(rates[0], bounds), _new_rates(rates[0], ends)
@@ -413,7 +450,15 @@ def fill_intervals(
 
 @kernel
 def fill_worth(rows: Integers, ages: Vector, belief: Belief, bounds: Vector, out: Vector) -> None:
-    """Write what a visit of each page is worth at its age, weight one."""
+    """Write what a visit of each page is worth at its age, weight one.
+
+    Parameters
+    ----------
+    rows : shape (k,), pages
+    ages : shape (k,), time since the last visit, >= 0
+    belief, bounds : see the module; of the bounds only the first is used
+    out : shape (k,), in time, is written
+    """
     evidence, laws, law, rates, ends, shares = belief
     paces = np.empty(ends.size, np.float32)
     terms, ended = _terms(rates[0], bounds), _new_rates(rates[0], ends)
@@ -445,7 +490,14 @@ def tell_groups(
 ) -> None:
     """Tell clocks of visits, in the order of time, by what is believed of the pages' own rates.
 
-    ``silent`` is the share of each page's changes of which it had not been heard before the visit.
+    Parameters
+    ----------
+    page : shape (v,), page of each visit
+    since, at_instants : shape (v,), instants of the visit before and of this one, these ascending
+    changed : shape (v,), whether the visit found a change
+    silent : shape (v,), share of the page's changes of which it had not been heard before the visit
+    belief : see the module
+    clocks : see :mod:`recrawl.kernels.group_clocks`; are written
     """
     evidence, laws, law, rates, ends, shares = belief
     paces = np.empty(ends.size, np.float32)
@@ -550,7 +602,14 @@ def _worth_of_copy(
 def credit_copies(
     end: float, history: History, copies: Copies, span: Vector, totals: Vector
 ) -> None:
-    """Add what the copies at hand are worth until the end."""
+    """Add what the copies at hand are worth until the end.
+
+    Parameters
+    ----------
+    end : instant
+    history, copies, span : see :func:`replay`; not written
+    totals : shape (n, 3) or more columns: time fresh, age and penalty, are added to
+    """
     start, changes, born, gone_at = history
     last, seen, gone = copies
     for i in range(last.size):
@@ -610,22 +669,45 @@ def replay(
 ) -> None:
     """Visit pages at ticks, earliest due first, letting the rule see only what a visit shows.
 
-    Where ``moment`` is > 0 a visit shows when the last change was, to such a moment; it counts as a
-    change within a moment and none since (:mod:`recrawl.learning.last_change`).
+    Written are copies, queue, own, when hosts are ready, the evidence, price, totals, logs, clocks
+    and what is heard. There are n pages; all times are in the history's unit.
 
-    ``log_at`` has room for the instants of all visits, or none. ``queue`` is (heap, due, counters);
-    the counters are pages waiting, pages born, visits noted, polls passed, visits, visits counted,
-    of these wasted, of these without a page, visits that signals asked for. ``own`` are the
-    intervals and what rules keep of a page. ``limits`` are the host of each page and, for each
-    host, the least time between visits, when it is ready for the next, and how much dearer its
-    visits are; the middle two empty: no limits. Where there are ``clocks``
-    (:mod:`recrawl.kernels.group_clocks`), beliefs are of time on them, and the worth of a visit is
-    that of the rate at which the page will change.
-
-    What is ``heard`` of changes that are announced (:mod:`recrawl.simulation.announcements`), of no
-    pages where nobody listens: signals of each page since its visit; share of its changes that are
-    silent; for how long it is already believed to be quiet; recall and precision of each host's
-    signals, one after the other; and room to note the signals before each visit.
+    Parameters
+    ----------
+    rule : 0 learned intervals, 1 given ones, or ``RULE_STEPS``, ``RULE_AGE``, ``RULE_COUNT``
+    numbers : shape (6,), of these three rules: shares by which an interval grows and shrinks, least
+        and greatest interval, time added at a change, and share of the age or memory of the count;
+        of rule 0: the first is the price below which visits that are lost let it fall no more
+    ticks : shape (t,), instants at which a visit is paid, ascending
+    polls : the only instants at which anyone could look, ascending; empty: any instant
+    eager : whether a tick is spent where no page is due
+    history : first change of each page, shape (n + 1,), instants of changes page by page, and when
+        each page was born and gone, shape (n,)
+    order : shape (n,), pages in the order of birth
+    copies : shape (n,) each, last visit (inf: not born yet), first change not seen, 1: found gone
+    queue : heap and due, shape (n,), and 9 counters: pages waiting, pages born, visits noted, polls
+        passed, visits, visits counted, of these wasted, of these without a page, visits that
+        signals asked for
+    own : shape (n,) each, interval, last change seen, count of changes, instant of that count
+    limits : the host of each page and, for each host, the least time between visits, when it is
+        ready for the next, and how much dearer its visits are; the middle two empty: no limits
+    belief, bounds : see the module
+    weights : shape (n,), >= 0
+    price : shape (1,), of a visit per weight, in time; moved by rule 0
+    span : shape (2,), instants between which visits and copies count
+    totals : shape (n, 5), time fresh, age and penalty integrated, visits, changes found; added to
+    log_at : room for the instants of all visits, or none
+    log_page, log_elapsed, log_changed : room for all visits, or none: page, time since the visit
+        before, whether there was a change
+    moment : > 0: a visit shows when the last change was, to such a moment; it counts as a change
+        within a moment and none since (:mod:`recrawl.learning.last_change`). Not beside clocks or
+        signals
+    clocks : see :mod:`recrawl.kernels.group_clocks`; where there are any, beliefs are of time on
+        them, and the worth of a visit is that of the rate at which the page will change
+    heard : of changes that are announced (:mod:`recrawl.simulation.announcements`), of no pages
+        where nobody listens: signals of each page since its visit; share of its changes that are
+        silent; for how long it is already believed to be quiet; recall and precision of each host's
+        signals, one after the other; and room to note the signals before each visit
     """
     hosts, gaps, ready, dearer = limits
     start, changes, born, gone_at = history

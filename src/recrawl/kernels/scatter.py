@@ -15,7 +15,14 @@ Counts: TypeAlias = NDArray[np.int64]
 
 @kernel
 def scatter(rows: Counts, columns: Counts, rates: Floats, given: Floats, out: Floats) -> None:
-    """Add rates[k] * given[rows[k]] to out[columns[k]] for every k; both are tables."""
+    """Add rates[k] * given[rows[k]] to out[columns[k]] for every k.
+
+    Parameters
+    ----------
+    rows, columns, rates : shape (k,), entries of the matrix, in any order
+    given : shape (n, w), the table that is multiplied; 0 <= rows < n
+    out : shape (m, w), is added to; 0 <= columns < m
+    """
     for k in range(rows.shape[0]):
         rate = rates[k]
         for x in range(given.shape[1]):

@@ -66,7 +66,13 @@ def _ein(y: float) -> float:
 
 @sized_kernel(lambda y, *_: 10.0 * y.size)
 def fill_entire_exponential(y: Vector, out: Vector) -> None:
-    """Fill Ein(y) for a vector."""
+    """Fill Ein(y) for a vector.
+
+    Parameters
+    ----------
+    y : shape (n,), >= 0
+    out : shape (n,), is written
+    """
     for j in range(y.size):
         out[j] = _ein(y[j])
 
@@ -163,7 +169,15 @@ def _fill_even(
 def fill_loss_and_worth(
     family: int, y: Vector, count: int, fresh: Vector, loss: Vector, worth: Vector
 ) -> None:
-    """Fill fresh share, loss and worth of a visit for a block of y; the age lacks its 1/rate."""
+    """Fill fresh share, loss and worth of a visit for a block of y; the age lacks its 1/rate.
+
+    Parameters
+    ----------
+    family : number of measure and spacing, see ``FAMILIES``
+    y : shape (n,), change rate / crawl rate, >= 0; inf: never visited
+    count : how many of y are looked at, from the first, <= n
+    fresh, loss, worth : shape (n,), are written
+    """
     if family == RANDOM_STALENESS:
         for j in range(count):
             f = 1.0 / (1.0 + y[j])
@@ -319,10 +333,20 @@ def certify(
 ) -> None:
     """Judge finished rates by the forward formulas alone.
 
-    Adds the cost-weighted rate of each leaf to ``loads`` and to ``sums``: [0] weight, [1] weighted
-    value, [2] complementary slack of the pages, [3] price-weighted rate above the floors, [6] pages
-    never visited; raises [4] to the greatest relative excess of marginal worth over price among
-    pages below their cap, and [5] to the greatest shortfall among pages above their floor.
+    Parameters
+    ----------
+    family : number of measure and spacing, see ``FAMILIES``
+    power : of the change rate in the worth of a visit: 2 for the age, else 1
+    pages : change rates, weights, fetch costs, least and greatest rates: shape (n,) each, or, but
+        for the first, a constant column of 1,024 where all pages are alike
+    leaf : shape (n,), leaf of each page; not read where there is one price
+    prices : shape (n_leaves,), marginal worth per fetch cost, >= 0
+    rates : shape (n,), crawl rates, 1/time, >= 0
+    loads : shape (n_leaves,), the cost-weighted rate of each leaf is added
+    sums : shape (7,); added are [0] weight, [1] weighted value, [2] complementary slack of the
+        pages, [3] price-weighted rate above the floors, [6] pages never visited; raised are [4] to
+        the greatest relative excess of marginal worth over price among pages below their cap, and
+        [5] to the greatest shortfall among pages above their floor
     """
     n = pages[0].size
     work, lanes = np.empty((6, _BLOCK)), np.zeros((5, _LANES))

@@ -18,6 +18,11 @@ def spread_starts(times: Vector, order: Vector) -> list[tuple[Vector, Vector]]:
 
     The parts are of equal number, of equal sum, clusters of the logarithms, and of numbers that
     fall or rise eightfold; then some that are drawn.
+
+    Parameters
+    ----------
+    times : shape (n,), > 0, in any order; rates are in one over their unit
+    order : shape (m,), stages of each branch, >= 1
     """
     m = order.size
     ordered = np.sort(times)

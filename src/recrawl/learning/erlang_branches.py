@@ -238,7 +238,13 @@ def fit_dependent_branches(
 
 
 def select_branches(samples: ArrayLike, *, order: int = 4) -> tuple[BranchFit, ...]:
-    """Fit all mixtures of Erlang laws of up to ``order`` stages; the best by BIC first."""
+    """Fit all mixtures of Erlang laws of so many stages; the best by BIC first.
+
+    Parameters
+    ----------
+    samples : as for :func:`fit_branches`
+    order : most stages of all branches together, >= 1
+    """
     found = [fit_branches(samples, stages) for stages in branchings(order)]
     return tuple(sorted(found, key=lambda fit: fit.bic))
 
@@ -246,7 +252,13 @@ def select_branches(samples: ArrayLike, *, order: int = 4) -> tuple[BranchFit, .
 def select_dependent_branches(
     intervals: ArrayLike, starts: Counts, *, order: int = 3
 ) -> tuple[BranchFit, ...]:
-    """Fit all dependent branches of up to ``order`` stages; the best by BIC first."""
+    """Fit all dependent branches of so many stages; the best by BIC first.
+
+    Parameters
+    ----------
+    intervals, starts : as for :func:`fit_dependent_branches`
+    order : most stages of all branches together, >= 1
+    """
     found = [fit_dependent_branches(intervals, starts, stages) for stages in branchings(order)]
     return tuple(sorted(found, key=lambda fit: fit.bic))
 

@@ -20,7 +20,13 @@ def mark_of(url: str) -> int:
 
 
 def link_list(url: str, links: Iterable[str]) -> bytes:
-    """Return what is kept of a page's links: the first ones, each once, none to itself."""
+    """Return what is kept of a page's links: the first ones, each once, none to itself.
+
+    Parameters
+    ----------
+    url : address of the page
+    links : absolute addresses, in the page's order
+    """
     own = mark_of(url)
     marks = dict.fromkeys(map(mark_of, links))
     marks.pop(own, None)

@@ -86,7 +86,12 @@ def fit_two_moments(mean: float, squared_variation: float) -> PhaseType:
 
 
 def fit_three_moments(first: float, second: float, third: float) -> PhaseType:
-    """Return a law with these moments E X, E X^2, E X^3.
+    """Return a law with these three moments.
+
+    Parameters
+    ----------
+    first, second, third : E X, E X^2, E X^3, each in 1e-40 .. 1e40; second > first^2 and
+        third first > second^2
 
     Returns
     -------

@@ -64,7 +64,12 @@ def estimate_from_regular_visits(
 
 
 def naive_rates(n_visits: ArrayLike, n_changed: ArrayLike, interval: float) -> Vector:
-    r"""Return changes seen per time; tends to (1 - exp(-rate I)) / I however long it goes on."""
+    r"""Return changes seen per time; tends to (1 - exp(-rate I)) / I however long it goes on.
+
+    Parameters
+    ----------
+    n_visits, n_changed, interval : as for :func:`estimate_from_regular_visits`
+    """
     visits, found = _counts(n_visits, n_changed, interval)
     return np.asarray(found / (visits * interval))
 

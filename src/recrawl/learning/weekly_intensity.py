@@ -70,7 +70,13 @@ class WeeklyIntensity:
 
 
 def cell_labels(kind: str, hours: int) -> Labels:
-    """Number of the cell of each hour of the week, Monday 0:00 first, shape (168,)."""
+    """Number of the cell of each hour of the week, Monday 0:00 first, shape (168,).
+
+    Parameters
+    ----------
+    kind : days told apart: ``all`` (none), ``kind`` (weekdays and weekend) or ``day`` (each)
+    hours : of a block, a divisor of 24
+    """
     hour = np.arange(WEEK_CELLS)
     day, block = hour // 24, hour % 24 // hours
     per_day = 24 // hours

@@ -11,6 +11,11 @@ __all__ = ["bound_as_published", "bound_interval", "bound_shift", "bound_within_
 def bound_interval(source: ProbedSource, length: float) -> float:
     r"""Lemma 6: an interval costs at most :math:`\tfrac12\bar a\bar\lambda\,(f - s)^2`.
 
+    Parameters
+    ----------
+    source : the model
+    length : of the interval, f - s, >= 0
+
     References
     ----------
     J. Eckstein, A. Gal and S. Reiner, RUTCOR Research Report 16-2005, Lemma 6.
@@ -43,6 +48,12 @@ def bound_shift(source: ProbedSource, length: float, shift: float) -> float:
 def bound_as_published(source: ProbedSource, times: Vector, n: int) -> float:
     r"""Proposition 8: :math:`\bar a \bar\lambda (\tfrac n2 \gamma^2 + T \gamma)`.
 
+    Parameters
+    ----------
+    source : the model, with its gap
+    times : shape (N + 1,), the grid, increasing from 0 to T
+    n : probes in one period, >= 1
+
     Returns
     -------
     float
@@ -66,6 +77,10 @@ def bound_as_published(source: ProbedSource, times: Vector, n: int) -> float:
 
 def bound_within_pieces(source: ProbedSource, times: Vector, n: int) -> float:
     r"""The sharper bound :math:`\tfrac{n-1}{2} \bar a \bar\lambda \gamma^2`, O(n / N^2).
+
+    Parameters
+    ----------
+    source, times, n : as for :func:`bound_as_published`
 
     Returns
     -------

@@ -71,7 +71,13 @@ class ProbeOptimum:
 
 
 def make_grid(source: ProbedSource, grid: int | ArrayLike) -> Vector:
-    """Return the times of a grid: so many even cells, or the given times after a check."""
+    """Return the times of a grid, checked, shape (N + 1,).
+
+    Parameters
+    ----------
+    source : gives the period T
+    grid : number of even cells N, >= 1, or shape (N + 1,), times, increasing from 0 to T
+    """
     times = np.asarray(grid, dtype=np.float64)
     if times.ndim == 0:
         cells = int(times)
@@ -200,6 +206,11 @@ def solve_at_price(source: ProbedSource, price: float, grid: int | ArrayLike) ->
 def solve_at_most(source: ProbedSource, n: int, grid: int | ArrayLike) -> ProbeOptimum:
     """Minimise the expected cost over all schedules of at most n probes on a grid.
 
+    Parameters
+    ----------
+    source, grid : as for :func:`solve_exactly`
+    n : most probes in one period, >= 1
+
     Returns
     -------
     ProbeOptimum
@@ -219,6 +230,11 @@ def cost_by_count(source: ProbedSource, n: int, grid: int | ArrayLike) -> Vector
 
     O(n N) time, O(N) memory: one monotone hull for each number of probes. The costs are convex in
     the number; "at most" is their running minimum.
+
+    Parameters
+    ----------
+    source, grid : as for :func:`solve_exactly`
+    n : the largest number of probes, >= 1; so many must fit on the grid
     """
     times, last, _ = _prepare(source, grid, n)
     L, A = source.integrals(times)
@@ -231,6 +247,10 @@ def solve_layered(source: ProbedSource, n: int, grid: int | ArrayLike) -> ProbeO
 
     O(n N) time and memory. A second, independent way; the price is the mean of what the last
     probe bought and the next would.
+
+    Parameters
+    ----------
+    source, n, grid : as for :func:`solve_exactly`
     """
     times, last, most = _prepare(source, grid, n)
     L, A = source.integrals(times)

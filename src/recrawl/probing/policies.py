@@ -10,7 +10,13 @@ __all__ = ["schedule_first_arrival", "schedule_threshold", "schedule_uniform"]
 
 
 def schedule_uniform(source: ProbedSource, n: int) -> Vector:
-    """N probes evenly over the period, shape (n,)."""
+    """N probes evenly over the period, shape (n,).
+
+    Parameters
+    ----------
+    source : gives the period T and the gap
+    n : probes in one period, >= 1, at most T / gap
+    """
     source.check_count(n)
     return np.asarray(np.arange(1, n + 1) * (source.period / n), dtype=np.float64)
 
@@ -18,7 +24,12 @@ def schedule_uniform(source: ProbedSource, n: int) -> Vector:
 def schedule_threshold(source: ProbedSource, n: int) -> Vector:
     """Probe when the expected cost since the last probe reaches a level, shape (n,).
 
-    The level is the one at which probe n falls on T. The gap is not looked at.
+    The level is the one at which probe n falls on T.
+
+    Parameters
+    ----------
+    source : the model; its gap is not looked at
+    n : probes in one period, >= 1
 
     References
     ----------
@@ -34,7 +45,12 @@ def schedule_first_arrival(source: ProbedSource, n: int) -> Vector:
     """Probe when an update has become likely enough, whatever it costs, shape (n,).
 
     The likelihood is the one at which probe n falls on T, so every interval expects as many
-    updates as any other. The gap is not looked at.
+    updates as any other.
+
+    Parameters
+    ----------
+    source : the model; its gap is not looked at
+    n : probes in one period, >= 1
     """
     source.with_gap(0.0).check_count(n)
     starts = source.cell_starts

@@ -18,7 +18,12 @@ _MOST = 20_000
 def cost_matrix(source: ProbedSource, grid: int | ArrayLike) -> Vector:
     """Expected cost of every interval between grid points, shape (N + 1, N + 1) (Algorithm 4).
 
-    Infinity where the gap forbids the interval. O(N^2) time and memory; N up to 20,000.
+    Infinity where the gap forbids the interval. O(N^2) time and memory.
+
+    Parameters
+    ----------
+    source : the model, with its gap
+    grid : number of even cells N, or shape (N + 1,), times from 0 to T; at most 20,000 points
     """
     times = make_grid(source, grid)
     if times.size > _MOST:

@@ -52,10 +52,15 @@ class ActualCost:
 def check_schedule(source: ProbedSource, probes: ArrayLike) -> Vector:
     """Return probe times as an array after checking that they make a schedule.
 
+    Parameters
+    ----------
+    source : gives the period T and the gap
+    probes : shape (n,), times, increasing, the last at T; a copy is returned
+
     Raises
     ------
     InvalidModel
-        If they do not increase from above 0 to T with the source's gap between them.
+        If they fall, come sooner than the source's gap after 0 or one another, or do not end at T.
     """
     at = np.array(probes, dtype=np.float64)
     slack = 1e-9 * source.period

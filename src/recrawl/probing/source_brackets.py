@@ -27,7 +27,15 @@ def narrow(
     costs: Vector,
     ends: tuple[NDArray[np.bool_], NDArray[np.bool_]],
 ) -> None:
-    """Move one end of each bracket to what a price told; a known cost is never forgotten."""
+    """Move one end of each bracket to what a price told; a known cost is never forgotten.
+
+    Parameters
+    ----------
+    bracket : of n sources, is changed
+    now : shape (n,), probes at the price, within the bracket
+    costs : shape (n,), their costs; NaN where not known
+    ends : (to_low, to_high), shape (n,), whose low and whose high end moves
+    """
     to_low, to_high = ends
     forget = to_low & ((now != bracket.low) | ~np.isnan(costs))
     bracket.low_costs = np.where(forget, costs, bracket.low_costs)
@@ -43,7 +51,15 @@ def chord_price(
     members: NDArray[np.int64],
     prices: tuple[Vector, Vector, Vector],
 ) -> Vector:
-    """The mean gain of a probe over the brackets still wide, where it is between the prices."""
+    """The mean gain of a probe over the brackets still wide, where it is between the prices.
+
+    Parameters
+    ----------
+    bracket : of n sources
+    wide : shape (n,), whose gain counts, if the costs at both ends are known
+    members : shape (n,), group of each source, 0 <= group < g
+    prices : (guess, low, high), shape (g,), of a probe; the guess stays where no mean is between
+    """
     guess, low, high = prices
     gains = bracket.low_costs - bracket.high_costs
     use = wide & np.isfinite(gains)
@@ -60,7 +76,15 @@ def is_tied(
     prices: Vector,
     strength: Vector,
 ) -> NDArray[np.bool_]:
-    """Whether both ends of a bracket are optimal at this price, so that all between tie."""
+    """Whether both ends of a bracket are optimal at this price, so that all between tie.
+
+    Parameters
+    ----------
+    bracket : of n sources
+    counts, costs : shape (n,), probes of an optimum at the price, and their cost
+    prices : shape (n,), of a probe
+    strength : shape (n,), its square is a cost that ties are measured by (to 1e-11)
+    """
     scale = 1e-11 * (strength**2 + np.abs(prices) * counts)
     best = costs + prices * counts
     at_low = bracket.low_costs + prices * bracket.low
@@ -74,7 +98,15 @@ def next_price(
     prices: tuple[Vector, Vector],
     spent: tuple[NDArray[np.int64], NDArray[np.int64]],
 ) -> Vector:
-    """Between the prices known, where the spending would be the budget if it fell as a power."""
+    """Between the prices known, where the spending would be the budget if it fell as a power.
+
+    Parameters
+    ----------
+    rounds : number of the round; every fourth takes the geometric mean
+    budgets : shape (g,), probes of each group, > 0
+    prices : (low, high), shape (g,), >= 0, the high one infinite while none is known
+    spent : (few, many), shape (g,), probes at the high and at the low price
+    """
     low, high = prices
     few, many = (np.maximum(part, 1).astype(float) for part in spent)
     known = np.isfinite(high) & (low > 0)

@@ -43,7 +43,15 @@ class ManySchedules:
 def count_sources(
     batches: Batches, prices: Vector, wanted: NDArray[np.bool_], threads: int
 ) -> tuple[NDArray[np.int64], Vector]:
-    """Number of probes and cost of each wanted source at its price."""
+    """Number of probes and cost of each wanted source at its price.
+
+    Parameters
+    ----------
+    batches : yields the n sources
+    prices : shape (n,), of a probe
+    wanted : shape (n,); the others get 1 probe and cost NaN
+    threads : used at once, >= 1
+    """
     counts, costs = np.ones(prices.size, np.int64), np.full(prices.size, np.nan)
 
     def work(job: tuple[SourceBatch, int]) -> None:
@@ -59,7 +67,13 @@ def count_sources(
 
 
 def pieces_of(batches: Batches, threads: int) -> Iterator[tuple[SourceBatch, int]]:
-    """Yield parts of batches with the number of their first source."""
+    """Yield parts of batches with the number of their first source.
+
+    Parameters
+    ----------
+    batches : yields the sources
+    threads : >= 1; for more than one each batch is cut into up to four parts a thread
+    """
     first = 0
     for batch in batches():
         step = -(-batch.size // (4 * threads)) if threads > 1 else max(batch.size, 1)
@@ -74,7 +88,14 @@ def on_threads(
     jobs: Iterable[tuple[SourceBatch, int]],
     threads: int,
 ) -> None:
-    """Do the work of every job; at most four jobs a thread wait."""
+    """Do the work of every job; at most four jobs a thread wait.
+
+    Parameters
+    ----------
+    work : called with each job, on any thread
+    jobs : (part of a batch, number of its first source)
+    threads : used at once, >= 1; for one none is started
+    """
     if threads == 1:
         for job in jobs:
             work(job)
@@ -92,7 +113,14 @@ def on_threads(
 def schedule_sources(
     batch: SourceBatch, counts: NDArray[np.int64], prices: Vector
 ) -> ManySchedules:
-    """Solve every source for its number of probes, trying the given price first."""
+    """Solve every source for its number of probes.
+
+    Parameters
+    ----------
+    batch : m sources
+    counts : shape (m,), probes of each in one period, >= 1, as many as its gap allows or fewer
+    prices : shape (m,), of a probe, tried first
+    """
     starts = np.concatenate([[0], np.cumsum(counts)])
     points, costs = np.empty(int(starts[-1]), np.int32), np.empty(batch.size)
     failed = solve_counts(

@@ -296,7 +296,14 @@ def _gains(batches: Batches, bracket: Brackets, open_: NDArray[np.int64]) -> Vec
 def schedule_batches(
     batches: Batches, allocation: ProbeAllocation, hosts: Mapping[int, float] | None = None
 ) -> Iterator[ManySchedules]:
-    """Yield the optimal schedules of each batch for the numbers of probes allocated."""
+    """Yield the optimal schedules of each batch for the numbers of probes allocated.
+
+    Parameters
+    ----------
+    batches : as for :func:`allocate_probes`
+    allocation : of the same sources in the same order
+    hosts : host number -> price of its own, tried first if it is dearer; None: the allocation's
+    """
     own = allocation.host_prices if hosts is None else hosts
     first = 0
     for batch in batches():

@@ -40,6 +40,11 @@ class ConvexOrder:
 def expected_excess(law: AccessTime, thresholds: ArrayLike) -> Vector:
     r"""Return :math:`E(X - t)^+`, the stop-loss transform, shape of ``thresholds``.
 
+    Parameters
+    ----------
+    law : of X, a constant, observed times or a phase-type law
+    thresholds : t, any shape, >= 0, in the law's unit of time
+
     Notes
     -----
     For phases it is :math:`\beta e^{St} (-S)^{-1} 1`: the mean of the time that is left, if any.
@@ -62,6 +67,10 @@ def expected_excess(law: AccessTime, thresholds: ArrayLike) -> Vector:
 
 def compare_times(first: AccessTime, second: AccessTime) -> ConvexOrder:
     r"""Compare two laws in the increasing convex order, :math:`X \le_{icx} Y`.
+
+    Parameters
+    ----------
+    first, second : laws of X and Y as :func:`expected_excess` takes them, in one unit of time
 
     Notes
     -----

@@ -49,7 +49,13 @@ _REAL_DATA = (
 
 
 def agrees(printed: str, computed: float) -> bool:
-    """Whether a value is the printed one, rounded or cut off at its last digit."""
+    """Whether a value is the printed one, rounded or cut off at its last digit.
+
+    Parameters
+    ----------
+    printed : decimal number without an exponent
+    computed : the value
+    """
     step = 10.0 ** -len(printed.partition(".")[2])
     off = computed - float(printed)
     return -0.5 * step - 1e-9 <= off < step + 1e-9

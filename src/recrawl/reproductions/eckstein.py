@@ -44,7 +44,14 @@ def _source(trace: str, ratio: float) -> ProbedSource:
 
 
 def compare_policies(source: ProbedSource, n: int, cells: int) -> dict[str, Vector]:
-    """Schedules of the paper's four policies and the optimum in continuous time."""
+    """Schedules of the paper's four policies and the optimum in continuous time.
+
+    Parameters
+    ----------
+    source : the model, piecewise constant, without a gap
+    n : probes in one period, >= 1
+    cells : of the even grid of ``discrete``, >= n
+    """
     return {
         "uniform": schedule_uniform(source, n),
         "threshold": schedule_threshold(source, n),

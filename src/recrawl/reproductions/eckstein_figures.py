@@ -62,7 +62,13 @@ class Compared:
 
 
 def learn_and_keep(log: EventLog, ratio: float = 3.0) -> tuple[ProbedSource, Vector, float]:
-    """Learn the week from the first 70 % of a trace; return also the rest, and how many weeks."""
+    """Learn the week from the first 70 % of a trace; return also the rest, and how many weeks.
+
+    Parameters
+    ----------
+    log : its clock is taken to be UTC
+    ratio : importance in work hours (9 to 18 h) over that at other times, >= 0
+    """
     cut = log.times_s[0] + 0.7 * (log.times_s[-1] - log.times_s[0])
     train, test = log.times_s[log.times_s <= cut], log.times_s[log.times_s > cut]
     fitted, _ = fit_log(type(log)(log.path, log.name, train), "UTC")
@@ -72,7 +78,15 @@ def learn_and_keep(log: EventLog, ratio: float = 3.0) -> tuple[ProbedSource, Vec
 
 
 def compare_on(source: ProbedSource, events: Vector, weeks: float, n: int) -> dict[str, Compared]:
-    """Return what each policy costs, and what Algorithm 10 makes of it, with n probes a week."""
+    """Return what each policy costs in a week, and what Algorithm 10 makes of it.
+
+    Parameters
+    ----------
+    source : pattern of a week, in seconds
+    events : shape (m,), testing events, seconds since the week began
+    weeks : that the events span, > 0
+    n : probes a week, >= 1
+    """
     found = {}
     for name, make in POLICIES.items():
         schedule = make(source, n)

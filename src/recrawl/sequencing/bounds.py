@@ -95,6 +95,11 @@ def bound_whole_gaps(costs: AgeingCosts) -> OrderBound:
 def bound_frequencies(costs: AgeingCosts, frequencies: Vector) -> float:
     r"""Return what no order with these frequencies can beat.
 
+    Parameters
+    ----------
+    costs : of n pages
+    frequencies : shape (n,), shares of all slots, >= 0, summing to 1
+
     Notes
     -----
     Whole gaps of mean 1/f cost least when they are its floor and its ceiling (Jensen), which
@@ -110,7 +115,12 @@ def bound_frequencies(costs: AgeingCosts, frequencies: Vector) -> float:
 
 
 def bound_table_gaps(costs: DistanceCosts, longest: int) -> OrderBound:
-    """Return C** of any convex costs, with gaps up to ``longest`` or none at all.
+    """Return C** of any convex costs, with gaps up to a longest or none at all.
+
+    Parameters
+    ----------
+    costs : of n pages
+    longest : slots of the longest gap tried, >= 1; the table's own if less
 
     Raises
     ------

@@ -55,6 +55,11 @@ class OrderCost:
 def check_sequence(sequence: ArrayLike, n_pages: int) -> Integers:
     """Return a sequence of page numbers, checked.
 
+    Parameters
+    ----------
+    sequence : shape (K,), whole numbers, K >= 1
+    n_pages : pages are 0 .. n_pages - 1
+
     Raises
     ------
     InvalidModel
@@ -74,7 +79,12 @@ def check_sequence(sequence: ArrayLike, n_pages: int) -> Integers:
 
 
 def find_distances(sequence: ArrayLike, n_pages: int) -> Integers:
-    """Return for each slot of a cycle the distance from the access of its page before.
+    """Return for each slot of a cycle the distance from the access of its page before, in slots.
+
+    Parameters
+    ----------
+    sequence : shape (K,), page numbers, one cycle
+    n_pages : pages are 0 .. n_pages - 1
 
     Notes
     -----
@@ -120,6 +130,11 @@ def evaluate_cycle(costs: DistanceCosts, sequence: ArrayLike) -> OrderCost:
 
 def evaluate_random(costs: AgeingCosts, frequencies: ArrayLike) -> OrderCost:
     """Return the exact expected cost of independent draws, by Lemma 4.1.
+
+    Parameters
+    ----------
+    costs : of n pages
+    frequencies : shape (n,), >= 0, of positive sum
 
     Notes
     -----

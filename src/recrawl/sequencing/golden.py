@@ -117,10 +117,15 @@ def least_order(length: int) -> int:
 def golden_cycle(frequencies: ArrayLike, k: int) -> Integers:
     """Return the cycle of F_k slots of the golden ratio policy.
 
+    Parameters
+    ----------
+    frequencies : shape (n,), >= 0, of positive sum
+    k : 2 .. 78
+
     Raises
     ------
     InvalidModel
-        When F_k is less than the number of pages of positive frequency.
+        When F_k is less than the number of pages of positive frequency, or k outside its range.
     """
     stream = GoldenStream(frequencies, k)
     return stream.take(stream.length)

@@ -168,7 +168,13 @@ def best_bound(
 
 
 def are_best(costs: AgeingCosts, frequencies: ArrayLike) -> bool:
-    """Tell whether no other frequencies would cost less, to 1e-6 of the cost."""
+    """Tell whether no other frequencies would cost less, to 1e-6 of the cost.
+
+    Parameters
+    ----------
+    costs : of n pages
+    frequencies : shape (n,), >= 0, of positive sum
+    """
     even = bound_even_gaps(costs).cost
     return costs.even_cost(check_frequencies(frequencies)) <= even + 1e-6 * abs(even)
 

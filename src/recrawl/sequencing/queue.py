@@ -183,7 +183,12 @@ def _lane_edges(urgencies: Vector, n_lanes: int) -> Vector:
 
 
 def check_one(frequency: float, urgency: float) -> None:
-    """Complain of numbers that no page can have."""
+    """Complain of numbers that no page can have.
+
+    Parameters
+    ----------
+    frequency, urgency : of one page, finite, > 0; on the scale of the other pages'
+    """
     for name, value in (("frequency", frequency), ("urgency", urgency)):
         if not (np.isfinite(value) and value > 0):
             raise InvalidModel(f"{name} must be finite and > 0, got {value:g}")

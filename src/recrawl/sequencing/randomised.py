@@ -52,7 +52,13 @@ class RandomStream:
 
 
 def random_cycle(frequencies: ArrayLike, length: int, rng: np.random.Generator) -> Integers:
-    """Return a cycle in random order, with every page its rounded number of times."""
+    """Return a cycle in random order, with every page its rounded number of times.
+
+    Parameters
+    ----------
+    frequencies, length : as for :func:`~recrawl.sequencing.frequencies.round_to_cycle`
+    rng : draws the order
+    """
     counts = round_to_cycle(frequencies, length)
     return rng.permutation(np.repeat(np.arange(counts.size), counts))
 

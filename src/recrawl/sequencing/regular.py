@@ -16,7 +16,12 @@ _UNIT = 1 << 52
 
 
 def regular_cycle(count: int, length: int) -> Integers:
-    r"""Return the balanced word with ``count`` zeros, of page 0, in ``length`` slots.
+    r"""Return the balanced word of pages 0 and 1, shape (length,).
+
+    Parameters
+    ----------
+    count : zeros, the slots of page 0, 0 <= count <= length
+    length : slots, >= 1
 
     Notes
     -----

@@ -91,9 +91,15 @@ def solve_two(costs: DistanceCosts) -> TwoServerOptimum:
 
 
 def density_cost(costs: DistanceCosts, count: int, length: int) -> float:
-    """Return the least cost of an order that uses server 0 ``count`` times in ``length`` slots.
+    """Return the least average cost of a slot over orders of one density.
 
     The balanced word (:func:`recrawl.sequencing.regular.regular_cycle`) attains it.
+
+    Parameters
+    ----------
+    costs : of 2 servers
+    count : slots of server 0 in one period, 0 < count < length
+    length : slots of the period
     """
     if not 0 < count < length:
         raise InvalidModel(f"count must be in 1 .. {length - 1}, got {count}")

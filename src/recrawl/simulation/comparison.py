@@ -55,7 +55,13 @@ def resample_pages(history: ChangeHistory, resamples: int, seed: int) -> Vector:
 
     Pages of a directory change together, so whole directories are drawn, where there are as many
     as twenty; else pages. Counts are Poisson, which is drawing with replacement for a number that
-    is itself random; the same seed pairs the resamples of all policies.
+    is itself random.
+
+    Parameters
+    ----------
+    history : of n_pages pages
+    resamples : how many, >= 1
+    seed : >= 0; the same one pairs the resamples of all policies
     """
     random = np.random.default_rng(seed)
     groups = _groups(history)

@@ -105,7 +105,13 @@ def simulate_phased_fleet(
     *,
     events: int = 2_000_000,
 ) -> SimulatedFleet:
-    """Run a fleet of several classes, an environment or phase-type indexing, as above.
+    """Run a fleet of several classes, an environment or phase-type indexing.
+
+    Parameters
+    ----------
+    fleet : robots, buffer and costs
+    policy : of the same fleet, by the state that an event leaves
+    rng, events : as for :func:`simulate_fleet`
 
     Raises
     ------

@@ -66,6 +66,13 @@ def bounded(
 ) -> FetchResponse:
     """Return a response with at most so many bytes of body, as every fetcher promises.
 
+    Parameters
+    ----------
+    response : with its whole body
+    max_bytes : bound on the body; None: none
+    truncate : cut a longer body at the bound instead of failing
+    pages_only : return no body of what is no page by its content type
+
     Raises
     ------
     FetchError

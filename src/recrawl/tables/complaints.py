@@ -45,6 +45,11 @@ def told_columns(names: Sequence[str]) -> str:
 def check_form(path: Path, head: bytes) -> None:
     """Refuse a file by how it begins that is no table, but is often taken for one.
 
+    Parameters
+    ----------
+    path : of the file, for messages
+    head : its first bytes, at least 6 if it has so many
+
     Raises
     ------
     InvalidTable

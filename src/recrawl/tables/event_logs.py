@@ -38,6 +38,11 @@ class EventLog:
 def read_event_log(path: Path, source: str | None = None) -> list[EventLog]:
     """Read one timestamp per update; with a column of names, one log for each source.
 
+    Parameters
+    ----------
+    path : of the table
+    source : name of the only one wanted; None: all
+
     Raises
     ------
     InvalidTable
@@ -92,7 +97,13 @@ def read_probe_results(path: Path) -> tuple[NDArray[np.float64], NDArray[np.bool
 
 
 def fit_log(log: EventLog, zone: str) -> tuple[WeeklyIntensity, LocalClock]:
-    """Weekly intensity (per second) on the clock of a time zone, from first to last event."""
+    """Weekly intensity (per second) on the clock of a time zone, from first to last event.
+
+    Parameters
+    ----------
+    log : at two instants or more
+    zone : name of the time zone, as ``Europe/Berlin``
+    """
     where = find_zone(zone)
     first, last = float(log.times_s[0]), float(log.times_s[-1])
     if last <= first:
@@ -112,7 +123,14 @@ def fit_log(log: EventLog, zone: str) -> tuple[WeeklyIntensity, LocalClock]:
 def fit_probe_results(
     times_s: NDArray[np.float64], changed: NDArray[np.bool_], zone: str
 ) -> ProbedIntensity:
-    """Weekly intensity (per second) from probes; the first probe only starts the clock."""
+    """Weekly intensity (per second) from probes.
+
+    Parameters
+    ----------
+    times_s : shape (n,), seconds since the epoch, in order
+    changed : shape (n,), whether each probe found something new; the first only starts the clock
+    zone : name of the source's time zone, as ``Europe/Berlin``
+    """
     clock = local_clock(find_zone(zone), float(times_s[0]), float(times_s[-1]))
     exposure = clock.weekly_exposure(times_s)
     seen = exposure.sum(axis=1) > 0

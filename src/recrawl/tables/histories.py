@@ -33,7 +33,13 @@ def read_history(
     pareto: bool = False,
     links: Path | None = None,
 ) -> ChangeHistory:
-    """Read a history from files; see :func:`history_of`."""
+    """Read a history from files.
+
+    Parameters
+    ----------
+    changes, pages, polls, links : files, folders or patterns; their tables as of :func:`history_of`
+    pareto : as of :func:`history_of`
+    """
     return history_of(changes, pages, polls, pareto=pareto, links=links)
 
 
@@ -124,7 +130,14 @@ def history_of(
 
 
 def need_columns(table: pa.Table, columns: tuple[str, ...], path: Path) -> None:
-    """Refuse a table that lacks one of these columns."""
+    """Refuse a table that lacks a column.
+
+    Parameters
+    ----------
+    table : the table
+    columns : all that are needed
+    path : what messages call it
+    """
     for name in columns:
         if name not in table.column_names:
             raise InvalidTable(
@@ -133,7 +146,13 @@ def need_columns(table: pa.Table, columns: tuple[str, ...], path: Path) -> None:
 
 
 def page_names(table: pa.Table, path: Path) -> list[tuple[str, str]]:
-    """Return site and name of the page of each row."""
+    """Return site and name of the page of each row.
+
+    Parameters
+    ----------
+    table : with column page or url, and optionally site (empty if left out)
+    path : what messages call it
+    """
     key = next((name for name in ("page", "url") if name in table.column_names), None)
     if key is None:
         need_columns(table, ("page or url",), path)
@@ -209,7 +228,13 @@ def _groups(known: list[tuple[str, str]]) -> tuple[NDArray[np.int64], NDArray[np
 
 
 def table_of(source: Any, called: str) -> tuple[pa.Table, Path]:
-    """Return a table that is in files, or in memory already, and what messages call it."""
+    """Return a table that is in files, or in memory already, and what messages call it.
+
+    Parameters
+    ----------
+    source : file, folder or pattern; or columns by name, or what has the Arrow stream interface
+    called : what messages call it if it is in memory
+    """
     if isinstance(source, str | Path):
         return read_tables(Path(source)), Path(source)
     return plain_table(as_arrow(source)), Path(called)

@@ -16,7 +16,13 @@ _LATEST_S = 221_845_392_000.0  # no calendar here goes beyond the year 9999
 
 
 def instants(table: pa.Table, name: str, path: Path) -> NDArray[np.float64]:
-    """Return a column of times as seconds since the epoch; each needs a time zone or Z.
+    """Return a column of times as seconds since the epoch.
+
+    Parameters
+    ----------
+    table : the table
+    name : of the column: texts or timestamps with a time zone or Z, or seconds since the epoch
+    path : what messages call the table
 
     Raises
     ------

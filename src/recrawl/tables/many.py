@@ -86,6 +86,11 @@ def table_paths(path: Path) -> list[Path]:
 def open_page_tables(path: Path, needs: Sequence[str] = ("change_rate",)) -> PageTable:
     """Look into one file or several, and recognise their columns, which must be the same.
 
+    Parameters
+    ----------
+    path : file, folder, or pattern such as ``pages-*.parquet``
+    needs : columns, one of which at least each file must have
+
     Raises
     ------
     InvalidTable

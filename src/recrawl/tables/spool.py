@@ -119,7 +119,14 @@ class PageSpool:
 
 
 def untracked(table: PageTable, columns: Sequence[str] | None, _: str) -> Iterator[pa.RecordBatch]:
-    """Yield the batches of a table and tell nobody."""
+    """Yield the batches of a table and tell nobody.
+
+    Parameters
+    ----------
+    table : the table
+    columns : those wanted; None: all
+    _ : is not used
+    """
     return (batch for _, batch in table.batches(columns))
 
 

@@ -127,6 +127,11 @@ class CheckedBytes(io.RawIOBase):
 def check_nesting(text: bytes, name: str) -> int:
     """Refuse JSON whose lists and objects are nested too deeply for any reader. O(n).
 
+    Parameters
+    ----------
+    text : n bytes of JSON, or a piece of it that does not begin within a string
+    name : what messages call it
+
     Returns
     -------
     How many of them are left open; negative where more are closed than were opened.
@@ -146,6 +151,11 @@ def check_nesting(text: bytes, name: str) -> int:
 
 def read_text_bytes(path: Path, *, is_json: bool = False) -> bytes:
     """Read a file of text whole, by the rule of this module, without its byte order mark.
+
+    Parameters
+    ----------
+    path : of the file
+    is_json : check its nesting too
 
     Raises
     ------

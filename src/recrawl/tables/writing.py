@@ -79,6 +79,11 @@ def check_out(out: Path | None) -> None:
 def write_batch(out: Path, batch: pa.RecordBatch) -> None:
     """Write a small table; all of it or nothing.
 
+    Parameters
+    ----------
+    out : the file, ending in .parquet, .csv or .jsonl
+    batch : all of its rows
+
     Raises
     ------
     StateError
@@ -89,6 +94,11 @@ def write_batch(out: Path, batch: pa.RecordBatch) -> None:
 
 def write_batches(out: Path, first: pa.RecordBatch, others: Iterable[pa.RecordBatch]) -> None:
     """Write a table that comes in pieces; all of it or nothing.
+
+    Parameters
+    ----------
+    out : the file, ending in .parquet, .csv or .jsonl
+    first, others : its rows in order, of one schema
 
     Raises
     ------

@@ -59,7 +59,13 @@ class NewPages:
 
 
 def birth_worth(new: NewPages, age_s: float) -> float:
-    """Return what a visit at an age is worth for what it finds, in weight times seconds."""
+    """Return what a visit at an age is worth for what it finds, in weight times seconds.
+
+    Parameters
+    ----------
+    new : what appears on the page
+    age_s : since the visit before, >= 0
+    """
     alone = 0.5 * age_s * age_s
     lead_s = max(new.lead_s, 1e-6)
     with_others = lead_s * lead_s * visit_gain(age_s / lead_s)

@@ -65,6 +65,11 @@ def beside_dates(words: Iterable[str], url: str) -> list[str]:
     """Return the words but the names of days and months.
 
     Where an address tells the date in seconds also but what may be the number of a day or year.
+
+    Parameters
+    ----------
+    words : in lower case, with signs around them or without
+    url : of the page that says them
     """
     bare = ((word, word.strip(_SIGNS)) for word in words)
     is_told = _SECONDS.search(url) is None

@@ -79,6 +79,11 @@ def parts_of_budget(told: Mapping[int, Told], budget: float) -> dict[int, float]
     By the demand of each at the price at which all together take the budget; what waits for its
     first visit counts as much as it is of all pages, a half at most; by shards while one of them
     has no plan.
+
+    Parameters
+    ----------
+    told : by the number of the owner
+    budget : visits per second of all together, >= 0
     """
     shards = max(sum(one.shards for one in told.values()), 1)
     even = {number: one.shards / shards for number, one in told.items()}

@@ -197,7 +197,12 @@ def is_joined(url: str) -> bool:
 
 
 def continues(url: str, other: str) -> bool:
-    """Tell whether a list goes on at another address: one number in it is larger there."""
+    """Tell whether a list goes on at another address: one number in it is larger there.
+
+    Parameters
+    ----------
+    url, other : of the list, and where it may go on, in normal form
+    """
     (base, _, query), (other_base, _, other_query) = url.partition("?"), other.partition("?")
     one, two = dict(part[::2] for part in _parts(query)), dict(p[::2] for p in _parts(other_query))
     folders, other_folders = base.split("/"), other_base.split("/")
@@ -215,6 +220,11 @@ def leads_on(listing: str, url: str, is_known: Callable[[str], bool]) -> bool:
 
     Where it goes on is more, but not where a wider list is known to go on; nor is what joins one
     word more to the end of its path.
+
+    Parameters
+    ----------
+    listing, url : of the list, and the address that it links to, in normal form
+    is_known : whether the crawl knows an address
     """
     path, listed = url.partition("?")[0].rstrip("/"), listing.partition("?")[0].rstrip("/")
     if path != listed:
@@ -296,7 +306,12 @@ def less_specific(url: str) -> list[str]:
 
 
 def shape_of_doubt(name: str, value: str) -> str:
-    """Return a parameter with its value where that speaks against a page, or a sign for it."""
+    """Return a parameter with its value where that speaks against a page, or a sign for it.
+
+    Parameters
+    ----------
+    name, value : as they stand in a query; the first 100 characters of each count
+    """
     part = f"{name[:100]}={value[:100]}" if name else value[:100]
     if _HASH_VALUE.search(part):
         return f"{name[:100]}=#"

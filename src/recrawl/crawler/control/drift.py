@@ -22,7 +22,13 @@ _LEAST_SEEN: Final = 100.0  # durations, before their regularity is believed
 
 
 def measured_regularity(fetches: ForgettingRate, services: ForgettingRate) -> Regularity:
-    """Return how regular arrivals and services are, as far as enough of them were seen."""
+    """Return how regular arrivals and services are, as far as enough of them were seen.
+
+    Parameters
+    ----------
+    fetches : robots' work between two pages brought, s
+    services : indexing times, s
+    """
     seen = Regularity()
     if services.count >= _LEAST_SEEN:
         variation, third = services.squared_variation, services.third_ratio

@@ -80,7 +80,12 @@ def estimate_freshness(
 
 
 def fresh_chances(change_rates: Vector, log_errors: Vector, ages: Vector) -> Vector:
-    """Return the chance that each copy is fresh, as :func:`estimate_freshness` has it."""
+    """Return the chance that each copy is fresh, but for what is announced of it.
+
+    Parameters
+    ----------
+    change_rates, log_errors, ages : as for :func:`estimate_freshness`; an age below 0 counts as 0
+    """
     return np.exp(_log_chances(change_rates, log_errors, ages))
 
 
@@ -113,7 +118,13 @@ def fresh_between(
 
 
 def freshness_of_copies(fresh: Vector, weights: Vector) -> FreshnessEstimate | None:
-    """Return the estimate from the chance of each copy to be fresh; None: none has any worth."""
+    """Return the estimate from the chance of each copy to be fresh; None: none has any worth.
+
+    Parameters
+    ----------
+    fresh : shape (n,), the chances, in [0, 1]
+    weights : shape (n,), >= 0
+    """
     total = float(weights.sum())
     if total <= 0.0:
         return None

@@ -54,6 +54,11 @@ def gist(text: str, url: str) -> Gist:
     A page that says its own name and else what another says ("no changes of NAME", "log in to edit
     NAME") is a copy, unless few other words remain: of days and months, whose names are all that
     they need say, those few are enough. O(n log n) in the words.
+
+    Parameters
+    ----------
+    text : title and content, of which the first 50 000 characters count
+    url : of the page; its words are the name
     """
     words = _words(text)
     counts = Counter(words)
@@ -79,6 +84,11 @@ def content_hash(title: str, text: str) -> int:
 
     A listing says the same however it is sorted; a table of ones and zeros does not: where fewer
     than a quarter of the words differ, their order counts.
+
+    Parameters
+    ----------
+    title : all of it counts, but for upper and lower case
+    text : its first 50 000 characters count
     """
     words = _words(text)
     if len(words) < _FEW_WORDS:
@@ -97,19 +107,35 @@ def _words(text: str) -> list[str]:
 
 
 def is_list(text: str, anchors: Iterable[str]) -> bool:
-    """Tell whether a page says next to nothing but what its links say."""
+    """Tell whether a page says next to nothing but what its links say.
+
+    Parameters
+    ----------
+    text : its first 50 000 characters count
+    anchors : texts of the links
+    """
     linked = set(folded(" ".join(anchors)).split())
     words = folded(text[:_MOST]).split()
     return sum(word in linked for word in words) >= _LIST * len(words)
 
 
 def is_near(one: int, other: int) -> bool:
-    """Tell whether two texts nearly say the same, by :attr:`Gist.near`."""
+    """Tell whether two texts nearly say the same.
+
+    Parameters
+    ----------
+    one, other : :attr:`Gist.near` of each; 0 is near nothing
+    """
     return one != 0 and other != 0 and (one ^ other).bit_count() <= _NEAR
 
 
 def is_akin(one: int, other: int) -> bool:
-    """Tell whether two texts say the same but for marks, where their addresses say so too."""
+    """Tell whether two texts say the same but for marks, where their addresses say so too.
+
+    Parameters
+    ----------
+    one, other : :attr:`Gist.near` of each; 0 is akin to nothing
+    """
     return one != 0 and other != 0 and (one ^ other).bit_count() <= _AKIN
 
 
@@ -117,6 +143,11 @@ def nearly_same(one: str, other: str, url: str) -> bool:
     """Tell whether two texts share five words of six, but those that stand in an address.
 
     For two texts that are at hand; many are compared by :attr:`Gist.near`.
+
+    Parameters
+    ----------
+    one, other : their first 50 000 characters count
+    url : the address
     """
     some, more = (set(_nameless(dict.fromkeys(_words(text)), url)) for text in (one, other))
     return len(some & more) >= max(_SHARED * len(some | more), _FEW_WORDS)

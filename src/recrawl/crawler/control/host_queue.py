@@ -130,7 +130,13 @@ class HostQueue:
 
 
 def parted(robots: RobotsRules | None, leases: Iterable[Lease]) -> tuple[list[Lease], list[Lease]]:
-    """Return the pages that robots.txt allows, and those that it forbids."""
+    """Return the pages that robots.txt allows, and those that it forbids.
+
+    Parameters
+    ----------
+    robots : of the host; None: all is allowed
+    leases : of pages of the host
+    """
     allowed: list[Lease] = []
     forbidden: list[Lease] = []
     for lease in leases:

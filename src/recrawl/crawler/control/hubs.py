@@ -58,11 +58,23 @@ def _note(named: dict[str, str], attributes: str, target: str, url: str) -> None
 
 
 def renewed_s(now_s: float, lease_s: float) -> tuple[float, float]:
-    """Return when a lease that a hub granted ends, and when it is renewed."""
+    """Return when a lease that a hub granted ends, and when it is renewed.
+
+    Parameters
+    ----------
+    now_s : epoch seconds
+    lease_s : as the hub says; taken as 5 minutes at least and 90 days at most
+    """
     lease_s = min(max(lease_s, _SHORTEST_S), _LONGEST_S)
     return now_s + lease_s, now_s + _RENEWED * lease_s
 
 
 def tried_again_s(now_s: float, failures: int) -> float:
-    """Return when a hub is asked again that did not answer or verify so many times in a row."""
+    """Return when a hub is asked again that did not answer or verify so many times in a row.
+
+    Parameters
+    ----------
+    now_s : epoch seconds
+    failures : >= 0; each doubles the wait of 10 minutes, up to a day
+    """
     return now_s + min(_FIRST_S * 2.0 ** min(failures, 20), _LONGEST_BACKOFF_S)

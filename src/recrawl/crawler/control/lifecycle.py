@@ -86,7 +86,13 @@ def outcome_of_status(status: int) -> Outcome | None:
 
 
 def next_state(state: PageState, outcome: Outcome) -> PageState:
-    """Return the state that follows."""
+    """Return the state that follows.
+
+    Parameters
+    ----------
+    state : of the page before the visit
+    outcome : of the visit
+    """
     special = CONFIRMED.get((state, outcome)) or DOUBTED.get((state, outcome))
     if special is not None:
         return special
@@ -135,7 +141,13 @@ class RevisitRules:
 
 
 def is_copied(outcome: Outcome, after: PageState) -> bool:
-    """Tell whether a visit put the page's content into the index."""
+    """Tell whether a visit put the page's content into the index.
+
+    Parameters
+    ----------
+    outcome : of the visit
+    after : state that it led to
+    """
     return after is Is.INDEXED and outcome in (Was.NEW, Was.CHANGED)
 
 

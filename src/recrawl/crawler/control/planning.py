@@ -104,7 +104,12 @@ def _allocate(
 
 
 def even_freshness(change_rates: Vector, crawl_rates: Vector) -> Vector:
-    """Share of time each page is fresh when its visits are evenly spaced: (1 - exp(-y)) / y."""
+    """Share of time each page is fresh when its visits are evenly spaced: (1 - exp(-y)) / y.
+
+    Parameters
+    ----------
+    change_rates, crawl_rates : shape (n,), 1/time in one unit, >= 0; y is the first over the second
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         y = change_rates / crawl_rates
         fresh = np.where(y > 0, -np.expm1(-y) / y, 1.0)

@@ -241,7 +241,13 @@ def _news(folder: str, changes: deque[float], now_s: float) -> str:
 
 
 def revisit_policy(name: str, rules: RevisitRules, believed: Believed) -> RevisitPolicy:
-    """Return the policy of a name in ``REVISIT_POLICIES``.
+    """Return the policy of a name.
+
+    Parameters
+    ----------
+    name : one of ``REVISIT_POLICIES``
+    rules : bounds on intervals
+    believed : what is known of the pages; "recrawl" and "foresight" read it, and write to it
 
     Raises
     ------

@@ -30,7 +30,13 @@ class Refresh(NamedTuple):
 
 
 def refresh_of(told: str | None, base: str) -> Refresh | None:
-    """Return what is told so, as seen from an address; None where it leads nowhere. O(length)."""
+    """Return what is told so; None where it leads nowhere. O(length).
+
+    Parameters
+    ----------
+    told : such as "5; url=/there"; None: nothing
+    base : absolute, from which the target is meant
+    """
     sent = _REFRESH.match(told) if told else None
     target = join(base, sent[2].strip()) if sent is not None and sent[2].strip() else None
     return None if sent is None or target is None else Refresh(target, _seconds(sent[1]))

@@ -179,6 +179,11 @@ def starvation_to_win(model: ControlledBuffer, regularity: Regularity) -> float:
     No curve starves the indexer less than the first where arrivals are Poisson, and none that never
     loses a page less than the second. What a burst brings to a full buffer is lost, so where they
     come in bursts the first may starve it more: then there is nothing to win this way.
+
+    Parameters
+    ----------
+    model : its rates must be numbers; its weights and costs do not count
+    regularity : of indexing times and arrivals
     """
     fleet = regularity.fleet(model)
     n, k = model.robots, model.buffer

@@ -13,6 +13,11 @@ def retry_after_s(header: str | None, now_s: float) -> float | None:
     """Return the instant that a Retry-After header names, or None if it names none.
 
     Both forms count: seconds from now, and an HTTP date. What is in the past means now.
+
+    Parameters
+    ----------
+    header : its value; None or "": there is none
+    now_s : of the answer, epoch seconds
     """
     if not header:
         return None

@@ -105,9 +105,14 @@ def _charset_of(body: bytes) -> str:
 
 
 def crawl_delay_of(host: HostRecord, agent: str) -> float:
-    """Return the delay that the robots.txt of a host asks for, as it was read last; 0: none.
+    """Return the delay in seconds that the robots.txt of a host asks for; 0: none.
 
     Most ask for none, which is told without reading the rules.
+
+    Parameters
+    ----------
+    host : with the latest answer to its robots.txt, if there was one
+    agent : product token of the robot
     """
     body = host.robots_body or b""
     if host.robots_status is None or not _DELAY.search(body.replace(b"\0", b"")):  # of UTF-16

@@ -36,6 +36,10 @@ def most_to_win(n_robots: int, capacity: int, load: float, n_servers: int = 1) -
 
     Robots that always run, whatever they lose, starve the indexer least: then the buffer is a
     queue M/M/c/K under the load ``N * load``.
+
+    Parameters
+    ----------
+    n_robots, capacity, load, n_servers : as for :func:`starvation_with_room`
     """
     always = _empty([load * n_robots] * capacity, n_servers)
     return max(starvation_with_room(n_robots, capacity, load, n_servers) - always, 0.0)

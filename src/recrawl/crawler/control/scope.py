@@ -62,15 +62,27 @@ _PORT: Final = re.compile(r":[0-9]+$")
 
 
 def why_outside(scope: Scope, url: str, *, depth: int = 0, hops: int = 0) -> str | None:
-    """Return why a URL in normal form is not taken in, or None if it is.
+    """Return why a URL is not taken in, or None if it is.
 
     The same words are shown to people by ``recrawl explain``.
+
+    Parameters
+    ----------
+    scope : of the crawl
+    url : in normal form
+    depth : links from a seed, >= 0
+    hops : redirects in a row that led there, >= 0
     """
     return _why_unwanted(scope, url) or _why_beyond_bounds(scope, url, depth, hops)
 
 
 def is_beyond_bounds(scope: Scope, url: str, *, depth: int = 0) -> bool:
-    """Tell whether a URL is one of those that the crawl is for, and only a bound keeps it out."""
+    """Tell whether a URL is one of those that the crawl is for, and only a bound keeps it out.
+
+    Parameters
+    ----------
+    scope, url, depth : as for :func:`why_outside`
+    """
     why = _why_beyond_bounds(scope, url, depth, hops=0)
     return why is not None and _why_unwanted(scope, url) is None
 

@@ -49,7 +49,12 @@ def is_probe(url: str) -> bool:
 
 
 def leads_to_sign_in(url: str, target: str) -> bool:
-    """Tell whether a redirect leads from a page to where people sign in."""
+    """Tell whether a redirect leads from a page to where people sign in.
+
+    Parameters
+    ----------
+    url, target : of the page, and where it leads, in normal form
+    """
     return not _SIGN_IN.search(path_of(url)) and _SIGN_IN.search(path_of(target)) is not None
 
 

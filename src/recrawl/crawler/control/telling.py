@@ -32,6 +32,11 @@ def version_of(before: int, at_s: float) -> int:
     """Return the version of an entry: milliseconds of its instant, and always above the last.
 
     So versions also grow from a state that was restored, or begun anew, to what follows it.
+
+    Parameters
+    ----------
+    before : the last version of the page; 0: there was none
+    at_s : the instant, epoch seconds
     """
     return max(before + 1, int(at_s * 1000.0))
 

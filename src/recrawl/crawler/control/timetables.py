@@ -100,7 +100,13 @@ class Timetable:
 
 
 def even_timetable(rules: ProbedBy, n_results: int = 0) -> Timetable:
-    """Return evenly spaced probes that move from week to week, so that every hour is seen."""
+    """Return evenly spaced probes that move from week to week, so that every hour is seen.
+
+    Parameters
+    ----------
+    rules : of the source
+    n_results : probes that told too little to learn from
+    """
     places = np.arange(rules.n_probes, dtype=np.float64) + 0.5
     probes_s = places * (WEEK_S / rules.n_probes)
     return Timetable(rules, probes_s, True, "not known yet", n_results)

@@ -51,10 +51,15 @@ def normalise(url: str) -> str | None:
 
 
 def join(base: str, reference: str) -> str | None:
-    """Return the normal form of ``reference`` as found on page ``base``, or None.
+    """Return the normal form of a reference as found on a page, or None.
 
     None for other schemes, for what no parser accepts and for more than ``MAX_URL_LENGTH``
     characters.
+
+    Parameters
+    ----------
+    base : absolute URL of the page; does not count where the reference is absolute
+    reference : as it stands there
     """
     if len(reference) > MAX_URL_LENGTH:
         return None

@@ -55,7 +55,11 @@ def _words(before: str, after: str) -> str:
 def word_steps(before: str, after: str) -> list[tuple[str, str]]:
     """Return the parts of two lines in order: what stayed (" "), went ("-") and came ("+").
 
-    Of lines of more than four hundred words and signs, all went and came.
+    Where a line has more than four hundred words, spaces and signs, all went and came.
+
+    Parameters
+    ----------
+    before, after : without line feeds
     """
     held, new = _TOKENS.findall(before), _TOKENS.findall(after)
     if max(len(held), len(new)) > _MOST_TOKENS:

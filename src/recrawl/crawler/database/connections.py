@@ -190,7 +190,13 @@ def await_server(
     limit_s: float = PATIENCE_S,
     sleep: Callable[[float], object] = time.sleep,
 ) -> None:
-    """Wait until a server lets this process in, as :func:`patiently` does."""
+    """Wait until a server lets this process in, as :func:`patiently` does.
+
+    Parameters
+    ----------
+    database : that is waited for
+    say, limit_s, sleep : see :func:`patiently`
+    """
 
     def try_() -> None:
         connect(database, name="recrawl start").close()
@@ -243,6 +249,11 @@ def bound_silence(connection: Connection, idle_s: float) -> None:
     """Have the server end this transaction if nothing is heard of the client for so long.
 
     Who is cut off in the midst of a transaction would hold its locks for hours.
+
+    Parameters
+    ----------
+    connection : within a transaction
+    idle_s : seconds, of which whole milliseconds count; 0: no limit
     """
     connection.execute(
         "SELECT set_config('idle_in_transaction_session_timeout', %s, true)",
@@ -269,6 +280,10 @@ def _version(connection: Connection) -> int:
 
 def check_schema(connection: Connection, database: Database) -> None:
     """See that there is a crawl of the version that this program writes.
+
+    Parameters
+    ----------
+    connection : to ``database``, which messages name
 
     Raises
     ------
@@ -338,7 +353,12 @@ def make_schema(connection: Connection, database: Database, shards: int) -> None
 def make_partitions(connection: Connection, from_s: float, to_s: float) -> None:
     """Have visits between two instants in a table of their own for each thirty days.
 
-    Within a transaction. A table is not made where such visits lie among the others already.
+    A table is not made where such visits lie among the others already.
+
+    Parameters
+    ----------
+    connection : within a transaction
+    from_s, to_s : epoch seconds, both included
     """
     bound_silence(connection, _SILENCE_S)
     connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
@@ -366,7 +386,13 @@ def n_shards(connection: Connection) -> int:
 
 
 def put_label(connection: Connection, name: str, value: str) -> None:
-    """Say something of the crawl in its database; within a transaction."""
+    """Say something of the crawl in its database.
+
+    Parameters
+    ----------
+    connection : within a transaction
+    name, value : the value replaces what the name said before
+    """
     connection.execute(
         "INSERT INTO label VALUES (%s, %s) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
         (name, value),

@@ -42,7 +42,14 @@ _STATEMENT_S: Final = 30.0  # at least, for one that writes
 
 
 def ideal_share(shards: int, rank: int, processes: int) -> int:
-    """Return how many shards the process of a rank, from 0, should own among so many."""
+    """Return how many shards one process should own.
+
+    Parameters
+    ----------
+    shards : of all processes together
+    rank : of the process, >= 0, < ``processes``; the first ones take what is left over
+    processes : that are alive, >= 1
+    """
     return shards // processes + (rank < shards % processes)
 
 

@@ -24,6 +24,13 @@ _TAKEN: Final = Taken(Verdict.OK)
 def signature(secret: bytes, message_id: str, timestamp: int, body: bytes) -> str:
     """Return what the header ``webhook-signature`` says.
 
+    Parameters
+    ----------
+    secret : key of the signature
+    message_id : header ``webhook-id``
+    timestamp : header ``webhook-timestamp``, epoch seconds
+    body : of the request, as it is sent
+
     References
     ----------
     The Standard Webhooks specification, "Signature scheme": HMAC-SHA256 over id, timestamp and

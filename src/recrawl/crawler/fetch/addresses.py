@@ -58,7 +58,13 @@ def is_private_name(name: str) -> bool:
 
 
 def is_named(name: str, allowed: Collection[str]) -> bool:
-    """Tell whether a host is among names; ``*.name`` stands for all below one."""
+    """Tell whether a host is among names.
+
+    Parameters
+    ----------
+    name : in lower case
+    allowed : names in lower case; ``*.name`` stands for all below one
+    """
     parts = name.split(".")
     below = ("*." + ".".join(parts[start:]) for start in range(1, len(parts)))
     return name in allowed or any(one in allowed for one in below)

@@ -34,8 +34,14 @@ async def read_body(
 ) -> Body:
     """Read and decode a body, up to the limit.
 
-    Servers call what they do not know plain text, or nothing: archives, disks. With ``text_only``
-    those are not read to their end.
+    Servers call what they do not know plain text, or nothing: archives, disks.
+
+    Parameters
+    ----------
+    answer : of which the headers are here
+    limit : bytes, of what is received and of what that decodes to
+    truncate : cut a longer body there; else it raises :class:`FetchError`, ``too-large``
+    text_only : do not read to its end what is called so and is no text
     """
     is_told = "Content-Type" in answer.headers
     suspect = text_only and (answer.content_type == "text/plain" or not is_told)

@@ -46,6 +46,11 @@ def decode_body(body: bytes, charset: str | None) -> str:
 
     Never fails: what cannot be decoded becomes U+FFFD, and a body that is no UTF-8 and says
     nothing is read as its bytes tell, which is as Windows-1252 in doubt.
+
+    Parameters
+    ----------
+    body : without content encoding
+    charset : that the header names; None: it names none
     """
     for mark, name in _MARKS:
         if body.startswith(mark):

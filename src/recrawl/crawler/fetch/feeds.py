@@ -20,6 +20,11 @@ def read_feed(body: bytes, url: str) -> list[tuple[str, float | None]]:
 
     A feed that cannot be read gives nothing. Nor does one that declares entities: no feed needs
     them, and expanding them is how XML bombs work.
+
+    Parameters
+    ----------
+    body : its first MiB is read
+    url : of the feed, from which relative addresses are meant
     """
     body = body[:MAX_FEED_BYTES]
     if b"<!ENTITY" in body or b"<!entity" in body:

@@ -24,7 +24,12 @@ class UnreadablePdf(Exception):
 
 
 def read_pdf(body: bytes, most: int) -> tuple[str, str]:
-    """Return title and text of a document, of ``most`` characters or a little more.
+    """Return title and text of a document.
+
+    Parameters
+    ----------
+    body : all of it
+    most : characters of text; the page that passes them is the last
 
     Raises
     ------

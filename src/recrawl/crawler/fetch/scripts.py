@@ -49,6 +49,11 @@ def read_script(text: str, url: str) -> list[tuple[str, float | None]]:
 
     Those are its strings that end in ``.html`` or ``.htm``, relative to the script, as a menu is
     that lies beside its pages. O(length).
+
+    Parameters
+    ----------
+    text : its first 1 048 576 characters are read
+    url : of the script
     """
     found: dict[str, None] = {}
     for match in _PAGE.finditer(text[:_MAX_CHARACTERS]):

@@ -41,6 +41,11 @@ def read_sitemap(body: bytes, url: str) -> tuple[list[tuple[str, float | None]],
     Entities are neither declared nor resolved and nothing is fetched, so XML bombs stay small: an
     address that uses one is left out. A broken file gives what could be read before and after the
     break. O(length).
+
+    Parameters
+    ----------
+    body : XML, or text with an address a line; compressed by gzip or not
+    url : of the sitemap, from which relative addresses are meant
     """
     for _ in range(_MOST_LAYERS):
         if body.startswith(_GZIP):

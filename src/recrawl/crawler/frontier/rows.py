@@ -17,12 +17,25 @@ DETAILS = (  # the columns of the query `details` from the sixth on
 
 
 def record_of(row: tuple[Any, ...], due_s: float) -> HostRecord:
-    """Return a host from a row of the queries ``hosts`` and ``one_host``."""
+    """Return a host from a row of the queries ``hosts`` and ``one_host``.
+
+    Parameters
+    ----------
+    row : of one of these queries
+    due_s : earliest due time of its pages, epoch seconds; inf: it has none
+    """
     return HostRecord(row[0], row[1], due_s, *row[2:11])
 
 
 def lease_of(row: tuple[Any, ...], host_id: int, token: int) -> Lease:
-    """Return the lease of a page from a row of the query ``due``."""
+    """Return the lease of a page from a row of the query ``due``.
+
+    Parameters
+    ----------
+    row : of this query
+    host_id : number of its host
+    token : of whoever leases it; 0: it is only looked at
+    """
     rest = (*row[5:16], row[16] or b"", *row[17:20])
     return Lease(row[0], row[1], host_id, token, row[2], Kind(row[3]), PageState(row[4]), *rest)
 

@@ -82,6 +82,11 @@ def reindexed(path: Path) -> bool:
 def salvaged(damaged: Path, target: Path) -> dict[str, int]:
     """Copy every row that can be read and belongs to a page into a new file.
 
+    Parameters
+    ----------
+    damaged : the file, which is only read
+    target : path of the new file
+
     Returns
     -------
     Rows by table; nothing where the damaged file does not even tell its tables.

@@ -12,7 +12,14 @@ T = TypeVar("T")
 
 
 def split(n_new: int, n_old: int, limit: int, discovery_share: float) -> tuple[int, int]:
-    """Return how many of each to take: the share where both wait, all places where one does."""
+    """Return how many of each to take: the share where both wait, all places where one does.
+
+    Parameters
+    ----------
+    n_new, n_old : pages that wait, >= 0
+    limit : pages to take at most, >= 0
+    discovery_share : of the places, for new pages; in [0, 1]
+    """
     if limit == 1 and n_new and n_old:
         return (1, 0) if discovery_share >= 0.5 else (0, 1)
     wanted = min(n_new, round(limit * discovery_share))
@@ -21,7 +28,12 @@ def split(n_new: int, n_old: int, limit: int, discovery_share: float) -> tuple[i
 
 
 def interleave(first: Sequence[T], second: Sequence[T]) -> list[T]:
-    """Return both in one list, each evenly spread and in its own order."""
+    """Return both in one list, each evenly spread and in its own order.
+
+    Parameters
+    ----------
+    first, second : any lengths; of two items of one place, that of ``first`` comes first
+    """
     places = [((number + 0.5) / len(first), 0, item) for number, item in enumerate(first)]
     places += [((number + 0.5) / len(second), 1, item) for number, item in enumerate(second)]
     return [item for _, _, item in sorted(places, key=lambda place: place[:2])]

@@ -131,7 +131,13 @@ def translated(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def transaction(db: sqlite3.Connection, path: Path) -> Iterator[None]:
-    """Do all of it or nothing; within a transaction, go on with that one."""
+    """Do all of it or nothing; within a transaction, go on with that one.
+
+    Parameters
+    ----------
+    db : in autocommit mode, or within a transaction
+    path : of its file, for messages
+    """
     if db.in_transaction:
         yield
         return
@@ -212,10 +218,16 @@ def _corrupt(path: Path, text: str) -> str:
 def open_state(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     """Open or create the database, of the version that this program writes.
 
+    Parameters
+    ----------
+    path : of the file
+    read_only : it is neither created nor brought up to date
+
     Raises
     ------
     StateError
-        Not there (read only), damaged, on a full disk, or written by a newer version.
+        Damaged, on a full disk, or written by a newer version; with ``read_only`` also not there,
+        empty, or written by an older version.
     """
     if read_only and not path.exists():
         raise StateError(f"{path.parent} holds no crawl: {path.name} is not there")
@@ -259,6 +271,11 @@ def copy_database(path: Path, target: Path) -> None:
     """Copy a database as it is at one instant, while others go on writing it.
 
     The copy is there in full or not at all.
+
+    Parameters
+    ----------
+    path : of the database
+    target : of the copy, in a folder that is there; a file there is replaced
     """
     part = target.with_name(f"{target.name}.part")
     with translated(path):

@@ -26,6 +26,10 @@ def edit(before: str, after: str) -> str:
 
     The shortest edit is looked for where that takes milliseconds; between texts that differ in
     thousands of lines all that lies between what both begin and end with is replaced.
+
+    Parameters
+    ----------
+    before, after : texts of the copy that is held, and of the new one
     """
     held, new = before.split("\n"), after.split("\n")
     told: list[str] = []
@@ -94,6 +98,10 @@ def difference(before: str, after: str) -> str:
 
     A line that another took the place of stands before it, and both are clipped to where they
     part. Lines that only moved are left out: "" where all did. O(length), whatever the texts are.
+
+    Parameters
+    ----------
+    before, after : as for :func:`edit`
     """
     held, new = before.split("\n"), after.split("\n")
     gone, come = _only(held, new), _only(new, held)

@@ -136,7 +136,14 @@ def damaged_files(directory: Path) -> list[tuple[str, str]]:
 
 
 def set_aside(directory: Path, segments: list[str], aside: Path) -> None:
-    """Take segments out of the index; what is left of their files goes to another directory."""
+    """Take segments out of the index; what is left of their files is moved.
+
+    Parameters
+    ----------
+    directory : of the index, which nobody writes to meanwhile
+    segments : as :func:`named_files` names them
+    aside : directory that they go to; is made where it is missing
+    """
     meta = _meta(directory)
     kept = [entry for entry in meta["segments"] if _hex(entry) not in segments]
     names = named_files(directory)
@@ -152,6 +159,11 @@ def snapshot(directory: Path, target: Path) -> None:
     """Copy the index as its last commit left it, while it may go on being written.
 
     Everything is opened while nothing can be collected; what is open stays readable.
+
+    Parameters
+    ----------
+    directory : of the index
+    target : where nothing may be yet; is made
     """
     with _settled(directory):
         meta = (directory / _META).read_bytes()

@@ -14,6 +14,11 @@ def opened(directory: Path, *, read_only: bool) -> tantivy.Index:
     """Open an index; one of another version is begun anew by who may write.
 
     State and index are compared at every start: the pages are due at once.
+
+    Parameters
+    ----------
+    directory : of the index; must be there
+    read_only : raise :class:`StateError` instead of beginning anew
     """
     if index_exists(directory):
         held = tantivy.Index.open(str(directory))

@@ -16,7 +16,14 @@ _WORD: Final = re.compile(rf"{_RUN_ON.pattern}|\w+")
 
 
 def beginnings(looked_for: Iterable[str], stems: Any, most: int) -> list[str]:
-    """Return how words of the text begin that the query may mean."""
+    """Return how words of the text begin that the query may mean.
+
+    Parameters
+    ----------
+    looked_for : words and phrases of the query
+    stems : analyzer that gives the stem of a word
+    most : words that are looked at
+    """
     words = [word for text in looked_for for word in _WORD.findall(text.lower())]
     return [
         word if _RUN_ON.match(word) else _shared(word, stems.analyze(word)) for word in words[:most]

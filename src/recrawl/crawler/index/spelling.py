@@ -68,6 +68,11 @@ def meant(word: str, words: WordList) -> list[tuple[str, float]]:
 
     One letter too many, too few, wrong, or in its neighbour's place is looked for first; then two
     of those, where the first two letters are right.
+
+    Parameters
+    ----------
+    word : in lower case; shorter than 3 letters or longer than 24 it is like none
+    words : that are known
     """
     if not 3 <= len(word) <= _LONGEST:
         return []
@@ -83,7 +88,13 @@ def meant(word: str, words: WordList) -> list[tuple[str, float]]:
 
 
 def respelled(query: str, words: WordList) -> str | None:
-    """Return the query with unknown words replaced, or None where nothing comes near."""
+    """Return the query with unknown words replaced, or None where nothing comes near.
+
+    Parameters
+    ----------
+    query : as typed; what follows its first 200 characters is left out
+    words : that are known
+    """
     is_new = False
 
     def better(match: re.Match[str]) -> str:

@@ -121,6 +121,11 @@ def names(title: str, headings: Iterable[str], url: str) -> list[str]:
     """Return what a page may be called: its title and the parts of it, heading, end of address.
 
     Without the numbers of chapters, and without what stands in brackets at the end.
+
+    Parameters
+    ----------
+    title, url : of the page
+    headings : of which the first counts
     """
     end = address_words(urlsplit(url).path.rstrip("/").rpartition("/")[2])
     wholes = dict.fromkeys((title, *islice(headings, 1), end))

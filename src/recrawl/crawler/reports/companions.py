@@ -109,7 +109,13 @@ def _words(report: dict[str, Any], now_s: float) -> str:
 
 
 def since_words(at_s: float, now_s: float) -> str:
-    """Say since when: a time of today, a day of the week that has passed, or a date; UTC."""
+    """Say since when: a time of today, a day of the week that has passed, or a date; UTC.
+
+    Parameters
+    ----------
+    at_s : since when, epoch seconds
+    now_s : the instant it is said, >= ``at_s``
+    """
     at, now = (datetime.fromtimestamp(one, UTC) for one in (at_s, now_s))
     if at.date() == now.date():
         return f"{at:%H:%M} today"

@@ -14,7 +14,13 @@ _LEADS: Final = ("http://", "https://", "mailto:")
 
 
 def content_as(document: Document, form: str) -> str:
-    """Return the content of a copy as ``text``, ``markdown`` or ``html``."""
+    """Return the content of a copy in the form that is asked for.
+
+    Parameters
+    ----------
+    document : the copy
+    form : "text", "markdown" or "html"
+    """
     if form == "text":
         return document.text
     return as_markdown(document) if form == "markdown" else as_html(document)

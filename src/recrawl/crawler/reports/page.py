@@ -177,7 +177,15 @@ def why_unknown(
 def timetable_report(
     frontier: Frontier, url: str, settings: Settings | None, *, now_s: float | None = None
 ) -> dict[str, Any]:
-    """Say when a source that the configuration names is probed, and why then; else nothing."""
+    """Say when a source that the configuration names is probed, and why then; else nothing.
+
+    Parameters
+    ----------
+    url : of the source
+    settings : the configuration; None: it is not known, and nothing is said
+    now_s : from which probes are foreseen, epoch seconds; default: now, or later where the
+        crawl's own clock is ahead
+    """
     if settings is None:
         return {}
     rules = next((rules for rules in crawl_rules(settings).sources if rules.url == url), None)

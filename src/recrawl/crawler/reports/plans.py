@@ -99,7 +99,14 @@ def plan_question(
 
 
 def solve_what_if(question: PlanQuestion, budget_per_s: float, delay_s: float) -> Schedule:
-    """Return the plan for another budget of all requests and another least delay of hosts."""
+    """Return the plan for another budget of all requests and another least delay of hosts.
+
+    Parameters
+    ----------
+    question : whose budget and delay are put aside
+    budget_per_s : requests per second
+    delay_s : seconds between two requests to a host; more where its robots.txt asks for more
+    """
     inputs = replace(question.inputs, host_caps=_caps(question.crawl_delays_s, delay_s))
     return plan_visits(
         inputs, budget_per_s * question.revisit_share, question.rules, measure=question.measure
@@ -107,7 +114,13 @@ def solve_what_if(question: PlanQuestion, budget_per_s: float, delay_s: float) -
 
 
 def trade_off(question: PlanQuestion, factors: Sequence[float]) -> list[dict[str, float]]:
-    """Return the freshness and price that multiples of the budget would buy."""
+    """Return the freshness and price that multiples of the budget would buy.
+
+    Parameters
+    ----------
+    question : whose budget they are multiples of
+    factors : > 0
+    """
     told = []
     for factor in factors:
         budget = factor * question.budget_per_s

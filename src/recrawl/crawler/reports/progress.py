@@ -47,6 +47,11 @@ def fetch_price(plan: PlanRecord | None, facts: PlanFacts) -> float | None:
     """Return what one more fetch is worth in the long run of a plan.
 
     In pages of average weight, times seconds.
+
+    Parameters
+    ----------
+    plan : the one in force; None: there is none, and no price
+    facts : of that plan
     """
     if plan is None:
         return None

@@ -56,7 +56,12 @@ def note_words(note: str) -> str:
 
 
 def recent_changes(frontier: Frontier, *, limit: int = 12) -> list[dict[str, Any]]:
-    """Return what pages said anew, the latest first: address, title, instant and lines."""
+    """Return what pages said anew, the latest first: address, title, instant and lines.
+
+    Parameters
+    ----------
+    limit : changes at most, >= 0
+    """
     return [change_lines(one) for one in frontier.differences(limit=limit)]
 
 
@@ -122,7 +127,15 @@ def left_out(history: CrawlHistory) -> list[dict[str, Any]]:
 
 
 def why_left_out(state: str, outcome: str | None, status: int | None, note: str | None) -> str:
-    """Say why a page is not in the index, from its last visit that saw anything of it."""
+    """Say why a page is not in the index, from its last visit that saw anything of it.
+
+    Parameters
+    ----------
+    state : of the page, a value of PageState
+    outcome : of that visit, a value of Outcome; None: there was none
+    status : of its HTTP answer; None: there was none
+    note : what the visit noted for people
+    """
     if state == "excluded":
         if note in _NOTES:
             return _NOTES[note]

@@ -65,7 +65,14 @@ def believed_rates(pages: PlannedPages) -> tuple[np.ndarray, np.ndarray]:
 def freshness_of(
     pages: PlannedPages, announcers: Mapping[int, Announcer], now_s: float
 ) -> FreshnessEstimate | None:
-    """Return the estimated freshness of the index at an instant, with its interval."""
+    """Return the estimated freshness of the index at an instant, with its interval.
+
+    Parameters
+    ----------
+    pages : that are kept fresh; with none, there is no estimate
+    announcers : by the id of a host
+    now_s : epoch seconds
+    """
     if not len(pages.page_ids):
         return None
     rates, doubts = believed_rates(pages)
@@ -181,6 +188,10 @@ def beside(
     """Return each measure as predicted and as measured, and how long pages wait for the index.
 
     What waits is what comes times that (Little).
+
+    Parameters
+    ----------
+    predicted, measured : values by the names in MEASURES; others are not looked at
     """
     sides = {"predicted": predicted, "measured": measured}
     waits = {
@@ -221,7 +232,12 @@ def model_words(solved: SolvedFacts) -> str:
 def parted(measures: Mapping[str, Mapping[str, float]], seconds: float) -> list[str]:
     """Name the measures in which theory and practice part by more than chance would explain.
 
-    A busy period of the buffer is about 2 K pages long; so many pages make one observation.
+    A busy period of a buffer of K pages is about 2 K pages long; 20 pages make one observation.
+
+    Parameters
+    ----------
+    measures : as :func:`beside` returns them
+    seconds : in which they were measured; too few for 500 pages: nothing is named
     """
     pages = seconds * measures["throughput"]["measured"]
     if pages < 500:

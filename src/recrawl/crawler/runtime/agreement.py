@@ -94,6 +94,10 @@ def partings(frontier: Frontier, index: PageIndex) -> list[Parting]:
 
     Beside a running crawl what is found may only be under way; compare twice and keep what is
     found twice.
+
+    Parameters
+    ----------
+    frontier, index : of one state; both are only read
     """
     noted = {url for _, url, _ in frontier.in_indexing()}
     stated = dict(frontier.urls_indexed())
@@ -120,7 +124,14 @@ def seem_one(frontier: Frontier, index: PageIndex) -> bool:
 
 
 def make_agree(frontier: Frontier, index: PageIndex, found: list[Parting], now_s: float) -> None:
-    """Have the state say what the index holds, and the pages due; none has two copies."""
+    """Have the state say what the index holds, and the pages due; none has two copies.
+
+    Parameters
+    ----------
+    frontier, index : of one state
+    found : what :func:`partings` returned
+    now_s : when the pages are due, epoch seconds
+    """
     doubled = [parting.url for parting in found if parting.copies > 1]
     for url in doubled:
         index.remove(url)
@@ -135,6 +146,11 @@ def recover(frontier: Frontier, index: PageIndex, now_s: float) -> Mended:
     """Follow up what the last process left, and mend what was lost since.
 
     All pages are compared if it did not end in order; else their number and a sample of them.
+
+    Parameters
+    ----------
+    frontier, index : of one state, that no other process writes
+    now_s : epoch seconds
     """
     ended_in_order = frontier.facts().end.ended_in_order
     frontier.save_facts(UNDER_WAY)

@@ -214,7 +214,14 @@ def shown_instant(instant_s: float | None) -> str | None:
 
 
 def record_of(change: Change, wanted: str, content: str | None) -> dict[str, object]:
-    """Return a change as plain values; ``wanted`` names what its content is."""
+    """Return a change as plain values.
+
+    Parameters
+    ----------
+    change : of the feed
+    wanted : of ``CONTENT``, what its content is; the name that the record has it by
+    content : of the copy; None: none is told
+    """
     record: dict[str, object] = {
         "seq": change.seq,
         "at": shown_instant(change.at_s),

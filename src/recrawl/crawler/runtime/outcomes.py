@@ -62,7 +62,15 @@ class Finding:
 
 
 def update_of(lease: Lease, finding: Finding, at_s: float, due_times: DueTimes) -> PageUpdate:
-    """Return the update for one visit, of a page fetched at an instant."""
+    """Return the update for one visit.
+
+    Parameters
+    ----------
+    lease : of the page, as it was before the visit
+    finding : what came of the visit
+    at_s : when the page was fetched, epoch seconds
+    due_times : says when it is due again
+    """
     outcome, response = finding.outcome, finding.response
     after = finding.state or next_state(lease.state, outcome)
     changed = _TELLS.get(outcome) if finding.changed is None else finding.changed
@@ -137,7 +145,14 @@ def _shown(lease: Lease, response: FetchResponse | None, at_s: float) -> _Shown:
 
 
 def is_outdated(lease: Lease, response: FetchResponse, at_s: float) -> bool:
-    """Tell whether an answer is older than the copy in the index, as of two caches one may be."""
+    """Tell whether an answer is older than the copy in the index, as of two caches one may be.
+
+    Parameters
+    ----------
+    lease : of the page
+    response : the answer; by its age it tells that it comes from a cache
+    at_s : when it was fetched, epoch seconds
+    """
     before_s = _seen_s(lease)
     if before_s is None or response.age_s <= 0.0:
         return False
@@ -162,7 +177,14 @@ def _modified_s(lease: Lease, finding: Finding, at_s: float) -> float | None:
 
 
 def disallowed(lease: Lease, now_s: float, due_times: DueTimes) -> PageUpdate:
-    """Return the update for a page that robots.txt forbids: no request was made."""
+    """Return the update for a page that robots.txt forbids: no request was made.
+
+    Parameters
+    ----------
+    lease : of the page
+    now_s : the instant of the visit that was not made, epoch seconds
+    due_times : says when it is due again
+    """
     return update_of(lease, Finding(Outcome.DISALLOWED), now_s, due_times)
 
 

@@ -7,7 +7,13 @@ __all__ = ["cancelled", "wait_until"]
 
 
 async def wait_until(is_over: Callable[[], bool], deadline_s: float) -> None:
-    """Wait for a condition, at most until an instant of the loop."""
+    """Wait for a condition, at most until an instant.
+
+    Parameters
+    ----------
+    is_over : the condition, looked at every 10 ms
+    deadline_s : by the loop's clock
+    """
     loop = asyncio.get_running_loop()
     while not is_over() and loop.time() < deadline_s:  # noqa: ASYNC110 - only while stopping
         await asyncio.sleep(0.01)

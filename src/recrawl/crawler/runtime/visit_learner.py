@@ -83,5 +83,11 @@ class VisitLearner:
 
 
 def parts_of(size: int, part: int = _PART) -> Iterator[slice]:
-    """Yield the parts that so many rows are read or written in."""
+    """Yield the parts that rows are read or written in.
+
+    Parameters
+    ----------
+    size : number of rows, >= 0
+    part : rows of each part, >= 1; the last may reach beyond ``size``
+    """
     return (slice(begin, begin + part) for begin in range(0, size, part))

@@ -62,6 +62,12 @@ def settings_of(
 ) -> Settings:
     """Return the settings that the content of a file comes to, some values replaced.
 
+    Parameters
+    ----------
+    path : of the file, for messages; its folder is where relative paths are meant from
+    given : the content, as TOML is read
+    instead : values by their keys of the top level; None: none
+
     Raises
     ------
     InvalidSettings

@@ -7,7 +7,14 @@ __all__ = ["at_least", "duration", "points", "share", "size"]
 
 
 def duration(name: str, text: str, least: float) -> float:
-    """Return a duration in seconds, no shorter than ``least``."""
+    """Return a duration in seconds.
+
+    Parameters
+    ----------
+    name : the key, for messages
+    text : such as ``90m``
+    least : the shortest that is allowed, s
+    """
     value = parse_duration_s(text, name=name)
     if value < least:
         raise InvalidSettings(f"{name}: {text!r} is too short; at least {least:g}s")
@@ -15,7 +22,13 @@ def duration(name: str, text: str, least: float) -> float:
 
 
 def points(name: str, text: str) -> float:
-    """Return a number of percentage points as a share, 0 to 1."""
+    """Return a number of percentage points as a share, 0 to 1.
+
+    Parameters
+    ----------
+    name : the key, for messages
+    text : such as ``0.001 points``
+    """
     number, _, unit = text.strip().partition(" ")
     try:
         value = float(number)
@@ -29,7 +42,14 @@ def points(name: str, text: str) -> float:
 
 
 def size(name: str, text: str, least: int = 1_000, most: int = 2**30) -> int:
-    """Return a number of bytes within bounds."""
+    """Return a number of bytes within bounds.
+
+    Parameters
+    ----------
+    name : the key, for messages
+    text : such as ``4MiB``
+    least, most : in bytes, allowed themselves
+    """
     value = parse_bytes(text, name=name)
     if not least <= value <= most:
         between = "1kB and 1GiB" if least == 1_000 else f"{least >> 20}MiB and {most >> 30}GiB"
@@ -38,7 +58,14 @@ def size(name: str, text: str, least: int = 1_000, most: int = 2**30) -> int:
 
 
 def at_least(name: str, value: int, least: int, most: int | None = None) -> int:
-    """Return a whole number within bounds."""
+    """Return a whole number within bounds.
+
+    Parameters
+    ----------
+    name : the key, for messages
+    value : the number
+    least, most : allowed themselves; None: there is no upper one
+    """
     if value < least or (most is not None and value > most):
         bound = f"at least {least}" + (f" and at most {most}" if most is not None else "")
         raise InvalidSettings(f"{name}: {value} must be {bound}")
@@ -46,7 +73,13 @@ def at_least(name: str, value: int, least: int, most: int | None = None) -> int:
 
 
 def share(name: str, value: float) -> float:
-    """Return a share, 0 to 1."""
+    """Return a share.
+
+    Parameters
+    ----------
+    name : the key, for messages
+    value : others than 0 to 1 are refused
+    """
     if not 0.0 <= value <= 1.0:
         raise InvalidSettings(f"{name}: {value} must be between 0 and 1")
     return value

@@ -36,7 +36,12 @@ _INDEXNOW_KEY: Final = re.compile(r"[A-Za-z0-9-]{8,128}")
 
 
 def checked(file: File, folder: Path) -> Settings:
-    """Return the settings that a file comes to; paths are meant from ``folder``.
+    """Return the settings that a file comes to.
+
+    Parameters
+    ----------
+    file : as it was read
+    folder : from which paths are meant
 
     Raises
     ------

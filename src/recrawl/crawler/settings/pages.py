@@ -52,7 +52,14 @@ def _content(given: Content) -> ContentSettings:
 
 
 def check_selectors(where: str, select: str, drop: Sequence[str], title: str) -> None:
-    """Refuse what is no CSS selector; ``where`` stands before the key in the message."""
+    """Refuse what is no CSS selector.
+
+    Parameters
+    ----------
+    where : stands before the key in the message
+    select, title : "": there is none
+    drop : none of them may be empty
+    """
     for key, selector in (("select", select), *(("drop", one) for one in drop), ("title", title)):
         if selector or key == "drop":
             _check_selector(f"{where}{key}", selector)
@@ -112,7 +119,13 @@ _NO_PROXY: Final = 'fetch.proxy: it is no address of an HTTP proxy, such as "htt
 
 
 def variable(where: str, name: str | None) -> str | None:
-    """Return the name of an environment variable."""
+    """Return the name of an environment variable.
+
+    Parameters
+    ----------
+    where : the key, for the message
+    name : None: there is none
+    """
     if name is not None and not _VARIABLE.fullmatch(name):
         raise InvalidSettings(
             f"{where} is no name of an environment variable; the secret itself does not belong here"
@@ -121,7 +134,13 @@ def variable(where: str, name: str | None) -> str | None:
 
 
 def access_settings(given: Sequence[Access], folder: Path) -> tuple[AccessSettings, ...]:
-    """Return what the ``[[access]]`` tables mean; paths are meant from ``folder``."""
+    """Return what the ``[[access]]`` tables mean.
+
+    Parameters
+    ----------
+    given : the tables
+    folder : from which paths are meant
+    """
     return tuple(_access(one, folder) for one in given)
 
 

@@ -10,10 +10,15 @@ __all__ = ["find_zone"]
 def find_zone(name: str, *, field: str = "--tz") -> zoneinfo.ZoneInfo:
     """Return a time zone by its name.
 
+    Parameters
+    ----------
+    name : such as ``Europe/Paris``
+    field : where it was given, for the message
+
     Raises
     ------
     InputError
-        If there is none of that name; ``field`` says where it was given.
+        There is none of that name.
     """
     try:
         return zoneinfo.ZoneInfo(name)

@@ -20,7 +20,13 @@ _TROUBLES: Final = frozenset({"failed", "poison", "server-error", "throttled"})
 
 
 def level_of(event: str, fields: Mapping[str, object]) -> str:
-    """Return how much an event matters: debug, info or warning."""
+    """Return how much an event matters: debug, info or warning.
+
+    Parameters
+    ----------
+    event : its name
+    fields : what it tells, by name
+    """
     unreachable = event == "robots" and fields.get("reachable") is False
     if event in _WARNINGS or unreachable or fields.get("outcome") in _TROUBLES:
         return "warning"

@@ -31,7 +31,16 @@ def archiving(
     fetcher: Fetcher,
     clock: Clock,
 ) -> Fetcher:
-    """Have everything that is fetched written to an archive, on a thread of its own."""
+    """Have everything that is fetched written to an archive, on a thread of its own.
+
+    Parameters
+    ----------
+    stack : closes archive and thread
+    settings : the user agent, named as the archive's software, and the size of its files
+    folder : of the archive
+    fetcher : that fetches
+    clock : instants of what is fetched
+    """
     software, max_bytes = settings.user_agent, settings.warc_max_bytes
     archive = WarcArchive(folder, software=software, max_bytes=max_bytes)
     stack.callback(archive.close)
@@ -45,6 +54,11 @@ def folder_of(folder: Path, member: "Membership") -> Path:
 
     Each has a folder of its own, called by its machine and its number; the last file of one that
     was killed is cut after its last whole record by the next one that begins beside it.
+
+    Parameters
+    ----------
+    folder : of all processes
+    member : of this process
     """
     machine = platform.node() or "machine"
     folders = {

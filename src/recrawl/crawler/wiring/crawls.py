@@ -115,7 +115,14 @@ async def open_crawl(
     events: EventSink,
     clock: Clock | None = None,
 ) -> AsyncIterator[Crawl]:
-    """Open everything that a crawl needs, prepare it, and close it afterwards."""
+    """Open everything that a crawl needs, prepare it, and close it afterwards.
+
+    Parameters
+    ----------
+    settings : of a crawl that one process has
+    events : is told what happens
+    clock : of the crawl; default: that of the wall
+    """
     async with open_parts(settings, events=events, parts=Parts(clock=clock)) as opened:
         crawl = await opened.prepared()
         try:
@@ -128,7 +135,14 @@ async def open_crawl(
 async def open_parts(
     settings: Settings, *, events: EventSink, parts: Parts | None = None
 ) -> AsyncIterator[OpenParts]:
-    """Open everything that crawls of a state need, and close it afterwards."""
+    """Open everything that crawls of a state need, and close it afterwards.
+
+    Parameters
+    ----------
+    settings : of a crawl that one process has
+    events : is told what happens
+    parts : those that are there already; the others are opened as the settings say
+    """
     parts = parts or Parts()
     check_archive(settings)
     # What the configuration names and is not there is said before anything is written.

@@ -202,7 +202,15 @@ def open_courier(
     content_as: Callable[[Document, str], str],
     turn: "DatabaseTurn | None" = None,
 ) -> Iterator[Courier]:
-    """Open everything that bringing changes to one sink needs; for one thread."""
+    """Open everything that bringing changes to one sink needs; for one thread.
+
+    Parameters
+    ----------
+    state : of the crawl; of it only how far the sink has been told is written
+    settings : of the sink
+    content_as : returns the content of a copy as text, Markdown or HTML
+    turn : of this process, where several share the state; else None
+    """
     with contextlib.ExitStack() as stack:
         frontier = open_frontier(state, read_only=True)
         stack.callback(frontier.close)
@@ -248,6 +256,10 @@ def verified(
     """Compare what a sink holds with the index, and mend it.
 
     Files are told all that there is first: what is yet to come is not missing there.
+
+    Parameters
+    ----------
+    state, settings, content_as : see :func:`open_courier`
 
     Raises
     ------

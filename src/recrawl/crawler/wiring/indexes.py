@@ -12,7 +12,13 @@ __all__ = ["open_index"]
 def open_index(
     state: StatePlace, *, language: str = "english", read_only: bool = False
 ) -> PageIndex:
-    """Open the index of a state; of a database only for reading."""
+    """Open the index of a state.
+
+    Parameters
+    ----------
+    language : of the stemmer, or "auto", for an index that is new; of a folder only
+    read_only : it is searched and never written; of a database this is always so
+    """
     if isinstance(state, Path):
         if read_only:
             return TantivyIndex(state / "index", language=language, read_only=True)

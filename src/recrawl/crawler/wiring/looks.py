@@ -43,6 +43,11 @@ class Look:
 def look_at(settings: Settings, url: str) -> FetchResponse:
     """Fetch one page as the crawl would: robots.txt first, by a browser where that is wanted.
 
+    Parameters
+    ----------
+    settings : of the crawl
+    url : of the page; redirects are followed
+
     Raises
     ------
     FetchError

@@ -29,7 +29,13 @@ _COMMIT: Final = 500  # copies
 
 
 def move_into_database(state: Path, database: Database, shards: int) -> int:
-    """Copy a state directory into an empty database, all or nothing; return how many pages.
+    """Copy a state directory into a database, all or nothing; return how many pages.
+
+    Parameters
+    ----------
+    state : the directory; nobody may crawl it meanwhile
+    database : without any table
+    shards : number of shards, fixed when it is made
 
     Raises
     ------
@@ -69,7 +75,12 @@ def _copy_index(source: PageIndex, target: PageIndex) -> None:
 
 
 def move_from_database(database: Database, state: Path) -> int:
-    """Copy a database into a new state directory, all or nothing; return how many pages.
+    """Copy a database into a state directory, all or nothing; return how many pages.
+
+    Parameters
+    ----------
+    database : into which nobody crawls meanwhile
+    state : the directory, which is not there or empty
 
     Raises
     ------

@@ -108,7 +108,13 @@ def crawl_plan(settings: Settings) -> CrawlPlan:
 
 
 def seeds_of(settings: Settings, rules: Rules) -> list[Discovery]:
-    """Return where a crawl starts: its seeds, and the sources that it probes."""
+    """Return where a crawl starts: its seeds, and the sources that it probes.
+
+    Parameters
+    ----------
+    settings : say the seeds
+    rules : made of the same settings: what is admitted, and the sources
+    """
     found = rules.admission.of(settings.seeds)
     named = replace(rules.admission, sitemaps=True, feeds=True)  # whatever is followed elsewhere
     for source in rules.sources:

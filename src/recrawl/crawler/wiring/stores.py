@@ -40,7 +40,13 @@ CrawlHistory: TypeAlias = SqliteHistory
 
 
 def open_frontier(state: StatePlace, *, read_only: bool = False) -> SqliteFrontier:
-    """Open the frontier of a state; of a database only for reading."""
+    """Open the frontier of a state.
+
+    Parameters
+    ----------
+    state : its directory or database
+    read_only : it is never written; of a database this must be so
+    """
     if isinstance(state, Path):
         return SqliteFrontier(state, read_only=read_only)
     if not read_only:
@@ -93,7 +99,13 @@ def open_deliveries(
 
 
 def database_turn(database: Database, name: str) -> "DatabaseTurn":
-    """Return a turn of this process at what only one does at a time."""
+    """Return a turn of this process at what only one does at a time.
+
+    Parameters
+    ----------
+    database : shared
+    name : of what is done in turn
+    """
     adapters(database)
     from recrawl.crawler.database.turns import DatabaseTurn
 
@@ -101,7 +113,13 @@ def database_turn(database: Database, name: str) -> "DatabaseTurn":
 
 
 def feed_entries(body: bytes, url: str) -> list[tuple[str, float | None]]:
-    """Return the addresses of a feed's entries, with their dates."""
+    """Return the addresses of a feed's entries, with their dates in epoch seconds.
+
+    Parameters
+    ----------
+    body : of the feed
+    url : of the feed, to which its entries' addresses are relative
+    """
     return read_feed(body, url)
 
 

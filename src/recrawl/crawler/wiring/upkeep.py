@@ -241,6 +241,11 @@ def _agreed(state: Path) -> list[str]:
 def back_up(state: Path, target: Path) -> int:
     """Copy a state directory, while it may be crawled, into one that passes :func:`check`.
 
+    Parameters
+    ----------
+    state : the directory, which is only read
+    target : the copy: not there yet, or an empty directory
+
     Returns
     -------
     Bytes of the copy.
@@ -264,6 +269,11 @@ def back_up(state: Path, target: Path) -> int:
 
 def restore(source: Path, state: Path) -> None:
     """Make a state directory of a copy, which stays as it is.
+
+    Parameters
+    ----------
+    source : the copy, as :func:`back_up` makes it
+    state : the directory: not there yet, or empty
 
     Raises
     ------

@@ -139,9 +139,14 @@ def _mix(
 
 
 def trade_off_front(table: MapTable, first: str, second: str) -> Counts:
-    """Return the maps that no other map beats in both measures (both to be small).
+    """Return the maps that no other map beats in both measures.
 
     In the order of the first measure; O(maps log maps).
+
+    Parameters
+    ----------
+    table : the maps
+    first, second : measures that are to be small, by name as in :meth:`MapTable.measure`
     """
     a, b = table.measure(first), table.measure(second)
     order = np.lexsort((b, a))

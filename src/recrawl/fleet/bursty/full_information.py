@@ -40,6 +40,11 @@ class FullInformation:
 def solve_full_information(model: BurstyBuffer, *, most_iterations: int = 200) -> FullInformation:
     """Minimise J over policies that see the whole state, from the best fixed number.
 
+    Parameters
+    ----------
+    model : the buffer
+    most_iterations : policies to try, >= 1
+
     Raises
     ------
     InvalidModel

@@ -35,10 +35,15 @@ class _Phases:
 def check_size(model: BurstyBuffer, most_states: int) -> None:
     """Refuse a chain that is too large, and say what it would take.
 
+    Parameters
+    ----------
+    model : the buffer
+    most_states : largest chain allowed
+
     Raises
     ------
     InvalidModel
-        If there are more than ``most_states`` states.
+        If there are more states.
     """
     if model.states > most_states:
         w, m, v = model.phases

@@ -58,7 +58,12 @@ def stale_rates(model: BurstyBuffer) -> Matrix:
 
 
 def solve_levels(model: BurstyBuffer, modes: Counts) -> StationaryLaw:
-    """Return the law under a map from pages to modes, with one phase of obsolescence or none.
+    """Return the law under a map from pages to modes.
+
+    Parameters
+    ----------
+    model : the buffer, with one phase of obsolescence or none
+    modes : shape (levels,), index of the mode at 0, 1, ... pages
 
     Notes
     -----

@@ -118,7 +118,12 @@ def evaluate_map(
 def follow_sojourns(
     model: BurstyBuffer, robots_by_length: Sequence[int], *, most_states: int = MOST_STATES
 ) -> Sojourn:
-    """Return the sojourn times under a map: transforms and distributions."""
+    """Return the sojourn times under a map: transforms and distributions.
+
+    Parameters
+    ----------
+    model, robots_by_length, most_states : as of :func:`evaluate_map`
+    """
     modes = model.modes(robots_by_length)
     law = solve_law(model, modes, most_states=most_states)
     return Sojourn(model, modes, law, _brought(model, modes, law))
@@ -140,7 +145,14 @@ def solve_law(
 def fates(
     model: BurstyBuffer, law: StationaryLaw, chances: Sequence[Matrix]
 ) -> tuple[float, float]:
-    """Mean numbers of pages present that will be served, and that will go stale."""
+    """Mean numbers of pages present that will be served, and that will go stale.
+
+    Parameters
+    ----------
+    model : the buffer
+    law : its stationary law under a map
+    chances : of :func:`chances_of_service`; entry i, of shape (V ** i, M, 2), with i pages ahead
+    """
     _, m, v = model.phases
     found = np.zeros(2)
     running = np.zeros((1, m))
@@ -168,7 +180,15 @@ def arrival_phases(model: BurstyBuffer, law: StationaryLaw) -> Matrix:
 def sum_up(
     model: BurstyBuffer, modes: Counts, law: StationaryLaw, to_serve: float, to_go: float
 ) -> Matrix:
-    """Return pages brought, lost, stale, served; to serve, to go; robots; empty: shape (8,)."""
+    """Return pages brought, lost, stale, served; to serve, to go; robots; empty: shape (8,).
+
+    Parameters
+    ----------
+    model : the buffer
+    modes : shape (levels,), index of the mode at 0, 1, ... pages
+    law : stationary, under these modes
+    to_serve, to_go : of :func:`fates`, mean pages present that will be served, that will go stale
+    """
     w, m, _ = model.phases
     phases = arrival_phases(model, law)
     lengths = phases.sum(axis=1)
@@ -190,7 +210,12 @@ def sum_up(
 def measure(
     model: BurstyBuffer, modes: Counts, law: StationaryLaw, to_serve: float, to_go: float
 ) -> BufferMeasures:
-    """Put the measures together from a law and the fates of the pages present."""
+    """Put the measures together from a law and the fates of the pages present.
+
+    Parameters
+    ----------
+    model, modes, law, to_serve, to_go : as of :func:`sum_up`
+    """
     lengths = arrival_phases(model, law).sum(axis=1)
     sums = sum_up(model, modes, law, to_serve, to_go)
     rate, lost, gone, served, *_, robots_mean, empty = map(float, sums)
@@ -227,7 +252,14 @@ def measure(
 
 
 def weigh(sums: Matrix, costs: BufferCosts) -> Matrix:
-    """Return J for rows of (rate, lost, stale, served, to serve, to go, robots, empty)."""
+    """Return J of each row of sums, shape (k,).
+
+    Parameters
+    ----------
+    sums : shape (k, 8), rows of (rate, lost, stale, served, to serve, to go, robots, empty), as of
+        :func:`sum_up`
+    costs : prices, each >= 0
+    """
     _, lost, gone, served, to_serve, _, robots, empty = sums.T
     out = costs.loss * lost + costs.obsolescence * gone + costs.robots * robots
     out = out + costs.starvation * empty

@@ -98,7 +98,13 @@ class MapTable:
 
 
 def blocks_of_thresholds(model: BurstyBuffer, modes: int | None = None) -> int:
-    """Return how many block operations all threshold rules take."""
+    """Return how many block operations all threshold rules take.
+
+    Parameters
+    ----------
+    model : the buffer
+    modes : how many of its modes are allowed, >= 1; None: all
+    """
     count = modes if modes is not None else len(model.robots)
     return math.comb(model.levels + count, count) - 1
 
@@ -138,10 +144,15 @@ def list_thresholds(
 def list_maps(model: BurstyBuffer, *, most_blocks: int = MOST_BLOCKS) -> MapTable:
     """Evaluate every map from numbers of pages to robots, R ** L of them.
 
+    Parameters
+    ----------
+    model : the buffer, with L levels and R modes
+    most_blocks : refuse more block operations than that
+
     Raises
     ------
     InvalidModel
-        If they take more than ``most_blocks`` block operations.
+        If they take too many.
     """
     return _listed(model, None, most_blocks, monotone=False)
 

@@ -73,7 +73,14 @@ def vary(model: BurstyBuffer, what: Study, value: float) -> BurstyBuffer:
 
 
 def study_buffer(model: BurstyBuffer, what: Study, values: Iterable[float]) -> Iterator[StudyPoint]:
-    """Solve all threshold rules for each value of a parameter; yields as they are solved."""
+    """Solve all threshold rules for each value of a parameter; yields as they are solved.
+
+    Parameters
+    ----------
+    model : the buffer as it is otherwise
+    what : the parameter, as of :func:`vary`
+    values : of it: whole numbers >= 1 of capacity, > 0 of a mean, >= 1 / 200 of an scv
+    """
     for value in values:
         changed = vary(model, what, value)
         table = list_thresholds(changed)

@@ -66,7 +66,13 @@ class _Level:
 
 
 def closed_states(model: BurstyBuffer, window: int) -> int:
-    """Return the number of states of the closed chain."""
+    """Return the number of states of the closed chain.
+
+    Parameters
+    ----------
+    model : the buffer
+    window : h, >= 0
+    """
     w, m, v = model.phases
     total = w
     for n in range(1, model.levels):

@@ -37,6 +37,11 @@ def page_id_of(spider: str, fingerprint: bytes) -> int:
 def encode_request(request: Request, spider: Spider) -> bytes:
     """Return a request as bytes.
 
+    Parameters
+    ----------
+    request : to be kept
+    spider : whose methods its callbacks are
+
     Raises
     ------
     ValueError
@@ -119,6 +124,11 @@ def _is_plain(value: Any) -> bool:
 
 def decode_request(kept: bytes, spider: Spider) -> Request:
     """Return the request that was kept.
+
+    Parameters
+    ----------
+    kept : of :func:`encode_request`
+    spider : whose methods its callbacks are
 
     Raises
     ------

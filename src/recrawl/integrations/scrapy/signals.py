@@ -30,7 +30,13 @@ def response_signature(response: Response, change: str) -> bytes:
 
 
 def item_hash(item: Any, volatile: frozenset[str]) -> bytes:
-    """Return a hash of an item's fields, in any order, without those that are no change."""
+    """Return a hash of an item's fields, in any order.
+
+    Parameters
+    ----------
+    item : anything that Scrapy takes for an item, or a mapping
+    volatile : names of fields that are no change, and left out
+    """
     fields = ItemAdapter(item).asdict() if ItemAdapter.is_item(item) else item
     kept = {key: value for key, value in fields.items() if key not in volatile}
     text = json.dumps(kept, sort_keys=True, default=repr)
@@ -38,7 +44,13 @@ def item_hash(item: Any, volatile: frozenset[str]) -> bytes:
 
 
 def items_signature(items: Iterable[bytes], links: Iterable[str]) -> bytes:
-    """Return a signature of the items of a page, or of where it leads if it gives none."""
+    """Return a signature of the items of a page, or of where it leads if it gives none.
+
+    Parameters
+    ----------
+    items : hashes of :func:`item_hash`, in any order
+    links : addresses, in any order and any number of times
+    """
     hashes = sorted(items)
     if not hashes:
         hashes = [link.encode() for link in sorted(set(links))]

@@ -113,7 +113,13 @@ def _count(frontier: Frontier, request: Any, now_s: float) -> Any:
 
 
 def listed(frontier: Frontier, request: Any) -> Iterator[Any]:
-    """Yield what ``ListURLs`` asks for."""
+    """Yield what ``ListURLs`` asks for.
+
+    Parameters
+    ----------
+    frontier : where it is asked
+    request : with crawl, queue (empty: all), filter, place of the first, and size (0: 100)
+    """
     rows = frontier.store.rows(
         "some_pages", **_filtered(request), start=request.start, limit=request.size or _PAGE
     )

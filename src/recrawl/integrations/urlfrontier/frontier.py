@@ -42,7 +42,13 @@ def crawl_of(name: str) -> str:
 
 
 def key_of(url: str, key: str) -> str | None:
-    """Return the queue of an address: as its client says, or its host; None: it has none."""
+    """Return the queue of an address; None: it has none.
+
+    Parameters
+    ----------
+    url : as the client writes it; what is no address of a page has no queue
+    key : as the client sets it, at most 255 characters, or there is no queue; empty: the host
+    """
     normal = normalise(url)
     return None if normal is None else _key_of(normal, key)
 

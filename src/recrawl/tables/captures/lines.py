@@ -39,7 +39,12 @@ def open_counted(path: Path) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
 
 
 def read_lines(path: Path, tally: Tally) -> Iterator[tuple[int, bytes]]:
-    """Yield number and content of each line that is not empty; the tally has how far it is.
+    """Yield number and content of each line that is not empty.
+
+    Parameters
+    ----------
+    path : the file, compressed by gzip or not
+    tally : counts and complaints, is written; it has how far the reader is
 
     Raises
     ------

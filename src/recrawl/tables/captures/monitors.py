@@ -22,6 +22,11 @@ def read_changedetection(folder: Path, tally: Tally) -> Iterator[Look]:
     Between two snapshots it looked at its interval and saw no change, of which only the last look
     is told: the one before the change.
 
+    Parameters
+    ----------
+    folder : of changedetection.io: url-watches.json, or a watch.json in each folder in it
+    tally : counts and complaints, is written
+
     Raises
     ------
     InvalidTable

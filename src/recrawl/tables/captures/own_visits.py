@@ -24,6 +24,11 @@ _COLUMNS: Final = ("url", "visited_at", "changed", "outcome", "status")
 def read_visits(path: Path, tally: Tally) -> Iterator[Look]:
     """Yield the visits of a table, piece by piece.
 
+    Parameters
+    ----------
+    path : a table with columns url, visited_at, changed; optionally outcome, status
+    tally : counts and complaints, is written
+
     Raises
     ------
     InvalidTable

@@ -42,10 +42,17 @@ def snapshot_instant(path: Path) -> float:
 def read_sitemap(path: Path, tally: Tally) -> Iterator[Look]:
     """Yield what a sitemap says of each page: its last change, and none since.
 
+    Parameters
+    ----------
+    path : the file, compressed by gzip or not; the date in its name is when it was taken
+    tally : counts and complaints, is written
+
     Raises
     ------
     InvalidTable
         It cannot be read, or is not XML.
+    InputError
+        There is no date in its name.
     """
     seen_s, before = snapshot_instant(path), tally.done_bytes
     with open_counted(path) as (file, raw):

@@ -18,7 +18,12 @@ _BLOCK: Final = 1 << 16
 
 
 def read_warc(path: Path, tally: Tally) -> Iterator[Look]:
-    """Yield the answers in a WARC file, compressed or not.
+    """Yield the answers in a WARC file.
+
+    Parameters
+    ----------
+    path : the file, compressed or not
+    tally : counts and complaints, is written
 
     Raises
     ------

@@ -36,6 +36,11 @@ def rows_as_json(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes
 
     Bytes as ``\x...``, infinite instants as words; what is NULL is not said. The sign that no text
     of PostgreSQL may hold is left out.
+
+    Parameters
+    ----------
+    columns : their names
+    rows : a value for each column; None: NULL
     """
     bytes_, instants = (tuple(known.intersection(columns)) for known in (BYTES, _INSTANTS))
     told = []
@@ -53,7 +58,15 @@ def rows_as_json(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes
 
 
 def copied(connection: Connection, table: str, columns: str, rows: Iterable[Sequence[Any]]) -> None:
-    """Add rows to a table; the sign that no text of PostgreSQL may hold is left out."""
+    """Add rows to a table; the sign that no text of PostgreSQL may hold is left out.
+
+    Parameters
+    ----------
+    connection : within a transaction
+    table : its name
+    columns : their names, with commas between them
+    rows : a value for each column; None: NULL
+    """
     with connection.cursor().copy(f"COPY {table} ({columns}) FROM STDIN".encode()) as copy:
         for row in rows:
             copy.write_row([

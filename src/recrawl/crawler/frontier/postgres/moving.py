@@ -62,7 +62,14 @@ def _is_numbered(table: str, column: str) -> bool:
 
 
 def rows_into_database(db: sqlite3.Connection, connection: Connection, shards: int) -> int:
-    """Write every row; within a transaction of the database. Return how many pages."""
+    """Write every row of a file into a database; return how many pages.
+
+    Parameters
+    ----------
+    db : of the file, which is only read
+    connection : to a database with the schema and no rows, within a transaction
+    shards : number of shards of the database
+    """
     host_shards = {
         number: shard_of(host, shards) for number, host in db.execute("SELECT id, host FROM host")
     }
@@ -123,7 +130,13 @@ def _last_as_it_is(
 
 
 def rows_from_database(connection: Connection, db: sqlite3.Connection) -> int:
-    """Write every row into an empty file; within transactions of both. Return how many pages."""
+    """Write every row of a database into a file; return how many pages.
+
+    Parameters
+    ----------
+    connection : to the database, within a transaction
+    db : of an empty file of this schema, within a transaction
+    """
     numbers = _Numbers(*(_ranks(connection, table) for table in ("page", "host")))
     for table in _TABLES:
         columns = _columns(db, table)

@@ -18,5 +18,11 @@ def queries(package: str) -> dict[str, str]:
 
 
 def schema(package: str, name: str = "schema") -> list[str]:
-    """Return the statements of a file of a package."""
+    """Return the statements of a file of SQL.
+
+    Parameters
+    ----------
+    package : name of the package, with dots
+    name : of its file, without the ending
+    """
     return (files(package) / f"{name}.sql").read_text(encoding="utf-8").split(";\n")
