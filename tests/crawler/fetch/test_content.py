@@ -110,6 +110,25 @@ def test_a_class_of_code_says_its_language(said: str, language: str) -> None:
     assert told == f"a\n\n```{language}\nb\n```\n"
 
 
+@pytest.mark.skipif(not is_available(), reason="html-to-markdown is not installed")
+@pytest.mark.parametrize(
+    ("html", "language"),
+    [
+        ("<pre data-language=Sh><code>b</code></pre>", "sh"),
+        ("<pre><code class='ruby syntaxhl' data-language=ruby>b</code></pre>", "ruby"),
+        ("<pre><code data-lang=go>b</code></pre>", "go"),
+        ("<p>go</p><pre><code data-lang=go>b</code></pre>", "go"),
+        ("<pre data-language=plaintext><code>b</code></pre>", ""),
+        ("<pre data-language='of the house'><code>b</code></pre>", ""),
+    ],
+)
+def test_an_attribute_of_code_says_its_language(html: str, language: str) -> None:
+    """On the block or on the code in it, where no class says it in a known way."""
+    told = read(f"<main><p>a</p>{html}</main>", markdown=True).markdown
+
+    assert told == f"a\n\n```{language}\nb\n```\n"
+
+
 @pytest.mark.parametrize(
     ("html", "text"),
     [

@@ -5,7 +5,7 @@ from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-__all__ = ["clear_language_names", "language_of"]
+__all__ = ["clear_language_names", "language_of", "language_within"]
 
 _LANGUAGE: Final = re.compile(
     r"(?:^|\s)(?:language|lang|highlight(?:-source)?|brush:?)(?:-|\s+)([a-z0-9+#_.-]{1,30})",
@@ -15,6 +15,8 @@ _OF_CODE: Final = re.compile(r"^code (?:file )?([a-z0-9+#_.-]{1,30})(?: literal-
 _NO_LANGUAGE: Final = frozenset(
     "default file literal-block none notranslate text plain plaintext".split()
 )
+_NAME: Final = re.compile(r"[a-z0-9+#_.-]{1,30}")
+_ATTRIBUTES: Final = ("data-language", "data-lang")  # as of Shiki and Rouge, who have no class
 _AROUND: Final = 3  # elements that may name it: the code, and what highlighters put around it
 _MOST_BETWEEN: Final = 8  # blanks and buttons between the name and the code
 _MOST: Final = 3_000  # blocks of code that are looked at
@@ -30,11 +32,22 @@ def language_of(pre: LexborNode) -> str:
     for _ in range(_AROUND):
         if node is None:
             break
-        found = _LANGUAGE.search(node.attributes.get("class") or "")
+        attributes = node.attributes
+        found = _LANGUAGE.search(attributes.get("class") or "")
         if found and found[1].lower() not in _NO_LANGUAGE:
             return found[1].lower()
+        for name in _ATTRIBUTES:
+            said = (attributes.get(name) or "").lower()
+            if _NAME.fullmatch(said) and said not in _NO_LANGUAGE:
+                return said
         node = node.parent
     return ""
+
+
+def language_within(pre: LexborNode) -> str:
+    """Return the language that the code in a block says it is in; "" where there is none."""
+    code = pre.css_first("code")
+    return "" if code is None else language_of(code)
 
 
 def clear_language_names(tree: LexborHTMLParser) -> None:
@@ -44,8 +57,7 @@ def clear_language_names(tree: LexborHTMLParser) -> None:
     the language as its whole text. So many blocks of a page are looked at. O(elements).
     """
     for pre in tree.css("pre")[:_MOST]:
-        code = pre.css_first("code")
-        language = ("" if code is None else language_of(code)) or language_of(pre)
+        language = language_within(pre) or language_of(pre)
         node: LexborNode | None = pre if language else None
         for _ in range(_AROUND - 1):
             if node is None:

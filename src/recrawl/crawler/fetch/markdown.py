@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from selectolax.lexbor import LexborNode
 
-from recrawl.crawler.fetch.code_language import language_of
+from recrawl.crawler.fetch.code_language import language_of, language_within
 from recrawl.crawler.fetch.main_content import BREAK, printable
 
 __all__ = ["is_available", "load", "markdown"]
@@ -72,7 +72,8 @@ def markdown(roots: Iterable[LexborNode], base: str) -> str:
             if not node.text().strip() and node.css_first("img") is None:
                 node.decompose()
         for node in root.css("pre"):
-            if language := language_of(node):  # where the converter looks for it
+            # Where the converter looks for it.
+            if language := language_of(node) or language_within(node):
                 node.attrs["class"] = f"language-{language}"
         _leave_code(root)
         _link_headings(root)
