@@ -220,6 +220,46 @@ def test_a_change_of_the_text_is_one(index: TantivyIndex, row: int) -> None:
     assert not any(index.same(document(3, text, b"t")) for text in (other, shorter, longer))
 
 
+def fact_sheet(number: int) -> list[str]:
+    """A page with facts that other pages state as well, between two paragraphs of its own."""
+    first, second = (
+        f"{part} of {number}: " + "what no other page says of it, " * 4 for part in "AB"
+    )
+    facts = ["Size", f"{number} cm", "Status", "In stock", "Care", "Little", "Order"]
+    return ["Home", "Shop", f"Fern {number}", first, *facts, second, *FOOT]
+
+
+@pytest.mark.parametrize(("fact", "now"), [("In stock", "Sold out"), ("3 cm", "333 cm")])
+def test_a_fact_that_is_another_now_within_a_text_is_a_change(fact: str, now: str) -> None:
+    """Whatever it stands between, and however many pages state the old one."""
+    learned = Boilerplate(Path("/nonexistent"))
+    for number in range(40):
+        learned.learn(url(number), fact_sheet(number))
+    page = fact_sheet(3)
+    held = learned.parted(url(3), "\n".join(page))
+    assert {"In stock", "3 cm"} <= set(held[1].split("\n"))
+
+    other = [now if line == fact else line for line in page]
+
+    assert not learned.same(url(3), held, "\n".join(other))
+
+
+def test_a_host_whose_pages_all_have_another_part_is_soon_known() -> None:
+    """Within a text, too: it is told of a quarter of them, and of none where it ends the page."""
+    learned = Boilerplate(Path("/nonexistent"))
+    pages = ["\n".join(fact_sheet(number)) for number in range(40)]
+    for number, page in enumerate(pages):
+        learned.learn(url(number), page.split("\n"))
+    held = [learned.parted(url(number), page) for number, page in enumerate(pages)]
+
+    def n_changed(old: str, new: str) -> int:
+        texts = [page.replace(old, new) for page in pages]
+        return sum(not learned.same(url(n), held[n], text) for n, text in enumerate(texts))
+
+    assert n_changed("\nOrder\n", "\nBuy now\n") == 10
+    assert n_changed("© 2026", "© 2027") == 0
+
+
 def test_copies_of_a_page_are_one_result_the_shortest_address_first(tmp_path: Path) -> None:
     """Wherever pages of results begin and end; what is short is alike by chance."""
     index = TantivyIndex(tmp_path)

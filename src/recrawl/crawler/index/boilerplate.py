@@ -136,9 +136,11 @@ class Boilerplate:
         """Tell whether a text says the same as what is held: main content, and what was left out.
 
         Lines that the host repeats may come and go. As many lines that are new may have come as
-        repeated ones went: a footer that says something else now is a footer.
+        repeated ones went: a footer that says something else now is a footer. What is new between
+        lines of the page's own, of which a paragraph follows, is none.
         """
-        before, after = Counter(f"{held[0]}\n{held[1]}".split("\n")), Counter(text.split("\n"))
+        lines = text.split("\n")
+        before, after = Counter(f"{held[0]}\n{held[1]}".split("\n")), Counter(lines)
         gone, come = before - after, after - before
         out = set(held[1].split("\n"))
         # An empty line says nothing: it is no line that went.
@@ -147,8 +149,16 @@ class Boilerplate:
         new = [line for line in come if not self._repeated(url, [line])]
         is_same = lost.issuperset(gone) and len(new) <= len(lost)
         if is_same and new:
+            is_same = not self._is_within(url, lines, set(held[0].split("\n")), set(new))
             self.count(url, new)
         return is_same
+
+    def _is_within(self, url: str, lines: list[str], text: set[str], new: set[str]) -> bool:
+        """Tell whether a new line stands behind what is a page's own, and before a paragraph."""
+        repeated = self._repeated(url, lines)
+        own = [row for row, line in enumerate(lines) if line in text and row not in repeated]
+        last = next((row for row in reversed(own) if len(lines[row]) > _SHORT), 0)
+        return any(lines[row] in new for row in range(own[0] if own else last, last))
 
     def passing(self, url: str, held: tuple[str, str], text: str) -> frozenset[str]:
         """Return the lines of what is held and of a text that may come and go."""
