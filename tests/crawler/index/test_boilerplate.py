@@ -50,6 +50,30 @@ def test_what_recurs_together_or_at_an_end_is_left_out_and_headings_stay(tmp_pat
     assert left_out.split("\n") == [*lines(3)[:4], *FOOT]
 
 
+@pytest.mark.parametrize(
+    ("said", "is_text"),
+    [
+        ("A fern stands in the shade.", True),
+        ("Is it a fern of the woods?", True),
+        ("这是一种喜阴的植物。", True),
+        ("Last changed on May 3, 2026.", False),
+        ("By Ada.", False),
+        ("From: Ada of the woods", False),
+    ],
+)
+def test_a_sentence_between_what_recurs_is_text(said: str, is_text: bool) -> None:
+    """All that a short entry says may stand between its facts and a footer."""
+    learned = Boilerplate(Path("/nonexistent"))
+    head, facts = [*FOOT[:3], "Tracker"], ["Status", "New", "Assignee", "-", "Description"]
+    for number in range(20):
+        learned.learn(url(number), [*head, f"Entry {number}", *facts, *FOOT], f"Entry {number}")
+    page = [*head, "Entry 30", *facts, said, *FOOT]
+
+    kept, _ = learned.parted(url(30), "\n".join(page), "Entry 30")
+
+    assert kept.split("\n") == (["Entry 30", said] if is_text else ["Entry 30"])
+
+
 def test_another_host_and_few_pages_teach_nothing(tmp_path: Path) -> None:
     """What recurs is learned from pages of the host."""
     learned = Boilerplate(tmp_path)

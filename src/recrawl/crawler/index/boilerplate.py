@@ -3,8 +3,8 @@
 A line of a page's text is a block: a paragraph, a cell, a link of a list. One that recurs on a
 quarter of the pages looked at lately is *repeated*. Repeated lines are left out where two of them
 stand together or one begins or ends a page, and with them a short line among them ("Prev", "Up",
-"Chapter 25", "Next"); a heading in the middle that many pages have in common stays. What no other
-page says is found all the same, also where it is left out.
+"Chapter 25", "Next"); a heading in the middle that many pages have in common stays, and so does a
+sentence. What no other page says is found all the same, also where it is left out.
 """
 
 import re
@@ -28,6 +28,9 @@ _MOST_HOSTS: Final = 1_000
 _MOST_LINES: Final = 5_000  # that are counted of one host
 _LINES_OF_PAGE: Final = 2_000
 _SHORT: Final = 100  # characters of a line that goes with its neighbours
+_STOPS: Final = frozenset(".!?")
+_WIDE_STOPS: Final = frozenset("\u3002\uff01\uff1f")  # where no spaces part words
+_LEAST_WORDS: Final = 4  # of a sentence
 _TOGETHER: Final = 4  # repeated lines, from which on they are left out in the middle too
 _MARGIN: Final = 6  # lines of a page's ends
 _FILE: Final = "repeated.json"
@@ -307,10 +310,18 @@ def _beside(lines: list[str], repeated: set[int], out: set[int], row: int) -> se
         gap, beyond = row + step, row + 2 * step
         if gap in out or gap not in rows or len(lines[gap]) > _SHORT:
             continue
+        if gap not in repeated and _is_sentence(lines[gap]):
+            continue
         at_end = not _MARGIN <= beyond < len(lines) - _MARGIN
         if beyond in out or (at_end and (beyond in repeated or beyond not in rows)):
             found |= {place for place in (gap, beyond) if place in rows}
     return found
+
+
+def _is_sentence(line: str) -> bool:
+    """Tell whether a short line is what somebody wrote: words, and no number that may be a date."""
+    is_ended = line[-1:] in _STOPS and line.count(" ") + 1 >= _LEAST_WORDS
+    return (is_ended or line[-1:] in _WIDE_STOPS) and not any(map(str.isdigit, line))
 
 
 def _opening(title: str, lines: list[str]) -> str:
