@@ -118,12 +118,20 @@ def test_a_class_of_code_says_its_language(said: str, language: str) -> None:
         ("<pre><code class='ruby syntaxhl' data-language=ruby>b</code></pre>", "ruby"),
         ("<pre><code data-lang=go>b</code></pre>", "go"),
         ("<p>go</p><pre><code data-lang=go>b</code></pre>", "go"),
+        ("<pre class='rust rust-example-rendered'><code>b</code></pre>", "rust"),
+        ("<pre class='sourceCode python'><code class='sourceCode python'>b</code></pre>", "python"),
+        ("<pre class='sourceCode numberSource sql'><code>b</code></pre>", "sql"),
+        ("<pre><code class='hljs JavaScript'>b</code></pre>", "javascript"),
+        ("<pre class=hljs><code class='hljs language-js'>b</code></pre>", "js"),
+        ("<div class=python><pre class=programlisting>b</pre></div>", ""),
         ("<pre data-language=plaintext><code>b</code></pre>", ""),
         ("<pre data-language='of the house'><code>b</code></pre>", ""),
     ],
 )
-def test_an_attribute_of_code_says_its_language(html: str, language: str) -> None:
-    """On the block or on the code in it, where no class says it in a known way."""
+def test_an_attribute_of_code_or_a_word_of_its_class_says_its_language(
+    html: str, language: str
+) -> None:
+    """On the block or on the code in it, where no class says it in a longer way."""
     told = read(f"<main><p>a</p>{html}</main>", markdown=True).markdown
 
     assert told == f"a\n\n```{language}\nb\n```\n"

@@ -17,6 +17,13 @@ _NO_LANGUAGE: Final = frozenset(
 )
 _NAME: Final = re.compile(r"[a-z0-9+#_.-]{1,30}")
 _ATTRIBUTES: Final = ("data-language", "data-lang")  # as of Shiki and Rouge, who have no class
+_ALONE: Final = frozenset(  # as of rustdoc, Pandoc and highlight.js: it is a word of its own
+    "bash c cpp csharp css diff elixir erlang go haskell html java javascript js json kotlin lua "
+    "makefile ocaml perl php python r ruby rust scala sh shell sql swift toml ts typescript xml "
+    "yaml".split()
+)
+_BLOCKS: Final = frozenset({"pre", "code"})
+_FIRST: Final = 4  # words of a class that may be one
 _AROUND: Final = 3  # elements that may name it: the code, and what highlighters put around it
 _MOST_BETWEEN: Final = 8  # blanks and buttons between the name and the code
 _MOST: Final = 3_000  # blocks of code that are looked at
@@ -36,6 +43,10 @@ def language_of(pre: LexborNode) -> str:
         found = _LANGUAGE.search(attributes.get("class") or "")
         if found and found[1].lower() not in _NO_LANGUAGE:
             return found[1].lower()
+        if node.tag in _BLOCKS:
+            for word in (attributes.get("class") or "").lower().split()[:_FIRST]:
+                if word in _ALONE:
+                    return word
         for name in _ATTRIBUTES:
             said = (attributes.get(name) or "").lower()
             if _NAME.fullmatch(said) and said not in _NO_LANGUAGE:
