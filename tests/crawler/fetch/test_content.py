@@ -263,6 +263,18 @@ def test_dashes_between_words_are_as_they_were_written() -> None:
 
 
 @pytest.mark.skipif(not is_available(), reason="html-to-markdown is not installed")
+def test_years_in_brackets_and_dashes_behind_numbers_and_links_are_as_they_were_written() -> None:
+    """But not where a number and a bracket would begin a list."""
+    html = "<main><p><a href=/x>T</a> - of 2019 - 2024 (1-3/3), (12), (2024)<p>1) - x<br>12) y"
+    html += "<ul><li>3) z<li>Part 3 - (45)</ul><p>&gt;2) c"
+
+    assert read(html, markdown=True).markdown == (
+        "[T](https://a.test/x) - of 2019 - 2024 (1-3/3), (12), (2024)\n\n1\\) - x  \n12\\) y\n\n"
+        "- 3\\) z\n- Part 3 - (45)\n\n\\>2\\) c\n"
+    )
+
+
+@pytest.mark.skipif(not is_available(), reason="html-to-markdown is not installed")
 def test_labels_and_links_beside_each_other_are_words_of_their_own() -> None:
     """As of tabs, in Markdown as in the text."""
     tabs = "<label>C</label><input type=radio><label>D</label><label>E</label>"

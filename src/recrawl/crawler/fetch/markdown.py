@@ -24,10 +24,12 @@ _HEADLINKS: Final = 'a.headerlink, a.anchor, a.anchor-link, a.header-anchor, a[h
 _UNSAID: Final = "a[href]:not([title]):not([aria-label])"  # says nothing but its text
 _HEADMARKS: Final = " \t\n\f#\u00a7\u00b6\u200b\U0001f517"  # as texts of such links
 _FENCE: Final = re.compile(r"\s{0,40}(?:[-*>]\s+)*(`{3,}|~{3,})")
-_CODE: Final = r"(?P<code>(?<!`)`++[^`]++`++)"  # in linear time
+_CODE: Final = r"(?P<code>`(?<!``)`*+[^`]++`++)"  # in linear time
+# By its first sign, which is soon found: what stands before it is looked at then.
 _NEEDLESS: Final = re.compile(
-    rf"{_CODE}|(?<=\w)\\(?=-[\w`])|(?<=`)\\(?=-\w)|(?<=[^\W\d_] )\\(?=-[ \w])|(?<=` )\\(?=- )"
-    r"|(?<=\(\w)\\(?=\))|(?<=\d)\\(?=\.\S)"
+    rf"{_CODE}|\\(?:(?<=\w.)(?=-[\w`])|(?<=`.)(?=-\w)|(?<=[^\W_] .)(?=-[ \w])|(?<=[`)] .)(?=- )"
+    r"|(?<=\(\w.)(?=\))|(?<=\d.)(?=\.\S)"
+    r"|(?=\))(?:(?<=[^\s\d>]\d.)|(?<=[^\s\d>]\d\d.)|(?<=[^\s\d>]\d{3}.)|(?<=[^\s\d>]\d{4}.)))"
 )
 # Behind a letter no list begins, nor a heading, which a sign at its end would close.
 _LETTER: Final = re.compile(r"[^\W\d_]")
