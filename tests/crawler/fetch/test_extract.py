@@ -96,6 +96,7 @@ LINKS = "".join(f"<a href=/{n}>What others wrote about fish, part {n}</a>" for n
         ("one", f"<p>one</p><aside><div class=sidebar><p>{LINKS}</p></div>short</aside>"),
         # What introduces an article is of it, what opens an answer is its question.
         (f"Fish\nA lead.\n{SAID}", f"<article><header><h1>Fish</h1><p>A lead.</header><p>{SAID}"),
+        (f"Fish\n{SAID}", f"<div role=main><header><h1>Fish</h1></header><p>{SAID}</div>"),
         (f"Who?\n{SAID}", f"<h2><button>Who?</button></h2><div>{SAID}</div>"),
         # Several articles, and comments within one.
         ("one\ntwo", "<article>one</article><p>x</p><article>two</article>"),

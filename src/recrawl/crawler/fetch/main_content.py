@@ -41,8 +41,8 @@ _NOT_CONTENT: Final = [
 ]  # fmt: skip
 # What introduces a part of the page, and what opens it.
 _OF_CONTENT: Final = (
-    "main header, article header, h1 button, h2 button, h3 button, h4 button, h5 button, "
-    "h6 button, dt button, summary button"
+    'main header, article header, [role="main"] header, h1 button, h2 button, h3 button, '
+    "h4 button, h5 button, h6 button, dt button, summary button"
 )
 _BOILERPLATE: Final = (
     '[role="navigation"], [role="banner"], [role="contentinfo"], [role="search"], '
