@@ -62,6 +62,12 @@ def test_titles_and_texts_are_bounded() -> None:
         ("", "<html><body></body></html>"),
         ("A heron\nThe reeds", "<img alt='A  heron'><img alt><map><area alt='The reeds'></map>"),
         ("kept", "<p>kept<img alt=picture>"),
+        # What is read out to those who cannot see it is laid out by itself.
+        (
+            "Directory src/",
+            "<p><span class='x sr-only'>Directory</span>src/<b class=sr-only></b>",
+        ),
+        ("read on about us", "<p><a>read on<i class=screen-reader-text>about</i><i>us</i></a>"),
     ],
 )
 def test_the_text_is_that_of_the_main_content(expected: str, html: str) -> None:

@@ -43,6 +43,7 @@ from recrawl.crawler.fetch.permalinks import clear_permalinks
 from recrawl.crawler.fetch.reading_rules import ContentRule, ReadingRules
 from recrawl.crawler.fetch.scripts import SCRIPTS, lists_of, read_script
 from recrawl.crawler.fetch.signature import raw_hash, signature
+from recrawl.crawler.fetch.unseen import part_unseen
 from recrawl.terms import About, Extract, FetchResponse
 
 __all__ = ["PDF", "PageExtractor"]
@@ -183,6 +184,7 @@ class PageExtractor:
         clear_permalinks(tree)
         clear_line_numbers(tree)
         clear_language_names(tree)
+        part_unseen(html, tree)
         title = title_of(tree, rule.title if rule is not None else "")
         is_app = _is_app(tree)
         language = (tree.root.attributes.get("lang") or "")[:_LONGEST_TAG] if tree.root else ""
@@ -267,6 +269,7 @@ def _content(
         clear_permalinks(whole)
         clear_line_numbers(whole)
         clear_language_names(whole)
+        part_unseen(html, whole)
         roots = whole_text(whole)
         return "body", roots, text_of(roots) or pictured(roots)
     return selector, roots, text

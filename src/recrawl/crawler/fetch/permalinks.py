@@ -11,10 +11,11 @@ from urllib.parse import unquote
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from recrawl.crawler.fetch.unseen import UNSEEN
+
 __all__ = ["clear_permalinks"]
 
 _LINKS: Final = 'a[href*="#"]'
-_UNSEEN: Final = frozenset("screen-reader-text sr-only visually-hidden visuallyhidden".split())
 _MOST_LINKS: Final = 20_000  # that are read
 _MOST: Final = 3_000  # that are looked at, as they may be permalinks
 _MOST_NODES: Final = 40  # of a link, and of the beginning of a heading
@@ -127,7 +128,7 @@ def _is_unseen(link: LexborNode, text: str) -> bool:
 
 def _has_unseen_class(node: LexborNode) -> bool:
     named = node.attributes.get("class")
-    return named is not None and not _UNSEEN.isdisjoint(named.split())
+    return named is not None and not UNSEEN.isdisjoint(named.split())
 
 
 def _is_beside_text(link: LexborNode, head: LexborNode, text: str) -> bool:
