@@ -105,7 +105,7 @@ class PageState(StrEnum):
     INDEXED = "indexed"  # the index holds a copy
     EXCLUDED = "excluded"  # answers, but must not or cannot be indexed
     MOVED = "moved"  # answers with a redirect to another page
-    MISSING = "missing"  # not found, or nothing to index, once; to be confirmed
+    MISSING = "missing"  # not found, nothing to index, or elsewhere for now, once; to be confirmed
     GONE = "gone"  # not found twice, or declared gone
     DISALLOWED = "disallowed"  # robots.txt forbids it
 

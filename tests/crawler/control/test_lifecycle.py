@@ -38,7 +38,7 @@ RULES = RevisitRules(
 TABLE = """
            content not-modified unchanged moved redirected not-found gone denied excluded disallowed
 discovered indexed discovered   discovered moved moved missing gone missing excluded disallowed
-indexed    indexed indexed      indexed    moved moved missing gone missing missing  disallowed
+indexed    indexed indexed      indexed    moved missing missing gone missing missing  disallowed
 excluded   indexed excluded     excluded   moved moved missing gone missing excluded disallowed
 moved      indexed moved        moved      moved moved missing gone missing excluded disallowed
 missing    indexed indexed      indexed    moved moved gone    gone gone    excluded disallowed
@@ -114,13 +114,16 @@ def walk(*outcomes: Outcome, state: PageState = Is.INDEXED) -> list[PageState]:
         ([Is.DISALLOWED, Is.INDEXED], (Was.DISALLOWED, Was.NEW)),
         ([Is.MISSING, Is.EXCLUDED], (Was.TOO_LARGE, Was.UNSUPPORTED)),
         ([Is.MISSING, Is.INDEXED], (Was.TOO_LARGE, Was.UNCHANGED)),
+        ([Is.MISSING, Is.INDEXED], (Was.REDIRECTED, Was.NOT_MODIFIED)),
+        ([Is.MISSING, Is.MOVED], (Was.REDIRECTED, Was.REDIRECTED)),
+        ([Is.MISSING, Is.MOVED], (Was.NOT_FOUND, Was.REDIRECTED)),
         ([Is.INDEXED] * 3, (Was.SERVER_ERROR, Was.THROTTLED, Was.LOST)),
     ],
 )
 def test_a_page_goes_only_when_told_twice_or_plainly(
     expected: list[PageState], outcomes: tuple[Outcome, ...]
 ) -> None:
-    """404 twice, 410 at once, trouble in between tells nothing, and every page can come back."""
+    """404 twice, or elsewhere for now; 410 at once; trouble tells nothing; all can return."""
     assert walk(*outcomes) == expected
 
 
@@ -192,7 +195,8 @@ def test_a_policy_is_told_how_long_ago_the_visit_before_was() -> None:
         (1_000_000.0, lease(Is.MISSING), Was.NOT_FOUND),
         (1_000_000.0, lease(), Was.GONE),
         (1_000_000.0, lease(), Was.MOVED),
-        (5_000.0, lease(), Was.REDIRECTED),
+        (3_000.0, lease(), Was.REDIRECTED),
+        (5_000.0, lease(Is.MISSING), Was.REDIRECTED),
         (3_000.0, lease(), Was.TOO_LARGE),
         (1_000_000.0, lease(Is.MISSING), Was.TOO_LARGE),
         (1_000_000.0, lease(), Was.DISALLOWED),
@@ -274,7 +278,8 @@ def test_only_new_content_in_the_index_is_a_copy() -> None:
         ("to be confirmed", lease(), Was.NOT_FOUND),
         ("gone:", lease(Is.MISSING), Was.GONE),
         ("moved:", lease(), Was.MOVED),
-        ("leads elsewhere", lease(), Was.REDIRECTED),
+        ("leads elsewhere for now, once: to be confirmed", lease(), Was.REDIRECTED),
+        ("leads elsewhere for now: looked at again", lease(Is.MISSING), Was.REDIRECTED),
         ("not indexable", lease(Is.DISCOVERED), Was.UNSUPPORTED),
         ("robots.txt forbids", lease(), Was.DISALLOWED),
         ("interval of their own", lease(kind=Kind.SITEMAP), Was.LISTING),

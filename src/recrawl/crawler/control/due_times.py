@@ -162,6 +162,8 @@ class DueTimes:
             return self._after_listing(lease, at_s, changed)
         if after is PageState.MISSING:
             why = "not found, or nothing to index, once: to be confirmed"
+            if outcome is Outcome.REDIRECTED:
+                why = "it leads elsewhere for now, once: to be confirmed"
             return NextVisit(at_s + min(rules.confirm_s, rules.max_interval_s), why)
         if after is PageState.GONE:
             again_s = rules.clamp(self.returns.interval_s(lease.weight))

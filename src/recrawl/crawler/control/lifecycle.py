@@ -2,8 +2,8 @@
 
 The table is the authority: the diagram in the docs is drawn from it, and a test walks it. Two
 rules from experience with other crawlers are built in: a single 404 removes nothing, nor does a
-single answer that is too large or of another type; and a page is never removed because nobody
-asked for it.
+single answer that is too large, of another type or leads elsewhere for now; and a page is never
+removed because nobody asked for it.
 """
 
 from collections.abc import Mapping
@@ -52,6 +52,7 @@ NEXT: Final[Mapping[Outcome, PageState | None]] = {
 DOUBTED: Final[Mapping[tuple[PageState, Outcome], PageState]] = {
     (Is.INDEXED, Was.TOO_LARGE): Is.MISSING,
     (Is.INDEXED, Was.UNSUPPORTED): Is.MISSING,
+    (Is.INDEXED, Was.REDIRECTED): Is.MISSING,
 }
 # A second answer of the same kind confirms the first.
 CONFIRMED: Final[Mapping[tuple[PageState, Outcome], PageState]] = {
