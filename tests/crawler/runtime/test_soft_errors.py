@@ -6,8 +6,10 @@ from email.utils import formatdate
 
 import pytest
 
+from recrawl.crawler.control.admission import Admission
 from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.soft_errors import is_probe, leads_to_sign_in
+from recrawl.crawler.control.scope import Scope
+from recrawl.crawler.control.soft_errors import ends_like, is_probe, leads_to_sign_in
 from recrawl.terms import FetchResponse, PageState
 from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
 from recrawl.testing.scripted import Request
@@ -94,6 +96,39 @@ def test_pages_alike_of_a_host_that_answers_404_are_pages() -> None:
     assert len([one for one in virtual.web.requests if is_probe(one.url)]) == 1
 
 
+@pytest.mark.parametrize("include", [("/manual/*.html",), ("/manual/*",)])
+def test_where_only_some_endings_belong_the_made_up_address_has_one(
+    include: tuple[str, ...],
+) -> None:
+    """A gate answers every address with its form: it is taken for the first few pages only."""
+    paths = [f"/manual/{name}.html" for name in ("cat", "index", *(f"p{n}" for n in range(30)))]
+
+    async def main() -> VirtualCrawl:
+        admission = Admission(Scope(hosts=("*",), include=include))
+        seeds = [f"{A}{path}" for path in paths]
+        rules: dict[str, object] = {"admission": admission}
+        virtual = virtual_crawl(Setup(seeds[:1], budget_per_s=1.0, revisit=REVISIT, rules=rules))
+        gate = "<title>Hotel</title><p>Please sign in with your room and your last name."
+
+        def answer(request: Request) -> FetchResponse:
+            is_shut = virtual.clock.now_s() > EPOCH_S + HOUR_S
+            return html(request, gate if is_shut else f"<p>all there is of {request.url} {links}")
+
+        links = " ".join(f'<a href="{path}">{path}</a>' for path in paths)
+        for url in seeds:
+            virtual.web.reply(url, answer)
+        virtual.web.fallback = lambda request: html(request, gate)
+        await virtual.run_for(6.5 * HOUR_S)  # all have been visited again, once
+        return virtual
+
+    virtual = run_virtually(main())
+    (probe,) = [one.url for one in virtual.web.requests if is_probe(one.url)]
+    assert probe.endswith(".html") is (include == ("/manual/*.html",))
+    found = [virtual.frontier.details(f"{A}{path}") for path in paths]
+    taken = [page for page in found if page is not None and page.state is PageState.INDEXED]
+    assert len(taken) < 10  # those of which it was not known yet
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("until_h", "held"), [(20.0, False), (60.0, True)])
 def test_a_page_is_taken_out_after_its_day_though_it_says_the_same(
@@ -148,3 +183,22 @@ def test_what_leads_to_a_form_to_sign_in_is_no_page_that_moved() -> None:
 def test_a_form_to_sign_in_is_known_by_its_address(url: str, target: str, leads: bool) -> None:
     """By its path, and not where the page itself is one."""
     assert leads_to_sign_in(f"{A}{url}", f"{A}{target}") is leads
+
+
+@pytest.mark.parametrize(
+    ("page", "ending"),
+    [
+        ("/git/log.html", ".html"),
+        ("/show.php?id=3.5", ".php"),
+        ("/git/", ""),
+        ("/v1.2/intro", ""),
+        ("/notes.of-a-walk", ""),
+        ("/a.b\u0436", ""),
+    ],
+)
+def test_a_made_up_address_may_end_as_a_page_does(page: str, ending: str) -> None:
+    """And is known for one."""
+    probe = f"{A}/zq0123456789abcdef"
+
+    assert ends_like(f"{A}{page}", probe) == probe + ending
+    assert is_probe(ends_like(f"{A}{page}", probe))

@@ -14,12 +14,21 @@ import xxhash
 from recrawl.crawler.control.letters import folded
 from recrawl.crawler.control.urls import host_of, path_of
 
-__all__ = ["NO_PAGE", "PROBE", "SoftErrors", "Suspicion", "is_probe", "leads_to_sign_in"]
+__all__ = [
+    "NO_PAGE",
+    "PROBE",
+    "SoftErrors",
+    "Suspicion",
+    "ends_like",
+    "is_probe",
+    "leads_to_sign_in",
+]
 
 NO_PAGE: Final = "says what its host says of an address that does not exist"
 PROBE: Final = "asked for to learn what its host says of an address that does not exist"
 _DAY_S: Final = 86_400.0
-_PROBE: Final = re.compile(r"/zq[0-9a-f]{16}$")
+_PROBE: Final = re.compile(r"/zq[0-9a-f]{16}(?:\.\w{1,8})?$", re.ASCII)
+_ENDING: Final = re.compile(r"\.\w{1,8}$", re.ASCII)
 _CALLED: Final = re.compile(
     r"\b(?:404|not found|no such (?:page|file)|does(?: not|n't) exist|(?:page|file) not found)\b",
     re.IGNORECASE,
@@ -46,6 +55,12 @@ class Suspicion(NamedTuple):
 def is_probe(url: str) -> bool:
     """Tell whether an address was made up to learn what a host says of what does not exist."""
     return _PROBE.search(url) is not None
+
+
+def ends_like(url: str, probe: str) -> str:
+    """Return an address that was made up, with the ending that a page's has (``.html``)."""
+    ending = _ENDING.search(url.partition("?")[0].rpartition("/")[2])
+    return probe if ending is None else probe + ending[0]
 
 
 def leads_to_sign_in(url: str, target: str) -> bool:

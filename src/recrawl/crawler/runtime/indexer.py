@@ -18,6 +18,7 @@ from recrawl.crawler.control.soft_errors import (
     NO_PAGE,
     PROBE,
     Suspicion,
+    ends_like,
     is_probe,
     leads_to_sign_in,
 )
@@ -193,6 +194,12 @@ class Indexer:
             return Suspicion()
         return self._recorder.errors.observe(url, extract.title, extract.text, page.fetched_at_s)
 
+    def _asked_for(self, lease: Lease, probe: str) -> list[Discovery]:
+        """Return the address that cannot exist; where only such belong, it ends as the page's."""
+        admission, depth = self._rules.admission, lease.depth + 1
+        alike = ends_like(lease.url, probe)
+        return admission.of([probe], depth=depth) or admission.of([alike], depth=depth)
+
     def _no_page(self, page: BufferedPage) -> None:
         """Record a page that is none, as if its host had said so."""
         if is_probe(page.lease.url):
@@ -226,8 +233,7 @@ class Indexer:
             )
         self._recorder.add(found=found)
         if thought.ask is not None:
-            ask = self._rules.admission.of([thought.ask], depth=page.lease.depth + 1)
-            self._recorder.add(found=ask)
+            self._recorder.add(found=self._asked_for(page.lease, thought.ask))
         update, document = self._considered(page, extract)
         links = self._link_list(page.lease, extract)
         update = replace(update, links=links, told_news=told_news)
