@@ -242,6 +242,26 @@ def test_what_robots_txt_forbids_is_handed_back_ahead_of_its_time_too() -> None:
     assert made.stock_ahead(1, [early], until_s=ALWAYS_S, from_s=inf) == [early]
 
 
+@pytest.mark.parametrize("is_news", [True, False])
+def test_rules_that_lapsed_forbid_nothing_but_are_read_before_a_page_is(is_news: bool) -> None:
+    """Or nobody would learn that they have changed, where they forbade everything."""
+    made = dispatcher(least_share=0.0)
+    rules = robots_from_answer("recrawl", 200, b"User-agent: *\nDisallow: /")
+    known(made, 1)
+    made.set_robots(1, rules, NOW_S, is_news=is_news)
+    due, early = lease(1, 1), lease(1, 2, NOW_S + 9.0)
+    before = {"until_s": ALWAYS_S, "now_s": NOW_S - 1.0}
+    after = {"until_s": ALWAYS_S, "now_s": NOW_S}
+
+    assert made.stock(1, [due], next_due_s=inf, **before) == [due]
+    assert made.stock_ahead(1, [early], from_s=inf, **before) == [early]
+    assert made.stock(1, [due], next_due_s=inf, **after) == []
+    assert made.stock_ahead(1, [early], from_s=inf, **after) == []
+    assert made.pick(NOW_S) == AskRobots(1, "http://1.test")
+    made.answered(1, NOW_S, 200, None)
+    assert made.set_robots(1, rules, ALWAYS_S) == [due, early]
+
+
 def test_rules_are_asked_for_again_when_they_lapse() -> None:
     """Pages leased ahead wait for it."""
     made = dispatcher()

@@ -1,5 +1,6 @@
 """How a host's robots.txt is had: once a day, through redirects, and again after trouble."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -66,6 +67,28 @@ def test_new_rules_hold_for_pages_that_were_allowed_before() -> None:
 
     assert state_of(virtual, "/page") is PageState.DISALLOWED
     assert [url for url, _ in virtual.index.urls()] == [f"{A}/"]
+
+
+@pytest.mark.parametrize("longest_d", [1])
+def test_a_site_that_was_forbidden_by_a_slip_is_back_a_day_later(longest_d: int) -> None:
+    """Whole: where everything is forbidden the rules are read again, too."""
+    revisit = RevisitRules(7200.0, longest_d * DAY_S, 7200.0)
+
+    async def main() -> VirtualCrawl:
+        virtual = virtual_crawl(replace(SETUP, revisit=revisit))
+        virtual.web.page(f"{A}/", "home", "/page")
+        virtual.web.page(f"{A}/page", "page")
+        virtual.web.reply(ROBOTS, answer(), answer("User-agent: *\nDisallow: /"), answer())
+        await virtual.crawl.prepare()
+        async with virtual.crawl.running():
+            await virtual.clock.sleep_until(EPOCH_S + 1.5 * DAY_S)
+            assert {state_of(virtual, path) for path in ("/", "/page")} == {PageState.DISALLOWED}
+            await virtual.clock.sleep_until(EPOCH_S + 2.9 * DAY_S)
+        return virtual
+
+    virtual = run_virtually(main())
+    assert sorted(url for url, _ in virtual.index.urls()) == [f"{A}/", f"{A}/page"]
+    assert len(asked_at(virtual)) == 3
 
 
 def test_redirects_lead_to_the_rules_of_the_host_that_was_asked() -> None:

@@ -306,20 +306,32 @@ class Dispatcher:
     # -- what happened --
 
     def stock(
-        self, host_id: int, leases: Sequence[Lease], *, until_s: float, next_due_s: float
+        self,
+        host_id: int,
+        leases: Sequence[Lease],
+        *,
+        until_s: float,
+        next_due_s: float,
+        now_s: float = -inf,
     ) -> list[Lease]:
-        """Take leased pages of a host; return those that robots.txt forbids."""
+        """Take leased pages of a host; return those that robots.txt forbids as it is now."""
         queue = self._hosts[host_id]
         queue.refilling = False
         queue.asked = any(lease.tier == ASKED for lease in leases)  # there may be more of them
         queue.next_due_s = next_due_s
-        allowed, forbidden = parted(queue.robots, leases)
+        allowed, forbidden = self._parted(queue, leases, now_s)
         queue.put(allowed, until_s)
         self._changed(queue)
         return forbidden
 
     def stock_ahead(
-        self, host_id: int, leases: Sequence[Lease], *, until_s: float, from_s: float
+        self,
+        host_id: int,
+        leases: Sequence[Lease],
+        *,
+        until_s: float,
+        from_s: float,
+        now_s: float = -inf,
     ) -> list[Lease]:
         """Take pages leased ahead of their time; return those that robots.txt forbids.
 
@@ -330,9 +342,23 @@ class Dispatcher:
         queue = self._hosts[host_id]
         queue.refilling = False
         queue.ahead.until_s, queue.ahead.from_s = until_s, from_s
-        queue.ahead.stock, forbidden = parted(queue.robots, leases)
+        queue.ahead.stock, forbidden = self._parted(queue, leases, now_s)
         self._changed(queue)
         return forbidden
+
+    def _parted(
+        self, queue: HostQueue, leases: Sequence[Lease], now_s: float
+    ) -> tuple[list[Lease], list[Lease]]:
+        """Return the pages that may be asked for, and those that may not.
+
+        Rules that have grown old forbid nothing: they are read again before a page is asked for.
+        Where all is forbidden, they would never be.
+        """
+        allowed, forbidden = parted(queue.robots, leases)
+        if not forbidden or now_s < queue.robots_until_s:
+            return allowed, forbidden
+        queue.is_robots_news = False
+        return list(leases), []
 
     def set_robots(
         self,

@@ -77,13 +77,17 @@ class TaskSource:
         if task.is_ahead:
             leases, from_s = await self._world.on_state(self._lease_ahead, task, now_s, until_s)
             forbidden = self._dispatcher.stock_ahead(
-                task.host_id, leases, until_s=until_s, from_s=from_s
+                task.host_id, leases, until_s=until_s, from_s=from_s, now_s=now_s
             )
         else:
             leases, record = await self._world.on_state(self._lease, task, now_s, until_s)
             leases = await self._worth_trying(leases, now_s)
             forbidden = self._dispatcher.stock(
-                task.host_id, leases, until_s=until_s, next_due_s=record.next_due_s
+                task.host_id,
+                leases,
+                until_s=until_s,
+                next_due_s=record.next_due_s,
+                now_s=now_s,
             )
         if forbidden:
             updates = [
