@@ -69,7 +69,7 @@ def test_new_rules_hold_for_pages_that_were_allowed_before() -> None:
     assert [url for url, _ in virtual.index.urls()] == [f"{A}/"]
 
 
-@pytest.mark.parametrize("longest_d", [1])
+@pytest.mark.parametrize("longest_d", [1, 60])
 def test_a_site_that_was_forbidden_by_a_slip_is_back_a_day_later(longest_d: int) -> None:
     """Whole: where everything is forbidden the rules are read again, too."""
     revisit = RevisitRules(7200.0, longest_d * DAY_S, 7200.0)

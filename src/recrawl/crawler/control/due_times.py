@@ -42,6 +42,7 @@ _CONTENT: Final = frozenset(
 )
 _MOST_QUIET: Final = 3  # doublings of the interval of a listing that tells nothing new
 _DEFERRED_S: Final = 60.0
+_RULES_KEPT_S: Final = 86_400.0  # for so long robots.txt is not read again
 _PUT_OFF: Final = "other pages took long to read: fetched again after a delay that doubles"
 _TRIED_AGAIN: Final = {
     Outcome.FAILED: "its last visit failed: retried after a delay that doubles",
@@ -171,6 +172,12 @@ class DueTimes:
         if outcome is Outcome.REDIRECTED:
             why = "it leads elsewhere for now: looked at again after the initial interval"
             return NextVisit(at_s + rules.clamp(rules.initial_interval_s), why)
+        if after is PageState.DISALLOWED and lease.last_visit_s is not None:
+            # What was allowed may be forbidden by a slip: whole sites are, with one line.
+            is_known = lease.state is PageState.DISALLOWED
+            away_s = max(at_s - lease.last_visit_s if is_known else 0.0, _RULES_KEPT_S)
+            why = "robots.txt forbids it now: looked at again after a delay that doubles"
+            return NextVisit(at_s + min(away_s, rules.max_interval_s), why)
         if after in _AT_LENGTH:
             return NextVisit(at_s + rules.max_interval_s, _AT_LENGTH[after])
         return None
