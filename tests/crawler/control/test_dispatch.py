@@ -59,6 +59,19 @@ def test_nothing_known_is_nothing_to_wait_for() -> None:
     assert dispatcher().pick(NOW_S) == Wait(inf)
 
 
+def test_a_host_that_does_not_belong_to_the_crawl_is_not_asked() -> None:
+    """Whatever is due on it, by whomever."""
+    made = dispatcher(takes=lambda host: host != "http://1.test")
+    for host_id in (1, 2):
+        known(made, host_id, due_s=inf)
+    made.observe_due(1, NOW_S)
+    made.observe_asked(1)
+    made.observe_rest(1, NOW_S)
+
+    assert [queue.host for queue in made.hosts()] == ["http://2.test"]
+    assert made.pick(NOW_S) == Wait(inf)
+
+
 def test_rules_hold_for_one_page_however_late_its_turn_comes() -> None:
     """A request every other day, rules that grow old in one: pages are asked for all the same."""
     day_s = 86_400.0

@@ -14,9 +14,11 @@ from recrawl.crawler.control.admission import Admission
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.politeness import PolitenessRules
 from recrawl.crawler.control.scope import Scope
+from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.control.yields import LITTLE
 from recrawl.crawler.fetch.in_place import InPlaceExtractor
 from recrawl.crawler.frontier.memory import MemoryFrontier
+from recrawl.crawler.index.memory import MemoryIndex
 from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.crawler.reports.recent import why_left_out
 from recrawl.crawler.reports.status import bound_words
@@ -1183,3 +1185,30 @@ def test_what_is_being_leased_when_a_crawl_ends_is_given_back() -> None:
         host.host_id, limit=9, due_by_s=now_s, now_s=now_s, until_s=now_s + 9.0
     )
     assert f"{A}/" in {one.url for one in again}
+
+
+@pytest.mark.parametrize("once", [True, False])
+def test_a_host_that_the_scope_no_longer_takes_is_not_asked(once: bool) -> None:
+    """Its pages stay known, and are visited again once it is taken."""
+    frontier, index = MemoryFrontier(), MemoryIndex()
+    a, b = "http://a.test", "http://b.test"
+
+    async def asked(days: int, *hosts: str) -> set[str]:
+        epoch_s = EPOCH_S + days * 86_400.0
+        setup = Setup(hosts=hosts, epoch_s=epoch_s)
+        virtual = virtual_crawl(setup, frontier=frontier, index=index, once=once)
+        virtual.web.page(f"{a}/", "home", f"{b}/", f"{b}/page")
+        for path in ("/", "/page"):
+            virtual.web.page(f"{b}{path}", f"what {path} says")
+        if once:
+            await virtual.crawl.prepare()
+            async with virtual.crawl.running():
+                await virtual.crawl.until_done()
+        else:
+            await virtual.run_for(3 * 3_600.0)
+        return {host_of(request.url) for request in virtual.web.requests}
+
+    assert run_virtually(asked(0, "*")) == {a, b}
+    assert run_virtually(asked(2, "a.test")) == {a}
+    assert frontier.n_pages_by_state()[PageState.INDEXED] == 3
+    assert run_virtually(asked(4, "*")) == {a, b}

@@ -70,6 +70,7 @@ class Dispatcher:
     worth_of : what a visit is worth as a share of the price; default: first visits by weight and
         wait
     shares_addresses : other processes ask the same IP addresses
+    takes : whether a host belongs to the crawl, as it may have before; no other is asked
     """
 
     def __init__(  # noqa: PLR0913 - each is said once, when a crawl is put together
@@ -86,6 +87,7 @@ class Dispatcher:
         root_of: Callable[[Lease], float | None] = root_urgency,
         worth_of: Callable[[Lease, float], float] | None = None,
         shares_addresses: bool = False,
+        takes: Callable[[str], bool] | None = None,
     ) -> None:
         self.budget = budget
         self.ips = (
@@ -95,6 +97,7 @@ class Dispatcher:
         self.lease_s = lease_s
         self._rules = politeness
         self._random = random
+        self._takes = takes or (lambda host: True)
         self._hosts: dict[int, HostQueue] = {}
         self._waiting = HostHeap(self._version_of)  # by when they have something to do
         self._lanes: dict[int, HostHeap] = {}  # by urgency, and in each by due time
@@ -126,6 +129,8 @@ class Dispatcher:
     def observe_host(self, record: HostRecord, robots: RobotsRules | None) -> None:
         """Learn of a host, or that more of its pages are due."""
         queue = self._hosts.get(record.host_id)
+        if queue is None and not self._takes(record.host):
+            return
         if queue is None:
             timing = HostPoliteness(
                 self._rules,
@@ -158,26 +163,32 @@ class Dispatcher:
 
     def observe_rest(self, host_id: int, asked_s: float) -> None:
         """Learn that somebody else may have asked a host until an instant; it rests from then."""
-        queue = self._hosts[host_id]
+        queue = self._hosts.get(host_id)
+        if queue is None:
+            return
         queue.politeness.rest_from(asked_s)
         self._changed(queue)
 
     def observe_due(self, host_id: int, due_s: float, ahead_from_s: float = inf) -> None:
-        """Learn that a page of a known host is due at an instant.
+        """Learn that a page of a host is due at an instant; nothing, where it is not asked.
 
         Parameters
         ----------
         ahead_from_s : from when it may be visited ahead of that; infinite: never
         """
-        queue = self._hosts[host_id]
+        queue = self._hosts.get(host_id)
+        if queue is None:
+            return
         if due_s < queue.next_due_s or ahead_from_s < queue.ahead.from_s:
             queue.next_due_s = min(queue.next_due_s, due_s)
             queue.ahead.from_s = min(queue.ahead.from_s, ahead_from_s)
             self._changed(queue)
 
     def observe_asked(self, host_id: int) -> None:
-        """Learn that somebody asked for pages of a known host."""
-        queue = self._hosts[host_id]
+        """Learn that somebody asked for pages of a host."""
+        queue = self._hosts.get(host_id)
+        if queue is None:
+            return
         queue.asked = True
         if queue.waits_for_ip and self.ips is not None and queue.ip is not None:
             self.ips.wait(queue.ip, host_id, is_first=True)

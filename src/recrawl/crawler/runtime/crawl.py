@@ -160,6 +160,7 @@ class Crawl:
             root_of=self.price.root_urgency,
             worth_of=self.price.share,
             shares_addresses=plan.shares_addresses,
+            takes=rules.admission.scope.has_host,
         )
         self.capacity = Capacity(rules.n_robots, rules.n_servers)
         self.buffer = Buffer(rules.buffer_capacity, world.clock.now_s)
