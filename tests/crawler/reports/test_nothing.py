@@ -97,3 +97,16 @@ def test_a_private_address_says_which_name_would_be_let_in(place: str, name: str
 
     assert told is not None
     assert told.endswith(f'add to allow_private under [politeness]: "{name}"')
+
+
+def test_a_host_that_could_not_be_asked_is_named_once() -> None:
+    """However many seeds it has."""
+    seeds = (SEED, f"{SEED}b", f"{SEED}c")
+    frontier = MemoryFrontier()
+    frontier.admit([Discovery(url, SEED[:-1]) for url in seeds], 1.0, AdmissionLimits())
+    record = frontier.host(1, now_s=1.0)
+    frontier.save_host(replace(record, failures=1, blocked_why="no connection"))
+
+    told = why_nothing(frontier, Settings(seeds=seeds, contact="mailto:a@b.example"))
+
+    assert told == "http://a.test could not be asked: no connection"

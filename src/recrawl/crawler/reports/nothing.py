@@ -37,6 +37,7 @@ def why_nothing(frontier: Frontier, settings: Settings) -> str | None:
     hosts = {host.host: host for host in frontier.hosts()}
     told = [_why_not(frontier, url, hosts, settings) for url in settings.seeds[:_NAMED]]
     more = len(settings.seeds) - _NAMED
+    told = list(dict.fromkeys(told))  # of a host that could not be asked, all seeds say the same
     return "; ".join([*told, *([f"and {more} more seeds"] if more > 0 else [])])
 
 
