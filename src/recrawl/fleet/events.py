@@ -58,8 +58,8 @@ def join_events(
     Parameters
     ----------
     n_states : n, >= 1
-    blocks : (state, rate, decision) of events, each of shape (events of the block,): state in
-        0 .. n - 1, rate per unit of time, >= 0 (those of 0 are dropped), decision a row of options
+    blocks : of events, three arrays of one shape: states in 0 .. n - 1, rates per unit of time,
+        >= 0 (those of 0 are dropped), and decisions, which are rows of ``options``
     options : shape (decisions, k), state that each option leads to, -1 where there is none
     cost : shape (n,), cost per unit of time in each state, >= 0
     keys : shape (any, n), orders of the states, one of which makes narrow bands

@@ -186,7 +186,7 @@ def sum_up(
     ----------
     model : the buffer
     modes : shape (levels,), index of the mode at 0, 1, ... pages
-    law : stationary, under these modes
+    law : the stationary one under these modes
     to_serve, to_go : of :func:`fates`, mean pages present that will be served, that will go stale
     """
     w, m, _ = model.phases
@@ -256,8 +256,7 @@ def weigh(sums: Matrix, costs: BufferCosts) -> Matrix:
 
     Parameters
     ----------
-    sums : shape (k, 8), rows of (rate, lost, stale, served, to serve, to go, robots, empty), as of
-        :func:`sum_up`
+    sums : shape (k, 8), a row for each, as of :func:`sum_up`
     costs : prices, each >= 0
     """
     _, lost, gone, served, to_serve, _, robots, empty = sums.T
