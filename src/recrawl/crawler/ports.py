@@ -534,7 +534,7 @@ class Frontier(Visits, Protocol):
         ...
 
     def put_off(self, leases: Sequence[tuple[Lease, float]], why: str) -> None:
-        """Give pages back, each due at its instant, for a reason."""
+        """Give pages back, each due at its instant and no sooner, for a reason."""
         ...
 
     def bring_forward(self, page_ids: Sequence[int], now_s: float) -> None:

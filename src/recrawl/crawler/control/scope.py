@@ -15,7 +15,7 @@ from typing import Final
 
 from recrawl.crawler.control.urls import host_of, path_of
 
-__all__ = ["Scope", "Weights", "is_beyond_bounds", "why_outside"]
+__all__ = ["Scope", "Weights", "is_beyond_bounds", "is_unwanted", "why_outside"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +74,16 @@ def why_outside(scope: Scope, url: str, *, depth: int = 0, hops: int = 0) -> str
     hops : redirects in a row that led there, >= 0
     """
     return _why_unwanted(scope, url) or _why_beyond_bounds(scope, url, depth, hops)
+
+
+def is_unwanted(scope: Scope, url: str) -> bool:
+    """Tell whether a crawl is not for a URL, by its host or by the patterns of its path.
+
+    Parameters
+    ----------
+    scope, url : as for :func:`why_outside`
+    """
+    return _why_unwanted(scope, url) is not None
 
 
 def is_beyond_bounds(scope: Scope, url: str, *, depth: int = 0) -> bool:

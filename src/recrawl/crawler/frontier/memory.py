@@ -390,6 +390,7 @@ class MemoryFrontier(Frontier):
             page = self._pages[lease.page_id]
             if page.token == lease.token:
                 page.due_s, page.due_why = due_s, why
+                page.tier = min(page.tier, TIMED)
         self.release([lease for lease, _ in leases])
 
     @override

@@ -4,14 +4,18 @@ import asyncio
 from math import inf
 
 from recrawl.crawler.control.dispatch import AskRobots, Dispatcher, Fetch, Refill, Resolve
+from recrawl.crawler.control.scope import is_unwanted
 from recrawl.crawler.control.tiers import NEW
 from recrawl.crawler.control.yields import LITTLE
 from recrawl.crawler.runtime.outcomes import disallowed
 from recrawl.crawler.runtime.parts import Rules, World
 from recrawl.crawler.runtime.recorder import Recorder
-from recrawl.terms import HostRecord, Lease
+from recrawl.terms import HostRecord, Kind, Lease
 
 __all__ = ["TaskSource"]
+
+_LOOKED_AGAIN_S = 86_400.0  # whether the scope takes a page by now
+_OUTSIDE = "scope.include and scope.exclude take it no longer: not fetched"
 
 
 class TaskSource:
@@ -76,12 +80,13 @@ class TaskSource:
         until_s = now_s + self._dispatcher.lease_s
         if task.is_ahead:
             leases, from_s = await self._world.on_state(self._lease_ahead, task, now_s, until_s)
+            leases = await self._wanted(leases, now_s)
             forbidden = self._dispatcher.stock_ahead(
                 task.host_id, leases, until_s=until_s, from_s=from_s, now_s=now_s
             )
         else:
             leases, record = await self._world.on_state(self._lease, task, now_s, until_s)
-            leases = await self._worth_trying(leases, now_s)
+            leases = await self._worth_trying(await self._wanted(leases, now_s), now_s)
             forbidden = self._dispatcher.stock(
                 task.host_id,
                 leases,
@@ -108,6 +113,21 @@ class TaskSource:
             worth=self._dispatcher.worth_of,
         )
         return leases, frontier.host(task.host_id, now_s=now_s)
+
+    async def _wanted(self, leases: list[Lease], now_s: float) -> list[Lease]:
+        """Put off pages that the scope takes no longer, which it did when they were found."""
+        scope = self._rules.admission.scope
+        if not (scope.include or scope.exclude):  # hosts are the dispatcher's
+            return leases
+        wanted, others = [], []
+        for lease in leases:
+            if lease.kind is Kind.PAGE and is_unwanted(scope, lease.url):
+                others.append((lease, now_s + _LOOKED_AGAIN_S))
+            else:
+                wanted.append(lease)
+        if others:
+            await self._world.on_state(self._world.frontier.put_off, others, _OUTSIDE)
+        return wanted
 
     async def _worth_trying(self, leases: list[Lease], now_s: float) -> list[Lease]:
         """Put off pages never visited whose kind of address has brought nothing."""

@@ -96,7 +96,7 @@ INSERT OR REPLACE INTO lease (page_id, token, until_s) VALUES (:page_id, :token,
 DELETE FROM lease WHERE page_id = :page_id AND token = :token;
 
 -- name: put_off
-UPDATE page SET due_s = :due_s, due_why = :why
+UPDATE page SET due_s = :due_s, due_why = :why, tier = min(tier, 1)
 WHERE id = :page_id AND EXISTS (SELECT 1 FROM lease WHERE page_id = :page_id AND token = :token);
 
 -- name: bring_forward
