@@ -80,7 +80,7 @@ def test_a_crawl_that_began_with_some_shards_begins_anew_until_it_has_all(
     database = databases.database()
     config.write_text(
         f'seeds = ["http://h1.test/"]\ncontact = "mailto:a@b.test"\nstate = "{database.address}"\n'
-        "[cluster]\nshards = 8\n"
+        '[scope]\nhosts = ["*.test"]\n[cluster]\nshards = 8\n'
     )
     hosts = [f"http://h{number}.test" for number in range(12)]
     member = Membership(database, shards=8, settings_mark=settings_mark(load_settings(config)))
