@@ -722,6 +722,23 @@ class FrontierSuite:
         assert ahead(5) == (["/far"], 1_000.0)
         assert ahead(5) == ([], 1_050.0), "the one visited too recently may be had then"
 
+    def test_a_page_that_was_put_off_is_not_leased_ahead(self, frontier: Frontier) -> None:
+        """Its due time is fixed, whatever a visit would be worth."""
+        self._admitted(frontier, "/1")
+        (lease,) = self._leased(frontier)
+        frontier.complete([_update(lease, 0.0, due_s=3e3, interval_s=3e3)])
+        told = {"limit": 1, "now_s": 1_000.0, "min_interval_s": 100.0, "until_s": 1_050.0}
+
+        def ahead() -> list[Lease]:
+            return frontier.lease_ahead(lease.host_id, worth=lambda *_: 0.5, **told)[0]  # type: ignore[arg-type]
+
+        (again,) = ahead()
+        frontier.put_off([(again, 2_000.0)], "for a reason")
+
+        assert ahead() == []
+        assert self._leased(frontier, now_s=1_999.0) == []
+        assert [one.page_id for one in self._leased(frontier, now_s=2_000.0)] == [lease.page_id]
+
     def test_a_host_without_pages_due_by_their_worth_has_nothing_ahead(
         self, frontier: Frontier
     ) -> None:
