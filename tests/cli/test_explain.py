@@ -89,3 +89,32 @@ def test_what_is_special_about_the_last_visit_is_told(
     assert words in shown
     assert "no answer" not in shown
     assert (note is None) == ("last visit " not in shown)
+
+
+def test_a_page_that_moved_out_of_scope_says_so_and_nothing_of_a_plan(
+    capsys: pytest.CaptureFixture[str], state: Path, tmp_path: Path
+) -> None:
+    frontier = open_frontier(state)
+    host_id, now_s = frontier.hosts()[0].host_id, NOW_S + 40 * DAY_S
+    leases = frontier.lease(host_id, limit=9, due_by_s=now_s, now_s=now_s, until_s=now_s + 9.0)
+    (lease,) = [lease for lease in leases if lease.url == PAGE]
+    visit = Visit(now_s, Outcome.REDIRECTED, 301)
+    target = "http://elsewhere.test/"
+    moved = PageUpdate(lease, visit, PageState.MOVED, due_s=now_s + 9.0, redirect_url=target)
+    frontier.complete([moved])
+    frontier.close()
+    config = tmp_path / "recrawl.toml"
+    config.write_text(
+        f'seeds = ["{HOST}/"]\ncontact = "mailto:me@my.domain"\nstate = "{state}"\n'
+        '[scope]\nexclude = ["/guide/new"]\n'
+    )
+
+    def shown(url: str) -> str:
+        with pytest.raises(SystemExit):
+            main(["explain", url, "--config", str(config)])
+        return " ".join(capsys.readouterr().out.split())
+
+    assert f"leads to {target} (out of scope: another host)" in shown(PAGE)
+    assert "crawl rate" not in shown(PAGE)
+    assert "companions" not in shown(PAGE)
+    assert "next visit none (out of scope: matches an exclude pattern)" in shown(OTHER)

@@ -7,8 +7,10 @@ import pytest
 from tests.web.state import records_of
 
 from recrawl.cli import main
+from recrawl.crawler.control.reach import Reach
+from recrawl.crawler.ports import AdmissionLimits
 from recrawl.crawler.wiring.stores import open_frontier
-from recrawl.terms import PlanRecord
+from recrawl.terms import Discovery, Outcome, PageState, PageUpdate, PlanRecord, Visit
 
 FOLLOWED = {
     "control_fetch_rate": 0.1,
@@ -102,3 +104,23 @@ def test_directories_that_run_fast_are_told(
     assert "found in 2h, where 1 were expected" in shown
     assert activity["directories"] == []
     assert activity["fast"][0]["group"] == "http://a.test/[b]/"
+
+
+def test_a_site_that_moved_away_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """With what would have the crawl follow."""
+    old, new = "http://a.test", "http://www.a.test:81"
+    frontier = open_frontier(tmp_path)
+    frontier.save_reach(Reach(("a.test",)).as_text())
+    (host_id,) = frontier.admit([Discovery(f"{old}/", old)], 0.0, AdmissionLimits())
+    (lease,) = frontier.lease(host_id, limit=1, due_by_s=1.0, now_s=1.0, until_s=9.0)
+    visit = Visit(2.0, Outcome.REDIRECTED, 301)
+    moved = PageUpdate(lease, visit, PageState.MOVED, due_s=9.0, redirect_url=f"{new}/")
+    frontier.complete([moved])
+    frontier.close()
+
+    shown = " ".join(told(capsys, tmp_path, {}).split())
+    (row,) = json.loads(told(capsys, tmp_path, {}, "--json"))["moved_away"]
+
+    assert f"Moved away from {old}: 1 page leads to {new}, where this crawl does not go" in shown
+    assert 'add "www.a.test:81" to scope.hosts' in shown
+    assert row == {"host": old, "to": new, "pages": 1}

@@ -624,6 +624,46 @@ class Frontier(Visits, Protocol):
         """
         ...
 
+    def reach(self) -> str | None:
+        """Return which addresses the crawl took in when it began last, as it was told to keep it.
+
+        None: nothing was kept yet.
+        """
+        ...
+
+    def save_reach(self, reach: str) -> None:
+        """Keep which addresses the crawl takes in."""
+        ...
+
+    def widen(
+        self, takes: Callable[[str], bool], since_s: float, now_s: float, per_s: float
+    ) -> int:
+        """Make pages due that may lead to what the crawl takes since an instant.
+
+        Those that moved to what it takes, and those that it did not take, are due at once. What was
+        read before the instant and is taken is fetched whole, one after the other, those of most
+        weight first; a plan makes none of them due later.
+
+        Parameters
+        ----------
+        takes : tells by the address whether the crawl takes it
+        since_s : when it began to take more; a page visited since then is left as it is
+        now_s : the instant
+        per_s : that are due in a second, > 0
+
+        Returns
+        -------
+        How many pages that are.
+        """
+        ...
+
+    def moves(self) -> list[tuple[str, str, int, int]]:
+        """Hosts, others that pages of theirs moved to, and how many; and of how many pages.
+
+        Those of most pages first; a thousand at most.
+        """
+        ...
+
     def n_due(self, now_s: float) -> int:
         """Pages due and not leased."""
         ...

@@ -3,7 +3,7 @@
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
 
@@ -14,9 +14,12 @@ from recrawl.crawler.reports.page import explain_page
 from recrawl.crawler.wiring.stores import open_frontier
 from recrawl.errors import InputError
 from recrawl.quantities import show_bytes, show_duration
-from recrawl.terms import PageDetails
+from recrawl.terms import PageDetails, PageState
 
 __all__ = ["explain"]
+
+# What a plan says of others was said before they were gone, moved or forbidden.
+_PLANNED: Final = frozenset({PageState.DISCOVERED, PageState.INDEXED, PageState.MISSING})
 
 
 def explain(
@@ -102,9 +105,24 @@ def _reason_rows(report: dict[str, Any]) -> list[tuple[str, str]]:
     if report["host_delay_s"]:
         rest = show_duration(report["host_delay_s"])
         rows.append(("pace", f"its host is left {rest} between requests, as its robots.txt asks"))
-    if report["companions"]:
+    if report["companions"] and report["state"] == PageState.INDEXED:
         rows.append(("companions", report["companions"]["words"]))
     return rows
+
+
+def _ahead_rows(report: dict[str, Any], details: PageDetails) -> list[tuple[str, str]]:
+    """Say where the page leads, and when it is visited next."""
+    rows = []
+    if details.redirect_url:
+        away = report["leads_outside"]
+        out_of = f" (out of scope: {away})" if away else ""
+        rows.append(("leads to", f"{details.redirect_url}{out_of}"))
+    wait_s = report["next_visit_s"] - report["at"]
+    when = f"in {show_duration(wait_s)}" if wait_s > 0 else f"due for {show_duration(-wait_s)}"
+    why = "its host is blocked" if report["next_visit_s"] > details.due_s else report["due_why"]
+    if report["outside"]:
+        when, why = "none", f"out of scope: {report['outside']}"
+    return [*rows, ("next visit", f"{when} ({why})")]
 
 
 def _show(report: dict[str, Any], details: PageDetails) -> None:
@@ -125,27 +143,23 @@ def _show(report: dict[str, Any], details: PageDetails) -> None:
             )
         )
     rows.append(("weight", f"{details.weight:.3g}{_importance_words(report)}"))
-    if details.crawl_rate_per_s:
+    is_planned = details.state in _PLANNED and not report["outside"]
+    if details.crawl_rate_per_s and is_planned:
         rows.append(
             ("crawl rate", f"once in {show_duration(1 / details.crawl_rate_per_s)}, by the plan")
         )
-    if report["price"] is not None:
+    if report["price"] is not None and is_planned:
         # The plan visits a page as often as one more visit a day still brings this much.
         rows.append(("price", report["price_words"]))
         rows.append(("set by", report["price_set_by"]))
-    rows += _worth_rows(report)
+    rows += _worth_rows(report) if is_planned else []
     if report["host_blocked_why"]:
         left = show_duration(report["host_blocked_until_s"] - now_s)
         rows.append(("host", f"blocked for {left}: {report['host_blocked_why']}"))
     elif report["host_shares"]:
         rows.append(("host", f"{report['host_shares']}, of which one is asked at a time"))
     rows += _reason_rows(report)
-    if details.redirect_url:
-        rows.append(("leads to", details.redirect_url))
-    wait_s = report["next_visit_s"] - now_s
-    when = f"in {show_duration(wait_s)}" if wait_s > 0 else f"due for {show_duration(-wait_s)}"
-    why = "its host is blocked" if report["next_visit_s"] > details.due_s else report["due_why"]
-    rows.append(("next visit", f"{when} ({why})"))
+    rows += _ahead_rows(report, details)
     for name, value in rows:
         out.print(f"  {name:<12} {value}", markup=False)
     print_table(

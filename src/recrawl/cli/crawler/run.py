@@ -17,7 +17,7 @@ from recrawl.cli.crawler.attending import Ears, stopped_by_signals, watched
 from recrawl.cli.crawler.memory import give_memory_back, trimmed
 from recrawl.cli.crawler.place import DEFAULT_CONFIG
 from recrawl.cli.crawler.reload import ConfigWatch
-from recrawl.cli.crawler.telling import greet, tell_blocked, tell_nothing
+from recrawl.cli.crawler.telling import greet, tell_blocked, tell_moved, tell_nothing
 from recrawl.cli.crawler.together import await_database, joined, run_together
 from recrawl.cli.output import note, print_json
 from recrawl.cli.streams import open_log
@@ -254,6 +254,8 @@ async def _run(
                 after = await _crawled(crawl, counts, settings, ends, quiet=quiet)
         if once and not quiet:
             tell_blocked(crawl)
+        if not quiet:
+            await tell_moved(crawl)
         await tell_nothing(crawl, settings, quiet=quiet)
     return counts
 

@@ -11,6 +11,7 @@ from recrawl.cli.crawler.place import state_place
 from recrawl.cli.output import console, print_json, print_table
 from recrawl.crawler.facts import CrawlFacts
 from recrawl.crawler.reports.deliveries import deliveries_report
+from recrawl.crawler.reports.moves import moved_words
 from recrawl.crawler.reports.status import MEASURE_WORDS, status_report
 from recrawl.crawler.wiring.stores import is_running, open_frontier
 from recrawl.quantities import show_duration, show_measured_rate, show_rate
@@ -173,6 +174,7 @@ def _notes(report: dict[str, Any]) -> Iterator[str]:
     yield from map(_delivery_words, report["deliver"])
     for one in (report["activity"]["fast"] or ())[:_MOST_FAST]:
         yield f"Runs fast now: {one['group']}, {one['words']}"
+    yield from map(moved_words, report["moved_away"])
     for row in report["refused"]:
         yield f"Refused: {row['addresses']:,} addresses of {row['host']}: {row['why']}"
     for host in report["hosts_slowed"]:

@@ -3,6 +3,7 @@
 import gc
 
 from recrawl.cli.output import note
+from recrawl.crawler.reports.moves import moved_away, moved_words
 from recrawl.crawler.reports.nothing import why_nothing, why_only_seeds
 from recrawl.crawler.reports.sharing import Sharing
 from recrawl.crawler.runtime.crawl import Crawl
@@ -12,7 +13,7 @@ from recrawl.crawler.settings.contradictions import contradictions, first_pass_w
 from recrawl.errors import NothingIndexed
 from recrawl.quantities import show_duration
 
-__all__ = ["greet", "tell_blocked", "tell_nothing"]
+__all__ = ["greet", "tell_blocked", "tell_moved", "tell_nothing"]
 
 
 async def greet(crawl: Crawl, settings: Settings, *, quiet: bool) -> None:
@@ -49,3 +50,9 @@ def tell_blocked(crawl: Crawl) -> None:
     for host in Sharing(hosts, crawl.facts(), crawl.now_s).blocked():
         wait_s = host.blocked_until_s - crawl.now_s
         note(f"{host.host} was left out: {host.blocked_why} (for another {show_duration(wait_s)})")
+
+
+async def tell_moved(crawl: Crawl) -> None:
+    """Say which hosts have moved to where the crawl does not go."""
+    for row in await crawl.world.on_state(moved_away, crawl.world.frontier):
+        note(moved_words(row))

@@ -22,7 +22,9 @@ __all__ = [
     "FORGIVEN",
     "LISTED_AGAIN",
     "ONCE",
+    "OUTSIDE",
     "READ_AGAIN",
+    "WIDENED",
     "DueTimes",
 ]
 
@@ -35,6 +37,8 @@ ONCE: Final = "a single pass visits every page"
 LISTED_AGAIN: Final = "gone, but listed since with a later date: looked at again"
 BESIDE: Final = "pages beside it are gone: looked at, as it may be too"
 READ_AGAIN: Final = "its copy was read by other rules than those in force: read again"
+OUTSIDE: Final = "scope.include and scope.exclude take it no longer: not fetched"
+WIDENED: Final = "the configuration takes more than before: looked at for what is in now"
 FORGIVEN: Final = "the settings have changed: tried again"
 
 _CONTENT: Final = frozenset(

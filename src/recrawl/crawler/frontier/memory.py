@@ -10,6 +10,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, nan
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,9 @@ from recrawl.crawler.control.due_times import (
     FORGIVEN,
     LISTED_AGAIN,
     ONCE,
+    OUTSIDE,
     READ_AGAIN,
+    WIDENED,
 )
 from recrawl.crawler.control.evidence import BelievedBefore, Evidence, PlannedPages
 from recrawl.crawler.control.intake import has_room
@@ -56,6 +59,8 @@ from recrawl.terms import (
 )
 
 __all__ = ["MemoryFrontier"]
+
+_LEADING: Final = frozenset({PageState.INDEXED, PageState.EXCLUDED, PageState.MOVED})
 
 
 @dataclass(slots=True)
@@ -125,6 +130,7 @@ class MemoryFrontier(Frontier):
         self._beliefs_of_hosts: dict[str, bytes] = {}
         self._asked: dict[int, _Asked] = {}
         self._refused: Counter[tuple[str, str]] = Counter()
+        self._reach: str | None = None
         self._worths = MemoryWorths(self._known_pages, self._weigh)
         self._feed = MemoryFeed(self._copies)
 
@@ -557,6 +563,49 @@ class MemoryFrontier(Frontier):
         return len(otherwise)
 
     @override
+    def reach(self) -> str | None:
+        return self._reach
+
+    @override
+    def save_reach(self, reach: str) -> None:
+        self._reach = reach
+
+    @override
+    def widen(
+        self, takes: Callable[[str], bool], since_s: float, now_s: float, per_s: float
+    ) -> int:
+        n_read = n = 0
+        for page in sorted(self._pages.values(), key=lambda page: -page.weight):
+            is_moved, is_out = page.state is PageState.MOVED, page.due_why == OUTSIDE
+            if not (is_out or page.state in _LEADING):
+                continue
+            if any(visit.visited_at_s >= since_s for visit in page.visits):
+                continue
+            target = page.last.redirect_url if is_moved and page.last else None
+            if page.found.kind is Kind.PAGE and not takes(target or page.found.url):
+                continue
+            is_now = is_moved or is_out
+            due_s = now_s if is_now else now_s + n_read / per_s
+            n_read, n = n_read + (not is_now), n + 1
+            page.etag = page.last_modified = page.raw_hash = None
+            if page.due_s > due_s:
+                page.due_s, page.due_why = due_s, WIDENED
+        return n
+
+    @override
+    def moves(self) -> list[tuple[str, str, int, int]]:
+        seen = [page for page in self._pages.values() if page.found.kind is Kind.PAGE]
+        seen = [page for page in seen if page.visits or page.n_forgotten]
+        of_host = Counter(page.found.host for page in seen)
+        moved = Counter(
+            (page.found.host, host_of(page.last.redirect_url))
+            for page in seen
+            if page.state is PageState.MOVED and page.last and page.last.redirect_url
+        )
+        rows = [(host, to, n, of_host[host]) for (host, to), n in moved.items() if to != host]
+        return sorted(rows, key=lambda row: (-row[2], row[0], row[1]))[:1_000]
+
+    @override
     def n_due(self, now_s: float) -> int:
         return sum(
             page.due_s <= now_s and page.leased_until_s <= now_s for page in self._pages.values()
@@ -698,7 +747,7 @@ class MemoryFrontier(Frontier):
             page.crawl_rate = rate
             is_late = page.last_visit_s is not None and page.last_visit_s > known_s
             is_well = page.state is PageState.INDEXED and not page.failures
-            is_kept = page.due_why in (READ_AGAIN, BESIDE) and page.due_s <= due
+            is_kept = page.due_why in (READ_AGAIN, BESIDE, WIDENED) and page.due_s <= due
             if page.tier > NEW and is_well and not is_late and not is_kept:
                 page.due_s, page.tier, page.due_why = due, tier_of(1.0 / max(rate, 1e-12)), why
                 page.own_due_s = own_due

@@ -27,7 +27,9 @@ from recrawl.crawler.control.due_times import (
     FORGIVEN,
     LISTED_AGAIN,
     ONCE,
+    OUTSIDE,
     READ_AGAIN,
+    WIDENED,
 )
 from recrawl.crawler.control.evidence import BelievedBefore, Evidence, PlannedPages
 from recrawl.crawler.control.intake import has_room
@@ -596,6 +598,39 @@ class SqliteFrontier(Frontier):
         return len(otherwise)
 
     @override
+    def reach(self) -> str | None:
+        with translated(self._path):
+            row = self._row("label", name="reach")
+        return None if row is None else str(row[0])
+
+    @override
+    def save_reach(self, reach: str) -> None:
+        with self._writing():
+            self._run("save_label", name="reach", value=reach)
+
+    @override
+    def widen(
+        self, takes: Callable[[str], bool], since_s: float, now_s: float, per_s: float
+    ) -> int:
+        with self._writing():
+            rows = self._run("before_widened", since_s=since_s, outside=OUTSIDE).fetchall()
+            n_read = n = 0
+            for page_id, url, kind, state, why, target in rows:
+                is_out = state == PageState.MOVED or why == OUTSIDE
+                leads_to = target if state == PageState.MOVED and target else url
+                if kind == Kind.PAGE and not takes(leads_to):
+                    continue
+                due_s = now_s if is_out else now_s + n_read / per_s
+                n_read, n = n_read + (not is_out), n + 1
+                self._run("read_whole", page_id=page_id, due_s=due_s, why=WIDENED)
+        return n
+
+    @override
+    def moves(self) -> list[tuple[str, str, int, int]]:
+        with translated(self._path):
+            return self._run("moves").fetchall()
+
+    @override
     def n_due(self, now_s: float) -> int:
         with translated(self._path):
             return int(self._value("n_due", now_s=now_s))
@@ -752,6 +787,7 @@ class SqliteFrontier(Frontier):
                     why=why,
                     kept=READ_AGAIN,
                     beside=BESIDE,
+                    widened=WIDENED,
                     known_s=known_s,
                 )
                 if row is not None:

@@ -25,7 +25,7 @@ from recrawl.crawler.reports.status import bound_words, instant_of
 from recrawl.crawler.settings import Settings
 from recrawl.crawler.wiring.rules import crawl_rules
 from recrawl.errors import InputError
-from recrawl.terms import Difference, HostRecord, PageDetails
+from recrawl.terms import Difference, HostRecord, Kind, PageDetails
 
 __all__ = ["explain_page", "page_report", "timetable_report", "why_unknown", "worth_report"]
 
@@ -67,6 +67,9 @@ def explain_page(
     report["host_delay_s"] = asked_s if asked_s > (facts.settings.delay_s or 0.0) else None
     report["price_set_by"] = bound_words(facts) if plan else None
     report["companions"] = companions_report(frontier, details, plan, now_s=now_s)
+    is_page = details.kind is Kind.PAGE  # sitemaps and feeds may lie where no pages are wanted
+    report["outside"] = _outside(details.url, settings) if is_page else None
+    report["leads_outside"] = _outside(details.redirect_url, settings)
     report.update(worth_report(frontier, details, facts.plan))
     report.update(timetable_report(frontier, url, settings, now_s=now_s))
     return report, details
@@ -154,6 +157,13 @@ def worth_report(frontier: Frontier, details: PageDetails, facts: PlanFacts) -> 
     return report | {"worth": {"price": price, "changes": changes, "births": found}}
 
 
+def _outside(url: str | None, settings: Settings | None) -> str | None:
+    """Say why an address is out of the scope; None where it is not, or nobody can tell."""
+    if url is None or settings is None:
+        return None
+    return why_outside(crawl_rules(settings).admission.scope, url)
+
+
 def why_unknown(
     url: str, settings: Settings | None, refused: Sequence[tuple[str, str, int]] = ()
 ) -> str:
@@ -163,10 +173,9 @@ def why_unknown(
     ----------
     refused : host, reason and number of addresses that were not taken in
     """
-    if settings is not None:
-        reason = why_outside(crawl_rules(settings).admission.scope, url)
-        if reason:
-            return f"it is out of scope ({reason})"
+    reason = _outside(url, settings)
+    if reason:
+        return f"it is out of scope ({reason})"
     of_host = [(why, n) for host, why, n in refused if host == host_of(url) and why != "low-yield"]
     if of_host:
         told = "; ".join(f"{n:,} because of {REFUSALS.get(why, why)}" for why, n in of_host)

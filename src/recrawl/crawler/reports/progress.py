@@ -110,11 +110,12 @@ def why_idle(
     is_held_up = is_forbidden or _all_rest(sharing.hosts, now_s)
     if since_s < (_HELD_UP_S if is_held_up else max(_QUIET_S, 5.0 / budget)):
         return None
-    why = (
-        "robots.txt forbids every page that is known"
-        if is_forbidden
-        else _reasons(now_s, sharing, settings)
-    )
+    if is_forbidden:
+        why = "robots.txt forbids every page that is known"
+    elif PageState.MOVED in states and PageState.INDEXED not in states:
+        why = "no page that is known is left: they have moved; recrawl status tells where to"
+    else:
+        why = _reasons(now_s, sharing, settings)
     return f"Nothing fetched for {show_duration(since_s)}: {why}"
 
 

@@ -15,10 +15,11 @@ from recrawl.crawler.control.robots_txt import crawl_delay_of
 from recrawl.crawler.facts import MEASURES, CrawlFacts, SolvedFacts
 from recrawl.crawler.ports import Frontier
 from recrawl.crawler.reports.activity import activity_report
+from recrawl.crawler.reports.moves import moved_away
 from recrawl.crawler.reports.progress import fetch_price, first_pass_of, price_words, why_idle
 from recrawl.crawler.reports.sharing import Sharing
 from recrawl.quantities import show_duration, show_measured_rate, show_rate
-from recrawl.terms import Announcer, HostRecord
+from recrawl.terms import Announcer, HostRecord, PageState
 
 __all__ = [
     "MEASURE_WORDS",
@@ -135,6 +136,7 @@ def status_report(
         "weight": float(pages.weights.sum()),
         "control": control_report(facts),
         "activity": activity_report(frontier, plan, now_s=now_s),
+        "moved_away": moved_away(frontier) if counts.get(PageState.MOVED) else [],
         "refused": [
             {"host": host, "addresses": n, "why": REFUSALS.get(why, why)}
             for host, why, n in refused[:_MOST_REFUSALS]

@@ -68,6 +68,8 @@ class Mended:
     other : whose copy is not the one on record
     read_again : whose copy was read by other rules than those in force
     read_again_s : seconds in which those are read again
+    widened : that may lead to what the configuration takes, and did not take before
+    widened_s : seconds in which those are looked at
     """
 
     followed_up: int = 0
@@ -75,6 +77,8 @@ class Mended:
     other: int = 0
     read_again: int = 0
     read_again_s: float = 0.0
+    widened: int = 0
+    widened_s: float = 0.0
 
     @property
     def words(self) -> list[str]:
@@ -85,6 +89,8 @@ class Mended:
             "pages with another copy than on record are fetched again": self.other,
             "pages are read again, as other rules say now what of them is content; within "
             f"{show_duration(self.read_again_s)}": self.read_again,
+            "pages are looked at for addresses that the configuration takes now, and did not take "
+            f"before; within {show_duration(self.widened_s)}": self.widened,
         }
         return [f"{n:,} {words}" for words, n in told.items() if n]
 

@@ -21,9 +21,11 @@ from recrawl.crawler.control.due_times import DueTimes
 from recrawl.crawler.control.one_price import OnePrice
 from recrawl.crawler.control.policies import revisit_policy
 from recrawl.crawler.control.politeness import PolitenessRules
+from recrawl.crawler.control.reach import Reach, reach_of
 from recrawl.crawler.control.returns import Returns
 from recrawl.crawler.control.revisit_policy import RevisitPolicy
 from recrawl.crawler.control.robots_txt import robots_from_answer
+from recrawl.crawler.control.scope import why_outside
 from recrawl.crawler.control.second_looks import SecondLooks
 from recrawl.crawler.control.timetables import Timetables
 from recrawl.crawler.facts import SettingsFacts
@@ -305,7 +307,7 @@ class Crawl:
         longest_s = self.rules.revisit.max_interval_s
         await self.world.on_state(frontier.make_due_by, self.started_s, longest_s)
         await self.world.on_state(frontier.reweigh, self.rules.admission.weights.of)
-        mended = await self._read_again(mended)
+        mended = await self._widened(await self._read_again(mended))
         due_s = min(self.started_s, self.dispatcher.horizon_s)  # a pass may be older than this part
         await self.world.on_state(frontier.admit, self.seeds, due_s, limits)
         await self.recorder.recall()
@@ -336,6 +338,27 @@ class Crawl:
         again = self.world.frontier.read_again
         n = await self.world.on_state(again, self.rules.mark_of, self.started_s, per_s)
         return replace(mended, read_again=n, read_again_s=n / per_s)
+
+    async def _widened(self, mended: Mended) -> Mended:
+        """Have pages visited soon that may lead to what the settings take now, and did not."""
+        frontier, limits = self.world.frontier, self.rules.limits
+        numbers = (
+            *(limits.max_pages, limits.max_pages_per_host, limits.max_hosts_per_domain),
+            *(limits.max_listings_per_host, limits.max_query_variants),
+        )
+        kept = await self.world.on_state(frontier.reach)
+        seeds = [found.url for found in self.seeds]
+        reach = reach_of(self.rules.admission, numbers)
+        reach = reach.after(Reach.of_text(kept), seeds, self.started_s)
+        n, per_s = 0, _READ_AGAIN_SHARE * max(self.dispatcher.budget.rate_per_s, 1e-6)
+        if reach.widened_s is not None:
+            scope = self.rules.admission.scope
+            takes = lambda url: why_outside(scope, url) is None  # noqa: E731
+            since_s = reach.widened_s
+            n = await self.world.on_state(frontier.widen, takes, since_s, self.started_s, per_s)
+        if reach.as_text() != kept:  # afterwards: else a process that ends now would forget it
+            await self.world.on_state(frontier.save_reach, reach.as_text())
+        return replace(mended, widened=n, widened_s=n / per_s)
 
     def facts(self) -> SettingsFacts:
         """Return the settings in force, for readers of the state."""

@@ -4,6 +4,7 @@ import asyncio
 from math import inf
 
 from recrawl.crawler.control.dispatch import AskRobots, Dispatcher, Fetch, Refill, Resolve
+from recrawl.crawler.control.due_times import OUTSIDE
 from recrawl.crawler.control.scope import is_unwanted
 from recrawl.crawler.control.tiers import NEW
 from recrawl.crawler.control.yields import LITTLE
@@ -15,7 +16,6 @@ from recrawl.terms import HostRecord, Kind, Lease
 __all__ = ["TaskSource"]
 
 _LOOKED_AGAIN_S = 86_400.0  # whether the scope takes a page by now
-_OUTSIDE = "scope.include and scope.exclude take it no longer: not fetched"
 
 
 class TaskSource:
@@ -126,7 +126,7 @@ class TaskSource:
             else:
                 wanted.append(lease)
         if others:
-            await self._world.on_state(self._world.frontier.put_off, others, _OUTSIDE)
+            await self._world.on_state(self._world.frontier.put_off, others, OUTSIDE)
         return wanted
 
     async def _worth_trying(self, leases: list[Lease], now_s: float) -> list[Lease]:

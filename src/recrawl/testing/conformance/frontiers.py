@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recrawl.crawler.control.due_times import BESIDE, LISTED_AGAIN
+from recrawl.crawler.control.due_times import BESIDE, LISTED_AGAIN, OUTSIDE, WIDENED
 from recrawl.crawler.control.yields import LITTLE
 from recrawl.crawler.facts import EndFacts, SettingsFacts
 from recrawl.crawler.ports import LATEST_VISITS, AdmissionLimits, Frontier
@@ -619,6 +619,83 @@ class FrontierSuite:
         }
         assert due["/d"] is not None
         assert "read again" in due["/d"].due_why
+
+    def test_a_reach_that_became_wider_has_pages_looked_at_that_may_lead_there(
+        self, frontier: Frontier
+    ) -> None:
+        """Moved ones at once, the others whole, by weight; none that was visited since."""
+        paths = ("/a", "/b", "/moved", "/away", "/late", "/gone", "/outside")
+        frontier.admit([_found(path, weight=1.0 + n) for n, path in enumerate(paths)], 0.0, ANY)
+        moved = {"state": PageState.MOVED, "signature": None}
+        told: dict[str, dict[str, object]] = {
+            "/moved": moved | {"redirect_url": "http://b.test/moved"},
+            "/away": moved | {"redirect_url": "http://c.test/away"},
+            "/gone": {"state": PageState.GONE, "signature": None},
+        }
+        for lease in self._leased(frontier, 7):
+            path = lease.url.removeprefix(HOST)
+            if path == "/outside":
+                frontier.put_off([(lease, 900.0)], OUTSIDE)
+                continue
+            said = {"due_s": 900.0, "signature": b"s", "etag": "e", "raw_hash": b"r"}
+            at_s = 60.0 if path == "/late" else 12.0
+            update = _update(lease, at_s, Outcome.NEW, **said | told.get(path, {}))
+            frontier.complete([update])
+
+        n = frontier.widen(lambda url: "c.test" not in url, 50.0, 100.0, 0.5)
+
+        details = {path: frontier.details(HOST + path) for path in paths}
+        due = {path: (one.due_s, one.due_why == WIDENED) for path, one in details.items() if one}
+        assert n == 4
+        assert due.pop("/outside") == due.pop("/moved") == (100.0, True)
+        assert due.pop("/b") == (100.0, True)
+        assert due.pop("/a") == (102.0, True)
+        assert set(due.values()) == {(900.0, False)}
+        leases = {lease.url: lease for lease in self._leased(frontier, 9, 1_000.0)}
+        assert (leases[f"{HOST}/a"].etag, leases[f"{HOST}/a"].raw_hash) == (None, None)
+        assert (leases[f"{HOST}/late"].etag, leases[f"{HOST}/late"].raw_hash) == ("e", b"r")
+
+    def test_a_plan_makes_no_page_later_that_is_looked_at_for_a_wider_reach(
+        self, frontier: Frontier
+    ) -> None:
+        """One that is due sooner by the plan is visited then."""
+        self._admitted(frontier, "/1")
+        (lease,) = self._leased(frontier)
+        frontier.complete([_update(lease, 12.0, signature=b"s", due_s=500.0)])
+        frontier.widen(lambda _: True, 13.0, 20.0, 1.0)
+        plan, ids = PlanRecord(21.0, 1, 1.0, 1.0, 0.5, 0), np.array([lease.page_id])
+        for due_s, kept_s in ((300.0, 20.0), (15.0, 15.0)):
+            frontier.save_crawl_rates(plan, ids, np.array([0.1]), np.array([due_s]))
+            details = frontier.details(f"{HOST}/1")
+            assert details is not None
+            assert details.due_s == kept_s
+
+    def test_a_reach_is_kept(self, frontier: Frontier) -> None:
+        """The one that was told last."""
+        before = frontier.reach()
+        frontier.save_reach("a")
+        frontier.save_reach("b")
+
+        assert (before, frontier.reach()) == (None, "b")
+
+    def test_moves_are_told_by_host_and_where_they_lead(self, frontier: Frontier) -> None:
+        """Within a host nothing has moved away; pages never visited do not count."""
+        leads = [
+            "https://a.test/1",
+            "http://b.test:81/2?q=/",
+            "http://b.test:81/3",
+            f"{HOST}/x",
+            None,
+        ]
+        self._admitted(frontier, *(f"/{n}" for n in range(6)))
+        for lease, target in zip(self._leased(frontier, 5), leads, strict=True):
+            state = PageState.INDEXED if target is None else PageState.MOVED
+            frontier.complete([_update(lease, 12.0, state=state, redirect_url=target)])
+
+        assert frontier.moves() == [
+            (HOST, "http://b.test:81", 2, 5),
+            (HOST, "https://a.test", 1, 5),
+        ]
 
     def test_a_visit_says_by_which_rules_it_read_and_a_plan_makes_nothing_later(
         self, frontier: Frontier

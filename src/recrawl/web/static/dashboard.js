@@ -181,8 +181,12 @@
       document.getElementById(`${id}-table`).hidden = !document.getElementById(id).children.length;
     }
     put("troubles-words", report.troubles.length || report.left_out.length ? "" : "None: every page that was visited is in the index.");
-    rows("refused", report.refused.map((row) => [row.host.replace(/^https?:\/\//, ""), row.why, count(row.addresses)]));
-    document.getElementById("refused-table").hidden = !report.refused.length;
+    const refused = [
+      ...report.moved_away.map((row) => [row.host, `its pages lead to ${row.to}, which is not in scope.hosts`, row.pages]),
+      ...report.refused.map((row) => [row.host, row.why, row.addresses]),
+    ];
+    rows("refused", refused.map(([host, why, n]) => [host.replace(/^https?:\/\//, ""), why, count(n)]));
+    document.getElementById("refused-table").hidden = !refused.length;
     rows("hosts", report.hosts.map((host) => [
       host.host.replace(/^https?:\/\//, ""), count(host.pages), count(host.due), count(host.overdue),
       host.robots_txt === null ? "not read" : String(host.robots_txt),

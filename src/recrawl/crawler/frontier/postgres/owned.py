@@ -4,6 +4,8 @@ What a process does to pages that it owns is what one machine does to all pages:
 same, on a private copy of the rows. Each transaction is written to the database, fenced, before it
 counts; see :mod:`.copying`. What concerns everybody (the feed, facts, what was asked for and
 refused) is read from the database.
+
+Longer than most modules because it says of each thing that is told whose it is.
 """
 
 import sqlite3
@@ -261,6 +263,12 @@ class PostgresFrontier(SqliteFrontier):
 
     # -- plans, which can be made again, are no reason to write every page --
 
+    @contextmanager
+    def _later(self) -> Iterator[None]:
+        with self._writing():
+            yield
+            self._copying.put_off()
+
     @override
     def save_change_rates(
         self,
@@ -270,29 +278,42 @@ class PostgresFrontier(SqliteFrontier):
         beliefs: Sequence[bytes] = (),
         of_hosts: Iterable[tuple[str, bytes]] = (),
     ) -> None:
-        with self._writing():
+        with self._later():
             super().save_change_rates(page_ids, rates_per_s, factors, beliefs, of_hosts)
-            self._copying.put_off()
 
     @override
     def make_due(self, now_s: float, *, visited_before_s: float | None = None) -> int:
-        with self._writing():
-            number = super().make_due(now_s, visited_before_s=visited_before_s)
-            self._copying.put_off()
-            return number
+        with self._later():
+            return super().make_due(now_s, visited_before_s=visited_before_s)
 
     @override
     def read_again(self, mark_of: Callable[[str], int], now_s: float, per_s: float) -> int:
-        with self._writing():
-            number = super().read_again(mark_of, now_s, per_s)
-            self._copying.put_off()
-            return number
+        with self._later():
+            return super().read_again(mark_of, now_s, per_s)
+
+    @override
+    def reach(self) -> str | None:
+        return self._reader.reach()
+
+    @override
+    def save_reach(self, reach: str) -> None:
+        self._reader.save_reach(reach)
+
+    @override
+    def widen(
+        self, takes: Callable[[str], bool], since_s: float, now_s: float, per_s: float
+    ) -> int:
+        with self._later():
+            return super().widen(takes, since_s, now_s, per_s)
+
+    @override
+    def moves(self) -> list[tuple[str, str, int, int]]:
+        return self._reader.moves()
 
     @override
     def save_plan(self, plan: PlanRecord) -> None:
-        with self._writing():
+        with self._later():
             super().save_plan(plan)
-            self._copying.put_off()
 
     @override
     def save_crawl_rates(
@@ -306,12 +327,11 @@ class PostgresFrontier(SqliteFrontier):
         own_due_s: NDArray[np.float64] | None = None,
         last_visit_s: NDArray[np.float64] | None = None,
     ) -> None:
-        with self._writing():
+        with self._later():
             super().save_crawl_rates(
                 plan, page_ids, crawl_rates_per_s, due_s,
                 why=why, own_due_s=own_due_s, last_visit_s=last_visit_s,
             )  # fmt: skip
-            self._copying.put_off()
 
     @override
     def close(self) -> None:

@@ -186,6 +186,27 @@ ORDER BY weight DESC, id;
 -- name: make_read_again
 UPDATE page SET due_s = :due_s, due_why = :why WHERE id = :page_id AND due_s > :due_s;
 
+-- Pages that a reach which has become wider concerns: moved, not taken in, or read before.
+-- name: before_widened
+SELECT id, url, kind, state, due_why, redirect_url FROM page
+WHERE (state IN ('indexed', 'excluded', 'moved') OR due_why = :outside)
+    AND NOT EXISTS (SELECT 1 FROM visit WHERE page_id = page.id AND visited_at_s >= :since_s)
+ORDER BY weight DESC, id;
+
+-- name: read_whole
+UPDATE page SET due_s = CASE WHEN due_s > :due_s THEN :due_s ELSE due_s END,
+    due_why = CASE WHEN due_s > :due_s THEN :why ELSE due_why END,
+    etag = NULL, last_modified = NULL, raw_hash = NULL
+WHERE id = :page_id;
+
+-- name: moves
+SELECT host.host, to_host, n, (SELECT count(*) FROM page WHERE host_id = host.id AND kind = 'page' AND visits > 0)
+FROM (
+    SELECT host_id, substr(redirect_url, 1, 7 + instr(substr(redirect_url, 9), '/')) AS to_host, count(*) AS n
+    FROM page WHERE kind = 'page' AND state = 'moved' AND redirect_url IS NOT NULL GROUP BY host_id, to_host
+) AS moved JOIN host ON host.id = host_id
+WHERE to_host <> host.host ORDER BY n DESC, host.host, to_host LIMIT 1000;
+
 -- A crawl rate of 0 has no interval of its own.
 -- Pages never visited wait for the reason that they waited for.
 -- name: make_due_by
@@ -272,7 +293,7 @@ UPDATE page SET crawl_rate_per_s = :rate,
 FROM (
     SELECT tier >= 1 AND state = 'indexed' AND failures = 0
         AND coalesce(last_visit_s, 0) <= :known_s
-        AND (coalesce(due_why, '') NOT IN (:kept, :beside) OR due_s > :due_s) AS moves
+        AND (coalesce(due_why, '') NOT IN (:kept, :beside, :widened) OR due_s > :due_s) AS moves
     FROM page WHERE id = :page_id
 )
 WHERE id = :page_id RETURNING host_id;
