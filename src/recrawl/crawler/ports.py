@@ -751,6 +751,21 @@ class Frontier(Visits, Protocol):
         """
         ...
 
+    def ask_leave(self, now_s: float, *, host_id: int | None = None, most: int = 1) -> int:
+        """Make pages due that were denied at their last visit, and are not in the index.
+
+        Parameters
+        ----------
+        now_s : the instant
+        host_id : of the pages; None: of every host
+        most : pages of a host, those of most weight
+
+        Returns
+        -------
+        How many pages that are.
+        """
+        ...
+
     def gone_s(self, now_s: float) -> float:
         """Seconds that all pages now gone have been away, since each was seen last."""
         ...

@@ -25,6 +25,7 @@ __all__ = [
     "OUTSIDE",
     "READ_AGAIN",
     "WIDENED",
+    "WITH_LEAVE",
     "DueTimes",
 ]
 
@@ -39,6 +40,7 @@ BESIDE: Final = "pages beside it are gone: looked at, as it may be too"
 READ_AGAIN: Final = "its copy was read by other rules than those in force: read again"
 OUTSIDE: Final = "scope.include and scope.exclude take it no longer: not fetched"
 WIDENED: Final = "the configuration takes more than before: looked at for what is in now"
+WITH_LEAVE: Final = "it was denied, which may be over: tried again"
 FORGIVEN: Final = "the settings have changed: tried again"
 
 _CONTENT: Final = frozenset(

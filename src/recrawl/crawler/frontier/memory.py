@@ -28,6 +28,7 @@ from recrawl.crawler.control.due_times import (
     OUTSIDE,
     READ_AGAIN,
     WIDENED,
+    WITH_LEAVE,
 )
 from recrawl.crawler.control.evidence import BelievedBefore, Evidence, PlannedPages
 from recrawl.crawler.control.intake import has_room
@@ -813,6 +814,23 @@ class MemoryFrontier(Frontier):
         for page in listed:
             page.due_s, page.due_why = now_s, LISTED_AGAIN
         return len(listed)
+
+    @override
+    def ask_leave(self, now_s: float, *, host_id: int | None = None, most: int = 1) -> int:
+        of_host: Counter[int] = Counter()
+        n = 0
+        for page in sorted(self._pages.values(), key=lambda page: -page.weight):
+            is_out = page.state in (PageState.MISSING, PageState.GONE)
+            if not (is_out and page.found.kind is Kind.PAGE and page.visits):
+                continue
+            if page.host_id != (page.host_id if host_id is None else host_id):
+                continue
+            if page.visits[-1].outcome is not Outcome.DENIED:
+                continue
+            of_host[page.host_id] += 1
+            if of_host[page.host_id] <= most and page.due_s > now_s:
+                page.due_s, page.due_why, n = now_s, WITH_LEAVE, n + 1
+        return n
 
     @override
     def gone_s(self, now_s: float) -> float:

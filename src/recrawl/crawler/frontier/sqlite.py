@@ -30,6 +30,7 @@ from recrawl.crawler.control.due_times import (
     OUTSIDE,
     READ_AGAIN,
     WIDENED,
+    WITH_LEAVE,
 )
 from recrawl.crawler.control.evidence import BelievedBefore, Evidence, PlannedPages
 from recrawl.crawler.control.intake import has_room
@@ -833,6 +834,12 @@ class SqliteFrontier(Frontier):
         with self._writing():
             hosts = json.dumps([int(host_id) for host_id in host_ids])
             return self._run("look_again", now_s=now_s, numbers=hosts, why=LISTED_AGAIN).rowcount
+
+    @override
+    def ask_leave(self, now_s: float, *, host_id: int | None = None, most: int = 1) -> int:
+        with self._writing():
+            asked = {"host_id": host_id, "most": most, "why": WITH_LEAVE}
+            return self._run("ask_leave", now_s=now_s, **asked).rowcount
 
     @override
     def gone_s(self, now_s: float) -> float:

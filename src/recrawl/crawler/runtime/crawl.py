@@ -303,6 +303,8 @@ class Crawl:
         if before.settings.settings_mark not in (None, self.rules.settings_mark):
             # Whoever changed the settings mended something: no old block outlives its reason.
             await self.world.on_state(frontier.forgive, self.started_s)
+        # One of each host tells whether what was denied is so still: a secret may be right by now.
+        await self.world.on_state(frontier.ask_leave, self.started_s)
         await self.world.on_state(frontier.save_facts, self._began, self.facts())
         longest_s = self.rules.revisit.max_interval_s
         await self.world.on_state(frontier.make_due_by, self.started_s, longest_s)

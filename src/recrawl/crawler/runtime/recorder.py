@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from math import inf
 from typing import Final
 
@@ -23,7 +24,7 @@ from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.control.yields import AddressYields
 from recrawl.crawler.runtime.outcomes import removes
 from recrawl.crawler.runtime.parts import Rules, World
-from recrawl.terms import Discovery, HostRecord, PageUpdate
+from recrawl.terms import Discovery, HostRecord, PageState, PageUpdate
 
 __all__ = ["Recorder"]
 
@@ -31,7 +32,9 @@ _LATEST: Final = 20_000  # pages that the kinds of address are learned from at a
 _BATCH: Final = 400  # updates that are flushed at once
 _COMPACT_S: Final = 600.0
 _FORGET_S: Final = 86_400.0
+_OUT: Final = (PageState.MISSING, PageState.GONE)
 _SWEPT_SHARE: Final = 0.8  # of the budget, for pages beside such as went
+_MOST_ASKED: Final = 1_000  # pages of a host that were denied, when one is given again
 _FORGOTTEN: Final = 200  # pages whose visits are looked through at once
 
 
@@ -78,6 +81,7 @@ class Recorder:
         self.errors = SoftErrors()
         self._removals = Removals()
         self._beside: dict[int, tuple[int, float]] = {}  # hosts and instants, by page that went
+        self._back: set[int] = set()  # hosts of pages that are there again
         self._swept_s = -inf  # until when those beside them have their share of the budget
         self.expected = ExpectedImportance()
         self._finders = Finders()
@@ -123,6 +127,8 @@ class Recorder:
             else:
                 self._updates.append(update)
                 self._welcome += self.yields.observe(update)
+                if update.lease.state in _OUT and update.state is PageState.INDEXED:
+                    self._back.add(update.lease.host_id)
                 since_s = self._removals.observe(update)
                 if since_s is not None and not self._once:  # which visits every page anyway
                     self._beside[update.lease.page_id] = (update.lease.host_id, since_s)
@@ -240,13 +246,18 @@ class Recorder:
         if welcome:
             page_ids = [page_id for page_id, _ in welcome]
             await self._world.on_state(frontier.bring_forward, page_ids, now_s)
+        back, self._back = self._back, set()
+        for host_id in list(back):  # what was denied beside them may be given as well
+            leave = partial(frontier.ask_leave, now_s, host_id=host_id, most=_MOST_ASKED)
+            if not await self._world.on_state(leave):
+                back.discard(host_id)
         if beside:
             gone = {page_id: since_s for page_id, (_, since_s) in beside.items()}
             due_s = max(now_s, self._swept_s)
             n = await self._world.on_state(frontier.look_beside, gone, due_s)
             # However much has gone, what is there is kept fresh as well.
             self._swept_s = due_s + n / max(_SWEPT_SHARE * self._dispatcher.budget.rate_per_s, 1e-9)
-        return {host_id for _, host_id in welcome} | {host_id for host_id, _ in beside.values()}
+        return back | {host_id for _, host_id in [*welcome, *beside.values()]}
 
     def _compact(self) -> None:
         """Drop old entries of the feed, some with every flush while there are any."""

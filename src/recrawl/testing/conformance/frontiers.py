@@ -670,6 +670,33 @@ class FrontierSuite:
             assert details is not None
             assert details.due_s == kept_s
 
+    def test_what_was_denied_is_asked_for_again_from_the_most_important(
+        self, frontier: Frontier
+    ) -> None:
+        """One of each host, or so many of a host; none that is there, or gone otherwise."""
+        told = {
+            "/a": (PageState.MISSING, Outcome.DENIED), "/b": (PageState.GONE, Outcome.DENIED),
+            "/c": (PageState.GONE, Outcome.NOT_FOUND), "/d": (PageState.INDEXED, Outcome.NEW),
+        }  # fmt: skip
+        found = [_found(path, weight=1.0 + n) for n, path in enumerate(told)]
+        frontier.admit([*found, _found("/a", "http://b.test")], 0.0, ANY)
+        hosts = {host.host: host.host_id for host in frontier.hosts()}
+        for host, host_id in hosts.items():
+            for lease in frontier.lease(host_id, limit=9, due_by_s=1.0, now_s=1.0, until_s=9.0):
+                state, outcome = told[lease.url.removeprefix(host)]
+                frontier.complete([_update(lease, 2.0, outcome, state=state, due_s=900.0)])
+
+        def due() -> set[str]:
+            urls = [f"{HOST}{path}" for path in told] + ["http://b.test/a"]
+            pages = [frontier.details(url) for url in urls]
+            return {page.url for page in pages if page and page.due_s == 20.0}
+
+        assert frontier.ask_leave(20.0) == 2
+        assert due() == {f"{HOST}/b", "http://b.test/a"}
+        assert frontier.ask_leave(20.0, host_id=hosts["http://b.test"], most=9) == 0
+        assert frontier.ask_leave(20.0, host_id=hosts[HOST], most=9) == 1
+        assert due() == {f"{HOST}/a", f"{HOST}/b", "http://b.test/a"}
+
     def test_a_reach_is_kept(self, frontier: Frontier) -> None:
         """The one that was told last."""
         before = frontier.reach()
