@@ -11,7 +11,7 @@ from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.index.memory import MemoryIndex
 from recrawl.crawler.settings import Settings
 from recrawl.crawler.settings.values import ContentSettings, RenderSettings
-from recrawl.crawler.wiring.reading import reading_mark
+from recrawl.crawler.wiring.reading import reading_mark, step_mark
 from recrawl.terms import FetchResponse, Outcome, PageDetails
 from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
 from recrawl.testing.scripted import Request
@@ -47,7 +47,11 @@ class Lives:
             revisit=RevisitRules(3_000.0, 6_000.0, 3_000.0),
             epoch_s=self.at_s,
             reading=reading,
-            rules={"mark_of": reading_mark(settings), "replan_s": 20.0},
+            rules={
+                "mark_of": reading_mark(settings),
+                "step_mark": step_mark(settings),
+                "replan_s": 20.0,
+            },
         )
         self.asked = {}
         self.at_s += seconds + 1.0
@@ -139,6 +143,20 @@ def test_a_rule_that_finds_the_same_changes_nothing() -> None:
     assert lives.details("/docs/a").recent[0].outcome is Outcome.UNCHANGED
     assert len(lives.live()) == 1
     assert "aside" in lives.text("/docs/a")
+
+
+def test_what_a_command_makes_of_pages_comes_for_all_of_them_and_goes_with_it() -> None:
+    """Their copies are others then, though the pages are as they were: whoever has them is told."""
+    lives = Lives()
+    lives.live()
+    for command in (("embed",), ("embed", "--better"), ()):
+        before = lives.frontier.feed.last()
+        lives.live(index_command=command)
+        told = lives.frontier.feed.changes(after=before, limit=9)
+
+        assert [one.kind.value for one in told] == ["changed"] * 4
+        assert all(etags == [None] for etags in lives.asked.values())
+        assert lives.live(index_command=command) == []
 
 
 @pytest.mark.skipif(not is_available(), reason="html-to-markdown is not installed")

@@ -209,6 +209,9 @@ class Indexer:
         self._record(page, finding)
 
     async def _take_in(self, page: BufferedPage, extract: Extract) -> None:
+        if self._rules.step_mark:
+            marked = extract.signature + self._rules.step_mark.to_bytes(4, "big")
+            extract = replace(extract, signature=self._world.extractor.raw_hash(marked))
         if extract.unreadable and not extract.noindex:
             self.served += 1
             self._record(page, Finding(Outcome.UNSUPPORTED, page.response, note=extract.unreadable))

@@ -123,6 +123,8 @@ class Rules:
     second_looks : visits of pages that are another every time look twice, and an index that can
         learns from that what of them is drawn by chance
     mark_of : tells by the address by which rules a page is read: their mark; 0 where there are none
+    step_mark : number of the command that makes of each page what is indexed: copies of another one
+        are others; 0: there is none
     feed_keep_s : for so long the feed keeps every entry; of what is older the latest of each page
     feed_importance : whether the feed tells what pages are worth, and when that has changed
     keep_visits_s : visits that are older are forgotten, but for the latest 100 of each page
@@ -155,6 +157,7 @@ class Rules:
     commit_pages: int = 1024
     commit_characters: int = 32 * 1024 * 1024
     mark_of: Callable[[str], int] = _unmarked
+    step_mark: int = 0
     feed_keep_s: float = 30 * 86_400.0
     feed_importance: bool = False
     keep_visits_s: float = inf

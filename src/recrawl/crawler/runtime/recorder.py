@@ -257,7 +257,7 @@ class Recorder:
             n = await self._world.on_state(frontier.look_beside, gone, due_s)
             # However much has gone, what is there is kept fresh as well.
             self._swept_s = due_s + n / max(_SWEPT_SHARE * self._dispatcher.budget.rate_per_s, 1e-9)
-        return back | {host_id for _, host_id in [*welcome, *beside.values()]}
+        return back | {one for _, one in welcome} | {one for one, _ in beside.values()}
 
     def _compact(self) -> None:
         """Drop old entries of the feed, some with every flush while there are any."""

@@ -14,7 +14,7 @@ from recrawl.crawler.settings import Settings
 from recrawl.errors import InvalidSettings
 from recrawl.terms import INDEXABLE, FetchResponse
 
-__all__ = ["reading_mark", "reading_rules", "text_signature"]
+__all__ = ["reading_mark", "reading_rules", "step_mark", "text_signature"]
 
 
 def reading_rules(settings: Settings) -> ReadingRules:
@@ -50,6 +50,8 @@ def reading_mark(settings: Settings) -> Callable[[str], int]:
         said: list[object] = [READING]
         if settings.keep_markdown:
             said.append("markdown")
+        if settings.index_command:
+            said.append(step_mark(settings))
         if of_content >= 0:
             rule = content[of_content]
             said.append((rule.select, rule.drop, rule.title))
@@ -61,6 +63,11 @@ def reading_mark(settings: Settings) -> Callable[[str], int]:
         everywhere = mark(-1, -1)
         return lambda _: everywhere
     return lambda url: mark(int(places.of(url)), int(filled.of(url)))
+
+
+def step_mark(settings: Settings) -> int:
+    """Return a number of the command that makes of each page what is indexed; 0: there is none."""
+    return zlib.crc32(repr(tuple(settings.index_command)).encode()) if settings.index_command else 0
 
 
 @cache

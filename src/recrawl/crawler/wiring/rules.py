@@ -18,7 +18,7 @@ from recrawl.crawler.runtime.crawl import CrawlPlan
 from recrawl.crawler.runtime.parts import ImportanceRules, Rules
 from recrawl.crawler.settings import Settings, SourceSettings
 from recrawl.crawler.settings.zones import find_zone
-from recrawl.crawler.wiring.reading import reading_mark
+from recrawl.crawler.wiring.reading import reading_mark, step_mark
 from recrawl.crawler.wiring.zones import local_clock
 from recrawl.terms import Discovery, Kind
 
@@ -81,6 +81,7 @@ def crawl_rules(settings: Settings) -> Rules:
         half_lives=Weights(settings.half_lives, otherwise=inf) if settings.half_lives else None,
         commit_s=settings.commit_s,
         mark_of=reading_mark(settings),
+        step_mark=step_mark(settings),
         feed_keep_s=settings.feed_keep_s,
         feed_importance=settings.feed_importance,
         keep_visits_s=settings.keep_visits_s,
