@@ -150,3 +150,26 @@ def test_a_language_that_was_set_holds_for_all(tmp_path: Path) -> None:
     assert index.search("häuser")[0] == 1
     assert index.search("text:haus")[0] == 0
     index.close()
+
+
+def test_copies_are_indexed_anew_by_another_language_and_keep_what_they_are(tmp_path: Path) -> None:
+    """Once: at the next start nothing is left to do."""
+    index = TantivyIndex(tmp_path, language="english")
+    index.replace(page("de", "Das Kind am Ufer"))
+    index.replace(page("en", "They walk by the river"))
+    index.commit()
+
+    def found(query: str) -> list[str]:
+        return [hit.url.rpartition("/")[2] for hit in index.search(query)[1]]
+
+    before = [index.copy(f"http://a.test/{name}") for name in ("de", "en")]
+    assert (found("Kindern"), found("walking")) == ([], ["en"])
+    assert index.change_language("german") == 2
+    assert (found("Kindern"), found("walking")) == (["de"], [])
+    assert index.change_language("german") == 0
+    index.close()
+    index = TantivyIndex(tmp_path, language="english")
+    assert (index.change_language("german"), found("Kindern")) == (0, ["de"])
+    assert [index.copy(f"http://a.test/{name}") for name in ("de", "en")] == before
+    assert index.change_language("auto") == 2
+    index.close()

@@ -82,12 +82,11 @@ class TantivyIndex(PageIndex, ChanceLearner):
             self._index = opened(directory, read_only=read_only)
             if not read_only and not (chosen.exists() and chosen.stat().st_size):
                 write_whole(chosen, language)
-            self._per_page, self._languages = language == AUTO, Languages()
-            self._stems = stems("english" if self._per_page else language)
+            self._languages = Languages()
             self._boilerplate = Boilerplate(directory)
             self._drawn = Drawn(directory, mark)
             self._early: dict[str, Document | None] = {}  # staged; None: to be removed
-            self._index.register_tokenizer("words", self._stems)
+            self._speak(language)
             self._index.register_tokenizer("typed", as_typed())
             self._anchors = None if read_only else Anchors(directory)
             self._named: dict[str, None] = {}  # pages that are called by another name since
@@ -342,6 +341,32 @@ class TantivyIndex(PageIndex, ChanceLearner):
         for _, address in searcher.search(tantivy.Query.all_query(), limit=n, count=False).hits:
             document = searcher.doc(address)
             yield str(document["url"][0]), bytes(document["signature"][0])
+
+    def change_language(self, language: str) -> int:
+        """Index every copy anew by the rules of a language, if it was another one; return how many.
+
+        Parameters
+        ----------
+        language : one of ``LANGUAGES``, or "auto"
+        """
+        if language == self._language:
+            return 0
+        with translated(self._directory):
+            self._speak(language)
+            urls = [url for url, _ in self.urls()]
+            for url in urls:
+                document = self._held(url)
+                if document is not None:
+                    self._add(document)
+            self._writing().commit()
+            self._index.reload()
+            write_whole(self._directory / "language", language)  # done: not at the next start too
+        return len(urls)
+
+    def _speak(self, language: str) -> None:
+        self._language, self._per_page = language, language == AUTO
+        self._stems = stems("english" if self._per_page else language)
+        self._index.register_tokenizer("words", self._stems)
 
     @override
     def n_documents(self) -> int:

@@ -13,6 +13,7 @@ from recrawl.crawler.fetch.isolation.reader import Limits
 from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.frontier.store import drop_copies
 from recrawl.crawler.index.memory import MemoryIndex
+from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.crawler.ports import (
     Clock,
     EventSink,
@@ -214,6 +215,8 @@ def _opened(
         mended = [] if frontier.facts().end.ended_in_order else mend_index(_folder(settings))
         index = open_index(settings.state, language=settings.language)
         stack.callback(index.close)
+        if isinstance(index, TantivyIndex) and (n := index.change_language(settings.language)):
+            mended.append(f"{n:,} copies were indexed anew, as index.language is another one")
     return frontier, index, mended
 
 
