@@ -642,7 +642,7 @@ class Frontier(Visits, Protocol):
 
         Those that moved to what it takes, and those that it did not take, are due at once. What was
         read before the instant and is taken is fetched whole, one after the other, those of most
-        weight first; a plan makes none of them due later.
+        weight first; a plan makes none of them due later. What robots.txt names is looked for anew.
 
         Parameters
         ----------

@@ -61,6 +61,7 @@ from recrawl.terms import (
 
 __all__ = ["MemoryFrontier"]
 
+_RULES_KEPT_S: Final = 86_400.0
 _LEADING: Final = frozenset({PageState.INDEXED, PageState.EXCLUDED, PageState.MOVED})
 
 
@@ -575,6 +576,9 @@ class MemoryFrontier(Frontier):
     def widen(
         self, takes: Callable[[str], bool], since_s: float, now_s: float, per_s: float
     ) -> int:
+        for host_id, host in self._hosts.items():
+            if host.robots_until_s < since_s + _RULES_KEPT_S:
+                self._hosts[host_id] = replace(host, robots_until_s=0.0)
         n_read = n = 0
         for page in sorted(self._pages.values(), key=lambda page: -page.weight):
             is_moved, is_out = page.state is PageState.MOVED, page.due_why == OUTSIDE

@@ -614,6 +614,7 @@ class SqliteFrontier(Frontier):
         self, takes: Callable[[str], bool], since_s: float, now_s: float, per_s: float
     ) -> int:
         with self._writing():
+            self._run("read_rules_before", since_s=since_s)
             rows = self._run("before_widened", since_s=since_s, outside=OUTSIDE).fetchall()
             n_read = n = 0
             for page_id, url, kind, state, why, target in rows:

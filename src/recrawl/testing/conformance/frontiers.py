@@ -642,11 +642,14 @@ class FrontierSuite:
             update = _update(lease, at_s, Outcome.NEW, **said | told.get(path, {}))
             frontier.complete([update])
 
+        frontier.save_host(replace(frontier.hosts()[0], robots_until_s=86_449.0))
+
         n = frontier.widen(lambda url: "c.test" not in url, 50.0, 100.0, 0.5)
 
         details = {path: frontier.details(HOST + path) for path in paths}
         due = {path: (one.due_s, one.due_why == WIDENED) for path, one in details.items() if one}
         assert n == 4
+        assert frontier.hosts()[0].robots_until_s == 0.0
         assert due.pop("/outside") == due.pop("/moved") == (100.0, True)
         assert due.pop("/b") == (100.0, True)
         assert due.pop("/a") == (102.0, True)

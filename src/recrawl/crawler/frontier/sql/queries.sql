@@ -193,6 +193,9 @@ WHERE (state IN ('indexed', 'excluded', 'moved') OR due_why = :outside)
     AND NOT EXISTS (SELECT 1 FROM visit WHERE page_id = page.id AND visited_at_s >= :since_s)
 ORDER BY weight DESC, id;
 
+-- name: read_rules_before
+UPDATE host SET robots_until_s = 0 WHERE robots_until_s < :since_s + 86400;
+
 -- name: read_whole
 UPDATE page SET due_s = CASE WHEN due_s > :due_s THEN :due_s ELSE due_s END,
     due_why = CASE WHEN due_s > :due_s THEN :why ELSE due_why END,
