@@ -126,7 +126,7 @@ def learn_births(
     Parameters
     ----------
     births : what was found
-    usual_worth : of a page, > 0, for hosts that have brought none
+    usual_worth : of a page, >= 0, for hosts that have brought none
     lasting : of a page's weight, that it is worth once it is known (:func:`lasting_share`)
 
     Returns

@@ -99,7 +99,7 @@ class Planner:
         self._capacity = capacity
         self._on_news = on_news
         self._importance = importance
-        self._copies = np.zeros(0, np.int64)
+        self._copies: list[int] = []
         self._learner = VisitLearner(believed, world.on_state, on_plan)
         self._learned_at: dict[str, int] = {}  # visits of a source when its pattern was learned
 
@@ -125,10 +125,10 @@ class Planner:
         await self._importance.tell()
         await self._learner.learn(world.frontier)
         pages, backlog = await world.on_state(self._pages)
-        told = await world.on_state(self._brought)
-        await self._on_plan(self._learn_births, *told, pages)
         if not len(pages.page_ids):
             return None
+        told = await world.on_state(self._brought)
+        await self._on_plan(self._learn_births, *told, pages)
         solved = await self._on_plan(self._solve, pages, backlog, told[0], world.clock.now_s())
         if solved is None:  # a policy that knows no plan: due times stay as its visits set them
             return None
@@ -182,7 +182,7 @@ class Planner:
         frontier = self._world.frontier
         backlog = frontier.n_pages_by_state().get(PageState.DISCOVERED, 0)
         pages = frontier.planned_pages()
-        self._copies = np.array(frontier.copies(_MOST_COPIES), np.int64)
+        self._copies = frontier.copies(_MOST_COPIES)
         return _without(pages, list(self._timetables.page_ids.values())), backlog
 
     def _solve(
@@ -276,8 +276,8 @@ class Planner:
     ) -> None:
         """Learn what visits bring that is new, or announce, at the price of the last plan."""
         price = self._due_times.price
-        usual = float(pages.weights.mean()) if len(pages.weights) else 1.0
-        price.new_pages = learn_births(births, max(usual, 1e-9), price.lasting)
+        usual = float(pages.weights.mean())
+        price.new_pages = learn_births(births, usual, price.lasting)
         price.observe_depths(depths, usual)
         trust = self._believed.trust_in_dates(pages.page_ids)
         prior_per_s = self._rules.prior_rate_per_s
@@ -300,10 +300,11 @@ class Planner:
 
     async def _move_due(self, solved: SolvedPlan) -> None:
         """Write down what the plan moves, part by part as it was learned."""
-        frontier, relearned = self._world.frontier, solved.relearned
-        for part in parts_of(len(relearned[0])):
-            page_ids, rates, factors = (column[part] for column in relearned)
-            await self._world.on_state(frontier.save_change_rates, page_ids, rates, factors)
+        frontier = self._world.frontier
+        page_ids, rates, factors = solved.relearned
+        for part in parts_of(page_ids.size):
+            columns = page_ids[part], rates[part], factors[part]
+            await self._world.on_state(frontier.save_change_rates, *columns)
         own_due_s = solved.own_due_s
         for part in parts_of(solved.page_ids.size):
             await self._world.on_state(
@@ -339,7 +340,7 @@ class Planner:
         )
         self._returns.price = solved.record.price
         record = solved.record
-        fresh_s = record.freshness * record.n_pages / max(record.budget_per_s, 1e-12)
+        fresh_s = record.freshness * record.n_pages / record.budget_per_s
         self._due_times.price.observe_plan(record.price, fresh_s, solved.lasting)
         now_s = solved.record.solved_at_s
         self._returns.away_s = frontier.gone_s(now_s)
@@ -367,7 +368,6 @@ def _clocks(frontier: Frontier, fast: Sequence[FastClock]) -> str:
             "for_s": one.for_s,
         }
         for one in fast
-        if one.page_id in urls
     ]
     return json.dumps(told)
 
