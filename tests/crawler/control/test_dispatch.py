@@ -746,3 +746,27 @@ def test_a_due_page_that_is_not_leased_yet_is_worth_the_price(is_new: bool, weig
     stocked(made, 1, new)
 
     assert (made.pick(NOW_S) == Fetch(new)) is is_new
+
+
+@pytest.mark.parametrize("per_address", [False, True])
+def test_what_is_kept_of_a_server_counts_where_its_hosts_are_asked_as_one(
+    *, per_address: bool
+) -> None:
+    """Whatever the settings were when it was kept, or are of a crawl that it follows."""
+
+    def made(*, per_address: bool) -> Dispatcher:
+        rules = PolitenessRules(delay_s=1.0, per_address=per_address)
+        budget = FetchBudget(100.0, burst=10.0)
+        return Dispatcher(politeness=rules, budget=budget, random=np.random.default_rng(0))
+
+    record = HostRecord(
+        1, "http://1.test", NOW_S, ip_address="10.0.0.1", ip_blocked_until_s=NOW_S + 90.0
+    )
+    one = made(per_address=per_address)
+
+    one.observe_host(record, OPEN)
+    one.follow(made(per_address=not per_address))
+
+    assert (one.ips is not None) == per_address
+    assert (one.host(1).ip is not None) == per_address
+    assert one.host(1).pass_ready_s(inf) == (NOW_S + 90.0 if per_address else NOW_S)

@@ -90,9 +90,7 @@ class Dispatcher:
         takes: Callable[[str], bool] | None = None,
     ) -> None:
         self.budget = budget
-        self.ips = (
-            IpAddresses(politeness, is_shared=shares_addresses) if politeness.per_address else None
-        )
+        self._ips = IpAddresses(politeness, is_shared=shares_addresses)
         self.horizon_s = horizon_s
         self.lease_s = lease_s
         self._rules = politeness
@@ -110,6 +108,11 @@ class Dispatcher:
         self._owed = 0.0  # requests that what no plan knows has had too few of
         self._root_of = root_of
         self.worth_of = worth_of or OnePrice(_DAY_S).share
+
+    @property
+    def ips(self) -> IpAddresses | None:
+        """The IP addresses of all hosts; None where each host is asked by itself."""
+        return self._ips if self._rules.per_address else None
 
     @property
     def longest_block_s(self) -> float:
@@ -143,9 +146,9 @@ class Dispatcher:
             queue.robots_status = record.robots_status
             queue.robots_body = record.robots_body
             self._hosts[record.host_id] = queue
-            if self.ips is not None and record.ip_address is not None:
+            if self._rules.per_address and record.ip_address is not None:
                 self._join(queue, record.ip_address, -inf)
-                self.ips.recall(record)
+                self._ips.recall(record)
             self.set_robots(record.host_id, robots, record.robots_until_s, is_news=False)
         if not queue.refilling:
             queue.next_due_s = record.next_due_s
@@ -158,8 +161,7 @@ class Dispatcher:
             if mine is not None:
                 mine.politeness.rest_after(queue.politeness)
                 self._changed(mine)
-        if self.ips is not None and before.ips is not None:
-            self.ips.follow(before.ips)
+        self._ips.follow(before._ips)
 
     def observe_rest(self, host_id: int, asked_s: float) -> None:
         """Learn that somebody else may have asked a host until an instant; it rests from then."""
@@ -190,8 +192,8 @@ class Dispatcher:
         if queue is None:
             return
         queue.asked = True
-        if queue.waits_for_ip and self.ips is not None and queue.ip is not None:
-            self.ips.wait(queue.ip, host_id, is_first=True)
+        if queue.waits_for_ip and queue.ip is not None:
+            self._ips.wait(queue.ip, host_id, is_first=True)
         self._changed(queue)
 
     def observe_plan(self, least_share: float) -> None:
@@ -299,8 +301,7 @@ class Dispatcher:
         return min(self._due_s(), self._ahead.next_s())
 
     def _due_s(self) -> float:
-        first = self._waiting.first()
-        ip_s = inf if self.ips is None else self.ips.next_s()
+        first, ip_s = self._waiting.first(), self._ips.next_s()
         return ip_s if first is None else min(first[0], ip_s)
 
     def next_ready_s(self, now_s: float) -> float:
@@ -423,8 +424,8 @@ class Dispatcher:
         queue = self._hosts[host_id]
         before, before_s = queue.blocks, queue.politeness.delay_s
         queue.politeness.answered(now_s, status, retry_after, self._random, page_id)
-        if self.ips is not None and queue.ip is not None:
-            self.ips.answered(queue.ip, now_s, status, retry_after, self._random, page_id)
+        if queue.ip is not None:
+            self._ips.answered(queue.ip, now_s, status, retry_after, self._random, page_id)
         self._tell_delay(queue, before_s)  # its server has drawn its own conclusion by then
         self._changed(queue)
         return before != queue.blocks
@@ -433,8 +434,8 @@ class Dispatcher:
         """End a request that brought no answer."""
         queue = self._hosts[host_id]
         queue.politeness.unanswered(now_s, why, self._random, page_id)
-        if self.ips is not None and queue.ip is not None:
-            self.ips.unanswered(queue.ip, now_s, why, self._random)
+        if queue.ip is not None:
+            self._ips.unanswered(queue.ip, now_s, why, self._random)
             if why == "connect":  # another of its IP addresses may do
                 queue.ip_until_s = -inf
         self._changed(queue)
@@ -443,8 +444,8 @@ class Dispatcher:
         """End a request that was cut off, if it was made at all."""
         queue = self._hosts[host_id]
         queue.politeness.ended(now_s)
-        if self.ips is not None and queue.ip is not None:
-            self.ips.ended(queue.ip, now_s)
+        if queue.ip is not None:
+            self._ips.ended(queue.ip, now_s)
         self._changed(queue)
 
     # -- IP addresses that hosts share --
@@ -482,13 +483,12 @@ class Dispatcher:
         self._changed(queue)
 
     def _join(self, queue: HostQueue, text: str, now_s: float) -> None:
-        assert self.ips is not None
-        before, queue.ip = queue.ip, self.ips.of(text, now_s)
+        before, queue.ip = queue.ip, self._ips.of(text, now_s)
         if before is not None:
             before.leave(queue.host_id)
-            self.ips.changed(before)
+            self._ips.changed(before)
         queue.ip.join(queue.host_id, queue.politeness)
-        self.ips.changed(queue.ip)
+        self._ips.changed(queue.ip)
 
     def _set_delay(self, queue: HostQueue, crawl_delay_s: float | None) -> None:
         before_s = queue.politeness.delay_s
@@ -496,17 +496,17 @@ class Dispatcher:
         self._tell_delay(queue, before_s)
 
     def _tell_delay(self, queue: HostQueue, before_s: float) -> None:
-        if self.ips is not None and queue.ip is not None and queue.politeness.delay_s != before_s:
+        if queue.ip is not None and queue.politeness.delay_s != before_s:
             queue.ip.observe_delay(before_s, queue.politeness.delay_s)
-            self.ips.changed(queue.ip)
+            self._ips.changed(queue.ip)
 
     def _start(self, queue: HostQueue) -> None:
         queue.politeness.start()
-        if self.ips is not None and queue.ip is not None:
-            self.ips.start(queue.ip)
+        if queue.ip is not None:
+            self._ips.start(queue.ip)
 
     def _is_unresolved(self, queue: HostQueue, now_s: float) -> bool:
-        return self.ips is not None and now_s >= queue.ip_until_s
+        return self._rules.per_address and now_s >= queue.ip_until_s
 
     def _resolve(self, queue: HostQueue) -> Resolve:
         queue.resolving = True
@@ -516,20 +516,18 @@ class Dispatcher:
 
     def _has_turn(self, queue: HostQueue, now_s: float) -> bool:
         """Tell whether the server of a host may be asked, if it is known; else the host waits."""
-        if self.ips is None or queue.ip is None or self._is_unresolved(queue, now_s):
+        if queue.ip is None or self._is_unresolved(queue, now_s):
             return True
         if queue.ip.ready_s <= now_s:
             return True
         queue.waits_for_ip = True
         self._changed(queue)
-        self.ips.wait(queue.ip, queue.host_id, is_first=queue.is_asked)
+        self._ips.wait(queue.ip, queue.host_id, is_first=queue.is_asked)
         return False
 
     def _wake(self, now_s: float) -> None:
         """Let hosts whose server may be asked now compete for it."""
-        if self.ips is None:
-            return
-        for address, host_id in self.ips.woken(now_s):
+        for address, host_id in self._ips.woken(now_s):
             queue = self._hosts[host_id]
             if queue.waits_for_ip and queue.ip is address:
                 queue.waits_for_ip = False
