@@ -9,9 +9,10 @@ from typing_extensions import override
 from recrawl.crawler.control.activation import FixedRobots
 from recrawl.crawler.control.politeness import PolitenessRules
 from recrawl.crawler.frontier.memory import MemoryFrontier
+from recrawl.crawler.ports import AdmissionLimits
 from recrawl.crawler.runtime.agreement import Mended
 from recrawl.crawler.runtime.crawl import CrawlPlan
-from recrawl.terms import FetchResponse, Lease, PageState
+from recrawl.terms import Discovery, FetchResponse, HostRecord, Lease, PageState
 from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
 from recrawl.testing.scripted import Request
 from recrawl.testing.worlds import EPOCH_S
@@ -108,6 +109,28 @@ class Visited(MemoryFrontier):
     @override
     def visited(self, latest: int) -> Iterable[tuple[str, PageState, bytes | None]]:
         return [(f"{A}/x?do=edit&id={n}", PageState.EXCLUDED, None) for n in range(40)]
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_a_start_goes_by_the_robots_txt_that_it_read_before(*, is_kept: bool) -> None:
+    """As long as that holds; then it is read again before a page is asked for."""
+    frontier = MemoryFrontier()
+    until_s = EPOCH_S + 1e6 if is_kept else EPOCH_S - 1.0
+
+    async def main() -> VirtualCrawl:
+        virtual = virtual_crawl(Setup(seeds=(f"{A}/", f"{A}/private")), frontier=frontier)
+        frontier.admit([Discovery(f"{A}/", A)], EPOCH_S, AdmissionLimits())
+        rules = b"User-agent: *\nDisallow: /private"
+        frontier.save_host(HostRecord(1, A, EPOCH_S, 200, rules, until_s))
+        virtual.web.page(f"{A}/", "home")
+        await virtual.run_for(30.0)
+        return virtual
+
+    web = run_virtually(main()).web
+
+    assert len(web.asked(f"{A}/")) == 1
+    assert len(web.asked(f"{A}/private")) == (not is_kept)
+    assert len(web.asked(f"{A}/robots.txt")) == (not is_kept)
 
 
 def test_a_start_knows_what_kinds_of_address_have_brought_before() -> None:

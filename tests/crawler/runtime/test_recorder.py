@@ -2,13 +2,15 @@
 
 import asyncio
 from dataclasses import replace
+from math import inf
 
 import pytest
 
+from recrawl.crawler.frontier.memory_worths import MemoryWorths
 from recrawl.crawler.ports import AdmissionLimits
 from recrawl.crawler.runtime.outcomes import Finding, update_of
 from recrawl.errors import StateError
-from recrawl.terms import Discovery, FetchResponse, Outcome
+from recrawl.terms import Discovery, FetchResponse, Lease, Outcome, PageState, PageUpdate
 from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
 from recrawl.testing.worlds import EPOCH_S
 
@@ -184,3 +186,89 @@ def test_a_full_batch_is_written_at_once_and_others_soon(
     flush_s = run_virtually(main())
 
     assert at_s == [100.0 + (0.0 if is_at_once else flush_s)]
+
+
+def went(virtual: VirtualCrawl) -> PageUpdate:
+    """Return the visit that found the home page gone, which was there a hundred seconds before."""
+    crawl, frontier = virtual.crawl, virtual.frontier
+    host_id = frontier.hosts()[0].host_id
+    page = Lease(
+        1, f"{A}/", host_id, 1, EPOCH_S, state=PageState.INDEXED, last_visit_s=EPOCH_S - 100.0
+    )
+    return update_of(page, Finding(Outcome.GONE), EPOCH_S, crawl.due_times)
+
+
+def test_what_lies_beside_pages_that_went_has_four_fifths_of_the_budget(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is there is kept fresh as well: the next are due when these had their time."""
+    looks: list[tuple[dict[int, float], float]] = []
+
+    async def main() -> VirtualCrawl:
+        virtual = virtual_crawl(Setup(budget_per_s=2.0))
+        await virtual.crawl.prepare()
+        recorder, dispatcher = virtual.crawl.recorder, virtual.crawl.dispatcher
+
+        def look_beside(gone: dict[int, float], due_s: float) -> int:
+            looks.append((gone, due_s - EPOCH_S))
+            return 4
+
+        monkeypatch.setattr(virtual.frontier, "look_beside", look_beside)
+        for _ in range(3):
+            dispatcher.host(1).next_due_s = inf
+            recorder.add([went(virtual)], committed=True)
+            await recorder.flush()
+        return virtual
+
+    virtual = run_virtually(main())
+
+    since_s = EPOCH_S - 0.25 * 100.0
+    assert looks == [({1: since_s}, pytest.approx(n * 4 / (0.8 * 2.0))) for n in range(3)]
+    assert virtual.crawl.dispatcher.host(1).next_due_s <= EPOCH_S
+
+
+def test_who_found_what_first_has_only_the_lead() -> None:
+    """It is on disk with the next flush."""
+
+    async def main() -> VirtualCrawl:
+        virtual = virtual_crawl()
+        await virtual.crawl.prepare()
+        recorder = virtual.crawl.recorder
+        recorder.add(found=[replace(one, found_on=1) for one in found("x", "y")])
+        await asyncio.sleep(5.0)
+        recorder.found_again(2, [f"{A}/x", f"{A}/unheard-of"])
+        await recorder.flush()
+        return virtual
+
+    taken: list[object] = []
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(MemoryWorths, "found_again", lambda _, leads: taken.append(leads))
+        run_virtually(main())
+
+    assert taken == [{1: (1, 5.0)}]
+
+
+@pytest.mark.parametrize("interval_s", [None, 5_000.0])
+def test_a_page_may_be_visited_ahead_of_its_time_after_the_shortest_interval(
+    monkeypatch: pytest.MonkeyPatch, interval_s: float | None
+) -> None:
+    """Never, where its due time is fixed."""
+    told: list[tuple[object, ...]] = []
+
+    async def main() -> float:
+        virtual = virtual_crawl()
+        await virtual.crawl.prepare()
+        observe = virtual.crawl.dispatcher.observe_due
+        monkeypatch.setattr(
+            virtual.crawl.dispatcher, "observe_due", lambda *one: told.append(one) or observe(*one)
+        )
+        update = replace(went(virtual), due_s=EPOCH_S + 9_000.0, interval_s=interval_s)
+        monkeypatch.setattr(virtual.frontier, "complete", lambda *_: None)
+        virtual.crawl.recorder.add([update], committed=True)
+        await virtual.crawl.recorder.flush()
+        return virtual.crawl.rules.revisit.min_interval_s
+
+    least_s = run_virtually(main())
+
+    ahead_s = inf if interval_s is None else EPOCH_S + least_s
+    assert told[0] == (1, EPOCH_S + 9_000.0, ahead_s)

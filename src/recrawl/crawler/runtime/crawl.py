@@ -336,7 +336,7 @@ class Crawl:
 
     async def _read_again(self, mended: Mended) -> Mended:
         """Have pages visited soon that were read by other rules than those in force."""
-        per_s = _READ_AGAIN_SHARE * max(self.dispatcher.budget.rate_per_s, 1e-6)
+        per_s = _READ_AGAIN_SHARE * self.dispatcher.budget.rate_per_s
         again = self.world.frontier.read_again
         n = await self.world.on_state(again, self.rules.mark_of, self.started_s, per_s)
         return replace(mended, read_again=n, read_again_s=n / per_s)

@@ -256,7 +256,7 @@ class Recorder:
             due_s = max(now_s, self._swept_s)
             n = await self._world.on_state(frontier.look_beside, gone, due_s)
             # However much has gone, what is there is kept fresh as well.
-            self._swept_s = due_s + n / max(_SWEPT_SHARE * self._dispatcher.budget.rate_per_s, 1e-9)
+            self._swept_s = due_s + n / (_SWEPT_SHARE * self._dispatcher.budget.rate_per_s)
         return back | {one for _, one in welcome} | {one for one, _ in beside.values()}
 
     def _compact(self) -> None:

@@ -115,15 +115,15 @@ class Visitor:
     def _is_to_be_seen_twice(self, lease: Lease, response: FetchResponse) -> bool:
         """Tell whether a second look is to say what of a page is drawn by chance."""
         looks, now_s = self._second_looks, self._world.clock.now_s()
-        if looks is None or lease.kind is not Kind.PAGE or lease.state is not PageState.INDEXED:
-            return False
-        if outcome_of_status(response.status) is not None:
-            return False
-        if self._world.extractor.raw_hash(response.body) == lease.raw_hash:
-            return False
-        if self._dispatcher.host(lease.host_id).politeness.delay_s > _LONGEST_REST_S:
-            return False
-        return looks.take(lease.page_id, lease.host_id, lease.last_visit_s, now_s)
+        return (
+            looks is not None
+            and lease.kind is Kind.PAGE
+            and lease.state is PageState.INDEXED
+            and outcome_of_status(response.status) is None
+            and self._world.extractor.raw_hash(response.body) != lease.raw_hash
+            and self._dispatcher.host(lease.host_id).politeness.delay_s <= _LONGEST_REST_S
+            and looks.take(lease.page_id, lease.host_id, lease.last_visit_s, now_s)
+        )
 
     async def _look_again(self, lease: Lease) -> FetchResponse | None:
         """Fetch a page a second time, after its host's rest; None where that fails."""
