@@ -100,8 +100,7 @@ class AheadOrder:
         return self._empty.pop() if self._refilled else None
 
     def take(self, now_s: float) -> int | None:
-        """Take the host of the page whose visit is worth most, or None."""
-        self._wake(now_s)
+        """Take the host of the page whose visit is worth most, or None, after :meth:`to_refill`."""
         best = self._best(now_s)
         return None if best is None else best.pop()
 
