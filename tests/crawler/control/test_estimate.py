@@ -105,15 +105,36 @@ def test_the_heaviest_pages_are_drawn_and_the_rest_is_normal() -> None:
     )
 
 
-def test_what_a_rate_may_be() -> None:
+@pytest.mark.parametrize("error", [0.6, 1.3])
+def test_what_a_rate_may_be(error: float) -> None:
     """The gamma law of the estimate; nothing where it is known."""
-    low, high = rate_bounds(np.exp(0.6))
-    shape = 1.0 / np.expm1(0.36)
+    low, high = rate_bounds(np.exp(error))
+    shape = 1.0 / np.expm1(error**2)
 
     assert stats.gamma.cdf(high * shape, shape) - stats.gamma.cdf(
         low * shape, shape
     ) == pytest.approx(0.95, abs=0.005)
     assert rate_bounds(1.0) == rate_bounds(None) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize("error", [1.4, 3.0])
+def test_where_next_to_nothing_is_known_the_ends_are_those_of_the_log_normal_law(
+    error: float,
+) -> None:
+    assert np.log(rate_bounds(np.exp(error))) == pytest.approx([-1.96 * error, 1.96 * error], 1e-4)
+
+
+@pytest.mark.parametrize(("rate", "ends"), [(1e-4, (None, 1.0)), (9.0, (0.0, None))])
+def test_no_end_of_an_interval_is_more_than_all_or_less_than_nothing(
+    rate: float, ends: tuple[float | None, float | None]
+) -> None:
+    """Where nearly all pages are fresh, or hardly any."""
+    n = 2_000
+    found = estimate_freshness(np.full(n, rate), np.zeros(n), np.ones(n), np.ones(n))
+
+    assert found is not None
+    for end, told in zip(ends, (found.low, found.high), strict=True):
+        assert told == end if end is not None else 0.0 < told < 1.0
 
 
 @pytest.mark.parametrize("factor", [1.1, 2.0, 3.8, 3.82, 5.0, 7.98, 30.0, 1e9, 1e300])
