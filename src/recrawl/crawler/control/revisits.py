@@ -311,7 +311,7 @@ class RevisitControl:
     def decide(
         self,
         now: float,
-        span: float | None = None,
+        span: float,
         *,
         rows: Integers | None = None,
         hosts: Integers | None = None,
@@ -324,8 +324,7 @@ class RevisitControl:
         Parameters
         ----------
         now : instant
-        span : the price is such that what falls due within it is what the budget pays; default:
-            a quarter of the mean interval between visits
+        span : the price is such that what falls due within it is what the budget pays, > 0
         rows : pages that exist and have been visited; default: all that have been
         hosts : shape (rows,), host of each
         host_caps : shape (n_hosts,), visits per time that a host allows; inf: any
@@ -346,7 +345,6 @@ class RevisitControl:
         self._ahead = np.zeros(len(self))
         told, foreseen = self.advance(rows), self._foreseen(rows, now)
         self._ahead[rows] = foreseen if self.asked else foreseen + told
-        span = span or 0.25 * max(rows.size, 1) / self.budget
         if hosts is None or host_caps is None:
             hosts, host_caps = np.zeros(rows.size, np.int64), np.full(1, np.inf)
         caps = host_caps
