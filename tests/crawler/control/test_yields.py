@@ -105,6 +105,94 @@ def test_a_shape_that_brings_nothing_is_tried_a_few_times(text: str | None, patt
     assert 1 <= len(seen) <= 25
 
 
+@pytest.mark.parametrize(
+    ("pattern", "tries"),
+    [
+        ("/x?id={}", {0: 5, 12: 5, 7: 5, 5: 300}),  # the first five at most: 1 / (5 + 2) < 0.15
+        ("/tag/a+b{}", {0: 5, 12: 5, 7: 5, 5: 300}),
+        ("/p{}/x?show=all", {0: 3, 12: 3, 5: 3, 3: 300}),  # 0.7 / (3 + 2) < 0.15
+        ("/x?a=a{}&b=b{}", {0: 3, 3: 3}),
+        ("/x?do=edit&id={}", {0: 2, 12: 2, 3: 2}),  # what words speak against, at once
+        ("/p{}/x?do=edit", {0: 2, 3: 2}),
+        ("/dir/{}.zip", {0: 2, 3: 2}),  # two of what nobody knows are on their way
+        ("/dir/{}", {0: 8, 12: 8, 7: 12, 5: 300}),  # 2 / (12 + 2) < 0.15
+        ("/dir/{}.html", {0: 8, 12: 8, 7: 12, 5: 300}),
+        ("/t/topic-{}/{}/2", {0: 8, 12: 8, 7: 12, 5: 300}),
+    ],
+)
+def test_so_many_are_tried_until_the_next_is_unlikely_to_bring_anything(
+    pattern: str, tries: dict[int, int]
+) -> None:
+    """By how many bring something: none, or each twelfth, seventh, fifth or third."""
+    paths = [pattern.replace("{}", str(number)) for number in range(300)]
+
+    tried = {
+        each: len(crawled(AddressYields(), paths, [
+            f"text {number}" if each and number % each == each - 1 else None
+            for number in range(300)
+        ]))
+        for each in tries
+    }  # fmt: skip
+
+    assert tried == tries
+
+
+@pytest.mark.parametrize("n_known", range(6))
+def test_what_was_tried_before_a_start_counts(n_known: int) -> None:
+    """Of one kind, and of all that words speak against: three, before a host has brought any."""
+    known = AddressYields()
+    known.recall((f"{A}/x?id=p{n}", PageState.EXCLUDED, None) for n in range(n_known))
+    acts = ["edit", "login", "history", "revert", "delete", "diff"]
+    doubted = AddressYields()
+    doubted.recall((f"{A}/y{n}?do={acts[n]}", PageState.EXCLUDED, None) for n in range(n_known))
+
+    tried = crawled(known, [f"/x?id=p{n}" for n in range(10, 99)], [None] * 89)
+    more = crawled(doubted, [f"/z{n}?do={act}" for n, act in enumerate(acts)], [None] * 6)
+
+    assert (len(tried), len(more)) == (5 - n_known, max(3 - n_known, 0))
+
+
+@pytest.mark.parametrize(("n_brought", "tries"), [(0, 3), (19, 3), (20, 4), (79, 6)])
+def test_of_what_words_speak_against_a_twentieth_of_what_a_host_has_brought_is_tried(
+    n_brought: int, tries: int
+) -> None:
+    yields = AddressYields()
+    crawled(yields, [f"/page-{n}" for n in range(n_brought)], [f"text {n}" for n in range(99)] * 2)
+    acts = ["edit", "login", "history", "revert", "delete", "diff", "print", "move", "protect"]
+
+    seen = crawled(yields, [f"/z{n}?do={act}" for n, act in enumerate(acts)], [None] * len(acts))
+
+    assert len(seen) == tries
+
+
+def test_names_that_were_never_combined_before_are_tried() -> None:
+    """However little other combinations have brought."""
+    yields = AddressYields()
+    for a, b in ("ab", "ef", "gh"):
+        crawled(yields, [f"/x?{a}=a{n}&{b}=b{n}" for n in range(30)], [None] * 30)
+
+    assert yields.due_s(lease(91, "/x?c=1&d=1"), NOW_S) == NOW_S
+    assert yields.due_s(lease(92, "/x?a=1&b=1"), NOW_S) > NOW_S
+
+
+@pytest.mark.parametrize(("hours", "is_tried"), [(2.999, False), (3.0, True)])
+def test_one_more_of_what_is_put_off_is_tried_three_hours_later(
+    hours: float, *, is_tried: bool
+) -> None:
+    yields, at_s = AddressYields(), NOW_S + hours * HOUR_S
+    crawled(yields, [f"/x?do=edit&id={n}" for n in range(9)], [None] * 9)
+
+    assert (yields.due_s(lease(91, "/x?do=edit&id=91"), at_s) == at_s) == is_tried
+
+
+def test_numbers_at_the_end_that_say_what_others_say_are_visited_where_they_are_pages() -> None:
+    """Only those that are left out of the index speak against others, beside the branch."""
+    paths = [f"/t/topic-{t}/{t}{answer}" for t in range(100) for answer in ("", "/2", "/3")]
+    texts: list[str | None] = [path if path.count("/") == 3 else "alike" for path in paths]
+
+    assert len(crawled(AddressYields(), paths, texts)) == len(paths)
+
+
 def test_a_part_that_brings_nothing_is_left_however_much_another_part_brings() -> None:
     """One kind is what differs by a parameter that names pages, not by one that has few values."""
     n = 300
@@ -244,7 +332,9 @@ def test_what_asks_to_sign_in_of_each_thing_is_left_after_a_few() -> None:
     assert len(asked) <= 409
 
 
-@pytest.mark.parametrize(("status", "is_left"), [(302, True), (401, False), (403, False)])
+@pytest.mark.parametrize(
+    ("status", "is_left"), [(302, True), (400, False), (401, False), (403, False)]
+)
 def test_pages_that_are_refused_say_nothing_of_the_branch_that_they_lie_in(
     status: int, is_left: bool
 ) -> None:
