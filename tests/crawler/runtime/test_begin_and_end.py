@@ -1,5 +1,7 @@
 """What a crawl is put together from its plan, how it begins, and how it comes to its end."""
 
+import asyncio
+import contextlib
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -12,12 +14,13 @@ from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.ports import AdmissionLimits
 from recrawl.crawler.runtime.agreement import Mended
 from recrawl.crawler.runtime.crawl import CrawlPlan
-from recrawl.terms import Discovery, FetchResponse, HostRecord, Lease, PageState
+from recrawl.errors import ReadingCut
+from recrawl.terms import Discovery, Extract, FetchResponse, HostRecord, Lease, PageState
 from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
 from recrawl.testing.scripted import Request
 from recrawl.testing.worlds import EPOCH_S
 
-A = "http://a.test"
+A, B = "http://a.test", "http://b.test"
 DAY_S = 86_400.0
 
 
@@ -319,3 +322,83 @@ def test_in_a_running_crawl_an_obsolete_copy_makes_room_and_is_given_back() -> N
         return virtual
 
     run_virtually(main())
+
+
+def test_what_the_indexer_keeps_up_with_is_measured() -> None:
+    """Once fifty pages have been indexed: each in a quarter of a second, and each one was new."""
+    seeds = tuple(f"http://{n}.test/" for n in range(60))
+
+    async def main() -> VirtualCrawl:
+        virtual = virtual_crawl(Setup(seeds=seeds, prepare_s=0.25))
+        for url in seeds:
+            virtual.web.page(url, f"home of {url}")
+        await virtual.run_for(59.0)
+        return virtual
+
+    capacity = run_virtually(main()).crawl.capacity
+
+    assert capacity.by_indexer_per_s == pytest.approx(
+        3 * 4.0, rel=0.05
+    )  # one for rules, one for a sitemap
+
+
+def slowly(reading_s: float) -> tuple[VirtualCrawl, list[str]]:
+    """Crawl for ten seconds and end; the pages of one of two hosts take long to read."""
+    read: list[str] = []
+
+    async def main() -> VirtualCrawl:
+        virtual = virtual_crawl(Setup(seeds=(f"{A}/", f"{B}/"), rules={"patience_s": 1.0}))
+        reader = virtual.crawl.world.extractor
+        at_once, ended = reader.at_once, asyncio.Event()
+
+        async def page(response: FetchResponse) -> Extract:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(reading_s):
+                    await ended.wait()
+                raise ReadingCut("the crawl ends")
+            extract = at_once(response)
+            assert extract is not None
+            read.append(response.url)
+            return extract
+
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(
+                reader, "at_once", lambda one: None if one.url == f"{A}/" else at_once(one)
+            )
+            patched.setattr(reader, "page", page)
+            patched.setattr(reader, "close", ended.set)
+            for url in (f"{A}/", f"{B}/"):
+                virtual.web.page(url, f"home of {url}")
+            await virtual.run_for(10.0)
+        return virtual
+
+    return run_virtually(main()), read
+
+
+@pytest.mark.parametrize(("reading_s", "is_read"), [(5.0, True), (12.0, True), (20.0, False)])
+def test_a_page_that_takes_long_to_read_is_finished_beside_the_rest_while_there_is_time(
+    reading_s: float, *, is_read: bool
+) -> None:
+    """At the end four seconds more; what is not read by then is free for another time."""
+    virtual, read = slowly(reading_s)
+
+    assert read == [f"{A}/"] * is_read
+    assert {url for url, _ in virtual.index.urls()} == {f"{B}/", *read}
+    assert [lease.url for lease in virtual.crawl.indexer.abandoned] == [f"{A}/"] * (not is_read)
+
+
+def test_a_single_pass_ends_as_soon_as_there_is_nothing_left() -> None:
+    """What was read is written then, and not after the time that others might join it."""
+
+    async def main() -> tuple[VirtualCrawl, float]:
+        virtual = virtual_crawl(Setup(rules={"commit_s": 1_000.0}), once=True)
+        virtual.web.page(f"{A}/", "home")
+        await virtual.crawl.prepare()
+        async with virtual.crawl.running():
+            await virtual.crawl.until_done()
+            return virtual, virtual.clock.now_s() - EPOCH_S
+
+    virtual, took_s = run_virtually(main())
+
+    assert took_s < 10.0
+    assert virtual.index.n_documents() == 1

@@ -1214,12 +1214,13 @@ def test_a_host_that_the_scope_no_longer_takes_is_not_asked(once: bool) -> None:
     assert run_virtually(asked(4, "*")) == {a, b}
 
 
-def test_pages_that_the_scope_no_longer_takes_are_not_fetched() -> None:
+@pytest.mark.parametrize("by", [{"exclude": ("/old",)}, {"include": ("/", "/new")}])
+def test_pages_that_the_scope_no_longer_takes_are_not_fetched(by: dict[str, Any]) -> None:
     """Neither when they are due nor ahead of that; once they are taken, within a day."""
     frontier, index = MemoryFrontier(), MemoryIndex()
 
-    async def asked(days: int, *exclude: str) -> set[str]:
-        rules: dict[str, object] = {"admission": Admission(Scope(hosts=("*",), exclude=exclude))}
+    async def asked(days: int, **by: Any) -> set[str]:
+        rules: dict[str, object] = {"admission": Admission(Scope(hosts=("*",), **by))}
         setup = Setup(epoch_s=EPOCH_S + days * 86_400.0, rules=rules)
         virtual = virtual_crawl(setup, frontier=frontier, index=index)
         virtual.web.page(f"{A}/", "home", f"{A}/old", f"{A}/new")
@@ -1230,9 +1231,10 @@ def test_pages_that_the_scope_no_longer_takes_are_not_fetched() -> None:
 
     pages = {f"{A}/", f"{A}/old", f"{A}/new"}
     assert run_virtually(asked(0)) == pages
-    assert run_virtually(asked(3, "/old")) == pages - {f"{A}/old"}
+    assert run_virtually(asked(3, **by)) == pages - {f"{A}/old"}
     known = frontier.details(f"{A}/old")
     assert known is not None
     assert known.due_why is not None
     assert known.due_why.startswith("scope.include and scope.exclude take it no longer")
+    assert EPOCH_S + 4 * 86_400.0 <= known.due_s <= EPOCH_S + 4 * 86_400.0 + 3_600.0
     assert run_virtually(asked(6)) == pages

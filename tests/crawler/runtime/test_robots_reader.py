@@ -1,5 +1,6 @@
 """How a host's robots.txt is had: once a day, through redirects, and again after trouble."""
 
+import asyncio
 from dataclasses import replace
 from itertools import pairwise
 
@@ -7,6 +8,8 @@ import pytest
 
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.robots_txt import MAX_ROBOTS_BYTES
+from recrawl.crawler.control.tasks import AskRobots
+from recrawl.crawler.runtime.robots_reader import RobotsReader
 from recrawl.errors import FetchError
 from recrawl.terms import FetchResponse, PageState
 from recrawl.testing import ScriptedFetcher, Setup, VirtualCrawl, run_virtually, virtual_crawl
@@ -41,6 +44,15 @@ def crawl(seconds: float, *replies: object, **more: object) -> VirtualCrawl:
         return virtual
 
     return run_virtually(main())
+
+
+async def reading(*replies: FetchResponse) -> tuple[VirtualCrawl, RobotsReader]:
+    """Return a crawl that has begun and asks for nothing, and who reads its robots.txt."""
+    virtual = virtual_crawl(SETUP)
+    virtual.web.reply(ROBOTS, *replies)
+    crawl = virtual.crawl
+    await crawl.prepare()
+    return virtual, RobotsReader(crawl.world, crawl.rules, crawl.dispatcher, crawl.recorder)
 
 
 def asked_at(virtual: VirtualCrawl) -> list[float]:
@@ -191,3 +203,71 @@ def test_no_more_than_500_kib_of_rules_are_kept() -> None:
     virtual = crawl(100, answer("User-agent: *\nDisallow: /page\n" + "#" * (MAX_ROBOTS_BYTES + 99)))
 
     assert state_of(virtual, "/page") is PageState.DISALLOWED
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_every_redirect_is_followed(status: int) -> None:
+    """One that leads to another host is a request of the budget."""
+    there = FetchResponse("http://b.test/rules", 200, b"User-agent: *\nDisallow: /page")
+
+    async def main() -> tuple[VirtualCrawl, float]:
+        virtual, reader = await reading(answer(status=status, location=there.url))
+        virtual.web.reply(there.url, there)
+        budget = virtual.crawl.dispatcher.budget
+        budget.rate_per_s, before_s = 1e-3, virtual.clock.now_s()
+        while budget.ready_s(before_s) <= before_s:
+            budget.spend(before_s)
+        ready_s = budget.ready_s(before_s)
+        await reader.read(AskRobots(1, A))
+        return virtual, budget.ready_s(before_s) - ready_s
+
+    virtual, later_s = run_virtually(main())
+
+    assert [one.url for one in virtual.web.requests] == [ROBOTS, there.url]
+    assert later_s == pytest.approx(1_000.0, abs=1.0)
+
+
+@pytest.mark.parametrize(
+    ("fields", "after_s"),
+    [({}, 300.0), ({"retry_after": "100000"}, DAY_S), ({"retry_after": "70000"}, 70_000.0)],
+)
+def test_rules_that_cannot_be_had_are_asked_for_again_soon_or_when_the_host_says(
+    fields: dict[str, str], after_s: float
+) -> None:
+    """Within a day in any case."""
+
+    async def main() -> float:
+        virtual, reader = await reading(answer(status=503, **fields))
+        await reader.read(AskRobots(1, A))
+        return virtual.crawl.dispatcher.host(1).robots_until_s - virtual.clock.now_s()
+
+    assert run_virtually(main()) == pytest.approx(after_s)
+
+
+def test_a_page_that_is_at_hand_when_rules_forbid_it_is_on_record_as_forbidden() -> None:
+    async def main() -> VirtualCrawl:
+        virtual, reader = await reading(answer("User-agent: *\nDisallow: /"))
+        until_s = EPOCH_S + DAY_S
+        pages = virtual.frontier.lease(1, limit=1, due_by_s=EPOCH_S, now_s=EPOCH_S, until_s=until_s)
+        virtual.crawl.dispatcher.stock(1, pages, until_s=until_s, next_due_s=EPOCH_S)
+        await reader.read(AskRobots(1, A))
+        await virtual.crawl.recorder.flush()
+        return virtual
+
+    assert state_of(run_virtually(main()), "/") is PageState.DISALLOWED
+
+
+def test_a_robot_that_is_cut_off_leaves_its_host_to_others() -> None:
+    """After the rest of the host; nothing is known of its rules."""
+
+    async def main() -> tuple[bool, bool, bool]:
+        virtual, reader = await reading(answer())
+        task = asyncio.create_task(reader.read(AskRobots(1, A)))
+        await asyncio.sleep(0.05)
+        queue = virtual.crawl.dispatcher.host(1)
+        queue.politeness.start()
+        task.cancel()
+        await asyncio.wait([task])
+        return task.cancelled(), queue.politeness.in_flight, queue.robots is None
+
+    assert run_virtually(main()) == (True, False, True)

@@ -176,10 +176,9 @@ class Indexer:
                 await self._take_in(page, extract)
 
         def defer() -> bool:
-            if not self._buffer.has_others(page.lease.host_id):
-                return False
-            self._record(page, Finding(Outcome.DEFERRED, page.response))
-            return True
+            if others := self._buffer.has_others(page.lease.host_id):
+                self._record(page, Finding(Outcome.DEFERRED, page.response))
+            return others
 
         call = self._world.extractor.page(page.response)
         n_bytes = len(page.response.body)
@@ -209,14 +208,13 @@ class Indexer:
         self._record(page, finding)
 
     async def _take_in(self, page: BufferedPage, extract: Extract) -> None:
+        self.served += 1
         if self._rules.step_mark:
             marked = extract.signature + self._rules.step_mark.to_bytes(4, "big")
             extract = replace(extract, signature=self._world.extractor.raw_hash(marked))
         if extract.unreadable and not extract.noindex:
-            self.served += 1
             self._record(page, Finding(Outcome.UNSUPPORTED, page.response, note=extract.unreadable))
         elif extract.sends_to is not None and not is_probe(page.lease.url):
-            self.served += 1
             self._send_on(page, extract, extract.sends_to)
         else:
             await self._take_in_page(page, extract)
@@ -224,7 +222,6 @@ class Indexer:
     async def _take_in_page(self, page: BufferedPage, extract: Extract) -> None:
         thought = self._suspicion(page, extract)
         if thought.is_error:
-            self.served += 1
             self._no_page(page)
             return
         found = self._found(page, extract)
@@ -242,7 +239,6 @@ class Indexer:
         update = replace(update, links=links, told_news=told_news)
         if thought.is_suspect or extract.is_until:  # it is read again, whatever it says then
             update = replace(update, etag=None, last_modified=None, raw_hash=None)
-        self.served += 1
         if document is None:
             self._recorder.add([update])
             self._emit(page, update.visit.outcome)

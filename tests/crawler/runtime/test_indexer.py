@@ -1,0 +1,127 @@
+"""What becomes of a page that a robot brought, and when it is written."""
+
+from typing import Any
+
+import pytest
+
+from recrawl.crawler.control.admission import Admission
+from recrawl.crawler.control.scope import Scope
+from recrawl.errors import PoisonPage, ReadingCut, ReadingPutOff
+from recrawl.terms import BufferedPage, Extract, FetchResponse, Lease, PageState
+from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
+from recrawl.testing.worlds import EPOCH_S
+
+A = "http://a.test"
+
+
+async def served(
+    said: Extract | Exception, lease: Lease | None = None, **rules: Any
+) -> VirtualCrawl:
+    """Serve one page, of which its reader says something, at once or after a while."""
+    virtual = virtual_crawl(Setup(rules=rules))
+    crawl, reader = virtual.crawl, virtual.crawl.world.extractor
+    await crawl.prepare()
+
+    async def page(_: FetchResponse) -> Extract:
+        assert isinstance(said, Exception)
+        raise said
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(reader, "at_once", lambda _: said if isinstance(said, Extract) else None)
+        patched.setattr(reader, "page", page)
+        response = FetchResponse(f"{A}/", 200, b"<p>something", "text/html")
+        lease = lease or Lease(1, f"{A}/", 1, 1, EPOCH_S, depth=1)
+        crawl.buffer.offer(BufferedPage(lease, response, EPOCH_S, EPOCH_S + 60.0, b"r"))
+        assert await crawl.indexer.serve_one()
+    await crawl.recorder.flush()
+    return virtual
+
+
+def outcomes(virtual: VirtualCrawl) -> dict[str, int]:
+    return dict(virtual.counts.outcomes)
+
+
+@pytest.mark.parametrize(
+    ("said", "outcome"),
+    [
+        (Extract(unreadable="is locked"), "unsupported"),
+        (Extract(sends_to=f"{A}/there"), "redirected"),
+        (Extract(noindex=True, signature=b"s"), None),
+        (Extract(text="some", signature=b"s"), None),
+    ],
+)
+def test_a_page_that_was_read_has_been_served(said: Extract, outcome: str | None) -> None:
+    """Whatever it says; what comes into the index, or goes, is told of when it is written."""
+    virtual = run_virtually(served(said))
+
+    assert virtual.crawl.indexer.served == 1
+    assert outcome is None or outcomes(virtual) == {outcome: 1}
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"),
+    [(PoisonPage("a bomb"), "poison"), (ReadingPutOff("too much"), "deferred")],
+)
+def test_a_page_that_could_not_be_read_is_on_record(error: Exception, outcome: str) -> None:
+    """It waits for another time, and says why."""
+    virtual = run_virtually(served(error))
+
+    assert outcomes(virtual) == {outcome: 1}
+    known = virtual.frontier.details(f"{A}/")
+    assert known is not None
+    assert (known.recent[0].note, known.state) == (str(error), PageState.DISCOVERED)
+    assert virtual.crawl.indexer.abandoned == []
+
+
+def test_a_page_whose_reading_was_cut_off_is_given_back() -> None:
+    virtual = run_virtually(served(ReadingCut("the end")))
+
+    assert [lease.url for lease in virtual.crawl.indexer.abandoned] == [f"{A}/"]
+    assert outcomes(virtual) == {}
+
+
+def test_where_a_reader_is_sent_is_one_redirect_further_and_no_link() -> None:
+    virtual = run_virtually(served(Extract(sends_to=f"{A}/there", links=(f"{A}/there",))))
+
+    (sent,) = (
+        lease
+        for lease in virtual.frontier.lease(
+            1, limit=9, due_by_s=EPOCH_S, now_s=EPOCH_S, until_s=EPOCH_S
+        )
+        if lease.url == f"{A}/there"
+    )
+    assert (sent.depth, sent.hops) == (1, 1)
+
+
+@pytest.mark.parametrize(("depth", "n_beyond"), [(1, 0), (2, 2)])
+def test_what_lies_beyond_the_bounds_is_counted_at_the_first_visit(
+    depth: int, n_beyond: int
+) -> None:
+    links = (f"{A}/one", f"{A}/two")
+    lease = Lease(1, f"{A}/", 1, 1, EPOCH_S, depth=depth)
+    scope = Admission(Scope(hosts=("*",), max_depth=2))
+
+    virtual = run_virtually(
+        served(Extract(text="some", signature=b"s", links=links), lease, admission=scope)
+    )
+
+    assert sum(n for _, _, n in virtual.frontier.refused()) == n_beyond
+
+
+@pytest.mark.parametrize(
+    ("rules", "is_written"),
+    [
+        ({}, False),
+        ({"commit_characters": 100}, True),
+        ({"commit_characters": 101}, False),
+        ({"commit_pages": 1}, True),
+    ],
+)
+def test_much_that_is_staged_is_written_at_once(*, rules: dict[str, int], is_written: bool) -> None:
+    """By the number of pages, or of characters; else after some time."""
+    said = Extract(text="x" * 100, signature=b"s")
+
+    virtual = run_virtually(served(said, commit_s=1_000.0, **rules))
+
+    assert virtual.index.n_documents() == is_written
+    assert virtual.crawl.indexer.has_staged != is_written
