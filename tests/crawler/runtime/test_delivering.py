@@ -11,11 +11,11 @@ from typing_extensions import override
 
 from recrawl.crawler.ports import PageIndex, Sink
 from recrawl.crawler.reports.content import content_as
-from recrawl.crawler.runtime.delivering import Courier, CourierRules
+from recrawl.crawler.runtime.delivering import Courier, CourierRules, Verified
 from recrawl.crawler.runtime.feed_reader import FeedReader, Wanted
 from recrawl.crawler.wiring.stores import open_deliveries
 from recrawl.errors import SinkError
-from recrawl.terms import Change, Item, Taken, Verdict
+from recrawl.terms import Change, Item, SinkState, Taken, Verdict
 
 OK = Taken(Verdict.OK)
 
@@ -112,7 +112,37 @@ def test_a_sink_gets_every_page_and_then_what_changes(world: World) -> None:
     assert world.sink.batches[-1] == ("5-6", ["/d"])
     state = world.deliveries.of("table")
     assert (state.seq, state.delivered, state.dead, state.trouble) == (6, 4, 0, None)
+    assert (state.sending, world.courier.trouble) == (0, "")
     assert world.courier.deliver() is None
+
+
+def test_of_a_feed_that_was_begun_anew_everything_is_told(world: World) -> None:
+    """Whatever of the one before had been, or may have been."""
+    world.deliveries.save(SinkState("table", seq=50, sending=60))
+    world.fed.put("/a", "/b")
+
+    world.deliver()
+
+    assert world.sink.batches == [("0-2", ["/a", "/b"])]
+
+
+def test_trouble_is_told_in_so_many_words(world: World) -> None:
+    """The first five hundred characters; until it is over."""
+    world.fed.put("/a")
+    world.sink.fails = _fails("away " * 200)
+    world.deliver()
+
+    assert world.courier.trouble == ("away " * 100)
+
+    world.sink.fails = lambda: None
+    world.now_s += 60.0
+    world.deliver()
+    assert world.courier.trouble == ""
+
+
+def test_pages_apart_are_those_that_can_be_mended() -> None:
+    """What another crawl wrote there is not for this one to mend."""
+    assert Verified(pages=100, missing=1, older=2, extra=4, newer=8, unknown=16).n_apart == 7
 
 
 def test_a_batch_is_sent_again_under_its_name(world: World) -> None:
