@@ -3,7 +3,14 @@
 import asyncio
 from collections.abc import Awaitable
 
-from recrawl.crawler.runtime.reading import MAX_ASIDE_BYTES, MAX_OF_HOST, SlowReading
+import pytest
+
+from recrawl.crawler.runtime.reading import (
+    MAX_ASIDE,
+    MAX_ASIDE_BYTES,
+    MAX_OF_HOST,
+    SlowReading,
+)
 from recrawl.errors import PoisonPage, ReadingPutOff
 from recrawl.terms import Discovery, Lease
 from recrawl.testing import run_virtually, virtual_crawl
@@ -146,3 +153,91 @@ def test_what_waits_for_pages_of_its_own_host_is_not_refused_for_poison() -> Non
         assert read.told == ["poison", *map(str, range(MAX_OF_HOST + 1))]
 
     run_virtually(main())
+
+
+@pytest.mark.parametrize(
+    ("n_hosts", "n_bytes", "held"),
+    [
+        (1, 1, MAX_OF_HOST),
+        (99, 1, MAX_ASIDE),
+        (1, MAX_ASIDE_BYTES // 8, 2),  # a quarter of the room
+        (1, MAX_ASIDE_BYTES // 4 - 1, 2),
+        (99, MAX_ASIDE_BYTES // 8, 8),
+        (99, 2 * MAX_ASIDE_BYTES, 1),  # one at least, however large
+    ],
+)
+def test_so_much_is_read_beside_the_rest(
+    monkeypatch: pytest.MonkeyPatch, n_hosts: int, n_bytes: int, held: int
+) -> None:
+    """Of all hosts, and of one: by the number of pages, and their bytes."""
+
+    async def main() -> list[str]:
+        crawl, read = virtual_crawl(), Read()
+        monkeypatch.setattr(crawl.frontier, "defer", lambda *_: None)
+        async with asyncio.TaskGroup() as group:
+            reading = await reading_of(crawl, group)
+            for number in range(MAX_ASIDE + 1):
+                page = Lease(number, f"http://a.test/{number}", number % n_hosts, 1, EPOCH_S)
+                call = read.page("read", 60.0)
+                await reading.read(page, call, read.then, n_bytes=n_bytes, may_wait=False)
+        return read.told
+
+    assert run_virtually(main()).count("read") == held
+
+
+@pytest.mark.parametrize(("after_s", "told"), [(58.0, "put off"), (62.0, "second")])
+def test_who_brings_pages_waits_again_a_minute_after_poison(
+    monkeypatch: pytest.MonkeyPatch, after_s: float, told: str
+) -> None:
+    async def main() -> list[str]:
+        crawl, read = virtual_crawl(), Read()
+        monkeypatch.setattr(crawl.frontier, "defer", lambda *_: None)
+        pages = [Lease(n, f"http://{n}.test/", n, 1, EPOCH_S) for n in range(3)]
+        async with asyncio.TaskGroup() as group:
+            reading = await reading_of(crawl, group)
+            await reading.read(pages[0], poison(), read.then, n_bytes=1)
+            await reading.ended()
+            await asyncio.sleep(after_s)
+            call = read.page("first", 5.0)
+            await reading.read(pages[1], call, read.then, n_bytes=MAX_ASIDE_BYTES)
+            await reading.read(pages[2], read.page("second", 9.0), read.then, n_bytes=1)
+        return read.told
+
+    assert told in run_virtually(main())
+
+
+def test_what_takes_long_is_left_alone_as_after_one_more_failure(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    due_s: list[float] = []
+
+    async def main() -> float:
+        crawl, read = virtual_crawl(), Read()
+        now_s = crawl.clock.now_s
+        monkeypatch.setattr(
+            crawl.frontier, "defer", lambda _, until_s: due_s.append(until_s - now_s())
+        )
+        page = Lease(1, "http://a.test/", 1, 1, EPOCH_S, failures=2)
+        async with asyncio.TaskGroup() as group:
+            reading = await reading_of(crawl, group)
+            await reading.read(page, read.page("slow", 9.0), read.then, n_bytes=1)
+        return crawl.crawl.rules.revisit.backoff_s(3)
+
+    assert run_virtually(main()) == pytest.approx(due_s[0])
+
+
+def test_who_is_cut_off_while_a_page_is_read_ends_and_reads_no_more() -> None:
+    async def main() -> tuple[bool, list[str]]:
+        crawl, read = virtual_crawl(), Read()
+        page = Lease(1, "http://a.test/", 1, 1, EPOCH_S)
+        async with asyncio.TaskGroup() as group:
+            reading = await reading_of(crawl, group)
+            call = reading.read(page, read.page("slow", 0.9), read.then, n_bytes=1)
+            task = asyncio.create_task(call)
+            await asyncio.sleep(0.5)
+            task.cancel()
+            await asyncio.wait([task])
+        await asyncio.sleep(9.0)
+        return task.cancelled(), read.told
+
+    assert run_virtually(main()) == (True, [])

@@ -1,0 +1,39 @@
+"""Where robots get their work: one of them waits for it, and whoever waits is woken by news."""
+
+import asyncio
+
+import pytest
+
+from recrawl.crawler.control.tasks import AskRobots
+from recrawl.testing import run_virtually, virtual_crawl
+from recrawl.testing.worlds import EPOCH_S
+
+A = "http://a.test"
+
+
+@pytest.mark.parametrize("due_s", [1e6, float("inf")])
+def test_whoever_waits_looks_again_at_news_and_leaves_nothing_behind(due_s: float) -> None:
+    """However often: until a page is due, or news come that one is."""
+
+    async def main() -> tuple[int, object, float]:
+        virtual = virtual_crawl()
+        crawl = virtual.crawl
+        await crawl.prepare()
+        queue = crawl.dispatcher.host(1)
+        queue.next_due_s = EPOCH_S + due_s
+        crawl.dispatcher.cancelled(1, EPOCH_S - 99.0)
+        waiting = asyncio.create_task(crawl.tasks.next())
+        for _ in range(50):
+            await asyncio.sleep(1.0)
+            crawl.tasks.wake()
+        await asyncio.sleep(1.0)
+        n_tasks = len(asyncio.all_tasks())
+        crawl.dispatcher.observe_due(1, EPOCH_S)
+        crawl.tasks.wake()
+        return n_tasks, await waiting, virtual.clock.now_s() - EPOCH_S
+
+    n_tasks, task, at_s = run_virtually(main())
+
+    assert n_tasks <= 4  # this test, the one that waits, and what it waits for
+    assert task == AskRobots(1, A)
+    assert at_s == pytest.approx(51.0)
