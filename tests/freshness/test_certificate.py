@@ -53,3 +53,37 @@ def test_value_is_the_weighted_mean_of_the_measure() -> None:
     weights = np.asarray(pages.weights)
     found = prices.certify([(pages, rates)])
     assert found.value == pytest.approx(float(weights @ fresh / weights.sum()), rel=1e-13)
+
+
+@pytest.mark.parametrize("worst_first", [True, False])
+def test_a_certificate_is_the_same_however_pages_are_parted(*, worst_first: bool) -> None:
+    """Its residual is the worst of all parts, whether that comes first or last."""
+    rng = np.random.default_rng(3)
+    pages = Pages(np.sort(rng.lognormal(0, 1, 400)), rng.pareto(2, 400) + 0.1)
+    prices = solve_prices(OBJECTIVES["freshness", "even"], [pages], 200.0)
+    rates = prices.rates(pages)
+    rates[:40] *= 3.0
+    rates[40:80] /= 2.0
+    whole = prices.certify([(pages, rates)])
+
+    rows = np.split(np.arange(400), 10)
+    parts = [(pages.part(some), rates[some]) for some in (rows if worst_first else rows[::-1])]
+    found = prices.certify(parts)
+
+    assert whole.kkt_residual > 0.1
+    assert found.kkt_residual == pytest.approx(whole.kkt_residual, rel=1e-12)
+    assert found.duality_gap == pytest.approx(whole.duality_gap, rel=1e-9)
+    assert found.value == pytest.approx(whole.value, rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [7, 5_000])
+@pytest.mark.parametrize("objective", OBJECTIVES.values(), ids=lambda o: f"{o.measure}-{o.spacing}")
+def test_weights_and_costs_that_are_left_out_are_one(objective: Objective, n: int) -> None:
+    rng = np.random.default_rng(n)
+    change_rates = rng.lognormal(0, 1, n)
+
+    bare = solve(objective, Pages(change_rates), 0.5 * n)
+    full = solve(objective, Pages(change_rates, np.ones(n), np.ones(n)), 0.5 * n)
+
+    assert bare.value == pytest.approx(full.value, rel=1e-9)
+    assert bare.crawl_rates == pytest.approx(full.crawl_rates, rel=1e-6)

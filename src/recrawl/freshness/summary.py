@@ -100,10 +100,8 @@ def start_price(objective: Objective, pages: Pages, budget: float) -> tuple[floa
 
 
 def _uniform_price(objective: Objective, pages: Pages, budget: float) -> float:
-    """Mean worth of one more fetch when all pages are visited equally often."""
-    change, weight, cost = pages.change_rates, pages.weights, pages.fetch_costs
-    changing = change > 0
-    rate = budget / (len(pages) if cost is None else float(cost.sum()))
-    worth = objective.worth(change[changing] / rate) / change[changing] ** objective.power
-    price = float(worth.sum() if weight is None else worth @ weight[changing]) / len(pages)
+    """Mean worth of one more fetch when all pages, which change, are visited equally often."""
+    change, weight = pages.columns()[:2]
+    worth = objective.worth(change * (len(pages) / budget)) / change**objective.power
+    price = float(np.mean(weight * worth))
     return min(max(price, 1e-290), 1e290)
