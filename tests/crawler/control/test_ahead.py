@@ -1,6 +1,5 @@
 """Which page is visited ahead of its time, and of which host more pages are leased first."""
 
-import itertools
 from collections.abc import Sequence
 from math import inf
 
@@ -24,10 +23,8 @@ def page(number: int, age_s: float, interval_s: float) -> Lease:
 
 def order(ready_s: Sequence[float], stocks: Sequence[list[Lease]] = ()) -> AheadOrder:
     """Return an order of hosts 0, 1, ... that may be asked from these instants on."""
-    aheads = [
-        HostAhead(stock, until_s=NOW_S + 60.0)
-        for _, stock in itertools.zip_longest(ready_s, stocks, fillvalue=[])
-    ]
+    empty: list[list[Lease]] = [[] for _ in ready_s]
+    aheads = [HostAhead(stock, until_s=NOW_S + 60.0) for stock in [*stocks, *empty[len(stocks) :]]]
     made = AheadOrder(aheads.__getitem__, lambda host_id: 0)
     for host_id, at_s in enumerate(ready_s):
         made.rest(host_id, at_s)

@@ -156,8 +156,8 @@ def test_what_was_tried_before_a_start_counts(n_known: int) -> None:
 def test_of_what_words_speak_against_a_twentieth_of_what_a_host_has_brought_is_tried(
     n_brought: int, tries: int
 ) -> None:
-    yields = AddressYields()
-    crawled(yields, [f"/page-{n}" for n in range(n_brought)], [f"text {n}" for n in range(99)] * 2)
+    yields, texts = AddressYields(), list[str | None](f"text {n}" for n in range(n_brought))
+    crawled(yields, [f"/page-{n}" for n in range(n_brought)], texts)
     acts = ["edit", "login", "history", "revert", "delete", "diff", "print", "move", "protect"]
 
     seen = crawled(yields, [f"/z{n}?do={act}" for n, act in enumerate(acts)], [None] * len(acts))

@@ -117,7 +117,7 @@ def test_what_lies_beyond_the_bounds_is_counted_at_the_first_visit(
         ({"commit_pages": 1}, True),
     ],
 )
-def test_much_that_is_staged_is_written_at_once(*, rules: dict[str, int], is_written: bool) -> None:
+def test_much_that_is_staged_is_written_at_once(*, rules: dict[str, Any], is_written: bool) -> None:
     """By the number of pages, or of characters; else after some time."""
     said = Extract(text="x" * 100, signature=b"s")
 

@@ -39,7 +39,8 @@ class Around:
     async def next(self) -> Fetch | AskRobots | Resolve:
         if not self.tasks:
             await asyncio.get_running_loop().create_future()
-        return self.tasks.pop(0)
+        task: Fetch | AskRobots | Resolve = self.tasks.pop(0)
+        return task
 
     def done(self) -> None:
         self.n_done += 1
