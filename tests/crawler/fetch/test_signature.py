@@ -37,6 +37,8 @@ def of_page(html: str) -> bytes:
         ("34 minutes ago", "about 1 hour ago"),
         ("1 day, 3 hours ago", "1 week, 2 days and 1 hour ago"),
         ("over 1 year ago", "almost 2 years ago"),
+        ("5.9 minutes ago", "12.1 hours ago"),
+        ("a few seconds ago", "2 minutes ago"),
         ("1,024 views", "3 views"),
         ("1 view", "1.2k views"),
         ("Views: 1,024", "Views: 1,031"),
@@ -65,6 +67,7 @@ def of_page(html: str) -> bytes:
         ("há 2 horas", "há cerca de 3 dias"),
         ("2 ore fa", "circa un'ora fa"),
         ("5 minuten geleden", "een uur geleden"),
+        ("5,9 minuten geleden", "12,1 dagen geleden"),
         ("5 minut temu", "2 godziny temu"),
         ("5 минут назад", "2 часа назад"),
         ("för 5 minuter sedan", "för en timme sedan"),
@@ -173,6 +176,26 @@ def test_a_column_of_counters_changes_by_itself(head: str) -> None:
     read = PageExtractor("recrawl", rules).page(FetchResponse("http://a/", 200, page, "text/html"))
     assert read.text.endswith("Roses\n12\n340")
     assert "340 " not in read.markdown.replace(" |", "|")
+
+
+@pytest.mark.parametrize(
+    ("same", "head", "one", "later"),
+    [
+        (True, "Age", "5.9 minutes", "2 days"),
+        (True, "Last updated", "3h", "4h"),
+        (True, "Idle", "3 min.", "2 hours"),
+        (False, "Time", "5 minutes", "6 minutes"),
+        (False, "Age", "34 years", "35 years"),
+        (False, "Age", "34", "35"),
+        (False, "Age", "up to 5 minutes", "up to 6 minutes"),
+        (False, "Views", "5 minutes", "6 minutes"),
+    ],
+)
+def test_a_column_of_ages_changes_by_itself(same: bool, head: str, one: str, later: str) -> None:
+    """As lists of versions have it; lengths of time and ages of people are content."""
+    pages = [of_page(TOPICS.format(head=head, replies=1, views=age)) for age in (one, later)]
+
+    assert (pages[0] == pages[1]) is same
 
 
 ROWS = """<title>Forum</title><main><p>Of the gardeners, for the gardeners.</p>

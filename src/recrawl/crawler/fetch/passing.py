@@ -42,7 +42,7 @@ _TIMES_DONE: Final = {  # "read 340 times", "340 mal gelesen"
 _MADE: Final = "generated created rendered executed processed served took erstellt généré".split()
 _LASTED: Final = r"\d{1,5}(?:[.,]\d{1,12})? ?(?:m?s|secs?|m?(?:illi)?seconds?|sekunden|secondes)\b"
 _ASKED: Final = r"(?:,? (?:with|using|and) \d{1,5} (?:\w{1,20} )?queries\b)?"
-_NUMBER: Final = r"\d{1,4}"
+_NUMBER: Final = r"\d{1,4}(?:[.,]\d)?"
 # Before which an age stands: the words around it, its units, and whether one of them goes unsaid.
 _AFTER: Final = {
     "fa": r"second[oi]|sec\.?|minut[oi]|min\.?|or[ae]|giorn[oi]|settiman[ae]|mes[ei]|ann[oi]",
@@ -162,6 +162,10 @@ def _by_sign() -> tuple[dict[bytes, list[_Step]], list[_Step]]:
 
 
 _COLUMNS: Final = frozenset(_COUNTED)
+_AGES: Final = frozenset((
+    "age", "idle", "updated", "modified", "last change", "last modified", "last updated",
+    "last update", "last activity", "last seen", "last commit", "alter", "âge", "edad", "età",
+))  # fmt: skip
 _INITIALS: Final = "".join(sorted({name[0] for name in _COUNTED}))  # looked at first: few begin so
 _HEAD: Final = re.compile(
     rf">\s{{0,99}}(?=[{_INITIALS}])(?:{'|'.join(map(re.escape, _COUNTED))})\s{{0,99}}</(?!t[hd])"
@@ -172,6 +176,11 @@ _INSTANT: Final = re.compile(r"\d[-/.]\d{1,2}[-/.]\d|\d:\d\d")
 _ANY_AGE: Final = re.compile(
     r">\s{0,99}\d{1,4} ?(?:s|m|min|h|hr|d|w|wk|mo|y|yr"
     r"|(?<= )(?:second|minute|hour|day|week|month|year)s?)\s{0,99}<"
+)
+_AGE_IN_COLUMN: Final = re.compile(  # years and months are those of people, too
+    r"\d{1,4}(?:[.,]\d)? ?(?:s|m|h|d|sec|mins?|hrs?|seconds?|minutes?|hours?|days?|sekunden?"
+    r"|minuten?|stunden?|tage?|secondes?|heures?|jours?|segundos?|minutos?|horas?|días?)\.?",
+    re.IGNORECASE,
 )
 _SHORT_AGE: Final = re.compile(r"\d{1,4} ?(?:s|m|min|h|hr|d|w|wk|mo|y|yr)")
 _LONG_AGE: Final = re.compile(r"\d{1,4} (?:second|minute|hour|day|week|month|year)s?")
@@ -285,7 +294,10 @@ def _ages(tree: LexborHTMLParser) -> Iterator[LexborNode]:
 
 
 def _counters(tree: LexborHTMLParser) -> Iterator[tuple[LexborNode, str]]:
-    """The cells of numbers whose column has a counter's name for its head, and that name."""
+    """The cells of numbers whose column has a counter's name for its head, and that name.
+
+    Below a head such as "Age" those of lengths of time, and what makes ages of them.
+    """
     columns: dict[int, dict[int, str]] = {}  # what each of a table's columns counts
     tables: dict[int, LexborNode] = {}
     for head in tree.css("th, thead td")[:_MOST_HEADS]:
@@ -293,14 +305,18 @@ def _counters(tree: LexborHTMLParser) -> Iterator[tuple[LexborNode, str]]:
         table: LexborNode | None = head
         while table is not None and table.tag != "table":
             table = table.parent
-        if word in _COLUMNS and table is not None and len(tables) < _MOST_TABLES:
+        word = "ago" if word in _AGES else word
+        is_passing = word == "ago" or word in _COLUMNS
+        if is_passing and table is not None and len(tables) < _MOST_TABLES:
             tables[table.mem_id] = table
             columns.setdefault(table.mem_id, {})[_column_of(head)] = word
     for mark, table in tables.items():
         for cell in table.css("td")[:_MOST_CELLS]:
-            if _NUMERAL.fullmatch(cell.text().strip()):
+            said = cell.text().strip()
+            is_age = _AGE_IN_COLUMN.fullmatch(said) is not None
+            if is_age or _NUMERAL.fullmatch(said):
                 word = columns[mark].get(_column_of(cell), "")
-                if word:
+                if word and is_age == (word == "ago"):
                     yield cell, word
 
 

@@ -39,7 +39,7 @@ _FROM_DIGIT: Final = re.compile(
             rf"\d?(?:st|nd|rd|th)?\.? {_MONTH}\.?,? \d{{4}}\b",
             r"\d?:\d{2}(?::\d{2})?(?: ?[ap]\.?m\b\.?)?"
             r"(?: ?(?:utc|gmt|cet|cest|est|edt|pst|pdt)\b)?",
-            rf"\d*(?: {_UNIT},?(?: and)? \d{{1,4}}){{0,3}} {_UNIT} ago\b",  # 1 week, 2 days ago
+            rf"\d*(?:\.\d)?(?: {_UNIT},?(?: and)? \d{{1,4}}){{0,3}} {_UNIT} ago\b",  # and more
             r"[\d,.]{0,20} (?:comments?|views?|visitors?|users? online|likes?|shares?|replies)\b",
             r"\d{9,}\b",
         )
@@ -50,7 +50,7 @@ _ROUGHLY: Final = (  # before an age, of which there is but a mark by then
     "half", "about", "almost", "around", "over", "nearly", "less than", "more than",
 )  # fmt: skip
 _IN_WORDS: Final = re.compile(
-    rf"\b(?:an?|one) {_UNIT} ago\b|\bjust now\b|\b(?:yesterday|today) at\b"
+    rf"\b(?:an?|one|a few) {_UNIT} ago\b|\bjust now\b|\b(?:yesterday|today) at\b"
 )
 _TOKEN: Final = re.compile(
     r"(?<![\w-])(?=[a-z0-9_-]*\d)(?=[a-z0-9_-]*[a-z])[a-z0-9_-]{20,}\b|\b[0-9a-f]{16,}\b"
