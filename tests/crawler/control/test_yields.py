@@ -219,6 +219,18 @@ def n_waiting(yields: AddressYields) -> int:
     return sum(len(kind.waiting) for kind in yields._kinds.values())
 
 
+def test_what_speaks_against_itself_leaves_a_place_for_each_kind_of_it() -> None:
+    """Of a version control tickets are named by hashes, as are artifacts in eight views."""
+    shown = [f"/dump{way}/{number:064x}" for way in range(8) for number in range(100)]
+    tickets = [f"/ticket/{number:09x}1" for number in range(0xA, 0x1E)]
+    paths = [*shown, *tickets, *(f"/page-{number}" for number in range(200))]
+
+    seen = [paths[n] for n in crawled(AddressYields(), paths, ["bytes"] * 800 + paths[800:])]
+
+    assert set(tickets) <= set(seen)
+    assert len(set(shown) & set(seen)) <= 24
+
+
 def test_what_is_put_off_is_tried_now_and_then() -> None:
     """A site may change its mind; one more every three hours."""
     yields = AddressYields()

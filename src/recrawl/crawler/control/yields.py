@@ -77,6 +77,7 @@ _DEEP: Final = 5  # parts of a path, the empty one before it included
 _WITH_SEVERAL: Final = 4  # kinds of an address with several parameters
 _TRICKLE_S: Final = 3 * 3_600.0  # between two tries of a kind that brings nothing
 _MOST_WAITING: Final = 20_000  # of a kind, that are told of when it proves worth it
+_MOST_COMPARED: Final = 200  # kinds that are doubted, of which one is tried next
 _AT_ONCE: Final = 100  # that are told of where the kind for which they waited is none any more
 _NOT_SEEN: Final = frozenset(
     {Outcome.LOST, Outcome.OBSOLETE, Outcome.DEFERRED, Outcome.THROTTLED, Outcome.DISALLOWED}
@@ -137,6 +138,11 @@ class _Kind:
         return self.brought + self.nothing + self.twins >= self.first
 
     @property
+    def is_proven(self) -> bool:
+        """True when what it brings overrides what speaks against it."""
+        return self.is_known and self.likely >= _PROVEN
+
+    @property
     def n_welcome(self) -> float:
         """Number of further tries allowed now."""
         if self.likely < _LEAST_YIELD and (self.is_doubted or self.is_known or not self.is_broad):
@@ -146,13 +152,66 @@ class _Kind:
         on_their_way = self.tries - self.brought - self.nothing
         return max(self.first, self.brought) - on_their_way
 
+    def put_off(self, lease: Lease, found: list["_Kind"]) -> None:
+        """Remember a page that waits for this kind, and all kinds that it is of."""
+        if len(self.waiting) < _MOST_WAITING:
+            self.waiting[lease.page_id] = lease.host_id
 
+    def welcome(self) -> list[tuple[int, int]]:
+        """Return the pages, with their hosts, that need wait no longer."""
+        free = int(max(min(self.n_welcome, len(self.waiting)), 0))
+        return [(page_id, self.waiting.pop(page_id)) for page_id in self._next(free)]
+
+    def _next(self, n: int) -> list[int]:
+        return list(islice(self.waiting, n))
+
+
+@dataclass(slots=True, eq=False)
 class _Doubted(_Kind):
-    """All that is doubted on a host; ``brought`` counts what the whole host has brought."""
+    """All that is doubted on a host; ``brought`` counts what the whole host has brought.
+
+    What there is much of leaves a place to what there is little of: a kind is tried next that may
+    soon be in doubt no more, then one that was never tried, then the likeliest to bring something.
+    """
+
+    by_kind: dict[_Kind, dict[int, None]] = field(default_factory=dict)  # those that wait
 
     @property
     def n_welcome(self) -> float:
         return max(_DOUBTED_FIRST + int(_DOUBTED_SHARE * self.brought) - self.tries, 0)
+
+    def put_off(self, lease: Lease, found: list[_Kind]) -> None:
+        _Kind.put_off(self, lease, found)
+        if lease.page_id in self.waiting:
+            kind = found[min(1, len(found) - 1)]  # of a query: whatever its path
+            self.by_kind.setdefault(kind, {})[lease.page_id] = None
+
+    def _next(self, n: int) -> list[int]:
+        chosen: list[int] = []
+        while self.by_kind and len(chosen) < n:
+            chosen += self._of(max(islice(self.by_kind, _MOST_COMPARED), key=_promise), 1)
+        return chosen
+
+    def no_more(self, found: list[_Kind]) -> list[tuple[int, int]]:
+        """Return the pages, with their hosts, of those of these kinds that are in doubt no more."""
+        proven = [kind for kind in found if kind in self.by_kind and kind.is_proven]
+        told = [page_id for kind in proven for page_id in self._of(kind, _AT_ONCE)]
+        return [(page_id, self.waiting.pop(page_id)) for page_id in told]
+
+    def _of(self, kind: _Kind, n: int) -> list[int]:
+        """Return some that wait, of a kind that is behind all others that are as likely then."""
+        pages = self.by_kind.pop(kind)
+        following = list(islice(pages, n))
+        for page_id in following:
+            del pages[page_id]
+        if pages:
+            self.by_kind[kind] = pages
+        return [page_id for page_id in following if page_id in self.waiting]
+
+
+def _promise(kind: _Kind) -> tuple[bool, bool, float]:
+    may_be_proven = kind.likely >= _PROVEN and kind.tries == kind.brought + kind.nothing
+    return may_be_proven, kind.tries == 0, kind.likely
 
 
 class AddressYields:
@@ -229,9 +288,8 @@ class AddressYields:
             )
         welcome = []
         for kind in (*found, self._doubted(host_of(url))):
-            free = int(max(min(kind.n_welcome, len(kind.waiting)), 0))
-            following = list(islice(kind.waiting, free))
-            welcome += [(page_id, kind.waiting.pop(page_id)) for page_id in following]
+            welcome += kind.welcome()
+        welcome += self._doubted(host_of(url)).no_more(found)
         return welcome + self._outgrown_pages()
 
     def _outgrown_pages(self) -> list[tuple[int, int]]:
@@ -272,8 +330,7 @@ class AddressYields:
             against.next_s = against.next_s or now_s + _TRICKLE_S
             if not against.waiting:
                 self._hold(against, lease.url)
-            if len(against.waiting) < _MOST_WAITING:
-                against.waiting[lease.page_id] = lease.host_id
+            against.put_off(lease, found)
             return against.next_s + _TRICKLE_S * len(against.waiting)
         if against is not None:  # a few are tried all the same
             against.next_s = now_s + _TRICKLE_S
@@ -402,15 +459,14 @@ class AddressYields:
         return is_alike
 
     def _is_in_doubt(self, url: str, found: list[_Kind]) -> bool:
-        return is_doubted(url) and not any(
-            kind.is_known and kind.likely >= _PROVEN for kind in found
-        )
+        return is_doubted(url) and not any(kind.is_proven for kind in found)
 
-    def _doubted(self, host: str) -> _Kind:
-        key = ("doubted", host)
-        if key not in self._kinds:
-            self._kinds[key] = _Doubted(f"{host}: whatever speaks against itself")
-        return self._kinds[key]
+    def _doubted(self, host: str) -> _Doubted:
+        found = self._kinds.get(("doubted", host))
+        if not isinstance(found, _Doubted):
+            found = _Doubted(f"{host}: whatever speaks against itself")
+            self._kinds["doubted", host] = found
+        return found
 
     def _kind(
         self,
@@ -489,10 +545,13 @@ class AddressYields:
 
         Of others the name space is told, as in ``title=Special:Log/Page``; not of any path, where
         hardly any has been seen of most. What has a number may be one of few on its page, as a
-        reply to it, and one of many on the host.
+        reply to it, and one of many on the host. A hash is always one of many.
         """
         told = []
         for name, _, value in _parts(query):
+            if has_hash(f"{host}/{value}"):
+                told.append(f"{name[:100]}=#")
+                continue
             part = self._part(host, path, name[:100], value[:100])
             if part == "*" and not anywhere:
                 part = f"{_space_of(value[:100])}*"
