@@ -651,6 +651,8 @@ def test_a_page_is_not_indexed_after_the_day_that_it_names(noindex: bool, until:
         ),
         (False, '<div id="root"></div>'),
         (False, "<p>short<script>count()</script>"),
+        (True, "<body><noscript>Needs scripts.</noscript><script>start()</script>"),
+        (False, "<title>Nothing yet</title>"),
     ],
 )
 def test_a_page_that_scripts_fill_is_known_as_one(needs: bool, html: str) -> None:

@@ -213,7 +213,7 @@ class PageExtractor:
             nofollow=nofollow,
             is_until=is_until,
             sends_to=sends_to,
-            needs_scripts=is_app and len(text) < _LEAST_TEXT,
+            needs_scripts=len(text) < _LEAST_TEXT if is_app else not text and "<script" in html,
             main=selector,
             markdown=markdown(roots, base) if is_marked else "",  # last: it changes them
             about=said,
