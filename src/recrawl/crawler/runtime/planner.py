@@ -368,6 +368,7 @@ def _clocks(frontier: Frontier, fast: Sequence[FastClock]) -> str:
             "for_s": one.for_s,
         }
         for one in fast
+        if one.page_id in urls  # its shard may have been given back meanwhile
     ]
     return json.dumps(told)
 
