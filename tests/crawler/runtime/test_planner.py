@@ -300,6 +300,7 @@ def test_what_a_plan_says_is_in_force_afterwards(
 
     plan, facts, price = frontier.last_plan(), frontier.facts().plan, virtual.crawl.price
     assert news == [True]
+    assert [queue.next_due_s for queue in virtual.crawl.dispatcher.hosts()] == [0.0] * 4
     assert plan is not None
     assert plan == PlanRecord(EPOCH_S, 4, plan.budget_per_s, 50.0, 0.8, 3, "told")
     assert plan.budget_per_s == pytest.approx(bound, rel=0.01)
@@ -416,10 +417,11 @@ def test_the_first_plan_comes_soon_and_planning_takes_at_most_a_twentieth_of_the
     assert virtual.counts.events["plan-failed"] == len(at_s)
 
 
-def test_what_waits_is_told_of_a_plan() -> None:
-    """So are its freshness, and how fresh the index seems to be by now."""
+@pytest.mark.parametrize("weight", [0.0, 2.0])
+def test_what_waits_is_told_of_a_plan(weight: float) -> None:
+    """So are its freshness, and how fresh the index seems by now; not at all where none counts."""
     policy, frontier = Policy(), Held(4, waiting=7)
-    policy.answer = answer
+    policy.answer, frontier.weights = answer, np.full(4, weight)
     told = list[Mapping[str, object]]()
 
     async def main() -> None:
@@ -445,7 +447,7 @@ def test_what_waits_is_told_of_a_plan() -> None:
             "at_s": EPOCH_S,
             "pages": 4,
             "freshness": 0.8,
-            "estimate": pytest.approx(estimate.value),
+            "estimate": pytest.approx(estimate.value) if weight else 0.0,
             "waiting": 7,
         }
     ]
