@@ -2,7 +2,8 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -134,6 +135,48 @@ def test_a_start_goes_by_the_robots_txt_that_it_read_before(*, is_kept: bool) ->
     assert len(web.asked(f"{A}/")) == 1
     assert len(web.asked(f"{A}/private")) == (not is_kept)
     assert len(web.asked(f"{A}/robots.txt")) == (not is_kept)
+
+
+def test_no_block_outlasts_what_the_rules_allow() -> None:
+    """Of a host or its server, whatever the clock said when it was made."""
+    frontier = MemoryFrontier()
+    later_s = EPOCH_S + 1e9
+
+    async def main() -> VirtualCrawl:
+        politeness = PolitenessRules(delay_s=1.0, per_address=True)
+        virtual = virtual_crawl(Setup(politeness=politeness), frontier=frontier)
+        frontier.admit([Discovery(f"{A}/", A)], EPOCH_S, AdmissionLimits())
+        kept = HostRecord(1, A, EPOCH_S, None, None, 0.0, 3, later_s, "busy")
+        frontier.save_host(replace(kept, ip_address="10.0.0.1", ip_blocked_until_s=later_s))
+        await virtual.crawl.prepare()
+        return virtual
+
+    dispatcher = run_virtually(main()).crawl.dispatcher
+
+    queue, longest_s = dispatcher.host(1), EPOCH_S + dispatcher.longest_block_s
+    assert queue.ip is not None
+    assert queue.politeness.blocked_until_s == longest_s
+    assert queue.ip.politeness.blocked_until_s == longest_s
+
+
+@pytest.mark.parametrize(("every_s", "n_looks"), [(float("inf"), 0), (4.0, 3)])
+def test_it_is_looked_for_what_people_ask_for_where_that_is_set(
+    monkeypatch: pytest.MonkeyPatch, every_s: float, n_looks: int
+) -> None:
+    looks: list[object] = []
+
+    def take_asked(*asked: object) -> Sequence[int]:
+        looks.append(asked)
+        return []
+
+    async def main() -> None:
+        virtual = virtual_crawl(Setup(rules={"asked_every_s": every_s}))
+        monkeypatch.setattr(virtual.frontier, "take_asked", take_asked)
+        await virtual.run_for(10.0)
+
+    run_virtually(main())
+
+    assert len(looks) == n_looks
 
 
 def test_a_start_knows_what_kinds_of_address_have_brought_before() -> None:
