@@ -36,7 +36,7 @@ control.last[:] = random.uniform(0, day, n)
 page = np.repeat(np.arange(n), 3)
 elapsed, changed = random.uniform(0.1 * day, 5 * day, page.size), random.random(page.size) < 0.3
 control.recall(np.arange(n), page, elapsed, changed)
-control.decide(day, 0.5 * day)
+control.decide(day)
 """
 
 

@@ -222,7 +222,7 @@ def test_a_hub_is_visited_sooner_for_what_it_brings() -> None:
         control.observe(np.arange(100), np.zeros(100), np.zeros(100, bool))
         control.observe(np.arange(100), np.full(100, 2.0), np.arange(100) % 2 == 0)
         control.expect_births(np.array([3]), np.array([[flow], [0.0], [1.0]]))
-        return control.decide(2.0, 0.5).intervals.copy()
+        return control.decide(2.0).intervals.copy()
 
     without, with_births = decided(0.0), decided(30.0)
 

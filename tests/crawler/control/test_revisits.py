@@ -103,7 +103,7 @@ def test_no_page_starves() -> None:
     now = told(control, np.full(50, 0.1), 30)
     control.beliefs.observe(np.zeros(100, np.int64), np.full(100, 5.0), np.ones(100, np.bool_))
 
-    decided = control.decide(now, 1.25)
+    decided = control.decide(now)
 
     assert decided.due[0] <= control.last[0] + control.bounds[2]
     assert np.isfinite(decided.due).all()
@@ -184,27 +184,27 @@ def test_more_budget_lowers_the_price_and_a_change_shortens_the_interval() -> No
     rates = np.full(40, 0.3)
     control = RevisitControl(np.ones(40), 10.0)
     now = told(control, rates, 10)
-    before = control.decide(now, 1.0)
+    before = control.decide(now)
     dear, quiet = before.price, before.intervals[0]
     control.beliefs.observe(np.zeros(5, np.int64), np.full(5, 0.2), np.ones(5, np.bool_))
-    assert control.decide(now, 1.0, learn=False).intervals[0] < quiet
+    assert control.decide(now, learn=False).intervals[0] < quiet
 
     control.budget = 40.0
-    assert control.decide(now, 0.25).price < dear
+    assert control.decide(now).price < dear
 
 
 def test_signals_bring_a_visit_forward_by_what_they_are_worth() -> None:
     """Until the page is visited."""
     control = RevisitControl(np.ones(40), 10.0)
     now = told(control, np.full(40, 0.3), 10)
-    due = control.decide(now, 1.0, learn=False).due[7]
+    due = control.decide(now, learn=False).due[7]
     control.rely_on(np.array([7]), np.array([0.5]), np.array([0.6]))
     control.observe_signals(np.array([7]))
 
-    assert control.decide(now, 1.0, learn=False).due[7] < due
+    assert control.decide(now, learn=False).due[7] < due
 
     control.observe(np.array([7]), np.array([1.0]), np.array([True]))
-    assert control.decide(1.0, 1.0, learn=False).due[7] > 1.0
+    assert control.decide(1.0, learn=False).due[7] > 1.0
 
 
 def test_what_is_promised_counts_on_announcements() -> None:
@@ -248,9 +248,7 @@ def test_pages_of_no_worth_are_decided_alike_and_budgets_are_checked() -> None:
     """All weights zero is no reason to stop; a budget of nothing is."""
     control = RevisitControl(np.zeros(4), 1.0)
     assert control.weights.tolist() == [1.0] * 4
-    assert control.decide(0.0, 1.0).due.tolist() == [np.inf] * 4, (
-        "never visited: nothing to revisit"
-    )
+    assert control.decide(0.0).due.tolist() == [np.inf] * 4, "never visited: nothing to revisit"
     with pytest.raises(InvalidModel, match="budget must be finite and > 0, got 0"):
         RevisitControl(np.ones(1), 0.0)
     with pytest.raises(InvalidModel, match="weights must be"):
@@ -358,7 +356,7 @@ def test_where_changes_are_announced_intervals_are_those_of_the_silent_rate() ->
         control.observe(np.full(2_000, row), np.arange(1.0, 2_001.0), found)
     control.rely_on(np.array([0]), np.array([2.0]), np.array([0.5]))
 
-    decided = control.decide(2_000.0, 0.25, rows=rows, learn=False)
+    decided = control.decide(2_000.0, rows=rows, learn=False)
 
     rates = control.beliefs.rates(rows)[0]
     assert rates[0] == pytest.approx(2.0 * rates[1], rel=0.01)
@@ -371,15 +369,15 @@ def test_visits_that_signals_ask_for_are_not_counted_twice() -> None:
     now = told(control, np.full(50, 0.3), 10)
     control.rely_on(np.arange(50), np.full(50, 3.0), np.full(50, 0.5))
     control.asked = 0.4
-    calm = control.decide(now, 0.5, learn=False).price
+    calm = control.decide(now, learn=False).price
     control.observe_signals(np.arange(10))
 
-    waiting = control.decide(now, 0.5, learn=False)
+    waiting = control.decide(now, learn=False)
 
     assert waiting.price == pytest.approx(calm, rel=0.02)
     assert np.all(waiting.due[:10] < np.median(waiting.due[10:]))
     control.asked = 0.0
-    assert control.decide(now, 0.5, learn=False).price > calm
+    assert control.decide(now, learn=False).price > calm
 
 
 def test_few_pages_and_those_with_companions_are_not_left_in_doubt() -> None:

@@ -311,7 +311,7 @@ class RevisitControl:
     def decide(
         self,
         now: float,
-        span: float,
+        span: float | None = None,
         *,
         rows: Integers | None = None,
         hosts: Integers | None = None,
@@ -324,7 +324,8 @@ class RevisitControl:
         Parameters
         ----------
         now : instant
-        span : the price is such that what falls due within it is what the budget pays, > 0
+        span : the price is such that what falls due within it is what the budget pays; default:
+            a quarter of the mean interval between visits
         rows : pages that exist and have been visited; default: all that have been
         hosts : shape (rows,), host of each
         host_caps : shape (n_hosts,), visits per time that a host allows; inf: any
@@ -345,6 +346,7 @@ class RevisitControl:
         self._ahead = np.zeros(len(self))
         told, foreseen = self.advance(rows), self._foreseen(rows, now)
         self._ahead[rows] = foreseen if self.asked else foreseen + told
+        span = span or 0.25 * max(rows.size, 1) / self.budget
         if hosts is None or host_caps is None:
             hosts, host_caps = np.zeros(rows.size, np.int64), np.full(1, np.inf)
         caps = host_caps
