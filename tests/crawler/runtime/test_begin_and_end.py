@@ -107,6 +107,19 @@ def test_hubs_are_asked_where_they_can_call_back(
     assert (crawl.subscriber is not None) == is_there
 
 
+@pytest.mark.parametrize(
+    ("least_worth", "share"), [(0.0, 0.3414), (0.3, 0.3414), (float("inf"), 0.0)]
+)
+def test_before_a_plan_every_page_may_be_visited_ahead_of_its_time(
+    least_worth: float, share: float
+) -> None:
+    """Unless none may be; half of its interval is over, so by (1 - 1.5 / e**0.5) / (1 - 2 / e)."""
+    crawl = made(Setup(least_worth=least_worth)).crawl
+    page = Lease(1, f"{A}/", 1, 1, EPOCH_S + 1.0, last_visit_s=EPOCH_S - 1.0)
+
+    assert crawl.dispatcher.worth_ahead(page, EPOCH_S) == pytest.approx(share, rel=1e-3)
+
+
 class Visited(MemoryFrontier):
     """A state in which pages of one kind were visited that have brought nothing."""
 
@@ -439,6 +452,9 @@ def test_a_single_pass_ends_as_soon_as_there_is_nothing_left() -> None:
         await virtual.crawl.prepare()
         async with virtual.crawl.running():
             await virtual.crawl.until_done()
+            assert virtual.crawl.is_done()
+            virtual.crawl.asked.is_looking = True
+            assert not virtual.crawl.is_done(), "something that was asked for may be on its way"
             return virtual, virtual.clock.now_s() - EPOCH_S
 
     virtual, took_s = run_virtually(main())
