@@ -18,7 +18,7 @@ from recrawl.crawler.runtime.importance import ImportanceKeeper
 from recrawl.crawler.runtime.parts import ImportanceRules
 from recrawl.learning.importance import Importance
 from recrawl.learning.page_rank import rank_pages
-from recrawl.terms import Discovery, PageWorth
+from recrawl.terms import Discovery, Outcome, PageState, PageUpdate, PageWorth, Visit
 from recrawl.testing import virtual_crawl
 
 P = ParamSpec("P")
@@ -145,6 +145,27 @@ def test_it_takes_no_more_than_a_fiftieth_of_the_time() -> None:
             kept.find(11, 30)
         assert not kept.refresh(ended_s + 50.0 * ended_s - 1.0)
         assert kept.refresh(ended_s + 50.0 * ended_s)
+
+
+def test_a_new_page_comes_after_most_that_wait(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whatever those are worth that were visited: as little is known of it."""
+    kept = Kept()
+    kept.find(1, 40)
+    leases = kept.frontier.lease(1, limit=20, due_by_s=0.0, now_s=0.0, until_s=9.0)
+    new, indexed = Visit(0.0, Outcome.NEW), PageState.INDEXED
+    kept.frontier.complete([PageUpdate(one, new, indexed, DAY_S) for one in leases])
+    visited = {one.page_id for one in leases}
+    worths = np.array([1.2 if page_id in visited else 0.8 for page_id in range(1, 41)])
+    monkeypatch.setattr(importance, "combined", lambda *_: Importance(worths, {}))
+
+    assert kept.expected.of("http://a.test/41") is None
+    assert kept.refresh(0.0)
+
+    assert kept.expected.of("http://a.test/41") == pytest.approx(0.99 * 0.8)
+    assert kept.expected.of("http://a.test/else/where/42") == pytest.approx(0.99 * 0.8)
+    assert kept.expected.of("http://b.test/43") == 1.0
 
 
 def test_only_what_moved_by_more_than_a_fiftieth_is_written(
