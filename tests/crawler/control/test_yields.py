@@ -224,8 +224,9 @@ def test_what_speaks_against_itself_leaves_a_place_for_each_kind_of_it() -> None
     shown = [f"/dump{way}/{number:064x}" for way in range(8) for number in range(100)]
     tickets = [f"/ticket/{number:09x}1" for number in range(0xA, 0x1E)]
     paths = [*shown, *tickets, *(f"/page-{number}" for number in range(200))]
+    texts: list[str | None] = [*["bytes"] * 800, *paths[800:]]
 
-    seen = [paths[n] for n in crawled(AddressYields(), paths, ["bytes"] * 800 + paths[800:])]
+    seen = [paths[n] for n in crawled(AddressYields(), paths, texts)]
 
     assert set(tickets) <= set(seen)
     assert len(set(shown) & set(seen)) <= 24
