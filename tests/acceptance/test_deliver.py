@@ -96,6 +96,21 @@ def test_a_sink_goes_on_where_it_was(tmp_path: Path, fed: Fed) -> None:
     assert [row["seq"] for row in records(tmp_path / "all.ndjson")] == [1, 3, 4, 5]
 
 
+def test_a_sink_that_gets_another_form_is_told_of_once(tmp_path: Path, fed: Fed) -> None:
+    """What it has stays; which command brings the rest is said, and it does."""
+    sink = '[[deliver]]\nto = "out/{date}.ndjson"\nname = "files"\n'
+    write_config(tmp_path, PLAIN + sink + 'paths = ["/a"]\n')
+    first = recrawl("deliver", "--once", cwd=tmp_path)
+    write_config(tmp_path, PLAIN + sink)
+    second, third = (recrawl("deliver", "--once", cwd=tmp_path) for _ in range(2))
+    recrawl("sync", "files", "--verify", cwd=tmp_path)
+    (path,) = (tmp_path / "out").glob("*.ndjson")
+
+    assert "others than before" not in first.stderr + third.stderr
+    assert "`recrawl sync files --verify` brings the pages that it lacks" in second.stderr
+    assert {record["url"].rpartition("/")[2] for record in records(path)} == {"a", "c"}
+
+
 def test_one_process_delivers_at_a_time(tmp_path: Path, fed: Fed) -> None:
     """Or what it counts would be wrong."""
     write_config(tmp_path, PLAIN + '[[deliver]]\nto = "a.ndjson"\n')

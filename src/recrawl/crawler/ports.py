@@ -976,6 +976,14 @@ class Deliveries(Protocol):
         """Return how all of them are doing."""
         ...
 
+    def form(self, sink: str) -> str | None:
+        """Return the form in which a sink gets changes, as it was kept; None: none was."""
+        ...
+
+    def keep_form(self, sink: str, form: str) -> None:
+        """Keep in which form a sink gets changes."""
+        ...
+
     def dead(self, sink: str, limit: int) -> list[tuple[int, str, str]]:
         """Return the latest changes that a sink would not take: number, address, reason."""
         ...

@@ -70,6 +70,17 @@ class SqliteDeliveries(Door, Deliveries):
             return [SinkState(*row) for row in self._db.execute(self._q["deliveries"])]
 
     @override
+    def form(self, sink: str) -> str | None:
+        with translated(self._path):
+            row = self._db.execute(self._q["label"], {"name": f"form of {sink}"}).fetchone()
+        return None if row is None else str(row[0])
+
+    @override
+    def keep_form(self, sink: str, form: str) -> None:
+        with self._writing():
+            self._db.execute(self._q["save_label"], {"name": f"form of {sink}", "value": form})
+
+    @override
     def dead(self, sink: str, limit: int) -> list[tuple[int, str, str]]:
         asked = {"sink": sink, "limit": limit}
         with translated(self._path):

@@ -344,6 +344,7 @@ class DeliveryThreads:
             is_last = self.once or self._ending.is_set()
             try:
                 if self._is_our_turn:
+                    self._tell_form(sink)
                     with open_courier(self.state, sink, self.content_as, self.turn) as courier:
                         self._deliver(courier, sink)
                 elif not is_last:
@@ -361,6 +362,22 @@ class DeliveryThreads:
             if is_last:
                 return
             self._ending.wait(2.0)  # and once more, where that is the end
+
+    def _tell_form(self, sink: SinkSettings) -> None:
+        """Say once that a sink gets from now on what it did not get before."""
+        form = repr((sink.content, sink.chunk, sink.paths, sink.importance))
+        with contextlib.closing(open_deliveries(self.state, turn=self.turn)) as deliveries:
+            before = deliveries.form(sink.name)
+            if before == form:
+                return
+            deliveries.keep_form(sink.name, form)
+        if before is not None:
+            self.say(
+                f"{sink.name}: content, chunks, paths or importance are others than before. What "
+                "it has stays as it is until its page changes; "
+                f"`recrawl sync {sink.name} --verify` brings the pages that it lacks, and another "
+                "name brings everything anew"
+            )
 
     def _deliver(self, courier: Courier, sink: SinkSettings) -> None:
         is_failing = False
