@@ -25,7 +25,8 @@ def _content(state: Path) -> dict[str, list[tuple[object, ...]]]:
             names = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
             kept = ", ".join(name for name in names if not name.startswith("lease"))
             told[table] = sorted(db.execute(f"SELECT {kept} FROM {table}").fetchall(), key=repr)
-    return {table: rows for table, rows in told.items() if table != "label"}
+    told["label"] = [row for row in told["label"] if row[0] != "version"]
+    return told
 
 
 @pytest.mark.slow
@@ -39,6 +40,7 @@ def test_a_state_goes_to_a_database_and_back_as_it_was(databases: Server, tmp_pa
         for table in ("page", "host"):  # a first pass leaves little
             kept = "belief" if table == "page" else "host_belief"
             db.execute(f"INSERT OR REPLACE INTO {kept} SELECT id, randomblob(169) FROM {table}")
+        db.execute("INSERT INTO label VALUES ('form of a sink', 'text'), ('log:a', '1')")
 
     there = recrawl("move", "state", database.address, "--shards", "16", "--json", cwd=tmp_path)
     back = recrawl("move", database.address, "again", "--json", cwd=tmp_path)

@@ -24,6 +24,11 @@ _TABLES: Final = tuple(
     """host page visit indexing plan fact asked refusal difference subscription link_list tally
     birth belief host_belief feed delivery dead_letter""".split()
 )
+# The others are of the place where they stand: its version, its shards.
+_LABELS: Final = (
+    "SELECT name, value FROM label "
+    "WHERE name LIKE 'log:%' OR name LIKE 'form of %' OR name = 'reach'"
+)
 _NUMBERED: Final = frozenset({"visit", "plan", "difference", "subscription", "dead_letter"})
 _PAGE_COLUMNS: Final = frozenset({"page_id", "found_on"})
 
@@ -118,7 +123,7 @@ def rows_into_database(db: sqlite3.Connection, connection: Connection, shards: i
     )
     connection.cursor().executemany(
         "INSERT INTO label VALUES (%s, %s) ON CONFLICT (name) DO NOTHING",
-        db.execute("SELECT name, value FROM label WHERE name LIKE 'log:%'").fetchall(),
+        db.execute(_LABELS).fetchall(),
     )
     return len(pages)
 
@@ -149,8 +154,8 @@ def rows_from_database(connection: Connection, db: sqlite3.Connection) -> int:
             cursor.itersize = _BATCH
             rows = cursor.execute(query.encode(), binary=True)
             db.executemany(insert, (mapped(row) for row in rows))
-    labels = connection.execute("SELECT name, value FROM label WHERE starts_with(name, 'log:')")
-    db.executemany("INSERT OR REPLACE INTO label VALUES (?, ?)", labels.fetchall())
+    labels = connection.execute(_LABELS).fetchall()
+    db.executemany("INSERT OR REPLACE INTO label VALUES (?, ?)", labels)
     return len(numbers.pages)
 
 
