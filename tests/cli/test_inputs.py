@@ -326,6 +326,23 @@ def test_what_is_told_beside_the_work_is_lost_on_a_full_disk_and_ends_nothing() 
     assert (ended.returncode, ended.stdout) == (0, "done\n")
 
 
+def test_a_reader_of_errors_that_leaves_makes_no_code_of_its_own() -> None:
+    """Python ends with 120 where what waits for standard error can go nowhere."""
+    program = (
+        "import sys; from recrawl.cli import main; from recrawl.cli.streams import open_streams;"
+        "open_streams(); sys.stderr.write('x'); main(['--version'])"
+    )
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-c", program]
+    ended = subprocess.run(
+        command, stdout=subprocess.DEVNULL, stderr=writer, timeout=60, check=False
+    )
+    os.close(writer)
+
+    assert ended.returncode == 0
+
+
 def test_a_log_on_a_full_disk_ends_nothing_not_even_when_it_is_closed() -> None:
     """What waited to be written was tried once more at the end, and failed there."""
     with open_log(Path("/dev/full")) as log:

@@ -12,7 +12,7 @@ from cyclopts import App, CycloptsError, Group, Parameter
 
 from recrawl.cli.arguments import checked_arguments, complaint
 from recrawl.cli.output import note
-from recrawl.cli.streams import close_stdout, is_unheard, open_streams
+from recrawl.cli.streams import close_stream, is_unheard, open_streams
 from recrawl.errors import InputError, MissingPart, RecrawlError, missing_part
 from recrawl.version import VERSION
 
@@ -101,6 +101,10 @@ def main(arguments: list[str] | None = None) -> None:
         sys.stdout.flush()
     except OSError as error:
         code = _unheard(error)
+    try:
+        sys.stderr.flush()
+    except OSError:  # its reader left: that it did is no fault of its own
+        close_stream(sys.stderr)
     sys.exit(code)
 
 
@@ -147,7 +151,7 @@ def _code_of(error: BaseException) -> int:
 
 def _unheard(error: OSError) -> int:
     """End where stdout cannot be written to: in silence if its reader left, as `| head` does."""
-    close_stdout()
+    close_stream(sys.stdout)
     if isinstance(error, BrokenPipeError):
         return 1
     return _complain(f"standard output cannot be written: {error.strerror}", 1)

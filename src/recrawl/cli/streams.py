@@ -8,7 +8,7 @@ from typing import TextIO
 
 from typing_extensions import Buffer, override
 
-__all__ = ["close_stdout", "is_unheard", "open_log", "open_streams"]
+__all__ = ["close_stream", "is_unheard", "open_log", "open_streams"]
 
 
 class _Lossy(io.FileIO):
@@ -78,10 +78,15 @@ def is_unheard(error: OSError) -> bool:
     return False
 
 
-def close_stdout() -> None:
-    """Have what waits to be written go nowhere, or it would be tried again at the very end."""
+def close_stream(stream: TextIO) -> None:
+    """Have what waits to be written go nowhere, or it would be tried again at the very end.
+
+    Parameters
+    ----------
+    stream : standard output, or standard error
+    """
     try:
-        number = sys.stdout.fileno()
+        number = stream.fileno()
     except (OSError, ValueError):
         return
     nowhere = os.open(os.devnull, os.O_WRONLY)
