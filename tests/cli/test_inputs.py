@@ -329,8 +329,8 @@ def test_what_is_told_beside_the_work_is_lost_on_a_full_disk_and_ends_nothing() 
 def test_a_reader_of_errors_that_leaves_makes_no_code_of_its_own() -> None:
     """Python ends with 120 where what waits for standard error can go nowhere."""
     program = (
-        "import sys; from recrawl.cli import main; from recrawl.cli.streams import open_streams;"
-        "open_streams(); sys.stderr.write('x'); main(['--version'])"
+        "import sys; from recrawl.cli import app;"
+        "app._outcome = lambda _: sys.stderr.write('x') and 0; app.main([])"
     )
     reader, writer = os.pipe()
     os.close(reader)
