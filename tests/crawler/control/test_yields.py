@@ -232,6 +232,17 @@ def test_what_speaks_against_itself_leaves_a_place_for_each_kind_of_it() -> None
     assert len(set(shown) & set(seen)) <= 24
 
 
+def test_few_of_a_kind_that_speaks_against_itself_are_on_their_way_at_once() -> None:
+    """Though there is room for more: it is for other kinds, until what these bring is known."""
+    yields = AddressYields()
+    paths = [*(f"/page-{number}" for number in range(200)), "/info/a0000000f1"]
+    crawled(yields, paths, [*paths])
+
+    due = [yields.due_s(lease(1_000 + n, f"/info/b{n:08x}1"), NOW_S) for n in range(20)]
+
+    assert sum(due_s <= NOW_S for due_s in due) == 2
+
+
 def test_what_is_put_off_is_tried_now_and_then() -> None:
     """A site may change its mind; one more every three hours."""
     yields = AddressYields()

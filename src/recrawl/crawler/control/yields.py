@@ -147,7 +147,8 @@ class _Kind:
         """Number of further tries allowed now."""
         if self.likely < _LEAST_YIELD and (self.is_doubted or self.is_known or not self.is_broad):
             return max(self.first - self.tries, 0)
-        if self.is_broad and "?" not in self.name and not self.is_unknown:
+        is_tried = self.is_unknown or (self.is_doubted and not self.is_proven)
+        if self.is_broad and "?" not in self.name and not is_tried:
             return inf
         on_their_way = self.tries - self.brought - self.nothing
         return max(self.first, self.brought) - on_their_way
