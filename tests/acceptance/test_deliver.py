@@ -96,6 +96,7 @@ def test_a_sink_goes_on_where_it_was(tmp_path: Path, fed: Fed) -> None:
     assert [row["seq"] for row in records(tmp_path / "all.ndjson")] == [1, 3, 4, 5]
 
 
+@pytest.mark.slow
 def test_a_sink_that_gets_another_form_is_told_of_once(tmp_path: Path, fed: Fed) -> None:
     """What it has stays; which command brings the rest is said, and it does."""
     sink = '[[deliver]]\nto = "out/{date}.ndjson"\nname = "files"\n'

@@ -976,12 +976,8 @@ class Deliveries(Protocol):
         """Return how all of them are doing."""
         ...
 
-    def form(self, sink: str) -> str | None:
-        """Return the form in which a sink gets changes, as it was kept; None: none was."""
-        ...
-
-    def keep_form(self, sink: str, form: str) -> None:
-        """Keep in which form a sink gets changes."""
+    def keep_form(self, sink: str, form: str) -> str | None:
+        """Keep in which form a sink gets changes; return the one before, None where none was."""
         ...
 
     def dead(self, sink: str, limit: int) -> list[tuple[int, str, str]]:

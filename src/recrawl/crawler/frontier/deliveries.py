@@ -70,15 +70,13 @@ class SqliteDeliveries(Door, Deliveries):
             return [SinkState(*row) for row in self._db.execute(self._q["deliveries"])]
 
     @override
-    def form(self, sink: str) -> str | None:
-        with translated(self._path):
-            row = self._db.execute(self._q["label"], {"name": f"form of {sink}"}).fetchone()
-        return None if row is None else str(row[0])
-
-    @override
-    def keep_form(self, sink: str, form: str) -> None:
+    def keep_form(self, sink: str, form: str) -> str | None:
+        label = {"name": f"form of {sink}"}
         with self._writing():
-            self._db.execute(self._q["save_label"], {"name": f"form of {sink}", "value": form})
+            before = self._db.execute(self._q["label"], label).fetchone()
+            if before != (form,):
+                self._db.execute(self._q["save_label"], label | {"value": form})
+        return None if before is None else str(before[0])
 
     @override
     def dead(self, sink: str, limit: int) -> list[tuple[int, str, str]]:

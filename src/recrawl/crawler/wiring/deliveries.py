@@ -367,16 +367,12 @@ class DeliveryThreads:
         """Say once that a sink gets from now on what it did not get before."""
         form = repr((sink.content, sink.chunk, sink.paths, sink.importance))
         with contextlib.closing(open_deliveries(self.state, turn=self.turn)) as deliveries:
-            before = deliveries.form(sink.name)
-            if before == form:
-                return
-            deliveries.keep_form(sink.name, form)
-        if before is not None:
+            before = deliveries.keep_form(sink.name, form)
+        if before not in (None, form):
             self.say(
                 f"{sink.name}: content, chunks, paths or importance are others than before. What "
-                "it has stays as it is until its page changes; "
-                f"`recrawl sync {sink.name} --verify` brings the pages that it lacks, and another "
-                "name brings everything anew"
+                f"it has stays until its page changes; `recrawl sync {sink.name} --verify` brings "
+                "the pages that it lacks, and another name brings everything anew"
             )
 
     def _deliver(self, courier: Courier, sink: SinkSettings) -> None:
