@@ -751,7 +751,7 @@ class Frontier(Visits, Protocol):
         """
         ...
 
-    def ask_leave(self, now_s: float, *, host_id: int | None = None, most: int = 1) -> int:
+    def ask_leave(self, now_s: float, *, host_id: int | None = None, most: int = 1) -> list[int]:
         """Make pages due that were denied at their last visit, and are not in the index.
 
         Parameters
@@ -762,7 +762,7 @@ class Frontier(Visits, Protocol):
 
         Returns
         -------
-        How many pages that are.
+        Hosts that have such pages, due before or not.
         """
         ...
 

@@ -820,9 +820,8 @@ class MemoryFrontier(Frontier):
         return len(listed)
 
     @override
-    def ask_leave(self, now_s: float, *, host_id: int | None = None, most: int = 1) -> int:
+    def ask_leave(self, now_s: float, *, host_id: int | None = None, most: int = 1) -> list[int]:
         of_host: Counter[int] = Counter()
-        n = 0
         for page in sorted(self._pages.values(), key=lambda page: -page.weight):
             is_out = page.state in (PageState.MISSING, PageState.GONE)
             if not (is_out and page.found.kind is Kind.PAGE and page.visits):
@@ -833,8 +832,8 @@ class MemoryFrontier(Frontier):
                 continue
             of_host[page.host_id] += 1
             if of_host[page.host_id] <= most and page.due_s > now_s:
-                page.due_s, page.due_why, n = now_s, WITH_LEAVE, n + 1
-        return n
+                page.due_s, page.due_why = now_s, WITH_LEAVE
+        return sorted(of_host)
 
     @override
     def gone_s(self, now_s: float) -> float:

@@ -837,10 +837,14 @@ class SqliteFrontier(Frontier):
             return self._run("look_again", now_s=now_s, numbers=hosts, why=LISTED_AGAIN).rowcount
 
     @override
-    def ask_leave(self, now_s: float, *, host_id: int | None = None, most: int = 1) -> int:
+    def ask_leave(self, now_s: float, *, host_id: int | None = None, most: int = 1) -> list[int]:
         with self._writing():
-            asked = {"host_id": host_id, "most": most, "why": WITH_LEAVE}
-            return self._run("ask_leave", now_s=now_s, **asked).rowcount
+            denied = self._run("denied", host_id=host_id, most=most).fetchall()
+            told = [
+                {"page_id": page_id, "due_s": now_s, "why": WITH_LEAVE} for page_id, _ in denied
+            ]
+            self._db.executemany(self._q["make_read_again"], told)
+        return sorted({of_host for _, of_host in denied})
 
     @override
     def gone_s(self, now_s: float) -> float:

@@ -304,7 +304,8 @@ class Crawl:
             # Whoever changed the settings mended something: no old block outlives its reason.
             await self.world.on_state(frontier.forgive, self.started_s)
         # One of each host tells whether what was denied is so still: a secret may be right by now.
-        await self.world.on_state(frontier.ask_leave, self.started_s)
+        denying = await self.world.on_state(frontier.ask_leave, self.started_s)
+        self.recorder.denying.update(denying)
         await self.world.on_state(frontier.save_facts, self._began, self.facts())
         longest_s = self.rules.revisit.max_interval_s
         await self.world.on_state(frontier.make_due_by, self.started_s, longest_s)
@@ -354,13 +355,14 @@ class Crawl:
         reach = reach.after(Reach.of_text(kept), seeds, self.started_s)
         n, per_s = 0, _READ_AGAIN_SHARE * max(self.dispatcher.budget.rate_per_s, 1e-6)
         if reach.widened_s is not None:
-            scope = self.rules.admission.scope
-            takes = lambda url: why_outside(scope, url) is None  # noqa: E731
-            since_s = reach.widened_s
-            n = await self.world.on_state(frontier.widen, takes, since_s, self.started_s, per_s)
+            widen = partial(frontier.widen, self._takes, reach.widened_s)
+            n = await self.world.on_state(widen, self.started_s, per_s)
         if reach.as_text() != kept:  # afterwards: else a process that ends now would forget it
             await self.world.on_state(frontier.save_reach, reach.as_text())
         return replace(mended, widened=n, widened_s=n / per_s)
+
+    def _takes(self, url: str) -> bool:
+        return why_outside(self.rules.admission.scope, url) is None
 
     def facts(self) -> SettingsFacts:
         """Return the settings in force, for readers of the state."""

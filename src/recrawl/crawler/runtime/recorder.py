@@ -24,7 +24,7 @@ from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.control.yields import AddressYields
 from recrawl.crawler.runtime.outcomes import removes
 from recrawl.crawler.runtime.parts import Rules, World
-from recrawl.terms import Discovery, HostRecord, PageState, PageUpdate
+from recrawl.terms import Discovery, HostRecord, Outcome, PageState, PageUpdate
 
 __all__ = ["Recorder"]
 
@@ -34,7 +34,7 @@ _COMPACT_S: Final = 600.0
 _FORGET_S: Final = 86_400.0
 _OUT: Final = (PageState.MISSING, PageState.GONE)
 _SWEPT_SHARE: Final = 0.8  # of the budget, for pages beside such as went
-_MOST_ASKED: Final = 1_000  # pages of a host that were denied, when one is given again
+_MOST_ASKED: Final = 10_000  # pages of a host that were denied, when one is given again
 _FORGOTTEN: Final = 200  # pages whose visits are looked through at once
 
 
@@ -81,7 +81,8 @@ class Recorder:
         self.errors = SoftErrors()
         self._removals = Removals()
         self._beside: dict[int, tuple[int, float]] = {}  # hosts and instants, by page that went
-        self._back: set[int] = set()  # hosts of pages that are there again
+        self.denying: set[int] = set()  # hosts that have denied pages
+        self._giving: set[int] = set()  # those of them that give a page again
         self._swept_s = -inf  # until when those beside them have their share of the budget
         self.expected = ExpectedImportance()
         self._finders = Finders()
@@ -127,8 +128,7 @@ class Recorder:
             else:
                 self._updates.append(update)
                 self._welcome += self.yields.observe(update)
-                if update.lease.state in _OUT and update.state is PageState.INDEXED:
-                    self._back.add(update.lease.host_id)
+                self._observe_leave(update)
                 since_s = self._removals.observe(update)
                 if since_s is not None and not self._once:  # which visits every page anyway
                     self._beside[update.lease.page_id] = (update.lease.host_id, since_s)
@@ -238,6 +238,16 @@ class Recorder:
             for listener in self._listeners:
                 listener()
 
+    def _observe_leave(self, update: PageUpdate) -> None:
+        host_id = update.lease.host_id
+        if update.visit.outcome is Outcome.DENIED:
+            self.denying.add(host_id)
+            return
+        is_back = update.lease.state in _OUT and update.state is PageState.INDEXED
+        if is_back and host_id in self.denying:
+            self.denying.discard(host_id)  # asked once, until it denies another page
+            self._giving.add(host_id)
+
     async def _bring_forward(
         self, welcome: list[tuple[int, int]], beside: dict[int, tuple[int, float]], now_s: float
     ) -> set[int]:
@@ -246,18 +256,17 @@ class Recorder:
         if welcome:
             page_ids = [page_id for page_id, _ in welcome]
             await self._world.on_state(frontier.bring_forward, page_ids, now_s)
-        back, self._back = self._back, set()
-        for host_id in list(back):  # what was denied beside them may be given as well
+        giving, self._giving = self._giving, set()
+        for host_id in giving:  # what was denied beside that page may be given as well
             leave = partial(frontier.ask_leave, now_s, host_id=host_id, most=_MOST_ASKED)
-            if not await self._world.on_state(leave):
-                back.discard(host_id)
+            await self._world.on_state(leave)
         if beside:
             gone = {page_id: since_s for page_id, (_, since_s) in beside.items()}
             due_s = max(now_s, self._swept_s)
             n = await self._world.on_state(frontier.look_beside, gone, due_s)
             # However much has gone, what is there is kept fresh as well.
             self._swept_s = due_s + n / (_SWEPT_SHARE * self._dispatcher.budget.rate_per_s)
-        return back | {one for _, one in welcome} | {one for one, _ in beside.values()}
+        return giving | {one for _, one in welcome} | {one for one, _ in beside.values()}
 
     def _compact(self) -> None:
         """Drop old entries of the feed, some with every flush while there are any."""

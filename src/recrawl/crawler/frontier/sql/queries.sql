@@ -426,15 +426,12 @@ WHERE state = 'gone' AND kind = 'page' AND due_s > :now_s
     AND lastmod_s > (SELECT max(visited_at_s) FROM visit WHERE page_id = page.id)
     AND host_id IN (SELECT value FROM json_each(:numbers));
 
--- name: ask_leave
-UPDATE page SET due_s = :now_s, due_why = :why
-WHERE due_s > :now_s AND id IN (
-    SELECT id FROM (
-        SELECT page.id, row_number() OVER (PARTITION BY host_id ORDER BY weight DESC, page.id) AS place FROM page
-        WHERE state IN ('missing', 'gone') AND kind = 'page' AND host_id = coalesce(:host_id, host_id)
-            AND (SELECT outcome FROM visit WHERE page_id = page.id ORDER BY id DESC LIMIT 1) = 'denied'
-    ) AS denied WHERE place <= :most
-);
+-- name: denied
+SELECT id, host_id FROM (
+    SELECT page.id, host_id, row_number() OVER (PARTITION BY host_id ORDER BY weight DESC, page.id) AS place FROM page
+    WHERE state IN ('missing', 'gone') AND kind = 'page' AND host_id = coalesce(:host_id, host_id)
+        AND (SELECT outcome FROM visit WHERE page_id = page.id ORDER BY id DESC LIMIT 1) = 'denied'
+) AS denied WHERE place <= :most;
 
 -- name: gone
 SELECT coalesce(sum(max(:now_s - last_visit_s, 0.0)), 0.0) FROM page
