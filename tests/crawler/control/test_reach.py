@@ -9,7 +9,7 @@ from recrawl.crawler.control.admission import Admission
 from recrawl.crawler.control.reach import Reach, reach_of
 from recrawl.crawler.control.scope import Scope
 
-BEFORE = Reach(("a.test",), ("/docs/*",), ("*/print/*",), (100.0, 5.0, 1.0, 0.0))
+BEFORE = Reach(("a.test",), ("/docs/*",), ("*/print/*",), (5.0, 1.0, 0.0), (100.0, 9.0))
 
 
 @pytest.mark.parametrize(
@@ -21,12 +21,12 @@ BEFORE = Reach(("a.test",), ("/docs/*",), ("*/print/*",), (100.0, 5.0, 1.0, 0.0)
         {"include": ("/blog/*",)},
         {"exclude": ()},
         {"exclude": ("/x",)},
-        {"bounds": (101.0, 5.0, 1.0, 0.0)},
-        {"bounds": (1.0, 5.0, 1.0, 1.0)},
+        {"bounds": (1.0, 10.0)},
+        {"follows": (5.0, 0.0, 1.0)},
     ],
 )
 def test_what_lets_more_in_makes_a_reach_wider(now: dict[str, Any]) -> None:
-    after = replace(BEFORE, **now).after(BEFORE, ["http://a.test/"], 7.0)
+    after = replace(BEFORE, **now).after(BEFORE, ["http://a.test/"], 7.0, has_refused=True)
 
     assert after == replace(BEFORE, **now, widened_s=7.0)
 
@@ -39,7 +39,8 @@ def test_what_lets_more_in_makes_a_reach_wider(now: dict[str, Any]) -> None:
         {"hosts": ("seeded.test", "a.test")},  # whose pages are found from its seed
         {"hosts": ("*.seeded.test",)},
         {"exclude": ("*/print/*", "/y")},
-        {"bounds": (99.0, 0.0, 0.0, 0.0)},
+        {"bounds": (99.0, 9.0)},
+        {"follows": (4.0, 1.0, 0.0)},
     ],
 )
 @pytest.mark.parametrize("widened_s", [None, 3.0])
@@ -49,15 +50,23 @@ def test_what_lets_less_in_or_has_a_seed_leaves_the_instant(
     before = replace(BEFORE, widened_s=widened_s)
     seeds = ["http://seeded.test/", "http://www.seeded.test/x"]
 
-    assert replace(BEFORE, **now).after(before, seeds, 7.0) == replace(before, **now)
+    assert replace(BEFORE, **now).after(before, seeds, 7.0, has_refused=True) == replace(
+        before, **now
+    )
 
 
 def test_a_pattern_beside_a_crawl_without_patterns_makes_it_narrower() -> None:
-    assert BEFORE.after(replace(BEFORE, include=()), [], 7.0).widened_s is None
+    assert BEFORE.after(replace(BEFORE, include=()), [], 7.0, has_refused=True).widened_s is None
+
+
+def test_a_bound_that_kept_nothing_out_makes_a_reach_no_wider() -> None:
+    higher = replace(BEFORE, bounds=(200.0, 10.0))
+
+    assert higher.after(BEFORE, [], 7.0, has_refused=False) == higher
 
 
 def test_of_the_first_start_nobody_knows() -> None:
-    assert BEFORE.after(None, [], 7.0) == BEFORE
+    assert BEFORE.after(None, [], 7.0, has_refused=True) == BEFORE
 
 
 @pytest.mark.parametrize("reach", [BEFORE, replace(BEFORE, widened_s=1.5)])
@@ -82,5 +91,5 @@ def test_every_bound_of_the_rules_is_one_of_the_reach() -> None:
     scope = Scope(("a.test",), ("/a",), ("/b",), max_depth=7, max_hops=2)
 
     assert reach_of(Admission(scope, sitemaps=False), (9, 8)) == Reach(
-        ("a.test",), ("/a",), ("/b",), (7.0, 2.0, 0.0, 1.0, 9.0, 8.0)
+        ("a.test",), ("/a",), ("/b",), (2.0, 0.0, 1.0), (7.0, 9.0, 8.0)
     )

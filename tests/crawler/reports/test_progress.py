@@ -80,6 +80,21 @@ def test_that_robots_txt_forbids_everything_is_said_soon() -> None:
 
 
 @pytest.mark.parametrize(
+    ("beside", "is_told"),
+    [({}, True), ({PageState.GONE: 1}, True), ({PageState.DISCOVERED: 1}, False),
+     ({PageState.INDEXED: 1}, False)],
+)  # fmt: skip
+def test_that_all_pages_have_moved_is_said_where_none_is_left_to_visit(
+    beside: dict[PageState, int], is_told: bool
+) -> None:
+    """Where one waits for a host that rests, that is the reason."""
+    resting = host("a", blocked_until_s=NOW_S + 240, blocked_why="answered 503", failures=1)
+    told = why_idle(NOW_S, NOW_S - 90.0, [resting], SETTINGS, {PageState.MOVED: 9} | beside) or ""
+
+    assert ("they have moved" in told, "answered 503" in told) == (is_told, not is_told)
+
+
+@pytest.mark.parametrize(
     ("words", "hosts", "least_worth"),
     [
         (

@@ -18,13 +18,15 @@ class Reach:
     Parameters
     ----------
     hosts, include, exclude : as :class:`.Scope` has them
-    bounds : numbers, of which a larger one lets more in
+    follows : redirects in a row, and whether sitemaps and feeds are read: more lets more in
+    bounds : on how much is taken in, of which a larger one lets more in where some was refused
     widened_s : when the crawl began to take more than before, in epoch seconds; None: it never did
     """
 
     hosts: tuple[str, ...]
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    follows: tuple[float, ...] = ()
     bounds: tuple[float, ...] = ()
     widened_s: float | None = None
 
@@ -48,7 +50,9 @@ class Reach:
         """Tell whether the host of a URL in normal form belongs to the crawl."""
         return Scope(self.hosts).has_host(host_of(url))
 
-    def after(self, before: "Reach | None", seeds: Sequence[str], now_s: float) -> "Reach":
+    def after(
+        self, before: "Reach | None", seeds: Sequence[str], now_s: float, *, has_refused: bool
+    ) -> "Reach":
         """Return this reach with the instant at which it became wider than the one before.
 
         A host where the crawl has a seed makes it no wider: its pages are found from there.
@@ -58,10 +62,12 @@ class Reach:
         before : of the last start; None: nobody knows
         seeds : addresses in normal form
         now_s : the instant
+        has_refused : whether bounds have kept out any address
         """
         if before is None:
             return self
         is_wider = self._is_wider(before, [host_of(url) for url in seeds])
+        is_wider |= has_refused and _has_more(self.bounds, before.bounds)
         return replace(self, widened_s=now_s if is_wider else before.widened_s)
 
     def _is_wider(self, before: "Reach", seeded: Sequence[str]) -> bool:
@@ -73,8 +79,11 @@ class Reach:
             return True
         if set(before.exclude) - set(self.exclude):
             return True
-        pairs = zip(self.bounds, before.bounds, strict=False)
-        return any(now > then for now, then in pairs)
+        return _has_more(self.follows, before.follows)
+
+
+def _has_more(after: Sequence[float], before: Sequence[float]) -> bool:
+    return any(now > then for now, then in zip(after, before, strict=False))
 
 
 def reach_of(admission: Admission, limits: Sequence[float]) -> Reach:
@@ -86,5 +95,6 @@ def reach_of(admission: Admission, limits: Sequence[float]) -> Reach:
     limits : on how many pages it takes in, in one order always
     """
     scope = admission.scope
-    bounds = (scope.max_depth, scope.max_hops, admission.sitemaps, admission.feeds, *limits)
-    return Reach(scope.hosts, scope.include, scope.exclude, tuple(map(float, bounds)))
+    follows = (float(scope.max_hops), float(admission.sitemaps), float(admission.feeds))
+    bounds = (float(scope.max_depth), *map(float, limits))
+    return Reach(scope.hosts, scope.include, scope.exclude, follows, bounds)

@@ -112,7 +112,7 @@ def why_idle(
         return None
     if is_forbidden:
         why = "robots.txt forbids every page that is known"
-    elif PageState.MOVED in states and PageState.INDEXED not in states:
+    elif PageState.MOVED in states and not states & {PageState.INDEXED, PageState.DISCOVERED}:
         why = "no page that is known is left: they have moved; recrawl status tells where to"
     else:
         why = _reasons(now_s, sharing, settings)

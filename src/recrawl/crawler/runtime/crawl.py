@@ -18,6 +18,7 @@ from recrawl.crawler.control.budget import FetchBudget
 from recrawl.crawler.control.capacity import Capacity
 from recrawl.crawler.control.dispatch import Dispatcher
 from recrawl.crawler.control.due_times import DueTimes
+from recrawl.crawler.control.intake import LOW_YIELD
 from recrawl.crawler.control.one_price import OnePrice
 from recrawl.crawler.control.policies import revisit_policy
 from recrawl.crawler.control.politeness import PolitenessRules
@@ -350,9 +351,13 @@ class Crawl:
             *(limits.max_listings_per_host, limits.max_query_variants),
         )
         kept = await self.world.on_state(frontier.reach)
-        seeds = [found.url for found in self.seeds]
-        reach = reach_of(self.rules.admission, numbers)
-        reach = reach.after(Reach.of_text(kept), seeds, self.started_s)
+        refused = await self.world.on_state(frontier.refused)
+        reach = reach_of(self.rules.admission, numbers).after(
+            Reach.of_text(kept),
+            [found.url for found in self.seeds],
+            self.started_s,
+            has_refused=any(why != LOW_YIELD for _, why, _ in refused),
+        )
         n, per_s = 0, _READ_AGAIN_SHARE * max(self.dispatcher.budget.rate_per_s, 1e-6)
         if reach.widened_s is not None:
             widen = partial(frontier.widen, self._takes, reach.widened_s)
