@@ -13,6 +13,7 @@
     │   ├── UnusableDatabase  a database that was named cannot be used (also an InputError)
     │   │   └── DatabaseAway  it does not answer; it may later
     │   │       └── LoginRefused  it answers, and lets this user in to no such database
+    │   ├── OtherVersion      its form is of another version; opening it to write begins it anew
     │   ├── DamagedState      its bytes are not what was written; it can be mended, at a loss
     │   └── OwnershipLost     another process has taken the place of this one
     ├── NothingIndexed        a crawl ended without a single page in its index
@@ -42,6 +43,7 @@ __all__ = [
     "MissingPart",
     "NotConverged",
     "NothingIndexed",
+    "OtherVersion",
     "OwnershipLost",
     "PoisonPage",
     "ReadingCut",
@@ -129,6 +131,10 @@ class NotConverged(RecrawlError):
 
 class StateError(RecrawlError):
     """The state directory is in use, corrupt, full or written by a newer version."""
+
+
+class OtherVersion(StateError):
+    """The index has the form of another version: whoever opens it to write begins it anew."""
 
 
 class DamagedState(StateError):

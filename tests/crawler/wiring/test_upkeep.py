@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import tantivy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -229,6 +230,21 @@ def test_an_index_that_cannot_be_opened_now_is_not_set_aside(
 
     monkeypatch.undo()
     assert check(state) == []
+
+
+def test_an_index_of_another_version_is_no_damage(state: Path) -> None:
+    """A start after a kill leaves it to whoever opens it to write, who begins it anew."""
+    shutil.rmtree(state / "index")
+    (state / "index").mkdir()
+    builder = tantivy.SchemaBuilder()
+    for name in ("url", "host", "title", "text"):
+        builder.add_text_field(name, stored=True)
+    tantivy.Index(builder.build(), path=str(state / "index"))
+
+    assert mend_index(state) == []
+    index = open_index(state)
+    assert index.n_documents() == 0
+    index.close()
 
 
 def raising(said: str) -> Callable[..., None]:

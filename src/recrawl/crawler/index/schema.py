@@ -5,7 +5,7 @@ from pathlib import Path
 
 import tantivy
 
-from recrawl.errors import StateError
+from recrawl.errors import OtherVersion
 
 __all__ = ["clear", "index_exists", "opened"]
 
@@ -18,7 +18,7 @@ def opened(directory: Path, *, read_only: bool) -> tantivy.Index:
     Parameters
     ----------
     directory : of the index; must be there
-    read_only : raise :class:`StateError` instead of beginning anew
+    read_only : raise :class:`OtherVersion` instead of beginning anew
     """
     if index_exists(directory):
         held = tantivy.Index.open(str(directory))
@@ -27,7 +27,7 @@ def opened(directory: Path, *, read_only: bool) -> tantivy.Index:
         if held.schema == _schema():
             return held
         if read_only:
-            raise StateError(
+            raise OtherVersion(
                 f"index {directory} was written by another version; `recrawl run` makes it anew"
             )
         del held

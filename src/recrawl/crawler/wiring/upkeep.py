@@ -27,7 +27,7 @@ from recrawl.crawler.ports import StatePlace
 from recrawl.crawler.runtime.agreement import ENDED_IN_ORDER, UNDER_WAY, partings, recover
 from recrawl.crawler.wiring.indexes import open_index
 from recrawl.crawler.wiring.stores import is_running, open_frontier
-from recrawl.errors import DamagedState, InputError, StateError
+from recrawl.errors import DamagedState, InputError, OtherVersion, StateError
 from recrawl.terms import Database
 
 __all__ = ["Fault", "back_up", "beside", "check", "is_lost", "mend_index", "repair", "restore"]
@@ -219,6 +219,8 @@ def mend_index(state: Path) -> list[str]:
         aside = _aside(state)
         os.replace(directory, aside)
         return [f"the index could not be read; it lies in {aside}, and a new one was begun"]
+    except OtherVersion:
+        pass  # whole; begun anew by whoever opens it to write
     return []
 
 
