@@ -19,6 +19,7 @@ from recrawl.crawler.settings import (
 from recrawl.crawler.settings.contradictions import contradictions, first_pass_words
 from recrawl.crawler.settings.file import File
 from recrawl.crawler.settings.values import AccessSettings, ContentSettings, RenderSettings
+from recrawl.crawler.wiring.access import host_headers
 from recrawl.errors import InvalidSettings
 
 GOOD = 'seeds = ["http://a.test/"]\ncontact = "mailto:me@a.test"\n'
@@ -234,6 +235,12 @@ def test_no_key_is_left_out_above() -> None:
         (["scope.hosts", "'http://a.test'", "example.org"], '[scope]\nhosts = ["http://a.test"]'),
         (["seeds", "http://a.test/", "b.test"], '[scope]\nhosts = ["b.test"]'),
         (["scope.hosts", "''"], '[scope]\nhosts = [""]'),
+        (["politeness.allow_private", "'10.0.0.0/8'", "*.example.org"],
+         '[politeness]\nallow_private = ["10.0.0.0/8"]'),
+        (["politeness.allow_private", "'a.test:80'", "without"],
+         '[politeness]\nallow_private = ["a.test:80"]'),
+        (["politeness.allow_private", "'wiki*.a.test'", "*.example.org"],
+         '[politeness]\nallow_private = ["wiki*.a.test"]'),
         (["scope.include", "empty"], '[scope]\ninclude = [""]'),
         (["scope.exclude", "empty"], '[scope]\nexclude = ["/x", ""]'),
         (["buffer.control", "'best'", "room"], '[buffer]\ncontrol = "best"'),
@@ -610,6 +617,21 @@ def test_a_bad_line_of_a_seed_list_is_named(tmp_path: Path) -> None:
 
     (tmp_path / "list.txt").write_bytes(b"http://a.test/\xff\n")
     assert "not UTF-8" in complaint(tmp_path, f'seed_file = "list.txt"\n{GOOD}')
+
+
+def test_names_of_hosts_may_be_written_as_people_write_them(tmp_path: Path) -> None:
+    """In any letters, and addresses with the brackets that they have in URLs."""
+    settings = load(
+        tmp_path,
+        'seeds = ["http://Bücher.test/"]\ncontact = "mailto:me@a.test"\n'
+        '[scope]\nhosts = ["bücher.test", "*.bücher.test"]\n'
+        '[politeness]\nallow_private = ["bücher.test", "[::1]", "10.0.0.7"]\n'
+        '[[access]]\nhosts = ["bücher.test"]\nheaders = { X-V = "2" }',
+    )
+
+    assert settings.hosts == ("xn--bcher-kva.test", "*.xn--bcher-kva.test")
+    assert settings.allow_private == ("xn--bcher-kva.test", "::1", "10.0.0.7")
+    assert host_headers(settings).of(settings.seeds[0]) == {"X-V": "2"}
 
 
 def test_the_state_lies_beside_the_file(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ __all__ = [
     "directory_of",
     "folder_of",
     "host_of",
+    "in_punycode",
     "join",
     "normalise",
     "path_of",
@@ -48,6 +49,11 @@ def normalise(url: str) -> str | None:
     Idempotent: the normal form of a normal form is itself.
     """
     return join("", url)
+
+
+def in_punycode(host: str) -> str:
+    """Return the name of a host, or a pattern of names, with the letters that URLs have."""
+    return host if host.isascii() else ada_url.idna.encode(host).decode()
 
 
 def join(base: str, reference: str) -> str | None:

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from ipaddress import ip_address
 from math import inf, isfinite
 from numbers import Integral
 from os import PathLike
@@ -9,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from recrawl.crawler.control.scope import Scope
-from recrawl.crawler.control.urls import host_of, normalise
+from recrawl.crawler.control.urls import host_of, in_punycode, normalise
 from recrawl.crawler.ports import StatePlace
 from recrawl.errors import InvalidSettings
 from recrawl.quantities import show_duration
@@ -20,6 +22,7 @@ __all__ = ["checked_contact", "checked_name", "checked_seeds", "checked_state", 
 _NOBODY: Final = re.compile(
     r"[@/.](?:example\.(?:org|com|net)|your\.domain)\.?(?:[:/?#]|$)", re.IGNORECASE
 )
+_NAME: Final = re.compile(r"(?:\*\.)?[^\s/:*?@\[\]]+")
 _AGENT_LETTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-")
 _ABOVE_NOTHING: Final = (
     "budget_per_s", "burst_s", "first_backoff_s", "longest_backoff_s", "timeout_s",
@@ -52,7 +55,7 @@ def made_whole(settings: Any) -> dict[str, Any]:
     _check_beside(settings)
     _check_per_address(settings)
     seeds = checked_seeds(("seeds", seed) for seed in _listed("seeds", settings.seeds))
-    hosts = _listed("hosts", settings.hosts)
+    hosts = tuple(map(in_punycode, _listed("hosts", settings.hosts)))
     starts = [("seeds", url) for url in seeds]
     starts += [("sources", source.url) for source in settings.sources]
     if hosts:
@@ -73,7 +76,7 @@ def made_whole(settings: Any) -> dict[str, Any]:
         "hosts": hosts,
         "include": _listed("include", settings.include),
         "exclude": _listed("exclude", settings.exclude),
-        "allow_private": _listed("allow_private", settings.allow_private),
+        "allow_private": tuple(map(_named, _listed("allow_private", settings.allow_private))),
         "index_command": _listed("index_command", settings.index_command),
         "weights": _pairs("weights", settings.weights),
         "half_lives": _pairs("half_lives", settings.half_lives),
@@ -152,6 +155,19 @@ def _listed(name: str, given: Iterable[str]) -> tuple[str, ...]:
     if isinstance(given, str):
         raise InvalidSettings(f"{name}: {given!r} is one text; write a list, as [{given!r}]")
     return tuple(given)
+
+
+def _named(text: str) -> str:
+    """Return a host by its name, or ``*.name`` for all below one, as names are compared."""
+    name = text.strip("[]")
+    with suppress(ValueError):
+        return str(ip_address(name))
+    if not _NAME.fullmatch(name):
+        raise InvalidSettings(
+            f"politeness.allow_private: {text!r} is no host; write a name or an address without "
+            "its port, such as wiki.example.org or 10.0.0.7, or *.example.org for all below one"
+        )
+    return in_punycode(name)
 
 
 def _pairs(name: str, given: Any) -> tuple[tuple[str, float], ...]:

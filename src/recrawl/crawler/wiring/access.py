@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Final
 
+from recrawl.crawler.control.urls import in_punycode
 from recrawl.crawler.fetch.host_headers import HostHeaders, HostRule
 from recrawl.crawler.fetch.http import Proxy
 from recrawl.crawler.settings import Settings
@@ -58,7 +59,8 @@ def _rule(given: AccessSettings) -> HostRule:
         else:
             secrets[given.secret_as] = secret
     cookies = None if given.cookies_file is None else _cookies(where, given.cookies_file)
-    return HostRule(given.hosts, dict(given.headers), secrets, cookies, given.in_clear)
+    hosts = tuple(map(in_punycode, given.hosts))
+    return HostRule(hosts, dict(given.headers), secrets, cookies, given.in_clear)
 
 
 def _secret(where: str, variable: str | None, path: Path | None) -> str:
