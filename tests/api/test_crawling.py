@@ -216,6 +216,27 @@ class NoRemove:
         return None
 
 
+class Sparse:
+    """An index of its own that lacks only what may be inherited."""
+
+    replace = remove = commit = signature = search = urls = print
+
+
+class Least(Sparse, recrawl.PageIndex):  # type: ignore[misc]
+    """The same, that inherits it."""
+
+
+def test_an_index_needs_six_methods() -> None:
+    """With the rest as it is inherited every new signature is a change; nothing else is told."""
+    least, page = Least(), recrawl.Document("http://a.test/", "A", "text", 0.0, b"s")
+
+    assert (least.copy(page.url), least.same(page)) == (None, False)
+    assert (least.difference(page), least.edit(page)) == (None, None)
+    assert (least.misread("a"), least.suggest("a")) == ([], None)
+    with pytest.raises(TypeError, match="abstract"):
+        type("Lacking", (recrawl.PageIndex,), {"replace": print})()
+
+
 def test_parts_are_checked_before_the_crawl_begins(tmp_path: Path) -> None:
     """A class in the place of an object, and methods that would be missed in days only."""
 
@@ -226,6 +247,10 @@ def test_parts_are_checked_before_the_crawl_begins(tmp_path: Path) -> None:
     for parts, said in (
         ({"revisit": Weekly}, "revisit: Weekly is a class; give an object"),
         ({"index": NoRemove()}, "index: NoRemove has no .*remove"),
+        (
+            {"index": Sparse()},
+            "index: Sparse has no close, .*inherits from recrawl.PageIndex",
+        ),
         ({"events": print}, "events: builtin_function_or_method has no emit"),
     ):
         with pytest.raises(recrawl.InputError, match=said):
@@ -233,10 +258,14 @@ def test_parts_are_checked_before_the_crawl_begins(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_a_due_time_that_is_none_is_the_fault_of_its_policy() -> None:
+def test_an_answer_that_is_none_is_the_fault_of_its_policy() -> None:
     """It was said that the state is damaged."""
     with pytest.raises(recrawl.RecrawlError, match="due_s must be an instant, got nan"):
         recrawl.NextVisit(float("nan"), "never")
+    with pytest.raises(recrawl.RecrawlError, match="memory must be bytes"):
+        recrawl.NextVisit(0.0, "now", memory="text")  # type: ignore[arg-type]
+    with pytest.raises(recrawl.RecrawlError, match="memory must be 65,536 bytes at most"):
+        recrawl.NextVisit(0.0, "now", memory=bytes(65_537))
 
 
 FORKED = """

@@ -285,10 +285,11 @@ def _check_part(name: str, part: object, port: type) -> None:
         )
     lacking = [one for one in sorted(get_protocol_members(port)) if not hasattr(part, one)]
     if part is not None and lacking and not isinstance(part, str):
-        raise InputError(
-            f"{name}: {type(part).__name__} has no {', '.join(lacking)}; "
-            f"{port.__module__}.{port.__name__} says what each does"
-        )
+        told = f"{port.__module__}.{port.__name__} says what each does"
+        needed: frozenset[str] = getattr(port, "__abstractmethods__", frozenset())
+        if needed and needed.isdisjoint(lacking):
+            told = f"a class that inherits from recrawl.{port.__name__} has them"
+        raise InputError(f"{name}: {type(part).__name__} has no {', '.join(lacking)}; {told}")
 
 
 @contextlib.asynccontextmanager

@@ -7,6 +7,7 @@ and in virtual time they run in place. Each port has one conformance suite, in
 Longer than most modules because every port says there what it promises, method by method.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from typing import (
     runtime_checkable,
 )
 
+from recrawl.crawler.control.differences import difference, edit
 from recrawl.crawler.facts import CrawlFacts, FactRecord
 from recrawl.terms import (
     Announcer,
@@ -833,34 +835,43 @@ class ChanceLearner(Protocol):
 
 
 class PageIndex(Protocol):
-    """Full-text search over the latest copy of each page. Changes show after :meth:`commit`."""
+    """Full-text search over the latest copy of each page. Changes show after :meth:`commit`.
 
+    What a class that inherits from it must have is abstract; the rest is right for any index, and
+    better where the index does it itself.
+    """
+
+    @abstractmethod
     def replace(self, document: Document) -> None:
         """Hold this copy instead of any other of its URL."""
         ...
 
+    @abstractmethod
     def remove(self, url: str) -> None:
         """Hold no copy of this URL."""
         ...
 
+    @abstractmethod
     def commit(self) -> None:
         """Make all changes since the last commit durable and visible, all or none."""
         ...
 
+    @abstractmethod
     def signature(self, url: str) -> bytes | None:
         """Signature of the copy that is held."""
         ...
 
     def copy(self, url: str) -> Document | None:
-        """The copy that is held, without what its host repeats."""
-        ...
+        """The copy that is held, without what its host repeats; None where none is kept."""
+        return None
 
     def same(self, document: Document) -> bool:
         """Tell whether the copy that is held says the same.
 
         But for what its host repeats, and what it has learned to be drawn by chance.
         """
-        ...
+        held = self.copy(document.url)
+        return held is not None and (held.title, held.text) == (document.title, document.text)
 
     def difference(self, document: Document) -> str | None:
         """Say what a document says anew, and what no more, beside the copy that is held.
@@ -868,15 +879,20 @@ class PageIndex(Protocol):
         Lines that begin with ``+`` or ``-``, bounded in number and length; "" where lines only
         moved, and None where no copy is held. What the host repeats is left out.
         """
-        ...
+        held = self.copy(document.url)
+        if held is None:
+            return None
+        return difference(f"{held.title}\n{held.text}", f"{document.title}\n{document.text}")
 
     def edit(self, document: Document) -> str | None:
         """Return a unified diff from the copy that is held to a document; bounded.
 
         None where no copy is held. What the host repeats is left out.
         """
-        ...
+        held = self.copy(document.url)
+        return None if held is None else edit(held.text, document.text)
 
+    @abstractmethod
     def search(
         self,
         query: str,
@@ -894,23 +910,24 @@ class PageIndex(Protocol):
 
     def misread(self, query: str) -> list[str]:
         """Return notes for people on what of a query was misread or corrected; empty: nothing."""
-        ...
+        return []
 
     def suggest(self, query: str) -> str | None:
         """Return a like query of words that the index knows, for one that finds nothing."""
-        ...
+        return None
 
+    @abstractmethod
     def urls(self) -> Iterable[tuple[str, bytes]]:
         """URL and signature of every copy."""
         ...
 
     def n_documents(self) -> int:
         """Number of copies held."""
-        ...
+        return sum(1 for _ in self.urls())
 
     def close(self) -> None:
         """Release files; what was not committed is dropped."""
-        ...
+        return
 
 
 class Preparation(Protocol):

@@ -23,6 +23,7 @@ __all__ = [
 Vector = NDArray[np.float64]
 _NEWS = 0.05
 BY_PLAN: Final = "the plan"  # what set a due time
+_MOST_REMEMBERED: Final = 65_536  # bytes of a page, in every row of the state
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +63,13 @@ class NextVisit:
     why : in words for people; kept, and shown
     interval_s : planned since the visit, where the page is due when that visit is worth its price,
         and may be visited ahead of its time; None: not before ``due_s``
-    memory : what the policy has to remember of the page, some hundred bytes at most; None: as
-        before
+    memory : what the policy has to remember of the page, 64 KiB at most and better some hundred
+        bytes; None: as before
+
+    Raises
+    ------
+    InvalidModel
+        The instant is no number, or the memory is too large or not bytes.
     """
 
     due_s: float
@@ -74,6 +80,12 @@ class NextVisit:
     def __post_init__(self) -> None:
         if isnan(self.due_s):
             raise InvalidModel(f"due_s must be an instant, got {self.due_s} ({self.why})")
+        if self.memory is not None and not isinstance(self.memory, bytes):
+            raise InvalidModel(f"memory must be bytes or None, got {self.memory!r:.80}")
+        if self.memory is not None and len(self.memory) > _MOST_REMEMBERED:
+            raise InvalidModel(
+                f"memory must be {_MOST_REMEMBERED:,} bytes at most, got {len(self.memory):,}"
+            )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,6 @@ from typing_extensions import override
 
 from recrawl.crawler.control.gists import content_hash
 from recrawl.crawler.index.copies import Found, Group, without_copies
-from recrawl.crawler.index.differences import difference, edit
 from recrawl.crawler.index.spelling import respelled
 from recrawl.crawler.ports import PageIndex
 from recrawl.terms import Document, Hit
@@ -53,23 +52,6 @@ class MemoryIndex(PageIndex):
         return self._held.get(url)
 
     @override
-    def same(self, document: Document) -> bool:
-        held = self._held.get(document.url)
-        return held is not None and (held.title, held.text) == (document.title, document.text)
-
-    @override
-    def difference(self, document: Document) -> str | None:
-        held = self._held.get(document.url)
-        if held is None:
-            return None
-        return difference(f"{held.title}\n{held.text}", f"{document.title}\n{document.text}")
-
-    @override
-    def edit(self, document: Document) -> str | None:
-        held = self._held.get(document.url)
-        return None if held is None else edit(held.text, document.text)
-
-    @override
     def search(
         self,
         query: str,
@@ -101,10 +83,6 @@ class MemoryIndex(PageIndex):
 
         n, groups = without_copies(look, attrgetter("url"), attrgetter("text"), offset + limit)
         return n, [_hit(group, wanted) for group in groups[offset:]]
-
-    @override
-    def misread(self, query: str) -> list[str]:
-        return []
 
     @override
     def suggest(self, query: str) -> str | None:

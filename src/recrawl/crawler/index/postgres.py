@@ -27,7 +27,6 @@ from recrawl.crawler.database.connections import (
 from recrawl.crawler.database.membership import Membership
 from recrawl.crawler.database.shards import shard_of
 from recrawl.crawler.index.copies import Found, Group, without_copies
-from recrawl.crawler.index.differences import difference, edit
 from recrawl.crawler.index.drawn import Drawn, as_it_is
 from recrawl.crawler.index.passages import best_passage
 from recrawl.crawler.index.queries import ReadQuery, Wanted, read_query
@@ -162,7 +161,8 @@ class PostgresIndex(PageIndex, ChanceLearner):
 
     # -- what is held --
 
-    def _copy(self, url: str) -> Document | None:
+    @override
+    def copy(self, url: str) -> Document | None:
         query = f"SELECT {_COLUMNS} FROM document WHERE {_SAME_URL}"
         with translated(self._database):
             row = self._db.execute(query.encode(), {"url": url}).fetchone()
@@ -182,12 +182,8 @@ class PostgresIndex(PageIndex, ChanceLearner):
         return None if row is None else bytes(row[0])
 
     @override
-    def copy(self, url: str) -> Document | None:
-        return self._copy(url)
-
-    @override
     def same(self, document: Document) -> bool:
-        held = self._copy(document.url)
+        held = self.copy(document.url)
         if held is None or held.title != document.title:
             return False
         is_equal = held.text == document.text
@@ -197,18 +193,6 @@ class PostgresIndex(PageIndex, ChanceLearner):
     @override
     def learn_drawn(self, document: Document, again: str) -> None:
         self._drawn.learn(document, again)
-
-    @override
-    def difference(self, document: Document) -> str | None:
-        held = self._copy(document.url)
-        if held is None:
-            return None
-        return difference(f"{held.title}\n{held.text}", f"{document.title}\n{document.text}")
-
-    @override
-    def edit(self, document: Document) -> str | None:
-        held = self._copy(document.url)
-        return None if held is None else edit(held.text, document.text)
 
     def _compared(self) -> Collection[int] | None:
         member = self._membership

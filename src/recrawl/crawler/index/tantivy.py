@@ -15,11 +15,11 @@ from typing import Any, Final
 import tantivy
 from typing_extensions import override
 
+from recrawl.crawler.control.differences import difference, edit
 from recrawl.crawler.control.gists import content_hash
 from recrawl.crawler.index.anchors import Anchors
 from recrawl.crawler.index.boilerplate import Boilerplate, without_lines
 from recrawl.crawler.index.copies import Found, Group, without_copies
-from recrawl.crawler.index.differences import difference, edit
 from recrawl.crawler.index.drawn import Drawn, as_it_is
 from recrawl.crawler.index.files import collect, mend_list, orphans, write_whole
 from recrawl.crawler.index.languages import AUTO, Languages

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recrawl.crawler.index.differences import difference, edit
+from recrawl.crawler.control.differences import difference, edit
 
 LINES = st.lists(st.text("ab \u00e9", min_size=1, max_size=6), max_size=12).map("\n".join)
 
