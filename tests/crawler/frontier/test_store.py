@@ -196,6 +196,21 @@ def test_a_lease_is_good_until_its_last_instant(tmp_path: Path) -> None:
     frontier.close()
 
 
+def test_a_state_that_is_taken_away_is_written_no_more(tmp_path: Path) -> None:
+    """Neither the file that has no name any more, nor another crawl's that has the name now."""
+    frontier = SqliteFrontier(tmp_path / "state")
+    (tmp_path / "state").rename(tmp_path / "elsewhere")
+
+    with pytest.raises(StateError, match="removed, moved or replaced"):
+        frontier.admit([found("/1")], 0.0, ANY)
+    other = SqliteFrontier(tmp_path / "state")
+    with pytest.raises(StateError, match="removed, moved or replaced"):
+        frontier.admit([found("/1")], 0.0, ANY)
+    assert not other.n_pages_by_state()
+    other.close()
+    frontier.close()
+
+
 def test_what_fails_half_way_leaves_nothing_behind(tmp_path: Path) -> None:
     """A batch is all or nothing, and what is counted in memory goes back too."""
     frontier = SqliteFrontier(tmp_path)

@@ -67,6 +67,11 @@ def test_a_writer_that_ended_without_a_reason_is_told_by_what_is_free(
         raise ValueError("An index writer was killed.. A worker thread encountered an error")
 
 
+def test_a_directory_that_was_removed_is_no_full_disk(tmp_path: Path) -> None:
+    with pytest.raises(StateError, match="removed or moved"), translated(tmp_path / "gone"):
+        raise ValueError("An index writer was killed.. A worker thread encountered an error")
+
+
 def test_a_lock_that_a_disk_does_not_take_is_nobody_elses(tmp_path: Path) -> None:
     said = 'Failed to acquire Lockfile: IoError(Os { message: "Read-only file system" }). None'
 

@@ -50,9 +50,17 @@ from recrawl.crawler.frontier.rows import (
 )
 from recrawl.crawler.frontier.share import best_ahead, interleave, most_worth, split
 from recrawl.crawler.frontier.sql import queries
-from recrawl.crawler.frontier.store import DATABASE, StateLock, open_state, transaction, translated
+from recrawl.crawler.frontier.store import (
+    DATABASE,
+    StateLock,
+    inode_of,
+    open_state,
+    transaction,
+    translated,
+)
 from recrawl.crawler.frontier.worths import SqliteWorths
 from recrawl.crawler.ports import LATEST_VISITS, AdmissionLimits, Frontier
+from recrawl.errors import StateError
 from recrawl.terms import (
     Announcer,
     Difference,
@@ -95,6 +103,8 @@ class SqliteFrontier(Frontier):
         The directory is in use, damaged, on a full disk or of a newer version.
     """
 
+    _inode: int | None = None  # of the file, where it is written
+
     def __init__(self, directory: Path, *, read_only: bool = False) -> None:
         path = directory / DATABASE
         self._lock = None if read_only else StateLock(directory)
@@ -102,6 +112,7 @@ class SqliteFrontier(Frontier):
             self._begin(open_state(path, read_only=read_only), path)
             self._learn(read_only=read_only)
             if not read_only:
+                self._inode = inode_of(path)
                 with self._writing():
                     self._run("save_label", name="version", value=VERSION)
         except BaseException:
@@ -945,6 +956,11 @@ class SqliteFrontier(Frontier):
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
+        if self._inode is not None and inode_of(self._path) != self._inode:
+            raise StateError(
+                f"{self._path} was removed, moved or replaced while the crawl wrote to it; no more "
+                "is written"
+            )
         try:
             with transaction(self._db, self._path):
                 yield

@@ -25,6 +25,7 @@ __all__ = [
     "copy_database",
     "drop_copies",
     "holder",
+    "inode_of",
     "open_beside",
     "open_state",
     "transaction",
@@ -127,6 +128,14 @@ def translated(path: Path) -> Iterator[None]:
         raise DamagedState(_corrupt(path, str(error))) from error
     except ValueError as error:  # a state or kind that there is none of, or text that is no UTF-8
         raise DamagedState(_corrupt(path, str(error))) from error
+
+
+def inode_of(path: Path) -> int | None:
+    """Return the number of the file that has a name now; None where there is none."""
+    try:
+        return os.stat(path).st_ino
+    except OSError:
+        return None
 
 
 @contextlib.contextmanager

@@ -18,6 +18,7 @@ _DO = {
     "read-only": "it lies on a disk that cannot be written, and its readers need a lock there; "
     "mount it writable, or copy the state directory elsewhere",
     "many": "too many files are open; raise the limit (`ulimit -n 4096`) and start again",
+    "gone": "its directory was removed or moved while the crawl wrote to it",
     "ended": "its writer ended, as it does where files cannot be written; start again: nothing "
     "acknowledged was lost",
     "damaged": "`recrawl check` tells what is damaged; with --repair it keeps what is sound and "
@@ -58,6 +59,8 @@ def _kind(error: OSError | ValueError | sqlite3.Error, directory: Path) -> str:
         kind = "denied"
     text = str(error)
     kind = kind or next((name for name, signs in _SIGNS if any(s in text for s in signs)), None)
+    if kind in (None, "ended") and not directory.is_dir():
+        return "gone"
     if kind == "ended" and shutil.disk_usage(directory).free < _LEAST_FREE:
         return "full"
     return kind or "damaged"
