@@ -70,9 +70,9 @@ class Policy:
 class Held(MemoryFrontier):
     """A state of which a test says what it holds."""
 
-    def __init__(self, n: int = 10, waiting: int = 0) -> None:
+    def __init__(self, n: int = 10, waiting: int = 0, indexed: int = 0) -> None:
         super().__init__()
-        self.weights, self.waiting = np.ones(n), waiting
+        self.weights, self.waiting, self.indexed = np.ones(n), waiting, indexed
         self.dates_s = np.full(n, np.nan)
         self.same: list[int] = []
         self.visits = dict[str, int]()
@@ -105,6 +105,10 @@ class Held(MemoryFrontier):
     @override
     def n_pages_by_state(self) -> dict[PageState, int]:
         return {PageState.DISCOVERED: self.waiting} if self.waiting else {}
+
+    @override
+    def n_indexed(self) -> int:
+        return self.indexed
 
     @override
     def copies(self, most: int) -> list[int]:
@@ -415,6 +419,29 @@ def test_the_first_plan_comes_soon_and_planning_takes_at_most_a_twentieth_of_the
     at_s = [question.now_s - EPOCH_S for question in policy.asked]
     assert at_s == pytest.approx([60.0 + 2.0 * step_s + n * every_s for n in range(3)])
     assert virtual.counts.events["plan-failed"] == len(at_s)
+
+
+@pytest.mark.parametrize(
+    ("before_s", "after_s"), [(None, 0.0), (500.0, 0.0), (90.0, 10.0), (5.0, 60.0), (-900.0, 60.0)]
+)
+def test_a_start_plans_when_the_plan_of_the_crawl_before_is_due(
+    before_s: float | None, after_s: float
+) -> None:
+    """And within a minute in any case: of short runs, again and again, none would plan."""
+    policy, frontier = Policy(), Held(4, indexed=4)
+    if before_s is not None:
+        frontier.save_plan(PlanRecord(EPOCH_S - before_s, 4, 1.0, 0.0, 1.0, 0, "it"))
+
+    async def main() -> None:
+        virtual = planning(frontier, policy, replan_s=100.0)
+        planner = planner_of(virtual, TimedWork(virtual.clock, 0.0))
+        running = asyncio.create_task(planner.run())
+        await asyncio.sleep(80.0)
+        running.cancel()
+
+    run_virtually(main())
+
+    assert policy.asked[0].now_s - EPOCH_S == pytest.approx(after_s)
 
 
 @pytest.mark.parametrize("weight", [0.0, 2.0])

@@ -106,7 +106,7 @@ class Planner:
     async def run(self) -> None:
         """Plan, wait, plan again, until cancelled."""
         clock = self._world.clock
-        pause_s = min(self._rules.replan_s, 60.0)  # the first plan comes soon
+        pause_s = await self._world.on_state(self._first_pause_s, clock.now_s())
         while True:
             await clock.sleep_until(clock.now_s() + pause_s)
             started_s = clock.now_s()
@@ -150,6 +150,19 @@ class Planner:
             },
         )
         return solved.record
+
+    def _first_pause_s(self, now_s: float) -> float:
+        """Return the seconds to the first plan: a minute at most, less where one is due before.
+
+        Runs of less than a minute, that a clock starts again and again, would never plan.
+        """
+        soon_s = min(self._rules.replan_s, 60.0)
+        frontier = self._world.frontier
+        if not frontier.n_indexed():
+            return soon_s
+        last = frontier.last_plan()
+        due_s = now_s if last is None else last.solved_at_s + self._rules.replan_s
+        return min(max(due_s - now_s, 0.0), soon_s)
 
     async def _learn_timetables(self) -> None:
         """Learn a source's pattern anew when a quarter more is known of it."""
@@ -213,6 +226,9 @@ class Planner:
         if schedule is None:
             return None
         moved = schedule.moved(pages)
+        pass_s = self._dispatcher.horizon_s
+        if pass_s < inf:  # a single pass visits every page before any is due again
+            moved &= pages.last_visit_s >= pass_s
         record = PlanRecord(
             solved_at_s=now_s,
             n_pages=n,
