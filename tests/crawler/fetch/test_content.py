@@ -53,6 +53,29 @@ def test_people_say_what_is_content() -> None:
     assert several.text.endswith("In the article.")
 
 
+MANUALS = (  # what leads to the pages beside one, as manuals write it
+    '<div class="header"><p>Next: <a href="c" accesskey="n" rel="next">Cells</a>, Up: '
+    '<a href="d" rel="up">Data</a> [<a href="i" rel="contents">Contents</a>]</p></div><hr>',
+    '<div class="navheader"><table><tr><th colspan="3">2.1. Ferns</th></tr><tr><td>'
+    '<a href="p"><img alt="Prev"></a></td><th>Chapter 2. Plants</th></tr></table></div>',
+    '<div class="header"><div class="navigationbar"><ul><li>Moss 5.15</li><li><a href="m">Classes'
+    "</a></li><li>Ferns</li></ul></div></div>",
+    '<div class="rel"><a rel="prev" href="a">Algae</a> | <a rel="next" href="c">Cacti</a></div>',
+)
+
+
+@pytest.mark.parametrize("beside", MANUALS)
+def test_what_leads_to_the_pages_beside_one_is_no_text(beside: str) -> None:
+    """Links are followed; a line that says more than where it leads is a text."""
+    found = read(f"<body>{beside}<h1>Ferns</h1><p>They grow.</p>{beside}</body>", markdown=True)
+    assert found.text == "Ferns\nThey grow."
+    assert found.markdown.replace("---", "").strip() == "# Ferns\n\nThey grow."
+    assert found.links
+    said = f"<p>{'They like shade and water. ' * 5}<a rel='next' href='c'>Cacti</a> do not.</p>"
+    assert "Cacti do not." in read(f"<body><h1>Ferns</h1>{said}</body>").text
+    assert "Blue" in read('<body><h1>Ferns</h1><p class="navy">Blue</p></body>').text
+
+
 def test_the_first_rule_that_matches_counts() -> None:
     """As everywhere in the configuration."""
     rules = ReadingRules((ContentRule("/docs/a*", "a"), ContentRule("/docs/*", "b")))

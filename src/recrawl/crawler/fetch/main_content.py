@@ -28,7 +28,7 @@ __all__ = [
     "whole_text",
 ]
 
-READING: Final = 8  # raised when pages are to be read again, as other text of them is content now
+READING: Final = 9  # raised when pages are to be read again, as other text of them is content now
 MAX_TEXT: Final = 500_000
 MAX_TITLE: Final = 300
 MAX_HEADINGS: Final = 500
@@ -65,7 +65,14 @@ _NOTICE: Final = "cookie"  # as notices call them in most languages
 _MAIN: Final = ("main", "article", '[role="main"]')
 _ANY_MAIN: Final = ", ".join(_MAIN)
 # Boxes of a text, or lists of links; what somebody is asked to fill in, or the whole page.
-_ASIDE: Final = "aside, .sidebar, .related, .nav"
+_ASIDE: Final = (
+    'aside, .sidebar, .related, .nav, [class^="nav-"], [class*=" nav-"], [class^="navi"], '
+    '[class*=" navi"], [class^="navset"], .navheader, .navfooter'
+)
+# What leads to the pages beside one, in its order: the line that such a link stands on does.
+_BESIDE: Final = 'a[rel~="next"], a[rel~="prev"], a[rel~="previous"], a[rel~="up"]'
+_LINES: Final = frozenset("p div li td th dd".split())
+_LINE: Final = "data-recrawl-line"
 _ASIDE_WITHIN: Final = ", ".join(f"{whole} {box}" for whole in _MAIN for box in _ASIDE.split(", "))
 _LEAST_ASIDE: Final = 100  # letters that lead nowhere, and more than those that do: it is a text
 _LEAST_WITHIN: Final = 20  # the same within what says that it is content: notes, footnotes
@@ -84,6 +91,7 @@ _NO_TEXT: Final = [
     "annotation-xml",
 ]  # fmt: skip
 _MOST_CHOSEN: Final = 500
+_MOST_BESIDE: Final = 20
 _HEADINGS: Final = "h1, h2, h3, h4, h5, h6, dt, caption, summary"
 _PILCROW: Final = "\u00b6"
 _HEADLINK: Final = f" \t\n\f{_PILCROW}"  # also where it is no link
@@ -203,7 +211,8 @@ def _is_dialog_read(node: LexborNode, text: str, *, is_within: bool) -> bool:
 
 
 def _take_out_boxes(tree: LexborHTMLParser) -> None:
-    boxes = [node for node in tree.css(_ASIDE) if node.tag not in _WHOLE]
+    _mark_lines_beside(tree)
+    boxes = [node for node in tree.css(f"{_ASIDE}, [{_LINE}]") if node.tag not in _WHOLE]
     if not boxes or tree.body is None:
         return
     within = {node.mem_id for node in tree.css(_ASIDE_WITHIN)}
@@ -214,6 +223,16 @@ def _take_out_boxes(tree: LexborHTMLParser) -> None:
         to_read -= len(node.text()) + 1
         if not _is_text(node, _LEAST_WITHIN if node.mem_id in within else _LEAST_ASIDE):
             node.decompose()
+
+
+def _mark_lines_beside(tree: LexborHTMLParser) -> None:
+    """Mark the lines with links to the pages beside one."""
+    for link in tree.css(_BESIDE)[:_MOST_BESIDE]:
+        line = link.parent
+        while line is not None and line.tag not in _LINES and line.tag not in _WHOLE:
+            line = line.parent
+        if line is not None and line.tag in _LINES:
+            line.attrs[_LINE] = ""
 
 
 def whole_text(tree: LexborHTMLParser) -> list[LexborNode]:
