@@ -85,6 +85,35 @@ def test_a_script_that_is_told_a_page_without_a_name_for_it_is_visited_whole() -
     assert len(seen) == 500
 
 
+def test_pages_under_a_new_nonce_wherever_they_are_linked_are_left_after_a_few() -> None:
+    """Whatever the value says nothing, on all paths; where values name pages, all are visited."""
+    paths = [f"/item/{k % 60}?rnd={k * 7919:08x}&s={k * 104729:08x}" for k in range(6_000)]
+
+    seen = crawled(AddressYields(), paths, [f"text {k % 60}" for k in range(6_000)])
+    other = crawled(AddressYields(), paths[:600], [f"text {k}" for k in range(600)])
+
+    assert {k % 60 for k in seen} == set(range(60))
+    assert len(seen) <= 60 + 30
+    assert len(other) == 600
+
+
+def test_what_seemed_to_mean_nothing_is_visited_once_it_means_something() -> None:
+    """Of thirty pages no value matters; one of those put off, tried three hours later, says so."""
+    yields = AddressYields()
+    paths = [f"/item/{k // 4}?of={k}" for k in range(160)]
+    crawled(yields, paths, [f"text {k // 4}" for k in range(160)])
+    put_off = [k for k in range(160) if yields.due_s(lease(k, paths[k]), NOW_S) > NOW_S]
+
+    later = next(
+        k
+        for k in put_off
+        if yields.due_s(lease(k, paths[k]), NOW_S + 4 * HOUR_S) <= NOW_S + 4 * HOUR_S
+    )
+    told = {number for number, _ in yields.observe(visited(lease(later, paths[later]), "other"))}
+
+    assert len(told) > 60
+
+
 def test_a_frame_around_each_page_is_left_after_a_few() -> None:
     """An API's manual has the same frames for every page; a script puts the page into them."""
     paths = [f"/index.html?org/a/Class{number}.html" for number in range(300)]

@@ -5,7 +5,8 @@ sort or log in; a directory of archives has thousands that nobody can read. Addr
 
 - with a query, by shape: path, names of parameters, and the values of those parameters that have
   few; by the same shape whatever the path, which speaks for a path of which nothing is known; and
-  all of a path with several parameters, as where lists are chosen from;
+  all of a path with several parameters, as where lists are chosen from; or, where a page is known
+  that differs in nothing but parameters that mean nothing, by their names;
 - without, by the ending of the file's name (of a feed that has none, by its name), by the branch of
   the site that they lie in, by the calendar that they are a day of, by what they show of the thing
   of a number, and, of those with a number at their end, by the branch and how deep they lie, for
@@ -54,6 +55,7 @@ from recrawl.crawler.control.doubts import (
 )
 from recrawl.crawler.control.gists import Gist, is_akin, is_near
 from recrawl.crawler.control.urls import host_of, path_of
+from recrawl.crawler.control.void_parameters import VoidParameters
 from recrawl.terms import Kind, Lease, Outcome, PageState, PageUpdate
 
 __all__ = ["LITTLE", "AddressYields"]
@@ -235,6 +237,7 @@ class AddressYields:
         self._named: dict[int, int] = {}  # things named by a hash, to the page that showed it first
         self._held: dict[tuple[str, str], dict[_Kind, None]] = {}  # where pages wait, by parameter
         self._outgrown: list[_Kind] = []  # of those, by a value that now is one of many
+        self._void = VoidParameters()
 
     def recall(self, visited: Iterable[tuple[str, PageState, bytes | None]]) -> None:
         """Learn from pages that were visited before: address, state, signature."""
@@ -247,6 +250,7 @@ class AddressYields:
             for kind in found:
                 kind.tries += 1
             self._keep_things(url, state)
+            self._learn_void(url, signature)
             new = state is PageState.INDEXED and self._is_new(url, signature)
             self._count(url, found, new, is_left_out=state is PageState.EXCLUDED)
 
@@ -267,6 +271,8 @@ class AddressYields:
                 self._visited.clear()
             self._visited.add(hash(url))
             self._keep_things(url, update.state)
+            said = update.signature if update.gist is None else update.gist[0]
+            self._learn_void(url, said if update.state is PageState.INDEXED else None)
             if lease.kind is Kind.FEED:
                 new = update.told_news is not False
             else:
@@ -292,6 +298,11 @@ class AddressYields:
             welcome += kind.welcome()
         welcome += self._doubted(host_of(url)).no_more(found)
         return welcome + self._outgrown_pages()
+
+    def _learn_void(self, url: str, said: bytes | int | None) -> None:
+        """Learn which parameters mean nothing; what waits for one that does is told of."""
+        for host, names in () if said is None else self._void.observe(url, hash(said)):
+            self._outgrown.append(self._void_kind(host, names))
 
     def _outgrown_pages(self) -> list[tuple[int, int]]:
         """Return some of the pages that wait for a kind of which no page will be again."""
@@ -491,6 +502,13 @@ class AddressYields:
 
     def _kinds_of(self, url: str, of: Kind = Kind.PAGE) -> list[_Kind]:
         """Return the kinds of an address, the narrowest first."""
+        void = self._void.repeats(url)
+        return self._kinds_by_words(url, of) if void is None else [self._void_kind(*void)]
+
+    def _void_kind(self, host: str, names: str) -> _Kind:
+        return self._kind("void", host, f"?{names}")
+
+    def _kinds_by_words(self, url: str, of: Kind) -> list[_Kind]:
         host = host_of(url)
         path, _, query = path_of(url).partition("?")
         doubted = is_doubted(url)
