@@ -76,6 +76,14 @@ def test_what_leads_to_the_pages_beside_one_is_no_text(beside: str) -> None:
     assert "Blue" in read('<body><h1>Ferns</h1><p class="navy">Blue</p></body>').text
 
 
+def test_what_machines_are_told_out_of_sight_is_no_text() -> None:
+    """What is folded up may be read."""
+    told = '<span itemscope style="display: none"><span itemprop="image">https://a.test/logo</span></span>'
+    folded = '<div style="display: none">They also grow on walls.</div>'
+    html = f"<body><main>{told}<h1>Ferns</h1>{folded}</main></body>"
+    assert read(html).text == "Ferns\nThey also grow on walls."
+
+
 def test_the_first_rule_that_matches_counts() -> None:
     """As everywhere in the configuration."""
     rules = ReadingRules((ContentRule("/docs/a*", "a"), ContentRule("/docs/*", "b")))

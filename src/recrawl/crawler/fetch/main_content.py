@@ -47,7 +47,12 @@ _OF_CONTENT: Final = (
 _BOILERPLATE: Final = (
     '[role="navigation"], [role="banner"], [role="contentinfo"], [role="search"], '
     '[aria-hidden="true"], [hidden], .sphinxsidebar, .navbar, .breadcrumb, '
-    ".breadcrumbs, .cookie-banner, .advertisement, .footer"
+    ".breadcrumbs, .cookie-banner, .advertisement, .footer, "
+    + ", ".join(  # what machines are told
+        f'[{said}][style*="display:{space}none"]'
+        for said in ("itemscope", "itemprop")
+        for space in ("", " ")
+    )
 )
 # What is shown when somebody asks for it: tabs, and what a button in a heading opens; of those that
 # may be a text the first ones are judged, by a mark of ours.
