@@ -71,6 +71,8 @@ def test_what_leads_to_the_pages_beside_one_is_no_text(beside: str) -> None:
     assert found.text == "Ferns\nThey grow."
     assert found.markdown.replace("---", "").strip() == "# Ferns\n\nThey grow."
     assert found.links
+    sections = f"{beside}<h2>More</h2><p>Of them.</p>" * 100  # a manual may be one page
+    assert set(read(f"<body>{sections}</body>").text.split("\n")) == {"More", "Of them."}
     said = f"<p>{'They like shade and water. ' * 5}<a rel='next' href='c'>Cacti</a> do not.</p>"
     assert "Cacti do not." in read(f"<body><h1>Ferns</h1>{said}</body>").text
     assert "Blue" in read('<body><h1>Ferns</h1><p class="navy">Blue</p></body>').text

@@ -96,7 +96,7 @@ _NO_TEXT: Final = [
     "annotation-xml",
 ]  # fmt: skip
 _MOST_CHOSEN: Final = 500
-_MOST_BESIDE: Final = 20
+_MOST_BESIDE: Final = 2_000  # a manual may be one page, with such a line above each section
 _HEADINGS: Final = "h1, h2, h3, h4, h5, h6, dt, caption, summary"
 _PILCROW: Final = "\u00b6"
 _HEADLINK: Final = f" \t\n\f{_PILCROW}"  # also where it is no link
