@@ -268,6 +268,24 @@ def test_a_fact_that_is_another_now_within_a_text_is_a_change(fact: str, now: st
     assert not learned.same(url(3), held, "\n".join(other))
 
 
+@pytest.mark.parametrize("now", ["99887", "Office hours"])
+def test_a_fact_of_a_sheet_without_a_text_is_a_change_where_it_is_another_now(now: str) -> None:
+    """Also where it is what many pages say; what all pages have in common may change."""
+    learned = Boilerplate(Path("/nonexistent"))
+
+    def sheet(number: int, phone: str, foot: str = "Print") -> list[str]:
+        facts = ["Room", f"R{number}", "Phone", phone, "Office hours", f"{number}-18"]
+        return ["Home", "People", f"Ada {number}", *facts, "vCard", foot]
+
+    for number in range(40):
+        learned.learn(url(number), sheet(number, f"50{number}"), f"Ada {number}")
+    held = learned.parted(url(3), "\n".join(sheet(3, "503")), "Ada 3")
+    assert held[0] == "Ada 3"
+
+    assert not learned.same(url(3), held, "\n".join(sheet(3, now)))
+    assert learned.same(url(3), held, "\n".join(sheet(3, "503", "Print it")))
+
+
 def test_a_host_whose_pages_all_have_another_part_is_soon_known() -> None:
     """Within a text, too: it is told of a quarter of them, and of none where it ends the page."""
     learned = Boilerplate(Path("/nonexistent"))

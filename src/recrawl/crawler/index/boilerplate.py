@@ -140,7 +140,9 @@ class Boilerplate:
 
         Lines that the host repeats may come and go. As many lines that are new may have come as
         repeated ones went: a footer that says something else now is a footer. What is new between
-        lines of the page's own, of which a paragraph follows, is none.
+        lines of the page's own, of which a paragraph follows, is none. Nor is what replaces a line
+        of the page's own where hardly more than its title is text: of a sheet of facts, between
+        words that many pages have ("Room", "Phone"), all was left out.
         """
         lines = text.split("\n")
         before, after = Counter(f"{held[0]}\n{held[1]}".split("\n")), Counter(lines)
@@ -151,6 +153,8 @@ class Boilerplate:
         lost = {line for line in gone if line in out or self._repeated(url, [line])}
         new = [line for line in come if not self._repeated(url, [line])]
         is_same = lost.issuperset(gone) and len(new) <= len(lost)
+        if held[1] and len(held[0]) <= _SHORT and "\n" not in held[0]:
+            is_same &= not come or all(self._repeated(url, [line]) for line in lost)
         if is_same and new:
             is_same = not self._is_within(url, lines, set(held[0].split("\n")), set(new))
             self.count(url, new)
