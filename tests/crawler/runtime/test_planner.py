@@ -349,6 +349,24 @@ def test_pages_that_are_gone_are_looked_at_when_that_is_worth_the_price(away_s: 
     assert frontier.looked == ([EPOCH_S + returns.interval_s(1.0)] if away_s else [])
 
 
+@pytest.mark.parametrize(("n_gone", "share"), [(10, 0.9), (500, 0.5)])
+def test_a_plan_leaves_what_is_gone_its_visits(
+    n_gone: int, share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At the price of the last plan, half of the budget at most."""
+    frontier, policy = Held(4), Policy()
+    monkeypatch.setattr(frontier, "n_pages_by_state", lambda: {PageState.GONE: n_gone})
+
+    async def main() -> None:
+        crawl = planning(frontier, policy, revisit=RevisitRules(100.0 / BUDGET, 1e9, 1.0)).crawl
+        crawl.returns.price = 1e-9  # less than the shortest interval is worth
+        await crawl.planner.replan()
+
+    run_virtually(main())
+
+    assert policy.asked[0].budget_per_s == pytest.approx(share * BUDGET)
+
+
 def test_dates_that_proved_true_have_pages_looked_at_again_that_were_gone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -27,11 +27,13 @@ class Returns:
     returned : pages that were gone and answered with content again
     away_s : seconds that pages now gone have been away, all together
     price : of a visit, in weight times seconds; 0: no plan is there yet
+    n_away : pages that are gone
     """
 
     returned: float = 0.0
     away_s: float = 0.0
     price: float = 0.0
+    n_away: int = 0
 
     @property
     def rate_per_s(self) -> float:

@@ -36,6 +36,7 @@ from recrawl.terms import Announcer, Birth, HostRecord, PageDetails, PageState, 
 __all__ = ["Planner"]
 
 _LEAST_FOR_REVISITS: Final = 0.35  # of the budget, however many pages wait for their first visit
+_LEAST_WITHOUT_GONE: Final = 0.5  # of the budget, however many pages are gone
 _DAY_S: Final = 86_400.0
 _RECENT_PROBES: Final = 2_000
 _MOST_COPIES: Final = 8  # pages that say the same; more of them have nothing to say yet
@@ -193,7 +194,9 @@ class Planner:
 
     def _pages(self) -> tuple[PlannedPages, int]:
         frontier = self._world.frontier
-        backlog = frontier.n_pages_by_state().get(PageState.DISCOVERED, 0)
+        counts = frontier.n_pages_by_state()
+        backlog = counts.get(PageState.DISCOVERED, 0)
+        self._returns.n_away = counts.get(PageState.GONE, 0)
         pages = frontier.planned_pages()
         self._copies = frontier.copies(_MOST_COPIES)
         return _without(pages, list(self._timetables.page_ids.values())), backlog
@@ -204,6 +207,11 @@ class Planner:
         budget = min(self._dispatcher.budget.rate_per_s, self._capacity.per_s)
         # What the timetables take is not for the plan to give; settings see that enough is left.
         budget = max(budget - self._timetables.rate_per_s, 0.1 * budget)
+        # Nor is what looks at pages that are gone take, at the price of the last plan.
+        looks_per_s = self._returns.n_away / self._rules.revisit.clamp(
+            self._returns.interval_s(1.0)
+        )
+        budget = max(budget - looks_per_s, _LEAST_WITHOUT_GONE * budget)
         n = len(pages.page_ids)
         span_s = max(2.0 * self._rules.replan_s, 0.25 * n / budget)
         budget = self._for_revisits(budget, backlog, n, span_s)
