@@ -6,6 +6,7 @@ visit is worth the price: :math:`(w / \rho) (1 - (1 + \rho t) e^{-\rho t}) = p`.
 from all gone pages of the crawl together: returns over the time that they have been away.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 from typing import Final
@@ -39,6 +40,15 @@ class Returns:
     def rate_per_s(self) -> float:
         """At which a gone page returns: the mean of its gamma posterior."""
         return (_PRIOR_RETURNS + self.returned) / (_PRIOR_AWAY_S + self.away_s)
+
+    def looks_per_s(self, clamp: Callable[[float], float]) -> float:
+        """Return the visits per second that pages take that are gone, each of weight 1.
+
+        Parameters
+        ----------
+        clamp : moves an interval in seconds into the bounds of all
+        """
+        return self.n_away / clamp(self.interval_s(1.0))
 
     def interval_s(self, weight: float) -> float:
         """Return how long after a visit the next is worth its price; infinite where it never is.

@@ -5,6 +5,7 @@ frontier's thread in between.
 """
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from math import inf
@@ -153,10 +154,7 @@ class Planner:
         return solved.record
 
     def _first_pause_s(self, now_s: float) -> float:
-        """Return the seconds to the first plan: a minute at most, less where one is due before.
-
-        Runs of less than a minute, that a clock starts again and again, would never plan.
-        """
+        """Return the seconds to the first plan, which short runs would never come to otherwise."""
         soon_s = min(self._rules.replan_s, 60.0)
         frontier = self._world.frontier
         if not frontier.n_indexed():
@@ -194,9 +192,8 @@ class Planner:
 
     def _pages(self) -> tuple[PlannedPages, int]:
         frontier = self._world.frontier
-        counts = frontier.n_pages_by_state()
-        backlog = counts.get(PageState.DISCOVERED, 0)
-        self._returns.n_away = counts.get(PageState.GONE, 0)
+        counts = Counter(frontier.n_pages_by_state())
+        backlog, self._returns.n_away = counts[PageState.DISCOVERED], counts[PageState.GONE]
         pages = frontier.planned_pages()
         self._copies = frontier.copies(_MOST_COPIES)
         return _without(pages, list(self._timetables.page_ids.values())), backlog
@@ -205,12 +202,9 @@ class Planner:
         self, pages: PlannedPages, backlog: int, births: list[Birth], now_s: float
     ) -> SolvedPlan | None:
         budget = min(self._dispatcher.budget.rate_per_s, self._capacity.per_s)
-        # What the timetables take is not for the plan to give; settings see that enough is left.
+        # What timetables take, and looks at pages that are gone, is not for the plan to give.
         budget = max(budget - self._timetables.rate_per_s, 0.1 * budget)
-        # Nor is what looks at pages that are gone take, at the price of the last plan.
-        looks_per_s = self._returns.n_away / self._rules.revisit.clamp(
-            self._returns.interval_s(1.0)
-        )
+        looks_per_s = self._returns.looks_per_s(self._rules.revisit.clamp)
         budget = max(budget - looks_per_s, _LEAST_WITHOUT_GONE * budget)
         n = len(pages.page_ids)
         span_s = max(2.0 * self._rules.replan_s, 0.25 * n / budget)
