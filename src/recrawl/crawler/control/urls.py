@@ -87,14 +87,9 @@ def _joined(base: str, reference: str) -> str | None:
         return None
     if not url.startswith(("http://", "https://")):
         return None
-    fragment = url.find("#")
-    if fragment >= 0:
-        url = url[:fragment]
-    start = url.index("://") + 3
-    slash = url.index("/", start)
-    at = url.rfind("@", start, slash)
-    if at >= 0:
-        url = url[:start] + url[at + 1 :]
+    scheme, _, rest = url.partition("#")[0].partition("://")
+    host, _, path = rest.partition("/")
+    url = f"{scheme}://{host.rpartition('@')[2]}/{path}"
     if "%" in url or ";" in url:
         url = _settled(url)
     if "?" in url:
@@ -166,7 +161,7 @@ def directory_of(url: str) -> str:
 
 def path_of(url: str) -> str:
     """Return path and query of a URL in normal form."""
-    return url[url.index("/", url.index("://") + 3) :]
+    return url[len(host_of(url)) :]
 
 
 def variant_key(url: str) -> int | None:
