@@ -1,8 +1,12 @@
 """Visits that people ask for come before all others, within politeness and budget."""
 
+from typing_extensions import override
+
 from recrawl.crawler.control.admission import Admission
 from recrawl.crawler.control.politeness import PolitenessRules
 from recrawl.crawler.control.scope import Scope
+from recrawl.crawler.frontier.memory import MemoryFrontier
+from recrawl.crawler.runtime.crawl import Crawl
 from recrawl.testing import ScriptedFetcher, Setup, run_virtually, virtual_crawl
 
 A, B = "http://a.test", "http://b.test"
@@ -32,15 +36,17 @@ def test_a_page_asked_for_is_fetched_next_on_a_busy_crawl() -> None:
         async with virtual.crawl.running():
             await virtual.clock.sleep_until(virtual.crawl.now_s + 30.0)
             asked_s = virtual.crawl.now_s
-            urls = [f"{A}/199", f"{B}/198", f"{A}/new", "http://else.test/"]
+            urls = [f"{A}/199", f"{B}/198", f"{A}/new", "http://else.test/", "ftp://a.test/"]
             numbers = virtual.frontier.ask(urls, asked_s)
             await virtual.clock.sleep_until(asked_s + 8.0)
             answers = virtual.frontier.answers(numbers)
             made = [request for request in virtual.web.requests if request.at_s > asked_s + 0.5]
         first = {request.url for request in made[:4]}
         assert {f"{A}/199", f"{B}/198", f"{A}/new"} <= first
-        assert [answer.outcome for answer in answers] == ["new", "new", "not-found", "refused"]
-        assert answers[3].note == "another host"
+        assert [answer.outcome for answer in answers] == ["new", "new", "not-found"] + 2 * [
+            "refused"
+        ]
+        assert [one.note for one in answers[3:]] == ["another host", "no http or https address"]
         times = [request.at_s for request in virtual.web.requests]
         assert len(times) <= 1.5 * (times[-1] - times[0]) + 15.0 + 1.0
 
@@ -62,6 +68,29 @@ def test_a_page_that_is_asked_for_is_no_link_away_from_itself() -> None:
             assert [answer.outcome for answer in virtual.frontier.answers(numbers)] == ["new"]
 
     run_virtually(main())
+
+
+def test_a_crawl_is_not_over_while_what_was_asked_for_is_taken_up() -> None:
+    """A single pass would end in between: no robot knows of these pages yet."""
+    over = list[bool]()
+
+    class Watched(MemoryFrontier):
+        @override
+        def take_asked(self, *_: object) -> list[int]:
+            over.append(crawls[0].is_done())
+            return []
+
+    async def main() -> None:
+        crawls.append(virtual_crawl(Setup(seeds=()), frontier=Watched()).crawl)
+        await crawls[0].prepare()
+        for _ in range(2):
+            over.append(crawls[0].is_done())
+            await crawls[0].asked.look()
+
+    crawls = list[Crawl]()
+    run_virtually(main())
+
+    assert over == [True, False, True, False]
 
 
 def test_what_came_of_a_page_that_was_asked_for_is_answered_without_waiting_for_others() -> None:
