@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from recrawl.errors import InvalidModel
 from recrawl.kernels.compile import HAS_COMPILER
 
-__all__ = ["OCTAVES", "RateBeliefs", "long_run_rate"]
+__all__ = ["OCTAVES", "PRIOR_SHAPE", "RateBeliefs", "long_run_rate"]
 
 Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -33,6 +33,7 @@ _SAMPLE: Final = 20_000  # pages that scales are found from
 _MANY: Final = 30  # pages that speak for all groups
 _FEW: Final = 50_000  # pages or visits that numpy is through with before a compiler is loaded
 _LEAST_SHARE: Final = 1e-30  # of a rate in a law: so that no evidence exceeds its inverse
+PRIOR_SHAPE: Final = 0.5  # of the gamma law of change rates before any learning
 OCTAVES: Final = (-9, 15)  # rates about the prior's mean, as powers of two
 
 
@@ -68,7 +69,7 @@ class RateBeliefs:
         n_pages: int,
         *,
         prior_rate: float,
-        prior_shape: float = 0.5,
+        prior_shape: float = PRIOR_SHAPE,
         half_lives: Sequence[float] = (np.inf,),
         octaves: tuple[int, int] = OCTAVES,
         scales: int = 0,

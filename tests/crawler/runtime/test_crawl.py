@@ -932,10 +932,7 @@ def test_the_plan_promises_what_the_budget_brings_of_it() -> None:
     assert plan.n_pages == len(seeds)
     planned = virtual.frontier.planned_pages().crawl_rates_per_s
     assert planned.sum() > 1.02 * plan.budget_per_s  # more falls due than is paid for
-    known = virtual.crawl.rules
-    beliefs = RateBeliefs(
-        len(seeds), prior_rate=0.5 / DAY, prior_shape=known.prior_shape, octaves=(-11, 13)
-    )
+    beliefs = RateBeliefs(len(seeds), prior_rate=0.5 / DAY, octaves=(-11, 13))
     brought = planned * plan.budget_per_s / planned.sum()
     assert plan.freshness == pytest.approx(
         beliefs.freshness(np.arange(len(seeds)), brought).mean(), rel=1e-3

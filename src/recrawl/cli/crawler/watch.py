@@ -22,6 +22,7 @@ from recrawl.crawler.reports.progress import first_pass_of, why_idle
 from recrawl.crawler.runtime.crawl import Crawl
 from recrawl.crawler.runtime.visits import host_record
 from recrawl.crawler.telemetry.counters import CountingSink
+from recrawl.learning.beliefs import PRIOR_SHAPE
 from recrawl.quantities import show_duration, show_measured_rate, show_rate
 from recrawl.terms import Outcome, PageState
 
@@ -54,9 +55,7 @@ def look_at(crawl: Crawl, now_s: float) -> Look:
     pages = frontier.planned_pages()
     rates = np.nan_to_num(pages.change_rates_per_s, nan=crawl.rules.prior_rate_per_s)
     # A page without an estimate is known as well as the prior: a factor of exp(1/sqrt(shape)).
-    doubt = np.nan_to_num(
-        np.log(pages.change_rate_factors), nan=1.0 / np.sqrt(crawl.rules.prior_shape)
-    )
+    doubt = np.nan_to_num(np.log(pages.change_rate_factors), nan=1.0 / np.sqrt(PRIOR_SHAPE))
     told = unannounced(pages, frontier.announcers(), pages.seen_s, now_s)
     estimate = estimate_freshness(rates, doubt, pages.weights, *told)
     return Look(counts, first_pass_of(counts, frontier.refused()), estimate)

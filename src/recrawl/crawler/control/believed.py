@@ -17,6 +17,7 @@ from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.new_visits import NewVisits
 from recrawl.crawler.control.scope import Weights
 from recrawl.crawler.control.urls import host_of
+from recrawl.learning.beliefs import PRIOR_SHAPE
 from recrawl.terms import Announcer
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class Believed:
         *,
         budget_per_s: float,
         prior_rate_per_s: float,
-        prior_shape: float,
+        prior_shape: float = PRIOR_SHAPE,
         half_lives: Weights | None = None,
     ) -> None:
         self.laws_are_learned = False  # from all that was taken in

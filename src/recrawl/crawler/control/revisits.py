@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from recrawl.crawler.control.births import joint_intervals
 from recrawl.errors import InvalidModel
 from recrawl.freshness.fading import fading_interval
-from recrawl.learning.beliefs import OCTAVES, RateBeliefs
+from recrawl.learning.beliefs import OCTAVES, PRIOR_SHAPE, RateBeliefs
 from recrawl.learning.group_clocks import GroupClocks
 
 __all__ = ["Decision", "RevisitControl", "memories"]
@@ -98,7 +98,7 @@ class RevisitControl:
         *,
         half_lives: Sequence[float] | None = None,
         prior_rate: float | None = None,
-        prior_shape: float = 0.5,
+        prior_shape: float = PRIOR_SHAPE,
         bounds: tuple[float, float] | None = None,
         grain: float = 0.0,
         groups: Sequence[Integers] = (),

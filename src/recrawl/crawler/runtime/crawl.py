@@ -173,7 +173,6 @@ class Crawl:
             rules.revisit,
             budget_per_s=plan.budget_per_s,
             prior_rate_per_s=rules.prior_rate_per_s,
-            prior_shape=rules.prior_shape,
             half_lives=rules.half_lives,
         )
         revisit = plan.revisit

@@ -114,7 +114,7 @@ class Rules:
     asked_every_s : seconds of the loop between two looks for visits that people ask for
     discovery_share : of the fetches, while pages never visited wait; None: by what they are worth
     replan_s : between two plans, in crawl seconds
-    prior_rate_per_s, prior_shape : gamma prior of change rates
+    prior_rate_per_s : change rate of a page of which nothing is known
     half_lives : seconds in which what is new on a page loses half of its worth, by its URL; None:
         nothing fades
     commit_s, commit_pages, commit_characters : an index commit happens after so many seconds of the
@@ -152,7 +152,6 @@ class Rules:
     discovery_share: float | None = None
     replan_s: float = 300.0
     prior_rate_per_s: float = 1.0 / (14 * 86_400.0)
-    prior_shape: float = 0.5
     commit_s: float = 2.0
     commit_pages: int = 1024
     commit_characters: int = 32 * 1024 * 1024

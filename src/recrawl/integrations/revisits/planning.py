@@ -6,7 +6,7 @@ crawler and its backtests use.
 
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from typing import Any, Final, ParamSpec, Protocol, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,6 @@ __all__ = ["RevisitOptions", "RevisitPlanner"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
-_PRIOR_SHAPE: Final = 0.5  # of change rates, as recrawl's own crawls have it
 
 
 class RevisitOptions(Protocol):
@@ -75,7 +74,6 @@ class RevisitPlanner:
             options.rules,
             budget_per_s=options.budget_per_s,
             prior_rate_per_s=options.prior_rate_per_s,
-            prior_shape=_PRIOR_SHAPE,
         )
         self.due_times = DueTimes(
             options.rules, revisit_policy(options.policy, options.rules, self._believed)
