@@ -1,5 +1,7 @@
 """What one host may bring into a crawl, in virtual time over a scripted web."""
 
+import pytest
+
 from recrawl.crawler.ports import AdmissionLimits
 from recrawl.crawler.reports.status import status_report
 from recrawl.terms import FetchResponse
@@ -73,6 +75,7 @@ def test_what_a_long_sitemap_has_too_much_waits_its_turn() -> None:
     assert sum(late.frontier.n_pages_by_state().values()) == 102
     read = late.web.asked(f"{A}/sitemap.xml")
     assert len(read) > 1
+    assert read[1].at_s - read[0].at_s == pytest.approx(300.0, abs=5.0)
     assert {request.etag for request in read[:2]} == {None}
     assert any(
         "max_new_per_minute" in row["why"] for row in status_report(late.frontier)["refused"]

@@ -14,10 +14,12 @@ from tests.servers_of_names import NamedServer
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.politeness import PolitenessRules
 from recrawl.crawler.control.retry import Backoff
+from recrawl.crawler.control.tasks import Resolve
 from recrawl.crawler.fetch.http import HttpFetcher
 from recrawl.crawler.fetch.names import OneAddress
 from recrawl.crawler.frontier.sqlite import SqliteFrontier
 from recrawl.crawler.runtime.crawl import Crawl, CrawlPlan
+from recrawl.crawler.runtime.name_reader import NameReader
 from recrawl.crawler.settings import Settings
 from recrawl.crawler.telemetry.counters import CountingSink
 from recrawl.crawler.wiring.crawls import open_parts
@@ -85,8 +87,10 @@ def test_a_plan_promises_no_more_visits_than_their_server_allows() -> None:
         await virtual.run_for(1_500.0)
         return virtual
 
-    pages = run_virtually(main()).frontier.planned_pages()
+    virtual = run_virtually(main())
+    pages = virtual.frontier.planned_pages()
 
+    assert virtual.web.resolved.count(HOSTS[0]) == 5, "a name is looked up every five minutes"
     assert len(pages.page_ids) == 3 * len(HOSTS)
     assert 0.8 < pages.crawl_rates_per_s.sum() < 1.05
 
@@ -124,6 +128,24 @@ def test_a_host_whose_name_is_not_known_is_not_asked_and_holds_nobody_up() -> No
     (record,) = [one for one in virtual.frontier.hosts() if one.host == HOSTS[5]]
     assert record.blocked_why == "the name of the host is not known"
     assert len(list(virtual.index.urls())) == 3 * (len(HOSTS) - 1)
+
+
+def test_where_a_name_leads_and_that_it_leads_nowhere_is_kept_at_once() -> None:
+    """Before its host is asked: a crawl that is killed now does not hurry that server."""
+
+    async def main() -> None:
+        virtual = virtual_crawl(Setup(politeness=RULES))
+        crawl, task = virtual.crawl, Resolve(1, "http://a.test")
+        await crawl.prepare()
+        names = NameReader(crawl.world, crawl.dispatcher)
+        virtual.web.ips["http://a.test"] = SERVER
+        await names.read(task)
+        assert virtual.frontier.hosts()[0].ip_address == SERVER
+        virtual.web.ips["http://a.test"] = FetchError("dns", "no such name")
+        await names.read(task)
+        assert virtual.frontier.hosts()[0].failures == 1
+
+    run_virtually(main())
 
 
 def test_redirects_of_robots_txt_keep_the_distance() -> None:

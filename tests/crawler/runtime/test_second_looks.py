@@ -40,7 +40,8 @@ def crawled(path: Path, days: float, *, second_looks: bool = True) -> VirtualCra
     site = Site()
 
     async def crawl() -> VirtualCrawl:
-        rules: dict[str, object] = {"second_looks": second_looks, "replan_s": DAY_S / 4}
+        rules: dict[str, object] = {} if second_looks else {"second_looks": False}
+        rules["replan_s"] = DAY_S / 4
         setup = Setup((f"{A}/",), budget_per_s=2.0 * N / DAY_S, rules=rules)
         virtual = virtual_crawl(setup, index=TantivyIndex(path))
         for url in URLS:

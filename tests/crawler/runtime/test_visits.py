@@ -2,12 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from typing_extensions import override
 
+from recrawl.crawler.control.budget import FetchBudget
+from recrawl.crawler.control.second_looks import SecondLooks
 from recrawl.crawler.fetch.in_place import InPlaceExtractor
 from recrawl.crawler.ports import EventSink
+from recrawl.crawler.runtime.visits import Visitor
 from recrawl.errors import FetchError
 from recrawl.terms import FetchResponse, Kind, Lease, PageState
 from recrawl.testing import VirtualCrawl, run_virtually, virtual_crawl
@@ -27,17 +31,42 @@ class Heard(EventSink):
         self.told.append(fields)
 
 
+class Counted(FetchBudget):
+    """Counts what is spent."""
+
+    n = 0
+
+    @override
+    def spend(self, now_s: float) -> None:
+        self.n += 1
+
+
+class EveryLook(SecondLooks):
+    """Has every page looked at twice of which that is asked."""
+
+    @override
+    def take(self, *_: object) -> bool:
+        return True
+
+
 async def visited(
-    lease: Lease, answer: FetchResponse | FetchError
+    lease: Lease, *answers: FetchResponse | FetchError, rest_s: float = 1.0
 ) -> tuple[VirtualCrawl, Heard, bool]:
-    """Visit a page once, ten seconds after the epoch; tell whether it went to the buffer."""
+    """Visit a page ten seconds after the epoch; tell whether it went to the buffer."""
     virtual, heard = virtual_crawl(), Heard()
-    await virtual.crawl.prepare()
+    crawl = virtual.crawl
+    await crawl.prepare()
+    crawl.dispatcher.host(1).politeness.crawl_delay_s = rest_s
+    crawl.dispatcher.budget = Counted(1.0)
     virtual.counts.then = heard
-    virtual.web.reply(lease.url, answer)
+    virtual.web.reply(lease.url, *answers)
     await virtual.clock.sleep_until(EPOCH_S + 10.0)
-    brought = await virtual.crawl.visitor.visit(lease)
-    await virtual.crawl.recorder.flush()
+    visitor = Visitor(
+        crawl.world, crawl.rules, dispatcher=crawl.dispatcher, buffer=crawl.buffer,
+        recorder=crawl.recorder, reading=crawl.reading, second_looks=EveryLook(),
+    )  # fmt: skip
+    brought = await visitor.visit(lease)
+    await crawl.recorder.flush()
     return virtual, heard, brought
 
 
@@ -134,3 +163,101 @@ def test_sitemaps_within_sitemaps_end(depth: int) -> None:
 
     further = virtual.frontier.details(f"{A}/more.xml")
     assert (further and further.depth) == (None if depth == 3 else depth + 1)
+
+
+OTHER = replace(PAGE, body=b"another text")
+DRAWN = replace(PAGE, body=b"a third text")
+
+
+@pytest.mark.parametrize(
+    ("n_looks", "again", "lease", "answers", "rest_s"),
+    [
+        (2, DRAWN, HELD, (OTHER, DRAWN), 30.0),
+        (2, None, HELD, (OTHER, FetchError("connect", "refused")), 1.0),
+        (2, None, HELD, (OTHER, replace(PAGE, status=404)), 1.0),
+        (1, None, HELD, (OTHER, DRAWN), 31.0),
+        (1, None, replace(HELD, state=PageState.MISSING), (OTHER, DRAWN), 1.0),
+        (1, None, HELD, (PAGE, DRAWN), 1.0),
+        (1, None, HELD, (replace(OTHER, status=404), DRAWN), 1.0),
+        (1, None, replace(HELD, kind=Kind.FEED), (OTHER, DRAWN), 1.0),
+    ],
+)
+def test_a_copy_that_is_another_is_looked_at_twice(
+    n_looks: int,
+    again: FetchResponse | None,
+    lease: Lease,
+    answers: tuple[FetchResponse, ...],
+    rest_s: float,
+) -> None:
+    """After the rest of its host, where that is short; what brings no copy tells nothing."""
+
+    async def main() -> None:
+        virtual, _, brought = await visited(lease, *answers, rest_s=rest_s)
+        asked = virtual.web.asked(lease.url)
+        taken = await virtual.crawl.buffer.take(within_s=0.0) if brought else None
+        assert len(asked) == n_looks
+        assert [one.etag for one in asked] == [lease.etag, None][:n_looks]
+        assert all(b.at_s - a.at_s >= rest_s for a, b in pairwise(asked))
+        assert (taken and taken.again) == again
+
+    run_virtually(main())
+
+
+def test_a_host_that_is_too_busy_at_the_second_look_is_left_alone() -> None:
+    """Its last word counts; the copy of the first look is one all the same."""
+    virtual, _, brought = run_virtually(visited(HELD, OTHER, replace(PAGE, status=429)))
+
+    assert brought
+    assert virtual.frontier.hosts()[0].failures == 1
+
+
+@pytest.mark.parametrize(
+    ("expected", "answers"),
+    [
+        (0, (PAGE,)),
+        (2, (replace(PAGE, n_requests=3),)),
+        (2, (FetchError("render", "broken", n_requests=3),)),
+        (1 + 2 + 3, (replace(OTHER, n_requests=3), replace(DRAWN, n_requests=4))),
+    ],
+)
+def test_every_request_counts_in_the_budget(
+    expected: int, answers: tuple[FetchResponse | FetchError, ...]
+) -> None:
+    """The first was counted when it was handed out; filling a page and looking again are more."""
+    virtual, _, _ = run_virtually(visited(HELD, *answers))
+
+    budget = virtual.crawl.dispatcher.budget
+    assert isinstance(budget, Counted)
+    assert budget.n == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "brought", "outcomes"), [(Kind.PAGE, True, []), (Kind.FEED, False, ["too-large"])]
+)
+def test_what_lists_pages_has_a_bound_of_its_own(
+    kind: Kind, outcomes: list[str], *, brought: bool
+) -> None:
+    """50 MiB, as for sitemaps; that of pages is their fetcher's, which here has none."""
+    page = replace(PAGE, body=b"x" * (50 * 2**20 + 1))
+    _, heard, is_brought = run_virtually(visited(replace(HELD, kind=kind), page))
+
+    assert (is_brought, [one["outcome"] for one in heard.told]) == (brought, outcomes)
+
+
+@pytest.mark.parametrize(
+    ("depth", "kind", "body"),
+    [
+        (0, Kind.SITEMAP, "<urlset><url><loc>{}</loc></url></urlset>"),
+        (1, Kind.FEED, "<rss><channel><item><link>{}</link></item></channel></rss>"),
+    ],
+)
+def test_how_far_from_the_start_what_is_listed_is(depth: int, kind: Kind, body: str) -> None:
+    """What a sitemap lists is where a crawl starts; a feed is a page with links."""
+    lease = Lease(1, f"{A}/list", 1, 1, EPOCH_S, kind=kind)
+    answer = replace(PAGE, body=body.format(f"{A}/new").encode(), content_type="text/xml")
+
+    virtual, _, _ = run_virtually(visited(lease, answer))
+
+    found = virtual.frontier.details(f"{A}/new")
+    assert found is not None
+    assert found.depth == depth
