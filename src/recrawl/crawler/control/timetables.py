@@ -146,7 +146,7 @@ def learn_timetable(
     from recrawl.learning.probe_results import estimate_from_probes
 
     exposure = rules.clock.weekly_exposure(at)
-    seen = exposure.sum(axis=1) > 0
+    seen = exposure.any(axis=1)
     try:
         pattern = estimate_from_probes(exposure[seen], found[1:][seen])
     except InvalidModel:  # always something, or never: no pattern can be told

@@ -154,7 +154,7 @@ class Rules:
     prior_rate_per_s: float = 1.0 / (14 * 86_400.0)
     commit_s: float = 2.0
     commit_pages: int = 1024
-    commit_characters: int = 32 * 1024 * 1024
+    commit_characters: int = 32_000_000
     mark_of: Callable[[str], int] = _unmarked
     step_mark: int = 0
     feed_keep_s: float = 30 * 86_400.0
