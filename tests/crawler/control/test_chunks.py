@@ -99,6 +99,22 @@ def test_what_is_too_long_is_cut_between_lines() -> None:
         assert len(found) > 1
 
 
+@pytest.mark.parametrize(
+    ("texts", "whole", "most"),
+    [
+        (["ab cd", "ef"], "ab cd ef", 5),
+        (["One. Two.", "Six."], "One. Two. Six.", 9),
+        (["ab\ncd", "ef"], "ab\ncd\nef", 5),
+        (["ab\n\ncd", "ef"], "ab\n\ncd\n\nef", 6),
+        (["word", "| a |\n|---|\n| c |"], "word\n| a |\n|---|\n| c |", 17),
+        (["word\none | two", "six | ten"], "word\none | two\nsix | ten", 20),  # no table
+    ],
+)
+def test_as_much_as_fits_is_together(texts: list[str], whole: str, most: int) -> None:
+    """To the character; lines with bars are a table where the second says so."""
+    assert [one.text for one in chunks(URL, whole, (), most)] == texts
+
+
 WORDS = st.text(alphabet="ab .\n#`-|~>\u3002", max_size=400)
 
 

@@ -351,6 +351,17 @@ def test_another_configuration_hurries_no_server() -> None:
     assert after.pick(NOW_S + 0.5) == Wait(NOW_S + 1.5)
 
 
+def test_whoever_follows_another_knows_all_its_ip_addresses() -> None:
+    """Though no host has joined them there yet, and however many they are."""
+    before, after = IpAddresses(RULES), IpAddresses(RULES)
+    for number in range(2_000):
+        before.of(f"ip {number}", NOW_S).join(number, HostPoliteness(RULES))
+
+    after.follow(before)
+
+    assert [one.text for one in after.all()] == [one.text for one in before.all()]
+
+
 def test_ip_addresses_that_no_host_has_are_forgotten_once_they_have_rested() -> None:
     """However many a crawl comes by; those that are held, or refused, are not."""
     made = IpAddresses(RULES)

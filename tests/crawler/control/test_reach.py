@@ -40,6 +40,7 @@ def test_what_lets_more_in_makes_a_reach_wider(now: dict[str, Any]) -> None:
         {"hosts": ("*.seeded.test",)},
         {"exclude": ("*/print/*", "/y")},
         {"bounds": (99.0, 9.0)},
+        {"bounds": (100.0, 9.0, 7.0)},  # one that the version before did not have
         {"follows": (4.0, 1.0, 0.0)},
     ],
 )

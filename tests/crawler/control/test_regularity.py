@@ -142,6 +142,22 @@ def test_irregular_times_are_planned_by_the_general_model() -> None:
     assert plan.measures.cost <= 1.01 * exact.cost
 
 
+@pytest.mark.parametrize(("loses", "loss_weight"), [(True, 0.38), (False, 0.40)])
+def test_a_control_that_loses_nothing_is_followed_where_it_costs_a_hundredth_more(
+    *, loses: bool, loss_weight: float
+) -> None:
+    """1.1 and 0.9 % more than the best, under which robots are kept where there is no room."""
+    model = ControlledBuffer(3, 4, 0.3, 1.0, 1.0, loss_weight)
+    bursty = Regularity(service_variation=4.0, arrival_variation=3.0)
+
+    plan = plan_robots(model, bursty)
+
+    assert isinstance(plan.policy, TargetRobots)
+    assert plan.measures == evaluate_irregular(bursty.fleet(model), plan.policy.targets)
+    assert plan.policy.targets == ((3, 3, 3, 2, 0) if loses else (3, 3, 2, 1, 0))
+    assert (plan.measures.loss_rate > 0.0) == loses
+
+
 def test_what_can_be_won_is_that_of_the_simple_model_where_times_are_exponential() -> None:
     """Two ways to one bound."""
     assert starvation_to_win(MODEL, Regularity()) == pytest.approx(most_to_win(16, 5, 0.1))

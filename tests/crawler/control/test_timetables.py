@@ -69,6 +69,7 @@ def test_a_clock_pattern_is_learned_and_obeyed(gap_s: float) -> None:
 
     assert table.pattern != "not known yet"
     assert table.delay_s < 0.6 * table.even_delay_s
+    assert table.even_delay_s == pytest.approx(WEEK_S / 28 / 2, rel=0.1)
     assert after[-1] - MONDAY_S == pytest.approx(4 * WEEK_S, abs=1.0)
     assert np.diff(after).min() >= gap_s - 1.0
     hours = (np.array(after) - MONDAY_S) % WEEK_S / HOUR_S
@@ -84,9 +85,26 @@ def test_results_that_are_all_alike_teach_nothing(found: bool) -> None:
 
 
 def test_a_few_results_teach_nothing() -> None:
-    """Nor none at all."""
+    """Nor none at all; nor those that are older than half a year."""
+    at = probed(even_timetable(source()), 20)
+    found = office_hours(at)
+    before = [one - 26 * WEEK_S + 1.0 for one in at]
+
     assert learn_timetable(source(), [], []).shifts
-    assert learn_timetable(source(), [MONDAY_S, MONDAY_S + 9.0], [True, False]).n_results == 2
+    assert learn_timetable(source(), at[1:], found[1:]).shifts
+    learned = learn_timetable(source(), at, found)
+    assert (learned.shifts, learned.n_results) == (False, 20)
+    assert learn_timetable(source(), before[1:] + at[1:], found[1:] * 2).n_results == 19 + 1
+
+
+def test_results_of_which_no_time_has_passed_teach_nothing() -> None:
+    """As where clocks were put back in between: the rest is learned from as before."""
+    at = probed(even_timetable(source()), 60)
+    found = office_hours(at)
+
+    twice = learn_timetable(source(), [*at, at[-1]], [*found, True])
+
+    assert np.array_equal(twice.probes_s, learn_timetable(source(), at, found).probes_s)
 
 
 @given(
@@ -120,6 +138,38 @@ def test_the_clock_of_the_place_counts() -> None:
 
     assert table.next_s(winter) % 86_400 == 8 * HOUR_S
     assert table.next_s(summer) % 86_400 == 7 * HOUR_S
+
+
+@pytest.mark.parametrize(
+    ("expected_h", "probe_h", "after_h"),
+    [
+        (105.0, 105.0, 20.0),  # nearer to the one of the week before
+        (177.0, 9.0, 9.0),
+        (177.0, 9.0, 0.0),
+        (177.0, 9.0, 92.0),
+        (345.0, 9.0, 94.0),  # stands for the one of the next week
+        (345.0, 9.0, 167.0),
+    ],
+)
+def test_a_probe_stands_for_the_nearest_one(
+    expected_h: float, probe_h: float, after_h: float
+) -> None:
+    """As when the timetable is another since: none follows at once, and none is left out."""
+    table = Timetable(source(1), np.array([probe_h * HOUR_S]), False, "", 0)
+
+    assert table.next_s(MONDAY_S + after_h * HOUR_S) == MONDAY_S + expected_h * HOUR_S
+
+
+@pytest.mark.parametrize("n_weeks", [8, 21])
+@pytest.mark.parametrize("n_probes", [1, 14])
+def test_probes_that_move_leave_no_part_of_their_share_unseen(n_probes: int, n_weeks: int) -> None:
+    """By the golden ratio: after any number of weeks no gap is 1.2 times the mean of them."""
+    share_s = WEEK_S / n_probes
+    at = probed(even_timetable(source(n_probes)), n_probes * n_weeks)
+
+    places = np.sort(np.array(at[n_probes // 2 :: n_probes]) % share_s / share_s)
+
+    assert np.diff([*places, places[0] + 1.0]).max() < 1.2 / n_weeks
 
 
 def test_other_pages_have_no_timetable() -> None:
