@@ -5,7 +5,7 @@ import pytest
 from recrawl.crawler.control.admission import Admission
 from recrawl.crawler.control.scope import Scope, Weights
 from recrawl.crawler.control.urls import variant_key
-from recrawl.terms import Discovery, Kind
+from recrawl.terms import Discovery, Kind, Lease
 
 A = "http://a.test"
 ADMISSION = Admission(
@@ -66,3 +66,26 @@ def test_it_is_said_what_only_a_bound_keeps_out() -> None:
 
     assert ADMISSION.beyond_bounds(urls, depth=2) == []
     assert ADMISSION.beyond_bounds(urls, depth=3) == [f"{A}/docs/x"]
+
+
+@pytest.mark.parametrize(
+    ("host", "depth", "links"),
+    [
+        ("http://b.test", 0, [f"{A}/docs/", "http://b.test/", "http://c.test/"]),
+        (None, 0, []),
+        (None, 0, [f"{A}/docs/"]),  # itself
+        (None, 0, [f"{A}/news", "http://b.test/"]),  # which the patterns for pages leave out
+        (None, 0, ["http://b.test/", "http://d.test/docs/"]),
+        (None, 1, ["http://b.test/"]),  # is no seed
+    ],
+)
+def test_a_seed_that_leads_out_of_the_crawl_is_told_of(
+    host: str | None, depth: int, links: list[str]
+) -> None:
+    """With the host that is missing in the configuration."""
+    admission = Admission(Scope(hosts=("a.test", "d.test"), include=("/docs/*",)))
+    page = Lease(1, f"{A}/docs/", 1, 1, 0.0, depth=depth)
+
+    said = admission.leads_away(page, links)
+
+    assert said == (host and f"leads only to what is not in scope.hosts, such as {host}")

@@ -68,6 +68,12 @@ def test_dates_that_lie_or_are_not_there_announce_nothing() -> None:
     assert unknown[3].flow_per_s == pytest.approx(3.0 * told[3].flow_per_s)
 
 
+def test_of_pages_that_no_plan_visits_a_look_is_worth_nothing() -> None:
+    unplanned = replace(pages([1, 1]), crawl_rates_per_s=np.zeros(2))
+
+    assert announced_changes(unplanned, np.ones(2), listings(1, 1), 1.0) == {}
+
+
 @pytest.mark.parametrize(("is_told", "trust"), [(False, 0.19), (True, 0.2)])
 def test_dates_of_a_host_count_from_one_true_in_five(is_told: bool, trust: float) -> None:
     assert (1 in announced_changes(pages([1]), np.array([trust]), [], 1.0)) is is_told

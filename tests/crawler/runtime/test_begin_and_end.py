@@ -11,12 +11,21 @@ from typing_extensions import override
 
 from recrawl.crawler.control.activation import FixedRobots
 from recrawl.crawler.control.politeness import PolitenessRules
+from recrawl.crawler.facts import FactRecord
 from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.ports import AdmissionLimits
-from recrawl.crawler.runtime.agreement import Mended
+from recrawl.crawler.runtime.agreement import ENDED_IN_ORDER, Mended
 from recrawl.crawler.runtime.crawl import CrawlPlan
 from recrawl.errors import ReadingCut
-from recrawl.terms import Discovery, Extract, FetchResponse, HostRecord, Lease, PageState
+from recrawl.terms import (
+    Discovery,
+    Extract,
+    FetchResponse,
+    HostRecord,
+    Lease,
+    PageState,
+    PageUpdate,
+)
 from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
 from recrawl.testing.scripted import Request
 from recrawl.testing.worlds import EPOCH_S
@@ -461,3 +470,28 @@ def test_a_single_pass_ends_as_soon_as_there_is_nothing_left() -> None:
 
     assert took_s < 10.0
     assert virtual.index.n_documents() == 1
+
+
+def test_an_end_is_in_order_once_every_visit_is_recorded() -> None:
+    """Those that waited to be written with others, too."""
+    calls = list[str]()
+
+    class Noting(MemoryFrontier):
+        @override
+        def complete(self, updates: Sequence[PageUpdate], now_s: float | None = None) -> None:
+            calls.append("visits")
+            super().complete(updates, now_s)
+
+        @override
+        def save_facts(self, *records: FactRecord) -> None:
+            calls.extend("ended" for one in records if one == ENDED_IN_ORDER)
+            super().save_facts(*records)
+
+    async def main() -> None:
+        virtual = virtual_crawl(Setup(rules={"flush_s": 60.0}), frontier=Noting())
+        virtual.web.page(f"{A}/", "home")
+        await virtual.run_for(10.0)
+
+    run_virtually(main())
+
+    assert calls[-2:] == ["visits", "ended"]
