@@ -451,6 +451,18 @@ def test_bounds_of_sinks_and_of_sources_are_part_of_what_they_bound(
     assert where in complaint(tmp_path, f"{GOOD}budget = '9/s'\n{text}{beyond}")
 
 
+def test_what_a_table_leaves_out_is_what_a_program_leaves_out(tmp_path: Path) -> None:
+    """Sources, where hours of work are worth three times as much as others, and sinks."""
+    sink = "[[deliver]]\nto = 'postgresql://me@db.my.domain/d'\n"
+
+    told = load(tmp_path, f"{GOOD}{sink}{SOURCE}probes = 1")
+
+    assert told.sources == (SourceSettings("http://a.test/", "page", 1),)
+    to = "postgresql://me@db.my.domain/d"
+    assert told.deliver == (SinkSettings(to, "postgresql", to),)
+    assert load(tmp_path, f"{GOOD}{HOURS}'9-18'").sources[0].preference == 3.0
+
+
 def test_a_source_is_probed_once_a_week_at_least(tmp_path: Path) -> None:
     """However seldom it was to be."""
     assert load(tmp_path, f"{GOOD}{SOURCE}every = '30d'").sources[0].n_probes == 1
@@ -717,19 +729,19 @@ def test_what_a_new_file_shows_as_default_is_the_default() -> None:
 
 
 @pytest.mark.parametrize(
-    "importance",
+    ("said", "importance"),
     [
-        (("links", 0.5), ("hearsay", 0.5)),
-        (("links", 1.5), ("logs", -0.5)),
-        (("links", -0.5), ("logs", 1.5)),
-        (("links", 0.4), ("logs", 0.4)),
+        ("'hearsay' with 0.5 is no share", (("links", 0.5), ("hearsay", 0.5))),
+        ("'links' with 1.5 is no share", (("links", 1.5), ("logs", -0.5))),
+        ("'links' with -0.5 is no share", (("links", -0.5), ("logs", 1.5))),
+        (".* must add up to 1", (("links", 0.4), ("logs", 0.4))),
     ],
 )
 def test_shares_of_importance_are_of_sources_that_there_are_and_add_up(
-    importance: tuple[tuple[str, float], ...],
+    said: str, importance: tuple[tuple[str, float], ...]
 ) -> None:
     """Also where a program says them, and no file."""
-    with pytest.raises(InvalidSettings, match=r"^importance: "):
+    with pytest.raises(InvalidSettings, match=f"^importance: {said}"):
         Settings(seeds=("http://a.test/",), contact="me@a.test", importance=importance)
 
 

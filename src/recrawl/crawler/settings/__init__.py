@@ -98,6 +98,6 @@ def _explained(text: str) -> str:
         "importance": ImportanceKeys, "": File, "sources": Source,
     }.get(where.partition("[")[0], Weight)  # fmt: skip
     known = [item.name for item in msgspec.structs.fields(section)]
-    near = difflib.get_close_matches(name, known, n=1)
+    near = difflib.get_close_matches(name, known)
     meant = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(known)}"
     return f"unknown key {name!r}{f' in [{where}]' if where else ''}; {meant}"
