@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from recrawl.crawler.facts import FactRecord
 from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.ports import AdmissionLimits
 from recrawl.crawler.runtime.agreement import ENDED_IN_ORDER, Mended
-from recrawl.crawler.runtime.crawl import CrawlPlan
+from recrawl.crawler.runtime.crawl import Crawl, CrawlPlan
 from recrawl.errors import ReadingCut
 from recrawl.terms import (
     Discovery,
@@ -69,6 +70,19 @@ def test_first_visits_that_cost_nothing_are_half_of_all_unless_it_is_said(
     rules: dict[str, object], share: float | None
 ) -> None:
     assert made(Setup(rules=rules)).crawl.dispatcher.discovery_share == share
+
+
+def test_a_crawl_goes_on_for_good_unless_a_single_pass_is_asked_for() -> None:
+    """As one that a program puts together and says nothing of it."""
+
+    async def main() -> float:
+        one = virtual_crawl().crawl
+        plan = CrawlPlan(1.0, PolitenessRules())
+        on_plan = one.world.on_state
+        return Crawl(one.world, one.rules, plan, seeds=(), on_plan=on_plan).dispatcher.horizon_s
+
+    assert run_virtually(main()) == inf
+    assert made(once=True).crawl.dispatcher.horizon_s == EPOCH_S
 
 
 @pytest.mark.parametrize("prior_days", [2.0, 14.0])

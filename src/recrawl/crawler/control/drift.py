@@ -60,12 +60,7 @@ class AdaptiveRobots:
         regularity: Regularity | None = None,
         servers: int = 1,
     ) -> None:
-        if isinstance(model.fetch_rate, (int, float)) and isinstance(
-            model.index_rate, (int, float)
-        ):
-            self._planned = (float(model.fetch_rate), float(model.index_rate))
-        else:
-            raise InvalidModel("fetch_rate and index_rate must be numbers to be watched")
+        self._planned = _rates_of(model)
         if not (math.isfinite(tolerance) and tolerance > 0):
             raise InvalidModel(f"tolerance must be finite and > 0, got {tolerance!r}")
         self._model = model
@@ -136,9 +131,11 @@ class AdaptiveRobots:
 
     def adopt(self, plan: RobotsPlan) -> None:
         """Follow a new plan from now on, and watch for drift from its rates."""
-        model = plan.model
-        if isinstance(model.fetch_rate, (int, float)) and isinstance(
-            model.index_rate, (int, float)
-        ):
-            self._planned = (float(model.fetch_rate), float(model.index_rate))
-        self._plan = plan
+        self._planned, self._plan = _rates_of(plan.model), plan
+
+
+def _rates_of(model: ControlledBuffer) -> tuple[float, float]:
+    fetch, index = model.fetch_rate, model.index_rate
+    if isinstance(fetch, int | float) and isinstance(index, int | float):
+        return float(fetch), float(index)
+    raise InvalidModel("fetch_rate and index_rate must be numbers to be watched")
