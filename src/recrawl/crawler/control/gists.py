@@ -126,7 +126,7 @@ def is_near(one: int, other: int) -> bool:
     ----------
     one, other : :attr:`Gist.near` of each; 0 is near nothing
     """
-    return one != 0 and other != 0 and (one ^ other).bit_count() <= _NEAR
+    return 0 not in (one, other) and (one ^ other).bit_count() <= _NEAR
 
 
 def is_akin(one: int, other: int) -> bool:
@@ -136,7 +136,7 @@ def is_akin(one: int, other: int) -> bool:
     ----------
     one, other : :attr:`Gist.near` of each; 0 is akin to nothing
     """
-    return one != 0 and other != 0 and (one ^ other).bit_count() <= _AKIN
+    return 0 not in (one, other) and (one ^ other).bit_count() <= _AKIN
 
 
 def nearly_same(one: str, other: str, url: str) -> bool:
