@@ -1,10 +1,12 @@
 """What becomes of a page that a robot brought, and when it is written."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from recrawl.crawler.control.admission import Admission
+from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.scope import Scope
 from recrawl.errors import PoisonPage, ReadingCut, ReadingPutOff
 from recrawl.terms import BufferedPage, Extract, FetchResponse, Lease, PageState
@@ -125,3 +127,48 @@ def test_much_that_is_staged_is_written_at_once(*, rules: dict[str, Any], is_wri
 
     assert virtual.index.n_documents() == is_written
     assert virtual.crawl.indexer.has_staged != is_written
+
+
+INDEXED, BEFORE_S = PageState.INDEXED, EPOCH_S - 9.0
+
+
+@pytest.mark.parametrize(
+    ("outcome", "state", "signature", "last_visit_s"),
+    [
+        ("unchanged", INDEXED, b"s", BEFORE_S),
+        ("changed", INDEXED, b"other", BEFORE_S),
+        ("changed", PageState.MISSING, b"other", BEFORE_S),
+        ("new", PageState.GONE, b"other", BEFORE_S),
+        ("new", INDEXED, None, BEFORE_S),
+        ("new", INDEXED, b"other", None),
+    ],
+)
+def test_a_copy_is_new_where_none_is_known_that_it_could_be_held_against(
+    outcome: str, state: PageState, signature: bytes | None, last_visit_s: float | None
+) -> None:
+    lease = Lease(
+        1, f"{A}/", 1, 1, EPOCH_S, state=state, signature=signature, last_visit_s=last_visit_s
+    )
+
+    async def main() -> VirtualCrawl:
+        virtual = await served(Extract(text="some", signature=b"s"), lease)
+        await virtual.crawl.indexer.commit()
+        return virtual
+
+    assert outcomes(run_virtually(main())) == {outcome: 1}
+
+
+def test_what_has_changed_of_a_copy_is_kept_with_its_visit() -> None:
+    """The lines that went and came; of a first copy there are none."""
+
+    async def main() -> VirtualCrawl:
+        virtual = virtual_crawl(Setup(revisit=RevisitRules(60.0, 100.0, 60.0)))
+        page = FetchResponse(f"{A}/", 200, b"the first text", "text/plain")
+        virtual.web.reply(page.url, page, replace(page, body=b"the second text"))
+        await virtual.run_for(150.0)
+        return virtual
+
+    (told,) = run_virtually(main()).frontier.differences(limit=9)
+
+    assert "-the first text" in str(told)
+    assert "+the second text" in str(told)
