@@ -31,6 +31,45 @@ def test_demand_is_that_of_pages_visited_when_they_are_worth_the_price() -> None
     assert np.all(np.diff(told) <= 1e-12)
 
 
+def test_slow_pages_are_wanted_by_the_root_of_their_worth() -> None:
+    """Where few changes are expected, after x of them a visit is worth half of x squared."""
+    rate, weight = 1e-9, 3.0
+
+    told = demand_at_prices(np.array([rate]), np.array([weight]))
+
+    assert told[:20] == pytest.approx(np.sqrt(rate * weight / (2.0 * PRICES[:20])), rel=0.02)
+
+
+def test_there_is_a_price_at_which_nobody_wants_a_visit() -> None:
+    """Weight over change rate: no visit is worth more than that."""
+    told = demand_at_prices(np.array([1.5 / PRICES[20]]), np.ones(1))
+
+    assert told[19] > 0.0
+    assert told[20] == 0.0
+
+
+@pytest.mark.parametrize("budget", [1e-4, 1e-3, 3e-3])
+@pytest.mark.parametrize(("backlog", "first"), [(0, 0.0), (50, 1 / 3)])
+def test_one_price_holds_for_owners_whose_pages_differ(
+    budget: float, backlog: int, first: float
+) -> None:
+    """That at which both take what the budget has left; one in twenty goes by shards."""
+    curves = [
+        demand_at_prices(*_pages(100, 4)),
+        demand_at_prices(np.full(9, 1e-3), np.full(9, 40.0)),
+    ]
+    told = {0: Told(curves[0], 50, backlog, 1), 1: Told(curves[1], 50, 0, 1)}
+
+    parts = parts_of_budget(told, budget)
+
+    fine = np.linspace(0.0, 63.0, 100_000)
+    taken = np.array([np.interp(fine, np.arange(64.0), curve) for curve in curves])
+    left = (1.0 - first) * budget
+    at_price = taken[:, np.argmin(np.abs(taken.sum(axis=0) - left))]
+    expected = 0.025 * budget + 0.95 * (at_price + first * budget * np.array([1.0, 0.0]))
+    assert list(parts.values()) == pytest.approx(expected.tolist(), rel=1e-2)
+
+
 def test_parts_are_what_each_takes_at_the_price_for_all() -> None:
     """Two owners of the same pages have a half each; ten times as many pages take ten times."""
     few, many = _pages(100, 2), _pages(1_000, 2)
@@ -53,11 +92,29 @@ def test_without_a_plan_the_budget_goes_by_shards_and_then_by_what_waits() -> No
         2: 2.0,
     }
     curve = demand_at_prices(*_pages(10, 3))
+    owner, unplanned = Told(curve, 9, 0, 3), Told(None, 0, 5, 1)
+    assert parts_of_budget({1: Told(None, 0, 0, 1)}, 8.0) == {1: 8.0}
+    assert parts_of_budget({1: owner, 2: unplanned}, 8.0) == {1: 6.0, 2: 2.0}
+    assert parts_of_budget({1: owner, 2: owner}, 0.0) == {1: 0.0, 2: 0.0}
     told = {1: Told(curve, 10, 90, 4), 2: Told(curve, 10, 10, 4), 3: Told(None, 0, 0, 0)}
     parts = parts_of_budget(told, 1.0)
     assert parts[3] == 0.0
     assert parts[1] > 1.5 * parts[2]
     assert sum(parts.values()) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(("backlog", "share"), [(1, 1 / 17), (4, 0.2), (16, 0.5), (160, 0.5)])
+def test_what_waits_counts_as_much_as_it_is_of_all_pages(backlog: int, share: float) -> None:
+    """A half at most, where two have the same pages and all that waits is one's."""
+    curve = demand_at_prices(*_pages(8, 3))
+    nobody = Told(curve, 0, 0, 0)
+
+    parts = parts_of_budget(
+        {1: Told(curve, 8, backlog, 1), 2: Told(curve, 8, 0, 1), 3: nobody}, 1.0
+    )
+
+    assert parts[1] == pytest.approx(0.025 + 0.95 * (0.5 * (1.0 - share) + share))
+    assert parts[3] == 0.0
 
 
 def test_only_what_was_granted_is_spent_and_little_is_held() -> None:

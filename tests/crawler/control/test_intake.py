@@ -56,12 +56,23 @@ def test_five_minutes_worth_at_once_and_then_a_minutes_worth_a_minute() -> None:
     assert intake.take("http://b.test", 60.0)
 
 
+def test_of_more_than_a_hundred_thousand_hosts_nothing_is_remembered() -> None:
+    """Then each has its five minutes' worth again."""
+    intake = HostIntake(1.0)
+    assert sum(intake.take("http://a.test", 0.0) for _ in range(9)) == 5
+    for number in range(100_000):
+        intake.take(f"http://{number}.test", 0.0)
+
+    assert intake.take("http://a.test", 0.0)
+
+
 @pytest.mark.parametrize("at_s", [-1e9, 0.0])
 def test_a_clock_that_goes_back_gives_nothing(at_s: float) -> None:
     intake = HostIntake(1.0)
     assert sum(intake.take("http://a.test", 5.0) for _ in range(9)) == 5
 
     assert not intake.take("http://a.test", at_s)
+    assert not intake.take("http://a.test", 5.0)
 
 
 def test_names_below_a_domain_are_bounded_and_other_domains_are_not() -> None:

@@ -142,7 +142,8 @@ def test_trouble_is_told_in_so_many_words(world: World) -> None:
 
 def test_pages_apart_are_those_that_can_be_mended() -> None:
     """What another crawl wrote there is not for this one to mend."""
-    assert Verified(pages=100, missing=1, older=2, extra=4, newer=8, unknown=16).n_apart == 7
+    found = Verified(pages=100, missing=1, older=2, extra=4, newer=8, unknown=16, mended=32)
+    assert found.n_apart == 7
 
 
 def test_a_batch_is_sent_again_under_its_name(world: World) -> None:
@@ -210,6 +211,7 @@ def test_a_sink_that_is_away_is_left_alone_for_ever_longer(world: World) -> None
     assert 0.5 <= waits[0] <= 1.0
     assert all(0.5 * 2.0**n <= wait_s <= 2.0**n for n, wait_s in enumerate(waits[:9]))
     assert max(waits) <= 900.0
+    assert len({wait_s / 2.0**n for n, wait_s in enumerate(waits[:9])}) > 1, "all come at once"
     assert world.deliveries.of("table").failures == 14
     assert world.deliveries.of("table").trouble == "away"
 
@@ -348,6 +350,7 @@ def test_a_comparison_finds_and_mends_what_differs(world: World) -> None:
         "/a": "words of /a", "/b": "words of /b", "/c": "of the future",
         "/stranger": "of somebody",
     }  # fmt: skip
+    assert world.sink.batches[-1][0] == f"verify-{world.fed.frontier.feed.last()}-3"
     again = world.courier.verify()
     assert again is not None
     assert again.n_apart == 0

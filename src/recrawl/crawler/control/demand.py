@@ -23,7 +23,7 @@ PRICES: Final = np.logspace(-3.0, 11.0, 64)  # of a visit, in weight times secon
 _RATIOS: Final = np.logspace(-12.0, 6.0, 1_801)  # of change rate to weight, 1/s
 _X: Final = np.logspace(-7.0, 2.0, 4_001)  # changes expected between two visits
 # Share of what a visit can be worth at most that it is worth after so many changes are expected.
-_WORTH: Final = np.where(_X < 1e-4, 0.5 * _X**2, -np.expm1(-_X) - _X * np.exp(-_X))
+_WORTH: Final = -np.expm1(-_X) - _X * np.exp(-_X)
 _LEAST: Final = 0.05  # of the budget, by shards alone: what nobody knows of yet must be found
 
 
@@ -69,7 +69,7 @@ def demand_at_prices(
     rates = np.bincount(bins, weights=change_rates, minlength=len(_RATIOS))
     reached = PRICES[:, None] * _RATIOS[None, :]
     x = np.exp(np.interp(np.log(reached), np.log(_WORTH), np.log(_X)))
-    demand: NDArray[np.float64] = np.where(reached < _WORTH[-1], rates / x, 0.0).sum(axis=1)
+    demand: NDArray[np.float64] = np.where(reached < 1.0, rates / x, 0.0).sum(axis=1)
     return demand
 
 
@@ -87,21 +87,21 @@ def parts_of_budget(told: Mapping[int, Told], budget: float) -> dict[int, float]
     """
     shards = max(sum(one.shards for one in told.values()), 1)
     even = {number: one.shards / shards for number, one in told.items()}
-    curves = [one.demand for one in told.values() if one.shards]
-    if not curves or any(curve is None for curve in curves):
+    owners = {number: one.demand for number, one in told.items() if one.shards}
+    demands = {number: one for number, one in owners.items() if one is not None}
+    if not demands or len(demands) < len(owners):
         return {number: budget * share for number, share in even.items()}
-    demands = {n: one.demand for n, one in told.items() if one.demand is not None and one.shards}
     total = np.sum(list(demands.values()), axis=0)
     backlog = sum(one.backlog for one in told.values())
     pages = sum(one.pages for one in told.values())
-    first = 0.5 * min(2.0 * backlog / max(backlog + pages, 1), 1.0)
+    first = min(backlog / max(backlog + pages, 1), 0.5)
     place = float(np.interp(-(1.0 - first) * budget, -total, np.arange(len(total))))
     taken = {n: float(np.interp(place, np.arange(len(one)), one)) for n, one in demands.items()}
     all_taken = sum(taken.values())
     parts = {}
     for number, one in told.items():
         known = taken.get(number, 0.0) / all_taken if all_taken > 0.0 else even[number]
-        new = one.backlog / backlog if backlog else 0.0
+        new = one.backlog / max(backlog, 1)
         by_worth = (1.0 - first) * known + first * new
         parts[number] = budget * (_LEAST * even[number] + (1.0 - _LEAST) * by_worth)
     return parts

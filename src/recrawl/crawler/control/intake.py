@@ -78,11 +78,10 @@ class HostIntake:
             self._left.clear()
         left, at_s = self._left.get(host, (most, now_s))
         left = min(most, left + max(now_s - at_s, 0.0) * self.per_minute / 60.0)
-        if left < 1.0:
-            self._left[host] = (left, now_s)
-            return False
-        self._left[host] = (left - 1.0, now_s)
-        return True
+        has_one = left >= 1.0
+        if has_one:
+            self._left[host] = (left - 1.0, now_s)
+        return has_one
 
 
 @dataclass(slots=True)

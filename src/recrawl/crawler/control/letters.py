@@ -27,14 +27,14 @@ def folded(text: str) -> str:
     return text.lower() if text.isascii() else _lower(text) or text.casefold()
 
 
-def _lower(text: str) -> str:
-    """Return the text in small letters if no letter beyond ASCII is in it, else nothing."""
+def _lower(text: str) -> str | None:
+    """Return the text in small letters if no letter beyond ASCII is in it, else None."""
     try:
         raw = text.encode()
     except UnicodeEncodeError:  # half a pair
-        return ""
+        return None
     others = raw.translate(None, _ASCII)
-    return raw.lower().decode() if _WITHOUT_CASE.fullmatch(others) else ""
+    return raw.lower().decode() if _WITHOUT_CASE.fullmatch(others) else None
 
 
 def may_run_on(text: str) -> bool:

@@ -56,13 +56,13 @@ class Verified:
     mended : that the sink has taken
     """
 
-    pages: int = 0
-    missing: int = 0
-    older: int = 0
-    extra: int = 0
-    newer: int = 0
-    unknown: int = 0
-    mended: int = 0
+    pages: int
+    missing: int
+    older: int
+    extra: int
+    newer: int
+    unknown: int
+    mended: int
 
     @property
     def n_apart(self) -> int:

@@ -1,0 +1,21 @@
+"""What pages of a calendar say but for their own date."""
+
+import pytest
+
+from recrawl.crawler.control.calendars import beside_dates
+
+WORDS = ["monday,", "(march)", "5th", "2026", "31", "99", "meeting"]
+
+
+@pytest.mark.parametrize(
+    ("left", "url"),
+    [
+        (["5th", "2026", "31", "99", "meeting"], "http://a.test/2026-03-05"),
+        (["5th", "2026", "31", "99", "meeting"], "http://a.test/?date=2026-03-05"),
+        (["99", "meeting"], "http://a.test/?time=1772668800"),
+        (["99", "meeting"], "http://a.test/?date=1772668800&view=day"),
+    ],
+)
+def test_what_is_said_beside_a_date(left: list[str], url: str) -> None:
+    """Where the address tells it in seconds, numbers of days and years are part of it too."""
+    assert beside_dates(WORDS, url) == left
