@@ -117,6 +117,13 @@ def test_old_durations_are_forgotten() -> None:
     assert watched.relative_error == pytest.approx(1 / np.sqrt(50), rel=1e-3)
 
 
+@pytest.mark.parametrize("memory", [1.0, 0.0, -1.0, float("inf"), float("nan")])
+def test_a_memory_holds_more_than_one_duration(memory: float) -> None:
+    with pytest.raises(InvalidModel, match="memory must be finite and > 1"):
+        ForgettingRate(memory)
+    assert ForgettingRate(1.5).rate is None
+
+
 def test_what_takes_no_time_is_counted() -> None:
     """Two events in two seconds are one a second, however they share the time."""
     watched = ForgettingRate(50)

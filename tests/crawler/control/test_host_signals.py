@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from recrawl.crawler.control.evidence import Evidence
-from recrawl.crawler.control.host_signals import MOMENT_S, HostSignals
+from recrawl.crawler.control.host_signals import HostSignals
+from recrawl.crawler.control.kept_beliefs import KeptHost, host_as_bytes
+from recrawl.crawler.control.signal_sources import SIGNALLED_VISIT
 
 DAY_S, N = 86_400.0, 120
 NOTHING = np.full(N, np.nan)
@@ -60,7 +62,7 @@ def test_a_dated_change_is_of_a_moment() -> None:
 
     _, elapsed, changed, _ = made.split(zero, zero, DATED)
 
-    assert elapsed[changed] == pytest.approx(MOMENT_S)
+    assert elapsed[changed] == pytest.approx(1.0)
     assert elapsed[np.flatnonzero(changed) + 1] == pytest.approx(0.5 * DAY_S)
 
 
@@ -75,7 +77,8 @@ def test_what_was_kept_of_hosts_is_gone_on_with() -> None:
     again = HostSignals()
     again.number(["http://first.test"])
 
-    again.recall({"http://broken.test": b"?"} | kept)
+    half = host_as_bytes(KeptHost(0.9, np.nan, np.zeros((2, 3)), np.zeros(0, SIGNALLED_VISIT)))
+    again.recall({"http://broken.test": b"?", "http://half.test": half} | kept)
 
     assert kept.keys() == {announces, dates}
     assert told.news() == []
@@ -83,6 +86,7 @@ def test_what_was_kept_of_hosts_is_gone_on_with() -> None:
     assert again.trust(np.array([one, other, broken])) == pytest.approx(
         told.trust(np.array([0, 1, 2])), nan_ok=True
     )
+    assert np.isnan(again.trust(np.array(again.number(["http://half.test"]))))
     assert again.change_times.truthful == {other}
     assert again.worth_of(np.array([one])) == told.worth_of(np.array([0]))
     assert again.news() == [], "they are kept already"

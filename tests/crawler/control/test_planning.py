@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.crawler.control.planning import MEASURES, PlanInputs, plan_visits
+from recrawl.crawler.control.planning import MEASURES, PlanInputs, even_freshness, plan_visits
 from recrawl.crawler.control.revisit_policy import Schedule
 from recrawl.errors import InvalidModel
 
@@ -151,6 +151,37 @@ def test_the_expected_freshness_is_that_of_the_rates(measure: str) -> None:
     y = np.array(rates) / plan.crawl_rates
 
     assert plan.freshness == pytest.approx(np.average(-np.expm1(-y) / y, weights=weights), rel=1e-6)
+
+
+@pytest.mark.parametrize("measure", ["uniform", "proportional"])
+def test_of_a_plan_that_is_no_optimum_nothing_has_a_price(measure: str) -> None:
+    """By proportion a page that never changes gets nothing: due after the longest interval."""
+    plan = plan_visits(inputs([0.5, 0.0]), 0.4, WIDE, measure=measure)
+
+    n_never = 1 if measure == "proportional" else 0
+    assert (plan.price, plan.worth, plan.n_never_visited) == (0.0, 0.0, n_never)
+    assert plan.due[1] - 1000.0 == (WIDE.max_interval_s if n_never else 1 / 0.2)
+
+
+@pytest.mark.parametrize(
+    ("expected", "change_rate", "crawl_rate"),
+    [(1.0, 0.0, 0.0), (1.0, 0.0, 2.0), (0.0, 2.0, 0.0), (1.0 - np.exp(-1.0), 2.0, 2.0)],
+)
+def test_how_fresh_evenly_spaced_visits_keep_a_page(
+    expected: float, change_rate: float, crawl_rate: float
+) -> None:
+    """Always where it never changes, never where it does and nobody looks."""
+    assert even_freshness(np.array([change_rate]), np.array([crawl_rate])) == [
+        pytest.approx(expected)
+    ]
+
+
+def test_worths_count_beside_each_other_alone() -> None:
+    rates, weights = [0.1, 0.1, 0.3], [1.0, 5.0, 1.0]
+    plan = plan_visits(inputs(rates, weights), 0.3, WIDE)
+    small = plan_visits(inputs(rates, [weight / 8.0 for weight in weights]), 0.3, WIDE)
+
+    assert small.crawl_rates == pytest.approx(plan.crawl_rates)
 
 
 def test_no_plan_beats_the_optimal_one() -> None:

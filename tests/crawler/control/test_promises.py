@@ -14,6 +14,8 @@ from recrawl.terms import FetchResponse
         (200, "max-age=315360000", True),
         (304, "Max-Age = 31536000", True),
         (200, 'max-age="31536000"', True),
+        (200, "max-age=25920000", True),  # 300 days
+        (200, "max-age=25919999", False),
         (200, "public, max-age=86400", False),
         (200, "max-age=31536000, no-cache", False),
         (200, 'private="immutable", max-age=60', False),

@@ -171,6 +171,21 @@ def test_the_first_finder_has_only_the_lead() -> None:
     assert finders.take() == {1: (1, 30.0)}
     assert finders.take() == {}
 
+    finders.found("x", 1, 100.0)
+    finders.found_again(2, ["v", "x"], 110.0)
+    assert finders.take() == {1: (2, 100.0 + 10.0)}
+
+
+def test_of_a_hundred_thousand_addresses_it_is_remembered_who_was_first() -> None:
+    """Of more, the first are forgotten."""
+    finders = Finders()
+    for number in range(100_001):
+        finders.found(str(number), number, 10.0)
+
+    finders.found_again(-1, ["0", "1"], 20.0)
+
+    assert finders.take() == {1: (1, 10.0)}
+
 
 def told(virtual: VirtualCrawl) -> dict[str, list[tuple[str, float | None]]]:
     """Return what the feed said of each page: kind and importance."""

@@ -24,9 +24,14 @@ class Read:
 
     def __init__(self) -> None:
         self.told: list[str] = []
+        self.cut: list[str] = []
 
     async def page(self, name: str, seconds: float) -> str:
-        await asyncio.sleep(seconds)
+        try:
+            await asyncio.sleep(seconds)
+        except asyncio.CancelledError:
+            self.cut.append(name)
+            raise
         return name
 
     async def then(self, read: Awaitable[str]) -> None:
@@ -101,6 +106,25 @@ def test_what_finds_no_room_waits_for_it_until_there_is_poison_about() -> None:
             await reading.read(pages[4], filling, read.then, n_bytes=MAX_ASIDE_BYTES)
             assert read.told == [refused, "0", "poison", refused]
         assert read.told[4:] == ["2"]
+        assert read.cut == ["1", "4"]
+
+    run_virtually(main())
+
+
+def test_what_whoever_asked_waits_for_no_longer_is_read_no_further() -> None:
+    async def main() -> None:
+        crawl, read = virtual_crawl(), Read()
+        (page,) = leased(crawl, HOSTS[0], 1)
+        async with asyncio.TaskGroup() as group:
+            reading = await reading_of(crawl, group)
+            asked = asyncio.ensure_future(
+                reading.read(page, read.page("0", 9.0), read.then, n_bytes=1)
+            )
+            await asyncio.sleep(0.5)
+            asked.cancel()
+            await asyncio.wait((asked,))
+            await asyncio.sleep(0.5)
+            assert (read.told, read.cut) == ([], ["0"])
 
     run_virtually(main())
 
@@ -134,6 +158,7 @@ def test_a_host_whose_pages_take_long_holds_up_no_other() -> None:
             assert read.told == ["other", "last"]
             await reading.ended()
         assert len(read.told) == 2 + MAX_OF_HOST
+        assert read.cut == [str(MAX_OF_HOST)]
 
     run_virtually(main())
 

@@ -139,6 +139,8 @@ HELD = Lease(
         (HELD, replace(PAGE, status=302), "denied"),
         (HELD, replace(PAGE, status=302, location="/login?next=%2F"), "denied"),
         (HELD, replace(PAGE, body=b"", refresh="0; url=/there"), "redirected"),
+        (HELD, replace(PAGE, body=b"", refresh="10.0; url=/there"), "redirected"),
+        (HELD, replace(PAGE, body=b"", refresh="10.1; url=/there"), "not-found"),
         (HELD, replace(PAGE, body=b" "), "not-found"),
         (HELD, replace(PAGE, content_type="image/png"), "unsupported"),
         (replace(HELD, kind=Kind.FEED), replace(PAGE, content_type="text/xml"), "listing"),

@@ -12,7 +12,7 @@ _USUAL_WAITS: Final = 2.0
 
 
 def patience_s(
-    change_rate_per_s: float | None, *, least_s: float, longest_s: float, usual_s: float = 0.0
+    change_rate_per_s: float | None, *, least_s: float, longest_s: float, usual_s: float
 ) -> float:
     r"""Return how long a copy of a page waits in the buffer before it counts as obsolete.
 

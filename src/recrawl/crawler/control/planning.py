@@ -112,5 +112,4 @@ def even_freshness(change_rates: Vector, crawl_rates: Vector) -> Vector:
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         y = change_rates / crawl_rates
-        fresh = np.where(y > 0, -np.expm1(-y) / y, 1.0)
-    return np.where(crawl_rates > 0, fresh, np.where(change_rates > 0, 0.0, 1.0))
+        return np.where(y > 0, -np.expm1(-y) / y, 1.0)

@@ -47,10 +47,10 @@ def most_to_win(n_robots: int, capacity: int, load: float, n_servers: int = 1) -
 
 def _empty(births: Sequence[float], n_servers: int) -> float:
     """Return the probability of 0 in a chain with these rates upwards."""
-    empty, now, total = 1.0, 1.0, 1.0
+    now, total = 1.0, 1.0
     for length, birth in enumerate(births, start=1):
         now *= birth / min(length, n_servers)
-        if now > _LARGE:  # relative to what is likely, nothing overflows however long the chain
-            empty, now, total = empty / now, 1.0, total / now
         total += now
-    return empty / total
+        if now > _LARGE:  # before anything overflows, however long the chain
+            break
+    return 1.0 / total
