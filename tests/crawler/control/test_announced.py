@@ -41,6 +41,14 @@ def pages(hosts: list[int], *, dated: bool = True, rates: float = 1.0 / DAY_S) -
     )
 
 
+def test_copies_are_of_their_visits_where_no_cache_says_otherwise() -> None:
+    for hosts in ([], [1], [1, 2]):
+        told = replace(pages(hosts), last_visit_s=np.full(len(hosts), 7.0), seen_s=np.zeros(0))
+        assert told.seen_s.tolist() == [7.0] * len(hosts)
+    by_default = pages([1])
+    assert by_default.seen_s is by_default.last_visit_s
+
+
 def listings(host: int, number: int) -> list[Birth]:
     return [Birth(100 + n, host, Kind.SITEMAP, 0.0, DAY_S) for n in range(number)]
 

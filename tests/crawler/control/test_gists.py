@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from recrawl.crawler.control.gists import content_hash, is_akin, is_near
+from recrawl.crawler.control.gists import content_hash, gist, is_akin, is_near
 
 LISTED = " ".join(f"word{n}" for n in range(40))
 TABLE = " ".join("0 1 1 0 1 0 0 1".split() * 10)
@@ -31,6 +31,17 @@ def test_copies_have_a_mark_in_common(one: str, other: str, *, is_same: bool) ->
 def test_a_text_that_is_too_short_has_no_mark() -> None:
     assert content_hash("Title", " ".join("abcdefghi")) == 0
     assert content_hash("Title", " ".join("abcdefghij")) != 0
+
+
+@pytest.mark.parametrize(("is_told", "n_named", "n_others"), [
+    (False, 0, 9), (True, 0, 10), (True, 6, 10), (True, 6, 6), (False, 4, 5)
+])  # fmt: skip
+def test_texts_of_few_words_are_near_nothing(n_named: int, n_others: int, *, is_told: bool) -> None:
+    """Ten are enough, those that stand in the address among them where others are too few."""
+    names = "alpha beta gamma delta epsilon zeta".split()[:n_named]
+    text = " ".join(names + LISTED.split()[:n_others])
+
+    assert (gist(text, f"http://a.test/{'-'.join(names)}").near != 0) == is_told
 
 
 @pytest.mark.parametrize(("alike", "bits"), [(is_near, 12), (is_akin, 20)])
