@@ -103,3 +103,32 @@ def test_of_a_host_that_shows_nothing_by_chance_they_are_ever_fewer() -> None:
 
     assert days_taken(0, differs=False) == [0] * 4 + [1, 3, 7, 15, 31]
     assert days_taken(100, differs=True) == [day for day in range(days) for _ in range(8)]
+
+
+def looks_at(looks: SecondLooks, page_id: int, host: int) -> bool:
+    """Visit a page that was another three times; tell whether it is looked at twice."""
+    for n in range(3):
+        looks.observe(found(page_id, float(n), n - 1.0))
+    return looks.take(page_id, host, 2.0, 3.0)
+
+
+def test_one_look_that_shows_something_makes_good_those_in_vain() -> None:
+    """Then four more in vain are needed before there is but one a day."""
+    looks, taken_by = SecondLooks(), []
+    for page_id, differs in enumerate([False] * 3 + [True] + [False] * 9):
+        taken_by.append(looks_at(looks, page_id, 1))
+        looks.saw(1, differs=differs)
+
+    assert taken_by == [True] * 8 + [False] * 5
+
+
+def test_of_twenty_thousand_hosts_is_remembered_how_often_they_were_looked_at() -> None:
+    looks = SecondLooks()
+    assert [looks_at(looks, page_id, 0) for page_id in range(25)] == [True] * 24 + [False]
+    for host in range(1, 20_000):
+        looks_at(looks, 100 + host, host)
+    assert not looks_at(looks, 30_000, 0), "it was looked at last"
+    for host in range(1, 20_002):
+        looks_at(looks, 50_000 + host, host)
+
+    assert looks_at(looks, 30_001, 0)

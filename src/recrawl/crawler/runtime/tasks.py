@@ -42,7 +42,6 @@ class TaskSource:
     def stop(self) -> None:
         """Hand out nothing more."""
         self._stopped = True
-        self.wake()
 
     def wake(self) -> None:
         """Something has changed: whoever waits looks again."""
