@@ -28,17 +28,16 @@ class LoopClock(Clock):
     """
 
     def __init__(self, *, epoch_s: float | None = None, speed: float = 1.0) -> None:
-        self._epoch_s = time.time() if epoch_s is None else epoch_s
+        self._began_s = time.time() if epoch_s is None else epoch_s  # when the loop's time was 0
         self._speed = speed
-        self._started_s = 0.0
         self._loop_time: Callable[[], float] | None = None
 
     @override
     def now_s(self) -> float:
         if self._loop_time is None:  # the loop that first asks is the clock's
             self._loop_time = asyncio.get_running_loop().time
-            self._started_s = self._loop_time()
-        return self._epoch_s + (self._loop_time() - self._started_s) * self._speed
+            self._began_s -= self._loop_time() * self._speed
+        return self._began_s + self._loop_time() * self._speed
 
     @override
     async def sleep_until(self, instant_s: float) -> None:
