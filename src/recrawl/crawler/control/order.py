@@ -68,4 +68,4 @@ def forgiven_s(late_s: float, interval_s: float, share: float) -> float:
     behind everywhere must not promise itself still more visits.
     """
     most_s = share * interval_s
-    return max(0.0, late_s if late_s <= most_s else 2.0 * most_s - late_s)
+    return max(0.0, min(late_s, 2.0 * most_s - late_s))
