@@ -148,6 +148,8 @@ def test_rules_within_500_kib_count_and_half_a_rule_does_not(line_end: str) -> N
         (None, "Crawl-delay: soon"),
         (None, "Crawl-delay: nan"),
         (6.0, "Request-rate: 10/1m"),
+        (5.0, "Request-rate: 1/5s"),
+        (None, "Request-rate: 0/5s"),
         (30.0, "Crawl-delay: 30\nRequest-rate: 1/5s"),
     ],
 )

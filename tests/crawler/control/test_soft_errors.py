@@ -1,5 +1,8 @@
 """When an address that cannot exist is asked for, and what is known of a host afterwards."""
 
+import pytest
+
+from recrawl.crawler.control import soft_errors
 from recrawl.crawler.control.soft_errors import SoftErrors, Suspicion, is_probe
 
 DAY_S, NOW_S = 86_400.0, 1_800_000_000.0
@@ -37,3 +40,21 @@ def test_what_says_what_a_made_up_address_says_is_an_error() -> None:
     assert seen.observe("http://a.test/p/1", "Shop", SORRY, NOW_S) == Suspicion(is_error=True)
     assert seen.observe("http://a.test/p/2", "Shop", "boots of good leather", NOW_S) == Suspicion()
     assert seen.observe("http://b.test/p/1", "Shop", SORRY, NOW_S) == Suspicion()
+
+
+def test_of_very_many_texts_all_is_forgotten_but_what_hosts_say(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Then three pages are needed again, and a host may be asked again."""
+    monkeypatch.setattr(soft_errors, "_MOST_TEXTS", 5)
+    seen = SoftErrors()
+    for n in range(3):
+        seen.observe(f"http://a.test/p/{n}", "Shop", SORRY, NOW_S)
+    seen.observe("http://b.test/zq0123456789abcdef", "Shop", SORRY, NOW_S)
+    for n in range(6):
+        seen.observe(f"http://c.test/{n}", "Shop", f"boots number {n} of good leather", NOW_S)
+
+    assert not seen.is_suspect("http://a.test/p/0")
+    asked = [seen.observe(f"http://a.test/p/{n}", "Shop", SORRY, NOW_S).ask for n in range(3)]
+    assert [url is not None for url in asked] == [False, False, True]
+    assert seen.observe("http://b.test/p/1", "Shop", SORRY, NOW_S).is_error
