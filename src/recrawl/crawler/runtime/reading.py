@@ -15,6 +15,7 @@ from typing import Any, Final, TypeVar
 
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.runtime.parts import World
+from recrawl.crawler.runtime.stopping import wait_until
 from recrawl.errors import PoisonPage, ReadingPutOff
 from recrawl.terms import Lease
 
@@ -146,8 +147,7 @@ class SlowReading:
 
     async def ended(self) -> None:
         """Return when nothing is read in the background."""
-        while self._held:  # noqa: ASYNC110 - only while stopping
-            await asyncio.sleep(0.01)
+        await wait_until(lambda: self.is_idle, inf)
 
 
 async def _refused() -> Any:
