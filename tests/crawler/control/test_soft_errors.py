@@ -58,3 +58,11 @@ def test_of_very_many_texts_all_is_forgotten_but_what_hosts_say(
     asked = [seen.observe(f"http://a.test/p/{n}", "Shop", SORRY, NOW_S).ask for n in range(3)]
     assert [url is not None for url in asked] == [False, False, True]
     assert seen.observe("http://b.test/p/1", "Shop", SORRY, NOW_S).is_error
+
+
+def test_what_is_sorted_or_chosen_by_a_query_is_no_suspicion() -> None:
+    """However often a page says the same."""
+    seen = SoftErrors()
+    urls = [f"http://a.test/list?sort={n}" for n in range(9)]
+
+    assert {seen.observe(url, "Shop", SORRY, NOW_S) for url in urls} == {Suspicion()}

@@ -17,6 +17,7 @@ from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.ports import AdmissionLimits
 from recrawl.crawler.runtime.agreement import ENDED_IN_ORDER, Mended
 from recrawl.crawler.runtime.crawl import Crawl, CrawlPlan
+from recrawl.crawler.runtime.stopping import cancelled
 from recrawl.errors import ReadingCut
 from recrawl.terms import (
     Discovery,
@@ -509,3 +510,23 @@ def test_an_end_is_in_order_once_every_visit_is_recorded() -> None:
     run_virtually(main())
 
     assert calls[-2:] == ["visits", "ended"]
+
+
+def test_who_is_cut_off_is_waited_for() -> None:
+    """Until what it does last is done."""
+    done = list[str]()
+
+    async def work() -> None:
+        try:
+            await asyncio.sleep(100.0)
+        finally:
+            await asyncio.sleep(2.0)
+            done.append("last")
+
+    async def main() -> None:
+        task = asyncio.create_task(work())
+        await asyncio.sleep(1.0)
+        await cancelled(task)
+        assert done == ["last"]
+
+    run_virtually(main())
