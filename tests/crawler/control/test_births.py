@@ -21,7 +21,7 @@ from recrawl.crawler.control.crawl_value import crawl_value
 from recrawl.crawler.control.one_price import OnePrice
 from recrawl.crawler.control.order import root_urgency
 from recrawl.crawler.control.revisits import RevisitControl
-from recrawl.crawler.control.tiers import NEW, TIMED
+from recrawl.crawler.control.tiers import NEW, TIMED, worth_share
 from recrawl.terms import Birth, Kind, Lease, PageState
 
 RATES = st.floats(1e-3, 10.0)
@@ -292,3 +292,17 @@ def test_what_others_find_too_is_shared_and_its_lead_is_a_second_at_least() -> N
 
     told = {page_id: (new.shared, new.lead_s) for page_id, new in found.items()}
     assert told == {1: (0.25, 60.0), 2: (0.25, 1.0), 3: (0.0, 1.0), 4: (1.0, 2.0)}
+
+
+def test_what_is_born_counts_where_there_is_a_price_and_a_visit_since_which_it_may_be() -> None:
+    """Else a visit is worth what it is for the changes of the page."""
+    page = Lease(1, "http://a.test/", 1, 1, 100.0, state=PageState.INDEXED, last_visit_s=0.0)
+    unvisited, price = replace(page, last_visit_s=None), OnePrice(1_000.0)
+    page, unvisited = (replace(one, tier=TIMED + 1) for one in (page, unvisited))
+    price.new_pages = {1: NewPages(1e3)}
+    before = [price.share(one, 50.0) for one in (page, unvisited)]
+    price.observe_plan(1.0, 1_000.0)
+
+    assert before == [worth_share(one, 50.0) for one in (page, unvisited)]
+    assert price.share(page, 50.0) == birth_worth(NewPages(1e3), 50.0)
+    assert price.share(unvisited, 50.0) == worth_share(unvisited, 50.0)
