@@ -2,6 +2,7 @@
 
 from dataclasses import fields, replace
 
+from recrawl.crawler.control.politeness import PolitenessRules
 from recrawl.crawler.control.revisit_policy import Replan
 from recrawl.crawler.runtime.crawl import CrawlPlan
 from recrawl.crawler.runtime.parts import Rules
@@ -25,6 +26,7 @@ def test_what_a_program_leaves_out_is_what_a_file_leaves_out() -> None:
     told = {item.name: getattr(said, item.name) for item in fields(Rules) if item.name not in OWN}
     assert told == {name: getattr(bare, name) for name in told}
     assert replace(said.importance, shares=bare.importance.shares) == bare.importance
+    assert plan.politeness == PolitenessRules()
     assert plan.burst_s == CrawlPlan(plan.budget_per_s, plan.politeness).burst_s
     assert said.prior_rate_per_s == next(
         item.default for item in fields(Replan) if item.name == "prior_rate_per_s"
