@@ -1,5 +1,6 @@
 """What follows from one visit, whatever came of it."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
@@ -14,7 +15,7 @@ from recrawl.crawler.ports import EventSink
 from recrawl.crawler.runtime.visits import Visitor
 from recrawl.errors import FetchError
 from recrawl.terms import FetchResponse, Kind, Lease, PageState
-from recrawl.testing import VirtualCrawl, run_virtually, virtual_crawl
+from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
 from recrawl.testing.worlds import EPOCH_S
 
 A = "http://a.test"
@@ -263,3 +264,28 @@ def test_how_far_from_the_start_what_is_listed_is(depth: int, kind: Kind, body: 
     found = virtual.frontier.details(f"{A}/new")
     assert found is not None
     assert found.depth == depth
+
+
+@pytest.mark.parametrize(("kind", "after_s"), [(Kind.PAGE, 0.05), (Kind.SITEMAP, 1.0)])
+def test_a_visit_that_is_cut_off_leaves_page_and_host_as_if_it_had_not_begun(
+    kind: Kind, after_s: float
+) -> None:
+    """While it is fetched, or a list is read: it is given back, and nothing is asked any more."""
+    lease = replace(HELD, kind=kind)
+
+    async def main() -> None:
+        virtual = virtual_crawl(Setup(service_s=9.0))
+        crawl = virtual.crawl
+        await crawl.prepare()
+        virtual.web.reply(lease.url, replace(PAGE, body=b"<urlset></urlset>"))
+        host = crawl.dispatcher.host(1).politeness
+        host.start()
+        visiting = asyncio.create_task(crawl.visitor.visit(lease))
+        await asyncio.sleep(after_s)
+        visiting.cancel()
+        await asyncio.wait((visiting,))
+        assert visiting.cancelled()
+        assert not host.in_flight
+        assert crawl.visitor.abandoned == [lease]
+
+    run_virtually(main())
