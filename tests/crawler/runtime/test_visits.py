@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from typing_extensions import override
@@ -12,6 +13,7 @@ from recrawl.crawler.control.budget import FetchBudget
 from recrawl.crawler.control.second_looks import SecondLooks
 from recrawl.crawler.fetch.in_place import InPlaceExtractor
 from recrawl.crawler.ports import EventSink
+from recrawl.crawler.runtime.reading import SlowReading
 from recrawl.crawler.runtime.visits import Visitor
 from recrawl.errors import FetchError
 from recrawl.terms import FetchResponse, Kind, Lease, PageState
@@ -289,3 +291,29 @@ def test_a_visit_that_is_cut_off_leaves_page_and_host_as_if_it_had_not_begun(
         assert crawl.visitor.abandoned == [lease]
 
     run_virtually(main())
+
+
+def test_no_robot_waits_until_there_is_room_to_read_a_list() -> None:
+    """It comes again; only a page that is in the buffer already is waited with."""
+    waits = list[object]()
+
+    class Noting(SlowReading):
+        @override
+        async def read(self, *what: Any, **how: Any) -> None:
+            waits.append(how["may_wait"])
+            await super().read(*what, **how)
+
+    async def main() -> None:
+        virtual = virtual_crawl()
+        crawl = virtual.crawl
+        await crawl.prepare()
+        virtual.web.reply(HELD.url, PAGE)
+        visitor = Visitor(
+            crawl.world, crawl.rules, dispatcher=crawl.dispatcher, buffer=crawl.buffer,
+            recorder=crawl.recorder, reading=Noting(crawl.world, crawl.rules.revisit, 1.0),
+        )  # fmt: skip
+        await visitor.visit(replace(HELD, kind=Kind.FEED))
+
+    run_virtually(main())
+
+    assert waits == [False]
