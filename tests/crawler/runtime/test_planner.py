@@ -440,7 +440,7 @@ def test_the_first_plan_comes_soon_and_planning_takes_at_most_a_twentieth_of_the
 
 
 @pytest.mark.parametrize(
-    ("before_s", "after_s"), [(None, 0.0), (500.0, 0.0), (90.0, 10.0), (5.0, 60.0), (-900.0, 60.0)]
+    ("before_s", "after_s"), [(None, 5.0), (500.0, 5.0), (90.0, 10.0), (5.0, 60.0), (-900.0, 60.0)]
 )
 def test_a_start_plans_when_the_plan_of_the_crawl_before_is_due(
     before_s: float | None, after_s: float

@@ -38,6 +38,7 @@ __all__ = ["Planner"]
 
 _LEAST_FOR_REVISITS: Final = 0.35  # of the budget, however many pages wait for their first visit
 _LEAST_WITHOUT_GONE: Final = 0.5  # of the budget, however many pages are gone
+_SETTLES_S: Final = 5.0  # of a start: its first requests wait for no plan
 _DAY_S: Final = 86_400.0
 _RECENT_PROBES: Final = 2_000
 _MOST_COPIES: Final = 8  # pages that say the same; more of them have nothing to say yet
@@ -155,13 +156,12 @@ class Planner:
 
     def _first_pause_s(self, now_s: float) -> float:
         """Return the seconds to the first plan, which short runs would never come to otherwise."""
-        soon_s = min(self._rules.replan_s, 60.0)
-        frontier = self._world.frontier
+        soon_s, frontier = min(self._rules.replan_s, 60.0), self._world.frontier
         if not frontier.n_indexed():
             return soon_s
         last = frontier.last_plan()
         due_s = now_s if last is None else last.solved_at_s + self._rules.replan_s
-        return min(max(due_s - now_s, 0.0), soon_s)
+        return min(max(due_s - now_s, _SETTLES_S), soon_s)
 
     async def _learn_timetables(self) -> None:
         """Learn a source's pattern anew when a quarter more is known of it."""
