@@ -19,7 +19,7 @@ Longer than most modules because every rule about which request is next is here.
 """
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import inf
 from typing import Final
 
@@ -230,8 +230,11 @@ class Dispatcher:
             queue.settle(now_s)
             queue.choose(now_s, self._root_of)
         known = self._knows_robots(queue, now_s)
-        if known and (not queue.stock or (queue.asked and queue.stock[0].tier != ASKED)):
-            return self._refill(queue, max(self._stock_limit(queue) - len(queue.stock), 1))
+        resting = self._take_resting(queue, now_s)
+        is_short = not queue.stock or (queue.asked and queue.stock[0].tier != ASKED)
+        if resting or (known and is_short):
+            limit = max(self._stock_limit(queue, now_s) - len(queue.stock), 1)
+            return self._refill(queue, limit, resting=tuple(resting))
         if self._is_unresolved(queue, now_s):
             return self._resolve(queue)
         is_free = self._first_free and (not known or queue.stock[queue.first].tier == NEW)
@@ -265,7 +268,7 @@ class Dispatcher:
         queue.settle(now_s)  # its leases may have lapsed while it waited for its turn
         known = self._knows_robots(queue, now_s)
         if known and not queue.ahead.stock:
-            return self._refill(queue, min(self._stock_limit(queue), _AHEAD), is_ahead=True)
+            return self._refill(queue, min(self._stock_limit(queue, now_s), _AHEAD), is_ahead=True)
         if budget_s > now_s:  # nothing but the budget is waited for
             self._changed(queue)
             return Wait(min(self._due_s(), budget_s))
@@ -281,10 +284,47 @@ class Dispatcher:
         self._changed(queue)
         return task
 
-    def _refill(self, queue: HostQueue, limit: int, *, is_ahead: bool = False) -> Refill:
+    def _refill(
+        self,
+        queue: HostQueue,
+        limit: int,
+        *,
+        is_ahead: bool = False,
+        resting: tuple[tuple[Lease, float], ...] = (),
+    ) -> Refill:
         queue.refilling = True
         self._changed(queue)
-        return Refill(queue.host_id, limit, is_ahead)
+        return Refill(queue.host_id, limit, is_ahead, resting)
+
+    def _take_resting(self, queue: HostQueue, now_s: float) -> list[tuple[Lease, float]]:
+        """Take pages out of the stock that rest with their section."""
+        tried, resting = self.parted_by_rest(queue.host_id, queue.stock, now_s)
+        if resting:
+            queue.stock = deque(tried)
+        return resting
+
+    def parted_by_rest(
+        self, host_id: int, leases: Iterable[Lease], now_s: float
+    ) -> tuple[list[Lease], list[tuple[Lease, float]]]:
+        """Return the pages that may be visited, and until when others rest with their section.
+
+        A single pass leaves nothing out: it waits with its host instead.
+
+        Parameters
+        ----------
+        leases : of pages of the host
+        """
+        timing = self._hosts[host_id].politeness
+        tried: list[Lease] = []
+        resting: list[tuple[Lease, float]] = []
+        for lease in leases:
+            is_wanted = lease.tier == ASKED or self.horizon_s < inf
+            until_s = -inf if is_wanted else timing.sections.rests_until_s(lease.url, now_s)
+            if until_s > now_s:
+                resting.append((lease, until_s))
+            else:
+                tried.append(lease)
+        return tried, resting
 
     def _knows_robots(self, queue: HostQueue, now_s: float) -> bool:
         """Tell whether a page may be asked for.
@@ -414,26 +454,30 @@ class Dispatcher:
         status: int,
         retry_after: str | None,
         page_id: int | None = None,
+        url: str = "",
     ) -> bool:
         """End a request that was answered; True if the host is blocked or forgiven by it.
 
         Parameters
         ----------
         page_id : the page that was asked for; None: something that speaks for the whole host
+        url : of that page; "": it is in no folder
         """
         queue = self._hosts[host_id]
         before, before_s = queue.blocks, queue.politeness.delay_s
-        queue.politeness.answered(now_s, status, retry_after, self._random, page_id)
+        queue.politeness.answered(now_s, status, retry_after, self._random, page_id, url)
         if queue.ip is not None:
             self._ips.answered(queue.ip, now_s, status, retry_after, self._random, page_id)
         self._tell_delay(queue, before_s)  # its server has drawn its own conclusion by then
         self._changed(queue)
         return before != queue.blocks
 
-    def unanswered(self, host_id: int, now_s: float, why: str, page_id: int | None = None) -> None:
+    def unanswered(
+        self, host_id: int, now_s: float, why: str, page_id: int | None = None, url: str = ""
+    ) -> None:
         """End a request that brought no answer."""
         queue = self._hosts[host_id]
-        queue.politeness.unanswered(now_s, why, self._random, page_id)
+        queue.politeness.unanswered(now_s, why, self._random, page_id, url)
         if queue.ip is not None:
             self._ips.unanswered(queue.ip, now_s, why, self._random)
             if why == "connect":  # another of its IP addresses may do
@@ -545,7 +589,7 @@ class Dispatcher:
 
     # -- inside --
 
-    def _stock_limit(self, queue: HostQueue) -> int:
+    def _stock_limit(self, queue: HostQueue, now_s: float) -> int:
         """Return how many pages of a host are leased at once.
 
         What is leased is chosen: a page found meanwhile, of however much more worth, comes after.
@@ -553,6 +597,8 @@ class Dispatcher:
         """
         pace_s = max(queue.politeness.delay_s, 1.0 / self.budget.rate_per_s, 0.01)
         span_s = min(max(_STOCK_S, len(self._hosts) / _REFILLS_PER_S), 0.5 * self.lease_s)
+        if queue.politeness.sections.are_resting(now_s):  # what rests is stepped over sooner
+            span_s = 0.5 * self.lease_s
         return int(min(max(span_s / pace_s, 1), _STOCK))
 
     def _changed(self, queue: HostQueue) -> None:

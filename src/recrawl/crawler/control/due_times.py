@@ -24,6 +24,7 @@ __all__ = [
     "ONCE",
     "OUTSIDE",
     "READ_AGAIN",
+    "RESTING",
     "WIDENED",
     "WITH_LEAVE",
     "DueTimes",
@@ -38,6 +39,7 @@ ONCE: Final = "a single pass visits every page"
 LISTED_AGAIN: Final = "gone, but listed since with a later date: looked at again"
 BESIDE: Final = "pages beside it are gone: looked at, as it may be too"
 READ_AGAIN: Final = "its copy was read by other rules than those in force: read again"
+RESTING: Final = "pages of its folder failed one after another: they rest for a while"
 OUTSIDE: Final = "scope.include and scope.exclude take it no longer: not fetched"
 WIDENED: Final = "the configuration takes more than before: looked at for what is in now"
 WITH_LEAVE: Final = "it was denied, which may be over: tried again"

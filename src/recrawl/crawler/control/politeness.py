@@ -6,7 +6,8 @@ next starts no earlier than ``delay`` after the end of the last, or than the hos
 
 A host says itself that it is in trouble by 429 or Retry-After, and shows it when no connection can
 be made. A page that fails by itself (another 5xx, a time-out, an answer cut off) is the page's own
-trouble, unless most of the pages asked of late fail: see :class:`PolitenessRules`.
+trouble, unless most of the pages asked of late fail: see :class:`PolitenessRules`. Where these are
+pages of one folder, it may be the folder's: see :mod:`.sections`.
 """
 
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ import numpy as np
 
 from recrawl.crawler.control.pace import AskedAgain, Pace
 from recrawl.crawler.control.retry import Backoff, retry_after_s
+from recrawl.crawler.control.sections import Section, Sections, section_of
 from recrawl.errors import failure_words
 
 __all__ = ["HostPoliteness", "PolitenessRules"]
@@ -75,8 +77,12 @@ class HostPoliteness:
     _is_alive: bool = False  # it has answered for a page since it was left alone
     _was_alive: bool = False  # it had before that
     _again: AskedAgain = field(default_factory=AskedAgain)
-    _recent: dict[int, tuple[float, bool]] = field(default_factory=dict)  # page: when, in trouble
+    _recent: dict[int, tuple[float, bool, Section]] = field(default_factory=dict)  # in trouble?
     _failing: dict[int, int] = field(default_factory=dict)  # pages whose last answer was an error
+    sections: Sections = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.sections = Sections(self.rules.backoff)
 
     @property
     def delay_s(self) -> float:
@@ -118,12 +124,14 @@ class HostPoliteness:
         retry_after: str | None,
         random: np.random.Generator,
         page_id: int | None = None,
+        url: str = "",
     ) -> None:
         """The request in flight was answered.
 
         Parameters
         ----------
         page_id : the page that was asked for; None: something that speaks for the whole host
+        url : of that page; "": it is in no folder
         """
         self.ended(now_s)
         asked_s = retry_after_s(retry_after, now_s) if status in (429, 503) else None
@@ -133,7 +141,9 @@ class HostPoliteness:
         # A page that fails again while others do not fails by itself.
         by_itself = is_alive or self._was_alive or self._again.are_broken
         fails &= not (by_itself and page_id in self._failing)
-        in_trouble = not sends_away and fails and self._is_host_in_trouble(page_id, now_s)
+        in_trouble = (
+            not sends_away and fails and self._is_host_in_trouble(page_id, url, now_s, random)
+        )
         if page_id is not None:
             self._heed(now_s, status, page_id)
             if sends_away:
@@ -147,7 +157,8 @@ class HostPoliteness:
             self._block(now_s, f"answered {status}", asked_s, random)
             return
         if status < 500 and page_id is not None:
-            self._note(page_id, now_s, in_trouble=False)
+            self._note(page_id, url, now_s, in_trouble=False)
+            self.sections.answered(section_of(url))
         quiet = now_s > self.blocked_until_s + self.rules.backoff.quiet_s
         if self._unanswered or quiet:
             self.failures = 0
@@ -176,6 +187,7 @@ class HostPoliteness:
         why: str,
         random: np.random.Generator,
         page_id: int | None = None,
+        url: str = "",
     ) -> None:
         """The request in flight brought no answer.
 
@@ -183,29 +195,39 @@ class HostPoliteness:
         ----------
         why : kind of the failure, in one word
         page_id : the page that was asked for; None: something that speaks for the whole host
+        url : of that page; "": it is in no folder
         """
         self.ended(now_s)
-        if why not in _NO_CONNECTION and not self._is_host_in_trouble(page_id, now_s):
+        is_page = why not in _NO_CONNECTION
+        if is_page and not self._is_host_in_trouble(page_id, url, now_s, random):
             return
         self._unanswered = True
         dead = self.failures + 1 >= self.rules.dead_after
         words = failure_words(why)
         self._block(now_s, f"dead: {words}" if dead else words, None, random)
 
-    def _note(self, page_id: int, now_s: float, *, in_trouble: bool) -> None:
+    def _note(self, page_id: int, url: str, now_s: float, *, in_trouble: bool) -> None:
         self._recent.pop(page_id, None)
-        self._recent[page_id] = (now_s, in_trouble)
+        self._recent[page_id] = (now_s, in_trouble, section_of(url))
         while len(self._recent) > self.rules.recent_pages:
             del self._recent[next(iter(self._recent))]
 
-    def _is_host_in_trouble(self, page_id: int | None, now_s: float) -> bool:
-        """Note that a page failed; tell whether most pages do."""
+    def _is_host_in_trouble(
+        self, page_id: int | None, url: str, now_s: float, random: np.random.Generator
+    ) -> bool:
+        """Note that a page failed; tell whether most pages do, and not of one section alone."""
         if page_id is None:
             return True
-        self._note(page_id, now_s, in_trouble=True)
+        self._note(page_id, url, now_s, in_trouble=True)
         since_s = now_s - self.rules.backoff.quiet_s
-        recent = [failed for at_s, failed in self._recent.values() if at_s >= since_s]
-        return sum(recent) >= max(self.rules.troubled_pages, 0.5 * len(recent))
+        recent = [known for known in self._recent.values() if known[0] >= since_s]
+        failed = [section for _, in_trouble, section in recent if in_trouble]
+        if len(failed) < max(self.rules.troubled_pages, 0.5 * len(recent)):
+            return False
+        is_sections = self.sections.failed(failed, now_s, random)
+        if is_sections:
+            self._recent.clear()  # it is judged by what is asked since
+        return not is_sections
 
     def block_until(self, instant_s: float, why: str) -> None:
         """Leave the host alone until an instant, whatever else it did."""

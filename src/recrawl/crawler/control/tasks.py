@@ -41,12 +41,14 @@ class Resolve:
 class Refill:
     """Lease up to ``limit`` pages of this host: those due, or the best ahead of their time.
 
-    Say so with :meth:`Dispatcher.stock`, or :meth:`Dispatcher.stock_ahead`.
+    Those leased before that rest with their section are given back, each due at its instant. Say so
+    with :meth:`Dispatcher.stock`, or :meth:`Dispatcher.stock_ahead`.
     """
 
     host_id: int
     limit: int
     is_ahead: bool = False
+    resting: tuple[tuple[Lease, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

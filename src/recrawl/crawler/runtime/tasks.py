@@ -4,7 +4,7 @@ import asyncio
 from math import inf
 
 from recrawl.crawler.control.dispatch import AskRobots, Dispatcher, Fetch, Refill, Resolve
-from recrawl.crawler.control.due_times import OUTSIDE
+from recrawl.crawler.control.due_times import OUTSIDE, RESTING
 from recrawl.crawler.control.scope import is_unwanted
 from recrawl.crawler.control.tiers import NEW
 from recrawl.crawler.control.yields import LITTLE
@@ -85,12 +85,13 @@ class TaskSource:
             )
         else:
             leases, record = await self._world.on_state(self._lease, task, now_s, until_s)
+            leases, rested_s = await self._rested(task, leases, now_s)
             leases = await self._worth_trying(await self._wanted(leases, now_s), now_s)
             forbidden = self._dispatcher.stock(
                 task.host_id,
                 leases,
                 until_s=until_s,
-                next_due_s=record.next_due_s,
+                next_due_s=min(record.next_due_s, rested_s),
                 now_s=now_s,
             )
         if forbidden:
@@ -112,6 +113,16 @@ class TaskSource:
             worth=self._dispatcher.worth_of,
         )
         return leases, frontier.host(task.host_id, now_s=now_s)
+
+    async def _rested(
+        self, task: Refill, leases: list[Lease], now_s: float
+    ) -> tuple[list[Lease], float]:
+        """Put off pages that rest with their section; return the others, and until when."""
+        leases, resting = self._dispatcher.parted_by_rest(task.host_id, leases, now_s)
+        resting += task.resting
+        if resting:
+            await self._world.on_state(self._world.frontier.put_off, resting, RESTING)
+        return leases, min((until_s for _, until_s in resting), default=inf)
 
     async def _wanted(self, leases: list[Lease], now_s: float) -> list[Lease]:
         """Put off pages that the scope takes no longer, which it did when they were found."""

@@ -94,7 +94,7 @@ class Visitor:
             raise
         last = again or response
         blocked = self._dispatcher.answered(
-            lease.host_id, clock.now_s(), last.status, last.retry_after, lease.page_id
+            lease.host_id, clock.now_s(), last.status, last.retry_after, lease.page_id, lease.url
         )
         self._spend(response.n_requests)
         if blocked:
@@ -152,10 +152,10 @@ class Visitor:
         self._spend(error.n_requests)
         outcome = Outcome.FAILED
         if error.kind in _NOT_THE_HOST:
-            self._dispatcher.answered(lease.host_id, now_s, 200, None, lease.page_id)
+            self._dispatcher.answered(lease.host_id, now_s, 200, None, lease.page_id, lease.url)
             outcome = Outcome.TOO_LARGE if error.kind == "too-large" else Outcome.FAILED
         else:
-            self._dispatcher.unanswered(lease.host_id, now_s, error.kind, lease.page_id)
+            self._dispatcher.unanswered(lease.host_id, now_s, error.kind, lease.page_id, lease.url)
             await self._save_host(lease.host_id)
         self._record(lease, Finding(outcome, note=str(error)[:300]), started_s)
 
