@@ -114,3 +114,20 @@ def test_a_section_is_alone_in_its_trouble_once_a_page_outside_is_well(why: str 
     assert blocks == [True, False, True]
     assert ends == [90.0, 180.0, 360.0]
     assert timing.sections.rests_until_s(f"{A}/well", now_s - 600.0) == -np.inf
+
+
+def test_a_section_that_is_well_again_rests_no_longer_than_at_first() -> None:
+    """A host that fails for a while, wherever it is asked then, would rest ever longer."""
+    timing, now_s, ends = HostPoliteness(PolitenessRules(backoff=Backoff(jitter=0.0))), NOW_S, []
+    for page_id in range(0, 12, 3):
+        for number in range(page_id, page_id + 3):
+            timing.start()
+            timing.answered(now_s, 500, None, RANDOM, number, f"{A}/ill/{number}")
+        ends.append(timing.sections.rests_until_s(f"{A}/ill/x", now_s) - now_s)
+        now_s += 600.0
+        for number in range(100, 102):
+            timing.start()
+            timing.answered(now_s, 200, None, RANDOM, number, f"{A}/ill/{number}")
+        now_s += 600.0
+
+    assert ends == [90.0] * 4

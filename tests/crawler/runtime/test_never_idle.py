@@ -54,6 +54,7 @@ def stored(
 ) -> MemoryFrontier:
     """Return a state as an earlier run left it; an age of None: never visited."""
     frontier = MemoryFrontier()
+    frontier.save_plan(PlanRecord(EPOCH_S, len(ages_s), 1.0, 0.0, 1.0, 0))
     for number, age_s in enumerate(ages_s):
         url = page_url(number)
         host = url.rpartition("/")[0]

@@ -60,7 +60,10 @@ class Sections:
     def answered(self, folder: Section) -> None:
         """Learn that a page was answered well."""
         for section, rest in self._rests.items():
-            rest.are_others_well |= not _is_in(folder, section)
+            if _is_in(folder, section):
+                rest.failures = max(rest.failures - 1, 0)
+            else:
+                rest.are_others_well = True
 
     def failed(self, folders: Sequence[Section], now_s: float, random: np.random.Generator) -> bool:
         """Have the section rest in which most pages failed; tell whether it is alone in that.
