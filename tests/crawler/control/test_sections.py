@@ -108,12 +108,12 @@ def test_a_section_is_alone_in_its_trouble_once_a_page_outside_is_well(why: str 
             else:
                 timing.unanswered(now_s, why, RANDOM, page_id, f"{A}/ill/{page_id}")
         blocks.append(timing.blocked_until_s > now_s)
-        ends.append(timing.sections.rests_until_s(f"{A}/ill/x", now_s) - now_s)
+        ends.append(timing.sections.rests_until_s(f"{A}/ill/x") - now_s)
         now_s += 600.0
 
     assert blocks == [True, False, True]
     assert ends == [90.0, 180.0, 360.0]
-    assert timing.sections.rests_until_s(f"{A}/well", now_s - 600.0) == -np.inf
+    assert timing.sections.rests_until_s(f"{A}/well") == -np.inf
 
 
 def test_a_section_that_is_well_again_rests_no_longer_than_at_first() -> None:
@@ -123,7 +123,7 @@ def test_a_section_that_is_well_again_rests_no_longer_than_at_first() -> None:
         for number in range(page_id, page_id + 3):
             timing.start()
             timing.answered(now_s, 500, None, RANDOM, number, f"{A}/ill/{number}")
-        ends.append(timing.sections.rests_until_s(f"{A}/ill/x", now_s) - now_s)
+        ends.append(timing.sections.rests_until_s(f"{A}/ill/x") - now_s)
         now_s += 600.0
         for number in range(100, 102):
             timing.start()

@@ -314,12 +314,13 @@ class Dispatcher:
         ----------
         leases : of pages of the host
         """
-        timing = self._hosts[host_id].politeness
+        sections = self._hosts[host_id].politeness.sections
+        if self.horizon_s < inf or not sections.are_resting(now_s):  # as nearly always
+            return list(leases), []
         tried: list[Lease] = []
         resting: list[tuple[Lease, float]] = []
         for lease in leases:
-            is_wanted = lease.tier == ASKED or self.horizon_s < inf
-            until_s = -inf if is_wanted else timing.sections.rests_until_s(lease.url, now_s)
+            until_s = -inf if lease.tier == ASKED else sections.rests_until_s(lease.url)
             if until_s > now_s:
                 resting.append((lease, until_s))
             else:

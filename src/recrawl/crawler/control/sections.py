@@ -86,15 +86,13 @@ class Sections:
             del self._rests[next(iter(self._rests))]
         return is_alone
 
-    def rests_until_s(self, url: str, now_s: float) -> float:
-        """Return until when a page is left alone with its section; -inf: it is not.
+    def rests_until_s(self, url: str) -> float:
+        """Return until when a page is left alone with its section; -inf: no section has failed.
 
         Parameters
         ----------
         url : of the page
         """
-        if not self.are_resting(now_s):
-            return -inf
         folder = section_of(url)
         ends_s = (rest.until_s for known, rest in self._rests.items() if _is_in(folder, known))
         return max(ends_s, default=-inf)

@@ -48,7 +48,8 @@ class VoidParameters:
                 continue
             was_void = self._is_void(names)
             count = self._same if said == mark else self._other
-            count[names] = count.get(names, 0) + 1
+            if names in count or len(count) < _MOST_KEPT:
+                count[names] = count.get(names, 0) + 1
             if was_void and not self._is_void(names):
                 meaning.append(names)
         return meaning
