@@ -13,7 +13,7 @@
     │   ├── UnusableDatabase  a database that was named cannot be used (also an InputError)
     │   │   └── DatabaseAway  it does not answer; it may later
     │   │       └── LoginRefused  it answers, and lets this user in to no such database
-    │   ├── OtherVersion      its form is of another version; opening it to write begins it anew
+    │   ├── OtherVersion      its form is of another version; opening it to write brings it over
     │   ├── DamagedState      its bytes are not what was written; it can be mended, at a loss
     │   └── OwnershipLost     another process has taken the place of this one
     ├── NothingIndexed        a crawl ended without a single page in its index

@@ -4,13 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import tantivy
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.crawler.index.words import names
-from recrawl.errors import StateError
 from recrawl.terms import Document
 
 HOST = "http://localhost:8082"
@@ -139,24 +137,6 @@ def test_what_was_read_otherwise_than_typed_is_said(index: TantivyIndex) -> None
 def test_a_host_without_its_port_or_of_another_name_finds_nothing(index: TantivyIndex) -> None:
     """A host is meant as addresses name it."""
     assert index.search("host:localhost csv")[0] == 0
-
-
-def test_an_index_of_another_version_is_begun_anew_by_who_may_write(tmp_path: Path) -> None:
-    """Who may only read is told so."""
-    builder = tantivy.SchemaBuilder()
-    for name in ("url", "host", "title", "text"):
-        builder.add_text_field(name, stored=True)
-    older = tantivy.Index(builder.build(), path=str(tmp_path))
-    writer = older.writer(15_000_000, 1)
-    writer.add_document(tantivy.Document(url="http://a.test/", title="One", text="words"))
-    writer.commit()
-    writer.wait_merging_threads()
-
-    with pytest.raises(StateError, match="another version"):
-        TantivyIndex(tmp_path, read_only=True)
-    index = TantivyIndex(tmp_path)
-    assert (index.n_documents(), list(index.urls())) == (0, [])
-    index.close()
 
 
 @pytest.mark.parametrize(

@@ -233,7 +233,7 @@ def test_an_index_that_cannot_be_opened_now_is_not_set_aside(
 
 
 def test_an_index_of_another_version_is_no_damage(state: Path) -> None:
-    """A start after a kill leaves it to whoever opens it to write, who begins it anew."""
+    """A start after a kill leaves it to whoever opens it to write."""
     shutil.rmtree(state / "index")
     (state / "index").mkdir()
     builder = tantivy.SchemaBuilder()

@@ -15,7 +15,7 @@ from recrawl.crawler.telemetry.counters import CountingSink
 from recrawl.crawler.telemetry.lines import JsonLinesSink, TextLinesSink
 from recrawl.quantities import show_rate
 
-__all__ = ["Ears", "stopped_by_signals", "watched"]
+__all__ = ["Ears", "interruptible", "stopped_by_signals", "watched"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,20 @@ def watched(
 
     title = f"{', '.join(settings.hosts[:3])}: {show_rate(settings.budget_per_s)}"
     return Watch(crawl, counts, budget_per_s=settings.budget_per_s, title=title, every_s=1.0)
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """Have Ctrl-C, SIGTERM and SIGHUP raise :class:`KeyboardInterrupt` in what takes its time."""
+    before = {
+        number: signal.signal(number, signal.default_int_handler)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def stopped_by_signals() -> asyncio.Event:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, TextIO
 
 from cyclopts import Parameter
 
-from recrawl.cli.crawler.attending import Ears, stopped_by_signals, watched
+from recrawl.cli.crawler.attending import Ears, interruptible, stopped_by_signals, watched
 from recrawl.cli.crawler.memory import give_memory_back, trimmed
 from recrawl.cli.crawler.place import DEFAULT_CONFIG
 from recrawl.cli.crawler.reload import ConfigWatch
@@ -27,12 +27,18 @@ from recrawl.crawler.telemetry.counters import CountingSink
 from recrawl.crawler.wiring.crawls import OpenParts, open_parts
 from recrawl.crawler.wiring.deliveries import check_extras
 from recrawl.crawler.wiring.fetchers import check_seeds
+from recrawl.crawler.wiring.indexes import is_to_be_brought_over
 from recrawl.errors import InputError, InvalidSettings
 from recrawl.quantities import parse_duration_s, parse_rate_per_s
 from recrawl.terms import Database
 from recrawl.web.listening import PORT, bind, place_of
 
 __all__ = ["run"]
+
+_BROUGHT_OVER = (
+    "The index is of another version: what it holds is brought over before the crawl goes on; "
+    "some minutes for each 100,000 pages."
+)
 
 
 def run(  # noqa: PLR0913 - its parameters are its options
@@ -233,10 +239,17 @@ async def _run(
     watch: ConfigWatch | None,
 ) -> CountingSink:
     counts = CountingSink()
-    ends = _Ends(stopped_by_signals(), watch, limit_s, once)
-    if watch is not None:
-        watch.listen()
-    async with open_parts(settings, events=counts) as opened:
+    async with contextlib.AsyncExitStack() as stack:
+        try:
+            with interruptible():
+                if is_to_be_brought_over(settings.state) and not quiet:
+                    note(_BROUGHT_OVER)
+                opened = await stack.enter_async_context(open_parts(settings, events=counts))
+        except KeyboardInterrupt:
+            return counts
+        ends = _Ends(stopped_by_signals(), watch, limit_s, once)
+        if watch is not None:
+            watch.listen()
         crawl = await opened.prepared(once=once)
         current = [crawl]
         try:

@@ -1,13 +1,11 @@
 """`recrawl run` on a database: the crawl that several processes share."""
 
 import asyncio
-import contextlib
-import signal
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from recrawl.cli.crawler.attending import Ears, stopped_by_signals, watched
+from recrawl.cli.crawler.attending import Ears, interruptible, stopped_by_signals, watched
 from recrawl.cli.crawler.memory import trimmed
 from recrawl.cli.crawler.reload import ConfigWatch
 from recrawl.cli.crawler.telling import greet, tell_blocked, tell_nothing
@@ -46,7 +44,7 @@ def await_database(settings: Settings, limit_s: float | None) -> bool:
     check_extras(settings.deliver)
     check_parts(settings)
     try:
-        with _interruptible():
+        with interruptible():
             await_server(settings.state, note, limit_s=min(limit_s or PATIENCE_S, PATIENCE_S))
     except KeyboardInterrupt:
         return False
@@ -71,7 +69,7 @@ def joined(settings: Settings, limit_s: float | None, *, once: bool) -> "Members
     assert isinstance(settings.state, Database)
     joining = Joining(settings, once=once)
     try:
-        with _interruptible():
+        with interruptible():
             limit_s = min(limit_s or PATIENCE_S, PATIENCE_S)
             return patiently(joining, settings.state, note, limit_s=limit_s)
     except KeyboardInterrupt:
@@ -80,20 +78,6 @@ def joined(settings: Settings, limit_s: float | None, *, once: bool) -> "Members
     except BaseException:
         joining.give_up()
         raise
-
-
-@contextlib.contextmanager
-def _interruptible() -> Iterator[None]:
-    """Have SIGTERM and SIGHUP interrupt what waits, as Ctrl-C does."""
-    before = {
-        number: signal.signal(number, signal.default_int_handler)
-        for number in (signal.SIGTERM, signal.SIGHUP)
-    }
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 async def run_together(

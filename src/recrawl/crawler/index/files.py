@@ -25,6 +25,7 @@ __all__ = [
     "collect",
     "damaged_files",
     "has_copies",
+    "is_of_tantivy",
     "mend_list",
     "named_files",
     "orphans",
@@ -72,6 +73,11 @@ def has_copies(directory: Path) -> bool:
         return True  # damaged, which an empty one would not be worth
     except (FileNotFoundError, NotADirectoryError):
         return False
+
+
+def is_of_tantivy(name: str) -> bool:
+    """Tell whether a file of an index's directory is tantivy's, by its name."""
+    return bool(_OWN.fullmatch(name)) or name in {_META, _MANAGED} or name.startswith(".tantivy")
 
 
 def orphans(directory: Path) -> list[str]:

@@ -1,25 +1,28 @@
-"""The fields of the index, and opening one: of this version, or begun anew."""
+"""The fields of the index, opening one, and the copies that one of another version holds."""
 
+import contextlib
+import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import tantivy
 
+from recrawl.crawler.index.files import is_of_tantivy
 from recrawl.errors import OtherVersion
 
-__all__ = ["clear", "index_exists", "opened"]
+__all__ = ["aside_of", "clear", "held_copies", "index_exists", "opened"]
 
 
 def opened(directory: Path, *, read_only: bool) -> tantivy.Index:
-    """Open an index; one of another version is begun anew by who may write.
-
-    State and index are compared at every start: the pages are due at once.
+    """Open an index; whoever may write puts one of another version aside and begins a new one.
 
     Parameters
     ----------
     directory : of the index; must be there
     read_only : raise :class:`OtherVersion` instead of beginning anew
     """
+    aside = aside_of(directory)
     if index_exists(directory):
         held = tantivy.Index.open(str(directory))
         for name in ("url", "host", "title", "text"):  # a damaged schema is found out here
@@ -28,12 +31,40 @@ def opened(directory: Path, *, read_only: bool) -> tantivy.Index:
             return held
         if read_only:
             raise OtherVersion(
-                f"index {directory} was written by another version; `recrawl run` makes it anew"
+                f"index {directory} was written by another version; `recrawl run` brings it over"
             )
         del held
-        clear(directory)
-        directory.mkdir(mode=0o700)
+        if not aside.exists():  # or it is what a third version had begun to bring over
+            os.replace(directory, aside)
+    if not read_only and aside.exists():
+        _begin_beside(aside, directory)
     return tantivy.Index(_schema(), path=str(directory))
+
+
+def aside_of(directory: Path) -> Path:
+    """Return where an index of another version is put until its copies are brought over."""
+    return directory.with_name(f"{directory.name}.before")
+
+
+def held_copies(directory: Path) -> Iterator[tantivy.Document]:
+    """Yield the stored fields of the copies of an index of any version; what is damaged is not."""
+    with contextlib.suppress(OSError, ValueError):
+        searcher = tantivy.Index.open(str(directory)).searcher()
+        n = max(searcher.num_docs, 1)
+        for _, address in searcher.search(tantivy.Query.all_query(), limit=n, count=False).hits:
+            with contextlib.suppress(OSError, ValueError):
+                held = searcher.doc(address)
+                if held.get_first("url"):
+                    yield held
+
+
+def _begin_beside(aside: Path, directory: Path) -> None:
+    """Make a directory of what an index has learned, without its copies and their language."""
+    clear(directory)
+    directory.mkdir(mode=0o700)
+    for path in aside.iterdir():
+        if path.is_file() and path.name != "language" and not is_of_tantivy(path.name):
+            shutil.copy2(path, directory / path.name)
 
 
 def index_exists(directory: Path) -> bool:

@@ -26,7 +26,7 @@ from recrawl.crawler.index.languages import AUTO, Languages
 from recrawl.crawler.index.more import packed, unpacked
 from recrawl.crawler.index.queries import read_query
 from recrawl.crawler.index.ranking import MOST_TOKENS, Ranking
-from recrawl.crawler.index.schema import index_exists, opened
+from recrawl.crawler.index.schema import aside_of, clear, held_copies, index_exists, opened
 from recrawl.crawler.index.snippets import Snippets, beginnings
 from recrawl.crawler.index.spelling import Vocabulary, respelled
 from recrawl.crawler.index.trouble import translated
@@ -40,6 +40,7 @@ __all__ = ["LANGUAGES", "TantivyIndex"]
 _HEAP_BYTES: Final = 16 * 1024 * 1024  # a thousand pages, for a commit of which it is made
 _MERGING_S: Final = 5.0
 _RENAMED: Final = 50  # pages of a commit
+_BROUGHT: Final = 5_000  # copies of a commit
 _MOST_NAMED: Final = 20_000
 
 
@@ -92,8 +93,30 @@ class TantivyIndex(PageIndex, ChanceLearner):
             self._named: dict[str, None] = {}  # pages that are called by another name since
             self._added: set[str] = set()  # since the last commit
             self._writer = None if read_only else self._index.writer(_HEAP_BYTES, 1)
+            self.n_brought = 0  # copies of another version's index
             if not read_only:
                 collect(directory)
+                self._bring_over(aside_of(directory))
+
+    def _bring_over(self, aside: Path) -> None:
+        """Index the copies that another version held; what a kill cut off is gone on with."""
+        if not aside.exists():
+            return
+        for held in held_copies(aside):
+            with contextlib.suppress(ValueError):  # damaged: it is fetched again
+                document = _whole(held)
+                if self._stored(document.url) is None:
+                    self._add(document)
+                    self.n_brought += 1
+            if len(self._added) >= _BROUGHT:
+                self._commit_brought()
+        self._commit_brought()
+        clear(aside)
+
+    def _commit_brought(self) -> None:
+        self._writing().commit()
+        self._index.reload()
+        self._added.clear()
 
     @override
     def replace(self, document: Document) -> None:
@@ -195,11 +218,7 @@ class TantivyIndex(PageIndex, ChanceLearner):
     def _held(self, url: str) -> Document | None:
         """Return a copy as it was given, but for the order of what was left out."""
         held = self._stored(url)
-        if held is None:
-            return None
-        return _document(
-            held, "\n".join(filter(None, (str(held["text"][0]), str(held["left_out"][0]))))
-        )
+        return None if held is None else _whole(held)
 
     @override
     def signature(self, url: str) -> bytes | None:
@@ -409,10 +428,19 @@ def _merge(writer: tantivy.IndexWriter) -> None:
         writer.wait_merging_threads()
 
 
+def _whole(held: Any) -> Document:
+    """Return a copy with what was left out of it, whatever version wrote it."""
+    parts = (str(held.get_first(name) or "") for name in ("text", "left_out"))
+    return _document(held, "\n".join(filter(None, parts)))
+
+
 def _document(held: Any, text: str) -> Document:
-    headings = tuple(filter(None, str(held["headings"][0]).split("\n")))
-    at_s, mark = float(held["fetched_at_s"][0]), bytes(held["signature"][0])
-    url, title, declared = (str(held[name][0]) for name in ("url", "title", "declared"))
+    url, title, declared, headed = (
+        str(held.get_first(name) or "") for name in ("url", "title", "declared", "headings")
+    )
+    headings = tuple(filter(None, headed.split("\n")))
+    at_s = float(held.get_first("fetched_at_s") or 0.0)
+    mark = bytes(held.get_first("signature") or b"")
     more = held.get_first("more")
     markdown, about = unpacked(None if more is None else bytes(more))
     return Document(url, title, text, at_s, mark, headings, declared, (), markdown, about)

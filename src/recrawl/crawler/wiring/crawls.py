@@ -215,8 +215,11 @@ def _opened(
         mended = [] if frontier.facts().end.ended_in_order else mend_index(_folder(settings))
         index = open_index(settings.state, language=settings.language)
         stack.callback(index.close)
-        if isinstance(index, TantivyIndex) and (n := index.change_language(settings.language)):
-            mended.append(f"{n:,} copies were indexed anew, as index.language is another one")
+        if isinstance(index, TantivyIndex):
+            if n := index.n_brought:
+                mended.append(f"{n:,} copies were brought over from another version's index")
+            if n := index.change_language(settings.language):
+                mended.append(f"{n:,} copies were indexed anew, as index.language is another one")
     return frontier, index, mended
 
 

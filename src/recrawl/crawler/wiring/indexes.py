@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
+from recrawl.crawler.index.schema import aside_of, index_exists, opened
 from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.crawler.ports import PageIndex, StatePlace
 from recrawl.crawler.wiring.databases import check_state
+from recrawl.errors import OtherVersion
 
-__all__ = ["open_index"]
+__all__ = ["is_to_be_brought_over", "open_index"]
 
 
 def open_index(
@@ -29,3 +31,18 @@ def open_index(
     from recrawl.crawler.index.postgres import PostgresIndex
 
     return PostgresIndex(state)
+
+
+def is_to_be_brought_over(state: StatePlace) -> bool:
+    """Tell whether whoever opens the index of a state to write indexes its copies anew first."""
+    if not isinstance(state, Path):
+        return False
+    directory = state / "index"
+    try:
+        if index_exists(directory):
+            opened(directory, read_only=True)
+    except OtherVersion:
+        return True
+    except (OSError, ValueError):  # damaged, which opening it tells
+        return False
+    return aside_of(directory).exists()
