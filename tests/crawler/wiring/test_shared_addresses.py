@@ -167,7 +167,8 @@ def test_plans_of_two_processes_share_a_server_that_hosts_of_both_lead_to(
             alone = parts(first)
             second = _Process(settings)
             both: list[float] = []
-            while len(both) < 2 or not 0.99 < sum(both) < 1.01:
+            # Until the shards are parted, the one that has had them has most of it.
+            while len(both) < 2 or min(both) <= 0.2 or not 0.99 < sum(both) < 1.01:
                 await asyncio.sleep(0.02)
                 both = parts(first, second)
             await second.end()
@@ -177,4 +178,4 @@ def test_plans_of_two_processes_share_a_server_that_hosts_of_both_lead_to(
     alone, both = asyncio.run(main())
 
     assert alone == [1.0]
-    assert min(both) > 0.2
+    assert sum(both) == pytest.approx(1.0, abs=0.01)
