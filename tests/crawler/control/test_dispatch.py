@@ -185,6 +185,44 @@ def test_pages_never_visited_have_their_share_over_all_hosts(share: float) -> No
     assert n_new == pytest.approx(40 * share, abs=1)
 
 
+@pytest.mark.parametrize(("delay_s", "limit"), [(10.0, 1), (1.0, 4), (0.3, 13)])
+@pytest.mark.parametrize("share", [0.95, 0.5, 0.04])
+def test_of_few_pages_at_a_time_those_of_a_small_share_come_now_and_then(
+    share: float, delay_s: float, limit: int
+) -> None:
+    """Rounded each time they would never come."""
+    made = dispatcher(delay_s=delay_s, discovery_share=share)
+    known(made, 1)
+    n_new = 0.0
+    for _ in range(100):
+        task = made.pick(NOW_S)
+        assert isinstance(task, Refill)
+        assert task.new_share is not None
+        assert task.limit == limit
+        n_new += task.new_share * limit
+        stocked(made, 1, next_due_s=NOW_S)
+
+    assert n_new == pytest.approx(100 * limit * share, abs=0.51)
+
+
+def test_first_visits_that_cost_nothing_wait_for_no_budget() -> None:
+    """Nor does who may be asked before there is some wait until then."""
+    made = dispatcher(rate=0.01, burst=1.0, first_free=True, discovery_share=0.0)
+    made.budget.spend(NOW_S)
+    old = replace(planned(1, 1, 50.0, 1.0), tier=10)
+    known(made, 1)
+    stocked(made, 1, old)
+    known(made, 2)
+    stocked(made, 2, lease(2, 1), lease(2, 2))
+
+    assert made.pick(NOW_S) == Fetch(lease(2, 1))
+    made.answered(2, NOW_S, 200, None)
+    assert made.pick(NOW_S) == Wait(NOW_S + 1.0)
+    assert made.pick(NOW_S + 1.0) == Fetch(lease(2, 2))
+    assert made.pick(NOW_S + 1.0) == Wait(NOW_S + 100.0)
+    assert made.pick(NOW_S + 100.0) == Fetch(old)
+
+
 def test_without_a_share_first_visits_come_by_their_worth() -> None:
     """Beside each other by weight, beside what is due by the price."""
     made = dispatcher(

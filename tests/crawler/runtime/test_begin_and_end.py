@@ -63,11 +63,11 @@ def test_so_many_seconds_of_the_budget_may_be_spent_at_once(
     [
         ({}, None),
         ({"discovery_share": 0.2}, 0.2),
-        ({"first_free": True}, 0.5),
+        ({"first_free": True}, 0.95),
         ({"first_free": True, "discovery_share": 0.2}, 0.2),
     ],
 )
-def test_first_visits_that_cost_nothing_are_half_of_all_unless_it_is_said(
+def test_first_visits_that_cost_nothing_are_nearly_all_unless_it_is_said(
     rules: dict[str, object], share: float | None
 ) -> None:
     assert made(Setup(rules=rules)).crawl.dispatcher.discovery_share == share

@@ -236,3 +236,24 @@ def test_what_is_worth_most_is_visited_first() -> None:
 
     urls = {request.url for request in virtual.web.requests}
     assert urls <= {page_url(number) for number in range(10)}
+
+
+def test_a_first_pass_takes_hardly_longer_because_pages_are_due_again() -> None:
+    """They come too: one request in twenty."""
+    n, revisit = 400, RevisitRules(min_interval_s=30.0, max_interval_s=1e5, initial_interval_s=60.0)
+    rules: dict[str, object] = {"first_free": True, "prior_rate_per_s": 1e-4}
+
+    async def main() -> list[str]:
+        virtual = virtual_crawl(Setup(revisit=revisit, budget_per_s=0.8, rules=rules))
+        virtual.web.page("http://a.test/", "home", *[f"/{number}" for number in range(n)])
+        for number in range(n):
+            virtual.web.page(f"http://a.test/{number}", f"page {number} says so")
+        await virtual.run_for(1.2 * n)
+        return [request.url for request in virtual.web.requests]
+
+    asked = run_virtually(main())
+    first = [asked.index(url) for url in set(asked)]
+    n_again = max(first) + 1 - len(first)
+
+    assert len(first) >= n + 2  # with the home page and robots.txt
+    assert 0.03 * n < n_again < 0.06 * n

@@ -242,7 +242,7 @@ class Dispatcher:
             budget_s = self.budget.ready_s(now_s)
             if budget_s > now_s:
                 self._push_ready(queue, now_s)
-                return Wait(budget_s)
+                return Wait(min(budget_s, self._due_s()) if self._first_free else budget_s)
             self.budget.spend(now_s)
         self._start(queue)
         self._count_share(queue)
@@ -294,7 +294,20 @@ class Dispatcher:
     ) -> Refill:
         queue.refilling = True
         self._changed(queue)
-        return Refill(queue.host_id, limit, is_ahead, resting)
+        share = None if is_ahead else self._new_share(queue, limit)
+        return Refill(queue.host_id, limit, is_ahead, resting, share)
+
+    def _new_share(self, queue: HostQueue, limit: int) -> float | None:
+        """Return the part of a host's next pages that are new ones; what rounding took comes back.
+
+        Of few pages at a time a small share would be none at all, for good.
+        """
+        if self.discovery_share is None:
+            return None
+        queue.owed_new += self.discovery_share * limit
+        n_new = min(max(round(queue.owed_new), 0), limit)
+        queue.owed_new -= n_new
+        return n_new / limit
 
     def _take_resting(self, queue: HostQueue, now_s: float) -> list[tuple[Lease, float]]:
         """Take pages out of the stock that rest with their section."""
@@ -656,7 +669,8 @@ class Dispatcher:
     def _is_first(self, host_id: int, planned: HostHeap, now_s: float) -> bool:
         """Tell whether what no plan knows comes before what one does."""
         if self.discovery_share is not None:
-            return self._owed + self.discovery_share >= 1.0
+            is_alone = self._first_free and self.budget.ready_s(now_s) > now_s
+            return is_alone or self._owed + self.discovery_share >= 1.0
         queue, head = self._hosts[host_id], planned.first()
         if head is None or not queue.stock:
             return True

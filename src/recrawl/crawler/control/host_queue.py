@@ -39,6 +39,7 @@ class HostQueue:
     ahead: HostAhead = field(default_factory=HostAhead)
     asked: bool = False  # somebody asked for pages of this host that are not leased yet
     refilling: bool = False
+    owed_new: float = 0.0  # pages never visited, that rounding took from refills
     version: int = 0
     first: int = 0  # of the stock: the page that comes next, chosen when the host got ready
     root: float | None = None  # its root urgency, or of the last one; None: no plan knows it

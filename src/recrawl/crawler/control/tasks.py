@@ -42,13 +42,15 @@ class Refill:
     """Lease up to ``limit`` pages of this host: those due, or the best ahead of their time.
 
     Those leased before that rest with their section are given back, each due at its instant. Say so
-    with :meth:`Dispatcher.stock`, or :meth:`Dispatcher.stock_ahead`.
+    with :meth:`Dispatcher.stock`, or :meth:`Dispatcher.stock_ahead`. ``new_share`` is the part for
+    pages never visited, while others are due too; None: by worth.
     """
 
     host_id: int
     limit: int
     is_ahead: bool = False
     resting: tuple[tuple[Lease, float], ...] = ()
+    new_share: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

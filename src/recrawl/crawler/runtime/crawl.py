@@ -53,6 +53,9 @@ from recrawl.terms import Discovery
 __all__ = ["Crawl", "CrawlPlan"]
 
 _READ_AGAIN_SHARE = 0.5  # of the budget, for pages that other rules read now
+# Of a host's requests, while first visits cost nothing: each brings a page that the index does not
+# have, which hardly any other visit is worth; but those that are due would wait for all of them.
+_FIRST_SHARE = 0.95
 _PATIENCE_S = 120.0  # a single pass waits no longer for a host
 
 
@@ -149,7 +152,7 @@ class Crawl:
         self.price = OnePrice(1.0 / rules.prior_rate_per_s)
         share = rules.discovery_share
         if share is None and rules.first_free:
-            share = 0.5  # first visits cost nothing there, and would let nothing else through
+            share = _FIRST_SHARE
         burst = max(1.0, min(plan.budget_per_s * plan.burst_s, 1_000.0))
         self.dispatcher = Dispatcher(
             politeness=plan.politeness,

@@ -109,7 +109,7 @@ class TaskSource:
             due_by_s=min(now_s, self._dispatcher.horizon_s),
             now_s=now_s,
             until_s=until_s,
-            discovery_share=self._dispatcher.discovery_share,
+            discovery_share=task.new_share,
             worth=self._dispatcher.worth_of,
         )
         return leases, frontier.host(task.host_id, now_s=now_s)
