@@ -240,6 +240,19 @@ def test_a_block_of_code_in_another_one_is_one() -> None:
 
 
 @pytest.mark.skipif(not is_available(), reason="html-to-markdown is not installed")
+def test_what_a_table_places_on_a_page_is_no_table_of_markdown() -> None:
+    """Where its cells, or those of a table in one, hold headings or lines of code."""
+    cells = "<td>Menu</td><td><h2>Fern</h2><p>It grows.<pre>a\nb</pre><ul><li>one<li>two</ul></td>"
+    placed = f"<table><tr><td>Left<td><table><tr>{cells}</table><tr><td>Below</table>Behind"
+    facts = "<table><tr><th>A<th>B<tr><td><pre>c</pre><td><ul><li>d<li>e</ul></table>"
+    told = read(f"<body>{placed}{facts}", markdown=True).markdown
+    assert told == (
+        "Left\n\nMenu\n\n## Fern\n\nIt grows.\n\n```\na\nb\n```\n\n- one\n- two\n\n"
+        "Below\n\nBehind\n\n| A | B |\n| --- | --- |\n| `c` | d e |\n"
+    )
+
+
+@pytest.mark.skipif(not is_available(), reason="html-to-markdown is not installed")
 def test_a_formula_is_said_once() -> None:
     """Not again in the notation of whoever wrote it, which nobody is shown."""
     said = "<mrow><mi>x</mi><mo>=</mo><mn>1</mn></mrow>"

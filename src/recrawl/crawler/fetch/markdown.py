@@ -36,6 +36,11 @@ _LETTER: Final = re.compile(r"[^\W\d_]")
 _NEEDLESS_WITHIN: Final = re.compile(rf"{_CODE}|(?<!\\)\\(?=[.+=]|#(?!#*\s*$))")
 _SIGNED: Final = frozenset("summary b strong em i cite dfn".split())  # between asterisks
 _MOST_AROUND: Final = 4  # of those around a heading
+# Blocks that no cell of a table can hold in Markdown, where it is a line.
+_BLOCKS: Final = "td h1, td h2, td h3, td h4, td h5, td h6, td pre"
+_MOST_BLOCKS: Final = 2_000
+_MOST_ABOVE: Final = 60  # elements around such a block, tables and what is between them
+_PARTS: Final = frozenset("thead tbody tfoot tr th td caption".split())
 _LONGEST: Final = 2_000  # characters of a heading that becomes a link
 _SCHEME: Final = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
 _PLACES: Final = frozenset({"http", "https", "ftp", "mailto", "tel"})
@@ -80,6 +85,7 @@ def markdown(roots: Iterable[LexborNode], base: str) -> str:
         _leave_code(root)
         _link_headings(root)
         _bare_headings(root)
+        _lay_down(root)
         _disarm(root)
         html = _BESIDE.sub(r"\1 \2", root.html or "")
         parts.append(html.replace(BREAK, ""))
@@ -165,6 +171,39 @@ def _bare_headings(root: LexborNode) -> None:
             if around is None or around.tag not in _SIGNED or around.mem_id == root.mem_id:
                 break
             around.unwrap()
+
+
+def _lay_down(root: LexborNode) -> None:
+    """Have the cells of tables that only place blocks on a page follow each other as blocks.
+
+    Those are tables of which a cell holds a heading or several lines of code.
+    """
+    laid: dict[int, LexborNode] = {}
+    for block in root.css(_BLOCKS)[:_MOST_BLOCKS]:
+        if block.tag == "pre" and "\n" not in block.text().strip():
+            continue
+        above = block
+        for _ in range(_MOST_ABOVE):
+            if above.mem_id in laid or above.mem_id == root.mem_id or above.parent is None:
+                break
+            if above.tag == "table":
+                laid[above.mem_id] = above
+            above = above.parent
+    for table in laid.values():
+        _unwrap_parts(table)
+
+
+def _unwrap_parts(table: LexborNode) -> None:
+    """Unwrap a table with its rows and cells, an empty paragraph before each and behind them."""
+    apart = table.parser.create_node
+    table.insert_after(apart("p"))
+    parts = [table]
+    while parts:
+        part = parts.pop()
+        if part.tag not in {"th", "td"}:
+            parts += [inner for inner in part.iter() if inner.tag in _PARTS]
+        part.insert_before(apart("p"))
+        part.unwrap()
 
 
 def _disarm(root: LexborNode) -> None:
