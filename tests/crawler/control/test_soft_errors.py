@@ -31,6 +31,19 @@ def test_the_third_page_that_says_the_same_is_suspect_and_one_address_a_day_is_m
     assert seen.is_suspect("http://a.test/p/0") is False
 
 
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("Menu\nNothing to see here.\nThis link does not exist or was deleted.", True),
+        ("Menu\nNothing to see here.\nThis link exists no more.", False),
+        ("Where a file does not exist, it is made. " + "Ferns grow in the shade. " * 20, False),
+    ],
+)
+def test_what_hardly_says_more_than_that_it_is_an_error_is_suspect(text: str, asks: bool) -> None:
+    """Also where its title is that of the whole site; a longer text may speak of errors."""
+    assert (SoftErrors().observe("http://a.test/p/1", "Links", text, NOW_S).ask is not None) is asks
+
+
 def test_what_says_what_a_made_up_address_says_is_an_error() -> None:
     """And other pages of the host are none."""
     seen = SoftErrors()

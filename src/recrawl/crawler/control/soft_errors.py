@@ -1,9 +1,9 @@
 """Errors that are called pages: what a host says, with status 200, of what does not exist.
 
-A page is suspect when it is called like an error, or is the third on its host that says the same
-but for its own name. Then, at most once a day for each host, an address is asked for that cannot
-exist; what says the same as that is no page. The address is visited like any page, in its turn, and
-never indexed.
+A page is suspect when it is called like an error, or hardly says more than that it is one, or is
+the third on its host that says the same but for its own name. Then, at most once a day for each
+host, an address is asked for that cannot exist; what says the same as that is no page. The address
+is visited like any page, in its turn, and never indexed.
 """
 
 import re
@@ -37,6 +37,7 @@ _SIGN_IN: Final = re.compile(
     r"/(?:(?:log|sign)[-_]?in|wp-login|sso|authenticate)(?:\.\w{1,5})?(?:[/?]|$)", re.IGNORECASE
 )
 _NAMES: Final = re.compile(r"[\W_]+")
+_SHORT: Final = 400  # characters of a text that says hardly more
 _SHORTEST: Final = 3  # characters of a name in an address
 _FEW_WORDS: Final = 3  # texts of fewer say nothing
 _ALIKE: Final = 3  # pages that say the same, from which on they are suspect
@@ -107,7 +108,8 @@ class SoftErrors:
         known = {one.partition("?")[0] for one in alike}  # a query sorts, or chooses: no suspicion
         if url.partition("?")[0] not in known and len(alike) < _ALIKE:
             alike.append(url)
-        if len(alike) < _ALIKE and not _CALLED.search(title):
+        is_called = _CALLED.search(title if len(text) > _SHORT else f"{title}\n{text}")
+        if len(alike) < _ALIKE and not is_called:
             return Suspicion()
         self._read_again.update(alike)
         asked_s = self._asked_s.get(host)
