@@ -783,12 +783,33 @@ def test_no_secret_goes_in_clear_unless_the_file_says_so(tmp_path: Path) -> None
         ({"weights": [("/a", -1.0)]}, r"weights: \('/a', -1.0\) must be a pattern with"),
         ({"weights": ["/a"]}, "weights: '/a' must be a pattern with"),
         ({"half_lives": {"/a": "6h"}}, r"half_lives: \('/a', '6h'\) must be"),
+        ({"control": "best"}, "buffer.control: 'best' is not one of optimal, room"),
+        ({"first_pass": "quick"}, "plan.first_pass: 'quick' is neither"),
+        ({"language": "klingon"}, "index.language: 'klingon' is not one of auto"),
+        ({"max_redirects": -1}, "max_redirects: -1 must be >= 0"),
+        ({"deliver": [{}]}, "deliver: .* is no list of deliver settings"),
     ],
 )
 def test_what_a_program_gives_is_checked_as_well(wrong: dict[str, Any], said: str) -> None:
     """A state of None was a folder of this name, and the rest failed in the middle of a crawl."""
     with pytest.raises(InvalidSettings, match=said):
         Settings(**({"seeds": ("http://a.test/",), "contact": "me@a.test"} | wrong))
+
+
+@pytest.mark.parametrize("wrong", [object(), -1, [None], 10**400])
+def test_no_setting_of_another_kind_is_taken_or_ends_in_a_trace(wrong: Any) -> None:
+    """One message with the name of the setting, whichever it is."""
+    for one in dataclasses.fields(Settings):
+        given: dict[str, Any] = {"seeds": ("http://a.test/",), "contact": "me@a.test"}
+        with pytest.raises(InvalidSettings, match=rf"^(\w+\.)?{one.name}: "):
+            Settings(**(given | {one.name: wrong}))
+
+
+def test_shares_of_importance_may_be_a_mapping() -> None:
+    """As weights may."""
+    given: Any = {"links": 0.25, "even": 0.75}
+    made = Settings(seeds=("http://a.test/",), contact="me@a.test", importance=given)
+    assert made.importance == (("links", 0.25), ("even", 0.75))
 
 
 def test_weights_may_be_a_mapping() -> None:

@@ -107,9 +107,9 @@ def checked(file: File, folder: Path) -> Settings:
         sources=tuple(map(source_settings, file.sources)),
         buffer_capacity=at_least("buffer.capacity", file.buffer.capacity, 1, 1_000_000),
         buffer_deadline_s=duration("buffer.deadline", file.buffer.deadline, 0.001),
-        control=_control(file.buffer.control),
+        control=file.buffer.control,
         starvation_weight=_starvation_weight(file.buffer.starvation_weight),
-        language=_language(file.index.language),
+        language=file.index.language,
         commit_s=duration("index.commit_every", file.index.commit_every, 0.001),
         index_command=_command(file.index.command),
         index_timeout_s=duration("index.timeout", file.index.timeout, 0.001),
@@ -126,7 +126,7 @@ def checked(file: File, folder: Path) -> Settings:
         callback=_callback(file.signals.callback),
         replan_s=duration("plan.replan", file.plan.replan, 0.001),
         least_worth=points("plan.least_worth", file.plan.least_worth),
-        first_pass=_first_pass(file.plan.first_pass),
+        first_pass=file.plan.first_pass,
         discovery_share=None
         if file.plan.discovery_share is None
         else share("plan.discovery_share", file.plan.discovery_share),
@@ -243,12 +243,6 @@ def _importance(keys: ImportanceKeys) -> tuple[tuple[str, float], ...]:
     return tuple(told.items())
 
 
-def _control(text: str) -> str:
-    if text not in ("optimal", "room"):
-        raise InvalidSettings(f"buffer.control: {text!r} is not one of optimal, room")
-    return text
-
-
 def _indexnow_key(text: str) -> str:
     if text and not _INDEXNOW_KEY.fullmatch(text):
         raise InvalidSettings(
@@ -269,15 +263,6 @@ def _callback(text: str) -> str:
     return url.rstrip("/")
 
 
-def _first_pass(text: str) -> str:
-    if text not in ("budget", "polite"):
-        raise InvalidSettings(
-            f'plan.first_pass: {text!r} is neither "budget" (every request counts) nor "polite" '
-            "(pages never seen are fetched as fast as politeness allows)"
-        )
-    return text
-
-
 def _starvation_weight(value: float) -> float:
     if not 0.0 < value < float("inf"):
         raise InvalidSettings(f"buffer.starvation_weight: {value} must be finite and > 0")
@@ -292,13 +277,3 @@ def _command(given: list[str]) -> tuple[str, ...]:
     if any("\0" in word for word in given):
         raise InvalidSettings("index.command: no word of a command can hold a NUL")
     return tuple(given)
-
-
-def _language(text: str) -> str:
-    known = (
-        "auto arabic danish dutch english finnish french german greek hungarian italian norwegian "
-        "none portuguese romanian russian spanish swedish tamil turkish"
-    ).split()
-    if text not in known:
-        raise InvalidSettings(f"index.language: {text!r} is not one of {', '.join(known)}")
-    return text

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import is_dataclass
 from ipaddress import ip_address
-from math import inf, isfinite
-from numbers import Integral
+from math import inf
+from numbers import Integral, Real
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final
@@ -31,10 +32,26 @@ _ABOVE_NOTHING: Final = (
     "prior_rate_per_s", "count_half_life_s", "importance_s", "warc_max_bytes", "max_bytes",
     "reading_memory_bytes", "feed_keep_s", "keep_visits_s", "memory_bytes", "lease_s",
 )  # fmt: skip
+_VAST: Final = 1e18  # beyond it nothing is counted or waited for, and a state cannot hold it
 _NOT_NEGATIVE: Final = ("delay_s", "confirm_s", "least_worth")
 _AT_LEAST_ONE: Final = (
     "n_robots", "max_pages", "max_pages_per_host", "max_hosts_per_domain", "max_new_per_minute",
     "buffer_capacity", "n_servers", "shards",
+)  # fmt: skip
+_FROM_ZERO: Final = (
+    "max_depth", "max_listings_per_host", "max_query_variants", "max_redirects",
+)  # fmt: skip
+_WHOLE: Final = (*_AT_LEAST_ONE, *_FROM_ZERO)
+_TEXTS: Final = (
+    "contact", "name", "accept_language", "proxy", "control", "language", "indexnow_key",
+    "callback", "first_pass", "policy",
+)  # fmt: skip
+_YES_OR_NO: Final = ("sitemaps", "feeds", "per_address", "keep_markdown", "feed_importance")
+_TABLES: Final = ("sources", "deliver", "access", "content", "render")
+_LANGUAGES: Final = (
+    "auto", "arabic", "danish", "dutch", "english", "finnish", "french", "german", "greek",
+    "hungarian", "italian", "norwegian", "none", "portuguese", "romanian", "russian", "spanish",
+    "swedish", "tamil", "turkish",
 )  # fmt: skip
 
 
@@ -50,8 +67,18 @@ def made_whole(settings: Any) -> dict[str, Any]:
     InvalidSettings
         A value is wrong, alone or beside another; the message names it and what would be right.
     """
-    for name in (*_ABOVE_NOTHING, *_NOT_NEGATIVE, *_AT_LEAST_ONE):
+    for name in (*_ABOVE_NOTHING, *_NOT_NEGATIVE, *_WHOLE):
         _check_number(name, getattr(settings, name))
+    for name in _TEXTS:
+        _check_kind(name, getattr(settings, name), str, "a text")
+    for name in _YES_OR_NO:
+        _check_kind(name, getattr(settings, name), bool, "true or false")
+    for name in _TABLES:
+        _check_tables(name, getattr(settings, name))
+    _check_kind("proxy_login_env", settings.proxy_login_env, str | None, "a text, or left out")
+    _check_kind("warc", settings.warc, str | PathLike | None, "a folder, or left out")
+    importance = _shares(settings.importance)
+    _check_words(settings)
     _check_beside(settings)
     _check_per_address(settings)
     seeds = checked_seeds(("seeds", seed) for seed in _listed("seeds", settings.seeds))
@@ -80,18 +107,17 @@ def made_whole(settings: Any) -> dict[str, Any]:
         "index_command": _listed("index_command", settings.index_command),
         "weights": _pairs("weights", settings.weights),
         "half_lives": _pairs("half_lives", settings.half_lives),
-        "sources": tuple(settings.sources),
-        "deliver": tuple(settings.deliver),
-        "access": tuple(settings.access),
-        "content": tuple(settings.content),
-        "render": tuple(settings.render),
+        "importance": importance,
+        "warc": None if settings.warc is None else Path(settings.warc),
+        **{name: tuple(getattr(settings, name)) for name in _TABLES},
     }
 
 
 def _check_number(name: str, value: Any) -> None:
-    if isinstance(value, bool | str | None) or not isfinite(value):
-        raise InvalidSettings(f"{name}: {value!r} must be a finite number")
-    if name in _AT_LEAST_ONE and not isinstance(value, Integral):
+    _check_kind(name, value, Real, "a finite number")
+    if isinstance(value, bool) or not -_VAST < value < _VAST:
+        raise InvalidSettings(f"{name}: {value!r:.80} must be a finite number")
+    if name in _WHOLE and not isinstance(value, Integral):
         raise InvalidSettings(f"{name}: {value!r} must be a whole number")
     if name in _AT_LEAST_ONE and value < 1:
         raise InvalidSettings(f"{name}: {value!r} must be at least 1")
@@ -99,6 +125,58 @@ def _check_number(name: str, value: Any) -> None:
         raise InvalidSettings(f"{name}: {value!r} must be > 0")
     if value < 0:
         raise InvalidSettings(f"{name}: {value!r} must be >= 0")
+
+
+def _check_kind(name: str, value: Any, kind: Any, wanted: str) -> None:
+    if not isinstance(value, kind):
+        raise InvalidSettings(f"{name}: {value!r:.80} must be {wanted}")
+
+
+def _check_tables(name: str, given: Any) -> None:
+    """Refuse what is no list of the parts that a file has as tables."""
+    if not isinstance(given, list | tuple) or not all(map(is_dataclass, given)):
+        raise InvalidSettings(
+            f"{name}: {given!r:.80} is no list of {name} settings; recrawl.load_settings makes "
+            f"them from the [[{name}]] of a file"
+        )
+
+
+def _shares(given: Any) -> tuple[tuple[str, float], ...]:
+    """Return the sources of importance with the share of each, of a mapping or of pairs."""
+    pairs = _items("importance", given)
+    for pair in pairs:
+        match pair:
+            case [str() as name, int() | float() as value]:
+                if name in IMPORTANCE_SOURCES and 0.0 <= value <= 1.0:
+                    continue
+                said = f"{name!r} with {value!r}"
+            case _:
+                said = f"{pair!r:.80}"
+        raise InvalidSettings(
+            f"importance: {said} is no share; the sources are "
+            f"{', '.join(IMPORTANCE_SOURCES)}, and a share lies in 0 .. 1"
+        )
+    if abs(sum(value for _, value in pairs) - 1.0) > 1e-6:
+        raise InvalidSettings(f"importance: the shares {pairs} must add up to 1")
+    return pairs
+
+
+def _check_words(settings: Any) -> None:
+    """Refuse words that are none of those that are known."""
+    if settings.control not in ("optimal", "room"):
+        raise InvalidSettings(f"buffer.control: {settings.control!r} is not one of optimal, room")
+    if settings.first_pass not in ("budget", "polite"):
+        raise InvalidSettings(
+            f'plan.first_pass: {settings.first_pass!r} is neither "budget" (every request counts) '
+            'nor "polite" (pages never seen are fetched as fast as politeness allows)'
+        )
+    if settings.language not in _LANGUAGES:
+        raise InvalidSettings(
+            f"index.language: {settings.language!r} is not one of {', '.join(_LANGUAGES)}"
+        )
+    if settings.policy not in REVISIT_POLICIES:
+        known = ", ".join(REVISIT_POLICIES)
+        raise InvalidSettings(f"plan.policy: {settings.policy!r} is none of {known}")
 
 
 def _check_beside(settings: Any) -> None:
@@ -122,20 +200,10 @@ def _check_beside(settings: Any) -> None:
                 f"{section}.{first} ({show_duration(low)}) is longer than {section}.{last} "
                 f"({show_duration(high)})"
             )
-    for name, value in settings.importance:
-        if name not in IMPORTANCE_SOURCES or not 0.0 <= value <= 1.0:
-            raise InvalidSettings(
-                f"importance: {name!r} with {value!r} is no share; the sources are "
-                f"{', '.join(IMPORTANCE_SOURCES)}, and a share lies in 0 .. 1"
-            )
-    if abs(sum(value for _, value in settings.importance) - 1.0) > 1e-6:
-        raise InvalidSettings(f"importance: the shares {settings.importance} must add up to 1")
     given = settings.discovery_share
-    if given is not None and (isinstance(given, bool | str) or not 0.0 <= given <= 1.0):
+    _check_kind("discovery_share", given, Real | None, "between 0 and 1, or left out")
+    if given is not None and (isinstance(given, bool) or not 0.0 <= given <= 1.0):
         raise InvalidSettings(f"discovery_share: {given!r} must be between 0 and 1, or left out")
-    if settings.policy not in REVISIT_POLICIES:
-        known = ", ".join(REVISIT_POLICIES)
-        raise InvalidSettings(f"plan.policy: {settings.policy!r} is none of {known}")
 
 
 def _check_per_address(settings: Any) -> None:
@@ -154,7 +222,12 @@ def _check_per_address(settings: Any) -> None:
 def _listed(name: str, given: Iterable[str]) -> tuple[str, ...]:
     if isinstance(given, str):
         raise InvalidSettings(f"{name}: {given!r} is one text; write a list, as [{given!r}]")
-    return tuple(given)
+    if not isinstance(given, Iterable):
+        raise InvalidSettings(f"{name}: {given!r:.80} is no list of texts")
+    listed = tuple(given)
+    for text in listed:
+        _check_kind(name, text, str, "a text")
+    return listed
 
 
 def _named(text: str) -> str:
@@ -170,9 +243,16 @@ def _named(text: str) -> str:
     return in_punycode(name)
 
 
+def _items(name: str, given: Any) -> tuple[Any, ...]:
+    if not isinstance(given, Iterable):
+        raise InvalidSettings(f"{name}: {given!r:.80} must be a mapping, or pairs")
+    pairs = given.items() if isinstance(given, Mapping) else given
+    return tuple(tuple(pair) if isinstance(pair, list) else pair for pair in pairs)
+
+
 def _pairs(name: str, given: Any) -> tuple[tuple[str, float], ...]:
     """Return patterns of addresses with a number for each, of a mapping or of pairs."""
-    pairs = tuple(given.items() if isinstance(given, Mapping) else given)
+    pairs = _items(name, given)
     for pair in pairs:
         match pair:
             case [str(), int() | float() as value] if 0.0 <= value < inf:
