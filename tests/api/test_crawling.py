@@ -7,7 +7,9 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from tests.acceptance.servers import Exchange, serving
 
@@ -262,10 +264,65 @@ def test_an_answer_that_is_none_is_the_fault_of_its_policy() -> None:
     """It was said that the state is damaged."""
     with pytest.raises(recrawl.RecrawlError, match="due_s must be an instant, got nan"):
         recrawl.NextVisit(float("nan"), "never")
+    for due_s in ("tomorrow", None, 10**400):
+        with pytest.raises(recrawl.RecrawlError, match="due_s must be an instant, got"):
+            recrawl.NextVisit(due_s, "never")  # type: ignore[arg-type]
+    with pytest.raises(recrawl.RecrawlError, match="interval_s must be a time, or None, got '1h'"):
+        recrawl.NextVisit(0.0, "now", interval_s="1h")  # type: ignore[arg-type]
+    for why in (None, "\ud800"):
+        with pytest.raises(recrawl.RecrawlError, match="why must be a text"):
+            recrawl.NextVisit(0.0, why)  # type: ignore[arg-type]
+    seven: Any = np.int64(7)
+    assert type(recrawl.NextVisit(seven, "numbers of numpy are as good").due_s) is float
     with pytest.raises(recrawl.RecrawlError, match="memory must be bytes"):
         recrawl.NextVisit(0.0, "now", memory="text")  # type: ignore[arg-type]
     with pytest.raises(recrawl.RecrawlError, match="memory must be 65,536 bytes at most"):
         recrawl.NextVisit(0.0, "now", memory=bytes(65_537))
+
+
+class Wrong(Weekly):
+    """Answers what its fields say."""
+
+    name = "wrong"
+
+    def __init__(self, due: Any = None, plan: Any = None) -> None:
+        self.due, self.plan = due, plan
+
+    def after_visit(self, visit: recrawl.PageVisit) -> Any:
+        return self.due or super().after_visit(visit)
+
+    def replan(self, question: recrawl.Replan) -> Any:
+        return self.plan
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        (Wrong(due=7.0), "wrong: after_visit must return a NextVisit, got 7.0"),
+        (Wrong(plan=[7.0]), r"wrong: replan must return a Schedule or None, got \[7.0\]"),
+        (
+            Wrong(plan=recrawl.Schedule(np.ones(1), np.ones(1), 0.0, 0.0, 0)),
+            r"wrong: crawl_rates of a schedule must be an array of shape \(2,\)",
+        ),
+    ],
+)
+def test_a_policy_that_answers_something_else_is_named(
+    tmp_path: Path, policy: Wrong, said: str
+) -> None:
+    """In a crawl as in a replay: it was said that an object has no attribute."""
+
+    async def program(settings: recrawl.Settings) -> None:
+        async with recrawl.open_crawl(settings, revisit=policy) as crawl:
+            await crawl.run(once=True)
+
+    with serving(site) as server, pytest.raises(ExceptionGroup) as raised:
+        asyncio.run(program(settings_for(server.port, tmp_path / "state")))
+    assert raised.group_contains(recrawl.RecrawlError, match=said)
+
+    days = [86_400.0 * day for day in range(1, 61)]
+    changes = {"url": ["/a"] * 60 + ["/b"], "changed_at": [*days, 86_400.0]}
+    with pytest.raises(recrawl.RecrawlError, match=said):
+        recrawl.backtest(changes, budgets=["2x"], policies=[policy], resamples=20)
 
 
 FORKED = """

@@ -11,7 +11,13 @@ from typing import Final
 import numpy as np
 
 from recrawl.crawler.control.evidence import PlannedPages
-from recrawl.crawler.control.revisit_policy import PageVisit, Replan, RevisitPolicy
+from recrawl.crawler.control.revisit_policy import (
+    PageVisit,
+    Replan,
+    RevisitPolicy,
+    ask_for_plan,
+    ask_when_due,
+)
 from recrawl.errors import InvalidModel
 from recrawl.kernels.revisits import credit_copies
 from recrawl.simulation.backtest import Backtest, Replayed
@@ -108,7 +114,7 @@ class _PolicyReplay:
         self._schedule(row, PageVisit(str(self._names[row]), born * self._test.unit_s, None))
 
     def _schedule(self, row: int, visit: PageVisit) -> None:
-        answer = self._policy.after_visit(visit)
+        answer = ask_when_due(self._policy, visit)
         if not np.isfinite(answer.due_s):
             raise InvalidModel(
                 f"{self._policy.name}: due_s must be finite, got {answer.due_s} after a visit of "
@@ -197,7 +203,8 @@ class _PolicyReplay:
             self._course.append((now, share))
         unit_s = self._test.unit_s
         nothing = np.full(rows.size, np.nan)
-        made = self._policy.replan(
+        made = ask_for_plan(
+            self._policy,
             Replan(
                 PlannedPages(
                     rows,
@@ -215,7 +222,7 @@ class _PolicyReplay:
                 self._test.budget / unit_s,
                 now * unit_s,
                 span_s=0.25 * rows.size / self._test.budget * unit_s,
-            )
+            ),
         )
         if made is None:
             return

@@ -9,7 +9,12 @@ from typing import Final
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.one_price import OnePrice
 from recrawl.crawler.control.returns import Returns
-from recrawl.crawler.control.revisit_policy import NextVisit, PageVisit, RevisitPolicy
+from recrawl.crawler.control.revisit_policy import (
+    NextVisit,
+    PageVisit,
+    RevisitPolicy,
+    ask_when_due,
+)
 from recrawl.crawler.control.timetables import Timetables
 from recrawl.terms import Kind, Lease, Outcome, PageState
 
@@ -123,7 +128,8 @@ class DueTimes:
         if lease.state is PageState.GONE:
             self.returns.returned += 1.0
         before_s = lease.last_visit_s
-        return self.policy.after_visit(
+        return ask_when_due(
+            self.policy,
             PageVisit(
                 url=lease.url,
                 at_s=at_s,
@@ -133,7 +139,7 @@ class DueTimes:
                 weight=lease.weight,
                 crawl_rate_per_s=lease.crawl_rate_per_s,
                 memory=lease.memory,
-            )
+            ),
         )
 
     def _after_listing(self, lease: Lease, at_s: float, changed: bool | None) -> NextVisit:

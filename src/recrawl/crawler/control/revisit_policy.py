@@ -1,8 +1,10 @@
 """The port of revisit policies: told of visits and plans, they say when pages are due, and why."""
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from math import isnan
-from typing import Final, Protocol
+from numbers import Real
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,8 @@ __all__ = [
     "Replan",
     "RevisitPolicy",
     "Schedule",
+    "ask_for_plan",
+    "ask_when_due",
 ]
 
 Vector = NDArray[np.float64]
@@ -69,7 +73,8 @@ class NextVisit:
     Raises
     ------
     InvalidModel
-        The instant is no number, or the memory is too large or not bytes.
+        The instant or the interval is no number, the reason no text, or the memory is too large or
+        not bytes.
     """
 
     due_s: float
@@ -78,14 +83,31 @@ class NextVisit:
     memory: bytes | None = None
 
     def __post_init__(self) -> None:
-        if isnan(self.due_s):
-            raise InvalidModel(f"due_s must be an instant, got {self.due_s} ({self.why})")
+        if not _is_text(self.why):
+            raise InvalidModel(f"why must be a text, got {self.why!r:.80}")
+        object.__setattr__(self, "due_s", self._number("due_s", self.due_s, "an instant"))
+        if self.interval_s is not None:
+            interval_s = self._number("interval_s", self.interval_s, "a time, or None")
+            object.__setattr__(self, "interval_s", interval_s)
         if self.memory is not None and not isinstance(self.memory, bytes):
             raise InvalidModel(f"memory must be bytes or None, got {self.memory!r:.80}")
         if self.memory is not None and len(self.memory) > _MOST_REMEMBERED:
             raise InvalidModel(
                 f"memory must be {_MOST_REMEMBERED:,} bytes at most, got {len(self.memory):,}"
             )
+
+    def _number(self, name: str, value: Any, wanted: str) -> float:
+        """Return what a state can hold: other numbers than those of Python are bytes to SQLite."""
+        with suppress(OverflowError):
+            if isinstance(value, Real) and not isnan(number := float(value)):
+                return number
+        raise InvalidModel(f"{name} must be {wanted}, got {value!r:.80} ({self.why:.80})")
+
+
+def _is_text(given: object) -> bool:
+    with suppress(UnicodeEncodeError):
+        return isinstance(given, str) and given.encode() is not None
+    return False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -203,3 +225,44 @@ class RevisitPolicy(Protocol):
     def replan(self, question: Replan) -> Schedule | None:
         """Return new due times for all pages; None: they stay as they are."""
         ...
+
+
+def ask_when_due(policy: RevisitPolicy, visit: PageVisit) -> NextVisit:
+    """Return what a policy says of a visit.
+
+    Raises
+    ------
+    InvalidModel
+        It says something else than it must; the message names the policy.
+    """
+    said = policy.after_visit(visit)
+    if not isinstance(said, NextVisit):
+        raise InvalidModel(f"{policy.name}: after_visit must return a NextVisit, got {said!r:.80}")
+    return said
+
+
+def ask_for_plan(policy: RevisitPolicy, question: Replan) -> Schedule | None:
+    """Return what a policy plans.
+
+    Raises
+    ------
+    InvalidModel
+        It is no schedule of all pages; the message names the policy.
+    """
+    said = policy.replan(question)
+    if said is not None and not isinstance(said, Schedule):
+        raise InvalidModel(
+            f"{policy.name}: replan must return a Schedule or None, got {said!r:.80}"
+        )
+    if said is not None:
+        shape = question.pages.page_ids.shape
+        for name in ("crawl_rates", "due"):
+            given: Any = getattr(said, name)
+            if not isinstance(given, np.ndarray) or given.shape != shape:
+                raise InvalidModel(
+                    f"{policy.name}: {name} of a schedule must be an array of shape {shape}, with "
+                    f"a number for each page, got {given!r:.80}"
+                )
+        if np.isnan(said.due).any():
+            raise InvalidModel(f"{policy.name}: due of a schedule must be instants, got nan")
+    return said

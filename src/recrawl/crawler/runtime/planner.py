@@ -23,7 +23,7 @@ from recrawl.crawler.control.due_times import DueTimes
 from recrawl.crawler.control.estimate import FreshnessEstimate, estimate_freshness
 from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.crawler.control.host_queue import by_server
-from recrawl.crawler.control.revisit_policy import FastClock, Replan
+from recrawl.crawler.control.revisit_policy import FastClock, Replan, ask_for_plan
 from recrawl.crawler.control.timetables import learn_timetable
 from recrawl.crawler.control.told_clocks import group_name
 from recrawl.crawler.facts import PlanFacts
@@ -212,7 +212,8 @@ class Planner:
         hosts, caps = by_server(self._dispatcher.hosts(), pages.host_ids)
         least_price = self._least_price(pages)
         heard_s = heard_until(pages, births)
-        schedule = self._due_times.policy.replan(
+        schedule = ask_for_plan(
+            self._due_times.policy,
             Replan(
                 replace(pages, weights=self._weights(pages)),
                 hosts,
@@ -223,7 +224,7 @@ class Planner:
                 least_price=least_price,
                 prior_rate_per_s=self._rules.prior_rate_per_s,
                 heard_s=heard_s,
-            )
+            ),
         )
         if schedule is None:
             return None

@@ -16,7 +16,7 @@ from recrawl.crawler.control.due_times import DueTimes
 from recrawl.crawler.control.evidence import PlannedPages
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.policies import ByWorth, revisit_policy
-from recrawl.crawler.control.revisit_policy import Replan
+from recrawl.crawler.control.revisit_policy import Replan, ask_for_plan
 from recrawl.crawler.runtime.visit_learner import VisitLearner
 from recrawl.integrations.revisits.store import VisitStore
 
@@ -97,7 +97,8 @@ class RevisitPlanner:
         if not n:
             return None
         options = self._options
-        schedule = self.due_times.policy.replan(
+        schedule = ask_for_plan(
+            self.due_times.policy,
             Replan(
                 pages,
                 pages.host_ids,
@@ -106,7 +107,7 @@ class RevisitPlanner:
                 now_s,
                 span_s=max(2.0 * options.replan_s, 0.25 * n / options.budget_per_s),
                 prior_rate_per_s=options.prior_rate_per_s,
-            )
+            ),
         )
         told, new = self._believed.relearn(pages)
         rates, factors = told.change_rates_per_s[new], told.change_rate_factors[new]
