@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+from typing import ClassVar
 
 import pyarrow as pa
 import pytest
@@ -107,6 +108,34 @@ def test_a_policy_of_ones_own_beside_the_others() -> None:
     mine = found.table.to_pylist()[2]
     assert 0.3 < mine["freshness"] < 1.0
     assert mine["fetches"] == pytest.approx(2 * 60, abs=20)
+
+
+class ByAddress(EveryDay):
+    """Visits the folder that it knows once an hour."""
+
+    name = "by address"
+    heard: ClassVar[set[tuple[str, float]]] = set()
+
+    def after_visit(self, visit: recrawl.PageVisit) -> recrawl.NextVisit:
+        self.heard.add((visit.url, visit.weight))
+        return super().after_visit(visit)
+
+
+@pytest.mark.parametrize(
+    ("sites", "called"),
+    [({}, ["http://a.test/x", "http://a.test/y"]), ({"site": ["s"] * 132}, ["s/x", "s/y"])],
+)
+def test_a_policy_is_told_of_pages_as_their_table_calls_them(
+    sites: dict[str, list[str]], called: list[str]
+) -> None:
+    """It was told numbers of rows, and that each page weighs 1 when it is found."""
+    ByAddress.heard.clear()
+    names = ["x"] * 120 + ["y"] * 12 if sites else CHANGES["url"]
+    changes = CHANGES | {"url": names, "weight": [2.0] * 120 + [0.5] * 12} | sites
+
+    recrawl.backtest(changes, budgets=["4x"], policies=[ByAddress()], resamples=20)
+
+    assert ByAddress.heard == {(called[0], 2.0), (called[1], 0.5)}
 
 
 class Tires(EveryDay):

@@ -56,9 +56,15 @@ def replay_policy(
     return _PolicyReplay(ordered, policy, order.tolist()).run(on_progress).in_order(order)
 
 
+def _address(site: str, page: str) -> str:
+    """Return a page as its table calls it; pages of two sites may have one name."""
+    return f"{site.rstrip('/')}/{page.lstrip('/')}" if site else page
+
+
 class _PolicyReplay:
-    def __init__(self, test: Backtest, policy: RevisitPolicy, names: list[int]) -> None:
+    def __init__(self, test: Backtest, policy: RevisitPolicy, rows: list[int]) -> None:
         history = test.history
+        names = [_address(*name) for name in history.names] or list(map(str, rows))
         n = history.n_pages
         self._test, self._policy, self._names = test, policy, names
         self._facts = (history.first, history.changed_at, history.observed_from, history.gone_at)
@@ -111,7 +117,9 @@ class _PolicyReplay:
         last, seen, _ = self._copies
         born = float(self._facts[2][row])
         last[row], seen[row] = born, self._facts[0][row]
-        self._schedule(row, PageVisit(str(self._names[row]), born * self._test.unit_s, None))
+        at_s = born * self._test.unit_s
+        weight = float(self._test.history.weights[row])
+        self._schedule(row, PageVisit(self._names[row], at_s, None, weight=weight))
 
     def _schedule(self, row: int, visit: PageVisit) -> None:
         answer = ask_when_due(self._policy, visit)
@@ -153,7 +161,7 @@ class _PolicyReplay:
             self._wasted += not changed
         unit_s, rate = self._test.unit_s, float(self._rates[row])
         visit = PageVisit(
-            str(self._names[row]),
+            self._names[row],
             now * unit_s,
             changed,
             elapsed_s=(now - float(last[row])) * unit_s,

@@ -36,7 +36,7 @@ class PageVisit:
 
     Parameters
     ----------
-    url : of the page
+    url : of the page; in a replay, what its table calls it
     at_s : instant of the visit
     changed : whether the page had changed since the visit before; None: there is nothing to compare
         with, as this is its first copy, or a cache's from before that visit
