@@ -212,20 +212,18 @@ class Planner:
         hosts, caps = by_server(self._dispatcher.hosts(), pages.host_ids)
         least_price = self._least_price(pages)
         heard_s = heard_until(pages, births)
-        schedule = ask_for_plan(
-            self._due_times.policy,
-            Replan(
-                replace(pages, weights=self._weights(pages)),
-                hosts,
-                caps,
-                budget,
-                now_s,
-                span_s=max(span_s, 0.25 * n / budget),
-                least_price=least_price,
-                prior_rate_per_s=self._rules.prior_rate_per_s,
-                heard_s=heard_s,
-            ),
+        question = Replan(
+            replace(pages, weights=self._weights(pages)),
+            hosts,
+            caps,
+            budget,
+            now_s,
+            span_s=max(span_s, 0.25 * n / budget),
+            least_price=least_price,
+            prior_rate_per_s=self._rules.prior_rate_per_s,
+            heard_s=heard_s,
         )
+        schedule = ask_for_plan(self._due_times.policy, question)
         if schedule is None:
             return None
         moved = schedule.moved(pages)
