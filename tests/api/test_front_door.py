@@ -3,7 +3,7 @@
 import subprocess
 import sys
 import threading
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pyarrow as pa
 import pytest
@@ -110,6 +110,13 @@ def test_a_policy_of_ones_own_beside_the_others() -> None:
     assert mine["fetches"] == pytest.approx(2 * 60, abs=20)
 
 
+class Named(EveryDay):
+    """Is called what it is given."""
+
+    def __init__(self, name: Any) -> None:
+        self.name = name
+
+
 class ByAddress(EveryDay):
     """Visits the folder that it knows once an hour."""
 
@@ -173,6 +180,12 @@ def test_no_budget_hears_of_another() -> None:
         ("budgets: it pays", {"budgets": ["1/y"]}),
         ("learning: 1.0 must lie in", {"learning": 1.0}),
         ("weights: 'zipf' is unknown", {"weights": "zipf"}),
+        ("policies: EveryDay is a class; give an object", {"policies": [EveryDay]}),
+        ("policies: object has no after_visit, name, replan", {"policies": [object()]}),
+        ("policies: two are called 'every day'", {"policies": [EveryDay(), EveryDay()]}),
+        ("policies: two are called 'recrawl'", {"policies": [Named("recrawl")]}),
+        ("policies: two are called 'nutch'", {"policies": [Named("nutch"), "nutch"]}),
+        ("policies: a policy is called None", {"policies": [Named(None)]}),
     ],
 )
 def test_what_is_wrong_with_a_backtest_is_said_once(said: str, options: dict[str, object]) -> None:

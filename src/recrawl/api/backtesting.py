@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from recrawl.api.parts import check_part
 from recrawl.crawler.control.interval_rules import SHIPPED_RULES
 from recrawl.crawler.control.revisit_policy import RevisitPolicy
 from recrawl.errors import InputError
@@ -246,12 +247,19 @@ def compare_policies(
 def _chosen(policies: Sequence[str | RevisitPolicy]) -> dict[str, RevisitPolicy | None]:
     chosen: dict[str, RevisitPolicy | None] = {"recrawl": None}
     for one in policies:
-        if not isinstance(one, str):
-            chosen[one.name] = one
-        elif one in POLICIES:
-            chosen[one] = None
+        if isinstance(one, str):
+            if one not in POLICIES:
+                raise InputError(f"policies: {one!r} is none of {', '.join(POLICIES)}")
         else:
-            raise InputError(f"policies: {one!r} is none of {', '.join(POLICIES)}")
+            check_part("policies", one, RevisitPolicy)
+        name: Any = one if isinstance(one, str) else one.name
+        own = None if isinstance(one, str) else one
+        if not isinstance(name, str):
+            raise InputError(f"policies: a policy is called {name!r:.80}, which is no text")
+        if chosen.setdefault(name, own) is not own:
+            raise InputError(
+                f"policies: two are called {name!r}, and results go by names; give each its own"
+            )
     return chosen
 
 

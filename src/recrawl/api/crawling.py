@@ -6,8 +6,9 @@ import os
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from typing_extensions import get_protocol_members, override
+from typing_extensions import override
 
+from recrawl.api.parts import check_part
 from recrawl.crawler.control.activation import ActivationPolicy
 from recrawl.crawler.control.revisit_policy import RevisitPolicy
 from recrawl.crawler.control.scope import why_outside
@@ -243,14 +244,14 @@ async def open_crawl(  # noqa: PLR0913 - each part can be one's own
             for hit in crawl.search("task group"):
                 print(hit.title, hit.url)
     """
-    _check_part("frontier", frontier, Frontier)
-    _check_part("index", index, PageIndex)
-    _check_part("fetcher", fetcher, Fetcher)
-    _check_part("extractor", extractor, Extractor)
-    _check_part("clock", clock, Clock)
-    _check_part("revisit", revisit, RevisitPolicy)
-    _check_part("activation", activation, ActivationPolicy)
-    _check_part("events", events, EventSink)
+    check_part("frontier", frontier, Frontier)
+    check_part("index", index, PageIndex)
+    check_part("fetcher", fetcher, Fetcher)
+    check_part("extractor", extractor, Extractor)
+    check_part("clock", clock, Clock)
+    check_part("revisit", revisit, RevisitPolicy)
+    check_part("activation", activation, ActivationPolicy)
+    check_part("events", events, EventSink)
     parts = Parts(
         frontier=frontier,
         index=index,
@@ -269,27 +270,6 @@ async def open_crawl(  # noqa: PLR0913 - each part can be one's own
                 yield crawl
             finally:
                 await crawl.close()
-
-
-def _check_part(name: str, part: object, port: type) -> None:
-    """Refuse now what would end the crawl when it is first needed, maybe after days.
-
-    Raises
-    ------
-    InputError
-        Naming the part, and what it lacks.
-    """
-    if isinstance(part, type):
-        raise InputError(
-            f"{name}: {part.__name__} is a class; give an object, as {part.__name__}()"
-        )
-    lacking = [one for one in sorted(get_protocol_members(port)) if not hasattr(part, one)]
-    if part is not None and lacking and not isinstance(part, str):
-        told = f"{port.__module__}.{port.__name__} says what each does"
-        needed: frozenset[str] = getattr(port, "__abstractmethods__", frozenset())
-        if needed and needed.isdisjoint(lacking):
-            told = f"a class that inherits from recrawl.{port.__name__} has them"
-        raise InputError(f"{name}: {type(part).__name__} has no {', '.join(lacking)}; {told}")
 
 
 @contextlib.asynccontextmanager
