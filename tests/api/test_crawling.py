@@ -100,6 +100,15 @@ def test_crawl_search_visit_and_read(tmp_path: Path) -> None:
         assert [hit.title for hit in state.search("task group")] == ["Tasks"]
         with pytest.raises(recrawl.InputError, match="is not known to this crawl"):
             state.explain("http://other.test/")
+        asked: list[tuple[Any, dict[str, Any]]]
+        asked = [(None, {}), ("task", {"limit": -1}), ("a", {"limit": 1.5}), ("a", {"offset": -1})]
+        for query, given in asked:
+            with pytest.raises(recrawl.InputError, match=rf"^{next(iter(given), 'query')}: "):
+                state.search(query, **given)
+    for look in (state.pages, state.visits, state.status, lambda: state.search("task")):
+        with pytest.raises(recrawl.StateError, match="this state is closed"):
+            look()
+    state.close()  # once more does no harm
 
 
 def test_a_state_that_is_not_there(tmp_path: Path) -> None:

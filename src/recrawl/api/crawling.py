@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from typing_extensions import override
 
-from recrawl.api.parts import check_part
+from recrawl.api.parts import check_part, check_search
 from recrawl.crawler.control.activation import ActivationPolicy
 from recrawl.crawler.control.revisit_policy import RevisitPolicy
 from recrawl.crawler.control.scope import why_outside
@@ -173,7 +173,14 @@ class OpenCrawl:
             await news.wait()
 
     def search(self, query: str, *, limit: int = 10, offset: int = 0) -> list[Hit]:
-        """Return the best pages of the index for a query, best first; some milliseconds."""
+        """Return the best pages of the index for a query, best first; some milliseconds.
+
+        Raises
+        ------
+        InputError
+            The query is no text, or limit or offset no whole number from 0 on.
+        """
+        check_search(query, limit, offset)
         self._check_open()
         opened = self._opened
         return opened.on_work.now(opened.world.index.search, query, limit=limit, offset=offset)[1]

@@ -1,10 +1,15 @@
-"""Parts that programs bring, checked before anything begins."""
+"""Parts and values that programs bring, checked before anything begins."""
+
+from numbers import Integral
+from typing import Final
 
 from typing_extensions import get_protocol_members
 
 from recrawl.errors import InputError
 
-__all__ = ["check_part"]
+__all__ = ["check_part", "check_search"]
+
+_MOST: Final = 2**31  # hits that an index can count
 
 
 def check_part(name: str, part: object, port: type) -> None:
@@ -32,3 +37,18 @@ def check_part(name: str, part: object, port: type) -> None:
         if needed and needed.isdisjoint(lacking):
             told = f"a class that inherits from recrawl.{port.__name__} has them"
         raise InputError(f"{name}: {type(part).__name__} has no {', '.join(lacking)}; {told}")
+
+
+def check_search(query: object, limit: object, offset: object) -> None:
+    """Refuse what is no search.
+
+    Raises
+    ------
+    InputError
+        Naming the parameter, the value and what would be right.
+    """
+    if not isinstance(query, str):
+        raise InputError(f"query: {query!r:.80} must be a text")
+    for name, given in (("limit", limit), ("offset", offset)):
+        if not isinstance(given, Integral) or not 0 <= int(given) < _MOST:
+            raise InputError(f"{name}: {given!r:.80} must be a whole number from 0 on")

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, Self
 
+from recrawl.api.parts import check_search
 from recrawl.crawler.control.urls import normalise
 from recrawl.crawler.ports import StatePlace
 from recrawl.crawler.reports.page import explain_page
@@ -11,7 +12,7 @@ from recrawl.crawler.reports.status import status_report
 from recrawl.crawler.settings import Settings, place_of
 from recrawl.crawler.wiring.indexes import open_index
 from recrawl.crawler.wiring.stores import open_frontier
-from recrawl.errors import InputError
+from recrawl.errors import InputError, StateError
 from recrawl.terms import Hit
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ class State:
     def __init__(self, directory: StatePlace, settings: Settings | None) -> None:
         self._directory = directory
         self._settings = settings
-        self._frontier = open_frontier(directory, read_only=True)
+        self._opened = open_frontier(directory, read_only=True)
+        self._is_closed = False
 
     def __enter__(self) -> Self:
         return self
@@ -36,15 +38,15 @@ class State:
 
     def pages(self) -> "pa.Table":
         """Return what is known of each page, as ``recrawl export pages`` writes it. O(pages)."""
-        return _as_table(self._frontier.table("pages"))
+        return _as_table(self._reader().table("pages"))
 
     def visits(self) -> "pa.Table":
         """Return every visit, as ``recrawl export visits`` writes it. O(visits)."""
-        return _as_table(self._frontier.table("visits"))
+        return _as_table(self._reader().table("visits"))
 
     def status(self) -> dict[str, Any]:
         """Return pages, visits, budget, price, freshness and control: ``recrawl status``."""
-        return status_report(self._frontier)
+        return status_report(self._reader())
 
     def explain(self, url: str) -> dict[str, Any]:
         """Return why a page is visited when it is: ``recrawl explain``.
@@ -57,16 +59,30 @@ class State:
         page_url = normalise(url)
         if page_url is None:
             raise InputError(f"{url!r} is no http or https address")
-        return explain_page(self._frontier, page_url, self._settings)[0]
+        return explain_page(self._reader(), page_url, self._settings)[0]
 
     def search(self, query: str, *, limit: int = 10, offset: int = 0) -> list[Hit]:
-        """Return the best pages for a query, best first, of the index as it is now."""
+        """Return the best pages for a query, best first, of the index as it is now.
+
+        Raises
+        ------
+        InputError
+            The query is no text, or limit or offset no whole number from 0 on.
+        """
+        check_search(query, limit, offset)
+        self._reader()  # which a closed state has no more than an index
         with closing(open_index(self._directory, read_only=True)) as index:
             return index.search(query, limit=limit, offset=offset)[1]
 
     def close(self) -> None:
         """Close the files."""
-        self._frontier.close()
+        self._is_closed = True
+        self._opened.close()
+
+    def _reader(self) -> Any:
+        if self._is_closed:
+            raise StateError("this state is closed; open it again with recrawl.open_state")
+        return self._opened
 
 
 def open_state(directory: str | StatePlace, *, settings: Settings | None = None) -> State:
