@@ -812,6 +812,19 @@ def test_shares_of_importance_may_be_a_mapping() -> None:
     assert made.importance == (("links", 0.25), ("even", 0.75))
 
 
+def test_a_file_is_named_by_text_or_path(tmp_path: Path) -> None:
+    """As everything else that a program names."""
+    path = tmp_path / "a.toml"
+    path.write_text(GOOD)
+    nothing: Any = None
+
+    assert load_settings(str(path)) == load_settings(path)
+    with pytest.raises(InvalidSettings, match=r"nope\.toml: No such file"):
+        load_settings("nope.toml")
+    with pytest.raises(InvalidSettings, match="path: None is no path"):
+        load_settings(nothing)
+
+
 def test_weights_may_be_a_mapping() -> None:
     """As Scrapy's settings have them."""
     given: Any = {"http://a.test/news/*": 5}

@@ -7,6 +7,7 @@ be right. ``RECRAWL_CONTACT``, ``RECRAWL_BUDGET`` and ``RECRAWL_STATE`` override
 import difflib
 import os
 from collections.abc import Mapping
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -41,14 +42,21 @@ __all__ = ["Settings", "SinkSettings", "SourceSettings", "load_settings", "place
 _FROM_ENVIRONMENT = ("contact", "budget", "state")
 
 
-def load_settings(path: Path) -> Settings:
+def load_settings(path: str | PathLike[str]) -> Settings:
     """Read a configuration file.
+
+    Parameters
+    ----------
+    path : of the file; the folder of it is where relative paths are meant from
 
     Raises
     ------
     InvalidSettings
         The file cannot be read, or says something that cannot be; nothing has been written.
     """
+    if not isinstance(path, str | PathLike):
+        raise InvalidSettings(f"path: {path!r:.80} is no path of a configuration file")
+    path = Path(path)
     values = {name: os.environ.get(f"RECRAWL_{name.upper()}") for name in _FROM_ENVIRONMENT}
     return settings_of(
         path,
