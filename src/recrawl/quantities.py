@@ -48,10 +48,10 @@ def parse_duration_s(text: str, *, name: str) -> float:
     InputError
         When the text is no duration; the message shows the form.
     """
-    match = _DURATION.fullmatch(text)
+    match = _DURATION.fullmatch(str(text))  # of a program it may be a number
     if match is None or match[2].lower() not in UNIT_S:
         raise InputError(
-            f"{name}: {text!r} is not a duration; write a number and a unit, "
+            f"{name}: {text!r:.200} is not a duration; write a number and a unit, "
             "such as 30s, 90m, 12h, 14d or 2w"
         )
     return _bounded(_number(match[1], name) * UNIT_S[match[2].lower()], text, name)
@@ -70,10 +70,10 @@ def parse_rate_per_s(text: str, *, name: str) -> float:
     InputError
         When the text is no rate; the message shows the form.
     """
-    match = _RATE.fullmatch(text)
+    match = _RATE.fullmatch(str(text))
     if match is None or match[2].lower() not in UNIT_S:
         raise InputError(
-            f"{name}: {text!r} is not a rate; write a number, a slash and a unit, "
+            f"{name}: {text!r:.200} is not a rate; write a number, a slash and a unit, "
             "such as 1000/h, 6/min or 50000/d"
         )
     return _bounded(_number(match[1], name) / UNIT_S[match[2].lower()], text, name)

@@ -78,7 +78,9 @@ def test_crawl_search_visit_and_read(tmp_path: Path) -> None:
             with pytest.raises(recrawl.InputError, match="does not belong to this crawl"):
                 await crawl.visit(["http://other.test/"], wait=False)
             running = asyncio.create_task(crawl.run())
-            (answer,) = await crawl.visit([home], timeout_s=30.0)
+            with pytest.raises(recrawl.InputError, match="urls: None is no http or https address"):
+                await crawl.visit([None])  # type: ignore[list-item]
+            (answer,) = await crawl.visit(home, timeout_s=30.0)
             with pytest.raises(recrawl.StateError, match="runs already"):
                 await crawl.run()
             assert answer.outcome == "unchanged"

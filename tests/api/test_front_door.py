@@ -43,7 +43,7 @@ class Stream:
 @pytest.mark.parametrize("table", [PAGES, pa.table(PAGES), Stream()], ids=["dict", "arrow", "any"])
 def test_a_plan_of_any_table(table: object) -> None:
     """The rows come back as they were, with rates that the budget pays and a proof."""
-    made = recrawl.plan(table, budget="3/d", compare=["uniform"])
+    made = recrawl.plan(table, budget="3/d", compare="uniform")
 
     assert made.table.drop_columns("crawl_rate").to_pydict() == PAGES
     assert sum(made.table["crawl_rate"].to_pylist()) == pytest.approx(3.0)
@@ -58,6 +58,9 @@ BACKWARDS = {"min_interval": "2d", "max_interval": "1d"}
     ("said", "table", "options"),
     [
         ("budget: '3'", PAGES, {"budget": "3"}),
+        ("budget: 3.0 is not a rate; write a number", PAGES, {"budget": 3.0}),
+        ("min_interval: 60 is not a duration; write", PAGES, {"min_interval": 60}),
+        ("compare: None must be a text, or a list", PAGES, {"compare": None}),
         ("measure: 'best' is unknown; choose from freshness", PAGES, {"measure": "best"}),
         ("unit: 'day' is no unit of time", PAGES, {"unit": "day"}),
         ("host_limit: no page is on host b.test", PAGES, {"host_limit": "b.test=1/d"}),
@@ -69,7 +72,7 @@ BACKWARDS = {"min_interval": "2d", "max_interval": "1d"}
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_plan_is_said_once(
-    said: str, table: object, options: dict[str, str]
+    said: str, table: object, options: dict[str, Any]
 ) -> None:
     """By the names that Python knows, not by the options of the command."""
     with pytest.raises(recrawl.InputError) as error:
@@ -180,6 +183,10 @@ def test_no_budget_hears_of_another() -> None:
         ("budgets: it pays", {"budgets": ["1/y"]}),
         ("learning: 1.0 must lie in", {"learning": 1.0}),
         ("weights: 'zipf' is unknown", {"weights": "zipf"}),
+        ("budgets: '1' is not a rate; write a number", {"budgets": [1]}),
+        ("seed: -1 must be at least 0, and whole", {"seed": -1}),
+        ("orders: 1.5 must be at least 1, and whole", {"orders": 1.5}),
+        ("resamples: 20.5 must be at least 20, and", {"resamples": 20.5}),
         ("policies: EveryDay is a class; give an object", {"policies": [EveryDay]}),
         ("policies: object has no after_visit, name, replan", {"policies": [object()]}),
         ("policies: two are called 'every day'", {"policies": [EveryDay(), EveryDay()]}),
@@ -222,6 +229,13 @@ def test_settings_check_themselves(said: str, options: dict[str, object]) -> Non
     assert made.hosts == ("a.test",)
     assert made.contact == "mailto:me@my.domain"
     assert said in str(error.value)
+
+
+def test_one_budget_and_one_policy_are_written_as_they_are() -> None:
+    """A text was taken for a list of letters."""
+    found = recrawl.backtest(CHANGES, budgets="4x", policies="uniform", resamples=20)
+
+    assert found.table["policy"].to_pylist() == ["recrawl", "uniform"]
 
 
 def test_fewer_than_one_order_is_refused() -> None:

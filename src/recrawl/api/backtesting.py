@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from recrawl.api.parts import check_part
+from recrawl.api.parts import check_part, check_whole, one_or_more
 from recrawl.crawler.control.interval_rules import SHIPPED_RULES
 from recrawl.crawler.control.revisit_policy import RevisitPolicy
 from recrawl.errors import InputError
@@ -72,8 +72,8 @@ def backtest(  # noqa: PLR0913 - what can be asked
     *,
     pages: Any = None,
     polls: Any = None,
-    budgets: Sequence[str] = ("0.25x", "1x", "4x"),
-    policies: Sequence[str | RevisitPolicy] = POLICIES,
+    budgets: str | Sequence[str] = ("0.25x", "1x", "4x"),
+    policies: str | Sequence[str | RevisitPolicy] = POLICIES,
     weights: str = "table",
     links: Any = None,
     learning: float = 0.5,
@@ -93,7 +93,8 @@ def backtest(  # noqa: PLR0913 - what can be asked
     pages : all pages, those that never changed included: page or url, observed_from,
         observed_until, and optionally site, alive, weight
     polls : the only instants at which anyone could look: polled_at
-    budgets : visits of all pages together, as ``"500/d"`` or as multiples of the total change rate
+    budgets : visits of all pages together, as ``"500/d"`` or as multiples of the total change rate;
+        one or several
     policies : names of ``recrawl.POLICIES``, or objects of your own, of which each budget replays a
         copy; recrawl's is always there
     weights : ``table``, ``links``, or ``pareto`` for weights drawn from a Pareto law of shape 1.2
@@ -131,24 +132,23 @@ def backtest(  # noqa: PLR0913 - what can be asked
     takes for those of your own, which see neither polls nor learned rates. Each budget, policy and
     order is a replay of its own, of 48 bytes a page and 8 a visit.
     """
-    chosen = _chosen(policies)
+    chosen, asked = _chosen(policies), one_or_more("budgets", budgets)
     if weights not in ("table", "links", "pareto"):
         raise InputError(f"weights: {weights!r} is unknown; choose from table, links, pareto")
     if (links is None) != (weights != "links"):
         raise InputError("links: a table of links goes with weights='links', and that with it")
     if not 0 < learning < 1:
         raise InputError(f"learning: {learning} must lie in (0, 1)")
-    if resamples < 20:
-        raise InputError(f"resamples: {resamples} must be at least 20")
-    if orders < 1:
-        raise InputError(f"orders: {orders} must be at least 1")
+    check_whole("resamples", resamples, 20)
+    check_whole("orders", orders, 1)
+    check_whole("seed", seed, 0)
     record = history_of(history, pages, polls, pareto=weights == "pareto", links=links)
     told = None
     if isinstance(signals, str):
         told = parse_signals(signals, record, called="signals", seed=seed)
     elif signals is not None:
         told = announcements_of(signals, record)
-    tests = [(name, backtest_of(record, name, learning, seed=seed, told=told)) for name in budgets]
+    tests = [(name, backtest_of(record, name, learning, seed=seed, told=told)) for name in asked]
     counts = resample_pages(record, resamples, seed)
     found = compare_policies(tests, chosen, counts, orders=orders, replayer=replayer)
     return BacktestReport(_table(found), record, found)
@@ -181,7 +181,7 @@ def backtest_of(
     InputError
         It is no budget, pays too few visits, or too much of it goes into reading the listings.
     """
-    rate = _budget(budget.strip(), record, called)
+    rate = _budget(str(budget).strip(), record, called)
     caps = None
     if host_limit_per_s is not None:
         caps = np.full(int(record.hosts.max()) + 1, host_limit_per_s)
@@ -244,9 +244,9 @@ def compare_policies(
     return tuple(found)
 
 
-def _chosen(policies: Sequence[str | RevisitPolicy]) -> dict[str, RevisitPolicy | None]:
+def _chosen(policies: str | Sequence[str | RevisitPolicy]) -> dict[str, RevisitPolicy | None]:
     chosen: dict[str, RevisitPolicy | None] = {"recrawl": None}
-    for one in policies:
+    for one in one_or_more("policies", policies):
         if isinstance(one, str):
             if one not in POLICIES:
                 raise InputError(f"policies: {one!r} is none of {', '.join(POLICIES)}")

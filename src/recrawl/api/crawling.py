@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from typing_extensions import override
 
-from recrawl.api.parts import check_part, check_search
+from recrawl.api.parts import check_part, check_search, one_or_more
 from recrawl.crawler.control.activation import ActivationPolicy
 from recrawl.crawler.control.revisit_policy import RevisitPolicy
 from recrawl.crawler.control.scope import why_outside
@@ -123,13 +123,14 @@ class OpenCrawl:
             await self._news.wait()
 
     async def visit(
-        self, urls: Iterable[str], *, wait: bool = True, timeout_s: float = 300.0
+        self, urls: str | Iterable[str], *, wait: bool = True, timeout_s: float = 300.0
     ) -> list[VisitAnswer]:
         """Have pages visited now, before all others, within politeness and budget.
 
         Parameters
         ----------
-        urls : addresses; those that are not known yet are taken in, if they belong to the scope
+        urls : addresses, one or several; those that are not known yet are taken in, if they belong
+            to the scope
         wait : return when they have been visited, and what changed can be found
         timeout_s : wait no longer than this, nor than the crawl runs; answers without an outcome
             are still to come
@@ -190,15 +191,14 @@ class OpenCrawl:
         self._check_open()
         return self._opened.on_state.now(status_report, self._opened.world.frontier)
 
-    def _checked(self, urls: Iterable[str]) -> Sequence[str]:
+    def _checked(self, urls: str | Iterable[str]) -> Sequence[str]:
         scope = crawl_rules(self._opened.settings).admission.scope
         asked = []
-        for text in urls:
-            url = normalise(text)
+        for text in one_or_more("urls", urls):
+            url = normalise(text) if isinstance(text, str) else None
             if url is None:
                 raise InputError(
-                    f"urls: {text[:200]!r} is no http or https address, such as "
-                    "https://example.org/"
+                    f"urls: {text!r:.200} is no http or https address, such as https://example.org/"
                 )
             outside = why_outside(scope, url, depth=0, hops=0)
             if outside is not None:

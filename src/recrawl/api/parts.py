@@ -1,13 +1,15 @@
 """Parts and values that programs bring, checked before anything begins."""
 
+from collections.abc import Iterable
+from math import inf
 from numbers import Integral
-from typing import Final
+from typing import Any, Final
 
 from typing_extensions import get_protocol_members
 
 from recrawl.errors import InputError
 
-__all__ = ["check_part", "check_search"]
+__all__ = ["check_part", "check_search", "check_whole", "one_or_more"]
 
 _MOST: Final = 2**31  # hits that an index can count
 
@@ -49,6 +51,32 @@ def check_search(query: object, limit: object, offset: object) -> None:
     """
     if not isinstance(query, str):
         raise InputError(f"query: {query!r:.80} must be a text")
-    for name, given in (("limit", limit), ("offset", offset)):
-        if not isinstance(given, Integral) or not 0 <= int(given) < _MOST:
-            raise InputError(f"{name}: {given!r:.80} must be a whole number from 0 on")
+    check_whole("limit", limit, 0, _MOST)
+    check_whole("offset", offset, 0, _MOST)
+
+
+def check_whole(name: str, given: object, least: int, most: float = inf) -> None:
+    """Refuse what is no number of things.
+
+    Raises
+    ------
+    InputError
+        Naming the parameter, the value and what would be right.
+    """
+    if not isinstance(given, Integral) or not least <= int(given) <= most:
+        raise InputError(f"{name}: {given!r:.80} must be at least {least}, and whole")
+
+
+def one_or_more(name: str, given: Any) -> tuple[Any, ...]:
+    """Return what may be given by itself or as several.
+
+    Raises
+    ------
+    InputError
+        It is neither a text nor several of what is wanted.
+    """
+    if isinstance(given, str):
+        return (given,)
+    if not isinstance(given, Iterable):
+        raise InputError(f"{name}: {given!r:.80} must be a text, or a list of them")
+    return tuple(given)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from recrawl.api.parts import one_or_more
 from recrawl.api.plan_question import PlanQuestion
 from recrawl.api.plan_solution import Answer, SolvedPlan, with_rates
 from recrawl.tables.in_memory import as_page_table
@@ -64,7 +65,7 @@ def plan(  # noqa: PLR0913 - what can be asked
     max_interval: str | None = None,
     half_life: str | None = None,
     unit: str = "d",
-    compare: Sequence[str] = (),
+    compare: str | Sequence[str] = (),
 ) -> Plan:
     """Decide how often to visit each page, for the freshest index that a budget can buy.
 
@@ -86,7 +87,7 @@ def plan(  # noqa: PLR0913 - what can be asked
         time, as ``"6h"``; change_rate is then how many new items come. A column of this name says
         it page by page, and is empty where a page does not fade
     unit : of time of the table and of the answer: s, min, h, d, w
-    compare : classic policies to put beside: ``uniform``, ``proportional``
+    compare : classic policies to put beside: ``uniform``, ``proportional``; one or several
 
     Returns
     -------
@@ -118,13 +119,13 @@ def plan(  # noqa: PLR0913 - what can be asked
         budget=budget,
         measure=measure,
         spacing=spacing,
-        host_limits=(host_limit,) if isinstance(host_limit, str) else tuple(host_limit),
+        host_limits=one_or_more("host_limit", host_limit),
         site_limit=site_limit,
         min_interval=min_interval,
         max_interval=max_interval,
         half_life=half_life,
         unit=unit,
-        arms=tuple(compare),
+        arms=one_or_more("compare", compare),
     )
     question.check()
     pages = as_page_table(table)
