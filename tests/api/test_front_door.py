@@ -5,6 +5,7 @@ import sys
 import threading
 from typing import Any, ClassVar
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -40,7 +41,14 @@ class Stream:
         return pa.table(PAGES).__arrow_c_stream__(schema)
 
 
-@pytest.mark.parametrize("table", [PAGES, pa.table(PAGES), Stream()], ids=["dict", "arrow", "any"])
+SWAPPED = PAGES | {"change_rate": np.array([1, 4], ">i8")}
+
+
+@pytest.mark.parametrize(
+    "table",
+    [PAGES, SWAPPED, pa.table(PAGES), Stream()],
+    ids=["dict", "bytes swapped", "arrow", "any"],
+)
 def test_a_plan_of_any_table(table: object) -> None:
     """The rows come back as they were, with rates that the budget pays and a proof."""
     made = recrawl.plan(table, budget="3/d", compare="uniform")
@@ -68,6 +76,10 @@ BACKWARDS = {"min_interval": "2d", "max_interval": "1d"}
         ("column change_rate is missing", {"url": ["http://a.test/"]}, {}),
         ("row 2, column change_rate: nan must be finite", {"change_rate": [1.0, float("nan")]}, {}),
         ("its columns make no table", {"change_rate": [1.0], "weight": [1.0, 2.0]}, {}),
+        ("they differ in length: a has 1, b has 2", {"a": [1.0], "b": [1.0, 2.0]}, {}),
+        ("column weight is 2.0; give a value for each page", {"weight": 2.0}, {}),
+        ("column change_rate makes no column: Python int", {"change_rate": [10**400]}, {}),
+        ("column url makes no column", {"url": ["\ud800"]}, {}),
         ("int is no table", 3, {}),
     ],
 )  # fmt: skip

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Number
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from typing_extensions import override
 
@@ -68,16 +70,44 @@ def as_arrow(source: Any) -> pa.Table:
     InvalidTable
         It is neither, or its columns differ in length.
     """
+    if isinstance(source, Mapping):
+        columns = {str(name): _column(str(name), given) for name, given in source.items()}
+        lengths = {name: len(column) for name, column in columns.items()}
+        if len(set(lengths.values())) > 1:
+            said = ", ".join(f"{name} has {n:,}" for name, n in lengths.items())
+            raise InvalidTable(
+                f"table: its columns make no table, as they differ in length: {said}"
+            )
+        return pa.table(columns)
     try:
-        if isinstance(source, Mapping):
-            return pa.table({str(name): pa.array(column) for name, column in source.items()})
         if isinstance(source, pa.Table):
             return source
         if hasattr(source, "__arrow_c_stream__"):
             return pa.table(source)
-    except (pa.ArrowException, TypeError, ValueError) as error:
-        raise InvalidTable(f"table: its columns make no table: {error}") from None
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        reason = "; ".join(map(str, error.args))
+        raise InvalidTable(f"table: its columns make no table: {reason}") from None
     raise InvalidTable(
         f"table: {type(source).__name__} is no table; give a path, a mapping of columns, or "
         "anything with the Arrow stream interface (pandas, polars, pyarrow, duckdb)"
     )
+
+
+def _column(name: str, given: Any) -> pa.Array | pa.ChunkedArray:
+    """Return a column of a mapping; numbers of numpy in the order of bytes of another machine too.
+
+    Raises
+    ------
+    InvalidTable
+        Naming the column.
+    """
+    if given is None or isinstance(given, str | bytes | Mapping | Number):
+        raise InvalidTable(
+            f"table: column {name} is {given!r:.80}; give a value for each page, as a list"
+        )
+    if isinstance(given, np.ndarray) and not given.dtype.isnative:
+        given = given.astype(given.dtype.newbyteorder("="))
+    try:
+        return pa.array(given)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        raise InvalidTable(f"table: column {name} makes no column: {error}") from None
