@@ -711,6 +711,37 @@ def test_what_somebody_asks_for_is_leased_though_nothing_is_due() -> None:
     assert made.pick(NOW_S + 1.0) == Wait(NOW_S + 60.0)
 
 
+def test_who_asks_while_pages_are_leased_is_heard() -> None:
+    """What was leased by then may be too early to hold it."""
+    made = dispatcher()
+    known(made, 1)
+    assert isinstance(made.pick(NOW_S), Refill)
+
+    made.observe_asked(1)
+    stocked(made, 1, next_due_s=NOW_S + 60.0)
+
+    assert isinstance(made.pick(NOW_S), Refill)
+    stocked(made, 1, next_due_s=NOW_S + 60.0)
+    assert made.pick(NOW_S) == Wait(NOW_S + 60.0)
+
+
+@pytest.mark.parametrize(("visited_s", "again"), [(NOW_S - 1.0, True), (NOW_S + 1.0, False)])
+def test_a_page_that_was_asked_for_during_its_visit_is_visited_again(
+    visited_s: float, again: bool
+) -> None:
+    """Once that visit is on record: until then it cannot be leased."""
+    made = dispatcher()
+    known(made, 1, due_s=NOW_S + 60.0)
+    made.observe_asked(1, NOW_S)
+    assert isinstance(made.pick(NOW_S), Refill)
+    stocked(made, 1, next_due_s=NOW_S + 60.0)
+    assert made.pick(NOW_S) == Wait(NOW_S + 60.0)
+
+    made.observe_recorded(1, visited_s)
+
+    assert isinstance(made.pick(NOW_S + 2.0), Refill) is again
+
+
 def test_a_new_plan_may_have_pages_that_are_worth_a_visit_ahead_of_their_time() -> None:
     """Though there were none at the last look."""
     made = dispatcher(delay_s=0.0, least_share=0.0)

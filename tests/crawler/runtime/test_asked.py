@@ -111,3 +111,23 @@ def test_what_came_of_a_page_that_was_asked_for_is_answered_without_waiting_for_
             assert [answer.outcome for answer in virtual.frontier.answers(numbers)] == ["new"]
 
     run_virtually(main())
+
+
+def test_a_page_that_is_asked_for_before_its_visit_is_on_record_is_visited_again_soon() -> None:
+    """That visit began too early to be an answer, and nobody looked at the host for a minute."""
+    setup = Setup(seeds=[f"{A}/0"], rules={"asked_every_s": 0.5, "commit_s": 3.0})
+
+    async def main() -> None:
+        virtual = virtual_crawl(setup)
+        script(virtual.web)
+        await virtual.crawl.prepare()
+        async with virtual.crawl.running():
+            while f"{A}/0" not in [request.url for request in virtual.web.requests]:
+                await virtual.clock.sleep_until(virtual.crawl.now_s + 0.25)
+            await virtual.clock.sleep_until(virtual.crawl.now_s + 0.5)
+            numbers = virtual.frontier.ask([f"{A}/0"], virtual.crawl.now_s)
+            await virtual.clock.sleep_until(virtual.crawl.now_s + 10.0)
+            answers = virtual.frontier.answers(numbers)
+        assert [answer.outcome for answer in answers] == ["unchanged"]
+
+    run_virtually(main())

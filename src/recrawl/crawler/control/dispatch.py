@@ -186,15 +186,26 @@ class Dispatcher:
             queue.ahead.from_s = min(queue.ahead.from_s, ahead_from_s)
             self._changed(queue)
 
-    def observe_asked(self, host_id: int) -> None:
-        """Learn that somebody asked for pages of a host."""
+    def observe_asked(self, host_id: int, asked_s: float = -inf) -> None:
+        """Learn that somebody asked for pages of a host.
+
+        Parameters
+        ----------
+        asked_s : instant; visits that began by then are no answer, and are made again
+        """
         queue = self._hosts.get(host_id)
         if queue is None:
             return
-        queue.asked = True
+        queue.asked, queue.asked_s = True, max(queue.asked_s, asked_s)
         if queue.waits_for_ip and queue.ip is not None:
             self._ips.wait(queue.ip, host_id, is_first=True)
         self._changed(queue)
+
+    def observe_recorded(self, host_id: int, visited_s: float) -> None:
+        """Learn that a visit is on record: its page may have been asked for while it was made."""
+        queue = self._hosts.get(host_id)
+        if queue is not None and visited_s <= queue.asked_s:
+            self.observe_asked(host_id)
 
     def observe_plan(self, least_share: float) -> None:
         """Learn that due times have moved.
@@ -293,6 +304,8 @@ class Dispatcher:
         resting: tuple[tuple[Lease, float], ...] = (),
     ) -> Refill:
         queue.refilling = True
+        if not is_ahead:
+            queue.asked = False  # until it turns out otherwise, or somebody asks meanwhile
         self._changed(queue)
         share = None if is_ahead else self._new_share(queue, limit)
         return Refill(queue.host_id, limit, is_ahead, resting, share)
@@ -383,7 +396,7 @@ class Dispatcher:
         """Take leased pages of a host; return those that robots.txt forbids as it is now."""
         queue = self._hosts[host_id]
         queue.refilling = False
-        queue.asked = any(lease.tier == ASKED for lease in leases)  # there may be more of them
+        queue.asked |= any(lease.tier == ASKED for lease in leases)  # there may be more of them
         queue.next_due_s = next_due_s
         allowed, forbidden = self._parted(queue, leases, now_s)
         queue.put(allowed, until_s)

@@ -38,6 +38,7 @@ class HostQueue:
     stock_until_s: float = 0.0
     ahead: HostAhead = field(default_factory=HostAhead)
     asked: bool = False  # somebody asked for pages of this host that are not leased yet
+    asked_s: float = -inf  # when, last; a visit that began by then is no answer
     refilling: bool = False
     owed_new: float = 0.0  # pages never visited, that rounding took from refills
     version: int = 0

@@ -52,7 +52,7 @@ class AskedVisits:
             hosts = await self._world.on_state(self._take, now_s)
             for record in hosts:
                 self._dispatcher.observe_host(record, None)
-                self._dispatcher.observe_asked(record.host_id)
+                self._dispatcher.observe_asked(record.host_id, self._world.clock.now_s())
         finally:
             self.is_looking = False
         if hosts:

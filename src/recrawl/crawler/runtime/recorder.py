@@ -231,6 +231,7 @@ class Recorder:
                     update.due_s,
                     inf if update.interval_s is None else soonest_s,
                 )
+                self._dispatcher.observe_recorded(update.lease.host_id, update.visit.visited_at_s)
             for record in hosts:
                 self._dispatcher.observe_host(record, None)
             for host_id in brought:
