@@ -1,5 +1,6 @@
 """What becomes of a page that a robot brought, and when it is written."""
 
+import asyncio
 from dataclasses import replace
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from recrawl.crawler.control.admission import Admission
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.scope import Scope
+from recrawl.crawler.control.tiers import ASKED
 from recrawl.errors import PoisonPage, ReadingCut, ReadingPutOff
 from recrawl.terms import BufferedPage, Extract, FetchResponse, Lease, PageState
 from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
@@ -172,3 +174,35 @@ def test_what_has_changed_of_a_copy_is_kept_with_its_visit() -> None:
 
     assert "-the first text" in str(told)
     assert "+the second text" in str(told)
+
+
+def test_what_many_ask_for_is_written_together_while_writing_takes_long() -> None:
+    """The first at once, the others as soon as half of the time has been for reading."""
+    written = list[float]()
+
+    async def main() -> None:
+        virtual = virtual_crawl(Setup(rules={"commit_s": 60.0}))
+        crawl, loop = virtual.crawl, asyncio.get_running_loop()
+        await crawl.prepare()
+
+        async def slowly() -> None:
+            await asyncio.sleep(2.0)
+            written.append(loop.time())
+
+        said = Extract(text="some", signature=b"s")
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(crawl.world.extractor, "at_once", lambda _: said)
+            patched.setattr(crawl.recorder, "flush", slowly)
+            for number in range(9):
+                url = f"{A}/{number}"
+                lease = Lease(number, url, 1, 1, EPOCH_S, depth=1, tier=ASKED)
+                response = FetchResponse(url, 200, b"<p>something", "text/html")
+                crawl.buffer.offer(BufferedPage(lease, response, EPOCH_S, EPOCH_S + 60.0, b"r"))
+                await crawl.indexer.serve_one()
+            while crawl.indexer.has_staged:
+                await crawl.indexer.serve_one()
+
+    run_virtually(main())
+
+    assert len(written) == 2
+    assert written[1] - written[0] == pytest.approx(2.0 + 2.0)

@@ -10,6 +10,7 @@ decides all that can become of a page that was read.
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from math import inf
 
 from recrawl.crawler.control.doubts import continues, is_joined, leads_on
 from recrawl.crawler.control.gists import gist, is_list
@@ -108,6 +109,7 @@ class Indexer:
         self._staged: dict[str, _Staged] = {}
         self._characters = 0  # of text that is staged
         self._commit_at_s: float | None = None
+        self._commit_again_s = -inf  # as long after the last commit as that took: half are commits
         self._writing = asyncio.Lock()
         self._stopping = False
 
@@ -387,9 +389,9 @@ class Indexer:
     def _stage(self, entry: _Staged) -> None:
         self._staged[entry.update.lease.url] = entry
         self._characters += len(entry.document.text) if entry.document is not None else 0
-        # Somebody waits for what was asked for.
-        wait_s = 0.0 if entry.update.lease.tier == ASKED else self._rules.commit_s
-        commit_at_s = asyncio.get_running_loop().time() + wait_s
+        commit_at_s = asyncio.get_running_loop().time() + self._rules.commit_s
+        if entry.update.lease.tier == ASKED:  # somebody waits for it, and maybe for many more
+            commit_at_s = min(commit_at_s, self._commit_again_s)
         if self._commit_at_s is None or commit_at_s < self._commit_at_s:
             self._commit_at_s = commit_at_s
             self._buffer.nudge()
@@ -401,6 +403,7 @@ class Indexer:
             self._commit_at_s, self._characters = None, 0
             if not staged:
                 return
+            began_s = asyncio.get_running_loop().time()
             page_ids = [entry.update.lease.page_id for entry in staged]
             await self._world.on_state(self._world.frontier.begin_indexing, page_ids)
             updates = await self._world.on_work(self._write, staged)
@@ -409,6 +412,8 @@ class Indexer:
                     self._second_looks.observe(update)
             self._recorder.add(updates, committed=True)
             await self._recorder.flush()
+            ended_s = asyncio.get_running_loop().time()
+            self._commit_again_s = ended_s + (ended_s - began_s)
             for entry, update in zip(staged, updates, strict=True):
                 if entry.page is not None:
                     self._emit(entry.page, update.visit.outcome)
