@@ -59,6 +59,12 @@ def test_a_plan_of_any_table(table: object) -> None:
     assert made.freshness > made.answer.compare["uniform"]
 
 
+def test_a_plan_that_cannot_be_computed_is_none() -> None:
+    """Its rates were nan, without a word."""
+    with pytest.raises(recrawl.NotConverged, match="rates or weights are too small"):
+        recrawl.plan({"change_rate": [1e-200] * 3}, budget="3/d")
+
+
 BACKWARDS = {"min_interval": "2d", "max_interval": "1d"}
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from recrawl.api.plan_question import PlanQuestion
-from recrawl.errors import InputError
+from recrawl.errors import InputError, NotConverged
 from recrawl.freshness import (
     OBJECTIVES,
     Limit,
@@ -266,6 +266,12 @@ def _answer(problem: _Problem, prices: PriceList, measure: str, arms: tuple[str,
             yield part, rates
 
     proof = prices.certify(rated())
+    if not np.isfinite(proof.spent):
+        raise NotConverged(
+            "plan: change rates or weights are too small to be computed with",
+            iterations=prices.passes,
+            residual=np.inf,
+        )
     more = problem.solve(1.2 * problem.budget)
     value_of_more = more.certify((part, more.rates(part)) for part in spool).value
     values = {arm: _arm_value(arm, problem, prices.tree) for arm in arms}
