@@ -89,19 +89,22 @@ class TantivyIndex(PageIndex, ChanceLearner):
             self._early: dict[str, Document | None] = {}  # staged; None: to be removed
             self._speak(language)
             self._index.register_tokenizer("typed", as_typed())
-            self._anchors = None if read_only else Anchors(directory)
+            self._anchors: Anchors | None = None
             self._named: dict[str, None] = {}  # pages that are called by another name since
             self._added: set[str] = set()  # since the last commit
             self._writer = None if read_only else self._index.writer(_HEAP_BYTES, 1)
             self.n_brought = 0  # copies of another version's index
             if not read_only:
                 collect(directory)
-                self._bring_over(aside_of(directory))
+                self._anchors = Anchors(directory)
+                if aside_of(directory).exists():
+                    with contextlib.ExitStack() as unless_done:
+                        unless_done.callback(self._anchors.close)
+                        self._bring_over(aside_of(directory))
+                        unless_done.pop_all()
 
     def _bring_over(self, aside: Path) -> None:
         """Index the copies that another version held; what a kill cut off is gone on with."""
-        if not aside.exists():
-            return
         for held in held_copies(aside):
             with contextlib.suppress(ValueError):  # damaged: it is fetched again
                 document = _whole(held)
