@@ -34,7 +34,7 @@ NAMES = [kind.prefix + item.name for kind in KINDS for item in fields(kind)]
 # Words that settings, statements, options, metrics and reports have too, for what is theirs.
 SHARED = set(
     """budget_per_s buffer_capacity buffer_deadline_s delay_s lasting least_worth
-    max_interval_s min_interval_s now_s prior_rate_per_s robots robots_active
+    max_interval_s min_interval_s now_s per_address prior_rate_per_s robots robots_active
     settings_mark starvation_weight""".split()
 )
 
