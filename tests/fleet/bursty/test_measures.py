@@ -60,6 +60,7 @@ def test_transforms_of_the_stay(name: str) -> None:
             assert (f + g) / (served + stale) == pytest.approx(known["accepted"], rel=1e-8)
 
 
+@pytest.mark.slow
 def test_sixty_five_thousand_states() -> None:
     """A14: no matrix over the states is made."""
     known = INSTANCES["A14"]
