@@ -133,7 +133,7 @@
       tell(told, "then");
       draw(told);
       put("command", told.command);
-      put("took", `Solved for ${count(told.pages)} pages in ${short(told.took_ms, 2)} ms.`);
+      put("took", `Solved for ${count(told.pages)} pages in ${duration(told.took_ms / 1000)}.`);
       document.getElementById("state").hidden = true;
     } catch (error) {
       fail(error);
@@ -149,7 +149,7 @@
       tell(told, "present");
       tell(told, "then");
       put("command", told.command);
-      put("took", `Solved for ${count(told.pages)} pages in ${short(told.took_ms, 2)} ms.`);
+      put("took", `Solved for ${count(told.pages)} pages in ${duration(told.took_ms / 1000)}.`);
       document.getElementById("state").hidden = true;
       label();
       draw(told);
