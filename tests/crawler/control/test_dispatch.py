@@ -15,7 +15,7 @@ from recrawl.crawler.control.dispatch import AskRobots, Dispatcher, Fetch, Refil
 from recrawl.crawler.control.politeness import PolitenessRules
 from recrawl.crawler.control.retry import Backoff
 from recrawl.crawler.control.robots_txt import RobotsRules, robots_from_answer
-from recrawl.crawler.control.tiers import ASKED
+from recrawl.crawler.control.tiers import ASKED, TIMED
 from recrawl.terms import HostRecord, Lease
 
 NOW_S = 1_800_000_000.0
@@ -215,12 +215,38 @@ def test_first_visits_that_cost_nothing_wait_for_no_budget() -> None:
     known(made, 2)
     stocked(made, 2, lease(2, 1), lease(2, 2))
 
+    assert made.pick(NOW_S) == Refill(1, 1, new_share=1.0)  # there may be some of this host too
+    stocked(made, 1)
     assert made.pick(NOW_S) == Fetch(lease(2, 1))
     made.answered(2, NOW_S, 200, None)
     assert made.pick(NOW_S) == Wait(NOW_S + 1.0)
     assert made.pick(NOW_S + 1.0) == Fetch(lease(2, 2))
     assert made.pick(NOW_S + 1.0) == Wait(NOW_S + 100.0)
     assert made.pick(NOW_S + 100.0) == Fetch(old)
+
+
+def test_what_waits_for_budget_holds_up_no_first_visit() -> None:
+    """Neither of its own host nor of others: a retry, a listing, whatever no plan knows."""
+    made = dispatcher(rate=0.01, burst=1.0, first_free=True, discovery_share=0.95)
+    made.budget.spend(NOW_S)
+    retries = [replace(lease(host_id, 1, NOW_S - 9.0), tier=TIMED) for host_id in (1, 2)]
+    for retry in retries:
+        known(made, retry.host_id)
+        stocked(made, retry.host_id, retry)
+
+    assert made.pick(NOW_S) == Refill(1, 1, new_share=1.0)
+    stocked(made, 1, lease(1, 2))
+    assert made.pick(NOW_S) == Fetch(lease(1, 2))
+    made.answered(1, NOW_S, 200, None)
+    assert made.pick(NOW_S) == Refill(2, 1, new_share=1.0)
+    stocked(made, 2)
+    assert made.pick(NOW_S) == Wait(NOW_S + 1.0)
+    known(made, 2)  # a page was found
+    assert made.pick(NOW_S) == Refill(2, 1, new_share=1.0)
+    stocked(made, 2, lease(2, 2))
+    assert made.pick(NOW_S) == Fetch(lease(2, 2))
+    made.answered(2, NOW_S, 200, None)
+    assert made.pick(NOW_S + 100.0) in [Fetch(retry) for retry in retries]
 
 
 def test_without_a_share_first_visits_come_by_their_worth() -> None:

@@ -101,6 +101,7 @@ class Dispatcher:
         self._lanes: dict[int, HostHeap] = {}  # by urgency, and in each by due time
         self._unplanned = HostHeap(self._version_of)  # by due time, what no plan knows
         self._asked = HostHeap(self._version_of)  # by due time, what somebody asked for
+        self._free = HostHeap(self._version_of)  # by due time, what waits for no budget, or may
         self._first_free = first_free
         self._ahead = AheadOrder(lambda host_id: self._hosts[host_id].ahead, self._version_of)
         self._least_share = least_share if horizon_s == inf else inf
@@ -150,6 +151,7 @@ class Dispatcher:
                 self._join(queue, record.ip_address, -inf)
                 self._ips.recall(record)
             self.set_robots(record.host_id, robots, record.robots_until_s, is_news=False)
+        queue.lacks_new = False
         if not queue.refilling:
             queue.next_due_s = record.next_due_s
         self._changed(queue)
@@ -243,9 +245,11 @@ class Dispatcher:
         known = self._knows_robots(queue, now_s)
         resting = self._take_resting(queue, now_s)
         is_short = not queue.stock or (queue.asked and queue.stock[0].tier != ASKED)
+        if not queue.is_asked and self._is_unpaid(now_s):
+            is_short |= not (queue.choose_new() or queue.lacks_new)
         if resting or (known and is_short):
             limit = max(self._stock_limit(queue, now_s) - len(queue.stock), 1)
-            return self._refill(queue, limit, resting=tuple(resting))
+            return self._refill(queue, limit, now_s, resting=tuple(resting))
         if self._is_unresolved(queue, now_s):
             return self._resolve(queue)
         is_free = self._first_free and (not known or queue.stock[queue.first].tier == NEW)
@@ -279,7 +283,9 @@ class Dispatcher:
         queue.settle(now_s)  # its leases may have lapsed while it waited for its turn
         known = self._knows_robots(queue, now_s)
         if known and not queue.ahead.stock:
-            return self._refill(queue, min(self._stock_limit(queue, now_s), _AHEAD), is_ahead=True)
+            return self._refill(
+                queue, min(self._stock_limit(queue, now_s), _AHEAD), now_s, is_ahead=True
+            )
         if budget_s > now_s:  # nothing but the budget is waited for
             self._changed(queue)
             return Wait(min(self._due_s(), budget_s))
@@ -299,6 +305,7 @@ class Dispatcher:
         self,
         queue: HostQueue,
         limit: int,
+        now_s: float,
         *,
         is_ahead: bool = False,
         resting: tuple[tuple[Lease, float], ...] = (),
@@ -307,7 +314,8 @@ class Dispatcher:
         if not is_ahead:
             queue.asked = False  # until it turns out otherwise, or somebody asks meanwhile
         self._changed(queue)
-        share = None if is_ahead else self._new_share(queue, limit)
+        queue.new_only = not is_ahead and self._is_unpaid(now_s)
+        share = 1.0 if queue.new_only else None if is_ahead else self._new_share(queue, limit)
         return Refill(queue.host_id, limit, is_ahead, resting, share)
 
     def _new_share(self, queue: HostQueue, limit: int) -> float | None:
@@ -398,6 +406,8 @@ class Dispatcher:
         queue.refilling = False
         queue.asked |= any(lease.tier == ASKED for lease in leases)  # there may be more of them
         queue.next_due_s = next_due_s
+        if queue.new_only:
+            queue.lacks_new = not any(lease.tier == NEW for lease in leases)
         allowed, forbidden = self._parted(queue, leases, now_s)
         queue.put(allowed, until_s)
         self._changed(queue)
@@ -652,11 +662,20 @@ class Dispatcher:
             if lane not in self._lanes:
                 self._lanes[lane] = HostHeap(self._version_of)
             self._lanes[lane].push(due_s, queue.host_id)
+        may_be_free = queue.may_have_new or not self._knows_robots(queue, now_s)
+        if self._first_free and may_be_free and not queue.is_asked:
+            self._free.push(due_s, queue.host_id)
+
+    def _is_unpaid(self, now_s: float) -> bool:
+        """Tell whether nothing but first visits, which cost nothing, can be made now."""
+        return self._first_free and self.budget.ready_s(now_s) > now_s
 
     def _most_urgent(self, now_s: float) -> HostQueue | None:
         """Take the host whose next page comes first, of those that may be asked."""
         while (first := self._waiting.first()) is not None and first[0] <= now_s:
             self._push_ready(self._hosts[self._waiting.pop()], now_s)
+        if self._is_unpaid(now_s) and self._free.first() is not None:
+            return self._hosts[self._free.pop()]
         if self._asked.first() is not None:
             return self._hosts[self._asked.pop()]
         best, most = None, -inf
@@ -682,8 +701,7 @@ class Dispatcher:
     def _is_first(self, host_id: int, planned: HostHeap, now_s: float) -> bool:
         """Tell whether what no plan knows comes before what one does."""
         if self.discovery_share is not None:
-            is_alone = self._first_free and self.budget.ready_s(now_s) > now_s
-            return is_alone or self._owed + self.discovery_share >= 1.0
+            return self._owed + self.discovery_share >= 1.0
         queue, head = self._hosts[host_id], planned.first()
         if head is None or not queue.stock:
             return True

@@ -12,7 +12,7 @@ from recrawl.crawler.control.ahead import HostAhead
 from recrawl.crawler.control.ip_addresses import IpAddress
 from recrawl.crawler.control.politeness import HostPoliteness
 from recrawl.crawler.control.robots_txt import RobotsRules
-from recrawl.crawler.control.tiers import ASKED
+from recrawl.crawler.control.tiers import ASKED, NEW
 from recrawl.terms import Lease
 
 __all__ = ["HostQueue", "by_server", "n_by_ip_address", "parted"]
@@ -41,6 +41,8 @@ class HostQueue:
     asked_s: float = -inf  # when, last; a visit that began by then is no answer
     refilling: bool = False
     owed_new: float = 0.0  # pages never visited, that rounding took from refills
+    new_only: bool = False  # the last refill was for pages never visited
+    lacks_new: bool = False  # and there was none
     version: int = 0
     first: int = 0  # of the stock: the page that comes next, chosen when the host got ready
     root: float | None = None  # its root urgency, or of the last one; None: no plan knows it
@@ -64,6 +66,19 @@ class HostQueue:
             root = root_of(lease)
             if root is not None and root * (now_s - lease.due_s) > most:
                 self.first, self.root, most = place, root, root * (now_s - lease.due_s)
+
+    @property
+    def may_have_new(self) -> bool:
+        """True while a page that was never visited waits here, as far as is known."""
+        return not (self.lacks_new and self.stock) or any(one.tier == NEW for one in self.stock)
+
+    def choose_new(self) -> bool:
+        """Choose the first page that was never visited; False if there is none."""
+        for place, lease in enumerate(self.stock):
+            if lease.tier == NEW:
+                self.first, self.root = place, None
+                return True
+        return False
 
     def take(self) -> Lease:
         """Take the page that was chosen."""
