@@ -276,6 +276,30 @@ def test_scrapys_command_line_ends_wrong_settings_in_one_message(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["fetch", "--spider=quotes", "SITE"],
+        ["parse", "--spider=quotes", "SITE"],
+        ["shell", "--spider=quotes", "SITE", "-c", "response.status"],
+    ],
+)
+def test_a_look_at_one_page_is_no_recrawl(tmp_path: Path, command: list[str]) -> None:
+    """It would visit all that is due, for items that go nowhere."""
+    project = tmp_path / "project"
+    shutil.copytree(ROOT / "examples" / "scrapy", project)
+    with serving(Site(lambda *_: "<p>a</p>")) as site:
+        given = [site.url if one == "SITE" else one for one in command]
+        done = subprocess.run(
+            [sys.executable, "-m", "scrapy", *given],
+            cwd=project, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+    assert done.returncode == 0, done.stderr
+    assert not (project / "recrawl-state").exists()
+
+
+@pytest.mark.slow
 def test_the_example_project_crawls_and_says_what_it_knows(tmp_path: Path) -> None:
     """As its guide has it; the second run brings nothing, as nothing is due."""
     project = tmp_path / "project"

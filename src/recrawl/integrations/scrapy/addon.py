@@ -5,7 +5,7 @@ import contextlib
 import inspect
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import Final, Self
 
 from scrapy.crawler import Crawler
@@ -20,6 +20,9 @@ __all__ = ["RecrawlAddon"]
 
 _HERE: Final = "recrawl.integrations.scrapy"
 _NEXT_TO_ENGINE: Final = 1
+_LOOKS: Final = frozenset(
+    f"scrapy.commands.{name}" for name in ("check", "fetch", "parse", "shell")
+)
 _MIDDLEWARES: Final = (
     ("DOWNLOADER_MIDDLEWARES", f"{_HERE}.middlewares.RecrawlDownloaderMiddleware"),
     ("SPIDER_MIDDLEWARES", f"{_HERE}.middlewares.RecrawlSpiderMiddleware"),
@@ -54,6 +57,8 @@ class RecrawlAddon:
     def update_settings(self, settings: BaseSettings) -> None:
         """Wrap the scheduler of the project, and add the middlewares.
 
+        Commands of Scrapy that look at one page or at contracts leave the state alone.
+
         Raises
         ------
         InvalidSettings
@@ -65,6 +70,8 @@ class RecrawlAddon:
             options = read_options(settings)
         if not settings.getbool("RECRAWL_ENABLED", DEFAULTS["RECRAWL_ENABLED"]):
             raise NotConfigured("RECRAWL_ENABLED is False")
+        if _runs_in(_LOOKS):  # what is due would be visited with it, and its items go nowhere
+            return
         # What is wrong with the state is said now, in one message: once Scrapy's engine runs, it
         # would be said again by every part that cannot be closed as it was never opened.
         with _told(in_a_task=True):
@@ -97,7 +104,8 @@ def _told(*, in_a_task: bool = False) -> Iterator[None]:
         if "scrapy.cmdline" not in sys.modules:
             raise
         at_once = in_a_task and not _is_task()
-        if at_once and not _is_command():
+        # Only where Scrapy's own command is beginning a crawl, and no other program.
+        if at_once and not _runs_in({"scrapy.cmdline"}):
             raise
         sys.stderr.write(f"scrapy: error: {error}\n")
         code = 2 if isinstance(error, InputError) else 1
@@ -108,11 +116,11 @@ def _told(*, in_a_task: bool = False) -> Iterator[None]:
         raise SystemExit(code) from None
 
 
-def _is_command() -> bool:
-    """Tell whether it is Scrapy's own command that is beginning a crawl, and no other program."""
+def _runs_in(modules: Set[str]) -> bool:
+    """Tell whether what is being done was called by one of these modules."""
     frame = inspect.currentframe()
     while frame is not None:
-        if frame.f_globals.get("__name__") == "scrapy.cmdline":
+        if frame.f_globals.get("__name__") in modules:
             return True
         frame = frame.f_back
     return False
