@@ -117,6 +117,7 @@ def test_items_are_the_same_in_any_order_without_volatile_fields() -> None:
 
     assert one == other
     assert one != item_hash({"a": 1, "b": [2, 1]}, frozenset())
+    assert item_hash({"a": {0, 8}}, frozenset()) == item_hash({"a": {8, 0}}, frozenset())
     assert items_signature([b"x", b"y"], []) == items_signature([b"y", b"x"], ["http://a.test/"])
     assert items_signature([], ["a"]) != items_signature([], ["b"])  # a list without items
 

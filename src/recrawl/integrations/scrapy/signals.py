@@ -39,8 +39,13 @@ def item_hash(item: Any, volatile: frozenset[str]) -> bytes:
     """
     fields = ItemAdapter(item).asdict() if ItemAdapter.is_item(item) else item
     kept = {key: value for key, value in fields.items() if key not in volatile}
-    text = json.dumps(kept, sort_keys=True, default=repr)
+    text = json.dumps(kept, sort_keys=True, default=_said)
     return xxhash.xxh3_128_digest(text.encode())
+
+
+def _said(value: Any) -> Any:
+    """Return what JSON cannot say; sets are in another order in every process."""
+    return sorted(map(repr, value)) if isinstance(value, set | frozenset) else repr(value)
 
 
 def items_signature(items: Iterable[bytes], links: Iterable[str]) -> bytes:
