@@ -85,6 +85,19 @@ class Moody(Quotes):
         yield from super().parse(response)
 
 
+class Reaches(Quotes):
+    """Its callback downloads authors by itself, with all that the page's own request carries."""
+
+    name = "reaches"
+
+    async def parse(self, response: Any) -> AsyncIterator[Any]:  # type: ignore[override]
+        for n in (1, 2):
+            url = response.urljoin(f"/author/{n}")
+            asked = scrapy.Request(url, meta=response.meta)
+            answer = await self.crawler.engine.download_async(asked)
+            yield {"born": answer.css("b::text").get()}
+
+
 class Picky:
     """A pipeline that drops some items, and fails at others."""
 

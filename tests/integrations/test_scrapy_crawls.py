@@ -185,6 +185,25 @@ def test_a_callback_that_fails_has_its_page_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_what_a_callback_downloads_is_no_visit_of_its_page(tmp_path: Path) -> None:
+    """Nor is it asked for by the page's validators, though it carries the page's meta."""
+    web = QuotesSite()
+    web.from_day = {2: {"page/1": "another"}}
+    runs: Runs = [{"at": 0}, {"at": 2 * DAY}, {"at": 4 * DAY}]
+    first, later, last = crawl(
+        web.site, tmp_path, runs, spider="tests.integrations.spiders.Reaches"
+    )
+
+    assert first["items"] == later["items"] == [{"born": "born"}] * 2
+    assert [visits(one) for one in (first, later, last)] == [
+        {"new": 1},
+        {"changed": 1},
+        {"not-modified": 1},
+    ]
+    assert web.fetched(2) == {"/page/1"}
+
+
+@pytest.mark.slow
 def test_spiders_share_a_state(tmp_path: Path) -> None:
     """Each has its own pages and callbacks; budget and plan are common."""
     web = QuotesSite()

@@ -38,7 +38,7 @@ class RecrawlDownloaderMiddleware:
         self, request: Request, response: Response, spider: Spider | None = None
     ) -> Response:
         """Take down what was answered; what is known already ends before its callback."""
-        visit = self._visits.of_request(request)
+        visit = self._visits.fetched_by(request)
         if visit is None:
             return response
         is_known = self._visits.answered(visit, request, response)
@@ -128,6 +128,7 @@ class RecrawlSpiderMiddleware:
             again = one.dont_filter and response.request is not None
             if again and one.meta.get(META) == visit.page_id and one.url == response.request.url:  # type: ignore[union-attr]
                 visit.is_continued = True
+                visit.status = None
                 return one
             return _without_number(one)
         if one is not None:

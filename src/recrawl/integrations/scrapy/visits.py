@@ -205,6 +205,14 @@ class SpiderVisits:
         number = None if request is None else request.meta.get(META)
         return self.underway.get(number) if isinstance(number, int) else None
 
+    def fetched_by(self, request: Request | None) -> Underway | None:
+        """Return the visit that a request fetches the page of.
+
+        A callback or pipeline may download more by itself, with the meta of the answer it has.
+        """
+        visit = self.of_request(request)
+        return None if visit is None or visit.status is not None else visit
+
     def _horizon_s(self) -> float:
         # A run that ends visits each page once, however long it takes.
         return self.now_s() if self.options.continuous else self._opened_s
@@ -258,7 +266,7 @@ class SpiderVisits:
 
     def ask(self, request: Request) -> None:
         """Note that a page is being fetched, and ask only for what is new since the last visit."""
-        visit = self.of_request(request)
+        visit = self.fetched_by(request)
         if visit is None:
             return
         if visit.asked_s is None:
@@ -285,7 +293,7 @@ class SpiderVisits:
 
     def failed(self, request: Request, why: str, *, forbidden: bool = False) -> None:
         """Record a visit that brought no answer."""
-        visit = self.of_request(request)
+        visit = self.fetched_by(request)
         if visit is not None:
             self._record(visit, Outcome.DISALLOWED if forbidden else Outcome.FAILED, note=why)
 
