@@ -118,11 +118,12 @@ def test_what_a_job_directory_has_left_is_passed_over(tmp_path: Path) -> None:
 def test_a_request_whose_callback_is_gone_is_put_off(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It is told once, tried again later, and not lost: the spider may ask for it anew."""
+    """It is told once, tried again later, and due as soon as the spider asks for it anew."""
     now = [1e9]
     spider = Quotes(site="http://a.test")
     with scheduling(tmp_path, now, spider=spider) as (scheduler, _, _):
-        scheduler.enqueue_request(Request("http://a.test/1", spider.parse_author))
+        for n in (1, 2):
+            scheduler.enqueue_request(Request(f"http://a.test/{n}", spider.parse_author))
     older = Spider(name="quotes")
     with scheduling(tmp_path, now, spider=older) as (scheduler, visits, _):
         assert scheduler.next_request() is None
@@ -131,6 +132,10 @@ def test_a_request_whose_callback_is_gone_is_put_off(
         visits.store.flush()
         (row,) = visits.store.rows("pages_of_url", url="http://a.test/1")
         assert row["due_s"] > now[0]
+        assert scheduler.enqueue_request(Request("http://a.test/2", older.parse))
+        request = scheduler.next_request()
+        assert request is not None
+        assert request.url == "http://a.test/2"
     now[0] += 30 * DAY_S
     with scheduling(tmp_path, now, spider=spider) as (scheduler, _, _):
         assert scheduler.has_pending_requests()

@@ -27,13 +27,24 @@ class KeptRequests(VisitStore):
         row = self.first("find", id=page_id)
         return None if row is None else Found(*row)
 
-    def reword(self, page_id: int, request: bytes, priority: int) -> None:
-        """Keep the request of a known page as its program makes it now."""
+    def reword(
+        self, page_id: int, request: bytes, priority: int, due_s: float | None = None
+    ) -> None:
+        """Keep the request of a known page as its program makes it now.
+
+        Parameters
+        ----------
+        page_id : of the page
+        request, priority : as they are now
+        due_s : when it is due; None: as before
+        """
         added = self._added.get(page_id)
         if added is not None:
             added.update(request=request, priority=priority)
             return
-        self._write("reword", {"id": page_id, "request": request, "priority": priority})
+        self._write(
+            "reword", {"id": page_id, "request": request, "priority": priority, "due_s": due_s}
+        )
 
     def due(self, spider: str, due_by_s: float, *, first: bool, limit: int) -> list[PageRow]:
         """Return pages that are due: never visited ones by priority, others as they are late."""

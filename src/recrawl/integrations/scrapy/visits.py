@@ -34,6 +34,7 @@ from recrawl.terms import Outcome
 __all__ = ["SpiderVisits"]
 
 _WINDOW: Final = 100  # requests taken from the store at a time
+_TOLD: Final = 10  # reasons why requests cannot be read
 _STUCK_S: Final = 3_600.0  # of a visit whose end nobody told, as other middlewares dropped it
 _crawls: "WeakKeyDictionary[Crawler, SpiderVisits]" = WeakKeyDictionary()
 
@@ -57,6 +58,7 @@ class SpiderVisits:
         self._opened_s = self._planned_s = 0.0
         self._is_open = False
         self._counts: Counter[str] = Counter()
+        self._unread: set[str] = set()  # why requests could not be read
         self._plan: Future[float | None] | None = None
         self._thread: ThreadPoolExecutor | None = None
 
@@ -150,12 +152,22 @@ class SpiderVisits:
         found = self.store.find(page_id)
         if found is None:
             return self._add(page_id, request, kept)
+        due_s = found.due_s
         if found.request != kept:
-            self.store.reword(page_id, kept, request.priority)
-        if found.due_s <= self._horizon_s():
+            if not self._can_read(found.request):  # it was put off until now
+                due_s = min(due_s, self._horizon_s())
+            self.store.reword(page_id, kept, request.priority, due_s)
+        if due_s <= self._horizon_s():
             return True
         self.count("not_due")
         return False
+
+    def _can_read(self, kept: bytes) -> bool:
+        try:
+            decode_request(kept, self.spider)
+        except ValueError:
+            return False
+        return True
 
     def _is_kept(self, request: Request) -> bool:
         if request.method not in ("GET", "HEAD"):
@@ -251,12 +263,15 @@ class SpiderVisits:
         try:
             return decode_request(row["request"], self.spider)
         except ValueError as error:
-            self.spider.logger.warning(
-                "recrawl: %s cannot be asked for again: %s; put off until the spider asks for it "
-                "anew, or for the longest interval",
-                row["url"],
-                error,
-            )
+            if str(error) not in self._unread and len(self._unread) < _TOLD:
+                self._unread.add(str(error))
+                self.spider.logger.warning(
+                    "recrawl: %s cannot be asked for again: %s; put off until the spider asks for "
+                    "it anew, or for the longest interval, as all others that the statistic "
+                    "recrawl/unreadable counts",
+                    row["url"],
+                    error,
+                )
             self.count("unreadable")
             visit = Underway(row["id"], row["url"], row["weight"], row, dont_filter=False)
             self._record(visit, Outcome.POISON, note=f"request unreadable: {error}")

@@ -92,7 +92,8 @@ ON CONFLICT (name) DO UPDATE SET value = excluded.value;
 SELECT due_s, visits, request FROM page WHERE id = :id;
 
 -- name: reword
-UPDATE page SET request = :request, priority = :priority WHERE id = :id;
+UPDATE page SET request = :request, priority = :priority, due_s = coalesce(:due_s, due_s)
+WHERE id = :id;
 
 -- name: first_visits
 SELECT * FROM page WHERE spider = :spider AND due_s <= :due_by_s AND visits = 0
