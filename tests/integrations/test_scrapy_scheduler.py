@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from scrapy import Request, Spider
 from scrapy.core.scheduler import BaseScheduler
+from scrapy.dupefilters import BaseDupeFilter
 from scrapy.settings import Settings
 from scrapy.utils.request import RequestFingerprinter
-from tests.integrations.spiders import Quotes
+from tests.integrations.spiders import Quotes, unnamed
 
 from recrawl.integrations.scrapy.first import FIRST
 from recrawl.integrations.scrapy.options import read_options
@@ -28,6 +29,7 @@ class Queue(BaseScheduler):
 
     def __init__(self, room: int = 99) -> None:
         self.room = room
+        self.df: BaseDupeFilter = BaseDupeFilter()
         self.requests: deque[Request] = deque()
 
     def has_pending_requests(self) -> bool:
@@ -139,6 +141,34 @@ def test_a_request_whose_callback_is_gone_is_put_off(
     now[0] += 30 * DAY_S
     with scheduling(tmp_path, now, spider=spider) as (scheduler, _, _):
         assert scheduler.has_pending_requests()
+
+
+def test_a_filter_of_the_projects_own_is_asked_once(tmp_path: Path) -> None:
+    """Of what may be kept, and of what turns out to be none of ours; not of what has to pass."""
+
+    class Own(BaseDupeFilter):
+        def __init__(self) -> None:
+            self.asked: list[str] = []
+
+        def request_seen(self, request: Request) -> bool:
+            self.asked.append(request.url)
+            return "/no" in request.url
+
+        def log(self, request: Request, spider: Spider) -> None:
+            pass
+
+    queue = Queue()
+    queue.df = own = Own()
+    with scheduling(tmp_path, [1e9], queue) as (scheduler, visits, _):
+        assert scheduler.enqueue_request(Request("http://a.test/yes"))
+        assert not scheduler.enqueue_request(Request("http://a.test/no"))
+        assert scheduler.enqueue_request(Request("http://a.test/no/pass", dont_filter=True))
+        assert scheduler.enqueue_request(Request("http://a.test/odd", callback=unnamed))
+        visits.store.flush()
+        assert not visits.store.rows("pages_of_url", url="http://a.test/no")
+
+    assert own.asked == ["http://a.test/yes", "http://a.test/no", "http://a.test/odd"]
+    assert [request.dont_filter for request in queue.requests] == [True, True, True]
 
 
 def test_what_falls_due_comes_while_others_wait(

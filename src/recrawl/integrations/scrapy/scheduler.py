@@ -10,6 +10,7 @@ from typing import Any, Final, Self
 from scrapy import Request, Spider
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
+from scrapy.dupefilters import BaseDupeFilter, RFPDupeFilter
 from scrapy.utils.misc import build_from_crawler, load_object
 from typing_extensions import override
 
@@ -37,6 +38,9 @@ class RecrawlScheduler(BaseScheduler):
         self._inner = inner
         self._visits = visits
         self._looked_s = monotonic()
+        # What Scrapy's own would say is known already; one of the project's may say more.
+        own = getattr(inner, "df", None)
+        self._filter = None if type(own) in (BaseDupeFilter, RFPDupeFilter) else own
 
     @classmethod
     @override
@@ -65,8 +69,14 @@ class RecrawlScheduler(BaseScheduler):
             if is_queued:
                 self._visits.first.queued()
             return is_queued
+        is_asked = self._visits.is_kept(request) and not request.dont_filter
+        if is_asked and self._filter is not None and self._filter.request_seen(request):
+            self._filter.log(request, self._visits.spider)
+            return False
         answer = self._visits.admit(request)
         if answer is None:
+            if is_asked and self._filter is not None:
+                request.dont_filter = True  # the filter would have seen it by now
             return self._inner.enqueue_request(request)
         return self._hand_over(request) if isinstance(answer, Underway) else answer
 

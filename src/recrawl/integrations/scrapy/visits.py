@@ -136,7 +136,7 @@ class SpiderVisits:
         None
             It cannot be kept, and is none of ours.
         """
-        if not self._is_kept(request):
+        if not self.is_kept(request):
             self.count("passed")
             return None
         fingerprint = self._fingerprint(request)
@@ -169,7 +169,8 @@ class SpiderVisits:
             return False
         return True
 
-    def _is_kept(self, request: Request) -> bool:
+    def is_kept(self, request: Request) -> bool:
+        """Tell whether a request is one for the state."""
         if request.method not in ("GET", "HEAD"):
             return False
         # Scrapy marks every start request so that a filter lets it pass; ours is no such filter.
