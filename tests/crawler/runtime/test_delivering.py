@@ -303,6 +303,53 @@ def test_a_sink_that_answers_nonsense_is_asked_again(
     assert world.deliveries.of("table").seq == 0
 
 
+async def later(*_: object) -> list[Taken]:
+    return [OK]
+
+
+def worded(*_: object) -> list[Taken]:
+    word: Any = "retry"
+    return [Taken(word)]
+
+
+def leave(*_: object) -> list[Taken]:
+    raise SystemExit(3)
+
+
+@pytest.mark.parametrize(
+    ("apply", "said"),
+    [
+        (later, "apply is async"),
+        (leave, "SystemExit: 3"),
+        (lambda *_: None, "apply answered None; a list of recrawl.terms.Taken is wanted"),
+        (lambda *_: [True], "apply answered with True"),
+        (worded, "apply answered with Taken(verdict='retry'"),
+    ],
+)
+def test_what_is_no_verdict_is_told_as_the_sinks_trouble(
+    world: World, apply: Callable[..., Any], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever somebody wrote: it is kept with the state, for all to see, and nothing is lost."""
+    world.fed.put("/a")
+    monkeypatch.setattr(world.sink, "apply", apply)
+
+    assert world.courier.deliver()
+    state = world.deliveries.of("table")
+    assert str(state.trouble).startswith(said)
+    assert (state.seq, state.failures) == (0, 1)
+
+
+def test_a_sink_that_holds_what_no_page_is_says_so(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.fed.put("/a")
+    for answer, said in (([(f"{HOST}/a", "1")], "scan told of"), ([7], "scan: TypeError")):
+        monkeypatch.setattr(world.sink, "scan", lambda answer=answer: answer)
+
+        with pytest.raises(SinkError, match=said):
+            world.courier.verify()
+
+
 def test_a_copy_that_is_being_replaced_comes_with_what_replaced_it(world: World) -> None:
     """The index is ahead of the feed for a moment: no page is told under an older version."""
     world.fed.put("/a", "/b", text="one")

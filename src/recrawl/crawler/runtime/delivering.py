@@ -6,8 +6,10 @@ Synchronous, for a thread of its own: a sink that is slow or away holds up nothi
 import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from inspect import iscoroutine
 from math import inf
-from typing import Final
+from numbers import Integral
+from typing import Any, Final
 
 from recrawl.crawler.ports import Deliveries, Sink
 from recrawl.crawler.runtime.feed_reader import FeedReader
@@ -19,6 +21,7 @@ __all__ = ["Courier", "CourierRules", "Verified"]
 _LONGEST_WAIT_S: Final = 900.0
 _LONGEST_ASKED_S: Final = 86_400.0
 _VERIFIED_AT_ONCE: Final = 200
+_WANTED: Final = "a list of recrawl.terms.Taken is wanted, one for each change"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,14 +134,11 @@ class Courier:
         self, items: Sequence[Item], batch: str
     ) -> tuple[list[Taken], str | None, float | None]:
         try:
-            taken = self._sink.apply(items, batch)
+            return _verdicts(self._sink.apply(items, batch), len(items)), None, None
         except SinkError as error:
             return [], str(error), error.retry_after_s
-        except Exception as error:  # whatever a library raises: this sink's trouble alone
+        except (Exception, SystemExit) as error:  # whatever it raises is this sink's trouble alone
             return [], f"{type(error).__name__}: {error}", None
-        if len(taken) != len(items):
-            return [], f"{len(taken)} verdicts on {len(items)} changes", None
-        return taken, None, None
 
     def _settled(
         self,
@@ -206,10 +206,9 @@ class Courier:
         SinkError
             It does not answer, or does not take what it lacks.
         """
-        scanned = self._sink.scan()
-        if scanned is None:
+        held = _held(self._sink)
+        if held is None:
             return None
-        held = dict(scanned)
         counts = dict.fromkeys(("pages", "missing", "older", "extra", "newer", "unknown"), 0)
         wrong: list[str] = []
         for change in self._reader.live():
@@ -237,9 +236,45 @@ class Courier:
             items = self._reader.whole(self._reader.latest(piece))
             if items:
                 last = max(item.change.seq for item in items)
-                taken = self._sink.apply(items, f"verify-{last}-{len(items)}")
+                answer = self._sink.apply(items, f"verify-{last}-{len(items)}")
+                taken = _verdicts(answer, len(items))
                 mended += sum(one.verdict is Verdict.OK for one in taken)
         return mended
+
+
+def _verdicts(answer: object, n_items: int) -> list[Taken]:
+    """Return what a sink answered, which anybody may have written."""
+    if iscoroutine(answer):
+        answer.close()
+        raise SinkError("apply is async; write it without: each sink has a thread of its own")
+    if not isinstance(answer, Iterable):
+        raise SinkError(f"apply answered {answer!r:.100}; {_WANTED}")
+    taken = list(answer)
+    for one in taken:
+        if not isinstance(one, Taken) or not isinstance(one.verdict, Verdict):
+            raise SinkError(f"apply answered with {one!r:.100}; {_WANTED}")
+    if len(taken) != n_items:
+        raise SinkError(f"{len(taken)} verdicts on {n_items} changes")
+    return taken
+
+
+def _held(sink: Sink) -> dict[str, int] | None:
+    """Return the pages that a sink holds, with their versions; None: it cannot tell."""
+    try:
+        scanned: Any = sink.scan()
+        if scanned is None:
+            return None
+        held: dict[Any, Any] = dict(scanned)
+    except SinkError:
+        raise
+    except Exception as error:
+        raise SinkError(f"scan: {type(error).__name__}: {error}") from error
+    for url, version in held.items():
+        if not isinstance(url, str) or not isinstance(version, Integral):
+            raise SinkError(
+                f"scan told of {(url, version)!r:.200}; addresses and whole numbers are wanted"
+            )
+    return held
 
 
 def _pieces(urls: Sequence[str]) -> Iterable[Sequence[str]]:
