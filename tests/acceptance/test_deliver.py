@@ -112,6 +112,20 @@ def test_a_sink_that_gets_another_form_is_told_of_once(tmp_path: Path, fed: Fed)
     assert {record["url"].rpartition("/")[2] for record in records(path)} == {"a", "c"}
 
 
+def test_a_sink_that_takes_nothing_is_told_of_once(tmp_path: Path, fed: Fed) -> None:
+    """Such as a table with a new rule: what it refuses does not come again."""
+    said = '{"status": "reject", "why": "a rule"}'
+    program = f"import sys\nfor _ in sys.stdin: print({said!r}, flush=True)"
+    command = json.dumps([sys.executable, "-c", program])
+    write_config(
+        tmp_path, PLAIN + f'[[deliver]]\ncommand = {command}\nname = "strict"\nbatch = 1\n'
+    )
+    ended = recrawl("deliver", "--once", cwd=tmp_path)
+
+    assert ended.stderr.count("strict: changes are put aside, not taken: a rule") == 1
+    assert "strict: 0 delivered, 0 to come, 3 not taken" in ended.stdout
+
+
 def test_one_process_delivers_at_a_time(tmp_path: Path, fed: Fed) -> None:
     """Or what it counts would be wrong."""
     write_config(tmp_path, PLAIN + '[[deliver]]\nto = "a.ndjson"\n')

@@ -119,8 +119,8 @@ def _made(settings: SinkSettings, secret: Callable[[], bytes] | None) -> Sink:
     try:
         made = make(secret)
     except Exception as error:  # whatever was written there
-        said = f"{type(error).__name__}: {error}"[:300]
-        raise InvalidSettings(f"{where}: {settings.to} made no sink: {said}") from error
+        said = f"{settings.to} made no sink: {type(error).__name__}: {error!s:.300}"
+        raise InvalidSettings(f"{where}: {said}") from error
     lacking = [one for one in ("apply", "scan", "close") if not callable(getattr(made, one, None))]
     if lacking:
         raise InvalidSettings(f"{where}: what {settings.to} makes has no {', '.join(lacking)}")
@@ -226,19 +226,16 @@ def open_courier(
             return opened[0] if opened else None
 
         patterns = Weights([(path, 1.0) for path in settings.paths], otherwise=0.0)
-        matches = (lambda url: patterns.of(url) > 0) if settings.paths else None
         wanted = Wanted(
             content=settings.content,
-            matches=matches,
+            matches=(lambda url: patterns.of(url) > 0) if settings.paths else None,
             latest=True,
             chunk=settings.chunk,
             importance=settings.importance,
         )
-        sink = open_sink(settings)
-        stack.callback(sink.close)
         yield Courier(
             settings.name,
-            sink,
+            stack.enter_context(contextlib.closing(open_sink(settings))),
             FeedReader(frontier.feed, index, wanted, content_as),
             deliveries,
             rules=CourierRules(
@@ -376,7 +373,7 @@ class DeliveryThreads:
             )
 
     def _deliver(self, courier: Courier, sink: SinkSettings) -> None:
-        is_failing = False
+        is_failing = is_refusing = False
         while True:
             if not self._is_our_turn:
                 raise StateError("another process delivers the changes now")
@@ -390,6 +387,9 @@ class DeliveryThreads:
                 self.failed.discard(sink.name)
                 self.say(f"{sink.name}: takes changes again")
             if wait_s == 0.0:
+                was_refusing, is_refusing = is_refusing, bool(courier.trouble)
+                if is_refusing and not was_refusing:
+                    self.say(f"{sink.name}: changes are put aside, not taken: {courier.trouble}")
                 continue
             if self.once or self._ending.is_set():
                 return
