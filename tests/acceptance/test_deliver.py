@@ -126,6 +126,18 @@ def test_a_sink_that_takes_nothing_is_told_of_once(tmp_path: Path, fed: Fed) -> 
     assert "strict: 0 delivered, 0 to come, 3 not taken" in ended.stdout
 
 
+def test_a_sink_that_was_taken_out_has_nothing_to_come(tmp_path: Path, fed: Fed) -> None:
+    """What is still to come for it, and what was wrong with it, is nobody's trouble any more."""
+    write_config(tmp_path, PLAIN + '[[deliver]]\nto = "a.ndjson"\n')
+    assert recrawl("deliver", "--once", cwd=tmp_path).returncode == 0
+    there = recrawl("status", cwd=tmp_path).stdout
+    write_config(tmp_path, PLAIN)
+    gone = recrawl("status", cwd=tmp_path).stdout
+
+    assert "Delivery to a.ndjson: 3 changes, 0 to come" in there
+    assert "Delivery to a.ndjson: 3 changes, and no sink of the configuration any more" in gone
+
+
 def test_one_process_delivers_at_a_time(tmp_path: Path, fed: Fed) -> None:
     """Or what it counts would be wrong."""
     write_config(tmp_path, PLAIN + '[[deliver]]\nto = "a.ndjson"\n')

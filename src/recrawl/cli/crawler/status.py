@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
 
-from recrawl.cli.crawler.place import state_place
+from recrawl.cli.crawler.place import settings_at_hand, state_place
 from recrawl.cli.output import console, print_json, print_table
 from recrawl.crawler.facts import CrawlFacts
 from recrawl.crawler.reports.deliveries import deliveries_report
@@ -45,6 +45,10 @@ def status(
     with closing(open_frontier(directory, read_only=True)) as frontier:
         report = status_report(frontier) | {"running": is_running(directory)}
         report["deliver"] = deliveries_report(directory)
+        settings = settings_at_hand(config, state)
+        named = None if settings is None else {sink.name for sink in settings.deliver}
+        for row in report["deliver"]:
+            row["is_configured"] = None if named is None else row["sink"] in named
         if not report["running"]:
             report["idle"] = None  # of course
         if report["control"] is not None:
@@ -189,7 +193,10 @@ def _notes(report: dict[str, Any]) -> Iterator[str]:
 
 
 def _delivery_words(row: dict[str, Any]) -> str:
-    words = f"Delivery to {row['sink']}: {row['delivered']:,} changes, {row['behind']:,} to come"
+    words = f"Delivery to {row['sink']}: {row['delivered']:,} changes, "
+    if row["is_configured"] is False:
+        return f"{words}and no sink of the configuration any more"
+    words += f"{row['behind']:,} to come"
     words += f", {row['dead']:,} not taken" if row["dead"] else ""
     if row["trouble"]:
         last = f"failed {row['failures']:,} times in a row" if row["failures"] else "last"
