@@ -25,6 +25,12 @@ class Kept:
     def close(self):
         pass
 
+class Refuses(Kept):
+    def apply(self, items, batch):
+        return [Taken(Verdict.REJECT, "a rule") for _ in items]
+    def scan(self):
+        return []
+
 class Half:
     def __init__(self, secret):
         pass
@@ -48,15 +54,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def deliver(folder: Path, name: str) -> int:
-    """Deliver what there is, once."""
+def deliver(folder: Path, name: str, *command: str) -> int:
+    """Deliver what there is, once; or do with the sink what a command says."""
     config = folder / "recrawl.toml"
     config.write_text(
         'seeds = ["http://a.test/"]\ncontact = "mailto:me@a.test"\nstate = "state"\n[[deliver]]\n'
         f'python = "{name}"\ncontent = "markdown"\nchunks = 100\nsecret_env = "WHERE"\n'
     )
     with pytest.raises(SystemExit) as ended:
-        main(["deliver", "--config", str(config), "--once"])
+        main([*(command or ("deliver", "--once")), "--config", str(config)])
     return int(str(ended.value.code))
 
 
@@ -86,3 +92,14 @@ def test_what_is_no_sink_is_refused(
     assert words in err
     assert err.count("\n") == 1
     assert not (folder / "out.txt").exists()
+
+
+def test_a_comparison_that_mends_nothing_is_no_success(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = "own_sinks_of_a_test:Refuses"
+
+    assert deliver(folder, name, "sync", name, "--verify") == 1
+    told = capsys.readouterr()
+    assert "2 were missing there" in told.out
+    assert "2 pages are as they were there: it does not take them" in told.err

@@ -129,9 +129,10 @@ def sync(
         raise StateError(f"{settings.state} holds no crawl")
     if verify:
         found = verified(settings.state, chosen[0], content_as)
+        n_left = max(found.n_apart - found.mended, 0)
         if json_:
             print_json({"sink": chosen[0].name} | asdict(found))
-            return 0
+            return int(n_left > 0)
         say(
             f"{chosen[0].name}: {found.pages:,} pages in the index; {found.missing:,} were missing "
             f"there, {found.older:,} older, {found.extra:,} not removed; {found.mended:,} mended"
@@ -141,7 +142,9 @@ def sync(
                 f"{found.newer:,} pages are newer there than here and {found.unknown:,} are none "
                 "of this crawl: something else writes there"
             )
-        return 0
+        if n_left:
+            note(f"{n_left:,} pages are as they were there: it does not take them")
+        return int(n_left > 0)
     threads = DeliveryThreads(settings.state, chosen, content_as, once=True, say=note)
     with delivering(settings.state, at_once=True) as threads.turn:
         threads.start()
