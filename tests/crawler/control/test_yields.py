@@ -419,6 +419,15 @@ def test_versions_of_pages_that_an_earlier_run_visited_bring_nothing() -> None:
     assert len(seen) < 30
 
 
+@pytest.mark.parametrize("path", ["/{}", "/wiki/deep/down/{}", "/index.php?title=Name{}"])
+def test_a_page_without_an_answer_or_a_copy_says_nothing_against_its_kind(path: str) -> None:
+    """An index that was lost is filled again, and whatever was never visited is visited."""
+    yields = AddressYields()
+    yields.recall((f"{A}{path.format(n)}", PageState.DISCOVERED, b"said") for n in range(50))
+
+    assert yields.due_s(lease(1, path.format(99)), NOW_S) == NOW_S
+
+
 @pytest.mark.parametrize(
     ("shown", "path"),
     [

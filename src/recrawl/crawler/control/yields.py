@@ -244,6 +244,8 @@ class AddressYields:
         pages = list(visited)
         self._visited.update(hash(url) for url, _, _ in pages)
         for url, state, signature in pages:
+            if state is PageState.DISCOVERED:  # never answered, or its copy was lost: it may bring
+                continue
             found = self._kinds_of(url)
             if self._is_in_doubt(url, found):
                 self._doubted(host_of(url)).tries += 1
