@@ -50,3 +50,33 @@ def test_a_fetch_is_worth_less_the_more_there_are_and_counts_pages_not_weights()
 
     assert 0.0 < much < 0.5 * little
     assert 0.95 < worth(8 / HOUR_S, 10.0) / little < 1.05
+
+
+def test_a_sitemap_is_worth_what_it_alone_brings_after_a_first_pass_that_found_all_by_links() -> (
+    None
+):
+    """What both told of then says nothing of what is born: only the sitemap has that."""
+    n, births_s = 30, 2 * HOUR_S
+    epoch_s: list[float] = []
+
+    def sitemap(request: Request) -> FetchResponse:
+        epoch_s.append(request.at_s)
+        n_born = int((request.at_s - epoch_s[0]) / births_s)
+        urls = [f"{A}/{number}" for number in range(n + n_born)]
+        body = "".join(f"<url><loc>{url}</loc></url>" for url in urls)
+        return FetchResponse(request.url, 200, f"<urlset>{body}</urlset>".encode(), "text/xml")
+
+    async def main() -> int:
+        revisit = RevisitRules(600.0, 720 * HOUR_S, 24 * HOUR_S, listing_s=3 * HOUR_S)
+        rules: dict[str, object] = {"replan_s": HOUR_S, "first_free": True}
+        setup = Setup(revisit=revisit, budget_per_s=20 / HOUR_S, rules=rules)
+        virtual = virtual_crawl(setup)
+        virtual.web.page(f"{A}/", "home", "/0")
+        for number in range(2 * n):
+            following = [f"/{number + 1}"] if number + 1 < n else []
+            virtual.web.page(f"{A}/{number}", f"page {number} says so", *following)
+        virtual.web.reply(f"{A}/sitemap.xml", sitemap)
+        await virtual.run_for(40 * HOUR_S)
+        return len({one.url for one in virtual.web.requests})
+
+    assert run_virtually(main()) >= n + 3 + 17

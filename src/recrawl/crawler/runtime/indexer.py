@@ -233,7 +233,7 @@ class Indexer:
             told_news = any(
                 leads_on(page.lease.url, one.url, self._recorder.knows) for one in found
             )
-        self._recorder.add(found=found)
+        self._recorder.add(found=found, is_first_visit=page.lease.last_visit_s is None)
         if thought.ask is not None:
             self._recorder.add(found=self._asked_for(page.lease, thought.ask))
         update, document = self._considered(page, extract)
@@ -293,7 +293,8 @@ class Indexer:
             return
         found = self._rules.admission.of([target], depth=lease.depth, hops=lease.hops + 1)
         others = replace(extract, links=tuple(url for url in extract.links if url != target))
-        self._recorder.add(found=found + self._found(page, others))
+        found += self._found(page, others)
+        self._recorder.add(found=found, is_first_visit=lease.last_visit_s is None)
         self._record(page, Finding(Outcome.REDIRECTED, page.response, redirect_url=target))
 
     def _record(self, page: BufferedPage, finding: Finding) -> None:

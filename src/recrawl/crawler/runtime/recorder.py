@@ -116,11 +116,13 @@ class Recorder:
         found: Sequence[Discovery] = (),
         *,
         committed: bool = False,
+        is_first_visit: bool = False,
     ) -> int:
         """Have these written soon; return how many addresses are too many for now.
 
         Those are as if they had not been found. Updates that take a page out of the index go to the
-        indexer first, and come back ``committed``.
+        indexer first, and come back ``committed``. What the first visit to a page finds
+        (``is_first_visit``) counts as no birth, so nobody has a lead in it.
         """
         for update in updates:
             if not committed and self._remove is not None and removes(update):
@@ -132,7 +134,7 @@ class Recorder:
                 since_s = self._removals.observe(update)
                 if since_s is not None and not self._once:  # which visits every page anyway
                     self._beside[update.lease.page_id] = (update.lease.host_id, since_s)
-        put_off = sum(not self._taken(discovery) for discovery in found)
+        put_off = sum(not self._taken(one, is_first_visit=is_first_visit) for one in found)
         if self._updates or self._found:
             self._some.set()
         if len(self._seen) + len(self._dates) > 500_000:
@@ -142,7 +144,7 @@ class Recorder:
             self._full.set()
         return put_off
 
-    def _taken(self, discovery: Discovery) -> bool:
+    def _taken(self, discovery: Discovery, *, is_first_visit: bool) -> bool:
         """Take in what is not known already; False where its host has too many for now."""
         if discovery.url not in self._seen:
             if (domain := self._domains.full(discovery.host)) is not None:
@@ -154,7 +156,7 @@ class Recorder:
         elif not self._is_dated_anew(discovery):
             return True
         self._seen.add(discovery.url)
-        if discovery.found_on is not None:
+        if discovery.found_on is not None and not is_first_visit:
             self._finders.found(discovery.url, discovery.found_on, self._world.clock.now_s())
         self._found.append(replace(discovery, importance=self.expected.of(discovery.url)))
         return True

@@ -270,7 +270,7 @@ class Visitor:
         )
         self._recorder.found_again(lease.page_id, [url for url, _ in pages])
         found = [replace(one, found_on=lease.page_id) for one in found]
-        put_off = self._recorder.add(found=found)
+        put_off = self._recorder.add(found=found, is_first_visit=lease.last_visit_s is None)
         self._record(lease, finding, started_s, read_again=bool(put_off))
 
     def _deliver(
