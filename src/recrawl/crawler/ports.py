@@ -746,6 +746,17 @@ class Frontier(Visits, Protocol):
         """
         ...
 
+    def read_within(self, intervals_s: Mapping[int, float]) -> int:
+        """Have sitemaps and feeds read so long after their last visits; return how many that moves.
+
+        None is read later for it, nor sooner where its last visit failed.
+
+        Parameters
+        ----------
+        intervals_s : seconds, by page
+        """
+        ...
+
     def look_again(self, now_s: float, host_ids: Sequence[int]) -> int:
         """Have pages of hosts looked at now that went, and were listed with a later date since.
 

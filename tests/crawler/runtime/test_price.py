@@ -52,22 +52,19 @@ def test_a_fetch_is_worth_less_the_more_there_are_and_counts_pages_not_weights()
     assert 0.95 < worth(8 / HOUR_S, 10.0) / little < 1.05
 
 
-def test_a_sitemap_is_worth_what_it_alone_brings_after_a_first_pass_that_found_all_by_links() -> (
-    None
-):
-    """What both told of then says nothing of what is born: only the sitemap has that."""
-    n, births_s = 30, 2 * HOUR_S
-    epoch_s: list[float] = []
+def asked_with_a_sitemap(n: int, listing_s: float, hours: float) -> list[str]:
+    """Return what is asked of n pages, in a chain, and a sitemap in which one is born each 2 h."""
+    first_s: list[float] = []
 
     def sitemap(request: Request) -> FetchResponse:
-        epoch_s.append(request.at_s)
-        n_born = int((request.at_s - epoch_s[0]) / births_s)
+        first_s.append(request.at_s)
+        n_born = int((request.at_s - first_s[0]) / (2 * HOUR_S))
         urls = [f"{A}/{number}" for number in range(n + n_born)]
         body = "".join(f"<url><loc>{url}</loc></url>" for url in urls)
         return FetchResponse(request.url, 200, f"<urlset>{body}</urlset>".encode(), "text/xml")
 
-    async def main() -> int:
-        revisit = RevisitRules(600.0, 720 * HOUR_S, 24 * HOUR_S, listing_s=3 * HOUR_S)
+    async def main() -> list[str]:
+        revisit = RevisitRules(600.0, 720 * HOUR_S, 24 * HOUR_S, listing_s=listing_s)
         rules: dict[str, object] = {"replan_s": HOUR_S, "first_free": True}
         setup = Setup(revisit=revisit, budget_per_s=20 / HOUR_S, rules=rules)
         virtual = virtual_crawl(setup)
@@ -76,7 +73,21 @@ def test_a_sitemap_is_worth_what_it_alone_brings_after_a_first_pass_that_found_a
             following = [f"/{number + 1}"] if number + 1 < n else []
             virtual.web.page(f"{A}/{number}", f"page {number} says so", *following)
         virtual.web.reply(f"{A}/sitemap.xml", sitemap)
-        await virtual.run_for(40 * HOUR_S)
-        return len({one.url for one in virtual.web.requests})
+        await virtual.run_for(hours * HOUR_S)
+        return [one.url for one in virtual.web.requests]
 
-    assert run_virtually(main()) >= n + 3 + 17
+    return run_virtually(main())
+
+
+def test_a_sitemap_is_worth_what_it_alone_brings_though_links_led_to_what_it_listed_first() -> None:
+    """What both told of in the first pass says nothing of what is born: only the sitemap has it."""
+    asked = asked_with_a_sitemap(30, 3 * HOUR_S, 40.0)
+
+    assert len(set(asked)) >= 30 + 3 + 17
+
+
+def test_a_plan_that_learns_what_a_sitemap_brings_has_it_read_sooner() -> None:
+    """It does not wait until the interval is over that was set before that was known."""
+    asked = asked_with_a_sitemap(30, 24 * HOUR_S, 40.0)
+
+    assert asked.count(f"{A}/sitemap.xml") > 5

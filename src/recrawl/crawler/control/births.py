@@ -50,12 +50,14 @@ class NewPages:
     shared : share of them that others find too, in [0, 1]
     lead_s : how much later those do, on average, > 0
     n_per_s : addresses per second
+    is_listing : whether it is a sitemap or feed that lists them
     """
 
     flow_per_s: float
     shared: float = 0.0
     lead_s: float = 1.0
     n_per_s: float = 0.0
+    is_listing: bool = False
 
 
 def birth_worth(new: NewPages, age_s: float) -> float:
@@ -160,6 +162,7 @@ def learn_births(
             shared=min(one.again / max(one.n, one.again, 1e-9), 1.0),
             lead_s=max(one.lead_s / one.again, 1.0) if one.again > 0 else 1.0,
             n_per_s=float(rate),
+            is_listing=one.kind is not Kind.PAGE,
         )
         for one, rate, each in zip(seen, rates.tolist(), worth.tolist(), strict=True)
         if rate * each > 0.0 and (one.n > 0.0 or one.kind is not Kind.PAGE)

@@ -6,6 +6,7 @@ pages that are gone, listings and sources with a timetable, follows rules that h
 
 from typing import Final
 
+from recrawl.crawler.control.births import birth_interval
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.one_price import OnePrice
 from recrawl.crawler.control.returns import Returns
@@ -26,6 +27,7 @@ __all__ = [
     "DISCOVERED",
     "FORGIVEN",
     "LISTED_AGAIN",
+    "LISTS_NEW",
     "ONCE",
     "OUTSIDE",
     "READ_AGAIN",
@@ -45,6 +47,7 @@ LISTED_AGAIN: Final = "gone, but listed since with a later date: looked at again
 BESIDE: Final = "pages beside it are gone: looked at, as it may be too"
 READ_AGAIN: Final = "its copy was read by other rules than those in force: read again"
 RESTING: Final = "pages of its folder failed one after another: they rest for a while"
+LISTS_NEW: Final = "what is new in it will be worth a visit by then"
 OUTSIDE: Final = "scope.include and scope.exclude take it no longer: not fetched"
 WIDENED: Final = "the configuration takes more than before: looked at for what is in now"
 WITH_LEAVE: Final = "it was denied, which may be over: tried again"
@@ -156,12 +159,25 @@ class DueTimes:
             lease.page_id, lease.host_id, usual_s, rules.max_interval_s, quiet=quiet
         )
         if priced_s is not None:
-            why = "what is new in it will be worth a visit by then"
-            return NextVisit(at_s + rules.clamp(priced_s), why, memory=bytes([quiet]))
+            return NextVisit(at_s + rules.clamp(priced_s), LISTS_NEW, memory=bytes([quiet]))
         why = "sitemaps and feeds are read at an interval of their own"
         if quiet:
             why += f", longer as the last {quiet} times told nothing new"
         return NextVisit(at_s + usual_s, why, memory=bytes([quiet]))
+
+    def listing_intervals(self) -> dict[int, float]:
+        """Return, by sitemap and feed, how long after a visit what is born in it is worth another.
+
+        Those with a timetable, and those that have brought nothing, are left out. What it announces
+        of pages that are known may make a visit worth it sooner.
+        """
+        price, longest_s = self.price, self.rules.max_interval_s
+        probed = set(self.timetables.page_ids.values())
+        return {
+            page_id: self.rules.clamp(birth_interval([new], price.price, longest_s))
+            for page_id, new in price.new_pages.items()
+            if new.is_listing and page_id not in probed
+        }
 
     def _after_other(
         self,

@@ -24,6 +24,7 @@ from recrawl.crawler.control.due_times import (
     DISCOVERED,
     FORGIVEN,
     LISTED_AGAIN,
+    LISTS_NEW,
     ONCE,
     OUTSIDE,
     READ_AGAIN,
@@ -801,6 +802,20 @@ class MemoryFrontier(Frontier):
         for page in late:
             page.due_s = by_s
         return len(late)
+
+    @override
+    def read_within(self, intervals_s: Mapping[int, float]) -> int:
+        moved = 0
+        for page_id, interval_s in intervals_s.items():
+            page = self._pages[page_id]
+            if page.found.kind is Kind.PAGE or page.state is not PageState.INDEXED:
+                continue
+            if page.last_visit_s is None or page.failures:
+                continue
+            if page.due_s > page.last_visit_s + interval_s:
+                page.due_s, page.due_why = page.last_visit_s + interval_s, LISTS_NEW
+                moved += 1
+        return moved
 
     @override
     def look_again(self, now_s: float, host_ids: Sequence[int]) -> int:

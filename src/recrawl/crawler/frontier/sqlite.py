@@ -26,6 +26,7 @@ from recrawl.crawler.control.due_times import (
     DISCOVERED,
     FORGIVEN,
     LISTED_AGAIN,
+    LISTS_NEW,
     ONCE,
     OUTSIDE,
     READ_AGAIN,
@@ -840,6 +841,16 @@ class SqliteFrontier(Frontier):
     def look_at_gone(self, by_s: float) -> int:
         with self._writing():
             return self._run("look_at_gone", by_s=by_s).rowcount
+
+    @override
+    def read_within(self, intervals_s: Mapping[int, float]) -> int:
+        with self._writing():
+            return sum(
+                self._run(
+                    "read_within", page_id=page_id, interval_s=interval_s, why=LISTS_NEW
+                ).rowcount
+                for page_id, interval_s in intervals_s.items()
+            )
 
     @override
     def look_again(self, now_s: float, host_ids: Sequence[int]) -> int:

@@ -973,6 +973,25 @@ class FrontierSuite:
         told = [frontier.details(lease.url) for lease in (gone, there)]
         assert [one.due_s for one in told if one] == [500.0, 9_000.0]
 
+    def test_listings_are_read_as_soon_as_is_said_unless_they_failed(
+        self, frontier: Frontier
+    ) -> None:
+        """Pages are not, and nothing is read later."""
+        kinds = {"/page": Kind.PAGE, "/map": Kind.SITEMAP, "/soon": Kind.FEED, "/ill": Kind.FEED}
+        found = [replace(_found(path), kind=kind) for path, kind in kinds.items()]
+        frontier.admit(found, 0.0, ANY)
+        leases = {lease.url.removeprefix(HOST): lease for lease in self._leased(frontier, 4)}
+        for path, lease in leases.items():
+            at_s = 100.0 if path == "/soon" else 9_000.0
+            update = _update(lease, 10.0, Outcome.LISTING, due_s=at_s)
+            frontier.complete([replace(update, failures=1) if path == "/ill" else update])
+
+        ids = [lease.page_id for lease in leases.values()]
+        assert frontier.read_within(dict.fromkeys(ids, 490.0)) == 1
+        told = {path: frontier.details(f"{HOST}{path}") for path in kinds}
+        due_s = {path: one.due_s for path, one in told.items() if one}
+        assert due_s == {"/page": 9_000.0, "/map": 500.0, "/soon": 100.0, "/ill": 9_000.0}
+
     def test_a_signal_is_noted_as_a_date_and_makes_nothing_due(self, frontier: Frontier) -> None:
         """Its worth has yet to be proved, as for the dates of sitemaps; new pages are taken in."""
         self._admitted(frontier, "/known")

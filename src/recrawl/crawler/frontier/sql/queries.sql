@@ -420,6 +420,11 @@ SELECT outcome, count(*) FROM visit WHERE id > :after AND id <= :last GROUP BY o
 -- name: look_at_gone
 UPDATE page SET due_s = :by_s WHERE state = 'gone' AND kind = 'page' AND due_s > :by_s;
 
+-- name: read_within
+UPDATE page SET due_s = last_visit_s + :interval_s, due_why = :why
+WHERE id = :page_id AND kind != 'page' AND state = 'indexed' AND failures = 0
+    AND due_s > last_visit_s + :interval_s;
+
 -- name: look_again
 UPDATE page SET due_s = :now_s, due_why = :why
 WHERE state = 'gone' AND kind = 'page' AND due_s > :now_s
