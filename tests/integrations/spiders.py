@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import scrapy
+from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 from scrapy.exceptions import DropItem
 
 
@@ -96,6 +97,10 @@ class Reaches(Quotes):
             asked = scrapy.Request(url, meta=response.meta)
             answer = await self.crawler.engine.download_async(asked)
             yield {"born": answer.css("b::text").get()}
+
+
+class Foreign(HTTP11DownloadHandler):
+    """A download handler that is not Scrapy's, as those are that fetch with a browser."""
 
 
 class Picky:

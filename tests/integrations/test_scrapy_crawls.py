@@ -78,6 +78,19 @@ def test_a_page_without_validators_is_told_by_its_body(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_what_another_program_fetches_is_asked_for_whole(tmp_path: Path) -> None:
+    """A browser that is told 304 has no page to show; what is new is told by the body."""
+    web = QuotesSite()
+    runs: Runs = [{"at": 0}, {"at": 2 * DAY}]
+    handlers = {"http": "tests.integrations.spiders.Foreign"}
+    first, later = crawl(web.site, tmp_path, runs, DOWNLOAD_HANDLERS=handlers)
+
+    assert visits(first) == {"new": 5}
+    assert visits(later) == {"unchanged": 5}
+    assert web.statuses_by_run[1][304] == 0
+
+
+@pytest.mark.slow
 def test_a_304_reaches_the_callback_where_that_is_set(tmp_path: Path) -> None:
     runs: Runs = [{"at": 0}, {"at": 2 * DAY}]
     web = QuotesSite()

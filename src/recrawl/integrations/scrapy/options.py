@@ -60,6 +60,8 @@ class Options:
     clock : seconds since the epoch
     host_cap_per_s : what Scrapy's delay lets a host have; inf: any
     n_waiting : requests that wait in memory for their first visit; more wait on disk
+    whole : schemes that are asked for whole pages: another program than Scrapy fetches them, and a
+        browser waits for ever for the page that a 304 does not bring
     """
 
     state: Path
@@ -76,6 +78,11 @@ class Options:
     host_cap_per_s: float = float("inf")
     prior_rate_per_s: float = _PRIOR_RATE_PER_S
     n_waiting: int = _KEPT_IN_MEMORY
+    whole: frozenset[str] = frozenset()
+
+    def asks_whole(self, url: str) -> bool:
+        """Tell whether a page is asked for whole, though a copy of it is known."""
+        return url.partition(":")[0] in self.whole
 
 
 def read_options(settings: BaseSettings) -> Options:
@@ -116,7 +123,17 @@ def read_options(settings: BaseSettings) -> Options:
         weights=_weights(settings),
         clock=time if clock is None else load_object(clock),
         host_cap_per_s=1.0 / delay_s if delay_s > 0.0 else float("inf"),
+        whole=frozenset(
+            scheme
+            for scheme, handler in settings.getdict("DOWNLOAD_HANDLERS").items()
+            if handler is not None and not _is_scrapys(handler)
+        ),
     )
+
+
+def _is_scrapys(handler: Any) -> bool:
+    path = handler if isinstance(handler, str) else handler.__module__
+    return bool(path.startswith("scrapy."))
 
 
 def _of(settings: BaseSettings, name: str) -> Any:

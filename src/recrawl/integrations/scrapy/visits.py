@@ -287,7 +287,7 @@ class SpiderVisits:
             return
         if visit.asked_s is None:
             visit.asked_s = self.now_s()
-        if visit.known("signature") is None:
+        if visit.known("signature") is None or self.options.asks_whole(request.url):
             return
         for name, column in (("If-None-Match", "etag"), ("If-Modified-Since", "last_modified")):
             if visit.known(column) and name not in request.headers:
