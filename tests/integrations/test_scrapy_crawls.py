@@ -91,6 +91,18 @@ def test_what_another_program_fetches_is_asked_for_whole(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
+def test_a_cache_that_hides_every_change_is_told_of(tmp_path: Path) -> None:
+    """Scrapy's other policy asks the server, and so does one whose copies expire."""
+    web = QuotesSite()
+    cache: dict[str, Any] = {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(tmp_path / "cache")}
+    runs: Runs = [{"at": 0}, {"at": 1, "settings": {"HTTPCACHE_EXPIRATION_SECS": 60}}]
+    first, _ = crawl(web.site, tmp_path / "state", runs, **cache)
+
+    assert first["stderr"].count("recrawl: HTTPCACHE_POLICY: ") == 1
+    assert "or take 'scrapy.extensions.httpcache.RFC2616Policy'" in first["stderr"]
+
+
+@pytest.mark.slow
 def test_a_304_reaches_the_callback_where_that_is_set(tmp_path: Path) -> None:
     runs: Runs = [{"at": 0}, {"at": 2 * DAY}]
     web = QuotesSite()

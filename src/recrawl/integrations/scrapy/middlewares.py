@@ -1,7 +1,8 @@
 """Middlewares: what servers are told and tell, and what becomes of their pages."""
 
+import logging
 from collections.abc import AsyncIterator, Iterator
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
@@ -15,6 +16,9 @@ from recrawl.integrations.scrapy.visits import SpiderVisits
 
 __all__ = ["RecrawlDownloaderMiddleware", "RecrawlSpiderMiddleware"]
 
+_FOR_EVER: Final = "scrapy.extensions.httpcache.DummyPolicy"
+_log: Final = logging.getLogger(__name__)
+
 
 class RecrawlDownloaderMiddleware:
     """Validators go in; status, size, latency and signature come out.
@@ -27,7 +31,16 @@ class RecrawlDownloaderMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Make the one of a crawler."""
+        """Make the one of a crawler; warn of a cache that never asks a server again."""
+        settings = crawler.settings
+        policy, kept_s = settings["HTTPCACHE_POLICY"], settings.getint("HTTPCACHE_EXPIRATION_SECS")
+        if settings.getbool("HTTPCACHE_ENABLED") and policy == _FOR_EVER and kept_s == 0:
+            _log.warning(
+                "recrawl: HTTPCACHE_POLICY: %r answers known pages from the disk for ever, and no "
+                "change is seen; leave HTTPCACHE_ENABLED out, or take %r",
+                policy,
+                _FOR_EVER.replace("Dummy", "RFC2616"),
+            )
         return cls(SpiderVisits.of(crawler))
 
     def process_request(self, request: Request, spider: Spider | None = None) -> None:
