@@ -325,6 +325,23 @@ def test_listings_that_tell_nothing_new_are_read_ever_more_seldom() -> None:
     assert waits == [1.0, 2.0, 4.0, 8.0, 8.0, 1.0, 2.0]
 
 
+def test_a_listing_is_read_early_once_as_that_is_the_first_to_tell_what_is_new() -> None:
+    """Nothing new in so short a time says nothing; then its interval begins."""
+    times = DueTimes(RULES, FixedRates(RULES, "uniform"))
+    found = lease(Is.DISCOVERED, kind=Kind.FEED)
+    first = times.after_visit(found, Was.LISTING, Is.INDEXED, NOW_S)
+    read = lease(kind=Kind.FEED, memory=first.memory)
+    second = times.after_visit(read, Was.LISTING, Is.INDEXED, NOW_S, changed=False)
+    read = lease(kind=Kind.FEED, memory=second.memory)
+    third = times.after_visit(read, Was.LISTING, Is.INDEXED, NOW_S, changed=False)
+    absent = times.after_visit(found, Was.NOT_FOUND, Is.MISSING, NOW_S)
+
+    waits = [one.due_s - NOW_S for one in (first, second, third, absent)]
+    usual_s = RULES.listing_s
+    assert waits == pytest.approx([usual_s / 24.0, usual_s, 2.0 * usual_s, usual_s], abs=1e-6)
+    assert "second reading" in first.why
+
+
 def test_a_listing_is_read_when_what_it_brings_is_worth_that() -> None:
     """Where it is known what that is; how often it told nothing new is kept all the same."""
 

@@ -91,3 +91,10 @@ def test_a_plan_that_learns_what_a_sitemap_brings_has_it_read_sooner() -> None:
     asked = asked_with_a_sitemap(30, 24 * HOUR_S, 40.0)
 
     assert asked.count(f"{A}/sitemap.xml") > 5
+
+
+def test_what_a_sitemap_alone_brings_is_found_within_the_first_day() -> None:
+    """Its second reading comes early, and tells how much is born in it."""
+    asked = asked_with_a_sitemap(30, 48 * HOUR_S, 20.0)
+
+    assert len(set(asked)) >= 30 + 3 + 8

@@ -57,6 +57,8 @@ _CONTENT: Final = frozenset(
     {Outcome.NEW, Outcome.CHANGED, Outcome.UNCHANGED, Outcome.NOT_MODIFIED, Outcome.LISTING}
 )
 _MOST_QUIET: Final = 3  # doublings of the interval of a listing that tells nothing new
+_EARLY: Final = 1.0 / 24.0  # of the interval of listings, from the first to the second reading
+_LOOKED_EARLY: Final = 255  # in the place of how many times a listing told nothing new
 _DEFERRED_S: Final = 60.0
 _RULES_KEPT_S: Final = 86_400.0  # for so long robots.txt is not read again
 _PUT_OFF: Final = "other pages took long to read: fetched again after a delay that doubles"
@@ -145,19 +147,29 @@ class DueTimes:
             ),
         )
 
-    def _after_listing(self, lease: Lease, at_s: float, changed: bool | None) -> NextVisit:
+    def _after_listing(
+        self, lease: Lease, at_s: float, changed: bool | None, *, is_first: bool
+    ) -> NextVisit:
         """Return when a sitemap or feed is read again: when what it has brought is worth that.
 
-        Until something is known of that, ever later while it tells nothing new. What is absent may
+        Until something is known of that, ever later while it tells nothing new; but the second
+        reading, which is the first to tell how much of it is new, comes early. What is absent may
         come, and is looked for at the interval that is set.
         """
         rules = self.rules
         before = lease.memory[0] if lease.memory else 0
-        quiet = before if changed is None else 0 if changed else min(before + 1, _MOST_QUIET)
+        if before == _LOOKED_EARLY:  # too soon for silence to tell anything
+            quiet = 0
+        else:
+            quiet = before if changed is None else 0 if changed else min(before + 1, _MOST_QUIET)
         usual_s = rules.clamp(rules.listing_s * 2**quiet)
         priced_s = self.price.listing_interval(
             lease.page_id, lease.host_id, usual_s, rules.max_interval_s, quiet=quiet
         )
+        early_s = rules.clamp(rules.listing_s * _EARLY)
+        if is_first and early_s < (usual_s if priced_s is None else rules.clamp(priced_s)):
+            why = "only a second reading tells how much of it is new"
+            return NextVisit(at_s + early_s, why, memory=bytes([_LOOKED_EARLY]))
         if priced_s is not None:
             return NextVisit(at_s + rules.clamp(priced_s), LISTS_NEW, memory=bytes([quiet]))
         why = "sitemaps and feeds are read at an interval of their own"
@@ -190,7 +202,8 @@ class DueTimes:
         """Return when what holds no page is looked at again; None: it is a page with content."""
         rules = self.rules
         if lease.kind is not Kind.PAGE and after is not PageState.DISALLOWED:
-            return self._after_listing(lease, at_s, changed)
+            is_first = after is PageState.INDEXED and lease.state is not PageState.INDEXED
+            return self._after_listing(lease, at_s, changed, is_first=is_first)
         if after is PageState.MISSING:
             why = "not found, or nothing to index, once: to be confirmed"
             if outcome is Outcome.REDIRECTED:
