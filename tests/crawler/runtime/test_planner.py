@@ -180,6 +180,7 @@ def probed(n_probes: int) -> ProbedBy:
         (10, 100, {"first_free": True}, BUDGET, 2e4),
         (100, 1, {"discovery_share": 0.25}, BUDGET, 2e4),
         (100, 2, {"discovery_share": 0.25}, 0.75 * BUDGET, 2e4),
+        (100, 2, {"discovery_share": 1.0}, 0.01 * BUDGET, max(2e4, 2_500 / BUDGET)),
         (10, 0, {"sources": (probed(600),)}, BUDGET - 600 / (7 * DAY_S), 2e4),
         (10, 0, {"sources": (probed(1_200),)}, 0.1 * BUDGET, 2e4),
     ],

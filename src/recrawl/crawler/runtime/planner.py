@@ -264,7 +264,7 @@ class Planner:
         )
 
     def _for_revisits(self, budget: float, backlog: int, n: int, span_s: float) -> float:
-        """Return what is left of the budget when first visits have been paid for.
+        """Return what is left of the budget when first visits are paid for, a hundredth at least.
 
         Parameters
         ----------
@@ -275,7 +275,7 @@ class Planner:
         """
         share = self._rules.discovery_share
         if share is not None:
-            return budget * (1.0 - share) if backlog > 0.01 * n else budget
+            return budget * max(1.0 - share, 0.01) if backlog > 0.01 * n else budget
         if self._rules.first_free:
             return budget
         born = sum(new.n_per_s for new in self._due_times.price.new_pages.values())
