@@ -8,7 +8,7 @@ import tantivy
 from recrawl.crawler.index import schema
 from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.crawler.wiring.indexes import is_to_be_brought_over
-from recrawl.errors import OtherVersion
+from recrawl.errors import OtherVersion, StateError
 
 URLS = ["http://a.test/", "http://a.test/2"]
 
@@ -107,3 +107,23 @@ def test_what_cannot_be_opened_at_all_is_begun_anew(tmp_path: Path) -> None:
     assert (index.n_brought, index.n_documents()) == (0, 0)
     index.close()
     assert not aside.exists()
+
+
+def test_what_cannot_be_opened_now_is_not_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Too many files are open, say: the copies are brought over by a later start."""
+    directory = tmp_path / "index"
+    aside = older(schema.aside_of(directory), *URLS)
+
+    def refuses(path: str) -> None:
+        raise ValueError(f"IO Error: Too many open files (os error 24): {path}")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("recrawl.crawler.index.schema.tantivy.Index.open", refuses)
+        with pytest.raises(StateError, match="raise the limit"):
+            TantivyIndex(directory)
+    assert aside.exists()
+    index = TantivyIndex(directory)
+    assert (index.n_brought, index.n_documents()) == (2, 2)
+    index.close()

@@ -9,7 +9,8 @@ from pathlib import Path
 import tantivy
 
 from recrawl.crawler.index.files import is_of_tantivy
-from recrawl.errors import OtherVersion
+from recrawl.crawler.index.trouble import translated
+from recrawl.errors import DamagedState, OtherVersion
 
 __all__ = ["aside_of", "clear", "held_copies", "index_exists", "opened"]
 
@@ -47,15 +48,25 @@ def aside_of(directory: Path) -> Path:
 
 
 def held_copies(directory: Path) -> Iterator[tantivy.Document]:
-    """Yield the stored fields of the copies of an index of any version; what is damaged is not."""
-    with contextlib.suppress(OSError, ValueError):
-        searcher = tantivy.Index.open(str(directory)).searcher()
-        n = max(searcher.num_docs, 1)
-        for _, address in searcher.search(tantivy.Query.all_query(), limit=n, count=False).hits:
-            with contextlib.suppress(OSError, ValueError):
-                held = searcher.doc(address)
-                if held.get_first("url"):
-                    yield held
+    """Yield the stored fields of the copies of an index of any version; what is damaged is not.
+
+    Raises
+    ------
+    StateError
+        The index cannot be opened now, and is no damaged one.
+    """
+    try:
+        with translated(directory):
+            searcher = tantivy.Index.open(str(directory)).searcher()
+            n = max(searcher.num_docs, 1)
+            found = searcher.search(tantivy.Query.all_query(), limit=n, count=False).hits
+    except DamagedState:
+        return
+    for _, address in found:
+        with contextlib.suppress(OSError, ValueError):
+            held = searcher.doc(address)
+            if held.get_first("url"):
+                yield held
 
 
 def _begin_beside(aside: Path, directory: Path) -> None:

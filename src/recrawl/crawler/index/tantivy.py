@@ -6,7 +6,7 @@ The module is longer than most, as the port is wide.
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -105,12 +105,10 @@ class TantivyIndex(PageIndex, ChanceLearner):
 
     def _bring_over(self, aside: Path) -> None:
         """Index the copies that another version held; what a kill cut off is gone on with."""
-        for held in held_copies(aside):
-            with contextlib.suppress(ValueError):  # damaged: it is fetched again
-                document = _whole(held)
-                if self._stored(document.url) is None:
-                    self._add(document)
-                    self.n_brought += 1
+        for document in _copies_in(aside):
+            if self._stored(document.url) is None:
+                self._add(document)
+                self.n_brought += 1
             if len(self._added) >= _BROUGHT:
                 self._commit_brought()
         self._commit_brought()
@@ -429,6 +427,12 @@ class TantivyIndex(PageIndex, ChanceLearner):
 def _merge(writer: tantivy.IndexWriter) -> None:
     with contextlib.suppress(ValueError):  # it has ended before, and that was told
         writer.wait_merging_threads()
+
+
+def _copies_in(aside: Path) -> Iterator[Document]:
+    for held in held_copies(aside):
+        with contextlib.suppress(ValueError):  # damaged: it is fetched again
+            yield _whole(held)
 
 
 def _whole(held: Any) -> Document:
