@@ -265,3 +265,15 @@ def test_what_is_told_a_database_knows_every_column_of_bytes() -> None:
     of_bytes = {column for sql in schema().values() for column in re.findall(r"(\w+) BLOB", sql)}
 
     assert of_bytes == BYTES
+
+
+@pytest.mark.parametrize("name", ["complete", "save_crawl_rate", "tell", "tell_importance"])
+def test_what_is_run_for_each_page_builds_no_tables_of_its_own(tmp_path: Path, name: str) -> None:
+    """But those by which it reads what it writes, and answers: each costs as much as the rest."""
+    connection = open_state(tmp_path / DATABASE)
+    asked = dict.fromkeys(re.findall(r":([a-z_]+)", queries()[name]), 1)
+
+    steps = [row[1] for row in connection.execute(f"EXPLAIN {queries()[name]}", asked)]
+
+    assert steps.count("OpenEphemeral") <= 3
+    connection.close()

@@ -8,6 +8,7 @@ addresses of a host together to a small share of what the host has brought
 import mimetypes
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 from recrawl.crawler.control.urls import folder_of, path_of
@@ -122,6 +123,7 @@ _IN_CALENDAR: Final = re.compile(r"/(?:19|20)\d\d/\d{1,2}/")
 _READ: Final = re.compile(r"text/|application/(?:pdf|xml|xhtml|rss|atom|json|.*\+xml)")
 
 
+@lru_cache(1024)  # asked some five times a visit
 def is_doubted(url: str) -> bool:
     """Tell whether an address speaks against a page: edit, diff, login, sort, an archive ..."""
     path, _, query = path_of(url).partition("?")
