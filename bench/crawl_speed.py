@@ -293,6 +293,7 @@ def measure(command: list[str], folder: Path) -> dict[str, float]:
     for leftover in ("state", "storage"):
         subprocess.run(["rm", "-rf", str(folder / leftover)], check=True)
     environment = os.environ | {"CRAWLEE_PURGE_ON_START": "1"}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # pip compiles packages where it installs them
     runner = (
         "import json,resource,subprocess,sys,time\n"
         "t=time.perf_counter(); p=subprocess.run(sys.argv[1:],stdout=subprocess.PIPE,text=True)\n"
