@@ -305,3 +305,29 @@ def test_what_one_address_brings_on_is_told_and_does_not_stop_the_others(
 
     assert asyncio.run(written()) == [OK, FAIL, OK, SKIPPED, OK]
     assert told == ["'http://a.test/bad': OverflowError: too large"]
+
+
+def test_a_plan_that_fails_is_told_and_does_not_end_the_planning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    planned = asyncio.Event()
+
+    async def until_planned() -> None:
+        frontier = Frontier(ServiceOptions(tmp_path, 1.0, RULES, replan_s=0.0), NOW_S)
+        outcomes: list[Exception] = [MemoryError("no more"), StateError("the disk is full")]
+
+        def plan(now_s: float) -> None:
+            if outcomes:
+                raise outcomes.pop(0)
+
+        monkeypatch.setattr(frontier, "plan", plan)
+        monkeypatch.setattr(frontier, "refresh", planned.set)
+        service = Service(frontier, lambda: NOW_S, told.append)
+        await service.start("127.0.0.1", 0)
+        await asyncio.wait_for(planned.wait(), 30)
+        await service.stop()
+
+    asyncio.run(until_planned())
+
+    assert told == ["no plan was made: MemoryError: no more", "the disk is full"]

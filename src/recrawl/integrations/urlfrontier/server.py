@@ -244,6 +244,8 @@ class Service:
                 await self._on_state(self._frontier.refresh)
             except StateError as error:
                 self._tell(str(error))
+            except Exception as error:  # what was planned before holds until the next plan
+                self._tell(f"no plan was made: {type(error).__name__}: {error}")
             await asyncio.sleep(self._frontier.options.replan_s)
 
 
