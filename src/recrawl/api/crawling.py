@@ -19,8 +19,9 @@ from recrawl.crawler.reports.status import status_report
 from recrawl.crawler.runtime.crawl import Crawl
 from recrawl.crawler.settings import Settings
 from recrawl.crawler.wiring.crawls import OpenParts, Parts, open_parts
-from recrawl.crawler.wiring.deliveries import DeliveryThreads, check_extras, delivering
+from recrawl.crawler.wiring.deliveries import DeliveryThreads, delivering
 from recrawl.crawler.wiring.rules import crawl_rules
+from recrawl.crawler.wiring.sinks import check_extras
 from recrawl.errors import InputError, StateError
 from recrawl.terms import Hit, VisitAnswer
 

@@ -1,5 +1,6 @@
 """A sink that somebody wrote in Python, named in the configuration."""
 
+import importlib
 import json
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from recrawl.cli.app import main
 
 SINK = """
 import json
+import threading
 from recrawl.terms import Taken, Verdict
 
 class Kept:
@@ -31,6 +33,11 @@ class Refuses(Kept):
     def scan(self):
         return []
 
+class Slow(Kept):
+    def apply(self, items, batch):
+        TOLD.wait(30)
+        return [Taken(Verdict.OK) for _ in items]
+
 class Half:
     def __init__(self, secret):
         pass
@@ -39,6 +46,7 @@ def broken(secret):
     raise ValueError("no such thing")
 
 number = 3
+TOLD = threading.Event()
 """
 
 
@@ -54,12 +62,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def deliver(folder: Path, name: str, *command: str) -> int:
+def deliver(folder: Path, name: str, *command: str, more: str = "") -> int:
     """Deliver what there is, once; or do with the sink what a command says."""
     config = folder / "recrawl.toml"
     config.write_text(
         'seeds = ["http://a.test/"]\ncontact = "mailto:me@a.test"\nstate = "state"\n[[deliver]]\n'
-        f'python = "{name}"\ncontent = "markdown"\nchunks = 100\nsecret_env = "WHERE"\n'
+        f'python = "{name}"\ncontent = "markdown"\nchunks = 100\nsecret_env = "WHERE"\n{more}'
     )
     with pytest.raises(SystemExit) as ended:
         main([*(command or ("deliver", "--once")), "--config", str(config)])
@@ -103,3 +111,21 @@ def test_a_comparison_that_mends_nothing_is_no_success(
     told = capsys.readouterr()
     assert "2 were missing there" in told.out
     assert "2 pages are as they were there: it does not take them" in told.err
+
+
+def test_of_one_that_does_not_answer_in_time_is_said_so(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is waited for: nobody but itself can end it."""
+    told: list[str] = []
+
+    def say(words: str) -> None:
+        told.append(words)
+        importlib.import_module("own_sinks_of_a_test").TOLD.set()
+
+    monkeypatch.setattr("recrawl.cli.crawler.deliver.note", say)
+
+    assert deliver(folder, "own_sinks_of_a_test:Slow", more='timeout = "0.2s"\n') == 0
+    assert told == [
+        "own_sinks_of_a_test:Slow: no answer for 0.2 s; it is waited for until it gives one"
+    ]

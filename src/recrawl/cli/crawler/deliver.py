@@ -16,10 +16,10 @@ from recrawl.crawler.reports.deliveries import deliveries_report
 from recrawl.crawler.settings import Settings, SinkSettings, load_settings
 from recrawl.crawler.wiring.deliveries import (
     DeliveryThreads,
-    check_extras,
     delivering,
     verified,
 )
+from recrawl.crawler.wiring.sinks import check_extras
 from recrawl.errors import InputError, StateError
 
 __all__ = ["deliver", "sync"]

@@ -25,9 +25,9 @@ from recrawl.crawler.runtime.crawl import Crawl
 from recrawl.crawler.settings import Settings, load_settings
 from recrawl.crawler.telemetry.counters import CountingSink
 from recrawl.crawler.wiring.crawls import OpenParts, open_parts
-from recrawl.crawler.wiring.deliveries import check_extras
 from recrawl.crawler.wiring.fetchers import check_seeds
 from recrawl.crawler.wiring.indexes import is_to_be_brought_over
+from recrawl.crawler.wiring.sinks import check_extras
 from recrawl.errors import InputError, InvalidSettings
 from recrawl.quantities import parse_duration_s, parse_rate_per_s
 from recrawl.terms import Database

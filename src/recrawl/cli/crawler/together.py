@@ -14,7 +14,7 @@ from recrawl.crawler.runtime.crawl import Crawl
 from recrawl.crawler.settings import Settings
 from recrawl.crawler.telemetry.counters import CountingSink
 from recrawl.crawler.wiring.databases import check_state
-from recrawl.crawler.wiring.deliveries import check_extras
+from recrawl.crawler.wiring.sinks import check_extras
 from recrawl.errors import DatabaseAway, OwnershipLost
 from recrawl.terms import Database
 

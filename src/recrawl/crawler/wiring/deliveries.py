@@ -1,11 +1,6 @@
 """Deliveries put together: a thread for each sink, with its own view of state and index."""
 
-import base64
-import binascii
 import contextlib
-import importlib
-import importlib.util
-import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,152 +10,23 @@ from typing import TYPE_CHECKING, Final
 
 from recrawl.crawler.control.scope import Weights
 from recrawl.crawler.frontier.store import StateLock
-from recrawl.crawler.ports import PageIndex, Sink, StatePlace
+from recrawl.crawler.ports import PageIndex, StatePlace
 from recrawl.crawler.runtime.delivering import Courier, CourierRules, Verified
 from recrawl.crawler.runtime.feed_reader import FeedReader, Wanted
 from recrawl.crawler.settings import SinkSettings
 from recrawl.crawler.wiring.indexes import open_index
+from recrawl.crawler.wiring.sinks import open_sink
 from recrawl.crawler.wiring.stores import database_turn, open_deliveries, open_frontier
-from recrawl.errors import InputError, InvalidSettings, SinkError, StateError
+from recrawl.errors import InputError, SinkError, StateError
 from recrawl.terms import Document
 
 if TYPE_CHECKING:
     from recrawl.crawler.database.turns import DatabaseTurn
 
-__all__ = ["DeliveryThreads", "check_extras", "delivering", "open_courier", "open_sink", "verified"]
+__all__ = ["DeliveryThreads", "delivering", "open_courier", "verified"]
 
 _LOOK_S: Final = 1.0
-_MOST_SECRET: Final = 4_096
-_SHORTEST_KEY: Final = 16
 _FILES: Final = ("lines", "tables")
-
-
-def check_extras(sinks: tuple[SinkSettings, ...]) -> None:
-    """See that what sinks need is installed.
-
-    Raises
-    ------
-    InvalidSettings
-        It is not.
-    """
-    for sink in sinks:
-        if sink.kind == "python":
-            _maker(sink)
-    needs = any(sink.kind == "postgresql" for sink in sinks)
-    if needs and importlib.util.find_spec("psycopg") is None:
-        raise InvalidSettings("deliver: PostgreSQL needs one more package: recrawl[postgresql]")
-
-
-def open_sink(settings: SinkSettings) -> Sink:
-    """Return a sink; it connects when it is told something."""
-    secret = _secret(settings)
-    match settings.kind:
-        case "postgresql":
-            from recrawl.crawler.delivery.postgresql import PostgresSink
-
-            return PostgresSink(
-                settings.to,
-                table=settings.table,
-                keeps_removed=settings.keeps_removed,
-                importance=settings.importance,
-                secret=secret,
-                timeout_s=settings.timeout_s,
-            )
-        case "webhook":
-            from recrawl.crawler.delivery.webhook import WebhookSink
-
-            key = None if secret is None else (lambda: _key(settings.name, secret()))
-            return WebhookSink(
-                settings.to, name=settings.name, secret=key, timeout_s=settings.timeout_s
-            )
-        case "bulk":
-            from recrawl.crawler.delivery.bulk import BulkSink
-
-            return BulkSink(settings.to, secret=secret, timeout_s=settings.timeout_s)
-        case "meilisearch" | "typesense" | "solr":
-            from recrawl.crawler.delivery.engines import ENGINES
-
-            return ENGINES[settings.kind](settings.to, secret=secret, timeout_s=settings.timeout_s)
-        case "command":
-            from recrawl.crawler.delivery.command import CommandSink
-
-            return CommandSink(settings.command, timeout_s=settings.timeout_s)
-        case "python":
-            return _made(settings, secret)
-        case "tables":
-            from recrawl.crawler.delivery.files import TableFiles
-
-            return TableFiles(Path(settings.to), settings.content, importance=settings.importance)
-        case _:
-            from recrawl.crawler.delivery.files import LineFiles
-
-            return LineFiles(Path(settings.to))
-
-
-def _maker(settings: SinkSettings) -> Callable[[Callable[[], bytes] | None], Sink]:
-    """Return what makes a sink that somebody wrote in Python."""
-    module, _, name = settings.to.partition(":")
-    try:
-        make = getattr(importlib.import_module(module), name)
-    except Exception as error:  # whatever is done there when it is imported
-        said = f"{type(error).__name__}: {error}"[:300]
-        raise InvalidSettings(
-            f"deliver, {settings.name}: {settings.to} cannot be imported ({said}); it has to be "
-            "installed, or found by PYTHONPATH"
-        ) from error
-    if not callable(make):
-        raise InvalidSettings(f"deliver, {settings.name}: {settings.to} makes no sink")
-    found: Callable[[Callable[[], bytes] | None], Sink] = make
-    return found
-
-
-def _made(settings: SinkSettings, secret: Callable[[], bytes] | None) -> Sink:
-    make, where = _maker(settings), f"deliver, {settings.name}"
-    try:
-        made = make(secret)
-    except Exception as error:  # whatever was written there
-        said = f"{settings.to} made no sink: {type(error).__name__}: {error!s:.300}"
-        raise InvalidSettings(f"{where}: {said}") from error
-    lacking = [one for one in ("apply", "scan", "close") if not callable(getattr(made, one, None))]
-    if lacking:
-        raise InvalidSettings(f"{where}: what {settings.to} makes has no {', '.join(lacking)}")
-    return made
-
-
-def _secret(settings: SinkSettings) -> Callable[[], bytes] | None:
-    """Return what reads the secret of a sink, anew each time: it may be changed."""
-    file, variable = settings.secret_file, settings.secret_env
-    if file is None and variable is None:
-        return None
-
-    def read() -> bytes:
-        if file is not None:
-            try:
-                with file.open("rb") as opened:
-                    said = opened.read(_MOST_SECRET + 1)
-            except OSError as error:
-                raise SinkError(f"secret_file {file}: {error.strerror}") from error
-        else:
-            said = os.environ.get(variable or "", "").encode()
-            if not said:
-                raise SinkError(f"secret_env: {variable} is not set, or empty")
-        said = said.strip()
-        if not said or len(said) > _MOST_SECRET or any(byte < 32 for byte in said):
-            raise SinkError(f"{file or variable} holds no secret: one line of text is wanted")
-        return said
-
-    return read
-
-
-def _key(name: str, secret: bytes) -> bytes:
-    """Return the key that a signing secret stands for: ``whsec_`` and Base64, or as it is."""
-    try:
-        key = base64.b64decode(secret[6:], validate=True) if secret[:6] == b"whsec_" else secret
-    except (ValueError, binascii.Error) as error:
-        raise SinkError(f"the secret of {name} has no Base64 after whsec_") from error
-    if len(key) < _SHORTEST_KEY:
-        raise SinkError(f"the secret of {name} is shorter than {_SHORTEST_KEY} bytes")
-    return key
 
 
 @contextlib.contextmanager
@@ -377,7 +243,8 @@ class DeliveryThreads:
         while True:
             if not self._is_our_turn:
                 raise StateError("another process delivers the changes now")
-            wait_s = courier.deliver()
+            with self._watched(sink):
+                wait_s = courier.deliver()
             if wait_s:
                 if not is_failing:
                     self._fail(sink, courier.trouble)
@@ -394,6 +261,23 @@ class DeliveryThreads:
             if self.once or self._ending.is_set():
                 return
             self._ending.wait(_LOOK_S if wait_s is None else min(wait_s, 60.0))
+
+    @contextlib.contextmanager
+    def _watched(self, sink: SinkSettings) -> Iterator[None]:
+        """Say of a sink in Python that it takes longer than it may: nothing can end it."""
+        if sink.kind != "python":
+            yield
+            return
+        said = (
+            f"{sink.name}: no answer for {sink.timeout_s:g} s; it is waited for until it gives one"
+        )
+        watch = threading.Timer(sink.timeout_s, self.say, (said,))
+        watch.daemon = True
+        watch.start()
+        try:
+            yield
+        finally:
+            watch.cancel()
 
     def _fail(self, sink: SinkSettings, why: str) -> None:
         self.failed.add(sink.name)
