@@ -236,6 +236,7 @@ def test_a_wrong_history_is_told_what_would_be_right(
     [
         (["--budget", "0x"], "write 500/d, or 0.5x"),
         (["--budget", "many"], "is not a rate"),
+        (["--budget", "1e12x"], "more than can be replayed; 1e+08 at most"),
         (["--policies", "best"], "is none of recrawl, foresight, uniform"),
         (["--learning", "1"], "must lie in (0, 1)"),
         (["--resamples", "1"], "between 20 and"),

@@ -24,6 +24,8 @@ from recrawl.tables.histories import history_of
 
 __all__ = ["BacktestReport", "Compared", "backtest", "backtest_of", "compare_policies"]
 
+_MOST_VISITS = 100_000_000  # of a replay: 2.4 GB of instants, pages and outcomes
+
 
 @dataclass(frozen=True, eq=False)
 class Compared:
@@ -190,6 +192,12 @@ def backtest_of(
         raise InputError(
             f"{called}: it pays {test.n_ticks} visits over the whole history, too few to compare "
             f"anything; 100 at least, and {record.n_pages:,} to visit every page once"
+        )
+    if test.n_ticks > _MOST_VISITS:
+        raise InputError(
+            f"{called}: {budget} pays {test.n_ticks:.1e} visits over the whole history, more than "
+            f"can be replayed; {_MOST_VISITS:.0e} at most, which is "
+            f"{_MOST_VISITS / record.n_pages:,.0f} of each page"
         )
     if told is not None and (share := told.share_read(record, test.n_ticks)) > MOST_READ:
         raise InputError(

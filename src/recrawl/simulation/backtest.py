@@ -100,14 +100,16 @@ class Backtest:
     @property
     def n_ticks(self) -> int:
         """Visits that the budget pays in all."""
-        return self.ticks().size
+        if self.instants is not None:
+            return self.instants.size
+        return int(self.budget * (self.history.end - self.history.start))
 
     def ticks(self) -> Vector:
         """Return visit times, ascending."""
         if self.instants is not None:
             return self.instants
-        n = int(self.budget * (self.history.end - self.history.start))
-        return np.asarray(self.history.start + (np.arange(n) + 0.5) / self.budget, np.float64)
+        numbers = np.arange(self.n_ticks) + 0.5
+        return np.asarray(self.history.start + numbers / self.budget, np.float64)
 
     def shuffled(self) -> tuple["Backtest", Integers]:
         """Return the same with pages in the order drawn, and that order."""
