@@ -558,8 +558,8 @@ class Frontier(Visits, Protocol):
         """
         ...
 
-    def visited(self, latest: int) -> Iterable[tuple[str, PageState, bytes | None]]:
-        """Address, state and signature of visited pages: all that have a query, and the latest."""
+    def visited(self, latest: int) -> Iterable[tuple[str, PageState, bytes | None, int | None]]:
+        """Address, state, signature and last status of pages: all with a query, and the latest."""
         ...
 
     def defer(self, lease: Lease, due_s: float) -> None:

@@ -58,7 +58,7 @@ def test_answers_of_a_forum_with_addresses_of_their_own_are_given_up() -> None:
 
     seen = crawled(AddressYields(), paths, texts)
     again = AddressYields()
-    again.recall((f"{A}{paths[n]}", visited(lease(n, ""), texts[n]).state, None) for n in seen)
+    again.recall((f"{A}{paths[n]}", visited(lease(n, ""), texts[n]).state, None, 200) for n in seen)
 
     assert sum(texts[number] is not None for number in seen) == len(topics)
     assert sum(texts[number] is None for number in seen) <= 12
@@ -170,10 +170,12 @@ def test_so_many_are_tried_until_the_next_is_unlikely_to_bring_anything(
 def test_what_was_tried_before_a_start_counts(n_known: int) -> None:
     """Of one kind, and of all that words speak against: three, before a host has brought any."""
     known = AddressYields()
-    known.recall((f"{A}/x?id=p{n}", PageState.EXCLUDED, None) for n in range(n_known))
+    known.recall((f"{A}/x?id=p{n}", PageState.EXCLUDED, None, 200) for n in range(n_known))
     acts = ["edit", "login", "history", "revert", "delete", "diff"]
     doubted = AddressYields()
-    doubted.recall((f"{A}/y{n}?do={acts[n]}", PageState.EXCLUDED, None) for n in range(n_known))
+    doubted.recall(
+        (f"{A}/y{n}?do={acts[n]}", PageState.EXCLUDED, None, 200) for n in range(n_known)
+    )
 
     tried = crawled(known, [f"/x?id=p{n}" for n in range(10, 99)], [None] * 89)
     more = crawled(doubted, [f"/z{n}?do={act}" for n, act in enumerate(acts)], [None] * 6)
@@ -412,7 +414,7 @@ def test_versions_of_pages_that_an_earlier_run_visited_bring_nothing() -> None:
     versions = [f"{page}&oldid=7" for page in pages]
     texts = [f"what {path} said once" for path in versions]
     after = AddressYields()
-    after.recall((f"{A}{page}", PageState.INDEXED, page.encode()) for page in pages)
+    after.recall((f"{A}{page}", PageState.INDEXED, page.encode(), 200) for page in pages)
     seen = crawled(after, versions, [*texts])
 
     assert after.due_s(lease(999, "/w/index.php?title=Other&oldid=7"), NOW_S) > NOW_S
@@ -423,9 +425,22 @@ def test_versions_of_pages_that_an_earlier_run_visited_bring_nothing() -> None:
 def test_a_page_without_an_answer_or_a_copy_says_nothing_against_its_kind(path: str) -> None:
     """An index that was lost is filled again, and whatever was never visited is visited."""
     yields = AddressYields()
-    yields.recall((f"{A}{path.format(n)}", PageState.DISCOVERED, b"said") for n in range(50))
+    yields.recall((f"{A}{path.format(n)}", PageState.DISCOVERED, b"said", 200) for n in range(50))
 
     assert yields.due_s(lease(1, path.format(99)), NOW_S) == NOW_S
+
+
+def test_links_that_are_broken_say_as_little_of_their_branch_after_a_start() -> None:
+    """As while the crawl goes on: the trouble of a page is its own."""
+    broken = [f"/old/{n}" for n in range(60)]
+    going_on, begun = AddressYields(), AddressYields()
+    for number, path in enumerate(broken):
+        going_on.due_s(lease(number, path), NOW_S)
+        going_on.observe(visited(lease(number, path), None, outcome=Outcome.NOT_FOUND))
+    begun.recall((f"{A}{path}", PageState.MISSING, None, 404) for path in broken)
+
+    assert going_on.due_s(lease(99, "/old/new"), NOW_S) == NOW_S
+    assert begun.due_s(lease(99, "/old/new"), NOW_S) == NOW_S
 
 
 @pytest.mark.parametrize(
@@ -697,7 +712,9 @@ def test_a_list_at_every_instant_is_left_after_a_few() -> None:
 def test_a_start_learns_what_was_known() -> None:
     """From the pages that the state has."""
     yields = AddressYields()
-    yields.recall((f"{A}/x?do=edit&id={number}", PageState.EXCLUDED, None) for number in range(20))
+    yields.recall(
+        (f"{A}/x?do=edit&id={number}", PageState.EXCLUDED, None, 200) for number in range(20)
+    )
 
     assert yields.due_s(lease(1, "/x?do=edit&id=new"), NOW_S) > NOW_S
 

@@ -148,8 +148,8 @@ class Visited(MemoryFrontier):
     """A state in which pages of one kind were visited that have brought nothing."""
 
     @override
-    def visited(self, latest: int) -> Iterable[tuple[str, PageState, bytes | None]]:
-        return [(f"{A}/x?do=edit&id={n}", PageState.EXCLUDED, None) for n in range(40)]
+    def visited(self, latest: int) -> Iterable[tuple[str, PageState, bytes | None, int | None]]:
+        return [(f"{A}/x?do=edit&id={n}", PageState.EXCLUDED, None, 200) for n in range(40)]
 
 
 @pytest.mark.parametrize("is_kept", [True, False])

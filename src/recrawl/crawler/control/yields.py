@@ -239,11 +239,11 @@ class AddressYields:
         self._outgrown: list[_Kind] = []  # of those, by a value that now is one of many
         self._void = VoidParameters()
 
-    def recall(self, visited: Iterable[tuple[str, PageState, bytes | None]]) -> None:
-        """Learn from pages that were visited before: address, state, signature."""
+    def recall(self, visited: Iterable[tuple[str, PageState, bytes | None, int | None]]) -> None:
+        """Learn from pages that were visited before: address, state, signature, last status."""
         pages = list(visited)
-        self._visited.update(hash(url) for url, _, _ in pages)
-        for url, state, signature in pages:
+        self._visited.update(hash(url) for url, *_ in pages)
+        for url, state, signature, status in pages:
             if state is PageState.DISCOVERED:  # never answered, or its copy was lost: it may bring
                 continue
             found = self._kinds_of(url)
@@ -254,7 +254,13 @@ class AddressYields:
             self._keep_things(url, state)
             self._learn_void(url, signature)
             new = state is PageState.INDEXED and self._is_new(url, signature)
-            self._count(url, found, new, is_left_out=state is PageState.EXCLUDED)
+            self._count(
+                url,
+                found,
+                new,
+                is_trouble=status is not None and status >= _REFUSED,
+                is_left_out=state is PageState.EXCLUDED,
+            )
 
     def observe(self, update: PageUpdate) -> list[tuple[int, int]]:
         """Learn from a visit; return pages, with their hosts, that need no longer be put off."""

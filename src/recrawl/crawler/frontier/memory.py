@@ -434,13 +434,13 @@ class MemoryFrontier(Frontier):
         return brought
 
     @override
-    def visited(self, latest: int) -> Iterable[tuple[str, PageState, bytes | None]]:
+    def visited(self, latest: int) -> Iterable[tuple[str, PageState, bytes | None, int | None]]:
         least = max(self._pages, default=0) - latest
         for page_id, page in self._pages.items():
             if page.found.kind is not Kind.PAGE:
                 continue
             if page.visits and (page.found.variant_of is not None or page_id > least):
-                yield page.found.url, page.state, page.signature
+                yield page.found.url, page.state, page.signature, page.last_status
 
     @override
     def defer(self, lease: Lease, due_s: float) -> None:

@@ -502,10 +502,10 @@ class SqliteFrontier(Frontier):
             )
 
     @override
-    def visited(self, latest: int) -> Iterable[tuple[str, PageState, bytes | None]]:
+    def visited(self, latest: int) -> Iterable[tuple[str, PageState, bytes | None, int | None]]:
         with translated(self._path):
-            for url, state, signature in self._run("visited", latest=latest):
-                yield url, PageState(state), signature
+            for url, state, signature, status in self._run("visited", latest=latest):
+                yield url, PageState(state), signature, status
 
     @override
     def defer(self, lease: Lease, due_s: float) -> None:

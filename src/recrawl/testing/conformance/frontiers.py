@@ -1028,6 +1028,14 @@ class FrontierSuite:
         assert list(frontier.visited(10)) == []
         assert frontier.refused() == []
 
+    def test_visited_pages_are_told_of_with_what_they_answered(self, frontier: Frontier) -> None:
+        """Those that were never visited are not."""
+        self._admitted(frontier, "/a")
+        frontier.complete([_update(self._leased(frontier, 1)[0], 10.0, signature=b"said")])
+        self._admitted(frontier, "/never")
+
+        assert list(frontier.visited(10**9)) == [(f"{HOST}/a", PageState.INDEXED, b"said", 200)]
+
     def test_pages_beside_one_that_is_gone_are_looked_at(self, frontier: Frontier) -> None:
         """Two on either side; not what was visited since, is in trouble, or of another host."""
         paths = [f"/{name}" for name in "abcdefghi"]

@@ -128,10 +128,10 @@ WHERE id IN (
 );
 
 -- name: visited
-SELECT url, state, signature FROM page
+SELECT url, state, signature, last_status FROM page
 WHERE variant_of IS NOT NULL AND visits > 0 AND kind = 'page'
 UNION ALL
-SELECT url, state, signature FROM page
+SELECT url, state, signature, last_status FROM page
 WHERE id > (SELECT max(id) FROM page) - :latest AND variant_of IS NULL AND visits > 0
     AND kind = 'page';
 
