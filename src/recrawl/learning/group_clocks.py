@@ -41,7 +41,8 @@ class GroupClocks:
     companions : the groups
     pace : mean interval between visits of a page, which is sixteen bins, > 0
     start : instant at which the first bin begins
-    born : shape (n,), when each page was born; at the start or before: nobody knows
+    born : shape (n,), when each page was born; at ``births_since`` or before: nobody knows
+    births_since : since when births are known; None: since just after the start
     shrinks : changes that the speed around counts for: for all pages together, about one; for a
         site; for directories and names
     bins : bins that are kept, the latest
@@ -62,6 +63,7 @@ class GroupClocks:
         *,
         start: float,
         born: Vector,
+        births_since: float | None = None,
         shrinks: Sequence[float] = _SHRINKS,
         bins: int = _BINS,
         relied: float = 0.8,
@@ -78,7 +80,9 @@ class GroupClocks:
         self._group(companions)
         self._found, self._expected = np.zeros((2, size, bins))
         self._speeds = np.ones((size, bins))
-        self._scale = np.array([start, width, start + 1e-6 * pace, relied, odds])
+        if births_since is None:
+            births_since = start + 1e-6 * pace
+        self._scale = np.array([start, width, births_since, relied, odds])
         self._newest = np.array([-1], np.int64)
         self._aged = np.full((2, _CELLS), _AGE_CHANGES)
         self._born = np.ascontiguousarray(born, np.float64)

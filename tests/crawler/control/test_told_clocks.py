@@ -42,8 +42,17 @@ class Told:
     def __init__(self) -> None:
         self.clocks, self.control = ToldClocks(), control()
 
-    def learn(self, rows: list[int], *changed: bool, signalled: float = np.nan) -> None:
-        self.clocks.know(np.array(rows), [URLS[row] for row in rows])
+    def learn(
+        self,
+        rows: list[int],
+        *changed: bool,
+        signalled: float = np.nan,
+        born_s: np.ndarray | None = None,
+    ) -> None:
+        nobody = np.zeros(0)
+        self.clocks.know(
+            np.array(rows), [URLS[row] for row in rows], nobody if born_s is None else born_s
+        )
         self.clocks.learn(np.array(rows), visited(rows, *changed, signalled=signalled))
 
     def tell(
@@ -186,7 +195,7 @@ def test_visits_of_a_page_within_a_second_are_one(later_s: float, n: int) -> Non
 def fast(found: dict[int, float], factors: dict[int, float]) -> tuple[FastClock, ...]:
     """Return the groups told as fast, of groups with so many changes where one was expected."""
     told = Told()
-    told.clocks.know(np.arange(N), URLS)
+    told.clocks.know(np.arange(N), URLS, np.zeros(0))
     speeds, changes = np.ones(8), np.ones(8)
     for group, factor in factors.items():
         speeds[group] = factor
@@ -228,3 +237,20 @@ def test_nothing_is_fast_where_nothing_was_told_or_all_run_as_usual() -> None:
     assert ToldClocks().fast(np.arange(N), np.arange(N), NOW_S) == ()
     assert fast({}, {}) == ()
     assert fast({ROOT: 9.0, 1: 9.0}, {ROOT: 3.0, 1: 3.0}) == (), "of all pages is no directory"
+
+
+def test_pages_whose_birth_is_known_change_as_those_of_their_age_did() -> None:
+    """Where young pages were seen to change more than others; of the others age says nothing."""
+    told = Told()
+    born_s = np.full(N, NOW_S - 12 * DAY_S)
+    born_s[-1] = np.nan
+    told.learn(list(range(N)), True, True, born_s=born_s)
+    told.tell()
+
+    clocks = told.clocks.clocks
+    assert clocks is not None
+    _, speeds = clocks.read(np.arange(N), np.full(N, NOW_S - DAY_S), NOW_S)
+
+    assert (speeds[:-1] > 1.02).all()
+    assert speeds[-1] == 1.0
+    assert (clocks.age_factors >= 1.0).all()

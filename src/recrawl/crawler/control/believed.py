@@ -1,6 +1,6 @@
 """Beliefs about the pages of a running crawl, from visits and announcements."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from math import isfinite
 from typing import TYPE_CHECKING, Final
@@ -81,7 +81,7 @@ class Believed:
     def learn(self, evidence: Evidence) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Learn pages anew; return their change rates, 1/s, and the errors of the logarithms."""
         self.laws_are_learned = False
-        control, rows = self._named(evidence.page_ids, evidence.urls, evidence.lasting)
+        control, rows = self._named(evidence)
         new = self._new.among(rows, evidence.page)
         if evidence.visit_ids.size:
             until = self._until[rows[evidence.page]]
@@ -117,7 +117,7 @@ class Believed:
         ----------
         evidence : their latest visits. Of a page of which all of these are new there may be more
         """
-        control, rows = self._named(evidence.page_ids, evidence.urls, evidence.lasting)
+        control, rows = self._named(evidence)
         new = evidence.visit_ids > self._until[rows[evidence.page]]
         n_new = np.bincount(evidence.page, new, minlength=rows.size)
         is_all = n_new < np.bincount(evidence.page, minlength=rows.size)
@@ -188,7 +188,7 @@ class Believed:
         last_visit : number of the last visit before that was read; -1: visits have none
         """
         self.hosts.recall(before.hosts)
-        control, rows = self._named(before.page_ids, before.urls, before.lasting)
+        control, rows = self._named(before)
         shape = control.beliefs.evidence.shape[1:]
         found, kept = pages_of_bytes(before.pages, control.beliefs.rates_known[0], shape)
         control.beliefs.evidence[rows[found]] = kept.evidence
@@ -202,14 +202,12 @@ class Believed:
         self._until[rows[found[is_all]]] = last_visit
         return np.asarray(before.page_ids[found[is_all]])
 
-    def _named(
-        self, page_ids: NDArray[np.int64], urls: Sequence[str], lasting: Sequence[bool]
-    ) -> "tuple[RevisitControl, NDArray[np.int64]]":
+    def _named(self, told: Evidence | BelievedBefore) -> "tuple[RevisitControl, NDArray[np.int64]]":
         """Take in pages with their groups; return what :meth:`control_of` does."""
-        control, rows = self.control_of(page_ids)
-        kinds = self._kinds
+        control, rows = self.control_of(told.page_ids)
+        urls, kinds = told.urls, self._kinds
         self.groups[0, rows] = self.hosts.number(map(host_of, urls))
-        lasting = lasting or [False] * rows.size
+        lasting = told.lasting or [False] * rows.size
         self.groups[1, rows] = [
             kinds.setdefault(_LASTING * bool(lasts) + group_of(url), len(kinds))
             for url, lasts in zip(urls, lasting, strict=True)
@@ -220,7 +218,7 @@ class Believed:
             lives = [self._half_lives.of(url) for url in urls]
             control.fade(rows, np.array(lives, np.float64))
         if self.told_clocks is not None:
-            self.told_clocks.know(rows, urls)
+            self.told_clocks.know(rows, urls, told.born_s)
         return control, rows
 
     def relearn(self, pages: PlannedPages) -> tuple[PlannedPages, NDArray[np.bool_]]:

@@ -25,6 +25,8 @@ class Evidence:
     last_visit_s: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     # (n_visits,) ascending for each page, and the same whenever it is told; empty: unknown
     visit_ids: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    # (n_pages,) instants of their births; nan: nobody knows; empty: of none
+    born_s: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
 
     def only(self, which: NDArray[np.bool_]) -> "Evidence":
         """Return the same with these visits alone."""
@@ -44,6 +46,8 @@ class BelievedBefore:
     last_visit_s: NDArray[np.float64]  # (n_pages,) of the page by now; nan: none told anything
     pages: Sequence[bytes]  # (n_pages,)
     hosts: Mapping[str, bytes]  # theirs, by name, of which it keeps anything
+    # (n_pages,) instants of their births; nan: nobody knows; empty: of none
+    born_s: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

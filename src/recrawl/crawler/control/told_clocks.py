@@ -42,23 +42,28 @@ class ToldClocks:
         self._waiting: list[tuple[Integers, Vector, Flags, Flags]] = []
         self._lastmod_s = np.zeros(0)  # of each row, as it was at the plan before
         self._heard_s = np.inf
+        self._born_s = np.zeros(0)  # of each row; -inf: nobody knows
 
-    def know(self, rows: Integers, urls: Sequence[str]) -> None:
+    def know(self, rows: Integers, urls: Sequence[str], born_s: Vector) -> None:
         """Take in pages by their addresses.
 
         Parameters
         ----------
         rows, urls : shape (n_pages,)
+        born_s : shape (n_pages,), when they were born; nan: nobody knows. Of no rows: of none
         """
         self._grow(int(rows.max(initial=-1)) + 1)
+        if born_s.size:
+            self._born_s[rows] = np.where(np.isnan(born_s), -np.inf, born_s)
         for row, url in zip(rows.tolist(), urls, strict=True):
             if self._places[row] < 0:
                 self._places[row] = len(self._built)
                 self._built.add("", url)
 
     def _grow(self, n: int) -> None:
-        fresh = np.full(max(n - self._places.size, 0), -1)
-        self._places = np.append(self._places, fresh)
+        n_new = max(n - self._places.size, 0)
+        self._places = np.append(self._places, np.full(n_new, -1))
+        self._born_s = np.append(self._born_s, np.full(n_new, -np.inf))
 
     def learn(self, rows: Integers, evidence: Evidence) -> None:
         """Keep what is new until the next plan, which knows when it was.
@@ -105,14 +110,15 @@ class ToldClocks:
         lone = [ROOT, -1]  # of a page that was not learned yet
         leaves = np.where(self._places[:, None] >= 0, built.leaves[self._places], lone)
         companions = Companions(built.parents, built.depths, leaves)
-        born = np.full(n, -np.inf)  # a crawl knows when it found a page, not when it was born
         # With many times the pages a bin would be too short to tell anything.
         if self.clocks is None or not 0.25 < pace_s / self._pace_s < 4.0:
             self._pace_s = pace_s
             start_s = plan.now_s - 3.0 * pace_s
-            self.clocks = GroupClocks(companions, pace_s, start=start_s, born=born)
+            self.clocks = GroupClocks(
+                companions, pace_s, start=start_s, born=self._born_s, births_since=-np.inf
+            )
         else:
-            self.clocks.grow(companions, born)
+            self.clocks.grow(companions, self._born_s)
         last_s = np.full(n, np.nan)
         last_s[rows] = np.minimum(plan.pages.seen_s, plan.now_s)
         self._told_s = np.append(self._told_s, np.full(n - self._told_s.size, -np.inf))

@@ -102,6 +102,7 @@ class _Page:
     importance_parts: str | None = None
     is_lasting: bool = False
     read_as: int = 0
+    born_s: float | None = None
 
 
 @dataclass(slots=True)
@@ -158,7 +159,9 @@ class MemoryFrontier(Frontier):
             page = _Page(page_id, found, host_id, now_s, now_s, worth)
             page.lastmod_s, page.importance = found.lastmod_s, found.importance
             finder = self._pages.get(found.found_on or 0)
-            self._worths.note_birth(found, finder.last_visit_s if finder else None)
+            read_s = finder.last_visit_s if finder else None
+            self._worths.note_birth(found, read_s)
+            page.born_s = None if read_s is None else (read_s + now_s) / 2
             self._pages[page_id] = page
             self._ids[found.url] = page_id
             self._pages_of_host[host_id].append(page)
@@ -648,7 +651,12 @@ class MemoryFrontier(Frontier):
             [self._pages[page_id].is_lasting for page_id in page_ids],
             self._last_visits_s(page_ids),
             np.array([row[5] for row in rows], np.int64),
+            self._births_s(page_ids),
         )
+
+    def _births_s(self, page_ids: Sequence[int]) -> NDArray[np.float64]:
+        born = [self._pages[page_id].born_s for page_id in page_ids]
+        return np.array(born, np.float64)  # nan: nobody knows
 
     def _last_visits_s(self, page_ids: Sequence[int]) -> NDArray[np.float64]:
         last = [self._pages[page_id].last_visit_s for page_id in page_ids]
@@ -665,6 +673,7 @@ class MemoryFrontier(Frontier):
             self._last_visits_s(ids),
             [self._beliefs[page_id] for page_id in ids],
             {host: self._beliefs_of_hosts[host] for host in hosts & self._beliefs_of_hosts.keys()},
+            self._births_s(ids),
         )
 
     @override

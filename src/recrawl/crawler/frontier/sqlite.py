@@ -664,7 +664,7 @@ class SqliteFrontier(Frontier):
         with translated(self._path):
             listed = {"page_ids": json.dumps(sorted(map(int, page_ids)))}
             rows = self._db.execute(self._q["evidence_urls"], listed).fetchall()
-            known, urls, lasting, last = zip(*rows, strict=True) if rows else ((), (), (), ())
+            known, urls, lasting, last, born = zip(*rows, strict=True) if rows else ((),) * 5
             page: list[int] = []
             intervals: list[float] = []
             changed: list[int] = []
@@ -692,6 +692,7 @@ class SqliteFrontier(Frontier):
             lasting,
             np.array(last, np.float64),
             np.array(numbers, np.int64),
+            np.array(born, np.float64),
         )
 
     @override
@@ -700,9 +701,10 @@ class SqliteFrontier(Frontier):
             listed = {"page_ids": json.dumps(sorted(map(int, page_ids)))}
             rows = self._db.execute(self._q["beliefs"], listed).fetchall()
             hosts = self._db.execute(self._q["beliefs_of_hosts"], listed).fetchall()
-        ids, urls, lasting, last, pages = zip(*rows, strict=True) if rows else ((),) * 5
+        ids, urls, lasting, last, born, pages = zip(*rows, strict=True) if rows else ((),) * 6
+        last_s, born_s = np.array([last, born], np.float64)
         return BelievedBefore(
-            np.array(ids, np.int64), urls, lasting, np.array(last, np.float64), pages, dict(hosts)
+            np.array(ids, np.int64), urls, lasting, last_s, pages, dict(hosts), born_s
         )
 
     @override

@@ -1089,6 +1089,28 @@ class FrontierSuite:
         assert (born.again, born.lead_s) == (1.0, 30.0)
         assert born.worth is None
 
+    def test_births_are_known_of_what_a_page_led_to_that_was_read_without_it(
+        self, frontier: Frontier
+    ) -> None:
+        """Halfway between the two readings; with the evidence, and with what is believed."""
+        self._admitted(frontier, "/hub")
+        (hub,) = self._leased(frontier)
+        frontier.admit([_found("/old", found_on=hub.page_id)], 10.0, ANY)
+        frontier.complete([_update(hub, 10.0)])
+        frontier.admit([_found("/new", found_on=hub.page_id), _found("/listed")], 50.0, ANY)
+        known = (frontier.details(f"{HOST}/{name}") for name in ("hub", "old", "new", "listed"))
+        ids = [one.page_id for one in known if one is not None]
+        nothing = np.zeros(4)
+        frontier.save_change_rates(np.array(ids), nothing, nothing + 1.0, [b"known"] * 4)
+
+        told, kept = frontier.evidence(ids), frontier.believed_before(ids)
+
+        unknown = np.nan
+        for one in (told, kept):
+            born_s = dict(zip(one.page_ids.tolist(), one.born_s, strict=True))
+            found = [born_s[number] for number in ids]
+            np.testing.assert_array_equal(found, [unknown, unknown, 30.0, unknown])
+
     def test_what_is_found_is_worth_what_it_turned_out_to_be(self, frontier: Frontier) -> None:
         """The mean of those visited since; what was no page counts as 0."""
         frontier.admit([_found("/hub")], 0.0, ANY)

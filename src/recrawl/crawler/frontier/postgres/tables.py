@@ -31,7 +31,7 @@ PAGE: Final = Table(
         visits changes failures last_visit_s last_status indexed_at_s etag last_modified signature
         raw_hash title redirect_url change_rate_per_s change_rate_factor crawl_rate_per_s due_why
         policy_memory importance importance_parts found_on is_lasting
-        read_as own_due_s seen_s""".split()
+        read_as own_due_s seen_s born_s""".split()
     ),
     ("id",),
     "id",

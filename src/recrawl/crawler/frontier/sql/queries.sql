@@ -60,9 +60,10 @@ SELECT id FROM page WHERE url = :url;
 -- name: admit
 INSERT OR IGNORE INTO page
     (id, url, host_id, kind, state, depth, hops, weight, variant_of, discovered_s, lastmod_s, due_s,
-    importance, found_on)
+    importance, found_on, born_s)
 VALUES (:page_id, :url, :host_id, :kind, 'discovered', :depth, :hops, :weight * coalesce(:importance, 1.0),
-    :variant_of, :now_s, :lastmod_s, :now_s, :importance, :found_on);
+    :variant_of, :now_s, :lastmod_s, :now_s, :importance, :found_on,
+    (SELECT (last_visit_s + :now_s) / 2 FROM page WHERE id = :found_on));
 
 -- name: note_lastmod
 UPDATE page SET lastmod_s = :lastmod_s WHERE url = :url AND :lastmod_s IS NOT NULL;
@@ -235,11 +236,11 @@ SELECT DISTINCT page_id FROM visit WHERE id > :since ORDER BY page_id;
 SELECT id FROM page WHERE last_visit_s IS NOT NULL ORDER BY id;
 
 -- name: evidence_urls
-SELECT id, url, is_lasting, last_visit_s FROM page
+SELECT id, url, is_lasting, last_visit_s, born_s FROM page
 WHERE id IN (SELECT value FROM json_each(:page_ids)) ORDER BY id;
 
 -- name: beliefs
-SELECT page.id, url, is_lasting, last_visit_s, belief.learned
+SELECT page.id, url, is_lasting, last_visit_s, born_s, belief.learned
 FROM belief JOIN page ON page.id = belief.page_id
 WHERE belief.page_id IN (SELECT value FROM json_each(:page_ids)) ORDER BY page.id;
 

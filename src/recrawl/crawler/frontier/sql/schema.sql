@@ -55,7 +55,8 @@ CREATE TABLE page (
     is_lasting INTEGER NOT NULL DEFAULT 0, -- 1: its server says that it holds for good
     read_as INTEGER, -- mark of the rules by which its copy was read; NULL or 0: there were none
     own_due_s REAL, -- when it would be due but for what was found beside it, by the plan that set due_s
-    seen_s REAL -- of which instant the answer of the last visit is, where a cache on the way gave it
+    seen_s REAL, -- of which instant the answer of the last visit is, where a cache on the way gave it
+    born_s REAL -- halfway between when its finder was read without it and when it was found; NULL: unknown
 ) STRICT;
 
 CREATE INDEX page_by_due ON page (host_id, tier, due_s);
