@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recrawl.crawler.index.tantivy import TantivyIndex
-from recrawl.crawler.index.words import names
+from recrawl.crawler.index.words import names, sections
 from recrawl.terms import Document
 
 HOST = "http://localhost:8082"
@@ -30,6 +30,9 @@ PAGES = [
     page("cpp", "Writing in C++", "an extension may be written in C++ as well as in C"),
     page("printf", "Formatting", "%s stands for a string, and s for seconds"),
     page("csv", "CSV files", "the csv module reads a CSV file row by row"),
+    page("shapes", "Shapes", "a shape is moved. " * 300, *(f"Shape::do{n}()" for n in range(200)),
+         "void Shape::shiftBy(int x)", "SHAPE_ORIGIN"),
+    page("tour", "A tour", "begin at SHAPE_ORIGIN, go on with shiftBy"),
     *(page(f"more-{n}", f"Story {n}", f"how can a story {n} be told? I ask") for n in range(9)),
 ]  # fmt: skip
 
@@ -65,6 +68,9 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TantivyIndex]:
         ("rebsae", "git-rebase"),
         ("how can I read a csv file", "csv"),
         ("what does max_connections do", "connections"),
+        ("shiftBy", "shapes"),
+        ("Shape::shiftBy()", "shapes"),
+        ("SHAPE_ORIGIN", "shapes"),
         ("host:localhost:8082 csv", "csv"),
         ("host:http://localhost:8082/ csv", "csv"),
     ],
@@ -156,3 +162,23 @@ def test_a_page_is_called_by_its_title_heading_and_address(
 
     assert expected <= set(found)
     assert expected or not found
+
+
+@pytest.mark.parametrize(
+    ("heading", "expected"),
+    [
+        ("3.2. Moving shapes", ["moving shapes"]),
+        ("SHAPE_ORIGIN", ["shape origin"]),
+        ("max_shapes (integer)", ["max shapes integer", "max shapes"]),
+        ("[pure]move(+X, -Y)", ["pure move x y", "move"]),
+        ("int Shape::move(int x)", ["int shape move int x", "shape move", "move"]),
+        ("shape.move(x[, y])", ["shape move x y", "shape move", "move"]),
+        (": [a, b] = move (x)", ["a b move x", "move"]),
+        ("(…)", []),
+    ],
+)
+def test_a_part_of_a_page_is_called_by_its_heading_and_what_it_explains(
+    heading: str, expected: list[str]
+) -> None:
+    """Whatever a function returns and takes, and wherever it belongs."""
+    assert sections([heading]) == expected

@@ -28,7 +28,7 @@ _STEMMED: Final = (
 _KNOWN: Final = ("text", "title", "anchors")  # where a word that somebody uses is found
 _TYPED: Final = (("codes", 1.4), ("terms", 3.5))  # anywhere; in title and headings
 _TIE: Final = 0.5  # of what the other fields would have counted
-_NAMED: Final = 4.0  # times the weight of all words, for a page that is called so
+_NAMED: Final = 4.0  # times the weight of all words, for a page that is called so; parts share it
 _NEAR: Final = 2  # words between, at most, for words that stand together
 _RARE: Final = 1_000  # pages with a word, up to which its places in texts are looked at
 _RARE_IN_TITLES: Final = 10_000
@@ -315,6 +315,10 @@ class Ranking:
         if name and self._frequency("name", name):
             named = tantivy.Query.term_query(self._schema, "name", name)
             bonuses.append((SHOULD, tantivy.Query.const_score_query(named, _NAMED * weight)))
+        if name and (n := self._frequency("sections", name)):
+            explained = tantivy.Query.term_query(self._schema, "sections", name)
+            share = _NAMED * weight / math.sqrt(n)
+            bonuses.append((SHOULD, tantivy.Query.const_score_query(explained, share)))
         tokens = [token for word in plain for token in self._stems.analyze(word.text)]
         for field, rare, boost in (
             ("title", _RARE_IN_TITLES, 3.0),

@@ -93,6 +93,7 @@ def _schema() -> tantivy.Schema:
     builder.add_text_field("url", stored=True, tokenizer_name="raw", index_option="basic")
     builder.add_text_field("host", tokenizer_name="raw", index_option="basic")
     builder.add_text_field("name", tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("sections", tokenizer_name="raw", index_option="basic")
     builder.add_text_field("title", stored=True, tokenizer_name="words")
     builder.add_text_field("headings", stored=True, tokenizer_name="words")
     builder.add_text_field("anchors", tokenizer_name="words", index_option="freq")

@@ -30,7 +30,15 @@ from recrawl.crawler.index.schema import aside_of, clear, held_copies, index_exi
 from recrawl.crawler.index.snippets import Snippets, beginnings
 from recrawl.crawler.index.spelling import Vocabulary, respelled
 from recrawl.crawler.index.trouble import translated
-from recrawl.crawler.index.words import LANGUAGES, address_words, as_typed, codes, names, stems
+from recrawl.crawler.index.words import (
+    LANGUAGES,
+    address_words,
+    as_typed,
+    codes,
+    names,
+    sections,
+    stems,
+)
 from recrawl.crawler.ports import ChanceLearner, PageIndex
 from recrawl.errors import StateError
 from recrawl.terms import Document, Hit
@@ -140,6 +148,8 @@ class TantivyIndex(PageIndex, ChanceLearner):
         headings = "\n".join(document.headings)
         for name in names(document.title, document.headings, document.url):
             made.add_text("name", name)
+        for name in sections(document.headings):
+            made.add_text("sections", name)
         made.add_text("title", document.title)
         made.add_text("headings", headings)
         if self._anchors is not None:

@@ -27,6 +27,7 @@ __all__ = [
     "is_code",
     "names",
     "pairs",
+    "sections",
     "stems",
     "tokens",
 ]
@@ -50,8 +51,11 @@ _NUMBERING: Final = re.compile(
 _SEPARATOR: Final = re.compile(r"\s+[-\u2013\u2014|\u00b7\u00bb:/]+\s+|\s*[|\u00bb]\s*|:\s+")
 _ENDING: Final = re.compile(r"\s*\([^()]{0,30}\)[^()]{0,30}$")
 _NO_WORD: Final = re.compile(r"[\W_]+")
+_EXPLAINED: Final = re.compile(r"(?<![\w.:$-])([\w.:$-]+)\s*\(")  # before its arguments
+_WITHIN: Final = re.compile(r"[.:]+")
 _NAME_CHARACTERS: Final = 100
 _MOST_NAMES: Final = 12
+_MOST_SECTIONS: Final = 1_000
 _EMPTY_NAMES: Final = frozenset({"", "index", "default", "home"})
 
 
@@ -136,3 +140,18 @@ def names(title: str, headings: Iterable[str], url: str) -> list[str]:
         found.update(dict.fromkeys((part, bare, _ENDING.sub("", bare) if "(" in bare else bare)))
     called = dict.fromkeys(map(as_name, found))
     return [name for name in called if name not in _EMPTY_NAMES][:_MOST_NAMES]
+
+
+def sections(headings: Iterable[str]) -> list[str]:
+    """Return what parts of a page are called: headings, and what is explained there by its name.
+
+    Of ``int Point::move(int by)`` these are ``point move`` and ``move`` besides.
+    """
+    found: dict[str, None] = {}
+    for heading in headings:
+        found[as_name(_NUMBERING.sub("", heading))] = None
+        explained = _EXPLAINED.search(heading)
+        if explained is not None:
+            found[as_name(explained[1])] = None
+            found[as_name(_WITHIN.split(explained[1])[-1])] = None
+    return [name for name in found if name][:_MOST_SECTIONS]
