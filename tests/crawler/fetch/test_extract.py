@@ -104,6 +104,9 @@ LINKS = "".join(f"<a href=/{n}>What others wrote about fish, part {n}</a>" for n
         (f"Fish\nA lead.\n{SAID}", f"<article><header><h1>Fish</h1><p>A lead.</header><p>{SAID}"),
         (f"Fish\n{SAID}", f"<div role=main><header><h1>Fish</h1></header><p>{SAID}</div>"),
         (f"Who?\n{SAID}", f"<h2><button>Who?</button></h2><div>{SAID}</div>"),
+        # Links that look like buttons lead somewhere, buttons do something.
+        ("one\nsea\ntwo", "<p>one</p><a href=/t><button type=button>sea</button></a><p>two"),
+        ("one\ntwo", "<p>one</p><a><button>Like</button></a><button>Go</button><p>two"),
         # Several articles, and comments within one.
         ("one\ntwo", "<article>one</article><p>x</p><article>two</article>"),
         ("one\nsaid", "<article>one<article>said</article></article>"),

@@ -28,7 +28,7 @@ __all__ = [
     "whole_text",
 ]
 
-READING: Final = 9  # raised when pages are to be read again, as other text of them is content now
+READING: Final = 10  # raised when pages are to be read again, as other text of them is content now
 MAX_TEXT: Final = 500_000
 MAX_TITLE: Final = 300
 MAX_HEADINGS: Final = 500
@@ -39,10 +39,10 @@ _NOT_CONTENT: Final = [
     "script", "style", "noscript", "template", "svg", "iframe", "object", "button", "select",
     "nav", "header", "footer", "annotation", "annotation-xml",
 ]  # fmt: skip
-# What introduces a part of the page, and what opens it.
+# What introduces a part of the page, what opens it, and links that look like buttons.
 _OF_CONTENT: Final = (
     'main header, article header, [role="main"] header, h1 button, h2 button, h3 button, '
-    "h4 button, h5 button, h6 button, dt button, summary button"
+    "h4 button, h5 button, h6 button, dt button, summary button, a[href] button"
 )
 _BOILERPLATE: Final = (
     '[role="navigation"], [role="banner"], [role="contentinfo"], [role="search"], '
