@@ -75,6 +75,13 @@ def test_what_leads_to_the_pages_beside_one_is_no_text(beside: str) -> None:
     assert set(read(f"<body>{sections}</body>").text.split("\n")) == {"More", "Of them."}
     said = f"<p>{'They like shade and water. ' * 5}<a rel='next' href='c'>Cacti</a> do not.</p>"
     assert "Cacti do not." in read(f"<body><h1>Ferns</h1>{said}</body>").text
+    head, foot = (
+        f"<p>Next: <a href='c'{rel}>Cacti</a>, Up: <a href='d'>Data</a></p>"
+        for rel in (" rel='next'", "")
+    )
+    assert read(f"<body>{head}<h1>Ferns</h1>{foot}</body>").text == "Ferns"
+    see = "<p>See <a href='c'>Cacti</a></p>"
+    assert read(f"<body>{head}<h1>Ferns</h1>{see}</body>").text == "Ferns\nSee Cacti"
     assert "Blue" in read('<body><h1>Ferns</h1><p class="navy">Blue</p></body>').text
 
 

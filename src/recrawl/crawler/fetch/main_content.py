@@ -231,13 +231,32 @@ def _take_out_boxes(tree: LexborHTMLParser) -> None:
 
 
 def _mark_lines_beside(tree: LexborHTMLParser) -> None:
-    """Mark the lines with links to the pages beside one."""
+    """Mark the lines with links to the pages beside one, and those with the same links."""
+    told: set[tuple[str, ...]] = set()
     for link in tree.css(_BESIDE)[:_MOST_BESIDE]:
-        line = link.parent
-        while line is not None and line.tag not in _LINES and line.tag not in _WHOLE:
-            line = line.parent
-        if line is not None and line.tag in _LINES:
+        line = _line_of(link)
+        if line is not None and _LINE not in line.attributes:
             line.attrs[_LINE] = ""
+            told.add(_references(line))
+    firsts = {references[0] for references in told if len(references) > 1}
+    links = tree.css("a[href]") if firsts else []
+    again = [link for link in links if link.attributes["href"] in firsts]
+    lines = {line.mem_id: line for line in map(_line_of, again[:_MOST_BESIDE]) if line is not None}
+    for line in lines.values():
+        if _references(line) in told:
+            line.attrs[_LINE] = ""
+
+
+def _line_of(link: LexborNode) -> LexborNode | None:
+    line = link.parent
+    while line is not None and line.tag not in _LINES and line.tag not in _WHOLE:
+        line = line.parent
+    return line if line is not None and line.tag in _LINES else None
+
+
+def _references(line: LexborNode) -> tuple[str, ...]:
+    """Return where the links of a line lead, in their order."""
+    return tuple(link.attributes.get("href") or "" for link in line.css("a"))
 
 
 def whole_text(tree: LexborHTMLParser) -> list[LexborNode]:
