@@ -195,6 +195,14 @@ def test_the_label_of_code_that_says_its_language_is_no_text(html: str, text: st
 
 
 @pytest.mark.skipif(not is_available(), reason="html-to-markdown is not installed")
+def test_what_is_slanted_within_what_is_slanted_is_so_once() -> None:
+    """As manuals write the arguments of a function; a sign within would end what is around it."""
+    html = "<main><p><em><var>z</var> =</em> <b>move</b> <i>(<i>x</i>, <dfn>y</dfn>)</i></main>"
+
+    assert read(html, markdown=True).markdown == "*z =* **move** *(x, y)*\n"
+
+
+@pytest.mark.skipif(not is_available(), reason="html-to-markdown is not installed")
 def test_code_in_markdown_is_what_people_would_copy() -> None:
     """Manuals link names in code to what they are; in a block of it a link is read as written."""
     html = "<main><p>A<pre>pub x: <a href='/u8'>u8</a>, <b><a>y</a></b><img src=a alt=z></pre>"

@@ -35,6 +35,7 @@ _NEEDLESS: Final = re.compile(
 _LETTER: Final = re.compile(r"[^\W\d_]")
 _NEEDLESS_WITHIN: Final = re.compile(rf"{_CODE}|(?<!\\)\\(?=[.+=]|#(?!#*\s*$))")
 _SIGNED: Final = frozenset("summary b strong em i cite dfn".split())  # between asterisks
+_SLANTED_TWICE: Final = ":is(em, i, var, dfn) :is(em, i, var, dfn)"  # the inner sign would end it
 _MOST_AROUND: Final = 4  # of those around a heading
 # Blocks that no cell of a table can hold in Markdown, where it is a line.
 _BLOCKS: Final = "td h1, td h2, td h3, td h4, td h5, td h6, td pre"
@@ -78,6 +79,8 @@ def markdown(roots: Iterable[LexborNode], base: str) -> str:
         for node in root.css(_UNSAID):
             if not node.text().strip() and node.css_first("img") is None:
                 node.decompose()
+        for node in root.css(_SLANTED_TWICE):
+            node.unwrap()
         for node in root.css("pre"):
             # Where the converter looks for it.
             if language := language_of(node) or language_within(node):
