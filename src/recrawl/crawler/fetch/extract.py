@@ -192,7 +192,7 @@ class PageExtractor:
         scripts = lists_of(tree, base, url, found)  # before they are cut out of the tree
         is_marked = self._rules.markdown
         said = self._about(tree, base, response) if is_marked else None
-        selector, roots, text = _content(html, tree, rule, is_app=is_app)
+        selector, roots, text = _content(html, tree, rule, url, is_app=is_app)
         headings, compared = headings_of(roots), _compared(html, tree, roots, text)
         sends_to = _sends_to(tree, base, url) if found and len(text) < _LITTLE else None
         if said is not None:
@@ -259,10 +259,10 @@ class PageExtractor:
 
 
 def _content(
-    html: str, tree: LexborHTMLParser, rule: ContentRule | None, *, is_app: bool
+    html: str, tree: LexborHTMLParser, rule: ContentRule | None, url: str, *, is_app: bool
 ) -> tuple[str, list[LexborNode], str]:
     """Return the main content of a page: what finds it, where it stands, and its text."""
-    selector, roots = main_content(tree, rule, is_app=is_app)
+    selector, roots = main_content(tree, rule, url, is_app=is_app)
     text = text_of(roots)
     if not text and not is_app:
         whole = LexborHTMLParser(_with_breaks(cut_at_depth(html)))

@@ -10,6 +10,7 @@ from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from recrawl.crawler.fetch.own_contents import clear_own_contents
 from recrawl.crawler.fetch.reading_rules import ContentRule
 
 __all__ = [
@@ -112,7 +113,7 @@ _BLANKS: Final = bytes(32 if _CONTROL.match(chr(code)) else code for code in ran
 
 
 def main_content(
-    tree: LexborHTMLParser, rule: ContentRule | None, *, is_app: bool
+    tree: LexborHTMLParser, rule: ContentRule | None, url: str, *, is_app: bool
 ) -> tuple[str, list[LexborNode]]:
     """Return the elements with the main content, after the selector that found them.
 
@@ -120,6 +121,7 @@ def main_content(
     ----------
     tree : of the whole page
     rule : that people made for it
+    url : of the page
     is_app : scripts are to fill the page: what is empty now need not stay so
 
     Notes
@@ -133,6 +135,7 @@ def main_content(
         chosen = _chosen(tree, rule) if rule.select else []
         if chosen:
             return rule.select, chosen
+    clear_own_contents(tree, url)
     _take_out(tree)
     body = tree.body
     if body is None:
