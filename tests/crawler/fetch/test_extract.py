@@ -206,6 +206,8 @@ def test_the_mark_of_a_headings_link_to_itself_is_no_text() -> None:
         "<h2 id='n%C3%A4he'>Nets <a href='/page#user-content-nets'>🔗</a></h2>",
         "<dl><dt id=nets>Nets<a href='#nets'>¶</a></dt></dl>",
         "<table id=nets><caption>Nets<a href='#nets'>#</a></caption></table>",
+        # Beside it what leads to the top of the page: RDoc.
+        "<h2 id=nets>Nets <span><a href='#nets'>¶</a> <a href='#top'>↑</a></span></h2>",
     ],
 )
 def test_what_leads_a_heading_to_itself_is_no_text(head: str) -> None:
@@ -266,6 +268,8 @@ def test_permalinks_are_found_behind_thousands_of_other_links() -> None:
         ("#", "<h2 id=hash><a href='#hash'>#</a></h2>"),
         ("+\n-", "<ul><li><a href='#plus'>+</a><li><a href='#minus'>-</a></ul><h3 id=plus></h3>"),
         ("Nets link", "<h2 id=a>Nets <a href='#other'>link</a></h2>"),
+        ("Nets top", "<h2 id=a>Nets <a href='#top'>top</a></h2>"),
+        ("Nets ↑", "<h2 id=a>Nets <a href='#other'>↑</a></h2>"),
         ("See # there", "<p>See <a href='#there'>#</a> there</p>"),
     ],
 )

@@ -1,8 +1,9 @@
 """Links of headings, terms and captions that say nothing: to themselves, to edit them, to source.
 
 Generators put a sign into those by which a heading leads to itself (``#``, ``\u00b6``, ``\u00a7``),
-a picture, or words for those who cannot see it; before or behind the heading, or inside of it. The
-others have the same words in square brackets behind several headings.
+a picture, or words for those who cannot see it; before or behind the heading, or inside of it. So
+they do of those that lead to the top of the page. The others have the same words in square brackets
+behind several headings.
 """
 
 from itertools import islice
@@ -33,9 +34,10 @@ def clear_permalinks(tree: LexborHTMLParser) -> None:
 
     A sign is a permalink where it is a link of a heading, or leads to what it stands in or beside;
     words are where they are hidden and lead there, and names of icons and what has no letter where
-    they lead to the heading that they stand in. The only text of a heading is none. Of a page, the
-    first 20,000 links to places within pages are read, and 3,000 that may be permalinks are looked
-    at, and so many headings. O(elements).
+    they lead to the heading that they stand in. So is what has no letter and leads from a heading
+    to the top. The only text of a heading is none. Of a page, the first 20,000 links to places
+    within pages are read, and 3,000 that may be permalinks are looked at, and so many headings.
+    O(elements).
     """
     _clear_own(tree)
     _clear_tools(tree)
@@ -58,7 +60,8 @@ def _clear_own(tree: LexborHTMLParser) -> None:
         if head is None:
             is_permalink = (is_sign or is_unseen) and _leads_to_itself(link)
         else:
-            is_permalink = (is_sign or _leads_to_itself(link)) and _is_beside_text(link, head, text)
+            is_led = is_sign or _leads_to_itself(link) or _leads_to_the_top(link, text)
+            is_permalink = is_led and _is_beside_text(link, head, text)
         if is_permalink:
             for node in list(link.iter(include_text=True)):
                 node.decompose()
@@ -167,6 +170,12 @@ def _leads_to_itself(link: LexborNode) -> bool:
             return True
         around = around.parent
     return False
+
+
+def _leads_to_the_top(link: LexborNode, text: str) -> bool:
+    """Tell whether a link without a word leads to the top of the page, as HTML calls it."""
+    name = (link.attributes.get("href") or "").partition("#")[2]
+    return name.lower() in ("", "top") and not any(map(str.isalnum, text))
 
 
 def _beside(node: LexborNode, way: int) -> str | None:
