@@ -174,6 +174,8 @@ def test_a_page_is_called_by_its_title_heading_and_address(
         ("int Shape::move(int x)", ["int shape move int x", "shape move", "move"]),
         ("shape.move(x[, y])", ["shape move x y", "shape move", "move"]),
         (": [a, b] = move (x)", ["a b move x", "move"]),
+        ("#moved? \u21d2 Boolean", ["moved boolean", "moved"]),
+        ("MAX_SHAPES: int = 5", ["max shapes int 5", "max shapes"]),
         ("(…)", []),
     ],
 )

@@ -52,6 +52,7 @@ _SEPARATOR: Final = re.compile(r"\s+[-\u2013\u2014|\u00b7\u00bb:/]+\s+|\s*[|\u00
 _ENDING: Final = re.compile(r"\s*\([^()]{0,30}\)[^()]{0,30}$")
 _NO_WORD: Final = re.compile(r"[\W_]+")
 _EXPLAINED: Final = re.compile(r"(?<![\w.:$-])([\w.:$-]+)\s*\(")  # before its arguments
+_TOLD: Final = re.compile(r"\s+(?:[=-]>|:?=|\u21d2|\u2192)|:\s|=$")  # before a type or value
 _WITHIN: Final = re.compile(r"[.:]+")
 _NAME_CHARACTERS: Final = 100
 _MOST_NAMES: Final = 12
@@ -149,7 +150,9 @@ def sections(headings: Iterable[str]) -> list[str]:
     """
     found: dict[str, None] = {}
     for heading in headings:
-        found[as_name(_NUMBERING.sub("", heading))] = None
+        bare = _NUMBERING.sub("", heading)
+        found[as_name(bare)] = None
+        found[as_name(_TOLD.split(bare, maxsplit=1)[0])] = None
         explained = _EXPLAINED.search(heading)
         if explained is not None:
             found[as_name(explained[1])] = None
