@@ -145,6 +145,21 @@ def test_a_host_without_its_port_or_of_another_name_finds_nothing(index: Tantivy
     assert index.search("host:localhost csv")[0] == 0
 
 
+def test_what_a_part_of_a_page_is_called_is_not_read_as_misspelt(tmp_path: Path) -> None:
+    """Though hardly a page has it, and many have a word like it."""
+    index = TantivyIndex(tmp_path)
+    for n in range(60):
+        index.replace(page(f"lines-{n}", f"Lines {n}", "draw lines"))
+    others = [f"FUNCTION{n}" for n in range(100)]
+    index.replace(
+        page("fits", "Fits", "LINEST fits a curve. " + "a curve. " * 300, *others, "LINEST")
+    )
+    index.commit()
+
+    assert index.search("linest")[1][0].url == f"{HOST}/fits.html"
+    index.close()
+
+
 @pytest.mark.parametrize(
     ("title", "heading", "url", "expected"),
     [

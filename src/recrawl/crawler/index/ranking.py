@@ -183,7 +183,8 @@ class Ranking:
         self._words.append(word)
         weight = self._inverse(n) * (_OPTIONAL if optional else 1.0)
         query = self._found_by(stem, weight, elsewhere)
-        if not optional and n <= max(_FEW, self._n // 1_000):
+        is_name = bool(self._frequency("name", word) or self._frequency("sections", word))
+        if not optional and not is_name and n <= max(_FEW, self._n // 1_000):
             query, weight = self._or_like(word, query, n, weight)
         if is_last and not optional:
             query = self._or_longer(word, query, n, weight)
