@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recrawl.crawler.fetch.signature import signature
 from recrawl.crawler.index.boilerplate import Boilerplate, without_lines
 from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.terms import Document
@@ -231,6 +232,22 @@ def test_a_change_of_boilerplate_only_is_no_change(index: TantivyIndex) -> None:
     foot = [*FOOT[:-1], "© 2027"]
 
     assert all(index.same(document(number, lines(number, foot), b"t")) for number in range(40))
+
+
+def test_what_changes_by_itself_beside_boilerplate_is_no_change() -> None:
+    """Ages of comments; what else is said there is."""
+    learned = Boilerplate(Path("/nonexistent"), signature)
+
+    def commented(number: int, age: str, said: str = "was there", year: int = 2026) -> str:
+        comment = [f"Ann {number}, {age} ago", f"On day {number} she {said}."]
+        return "\n".join([*lines(number, []), *comment, *FOOT[:-1], f"© {year}"])
+
+    for number in range(40):
+        learned.learn(url(number), commented(number, "1 minute").split("\n"))
+    held = learned.parted(url(3), commented(3, "1 minute"))
+
+    assert learned.same(url(3), held, commented(3, "3 minutes", year=2027))
+    assert not learned.same(url(3), held, commented(3, "3 minutes", "was not", 2028))
 
 
 @pytest.mark.parametrize("row", [4, 5, 7])

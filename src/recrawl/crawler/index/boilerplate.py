@@ -9,6 +9,7 @@ sentence. What no other page says is found all the same, also where it is left o
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -16,6 +17,7 @@ from typing import Final
 import msgspec
 import xxhash
 
+from recrawl.crawler.index.drawn import as_it_is
 from recrawl.crawler.index.files import write_whole
 
 __all__ = ["Boilerplate", "without_lines"]
@@ -61,9 +63,11 @@ class Boilerplate:
     Parameters
     ----------
     directory : where it is kept between two processes; what cannot be read is learned anew
+    mark : makes of lines what is the same where they say the same
     """
 
     directory: Path
+    mark: Callable[[str], bytes] = as_it_is
     _hosts: dict[str, _Host] = field(default_factory=dict)
     _unwritten: int = 0
     _last: tuple[list[str], list[int]] = field(default_factory=lambda: ([], []))
@@ -150,6 +154,8 @@ class Boilerplate:
         out = set(held[1].split("\n"))
         # An empty line says nothing: it is no line that went.
         del gone[""], come[""]
+        if gone and come:
+            gone, come = self._other(gone, come), self._other(come, gone)
         lost = {line for line in gone if line in out or self._repeated(url, [line])}
         new = [line for line in come if not self._repeated(url, [line])]
         is_same = lost.issuperset(gone) and len(new) <= len(lost)
@@ -159,6 +165,16 @@ class Boilerplate:
             is_same = not self._is_within(url, lines, set(held[0].split("\n")), set(new))
             self.count(url, new)
         return is_same
+
+    def _other(self, lines: Counter[str], others: Counter[str]) -> Counter[str]:
+        """Return the lines that say something else than others: of an age another one may come."""
+        left = Counter(map(self.mark, others.elements()))
+        kept: Counter[str] = Counter()
+        for line in lines.elements():
+            mark = self.mark(line)
+            kept[line] += left[mark] <= 0
+            left[mark] -= 1
+        return +kept
 
     def _is_within(self, url: str, lines: list[str], text: set[str], new: set[str]) -> bool:
         """Tell whether a new line stands behind what is a page's own, and before a paragraph."""

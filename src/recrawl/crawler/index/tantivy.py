@@ -92,7 +92,7 @@ class TantivyIndex(PageIndex, ChanceLearner):
             if not read_only and not (chosen.exists() and chosen.stat().st_size):
                 write_whole(chosen, language)
             self._languages = Languages()
-            self._boilerplate = Boilerplate(directory)
+            self._boilerplate = Boilerplate(directory, mark)
             self._drawn = Drawn(directory, mark)
             self._early: dict[str, Document | None] = {}  # staged; None: to be removed
             self._speak(language)
