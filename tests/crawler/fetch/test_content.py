@@ -60,6 +60,11 @@ MANUALS = (  # what leads to the pages beside one, as manuals write it
     '<a href="p"><img alt="Prev"></a></td><th>Chapter 2. Plants</th></tr></table></div>',
     '<div class="header"><div class="navigationbar"><ul><li>Moss 5.15</li><li><a href="m">Classes'
     "</a></li><li>Ferns</li></ul></div></div>",
+    '<ul class="pager"><li class="previous"><a href="a">\u2190 Algae</a></li><li class="next">'
+    '<a href="c">Cacti \u2192</a></li></ul>',
+    '<div class="pagination"><ul><li>Page 2 of 3</li><li><a href="1">1</a></li><li><span>2</span>'
+    '</li><li><a href="3">3</a></li></ul></div>',
+    '<div class="navpath"><ul><li class="navelem"><a href="p">Plants</a></li></ul></div>',
     '<div class="rel"><a rel="prev" href="a">Algae</a> | <a rel="next" href="c">Cacti</a></div>',
 )
 
