@@ -48,6 +48,7 @@ def test_a_list_of_the_headings_of_a_page_is_no_text_of_it(contents: str, *, at_
             "<ul><li><a href='moss.html#1'>Leaves</a><li><a href='b'>Spores</a></ul>",
         ),
         ("Leaves", "<ul><li><a href='#1'>Leaves</a></ul>"),
+        ("Spores\nLeaves", "<ul><li><a href='#3'>Spores</a><li><a href='#1'>Leaves</a></ul>"),
         ("Roots\nLeaves", "<ul><li><a href='#4'>Roots</a><li><a href='#1'>Leaves</a></ul>"),
         (
             "Leaves are what you see first of a fern.\nSpores are in brown dots below them.",
@@ -59,6 +60,23 @@ def test_a_list_of_the_headings_of_a_page_is_no_text_of_it(contents: str, *, at_
 def test_lists_that_say_something_else_are_text(said: str, html: str) -> None:
     """Of other pages, of what is no heading, with words behind the links."""
     assert said in read(html).text
+
+
+def test_what_names_a_few_of_many_headings_is_text() -> None:
+    """As what may be chosen from, in a text; or which of several kinds something is."""
+    parts = "".join(f"<h2 id='p{n}'>Part {n}x</h2><p>Says {n}." for n in range(20))
+    few = "<ul><li><a href='#p3'>Part 3x</a></li><li><a href='#p5'>Part 5x</a></li></ul>"
+    dims = (
+        "<dl><dt>kind<dd>It is told by <ul><li>1 for all of <a href='#1'>Leaves</a><li>2 for none "
+        "of <a href='#3'>Spores</a></ul></dl>"
+    )
+
+    below = "".join(f"<h3 id='o{n}'>Option {n}</h3>" for n in range(2))
+    of_one = "<ul><li><a href='#o0'>Option 0</a></li><li><a href='#o1'>Option 1</a></li></ul>"
+
+    assert "By:\nOption 0\nOption 1" in read(f"{parts}<p>By:</p>{of_one}{below}").text
+    assert "These:\nPart 3x\nPart 5x" in read(f"{parts}<p>These:</p>{few}").text
+    assert "1 for all of Leaves\n2 for none of Spores" in read(dims).text
 
 
 def test_what_is_around_a_table_of_contents_is_text_if_it_says_more_than_a_name() -> None:

@@ -16,7 +16,11 @@ _MOST: Final = 5_000  # links, and headings, that are looked at
 _MOST_LISTS: Final = 50
 _MOST_AROUND: Final = 4
 _MOST_ABOVE: Final = 30  # elements around a link that are looked at
-_LEAST: Final = 0.8  # of the links of a list: they are headings
+_LEAST: Final = 0.8  # of the links of a list: they are headings, in the order of the page
+_MOST_ABOVE_ALL: Final = (
+    2  # headings of a level above those: the title, and what the list is called
+)
+_LEAST_NAMED: Final = 0.5  # of the headings of their levels, which a list names
 _LONGEST_NAME: Final = 40  # letters that such a list is called by, in whatever language
 # What stands before a heading, or in a list of them: a number, of a chapter or an appendix.
 _NUMBER: Final = re.compile(
@@ -27,8 +31,10 @@ _NUMBER: Final = re.compile(
 def clear_own_contents(tree: LexborHTMLParser, url: str) -> None:
     """Take away lists that lead to the headings of the page itself, and what they are called.
 
-    Those are lists of which nearly all links lead to places on the page and say what a heading
-    says, and which say hardly anything else. So many of a page are looked at. O(elements).
+    Those are lists of which nearly all links lead to places on the page and say what its headings
+    say, one after the other, most of those of the first level on, and which say hardly anything
+    else. What names some of them in a text, or all by another order, says something. So many of a
+    page are looked at. O(elements).
 
     Parameters
     ----------
@@ -42,16 +48,16 @@ def clear_own_contents(tree: LexborHTMLParser, url: str) -> None:
     ]
     if not leading:
         return
-    said = {_name_of(heading) for heading in tree.css(_HEADINGS)[:_MOST]}
+    said = [(_name_of(heading), heading.tag or "") for heading in tree.css(_HEADINGS)[:_MOST]]
     lists: dict[int, LexborNode] = {}
-    links: dict[int, list[LexborNode]] = {}
+    links: dict[int, dict[int, LexborNode]] = {}  # a selector of several finds some twice
     for link in leading:
         outer = _outermost_list(link)
         if outer is not None and (outer.mem_id in lists or len(lists) < _MOST_LISTS):
             lists[outer.mem_id] = outer
-            links.setdefault(outer.mem_id, []).append(link)
+            links.setdefault(outer.mem_id, {})[link.mem_id] = link
     for mark, outer in lists.items():
-        if _is_contents(outer, links[mark], said):
+        if _is_contents(outer, list(links[mark].values()), said):
             _clear(outer)
 
 
@@ -64,12 +70,33 @@ def _outermost_list(link: LexborNode) -> LexborNode | None:
     return outer
 
 
-def _is_contents(outer: LexborNode, links: list[LexborNode], said: set[str]) -> bool:
-    n_headings = sum(_name_of(link) in said for link in links)
-    n_links = len(outer.css("a[href]"))
-    if n_headings < max(2.0, _LEAST * n_links) or outer.css_first(_HEADINGS) is not None:
+def _is_contents(outer: LexborNode, links: list[LexborNode], said: list[tuple[str, str]]) -> bool:
+    if outer.css_first(_HEADINGS) is not None:
+        return False
+    named = list(map(_name_of, links))
+    n_links = len({link.mem_id for link in outer.css("a[href]")})
+    if _in_order(named, [name for name, _ in said]) < max(2.0, _LEAST * n_links):
+        return False
+    levels = {level for name, level in said if name in named}
+    of_levels = {name for name, level in said if level in levels}
+    if len({name for name, level in said if level < min(levels)}) > _MOST_ABOVE_ALL:
+        return False
+    if len(of_levels.intersection(named)) < _LEAST_NAMED * len(of_levels):
         return False
     return sum(map(_letters, links)) >= _LEAST * _letters(outer)
+
+
+def _in_order(named: list[str], said: list[str]) -> int:
+    """Return how many names stand where they do in a list of others, each behind the one before."""
+    rows: dict[str, list[int]] = {}
+    for row, name in enumerate(said):
+        rows.setdefault(name, []).append(row)
+    n, last = 0, -1
+    for name in named:
+        behind = next((row for row in rows.get(name, ()) if row > last), None)
+        if behind is not None:
+            n, last = n + 1, behind
+    return n
 
 
 def _clear(outer: LexborNode) -> None:
