@@ -17,9 +17,7 @@ _MOST_LISTS: Final = 50
 _MOST_AROUND: Final = 4
 _MOST_ABOVE: Final = 30  # elements around a link that are looked at
 _LEAST: Final = 0.8  # of the links of a list: they are headings, in the order of the page
-_MOST_ABOVE_ALL: Final = (
-    2  # headings of a level above those: the title, and what the list is called
-)
+_MOST_ABOVE_ALL: Final = 2  # headings of a level above: the title, and what the list is called
 _LEAST_NAMED: Final = 0.5  # of the headings of their levels, which a list names
 _LONGEST_NAME: Final = 40  # letters that such a list is called by, in whatever language
 # What stands before a heading, or in a list of them: a number, of a chapter or an appendix.
