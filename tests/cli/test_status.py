@@ -86,6 +86,32 @@ def test_it_says_that_a_control_was_dropped(
     assert "was dropped" in told(capsys, tmp_path, FOLLOWED | {"control_dropped": 1.0}, "--model")
 
 
+@pytest.mark.parametrize(("is_free", "used"), [(True, 0.25), (False, 1.0)])
+def test_first_visits_beside_the_budget_use_none_of_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, is_free: bool, used: float
+) -> None:
+    """Three first visits of the last hour, and one page that was visited again."""
+    now_s = 2e9  # after any day on which this runs: the state's own clock counts
+    facts = {"now_s": now_s, "budget_per_s": 4.0 / 3600.0, "first_free": float(is_free)}
+    urls = [f"http://a.test/{number}" for number in range(3)]
+    frontier = open_frontier(tmp_path)
+    (host_id,) = frontier.admit(
+        [Discovery(url, "http://a.test") for url in urls], 0.0, AdmissionLimits()
+    )
+    for outcome, at_s, limit in [(Outcome.NEW, 60.0, 3), (Outcome.UNCHANGED, 30.0, 1)]:
+        leases = frontier.lease(host_id, limit=limit, due_by_s=now_s, now_s=now_s, until_s=now_s)
+        visit = Visit(now_s - at_s, outcome, 200, changed=False)
+        frontier.complete(
+            [PageUpdate(lease, visit, PageState.INDEXED, due_s=0.0) for lease in leases]
+        )
+    frontier.close()
+
+    shown = " ".join(told(capsys, tmp_path, facts).split())
+
+    assert f"Budget: 4/h, {used:.0%} used in the last hour" in shown
+    assert ("hour; first visits come beside it, as fast as politeness allows" in shown) is is_free
+
+
 def test_directories_that_run_fast_are_told(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

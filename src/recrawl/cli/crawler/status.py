@@ -150,8 +150,7 @@ def _show(report: dict[str, Any]) -> None:
             "by weight"
         )
     if report["budget"]:
-        used = min(report["budget_used"], 1.0)
-        out.print(f"Budget: {show_rate(report['budget'])}, {used:.0%} used in the last hour")
+        out.print(_budget_words(report))
     if report["price"] is not None:
         budget = report["planned_budget"]
         # What is left of the budget for revisits is a rate that nobody chose.
@@ -171,6 +170,14 @@ def _show(report: dict[str, Any]) -> None:
         )
     for words in _notes(report):
         out.print(words, markup=False)
+
+
+def _budget_words(report: dict[str, Any]) -> str:
+    used = min(report["budget_used"], 1.0)
+    words = f"Budget: {show_rate(report['budget'])}, {used:.0%} used in the last hour"
+    if report["first_visits_are_free"]:
+        words += "; first visits come beside it, as fast as politeness allows"
+    return words
 
 
 def _notes(report: dict[str, Any]) -> Iterator[str]:

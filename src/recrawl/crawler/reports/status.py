@@ -19,7 +19,7 @@ from recrawl.crawler.reports.moves import moved_away
 from recrawl.crawler.reports.progress import fetch_price, first_pass_of, price_words, why_idle
 from recrawl.crawler.reports.sharing import Sharing
 from recrawl.quantities import show_duration, show_measured_rate, show_rate
-from recrawl.terms import Announcer, HostRecord, PageState
+from recrawl.terms import Announcer, HostRecord, Outcome, PageState
 
 __all__ = [
     "MEASURE_WORDS",
@@ -103,6 +103,9 @@ def status_report(
     budget = facts.settings.budget_per_s
     fetches = {outcome.value: n for outcome, n in frontier.n_visits_by_outcome().items()}
     recent = frontier.n_visits_by_outcome(since_s=now_s - 3600.0)
+    counted = sum(recent.values())
+    if facts.settings.first_free:  # what a first visit has brought came beside the budget
+        counted -= recent.get(Outcome.NEW, 0)
     asked = sum(n for outcome, n in fetches.items() if outcome != "disallowed")
     pages = frontier.planned_pages() if pages is None else pages
     estimate = freshness_of(pages, frontier.announcers(), now_s)
@@ -123,7 +126,8 @@ def status_report(
         "revisits": revisits,
         "not_modified_share": not_modified / asked if asked else 0.0,
         "budget": budget,
-        "budget_used": sum(recent.values()) / (budget * 3600.0) if budget else None,
+        "budget_used": counted / (budget * 3600.0) if budget else None,
+        "first_visits_are_free": facts.settings.first_free,
         "planned_budget": plan.budget_per_s if plan else None,
         "price": price,
         "price_words": None if price is None else price_words(price),

@@ -158,7 +158,7 @@
     put("freshness", known ? percent(report.freshness) : "–");
     put("freshness-more", !known ? "known once pages have been visited again" : `± ${percent(half)}${report.planned_freshness === null ? "" : `; the plan promises ${percent(report.planned_freshness)}`}`);
     put("budget", chosen(report.budget));
-    put("budget-more", report.budget_used === null ? "" : `${percent(Math.min(report.budget_used, 1), 0)} used in the last hour`);
+    put("budget-more", report.budget_used === null ? "" : `${percent(Math.min(report.budget_used, 1), 0)} used in the last hour${report.first_visits_are_free ? "; first visits come beside it" : ""}`);
     put("price", report.price_words ?? "No plan yet: it follows once pages have been visited");
     put("gain", report.gain === null ? "–" : `${pages(report.gain_pages)} more fresh`);
     put("gain-more", report.gain === null ? "" : `${percent(report.gain, 2)} of all, for ${rate(0.2 * report.planned_budget)} more revisits`);
