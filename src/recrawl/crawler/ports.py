@@ -283,6 +283,13 @@ class Worths(Protocol):
         """Return new addresses that visits brought, by page or listing visited twice or more."""
         ...
 
+    def entries(self) -> list[tuple[int, int]]:
+        """Return page and host of listings, and of seeds that led on, that were visited once.
+
+        What they bring is not known yet.
+        """
+        ...
+
     def found_again(self, leads: Mapping[int, tuple[int, float]]) -> None:
         """Note that addresses which a page found first were found on others too.
 

@@ -13,6 +13,7 @@ from recrawl.crawler.control.births import (
     NewPages,
     birth_interval,
     birth_worth,
+    hope_for_births,
     joint_intervals,
     lasting_share,
     learn_births,
@@ -228,6 +229,34 @@ def test_a_hub_is_visited_sooner_for_what_it_brings() -> None:
 
     assert with_births[3] < 0.5 * without[3]
     assert np.all(with_births[:3] >= 0.9 * without[:3])
+
+
+def test_what_nobody_has_looked_at_twice_is_hoped_to_bring_four_addresses_a_day() -> None:
+    """The entries of a host together; and a second visit is worth it for that."""
+    hoped = hope_for_births([(1, 7), (2, 8), (3, 8)], 2.0)
+    price = OnePrice(1_000.0)
+    price.observe_plan(1.0, 1_000.0)
+    price.hoped = hoped
+    due = lease(due_s=50.0, tier=9, last_visit_s=0.0, state=PageState.INDEXED)
+
+    assert {page: new.flow_per_s * 86_400.0 for page, new in hoped.items()} == pytest.approx(
+        {1: 8.0, 2: 4.0, 3: 4.0}
+    )
+    assert price.share(due, 86_400.0) == birth_worth(hoped[1], 86_400.0)
+    assert not any(new.is_listing for new in hoped.values())
+    assert hope_for_births([(1, 7)], 0.0) == {}
+
+
+def test_the_least_worth_of_the_first_visits_of_late_is_kept() -> None:
+    """It follows what falls at once, and what rises slowly."""
+    price = OnePrice(1_000.0)
+
+    told = []
+    for weight in (1.0, 20.0, 0.5, 20.0):
+        price.observe_first(lease(weight=weight), 0.0)
+        told.append(price.least_first)
+
+    assert told == pytest.approx([1_000.0, 1_050.0, 500.0, 525.0])
 
 
 def lease(weight: float = 1.0, due_s: float = 0.0, **fields: object) -> Lease:

@@ -843,6 +843,30 @@ def test_a_due_page_that_is_not_leased_yet_is_worth_the_price(is_new: bool, weig
     assert (made.pick(NOW_S) == Fetch(new)) is is_new
 
 
+def test_what_a_due_page_is_worth_is_looked_at_between_two_first_visits() -> None:
+    """Its host would not be known for it while others have pages that were never visited."""
+    made = dispatcher(delay_s=0.0, worth_of=lambda one, _: one.weight)
+    known(made, 2)
+    stocked(made, 2, planned(2, 1, 50.0, 9.0), next_due_s=NOW_S)
+    assert isinstance(made.pick(NOW_S), Fetch)
+    made.answered(2, NOW_S, 200, None)
+    known(made, 1)
+    first, second = (replace(lease(1, number), weight=1.5) for number in (1, 2))
+    stocked(made, 1, first, second)
+
+    assert made.pick(NOW_S) == Fetch(first)
+    made.answered(1, NOW_S, 200, None)
+    looked = made.pick(NOW_S)
+    assert isinstance(looked, Refill)
+    assert looked.host_id == 2
+    front = replace(planned(2, 2, 50.0, 9.0), weight=7.0)
+    stocked(made, 2, front)
+
+    assert made.pick(NOW_S) == Fetch(front)
+    made.answered(2, NOW_S, 200, None)
+    assert made.pick(NOW_S) == Fetch(second)
+
+
 @pytest.mark.parametrize("per_address", [False, True])
 def test_what_is_kept_of_a_server_counts_where_its_hosts_are_asked_as_one(
     *, per_address: bool

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recrawl.crawler.frontier.share import interleave, split
+from recrawl.crawler.frontier.share import interleave, most_worth, split
 
 
 @pytest.mark.parametrize(
@@ -50,3 +50,12 @@ def test_both_are_spread_evenly_and_in_order(n: int, m: int) -> None:
     for places in range(len(mixed) + 1):
         had = sum(side == "a" for side, _ in mixed[:places])
         assert abs(had - places * n / max(n + m, 1)) <= 1.0
+
+
+def test_what_is_due_competes_by_worth_while_something_new_waits() -> None:
+    """Whatever was due before it; by itself it keeps its order."""
+    new, old = [(2.0, "new"), (1.0, "newer")], [(0.5, "first due"), (3.0, "front page")]
+
+    assert most_worth(new, old, 3) == ["front page", "new", "newer"]
+    assert most_worth([], old, 2) == ["first due", "front page"]
+    assert most_worth(new, [], 1) == ["new"]

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from recrawl.crawler.control.admission import Admission
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.politeness import PolitenessRules
+from recrawl.crawler.control.scope import Scope, Weights
 from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.index.memory import MemoryIndex
 from recrawl.crawler.ports import AdmissionLimits
@@ -257,3 +259,31 @@ def test_a_first_pass_takes_hardly_longer_because_pages_are_due_again() -> None:
 
     assert len(first) >= n + 2  # with the home page and robots.txt
     assert 0.03 * n < n_again < 0.06 * n
+
+
+def test_what_matters_and_is_new_is_found_while_others_wait_for_their_first_visit() -> None:
+    """Of 250 pages at 2.4 an hour; one of twenty times their weight is born every six hours."""
+    n, n_news, home = 250, 16, "http://a.test/"
+    admission = Admission(Scope(hosts=("*",)), Weights([("/news/*", 20.0)]))
+    rules = {"admission": admission, "least_worth": 0.0, "replan_s": 21_600.0}
+    setup = Setup(budget_per_s=1 / 1_500.0, revisit=RevisitRules(), rules=rules)
+
+    async def main() -> list[str]:
+        virtual = virtual_crawl(setup)
+        for number in range(n):
+            virtual.web.page(f"{home}{number}", f"page {number} says so")
+        pages = [f"/{number}" for number in range(n)]
+        virtual.web.page(home, "home", *pages)
+        await virtual.crawl.prepare()
+        async with virtual.crawl.running():
+            for number in range(n_news):
+                await virtual.clock.sleep_until(virtual.clock.now_s() + 6 * 3_600.0)
+                virtual.web.page(f"{home}news/{number}", f"news {number} of today")
+                pages.append(f"/news/{number}")
+                virtual.web.page(home, "home", *pages)
+        return [request.url for request in virtual.web.requests]
+
+    asked = run_virtually(main())
+
+    assert len({url for url in asked if "/news/" in url}) > 0.4 * n_news
+    assert len({url for url in asked if "/news/" not in url}) > 0.85 * 14.4 * n_news

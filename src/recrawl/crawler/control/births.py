@@ -12,7 +12,8 @@ o\, \ell^2 g(t / \ell)]` with :math:`g(x) = 1 - (1 + x) e^{-x}`, in the unit of 
 changes, to which it is added: the price stays one.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Final
@@ -29,6 +30,7 @@ __all__ = [
     "NewPages",
     "birth_interval",
     "birth_worth",
+    "hope_for_births",
     "joint_intervals",
     "lasting_share",
     "learn_births",
@@ -38,6 +40,7 @@ Vector = NDArray[np.float64]
 HALF_LIFE_S: Final = 60 * 86_400.0  # of what is known of births
 _PRIOR_FOUND: Final = 4.0  # addresses' worth of the usual, before those found on a page count
 _STEPS: Final = 60
+_HOPED_S: Final = 21_600.0  # in which one new address is hoped for on a host's entries
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +169,26 @@ def learn_births(
         )
         for one, rate, each in zip(seen, rates.tolist(), worth.tolist(), strict=True)
         if rate * each > 0.0 and (one.n > 0.0 or one.kind is not Kind.PAGE)
+    }
+
+
+def hope_for_births(entries: Iterable[tuple[int, ...]], usual_worth: float) -> dict[int, NewPages]:
+    """Return what seeds and listings are taken to bring before anybody has looked: four a day.
+
+    That is much for most. But it only says when the second visit is worth its price, which is one
+    request, and which tells what they do bring.
+
+    Parameters
+    ----------
+    entries : page and host of each; those of a host share what is hoped for
+    usual_worth : of a page, >= 0
+    """
+    entries = list(entries)
+    n_of_host = Counter(host_id for _, host_id in entries)
+    return {
+        page_id: NewPages(usual_worth / (_HOPED_S * n_of_host[host_id]))
+        for page_id, host_id in entries
+        if usual_worth > 0.0
     }
 
 

@@ -106,6 +106,7 @@ class Dispatcher:
         self._ahead = AheadOrder(lambda host_id: self._hosts[host_id].ahead, self._version_of)
         self._least_share = least_share if horizon_s == inf else inf
         self.discovery_share = discovery_share
+        self._looks = False  # the next choice is for leasing what is due, if it is not leased
         self._owed = 0.0  # requests that what no plan knows has had too few of
         self._root_of = root_of
         self.worth_of = worth_of or OnePrice(_DAY_S).share
@@ -686,8 +687,8 @@ class Dispatcher:
                 if root * (now_s - head[0]) > most:
                     best, most = hosts, root * (now_s - head[0])
         new = self._unplanned.first()
-        if new is not None and (best is None or self._is_first(new[1], best, now_s)):
-            best = self._unplanned
+        if new is not None:
+            best = self._worthier(new[1], best, now_s)
         return None if best is None else self._hosts[best.pop()]
 
     def _place(self, queue: HostQueue, due_s: float, now_s: float) -> float:
@@ -698,17 +699,32 @@ class Dispatcher:
             return -inf
         return -self.worth_of(queue.stock[queue.first], now_s)
 
-    def _is_first(self, host_id: int, planned: HostHeap, now_s: float) -> bool:
-        """Tell whether what no plan knows comes before what one does."""
+    def _worthier(self, host_id: int, planned: HostHeap | None, now_s: float) -> HostHeap:
+        """Return what comes first while what no plan knows waits beside what one does.
+
+        Parameters
+        ----------
+        host_id : first of those whose next page no plan knows
+        planned : the most urgent of the others; None: there is none
+        """
+        if planned is None:
+            return self._unplanned
         if self.discovery_share is not None:
-            return self._owed + self.discovery_share >= 1.0
-        queue, head = self._hosts[host_id], planned.first()
-        if head is None or not queue.stock:
-            return True
-        old = self._hosts[head[1]]
-        # A page that is not leased yet is worth the price at least: it is due.
-        least = self.worth_of(old.stock[old.first], now_s) if old.stock else 1.0
-        return self.worth_of(queue.stock[queue.first], now_s) >= least
+            return self._unplanned if self._owed + self.discovery_share >= 1.0 else planned
+        # A page that is not leased yet is worth the price at least: it is due. How much more is
+        # known once it is leased, which every other choice is for.
+        best, most = self._unplanned, self._worth_of(host_id, now_s, unknown=inf)
+        unknown = inf if self._looks else 1.0
+        for hosts in self._lanes.values():
+            head = hosts.first()
+            if head is not None and (worth := self._worth_of(head[1], now_s, unknown)) > most:
+                best, most = hosts, worth
+        self._looks = best is self._unplanned
+        return best
+
+    def _worth_of(self, host_id: int, now_s: float, unknown: float) -> float:
+        queue = self._hosts[host_id]
+        return self.worth_of(queue.stock[queue.first], now_s) if queue.stock else unknown
 
     def _count_share(self, queue: HostQueue) -> None:
         """Count a request against the share of its kind; only while both kinds wait."""

@@ -6,7 +6,7 @@ worth what it is expected to be, for as long as one visit keeps a page fresh on 
 long as it has waited, so that none waits for ever. The unit is weight times seconds.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import inf, sqrt
 from typing import Final
@@ -16,13 +16,16 @@ from recrawl.crawler.control.births import (
     NewPages,
     birth_interval,
     birth_worth,
+    hope_for_births,
+    learn_births,
 )
 from recrawl.crawler.control.order import root_urgency
 from recrawl.crawler.control.tiers import ASKED, NEW, worth_share
-from recrawl.terms import Lease, PageState
+from recrawl.terms import Birth, Lease, PageState
 
 __all__ = ["OnePrice"]
 
+_RISES: Final = 1.05  # the least worth of first visits, with each that is worth more
 _PRIOR_VISITS: Final = 2.0  # that led nowhere, before those of a depth count
 
 
@@ -41,10 +44,28 @@ class OnePrice:
         self.new_pages: Mapping[int, NewPages] = {}
         self.announced: Mapping[int, NewPages] = {}
         self.leads: Mapping[tuple[int, int], float] = {}
+        self.hoped: Mapping[int, NewPages] = {}
+        self.least_first = inf  # in the unit of the price
 
-    def observe_depths(
-        self, counts: Iterable[tuple[int, int, int, int]], usual_worth: float
-    ) -> None:
+    def observe_births(
+        self,
+        births: Sequence[Birth],
+        entries: Iterable[tuple[int, ...]],
+        usual_worth: float,
+    ) -> Mapping[int, NewPages]:
+        """Learn what pages bring that is new; return it, with what others are hoped to bring.
+
+        Parameters
+        ----------
+        births : what later visits have found
+        entries : page and host of seeds and listings that were visited once
+        usual_worth : weight of a page on average
+        """
+        self.new_pages = learn_births(births, usual_worth, self.lasting)
+        self.hoped = hope_for_births(entries, self.lasting * usual_worth)
+        return {**self.hoped, **self.new_pages}
+
+    def observe_depths(self, counts: Iterable[tuple[int, ...]], usual_worth: float) -> None:
         """Learn what a first visit leads to: the pages that are a link further from a seed.
 
         Parameters
@@ -79,15 +100,36 @@ class OnePrice:
         if lease.tier == NEW or lease.state is PageState.DISCOVERED:
             return self.first_share(lease, now_s)
         share, new = worth_share(lease, now_s), self.new_pages.get(lease.page_id)
+        new = new or self.hoped.get(lease.page_id)
         if new is None or lease.last_visit_s is None or self.price <= 0.0:
             return share
         return max(share, birth_worth(new, max(now_s - lease.last_visit_s, 0.0)) / self.price)
 
     def first_share(self, lease: Lease, now_s: float) -> float:
         """Return what a first visit is worth, as a share of the price: the page, and its links."""
+        return self._first_worth(lease, now_s) / max(self.price, 1e-9)
+
+    def observe_first(self, lease: Lease, now_s: float) -> None:
+        """Learn that a first visit is made: the least of late is what more of them are worth."""
+        worth = self._first_worth(lease, now_s)
+        self.least_first = min(worth, _RISES * self.least_first)
+
+    def of_first(self, n_waiting: int, n_visits: float) -> float:
+        """Return what first visits are worth that wait for the budget; 0 where none has to.
+
+        Nothing else is worth a request that is worth less.
+
+        Parameters
+        ----------
+        n_waiting : addresses that compete for their first visit
+        n_visits : that the budget pays soon
+        """
+        return self.least_first if n_waiting > n_visits and self.least_first < inf else 0.0
+
+    def _first_worth(self, lease: Lease, now_s: float) -> float:
         waited_s = max(now_s - lease.due_s, 0.0)
         worth = max(lease.weight, 1e-9) + self.leads.get((lease.host_id, lease.depth), 0.0)
-        return worth * (self.fresh_s + waited_s) / max(self.price, 1e-9)
+        return worth * (self.fresh_s + waited_s)
 
     def root_urgency(self, lease: Lease) -> float | None:
         """Return the root of what lateness costs, of changes and of what is born meanwhile."""

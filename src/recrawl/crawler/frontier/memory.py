@@ -299,7 +299,7 @@ class MemoryFrontier(Frontier):
             first += [page for page in oldest if page.page_id not in known]
             rated, known_rated = (
                 [(worth(_lease(page), now_s), page) for page in pages]
-                for pages in (first, old[:limit])
+                for pages in (first, old if first else old[:limit])
             )
             return self._take(asked + most_worth(rated, known_rated, limit - len(asked)), until_s)
         share = 0.5 if discovery_share is None else discovery_share

@@ -132,6 +132,18 @@ class MemoryWorths(Worths):
         ]
 
     @override
+    def entries(self) -> list[tuple[int, int]]:
+        looked_at = {page_id for page_id, one in self._brought.items() if one.exposure_s > 0.0}
+        finders = {page.found_on for page in self.pages()}
+        return [
+            (page.page_id, page.host_id)
+            for page in self.pages()
+            if (page.kind is not Kind.PAGE or (page.depth == 0 and page.page_id in finders))
+            and page.state is PageState.INDEXED
+            and page.page_id not in looked_at
+        ]
+
+    @override
     def found_again(self, leads: Mapping[int, tuple[int, float]]) -> None:
         for page_id, (again, lead_s) in leads.items():
             one = self._brought.setdefault(page_id, _Brought())

@@ -46,19 +46,11 @@ def most_worth(
 
     Parameters
     ----------
-    new, old : worth and item; those of ``new`` are taken by worth, of ``old`` in their order
+    new, old : worth and item; where no new one waits, those of ``old`` are taken in their order
+    limit : items to take at most, >= 0
     """
-    first = sorted(new, key=lambda one: -one[0])
-    chosen: list[T] = []
-    n_new = n_old = 0
-    while len(chosen) < limit and (n_new < len(first) or n_old < len(old)):
-        if n_old == len(old) or (n_new < len(first) and first[n_new][0] >= old[n_old][0]):
-            chosen.append(first[n_new][1])
-            n_new += 1
-        else:
-            chosen.append(old[n_old][1])
-            n_old += 1
-    return chosen
+    both = sorted([*new, *old], key=lambda one: -one[0]) if new else old
+    return [item for _, item in both[:limit]]
 
 
 def best_ahead(

@@ -348,7 +348,7 @@ class SqliteFrontier(Frontier):
             if discovery_share is None and worth is not None:
                 rated, known_rated = (
                     [(worth(lease_of(row, host_id, 0), now_s), row) for row in rows]
-                    for rows in (new, old[:left])
+                    for rows in (new, old if new else old[:left])
                 )
                 rows = asked + most_worth(rated, known_rated, left)
             else:

@@ -84,6 +84,11 @@ class SqliteWorths(Part, Worths):
         return [Birth(row[0], row[1], Kind(row[2]), *row[3:]) for row in rows]
 
     @override
+    def entries(self) -> list[tuple[int, int]]:
+        with translated(self._path):
+            return self._db.execute(self._q["entries"]).fetchall()
+
+    @override
     def found_again(self, leads: Mapping[int, tuple[int, float]]) -> None:
         rows = [
             {"page_id": page_id, "again": again, "lead_s": lead_s}

@@ -9,14 +9,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from math import inf
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recrawl.crawler.control.announced import UNPROVED, announced_changes, heard_until, unannounced
 from recrawl.crawler.control.believed import Believed
-from recrawl.crawler.control.births import lasting_share, learn_births
+from recrawl.crawler.control.births import lasting_share
 from recrawl.crawler.control.capacity import Capacity
 from recrawl.crawler.control.dispatch import Dispatcher
 from recrawl.crawler.control.due_times import DueTimes
@@ -43,6 +43,7 @@ _DAY_S: Final = 86_400.0
 _RECENT_PROBES: Final = 2_000
 _MOST_COPIES: Final = 8  # pages that say the same; more of them have nothing to say yet
 _COPY: Final = 0.05  # of its weight, for a page that says what another one says
+_Rows: TypeAlias = list[tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -211,6 +212,8 @@ class Planner:
         budget = self._for_revisits(budget, backlog, n, span_s)
         hosts, caps = by_server(self._dispatcher.hosts(), pages.host_ids)
         least_price = self._least_price(pages)
+        is_priced = self._rules.discovery_share is None and not self._rules.first_free
+        first_price = self._due_times.price.of_first(is_priced * backlog, budget * span_s)
         heard_s = heard_until(pages, births)
         question = Replan(
             replace(pages, weights=self._weights(pages)),
@@ -219,7 +222,7 @@ class Planner:
             budget,
             now_s,
             span_s=max(span_s, 0.25 * n / budget),
-            least_price=least_price,
+            least_price=max(least_price, first_price),
             prior_rate_per_s=self._rules.prior_rate_per_s,
             heard_s=heard_s,
         )
@@ -243,14 +246,15 @@ class Planner:
         columns = (pages.page_ids, pages.change_rates_per_s, pages.change_rate_factors)
         announcers = self._believed.announcers(pages, heard_s)
         told = unannounced(pages, announcers, pages.seen_s, now_s)
-        rates_moved = schedule.crawl_rates[moved]
         return SolvedPlan(
             record,
             least_price,
             schedule.worth,
-            lasting_share(pages.weights, pages.change_rates_per_s, schedule.crawl_rates),
+            1.0  # what is found while others wait is worth what they are
+            if first_price > 0.0
+            else lasting_share(pages.weights, pages.change_rates_per_s, schedule.crawl_rates),
             pages.page_ids[moved],
-            rates_moved,
+            schedule.crawl_rates[moved],
             schedule.due[moved],
             None if schedule.own_due is None else schedule.own_due[moved],
             pages.last_visit_s[moved],
@@ -281,25 +285,21 @@ class Planner:
         born = sum(new.n_per_s for new in self._due_times.price.new_pages.values())
         return max(budget - born - backlog / span_s, _LEAST_FOR_REVISITS * budget)
 
-    def _brought(self) -> tuple[list[Birth], list[tuple[int, int, int, int]]]:
+    def _brought(self) -> tuple[list[Birth], _Rows, _Rows]:
         worths = self._world.frontier.worths
-        return worths.births(), worths.depths()
+        return worths.births(), [*worths.depths()], [*worths.entries()]
 
     def _learn_births(
-        self,
-        births: list[Birth],
-        depths: list[tuple[int, int, int, int]],
-        pages: PlannedPages,
+        self, births: list[Birth], depths: _Rows, entries: _Rows, pages: PlannedPages
     ) -> None:
         """Learn what visits bring that is new, or announce, at the price of the last plan."""
         price = self._due_times.price
         usual = float(pages.weights.mean())
-        price.new_pages = learn_births(births, usual, price.lasting)
+        brought = price.observe_births(births, entries, usual)
         price.observe_depths(depths, usual)
         trust = self._believed.trust_in_dates(pages.page_ids)
-        prior_per_s = self._rules.prior_rate_per_s
-        price.announced = announced_changes(pages, trust, births, prior_per_s)
-        self._believed.expect_births(price.new_pages)
+        price.announced = announced_changes(pages, trust, births, self._rules.prior_rate_per_s)
+        self._believed.expect_births(brought)
 
     def _weights(self, pages: PlannedPages) -> NDArray[np.float64]:
         """Return what a fresh copy of each page is worth; little where another says the same.

@@ -56,6 +56,9 @@ class TaskSource:
                 task = self._dispatcher.pick(self._world.clock.now_s())
                 if isinstance(task, Fetch | AskRobots | Resolve):
                     self.in_flight += 1
+                    if isinstance(task, Fetch) and task.lease.tier == NEW:
+                        price = self._recorder.due_times.price
+                        price.observe_first(task.lease, self._world.clock.now_s())
                     return task
                 if isinstance(task, Refill):
                     # What it leases must arrive, or be given back, whoever is cancelled meanwhile.

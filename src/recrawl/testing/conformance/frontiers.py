@@ -1111,6 +1111,27 @@ class FrontierSuite:
             found = [born_s[number] for number in ids]
             np.testing.assert_array_equal(found, [unknown, unknown, 30.0, unknown])
 
+    def test_seeds_that_led_on_and_listings_are_entries_until_a_second_visit(
+        self, frontier: Frontier
+    ) -> None:
+        """A seed that led nowhere is none, nor is a page that a link leads to."""
+        found = [_found("/hub"), _found("/alone"), _found("/map", kind=Kind.SITEMAP)]
+        frontier.admit(found, 0.0, ANY)
+        leases = {lease.url[-4:]: lease for lease in self._leased(frontier, 3)}
+        hub, map_ = leases["/hub"], leases["/map"]
+        frontier.complete([_update(lease, 10.0) for lease in leases.values()])
+        frontier.admit([_found("/page", found_on=hub.page_id, depth=1)], 10.0, ANY)
+        (page,) = (one for one in self._leased(frontier, 9, 15.0) if one.url.endswith("/page"))
+        frontier.admit([_found("/further", found_on=page.page_id, depth=2)], 15.0, ANY)
+        frontier.complete([_update(page, 15.0)])
+
+        before = frontier.worths.entries()
+        (again,) = (one for one in self._leased(frontier, 9, 900.0) if one.url == hub.url)
+        frontier.complete([_update(again, 900.0, Outcome.UNCHANGED)])
+
+        assert before == [(one.page_id, one.host_id) for one in (hub, map_)]
+        assert frontier.worths.entries() == [(map_.page_id, map_.host_id)]
+
     def test_what_is_found_is_worth_what_it_turned_out_to_be(self, frontier: Frontier) -> None:
         """The mean of those visited since; what was no page counts as 0."""
         frontier.admit([_found("/hub")], 0.0, ANY)

@@ -641,6 +641,13 @@ SELECT birth.page_id, page.host_id, page.kind, n, exposure_s, again, lead_s,
     ) END, page.last_visit_s
 FROM birth JOIN page ON page.id = birth.page_id WHERE exposure_s > 0 ORDER BY birth.page_id;
 
+-- name: entries
+SELECT id, host_id FROM page
+WHERE state = 'indexed'
+    AND (kind <> 'page' OR depth = 0 AND EXISTS (SELECT 1 FROM page AS child WHERE child.found_on = page.id))
+    AND NOT EXISTS (SELECT 1 FROM birth WHERE page_id = page.id AND exposure_s > 0)
+ORDER BY id;
+
 -- name: depths
 SELECT host_id, depth, count(*), sum(visits > 0) FROM page WHERE kind = 'page'
 GROUP BY host_id, depth ORDER BY host_id, depth;
