@@ -144,6 +144,24 @@ def test_a_host_may_be_asked_sooner_again_once_it_allows_more() -> None:
     assert seen.answers[-1] > 2.0 * HOUR_S
 
 
+@pytest.mark.parametrize("is_random", [False, True])
+def test_a_host_that_refuses_as_many_however_slowly_it_is_asked_is_asked_as_ever(
+    *, is_random: bool
+) -> None:
+    """One answer in fifty; it was asked once a minute, for good, after six of them."""
+    random, n = np.random.default_rng(2), 0
+
+    def answer(_: int, __: float) -> int:
+        nonlocal n
+        n += 1
+        return 429 if (random.random() < 0.02 if is_random else n % 50 == 0) else 200
+
+    seen = asked(answer, 8, delay_s=1.0)
+
+    # A minute for each refusal, and a second for each answer.
+    assert min(seen.answers[3:]) > 0.6 * HOUR_S * 49 / (49 + 60)
+
+
 def test_a_wish_to_be_asked_more_seldom_than_once_a_minute_is_a_block() -> None:
     """Which doubles: there is no pace for that."""
     seen = asked(Bucket(1.0 / 600.0, 0.0, 429), 24)

@@ -5,6 +5,10 @@ are answered by 429, or by 503 as nginx does. A host that answers well in betwee
 it is asked too often; leaving it alone for ever longer, and coming back as fast as before, would
 bring a few pages an hour. So the rest between two requests is doubled at a refusal, and shortened
 again slowly, down to somewhat above where it was refused.
+
+Some hosts refuse one request in so many, however slowly they are asked. Whoever allows so many in a
+time has answered no more than that from one refusal to the next, and refuses only what comes
+sooner: a refusal at less than that was not for the pace.
 """
 
 from dataclasses import dataclass, field
@@ -23,6 +27,7 @@ _REFUSALS: Final = 3  # of pages, and one in twenty of what was asked
 _SHARE: Final = 0.05
 _MOST_TIMES: Final = 8.0  # the rest that is kept in any case, where refusals may be the pages'
 _MOST_S: Final = 4.0  # or so long, where that is longer
+_LONG_RUN: Final = 10  # answers from one refusal to the next; fewer tell nothing
 _COUNTED: Final = 200.0  # requests lately
 _REPEATS: Final = 5  # pages that failed again, for which the host is not to blame
 _MOSTLY: Final = 4.0  # for each that was not
@@ -65,6 +70,11 @@ class Pace:
     _answers: float = 0.0
     _refusals: float = 0.0
     _again: AskedAgain = field(default_factory=AskedAgain)
+    _run: int = 0  # answers since it refused last, when that was, and when the first of them came
+    _run_s: float = float("-inf")
+    _first_s: float = 0.0
+    _allowed_per_s: float = 0.0  # at least, as it answered so many from one refusal to the next
+    _is_in_vain: bool = False  # it refused what came no sooner than that
     _told_at_s: float = float("-inf")  # when it said that it is asked too often
 
     def welcomed(self, now_s: float, own_s: float) -> None:
@@ -75,6 +85,9 @@ class Pace:
         own_s : the rest that is kept in any case
         """
         self._smooth += 1
+        self._run += 1
+        if self._run == 1:
+            self._first_s = now_s
         self._count(refused=False)
         if not self.rest_s or self._smooth < _SMOOTH:
             return
@@ -90,6 +103,9 @@ class Pace:
         It is where it had answered since: then the rest is longer now, and it need not be left
         alone for longer than the time before.
         """
+        if self._is_vain(now_s):
+            self.rest_s, self._smooth = 0.0, 0
+            return True
         if not self._smooth or max(self.rest_s, own_s) >= _LONGEST_S:
             return False
         self._slow_down(now_s, own_s)
@@ -119,6 +135,18 @@ class Pace:
         self._again.observe(failed=refused)
         if self._again.are_broken and now_s > self._told_at_s + _REMEMBERED_S:
             self.rest_s = self._refused_s = 0.0
+
+    def _is_vain(self, now_s: float) -> bool:
+        """Tell whether it refuses less than it has answered, or did and does so now."""
+        n, before_s = self._run, self._run_s
+        self._run, self._run_s = 0, now_s
+        if n < _LONG_RUN:
+            self._is_in_vain = False
+            return False
+        asked_per_s = n / max(now_s - self._first_s, 1e-9)
+        self._is_in_vain |= _MARGIN * asked_per_s <= self._allowed_per_s
+        self._allowed_per_s = max(self._allowed_per_s, n / (now_s - before_s))
+        return self._is_in_vain
 
     def _slow_down(self, now_s: float, own_s: float) -> None:
         self._refused_s, self._refused_at_s = max(self.rest_s, own_s), now_s
