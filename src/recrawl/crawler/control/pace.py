@@ -145,7 +145,7 @@ class Pace:
             return False
         asked_per_s = n / max(now_s - self._first_s, 1e-9)
         self._is_in_vain |= _MARGIN * asked_per_s <= self._allowed_per_s
-        self._allowed_per_s = max(self._allowed_per_s, n / (now_s - before_s))
+        self._allowed_per_s = max(self._allowed_per_s, n / max(now_s - before_s, 1e-9))
         return self._is_in_vain
 
     def _slow_down(self, now_s: float, own_s: float) -> None:
