@@ -3,11 +3,13 @@
 import asyncio
 import re
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from recrawl.cli.crawler import watch
 from recrawl.cli.crawler.watch import Watch
+from recrawl.crawler.reports.status import status_report
 from recrawl.testing import Setup, run_virtually, virtual_crawl
 
 A = "http://a.test"
@@ -44,3 +46,28 @@ def test_coverage_is_shown_until_the_first_pass_is_over_and_freshness_after(
     assert "fresh, estimated: once pages have been visited again" in after[0]
     assert re.search(r"fresh, estimated: \d+\.\d % \(\d+\.\d to \d+\.\d\)$", after[-1])
     assert all(re.search(r"in flight: [01] of \d+ robots", line) for line in lines)
+
+
+def test_first_visits_beside_the_budget_use_none_of_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Forty-one pages come at one a second, where the budget is one in two."""
+    ours = SimpleNamespace(monotonic=lambda: asyncio.get_running_loop().time() / 60.0)
+    monkeypatch.setattr(watch, "time", ours)
+
+    async def main() -> dict[str, Any]:
+        virtual = virtual_crawl(Setup(budget_per_s=0.5, rules={"first_free": True}))
+        virtual.web.page(f"{A}/", "home", *[f"/{n}" for n in range(40)])
+        for n in range(40):
+            virtual.web.page(f"{A}/{n}", f"page {n}")
+        async with Watch(virtual.crawl, virtual.counts, budget_per_s=0.5):
+            await virtual.run_for(900)
+        return status_report(virtual.frontier, now_s=virtual.clock.now_s())
+
+    report = run_virtually(main())
+
+    (line, *_) = (line for line in capsys.readouterr().err.splitlines() if "new: 41" in line)
+    (used,) = re.findall(r"budget: \S+, (\d+)% used", line)
+    assert int(used) <= 10  # robots.txt and a sitemap
+    later = sum(report["fetches"].values()) - report["fetches"]["new"]
+    assert report["budget_used"] == pytest.approx(later / (0.5 * 3600.0))

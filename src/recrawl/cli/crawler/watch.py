@@ -167,7 +167,8 @@ class Watch:
     def _rows(self) -> list[tuple[str, str]]:
         crawl, outcomes = self._crawl, self._counts.outcomes
         passed_s = max(crawl.now_s - self._crawl_started_s, 1e-9)
-        used = self._fetches() / (self._budget_per_s * passed_s + 1.0)
+        beside = outcomes["new"] if crawl.rules.first_free else 0  # no part of the budget
+        used = (self._fetches() - beside) / (self._budget_per_s * passed_s + 1.0)
         troubles = sum(outcomes[name] for name in ("failed", "server-error", "throttled", "denied"))
         speed = self._speed or 0.0
         in_flight = sum(queue.politeness.in_flight for queue in crawl.dispatcher.hosts())

@@ -102,10 +102,10 @@ def status_report(
     now_s = instant_of(facts) if now_s is None else now_s
     budget = facts.settings.budget_per_s
     fetches = {outcome.value: n for outcome, n in frontier.n_visits_by_outcome().items()}
+    # What is no request, or none that the budget bounds, is no part of it.
+    beside = (Outcome.DISALLOWED, Outcome.NEW if facts.settings.first_free else None)
     recent = frontier.n_visits_by_outcome(since_s=now_s - 3600.0)
-    counted = sum(recent.values())
-    if facts.settings.first_free:  # what a first visit has brought came beside the budget
-        counted -= recent.get(Outcome.NEW, 0)
+    spent = sum(n for outcome, n in recent.items() if outcome not in beside)
     asked = sum(n for outcome, n in fetches.items() if outcome != "disallowed")
     pages = frontier.planned_pages() if pages is None else pages
     estimate = freshness_of(pages, frontier.announcers(), now_s)
@@ -126,8 +126,7 @@ def status_report(
         "revisits": revisits,
         "not_modified_share": not_modified / asked if asked else 0.0,
         "budget": budget,
-        "budget_used": counted / (budget * 3600.0) if budget else None,
-        "first_visits_are_free": facts.settings.first_free,
+        "budget_used": spent / (budget * 3600.0) if budget else None,
         "planned_budget": plan.budget_per_s if plan else None,
         "price": price,
         "price_words": None if price is None else price_words(price),
