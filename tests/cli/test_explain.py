@@ -20,7 +20,7 @@ def state(tmp_path: Path) -> Path:
     """Three pages, one of which changed after the others were seen; and a plan that says so."""
     state = write_state(tmp_path, stories(3, f"{HOST}/guide"))
     frontier = open_frontier(state)
-    (host,) = frontier.admit([Discovery(OTHER, HOST)], NOW_S, AdmissionLimits())
+    (host,) = frontier.admit([Discovery(OTHER, HOST, depth=1)], NOW_S, AdmissionLimits())
     (lease,) = frontier.lease(host, limit=1, due_by_s=NOW_S, now_s=NOW_S, until_s=NOW_S + 9.0)
     visit = Visit(NOW_S - DAY_S, Outcome.CHANGED, 200, changed=True)
     frontier.complete([PageUpdate(lease, visit, PageState.INDEXED, due_s=NOW_S + DAY_S)])
@@ -41,6 +41,11 @@ def told(capsys: pytest.CaptureFixture[str], state: Path, *options: str, url: st
         main(["explain", url, "--state", str(state), *options])
     assert not ended.value.code
     return capsys.readouterr().out
+
+
+def test_one_link_is_no_links(capsys: pytest.CaptureFixture[str], state: Path) -> None:
+    """Of a page that a seed leads to."""
+    assert "(page, 1 link from a seed)" in told(capsys, state, url=OTHER)
 
 
 def test_companions_are_told_with_their_share(

@@ -180,6 +180,23 @@ def test_every_view_fits_a_phone(browser: Browser, origin: str, path: str) -> No
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
+def test_tables_beside_each_other_fit_whatever_pages_are_called(
+    browser: Browser, origin: str
+) -> None:
+    """Long titles are cut short, and no column of numbers is."""
+    with watched(browser, origin, width=1280) as view:
+        page = view.go("/dashboard")
+        expect(page.locator("#valuable tr").first).to_be_visible()
+        fits = page.evaluate("""() => {
+            const longer = " and so on".repeat(30)
+            document.querySelectorAll(".two .name a").forEach(a => a.append(longer))
+            return [...document.querySelectorAll(".two .wide")].map(
+                one => one.clientWidth > 0 && one.scrollWidth <= one.clientWidth)
+        }""")
+        assert len(fits) >= 2
+        assert all(fits)
+
+
 def test_dark_is_dark(browser: Browser, origin: str) -> None:
     """Where the reader's system says so; pictures follow a change while they are shown."""
     with watched(browser, origin, dark=True) as view:

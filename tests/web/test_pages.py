@@ -209,6 +209,27 @@ async def test_a_page_is_explained(crawl: Path) -> None:
     assert len(texts(answer, "tbody tr")) == 3
 
 
+async def test_a_next_visit_is_in_the_legend_where_it_is_in_the_picture(tmp_path: Path) -> None:
+    """Not where it is further off than the visits go back, as after the first of them."""
+    state, url = write_state(tmp_path, stories(1)), f"{HOST}/new"
+    frontier = open_frontier(state)
+    (host,) = frontier.admit([Discovery(url, HOST, depth=1)], NOW_S, AdmissionLimits())
+    leases = frontier.lease(host, limit=9, due_by_s=NOW_S, now_s=NOW_S, until_s=NOW_S + 9.0)
+    (lease,) = [one for one in leases if one.url == url]
+    visit = Visit(NOW_S - 60.0, Outcome.NEW, 200)
+    frontier.complete([PageUpdate(lease, visit, PageState.INDEXED, due_s=NOW_S + DAY_S)])
+    frontier.close()
+
+    soon = await get(state, f"/page?url={quote(HOST + '/0', safe='')}")
+    late = await get(state, f"/page?url={quote(url, safe='')}")
+
+    for answer, shown in ((soon, 1), (late, 0)):
+        page = HTMLParser(answer.text)
+        assert len(page.css("svg circle.next")) == len(page.css(".legend .next")) == shown
+    assert "(page, 1 link from a seed)" in late.text
+    assert "The latest visit<" in late.text
+
+
 async def test_what_is_special_about_the_last_visit_is_told_as_text(tmp_path: Path) -> None:
     """Why it failed, in words that may be a stranger's."""
     state, url = write_state(tmp_path, stories(1)), f"{HOST}/failed"

@@ -129,8 +129,9 @@ def _show(report: dict[str, Any], details: PageDetails) -> None:
     out = console()
     now_s = report["at"]
     out.print(details.url, style="bold")
+    links = "1 link" if details.depth == 1 else f"{details.depth} links"
     rows = [
-        ("state", f"{details.state} ({details.kind}, {details.depth} links from a seed)"),
+        ("state", f"{details.state} ({details.kind}, {links} from a seed)"),
         ("visits", f"{details.visits}, of them {details.changes} found a change"),
     ]
     if details.change_rate_per_s:

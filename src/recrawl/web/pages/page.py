@@ -129,7 +129,10 @@ def _rows(report: dict[str, Any], now_s: float) -> list[tuple[str, Child]]:
         rows.append(("Probes", f"{report['probes_per_week']} a week, {report['pattern']}"))
     changes, visits = counted(report["changes"], "change"), counted(report["visits"], "visit")
     rows += [
-        ("State", f"{report['state']} ({report['kind']}, {report['depth']} links from a seed)"),
+        (
+            "State",
+            f"{report['state']} ({report['kind']}, {counted(report['depth'], 'link')} from a seed)",
+        ),
         ("Found", ago(report["discovered_s"], now_s)),
         ("Versions", f"{changes} seen in {visits}; the index keeps the latest copy"),
     ]
@@ -204,7 +207,9 @@ def _time_line(report: dict[str, Any], visits: Sequence[dict[str, Any]]) -> Mark
     now_x = x(report["at"])
     marks.append(element("line", x1=now_x, x2=now_x, y1=8, y2=62, class_="now"))
     marks.append(element("text", "now", x=now_x, y=76, text_anchor="middle"))
-    if first_s < report["next_visit_s"] <= last_s:
+    # What is further off than the visits go back is told below, and is no part of the picture.
+    is_near = first_s < report["next_visit_s"] <= last_s
+    if is_near:
         place = x(report["next_visit_s"])
         marks.append(
             element("circle", element("title", "next visit"), cx=place, cy=40, r=6, class_="next")
@@ -215,11 +220,12 @@ def _time_line(report: dict[str, Any], visits: Sequence[dict[str, Any]]) -> Mark
         marks,
         viewBox=f"0 0 {_WIDTH} 84",
         role="img",
-        aria_label=f"{len(visits)} visits in {spoken(span_s)}, {n_changed} with new content",
+        aria_label=f"{counted(len(visits), 'visit')} in {spoken(span_s)}, "
+        f"{n_changed} with new content",
         class_="time-line",
     )
     keys = [("changed", "new content"), ("same", "unchanged"), ("same-304", "304 not modified"),
-            ("failed", "failed"), ("next", "next visit")]  # fmt: skip
+            ("failed", "failed"), *([("next", "next visit")] if is_near else [])]  # fmt: skip
     legend = [
         element("li", element("span", class_=f"key {name}", aria_hidden="true"), words)
         for name, words in keys
@@ -244,7 +250,9 @@ def _table(visits: Sequence[dict[str, Any]], now_s: float) -> Markup | None:
         )
         for visit in reversed(visits[-50:])
     ]
-    caption = element("caption", f"The latest {len(rows)} visits")
+    caption = element(
+        "caption", "The latest visit" if len(rows) == 1 else f"The latest {len(rows)} visits"
+    )
     head = element(
         "thead",
         element(
