@@ -4,7 +4,7 @@ import hashlib
 import itertools
 import json
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import quote, urlencode
@@ -354,6 +354,32 @@ async def test_a_directory_without_a_crawl_is_no_defect(tmp_path: Path) -> None:
     assert "holds no index yet" in before[1].text
     assert "holds no crawl" in before[2].text
     assert "of 3 pages" in after.text
+
+
+def refusing(state: Path, look: Callable[[Path], bool]) -> Callable[[Path], bool]:
+    """Look at a file, but for those of a state that is not this user's."""
+
+    def looked(path: Path) -> bool:
+        if state in path.parents:
+            raise PermissionError(13, "Permission denied", str(path))
+        return look(path)
+
+    return looked
+
+
+async def test_another_users_state_is_no_defect(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It says whose it must be: a service's state is asked for as somebody else soon enough."""
+    state = write_state(tmp_path / "state", stories(1))
+
+    for name in ("exists", "is_dir"):
+        monkeypatch.setattr(Path, name, refusing(state, getattr(Path, name)))
+    answers = [await get(state, url) for url in ("/?q=x", f"/page?url={HOST}/0", "/api/status")]
+
+    assert [answer.status for answer in answers] == [503, 503, 503]
+    for answer in answers:
+        assert "run as the owner of the state directory" in answer.text
 
 
 async def test_a_state_that_was_replaced_is_read_anew(tmp_path: Path) -> None:

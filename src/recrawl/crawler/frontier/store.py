@@ -123,7 +123,13 @@ def translated(path: Path) -> Iterator[None]:
             raise StateError(f"{path} is locked by another process") from error
         if "malformed" in text or "no such table" in text or "no such column" in text:
             raise DamagedState(_corrupt(path, text)) from error
+        if "readonly" in text:
+            text += "; run as the owner of the state directory, where it can be written"
         raise StateError(f"{path}: {text}") from error
+    except PermissionError as error:
+        raise StateError(
+            f"{path}: this user may not read or write it; run as the owner of the state directory"
+        ) from error
     except sqlite3.DatabaseError as error:
         raise DamagedState(_corrupt(path, str(error))) from error
     except ValueError as error:  # a state or kind that there is none of, or text that is no UTF-8
@@ -235,12 +241,12 @@ def open_state(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     Raises
     ------
     StateError
-        Damaged, on a full disk, or written by a newer version; with ``read_only`` also not there,
-        empty, or written by an older version.
+        Damaged, another user's, on a full disk, or written by a newer version; with ``read_only``
+        also not there, empty, or written by an older version.
     """
-    if read_only and not path.exists():
-        raise StateError(f"{path.parent} holds no crawl: {path.name} is not there")
     with translated(path):
+        if read_only and not path.exists():
+            raise StateError(f"{path.parent} holds no crawl: {path.name} is not there")
         if not read_only and not path.exists():
             os.close(_private(path, os.O_CREAT | os.O_WRONLY))
         source = f"file:{_quoted(path)}?mode=ro" if read_only else f"file:{_quoted(path)}"

@@ -79,9 +79,9 @@ class TantivyIndex(PageIndex, ChanceLearner):
     ) -> None:
         self._directory = directory
         self._meta_mark: tuple[int, ...] = ()
-        if read_only and not index_exists(directory):
-            raise StateError(f"{directory} holds no index yet; crawl something first")
         with translated(directory):
+            if read_only and not index_exists(directory):
+                raise StateError(f"{directory} holds no index yet; crawl something first")
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             chosen = directory / "language"
             with contextlib.suppress(FileNotFoundError):
