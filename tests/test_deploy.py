@@ -85,6 +85,18 @@ def test_what_is_called_is_understood(name: str, arguments: list[str]) -> None:
     assert bound.arguments
 
 
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
+def test_units_wait_for_no_state(unit: Path) -> None:
+    """A state that is not there is wrong input, after which a unit is not started again.
+
+    The pages start beside a crawl that has yet to make its state; its configuration is there.
+    """
+    (call,) = keys_of(unit)["ExecStart"]
+
+    assert "/etc/recrawl/%i.toml" in call.split()
+    assert "--state" not in call.split()
+
+
 def test_the_container_is_small_and_owned_by_nobody() -> None:
     """Two stages, a numbered user, a health check, versions of what it stands on."""
     lines = (DEPLOY / "Containerfile").read_text().splitlines()
