@@ -48,6 +48,27 @@ def test_coverage_is_shown_until_the_first_pass_is_over_and_freshness_after(
     assert all(re.search(r"in flight: [01] of \d+ robots", line) for line in lines)
 
 
+def test_what_was_used_before_a_configuration_was_read_again_is_of_another_budget(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The counts go on, and the time for which there is a budget begins anew."""
+    ours = SimpleNamespace(monotonic=lambda: asyncio.get_running_loop().time() / 60.0)
+    monkeypatch.setattr(watch, "time", ours)
+
+    async def main() -> None:
+        virtual = virtual_crawl(Setup(budget_per_s=0.1))
+        virtual.web.page(f"{A}/", "home")
+        virtual.counts.outcomes["not-modified"] = 1_000
+        async with Watch(virtual.crawl, virtual.counts, budget_per_s=0.1):
+            await virtual.run_for(400)
+
+    run_virtually(main())
+
+    (line, *_) = (line for line in capsys.readouterr().err.splitlines() if "fetches: 1,00" in line)
+    (used,) = re.findall(r"budget: \S+, (\d+)% used", line)
+    assert int(used) < 100
+
+
 def test_first_visits_beside_the_budget_use_none_of_it(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
