@@ -87,6 +87,16 @@ async def test_hits_come_in_pages_that_have_addresses(crawl: Path) -> None:
     assert "rel=next" not in answer.text.replace('"', "")
 
 
+async def test_a_page_of_hits_that_is_none_leads_to_the_last(crawl: Path) -> None:
+    """As a link that was kept does once fewer pages match: that is not to find nothing."""
+    answer = await get(crawl, "/?q=lantern&page=9")
+
+    assert "30 pages in all; there is no page 9 of them." in answer.text
+    assert "Nothing found" not in answer.text
+    (link,) = HTMLParser(answer.text).css(".message a")
+    assert link.attributes["href"] == "/?q=lantern&page=3"
+
+
 def hits(answer: Answer) -> list[Node]:
     return HTMLParser(answer.text).css(".hits h2 a")
 

@@ -8,7 +8,7 @@ from urllib.parse import quote, urlencode
 
 from recrawl.terms import Hit
 from recrawl.web.markup import GAP, Child, Markup, Pattern, element, joined, link
-from recrawl.web.pages.layout import ago, document
+from recrawl.web.pages.layout import ago, counted, document
 
 __all__ = ["AGES", "PER_PAGE", "SearchQuestion", "SearchResult", "search_page"]
 
@@ -80,6 +80,8 @@ def search_page(
         content.append(_hints(n_documents))
     elif result.hits:
         content += [_summary(question, result), _hits(result, now_s), _pages(question, result)]
+    elif result.total:
+        content.append(_beyond(question, result))
     else:
         content.append(_nothing(question, result, n_documents))
     title = f"{question.text} · recrawl" if question.text else "recrawl search"
@@ -224,8 +226,12 @@ def _snippet(hit: Hit) -> list[Child]:
     return [*parts, hit.snippet[done:]]
 
 
+def _last_page(result: SearchResult) -> int:
+    return min(-(-result.total // PER_PAGE), _LAST_PAGE)
+
+
 def _pages(question: SearchQuestion, result: SearchResult) -> Markup | None:
-    last = min(-(-result.total // PER_PAGE), _LAST_PAGE)
+    last = _last_page(result)
     if last <= 1:
         return None
     near = [n for n in range(question.page - 3, question.page + 4) if 1 <= n <= last]
@@ -245,6 +251,17 @@ def _pages(question: SearchQuestion, result: SearchResult) -> Markup | None:
             element("a", "Further", href=question.url(page=question.page + 1), rel="next")
         )
     return element("nav", entries, class_="pages", aria_label="Pages of hits")
+
+
+def _beyond(question: SearchQuestion, result: SearchResult) -> Markup:
+    """Say that fewer pages match than a link from earlier, or by hand, asks for."""
+    last = _last_page(result)
+    there = element("a", f"Go to page {last}", href=question.url(page=last))
+    words = f"{counted(result.total, 'page')} in all; there is no page {question.page} of them."
+    return element(
+        "div", element("h2", "No more hits"), element("p", words, role="status"),
+        element("p", there), class_="message",
+    )  # fmt: skip
 
 
 def _nothing(question: SearchQuestion, result: SearchResult, n_documents: int | None) -> Markup:
