@@ -1,11 +1,13 @@
 """What a person sees while a crawl runs, in virtual time."""
 
 import asyncio
+import io
 import re
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from recrawl.cli.crawler import watch
 from recrawl.cli.crawler.watch import Watch
@@ -46,6 +48,33 @@ def test_coverage_is_shown_until_the_first_pass_is_over_and_freshness_after(
     assert "fresh, estimated: once pages have been visited again" in after[0]
     assert re.search(r"fresh, estimated: \d+\.\d % \(\d+\.\d to \d+\.\d\)$", after[-1])
     assert all(re.search(r"in flight: [01] of \d+ robots", line) for line in lines)
+
+
+@pytest.mark.parametrize(("term", "is_panel"), [("xterm", True), ("dumb", False)])
+def test_a_narrow_terminal_is_told_everything(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, term: str, is_panel: bool
+) -> None:
+    """One number below the other, uncut; one that can draw no panel has lines, not silence."""
+    ours = SimpleNamespace(monotonic=lambda: asyncio.get_running_loop().time() / 240.0)
+    monkeypatch.setattr(watch, "time", ours)
+    shown = io.StringIO()
+    screen = Console(
+        file=shown, force_terminal=True, width=30, _environ={"TERM": term}, color_system=None
+    )
+    monkeypatch.setattr(watch, "progress_console", lambda: screen)
+
+    async def main() -> None:
+        virtual = virtual_crawl(Setup(budget_per_s=2.0))
+        virtual.web.page(f"{A}/", "home")
+        async with Watch(virtual.crawl, virtual.counts, budget_per_s=2.0):
+            await virtual.run_for(600)
+
+    run_virtually(main())
+
+    lines = [line for line in capsys.readouterr().err.splitlines() if "fetches: " in line]
+    assert bool(lines) is not is_panel
+    for words in ("fetches  ", "0 of 8 robots", "0 of 32, 0 lost", "0% used"):
+        assert (words in shown.getvalue()) is is_panel
 
 
 def test_what_was_used_before_a_configuration_was_read_again_is_of_another_budget(

@@ -29,6 +29,7 @@ from recrawl.terms import Outcome, PageState
 __all__ = ["Look", "Watch", "look_at"]
 
 _QUIET_S = 5.0  # of our own time
+_WIDE = 78  # characters, in which two columns of numbers have room beside each other
 _TELLING = (Outcome.CHANGED, Outcome.UNCHANGED, Outcome.NOT_MODIFIED)
 
 
@@ -130,7 +131,7 @@ class Watch:
         frontier = self._crawl.world.frontier
         before = await self._crawl.world.on_state(frontier.n_visits_by_outcome)
         self._has_told = any(before.get(one) for one in _TELLING)
-        if self._console.is_terminal:
+        if self._console.is_terminal and not self._console.is_dumb_terminal:
             with Live(self._panel(), console=self._console, auto_refresh=False) as live:
                 while True:
                     pause_s = await self._look()
@@ -221,15 +222,15 @@ class Watch:
 
     def _panel(self) -> Group:
         grid = Table.grid(padding=(0, 3, 0, 0))
-        for _ in range(2):
+        n_beside = 2 if self._console.width >= _WIDE else 1
+        for _ in range(n_beside):
             grid.add_column(style="dim")
-            grid.add_column(min_width=22)
+            grid.add_column(min_width=22 if n_beside > 1 else None)
         rows = self._rows()
-        half = (len(rows) + 1) // 2
-        for place in range(half):
-            cells = list(rows[place])
-            cells += rows[half + place] if half + place < len(rows) else ("", "")
-            grid.add_row(*(Text(cell) for cell in cells))
+        high = -(-len(rows) // n_beside)
+        rows += [("", "")] * (n_beside * high - len(rows))
+        for place in range(high):
+            grid.add_row(*(Text(cell) for row in rows[place::high] for cell in row))
         first_pass, estimate = self._stands.first_pass, self._stands.estimate
         done = estimate.value if estimate else 0.0
         if first_pass is not None:
