@@ -96,7 +96,7 @@ class Watch:
         self._console = progress_console()
         self._started_s = 0.0
         self._crawl_started_s = 0.0
-        self._spent_before = 0  # where the counts are of a crawl that this one goes on from, too
+        self._spent_before = 0
         self._seen: tuple[float, int] = (0.0, 0)
         self._speed: float | None = None
         self._first_per_s: float | None = None  # pages that were visited for the first time
@@ -109,7 +109,7 @@ class Watch:
     async def __aenter__(self) -> Self:
         self._started_s = time.monotonic()
         self._crawl_started_s = self._crawl.now_s
-        self._spent_before = self._spent()
+        self._spent_before = self._crawl.dispatcher.budget.n_spent
         self._seen = (self._started_s, self._fetches())
         if not self._quiet:
             self._task = asyncio.create_task(self._show(), name="watch")
@@ -163,11 +163,6 @@ class Watch:
         outcomes = self._counts.outcomes
         return sum(outcomes.values()) - outcomes["disallowed"] + self._counts.events["robots"]
 
-    def _spent(self) -> int:
-        """Return the requests that the budget bounds."""
-        beside = self._counts.outcomes["new"] if self._crawl.rules.first_free else 0
-        return self._fetches() - beside
-
     def _has_seen(self) -> bool:
         """Whether a visit has told how pages change: else freshness is what was assumed."""
         return self._has_told or any(self._counts.outcomes[one.value] for one in _TELLING)
@@ -175,7 +170,7 @@ class Watch:
     def _rows(self) -> list[tuple[str, str]]:
         crawl, outcomes = self._crawl, self._counts.outcomes
         passed_s = max(crawl.now_s - self._crawl_started_s, 1e-9)
-        spent = self._spent() - self._spent_before
+        spent = crawl.dispatcher.budget.n_spent - self._spent_before
         used = spent / (self._budget_per_s * passed_s + 1.0)
         troubles = sum(outcomes[name] for name in ("failed", "server-error", "throttled", "denied"))
         speed = self._speed or 0.0

@@ -20,10 +20,12 @@ class FetchBudget:
     ----------
     rate_per_s : requests per second, > 0
     burst : requests that may follow each other at once, >= 1
+    n_spent : requests that were counted
     """
 
     rate_per_s: float
     burst: float = 1.0
+    n_spent: int = 0
     _tokens: float = 1.0
     _at_s: float | None = None
 
@@ -38,6 +40,7 @@ class FetchBudget:
         """Count one request."""
         self._fill(now_s)
         self._tokens -= 1.0
+        self.n_spent += 1
 
     def _fill(self, now_s: float) -> None:
         before_s = now_s if self._at_s is None else self._at_s
@@ -84,3 +87,4 @@ class GrantedBudget(FetchBudget):
     def spend(self, now_s: float) -> None:
         """Count one request."""
         self._tokens -= 1.0
+        self.n_spent += 1
