@@ -276,7 +276,7 @@
       ...report.changes.map((change) => {
         const when = make("time", { datetime: new Date(1000 * change.found_at).toISOString(), title: `${time(change.found_at)} UTC`, "data-at": change.found_at }, ago(report.at - change.found_at));
         const lines = change.lines.slice(0, 6).map(([sign, line]) => make("li", {}, make(sign === "+" ? "ins" : "del", {}, line)));
-        const more = change.lines.length > 6 ? make("p", { class: "quiet" }, `and ${change.lines.length - 6} lines more`) : null;
+        const more = change.lines.length > 6 ? make("p", { class: "quiet" }, `and ${change.lines.length === 7 ? "1 line" : `${change.lines.length - 6} lines`} more`) : null;
         return make("li", {}, make("p", {}, page(change), " ", make("span", { class: "quiet" }, when)), lines.length ? make("ul", { class: "difference" }, ...lines) : make("p", { class: "quiet" }, "The same lines, in another order."), more);
       }),
     );
