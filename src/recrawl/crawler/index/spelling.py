@@ -67,7 +67,7 @@ def meant(word: str, words: WordList) -> list[tuple[str, float]]:
     """Return words like one that nobody has, with how likely each was meant, at most 1.
 
     One letter too many, too few, wrong, or in its neighbour's place is looked for first; then two
-    of those, where the first two letters are right.
+    of those in words of five letters or more, where the first two are right.
 
     Parameters
     ----------
@@ -130,7 +130,8 @@ def _one_off(word: str) -> Iterator[tuple[str, float]]:
 
 
 def _may_be_two_off(word: str, other: str) -> bool:
-    if len(other) < 4 or not -10 < len(other) - len(word) < 3 or not other.isalpha():
+    # Half of a stem of four letters would be wrong, and the rest taken for an ending.
+    if len(other) < 5 or not -10 < len(other) - len(word) < 3 or not other.isalpha():
         return False
     return len(set(other) - set(word)) <= 2
 
