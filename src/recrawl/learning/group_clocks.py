@@ -30,7 +30,7 @@ _CELLS: Final = 14
 _SAMPLES: Final = 4  # of the age within an interval
 _NEVER: Final = 1e-300
 _LATELY: Final = 8  # bins
-_AGE_CHANGES: Final = 10.0  # that count for an age being like any other
+_AGE_CHANGES: Final = 3.0  # that count for an age being like any other
 
 
 class GroupClocks:
