@@ -17,7 +17,6 @@ from tests.integrations.spiders import Quotes, unnamed
 
 from recrawl.integrations.scrapy.first import FIRST
 from recrawl.integrations.scrapy.options import read_options
-from recrawl.integrations.scrapy.requests import META
 from recrawl.integrations.scrapy.scheduler import RecrawlScheduler
 from recrawl.integrations.scrapy.visits import SpiderVisits
 
@@ -108,13 +107,36 @@ def test_what_the_inner_scheduler_refuses_stays_due(tmp_path: Path) -> None:
 
 def test_what_a_job_directory_has_left_is_passed_over(tmp_path: Path) -> None:
     """Another run handed it out; the state gives it back itself."""
+    with scheduling(tmp_path, [1e9], Queue()) as (scheduler, _, left):
+        scheduler.enqueue_request(Request("http://a.test/old"))
     with scheduling(tmp_path, [1e9]) as (scheduler, _, queue):
-        queue.requests.append(Request("http://a.test/old", meta={META: 7}))
+        queue.requests.extend(left.requests)
         queue.requests.append(Request("http://a.test/post", method="POST"))
         found = scheduler.next_request()
 
         assert found is not None
         assert found.url == "http://a.test/post"
+
+
+def test_what_another_state_put_into_a_shared_queue_is_visited(tmp_path: Path) -> None:
+    """Once, and learned of; of what both have, one copy is passed over."""
+    now, queue = [1e9], Queue()
+    with (
+        scheduling(tmp_path / "other", now, queue) as (other, _, _),
+        scheduling(tmp_path / "own", now, queue) as (scheduler, visits, _),
+    ):
+        for number in range(2):
+            other.enqueue_request(Request(f"http://a.test/{number}"))
+        scheduler.enqueue_request(Request("http://a.test/1"))
+        taken = [scheduler.next_request(), scheduler.next_request()]
+        assert [one and one.url for one in taken] == ["http://a.test/0", "http://a.test/1"]
+        assert all(visits.of_request(one) for one in taken)
+        for one in taken:
+            visit = visits.of_request(one)
+            assert visit is not None
+            visit.status, visit.signature = 200, b"x"
+            visits.read(visit)
+        assert scheduler.next_request() is None
 
 
 def test_a_request_whose_callback_is_gone_is_put_off(

@@ -99,12 +99,20 @@ class RecrawlScheduler(BaseScheduler):
                 if is_first(request):
                     self._visits.first.left()
                 return request
-            visit = self._visits.of_request(request)
+            visit = self._visits.of_request(request) or self._take_over(request)
             if visit is not None:
                 request.dont_filter = visit.dont_filter
                 return request
             # Left in a job directory by another run: the store has it too, and gives it back.
         return None
+
+    def _take_over(self, request: Request) -> Underway | None:
+        """Begin a visit of what a process with another state put into a queue that both share."""
+        if self._visits.store.find(request.meta.pop(META)) is not None:
+            return None
+        request.dont_filter = False  # set when it was handed over
+        answer = self._visits.admit(request)
+        return answer if isinstance(answer, Underway) else None
 
     def _refill(self, *, known_only: bool = False) -> bool:
         """Hand over what is due; return whether there was anything."""
