@@ -1,5 +1,8 @@
 """The scheduler by itself, around one that the test makes."""
 
+import asyncio
+import logging
+import sys
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +18,8 @@ from scrapy.settings import Settings
 from scrapy.utils.request import RequestFingerprinter
 from tests.integrations.spiders import Quotes, unnamed
 
+from recrawl.errors import StateError
+from recrawl.integrations.scrapy.addon import told
 from recrawl.integrations.scrapy.first import FIRST
 from recrawl.integrations.scrapy.options import read_options
 from recrawl.integrations.scrapy.scheduler import RecrawlScheduler
@@ -231,3 +236,39 @@ def test_known_pages_wait_for_what_must_come_first(tmp_path: Path) -> None:
         page = scheduler.next_request()
         assert page is not None
         assert page.url == "http://a.test/page"
+
+
+def test_of_two_spiders_that_begin_at_once_one_ends_in_one_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Both have found the state free, as the add-on looks before the engine runs."""
+    monkeypatch.setitem(sys.modules, "scrapy.cmdline", SimpleNamespace())
+
+    async def begin() -> None:
+        with scheduling(tmp_path, [1e9]):
+            pass
+
+    with scheduling(tmp_path, [1e9]), pytest.raises(SystemExit) as ended:
+        asyncio.run(begin())
+
+    assert ended.value.code == 1
+    told = capsys.readouterr().err
+    assert told.startswith(f"scrapy: error: RECRAWL_STATE: {tmp_path}: spider quotes runs already")
+    assert told.count("\n") == 1
+
+
+def test_what_ends_a_spider_is_in_its_log_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "scrapy.cmdline", SimpleNamespace())
+    path = tmp_path / "run.log"
+    log = logging.FileHandler(path)
+    logging.root.addHandler(log)
+    try:
+        with pytest.raises(SystemExit), told():
+            raise StateError("RECRAWL_STATE: x: damaged")
+    finally:
+        logging.root.removeHandler(log)
+        log.close()
+
+    assert path.read_text() == "RECRAWL_STATE: x: damaged\n"

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import inspect
+import logging
 import os
 import sys
 from collections.abc import Iterator, Set
@@ -16,7 +17,7 @@ from recrawl.errors import InputError, InvalidSettings, RecrawlError
 from recrawl.integrations.scrapy.options import DEFAULTS, INNER, read_options
 from recrawl.integrations.scrapy.store import RequestStore, SpiderLock
 
-__all__ = ["RecrawlAddon"]
+__all__ = ["RecrawlAddon", "told"]
 
 _HERE: Final = "recrawl.integrations.scrapy"
 _NEXT_TO_ENGINE: Final = 1
@@ -51,7 +52,7 @@ class RecrawlAddon:
 
         Elsewhere :meth:`update_settings` does: a program may run spiders that have their own.
         """
-        with contextlib.suppress(InvalidSettings), _told():
+        with contextlib.suppress(InvalidSettings), told():
             read_options(settings)
 
     def update_settings(self, settings: BaseSettings) -> None:
@@ -66,7 +67,7 @@ class RecrawlAddon:
         StateError
             The state cannot be used, or this spider runs already.
         """
-        with _told(in_a_task=True):
+        with told(in_a_task=True):
             options = read_options(settings)
         if not settings.getbool("RECRAWL_ENABLED", DEFAULTS["RECRAWL_ENABLED"]):
             raise NotConfigured("RECRAWL_ENABLED is False")
@@ -74,7 +75,7 @@ class RecrawlAddon:
             return
         # What is wrong with the state is said now, in one message: once Scrapy's engine runs, it
         # would be said again by every part that cannot be closed as it was never opened.
-        with _told(in_a_task=True):
+        with told(in_a_task=True):
             SpiderLock(options.state, self._spider).release()
             RequestStore(options.state).close()
         # With the priority that it has: a scheduler that the project names is wrapped as well.
@@ -86,7 +87,7 @@ class RecrawlAddon:
 
 
 @contextlib.contextmanager
-def _told(*, in_a_task: bool = False) -> Iterator[None]:
+def told(*, in_a_task: bool = False) -> Iterator[None]:
     """End Scrapy's command line with one message, and 2 where the input is wrong.
 
     Its own errors of usage end so, but are known to it only while a command reads its arguments:
@@ -108,6 +109,8 @@ def _told(*, in_a_task: bool = False) -> Iterator[None]:
         if at_once and not _runs_in({"scrapy.cmdline"}):
             raise
         sys.stderr.write(f"scrapy: error: {error}\n")
+        if any(isinstance(one, logging.FileHandler) for one in logging.root.handlers):
+            logging.getLogger(__name__).critical("%s", error)  # by LOG_FILE: what people read
         code = 2 if isinstance(error, InputError) else 1
         if at_once:  # nothing has been begun that would have to be ended
             sys.stdout.flush()

@@ -14,6 +14,7 @@ from scrapy.dupefilters import BaseDupeFilter, RFPDupeFilter
 from scrapy.utils.misc import build_from_crawler, load_object
 from typing_extensions import override
 
+from recrawl.integrations.scrapy.addon import told
 from recrawl.integrations.scrapy.first import is_first
 from recrawl.integrations.scrapy.options import INNER
 from recrawl.integrations.scrapy.requests import META
@@ -50,7 +51,8 @@ class RecrawlScheduler(BaseScheduler):
 
     @override
     def open(self, spider: Spider) -> Any:
-        self._visits.open(spider)
+        with told(in_a_task=True):  # two that begin at once have both found the state free
+            self._visits.open(spider)
         return self._inner.open(spider)
 
     @override
