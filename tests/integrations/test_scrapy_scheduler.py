@@ -14,6 +14,7 @@ import pytest
 from scrapy import Request, Spider
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.dupefilters import BaseDupeFilter
+from scrapy.http import Response
 from scrapy.settings import Settings
 from scrapy.utils.request import RequestFingerprinter
 from tests.integrations.spiders import Quotes, unnamed
@@ -272,3 +273,25 @@ def test_what_ends_a_spider_is_in_its_log_too(
         log.close()
 
     assert path.read_text() == "RECRAWL_STATE: x: damaged\n"
+
+
+def test_what_has_no_body_is_told_by_its_items(tmp_path: Path) -> None:
+    """An answer to HEAD, or one that another middleware made instead of a download."""
+    now, outcomes = [1e9], []
+    spider = Quotes(site="http://a.test")
+    for tag in ("one", "one", "two"):
+        with scheduling(tmp_path, now, spider=spider) as (scheduler, visits, _):
+            scheduler.enqueue_request(Request("http://a.test/1", spider.parse, method="HEAD"))
+            asked = scheduler.next_request()
+            visit = visits.of_request(asked)
+            assert asked is not None
+            assert visit is not None
+            answer = Response(asked.url, headers={"ETag": tag}, request=asked)
+            assert not visits.answered(visit, asked, answer), "it reaches its callback"
+            visits.gave(visit, {"tag": tag})
+            visits.read(visit)
+            visits.taken(answer)
+            outcomes += [name for name in visits._counts if name.startswith("visits/")]
+        now[0] += 2 * DAY_S
+
+    assert outcomes == ["visits/new", "visits/unchanged", "visits/changed"]

@@ -24,7 +24,7 @@ class Underway(Visit):
     is_read: bool = False  # the callback has ended
     is_continued: bool = False  # the callback asked for the same page again
     wrong: str | None = None
-    items: list[bytes] | None = None  # hashes, where items are what counts as a change
+    items: list[bytes] | None = None  # hashes, where no body tells whether the page has changed
     links: list[str] | None = None  # the same
 
 

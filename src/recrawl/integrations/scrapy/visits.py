@@ -302,7 +302,7 @@ class SpiderVisits:
         visit.last_modified = header_of(response, "Last-Modified")
         if outcome_of_status(response.status) is not None:
             return response.status == 304
-        if self.options.change == "items":
+        if self.options.change == "items" or not response.body:  # HEAD, or nothing was downloaded
             return False
         visit.signature = response_signature(response, self.options.change)
         return bool(visit.signature == visit.known("signature"))
@@ -317,13 +317,13 @@ class SpiderVisits:
         """Note an item that a callback gave; the pipelines are to take it."""
         visit.n_items += 1
         visit.pending += 1
-        if self.options.change == "items":
+        if visit.signature is None:
             visit.items = visit.items or []
             visit.items.append(item_hash(item, self.options.volatile))
 
     def led_to(self, visit: Underway, url: str) -> None:
         """Note a request that a callback gave."""
-        if self.options.change == "items":
+        if visit.signature is None:
             visit.links = visit.links or []
             visit.links.append(url)
 
@@ -357,7 +357,7 @@ class SpiderVisits:
             return
         outcome = outcome_of_status(visit.status or 0)
         if outcome is None:
-            if self.options.change == "items":
+            if visit.signature is None:
                 visit.signature = items_signature(visit.items or (), visit.links or ())
             before = visit.known("signature")
             outcome = Outcome.UNCHANGED if visit.signature == before else Outcome.CHANGED
