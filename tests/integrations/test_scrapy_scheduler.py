@@ -295,3 +295,18 @@ def test_what_has_no_body_is_told_by_its_items(tmp_path: Path) -> None:
         now[0] += 2 * DAY_S
 
     assert outcomes == ["visits/new", "visits/unchanged", "visits/changed"]
+
+
+def test_an_answer_that_another_middleware_drops_is_a_visit_that_failed(tmp_path: Path) -> None:
+    """Nobody tells its end; left as it was, it was asked for in every run, past the budget."""
+    now = [1e9]
+    with scheduling(tmp_path, now) as (scheduler, visits, _):
+        scheduler.enqueue_request(Request("http://a.test/1"))
+        asked = scheduler.next_request()
+        assert asked is not None
+        visits.ask(asked)
+    with scheduling(tmp_path, now) as (scheduler, _, _):
+        assert not scheduler.has_pending_requests()
+    now[0] += 2 * DAY_S
+    with scheduling(tmp_path, now) as (scheduler, _, _):
+        assert scheduler.has_pending_requests()

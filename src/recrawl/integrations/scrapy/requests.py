@@ -15,7 +15,7 @@ import xxhash
 from scrapy import Request, Spider
 from scrapy.utils.request import request_from_dict
 
-__all__ = ["META", "decode_request", "encode_request", "page_id_of"]
+__all__ = ["META", "decode_request", "encode_request", "is_readable", "page_id_of"]
 
 META: Final = "recrawl"  # key of a request's meta that holds the number of its page
 _PICKLE: Final = 4
@@ -151,3 +151,12 @@ def decode_request(kept: bytes, spider: Spider) -> Request:
         raise
     except Exception as error:  # a class that is gone, bytes that are no pickle
         raise ValueError(f"{type(error).__name__}: {error}") from error
+
+
+def is_readable(kept: bytes, spider: Spider) -> bool:
+    """Tell whether :func:`decode_request` reads it."""
+    try:
+        decode_request(kept, spider)
+    except ValueError:
+        return False
+    return True

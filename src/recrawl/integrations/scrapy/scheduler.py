@@ -57,7 +57,7 @@ class RecrawlScheduler(BaseScheduler):
 
     @override
     def close(self, reason: str) -> Any:
-        self._visits.close()
+        self._visits.close(reason)
         return self._inner.close(reason)
 
     @override

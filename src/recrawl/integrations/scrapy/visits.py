@@ -25,7 +25,13 @@ from recrawl.integrations.revisits.store import PageRow
 from recrawl.integrations.revisits.visits import concluded
 from recrawl.integrations.scrapy.first import FirstRequests
 from recrawl.integrations.scrapy.options import Options, read_options
-from recrawl.integrations.scrapy.requests import META, decode_request, encode_request, page_id_of
+from recrawl.integrations.scrapy.requests import (
+    META,
+    decode_request,
+    encode_request,
+    is_readable,
+    page_id_of,
+)
 from recrawl.integrations.scrapy.signals import item_hash, items_signature, response_signature
 from recrawl.integrations.scrapy.store import RequestStore, SpiderLock
 from recrawl.integrations.scrapy.underway import Underway, header_of
@@ -93,12 +99,14 @@ class SpiderVisits:
         self.store.grant(0, self.options.budget_per_s, self._opened_s)  # its clock begins to run
         self._note_plan(self._planner.replan(self.store, self._opened_s, spider.name))
 
-    def close(self) -> None:
+    def close(self, reason: str) -> None:
         """Give back what was not visited, and let others have the spider."""
         if not self._is_open:  # the state could not be taken
             return
         if self._thread is not None:
             self._thread.shutdown(wait=True)
+        if reason == "finished":  # nothing waits to be tried again
+            self._note_dropped(self.now_s())
         self.tell()
         left = sum(one.is_granted and one.asked_s is None for one in self.underway.values())
         self.store.give_back(left)
@@ -139,8 +147,9 @@ class SpiderVisits:
         if not self.is_kept(request):
             self.count("passed")
             return None
-        fingerprint = self._fingerprint(request)
-        page_id = page_id_of(self.spider.name, fingerprint)
+        printer = self._crawler.request_fingerprinter
+        assert printer is not None
+        page_id = page_id_of(self.spider.name, printer.fingerprint(request))
         if page_id in self.underway:
             self.count("filtered")
             return False
@@ -154,20 +163,13 @@ class SpiderVisits:
             return self._add(page_id, request, kept)
         due_s = found.due_s
         if found.request != kept:
-            if not self._can_read(found.request):  # it was put off until now
+            if not is_readable(found.request, self.spider):  # it was put off until now
                 due_s = min(due_s, self._horizon_s())
             self.store.reword(page_id, kept, request.priority, due_s)
         if due_s <= self._horizon_s():
             return True
         self.count("not_due")
         return False
-
-    def _can_read(self, kept: bytes) -> bool:
-        try:
-            decode_request(kept, self.spider)
-        except ValueError:
-            return False
-        return True
 
     def is_kept(self, request: Request) -> bool:
         """Tell whether a request is one for the state."""
@@ -176,14 +178,8 @@ class SpiderVisits:
         # Scrapy marks every start request so that a filter lets it pass; ours is no such filter.
         return not request.dont_filter or request in self.starts
 
-    def _fingerprint(self, request: Request) -> bytes:
-        printer = self._crawler.request_fingerprinter
-        assert printer is not None
-        return printer.fingerprint(request)
-
     def _add(self, page_id: int, request: Request, kept: bytes) -> Underway | bool:
-        url, now_s = request.url, self.now_s()
-        weight = self.options.weights.of(url)
+        url, weight = request.url, self.options.weights.of(request.url)
         self.store.add(
             {
                 "id": page_id,
@@ -193,7 +189,7 @@ class SpiderVisits:
                 "request": kept,
                 "priority": request.priority,
                 "weight": weight,
-                "now_s": now_s,
+                "now_s": self.now_s(),
                 "why": DISCOVERED,
             }
         )
@@ -247,8 +243,8 @@ class SpiderVisits:
             rows = self.store.due(self.spider.name, horizon_s, first=first, limit=limit)
             rows = [row for row in rows if row["id"] not in self.underway][:_WINDOW]
             if not first and rows:
-                now_s = self.now_s()
-                rows = rows[: self.store.grant(len(rows), self.options.budget_per_s, now_s)]
+                per_s = self.options.budget_per_s
+                rows = rows[: self.store.grant(len(rows), per_s, self.now_s())]
             for row in rows:
                 request = self._read(row)
                 if request is None:
@@ -370,6 +366,11 @@ class SpiderVisits:
         self.store.complete(*concluded(self._planner.due_times, visit, outcome, at_s, note))
         self.count(f"visits/{outcome.value}")
 
+    def _note_dropped(self, asked_by_s: float) -> None:
+        for visit in list(self.underway.values()):
+            if visit.asked_s is not None and visit.asked_s <= asked_by_s:
+                self._record(visit, Outcome.FAILED, note="another middleware dropped the answer")
+
     # -- plans --
 
     def _replan_if_time(self) -> None:
@@ -383,9 +384,7 @@ class SpiderVisits:
         now_s = self.now_s()
         if now_s - self._planned_s >= self.options.replan_s:
             self._planned_s = now_s
-            for page_id, visit in list(self.underway.items()):
-                if visit.asked_s is not None and now_s - visit.asked_s > _STUCK_S:
-                    del self.underway[page_id]  # due as before
+            self._note_dropped(now_s - _STUCK_S)
             self.store.flush()
             if self._thread is None:
                 self._thread = ThreadPoolExecutor(1, thread_name_prefix="recrawl-plan")
