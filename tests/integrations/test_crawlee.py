@@ -133,6 +133,17 @@ def test_what_is_not_kept_passes_once_a_run(tmp_path: Path) -> None:
     assert asyncio.run(ask()) == [form, None]
 
 
+def test_what_has_no_body_always_reaches_the_handler(tmp_path: Path) -> None:
+    """As an answer to HEAD, which tells nothing of the page; it was unchanged for ever."""
+    web = Web()
+    web.words["/1"] = ""
+    web.site.validators = False
+    with serving(web.site):
+        assert "/1" in crawl(web, tmp_path)
+        web.now_s += 3 * DAY_S
+        assert crawl(web, tmp_path) == ["/1"]
+
+
 def test_text_can_be_what_counts(tmp_path: Path) -> None:
     web = Web()
     web.words = {"/1": "<p>text</p><script>1</script>"}

@@ -66,7 +66,7 @@ class RecrawlHttpClient(HttpClient):  # type: ignore[misc] # Crawlee is not in t
         visit.status, visit.received_bytes = response.status_code, len(body)
         visit.etag = response.headers.get("etag")
         visit.last_modified = response.headers.get("last-modified")
-        if outcome_of_status(visit.status) is None:
+        if body and outcome_of_status(visit.status) is None:  # none: to HEAD
             visit.signature = self._signature(request.url, body, response)
         visit.is_known = visit.status == 304 or (
             visit.signature is not None and visit.signature == visit.known("signature")
