@@ -311,6 +311,38 @@ _ROWS = [["timestamp", "original", "statuscode", "digest"], *map(list, _CAPTURES
 _LISTS = "[" + ",\n".join(map(json.dumps, _ROWS)) + "]\n"
 
 
+def test_files_put_together_or_begun_with_a_mark_are_read_whole(tmp_path: Path) -> None:
+    """Each file of an index has its header; some editors write a mark before the first line."""
+    columns = " CDX N b a s k"
+    rows = [f"test,a)/ {at} {url} {status} {mark}" for at, url, status, mark in _CAPTURES]
+    text = "\n".join([columns, rows[0], f"{columns} S", f"{rows[1]} 7", ""])
+    (tmp_path / "index").write_text(f"\ufeff{text}")
+    tally = Tally()
+
+    assert [look.mark for look in read_cdx(tmp_path / "index", tally)] == [b"X", b"Y"]
+    assert tally.n_bad == 0
+
+
+@pytest.mark.parametrize(
+    ("named", "address"),
+    [
+        ("a.test:443", "https://a.test/x"),
+        ("a.test:80", "http://a.test/x"),
+        ("a.test:8080", "http://a.test:8080/x"),
+        ("b.test:80", "https://b.test/x"),  # of --host
+    ],
+)
+def test_the_port_of_a_line_says_whether_it_was_https(
+    named: str, address: str, tmp_path: Path
+) -> None:
+    """Apache's formats for several hosts write name and port."""
+    line = f'{named} ::1 - - [01/Nov/2026:10:08:00 +0000] "GET /x HTTP/1.1" 304 0 "-" "mybot"\n'
+    (tmp_path / "log").write_text(line)
+    (look,) = AgentLog("mybot", "https://b.test").read(tmp_path / "log", Tally())
+
+    assert look.url == address
+
+
 @pytest.mark.parametrize("text", [_OBJECTS, _LISTS, _LISTS.replace("]\n", "]\n\n")])
 def test_what_servers_answer_as_json_is_an_index(text: str, tmp_path: Path) -> None:
     """Objects of Common Crawl, lists of the Wayback Machine: what most people have at hand."""

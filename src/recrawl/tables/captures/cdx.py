@@ -51,11 +51,13 @@ def read_cdx(path: Path, tally: Tally) -> Iterator[Look]:
     columns: list[str] | None = None
     for number, line in read_lines(path, tally):
         text = line.decode("utf-8", "replace").rstrip("\r\n")
-        if number == 1 and text.lstrip().startswith("CDX "):
+        if text.lstrip().startswith("CDX "):  # also amid a file that several were put into
             columns = text.split()[1:]
             if not {"b", "a", "k"} <= set(columns):
                 tally.n_records += 1
-                tally.bad(path, "line 1", "names no column b (date), a (address) and k (digest)")
+                tally.bad(
+                    path, f"line {number}", "names no column b (date), a (address) and k (digest)"
+                )
                 return
             continue
         tally.n_records += 1

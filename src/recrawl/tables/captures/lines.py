@@ -1,5 +1,6 @@
 """Files of any size, compressed by gzip or not; no line is held that is longer than one can be."""
 
+import codecs
 import gzip
 import zlib
 from collections.abc import Iterator
@@ -59,6 +60,7 @@ def read_lines(path: Path, tally: Tally) -> Iterator[tuple[int, bytes]]:
                 goes_on = not whole
                 continue
             number += 1
+            line = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
             tally.done_bytes = before + _place(raw)
             if not whole:
                 goes_on = True

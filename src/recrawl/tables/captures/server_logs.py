@@ -50,8 +50,9 @@ class AgentLog:
                 tally.n_left_out += 1
                 continue
             self.n_of_agent += 1
-            host = f"http://{line.host}" if line.host else self.host
-            if self.host.partition("://")[2] == line.host:
+            name = line.host.removesuffix(":443").removesuffix(":80")  # %v:%p of Apache
+            host = f"http{'s' * line.host.endswith(':443')}://{name}" if name else self.host
+            if self.host.partition("://")[2] == name:
                 host = self.host
             if not host:
                 raise InvalidTable(
