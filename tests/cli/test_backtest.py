@@ -146,6 +146,10 @@ def test_a_git_repository_becomes_a_history(
             (repo / name).unlink()
         git("add", "-A")
         git("commit", "-qm", str(number), at=f"2026-01-0{number + 1}T00:00:00Z")
+    (repo / "link.md").symlink_to("a.md")
+    (repo / "with\ttab.md").write_text("1")
+    git("add", "-A")
+    git("commit", "-qm", "odd", at="2026-01-07T00:00:00Z")
     out, pages = tmp_path / "h.csv", tmp_path / "p.csv"
 
     code, shown, err = run(
@@ -154,6 +158,7 @@ def test_a_git_repository_becomes_a_history(
 
     assert code == 0, err
     assert "2 changes of 2 files" in shown
+    assert err.startswith("2 changes are left out: of links, submodules, and names that no ")
     lines = out.read_text().replace('"', "").splitlines()
     assert lines[0] == "page,changed_at"
     assert [line.partition(",")[0] for line in lines[1:]] == ["a.md", "a.md"]

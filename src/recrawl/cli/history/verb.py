@@ -7,10 +7,11 @@ import pyarrow as pa
 from cyclopts import App
 
 from recrawl.cli.history.imports import add_imports
-from recrawl.cli.output import console
+from recrawl.cli.output import console, note
 from recrawl.cli.sizes import check_whole
 from recrawl.errors import InputError
 from recrawl.simulation.recorded.git import read_log
+from recrawl.simulation.recorded.log import RecordedLog
 from recrawl.tables.writing import check_out, write_batch
 
 __all__ = ["app", "from_git"]
@@ -53,7 +54,8 @@ def from_git(
     check_out(out)
     check_whole("--max-files", max_files, 1_000_000_000, least=0)
     check_out(pages)
-    changes, born, gone, end = _read_log(repo, paths, max_files)
+    log = read_log(repo, paths)
+    changes, born, gone = _changes_of(log, max_files)
     if not born:
         raise InputError(f"{repo}: no commit touches {' '.join(paths) or 'any file'}")
     changes.sort(key=lambda change: change[1])
@@ -73,21 +75,25 @@ def from_git(
         {
             "page": pa.array(names),
             "observed_from": pa.array([born[name] for name in names], second),
-            "observed_until": pa.array([gone.get(name, end) for name in names], second),
+            "observed_until": pa.array([gone.get(name, log.end_s) for name in names], second),
             "alive": pa.array([name not in gone for name in names]),
         },
     )
-    start, until = (np.datetime64(at, "s") for at in (min(born.values()), end))
+    start, until = (np.datetime64(at, "s") for at in (min(born.values()), log.end_s))
     console().print(
         f"{len(changes):,} changes of {len(names):,} files, {start}Z to {until}Z: {out}, {pages}",
     )
+    if log.n_left_out:
+        note(
+            f"{log.n_left_out:,} changes are left out: of links, submodules, and names that no "
+            "address could have"
+        )
 
 
-def _read_log(
-    repo: Path, paths: tuple[str, ...], max_files: int
-) -> tuple[list[tuple[str, int]], dict[str, int], dict[str, int], int]:
+def _changes_of(
+    log: RecordedLog, max_files: int
+) -> tuple[list[tuple[str, int]], dict[str, int], dict[str, int]]:
     """Return (page, time) of changes, and when each page came and went."""
-    log = read_log(repo, paths)
     changes: list[tuple[str, int]] = []
     born: dict[str, int] = {}
     gone: dict[str, int] = {}
@@ -102,7 +108,7 @@ def _read_log(
             elif touched <= max_files:
                 changes.append((name, at))
             before = blob
-    return changes, born, gone, log.end_s
+    return changes, born, gone
 
 
 def _write(path: Path, columns: dict[str, pa.Array]) -> None:
