@@ -14,6 +14,7 @@ import pytest
 from scrapy import Request, Spider
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.dupefilters import BaseDupeFilter
+from scrapy.exceptions import CloseSpider
 from scrapy.http import Response
 from scrapy.settings import Settings
 from scrapy.utils.request import RequestFingerprinter
@@ -22,6 +23,7 @@ from tests.integrations.spiders import Quotes, unnamed
 from recrawl.errors import StateError
 from recrawl.integrations.scrapy.addon import told
 from recrawl.integrations.scrapy.first import FIRST
+from recrawl.integrations.scrapy.middlewares import RecrawlSpiderMiddleware
 from recrawl.integrations.scrapy.options import read_options
 from recrawl.integrations.scrapy.scheduler import RecrawlScheduler
 from recrawl.integrations.scrapy.visits import SpiderVisits
@@ -310,3 +312,26 @@ def test_an_answer_that_another_middleware_drops_is_a_visit_that_failed(tmp_path
     now[0] += 2 * DAY_S
     with scheduling(tmp_path, now) as (scheduler, _, _):
         assert scheduler.has_pending_requests()
+
+
+def test_a_spider_ends_where_its_state_takes_nothing_any_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A full disk: told once, where each look at the queue raised it anew, and no end came."""
+    with scheduling(tmp_path, [1e9]) as (scheduler, visits, _):
+        scheduler.enqueue_request(Request("http://a.test/1"))
+
+        def full() -> None:
+            raise StateError("RECRAWL_STATE: disk is full")
+
+        monkeypatch.setattr(visits.store, "flush", full)
+        assert scheduler.next_request() is not None
+        assert scheduler.next_request() is None
+        assert not scheduler.has_pending_requests()
+        assert not scheduler.enqueue_request(Request("http://a.test/2"))
+        with pytest.raises(CloseSpider) as ended:
+            RecrawlSpiderMiddleware(visits).idle()
+        assert ended.value.reason == "recrawl_state"
+        assert [one.levelname for one in caplog.records] == ["CRITICAL"]
+    with scheduling(tmp_path / "other", [1e9]) as (_, visits, _):
+        RecrawlSpiderMiddleware(visits).idle()

@@ -100,8 +100,7 @@ class RecrawlSpiderMiddleware:
             (made.callback_wrong, signals.spider_error),
         ):
             crawler.signals.connect(heard, signal)
-        if visits.options.continuous:
-            crawler.signals.connect(made.idle, signals.spider_idle)
+        crawler.signals.connect(made.idle, signals.spider_idle)
         return made
 
     async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
@@ -163,8 +162,11 @@ class RecrawlSpiderMiddleware:
             self._visits.read(visit, f"callback: {failure.type.__name__}: {failure.value}")  # type: ignore[union-attr]
 
     def idle(self) -> None:
-        """Keep the spider open: something will be due."""
-        raise DontCloseSpider
+        """Keep a continuous spider open, as something will be due; end one without its state."""
+        if self._visits.is_lost:
+            raise CloseSpider("recrawl_state")
+        if self._visits.options.continuous:
+            raise DontCloseSpider
 
 
 def _without_number(one: Any) -> Any:

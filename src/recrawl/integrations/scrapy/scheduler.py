@@ -4,6 +4,7 @@ It wraps the scheduler that the project has, which goes on deciding in what orde
 slot by slot; what is none of ours passes through it as it was.
 """
 
+import logging
 from time import monotonic
 from typing import Any, Final, Self
 
@@ -14,6 +15,7 @@ from scrapy.dupefilters import BaseDupeFilter, RFPDupeFilter
 from scrapy.utils.misc import build_from_crawler, load_object
 from typing_extensions import override
 
+from recrawl.errors import StateError
 from recrawl.integrations.scrapy.addon import told
 from recrawl.integrations.scrapy.first import is_first
 from recrawl.integrations.scrapy.options import INNER
@@ -24,6 +26,7 @@ from recrawl.integrations.scrapy.visits import SpiderVisits
 __all__ = ["RecrawlScheduler"]
 
 _LOOK_EVERY_S: Final = 1.0
+_log: Final = logging.getLogger(__name__)
 
 
 class RecrawlScheduler(BaseScheduler):
@@ -57,11 +60,20 @@ class RecrawlScheduler(BaseScheduler):
 
     @override
     def close(self, reason: str) -> Any:
-        self._visits.close(reason)
+        try:
+            self._visits.close(reason)
+        except StateError as error:
+            self._lose(error)
         return self._inner.close(reason)
 
     @override
     def enqueue_request(self, request: Request) -> bool:
+        try:
+            return not self._visits.is_lost and self._enqueue(request)
+        except StateError as error:
+            return self._lose(error)
+
+    def _enqueue(self, request: Request) -> bool:
         visit = self._visits.of_request(request)
         if visit is not None:  # redirected, or tried again
             return self._hand_over(request)
@@ -84,10 +96,29 @@ class RecrawlScheduler(BaseScheduler):
 
     @override
     def has_pending_requests(self) -> bool:
-        return self._inner.has_pending_requests() or self._refill()
+        try:
+            return not self._visits.is_lost and (
+                self._inner.has_pending_requests() or self._refill()
+            )
+        except StateError as error:
+            return self._lose(error)
 
     @override
     def next_request(self) -> Request | None:
+        try:
+            return None if self._visits.is_lost else self._next()
+        except StateError as error:
+            self._lose(error)
+            return None
+
+    def _lose(self, error: StateError) -> bool:
+        """Have the spider end, as its state takes nothing any more: the disk is full, say."""
+        if not self._visits.is_lost:
+            _log.critical("%s; the spider ends, and visits that it tells nothing of are due", error)
+        self._visits.is_lost = True
+        return False
+
+    def _next(self) -> Request | None:
         if monotonic() - self._looked_s > _LOOK_EVERY_S:  # while others wait, some fall due
             self._refill(known_only=True)
         request = self._next_of_inner()

@@ -3,13 +3,17 @@
 Who holds a spider's lock file is the only one that hands out its requests, so no lease is kept.
 """
 
+import contextlib
 from pathlib import Path
 from typing import Final
 
 import xxhash
+from typing_extensions import override
 
+from recrawl.errors import StateError
 from recrawl.integrations.revisits.lock import StateLock
 from recrawl.integrations.revisits.requests import KeptRequests
+from recrawl.integrations.revisits.store import Row
 
 __all__ = ["STORE", "RequestStore", "SpiderLock"]
 
@@ -54,3 +58,9 @@ class RequestStore(KeptRequests):
         sql = "recrawl.integrations.scrapy.sql"
         whose = "Scrapy spiders"
         super().__init__(directory / STORE, "RECRAWL_STATE", whose, sql, read_only=read_only)
+
+    @override
+    def complete(self, page: Row, visit: Row) -> None:
+        """Keep what came of a visit; what cannot be put on disk is told by what is asked next."""
+        with contextlib.suppress(StateError):
+            super().complete(page, visit)

@@ -62,7 +62,7 @@ class SpiderVisits:
         self._crawler = crawler
         self._planner = RevisitPlanner(options)
         self._opened_s = self._planned_s = 0.0
-        self._is_open = False
+        self._is_open = self.is_lost = False  # lost: the state takes nothing any more
         self._counts: Counter[str] = Counter()
         self._unread: set[str] = set()  # why requests could not be read
         self._plan: Future[float | None] | None = None
@@ -109,9 +109,10 @@ class SpiderVisits:
             self._note_dropped(self.now_s())
         self.tell()
         left = sum(one.is_granted and one.asked_s is None for one in self.underway.values())
-        self.store.give_back(left)
-        self.store.close()
-        self._lock.release()
+        with contextlib.ExitStack() as end:
+            end.callback(self._lock.release)
+            end.callback(self.store.close)
+            self.store.give_back(left)
 
     def now_s(self) -> float:
         """Seconds since the epoch."""
