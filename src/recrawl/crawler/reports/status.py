@@ -127,6 +127,7 @@ def status_report(
         "not_modified_share": not_modified / asked if asked else 0.0,
         "budget": budget,
         "budget_used": spent / (budget * 3600.0) if budget else None,
+        "first_visits_are_free": facts.settings.first_free,
         "planned_budget": plan.budget_per_s if plan else None,
         "price": price,
         "price_words": None if price is None else price_words(price),
