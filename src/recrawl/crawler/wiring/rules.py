@@ -69,7 +69,9 @@ def crawl_rules(settings: Settings) -> Rules:
         n_servers=settings.n_servers,
         buffer_capacity=settings.buffer_capacity,
         buffer_deadline_s=settings.buffer_deadline_s,
-        lease_s=2.0 * settings.buffer_deadline_s + 20.0 * settings.timeout_s,
+        # A page that is leased may wait for the budget: at two requests an hour, half an hour.
+        lease_s=2.0 * (settings.buffer_deadline_s + 1.0 / settings.budget_per_s)
+        + 20.0 * settings.timeout_s,
         discovery_share=settings.discovery_share,
         replan_s=settings.replan_s,
         settings_mark=settings_mark(settings),
