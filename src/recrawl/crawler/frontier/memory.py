@@ -159,7 +159,8 @@ class MemoryFrontier(Frontier):
             page = _Page(page_id, found, host_id, now_s, now_s, worth)
             page.lastmod_s, page.importance = found.lastmod_s, found.importance
             finder = self._pages.get(found.found_on or 0)
-            read_s = finder.last_visit_s if finder else None
+            is_read_alike = finder is not None and finder.due_why != WIDENED
+            read_s = finder.last_visit_s if finder and is_read_alike else None
             self._worths.note_birth(found, read_s)
             page.born_s = None if read_s is None else (read_s + now_s) / 2
             self._pages[page_id] = page

@@ -213,6 +213,7 @@ class SqliteFrontier(Frontier):
             lastmod_s=found.lastmod_s,
             importance=found.importance,
             found_on=found.found_on,
+            widened=WIDENED,
         )
         self._worths.note_birth(found)
         self._n_pages += 1

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing_extensions import override
 
 from recrawl.crawler.control.births import HALF_LIFE_S
+from recrawl.crawler.control.due_times import WIDENED
 from recrawl.crawler.frontier.store import Part, translated
 from recrawl.crawler.ports import Worths
 from recrawl.terms import Birth, Discovery, Kind, PageState, PageUpdate, PageWorth
@@ -100,9 +101,13 @@ class SqliteWorths(Part, Worths):
     # -- within a transaction of the frontier --
 
     def note_birth(self, found: Discovery) -> None:
-        """Count a new address for the page that led there, if that was visited before."""
+        """Count a new address for the page that led there, if that was read without it before.
+
+        What a configuration that takes more lets in was there already.
+        """
         if found.found_on is not None:
-            self._db.execute(self._q["note_birth"], {"page_id": found.found_on})
+            finder = {"page_id": found.found_on, "widened": WIDENED}
+            self._db.execute(self._q["note_birth"], finder)
 
     def note_visits(self, updates: Iterable[PageUpdate]) -> None:
         """Keep links, and the time in which visits could have brought something."""

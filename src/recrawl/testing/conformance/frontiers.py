@@ -673,6 +673,27 @@ class FrontierSuite:
             assert details is not None
             assert details.due_s == kept_s
 
+    def test_what_a_wider_reach_lets_in_was_not_born_then(self, frontier: Frontier) -> None:
+        """It stood on the page that is read again; what a later visit finds there is new."""
+        self._admitted(frontier, "/hub")
+        (hub,) = self._leased(frontier)
+        frontier.complete([_update(hub, 10.0, signature=b"s")])
+        frontier.widen(lambda _: True, 13.0, 20.0, 1.0)
+        (hub,) = self._leased(frontier, now_s=20.0)
+        frontier.admit([_found("/let-in", found_on=hub.page_id)], 20.0, ANY)
+        frontier.complete([_update(hub, 20.0, Outcome.UNCHANGED, due_s=30.0, due_why="the plan")])
+        hub = next(one for one in self._leased(frontier, 9, 30.0) if one.url.endswith("/hub"))
+        frontier.admit([_found("/new", found_on=hub.page_id)], 40.0, ANY)
+        frontier.complete([_update(hub, 40.0, Outcome.CHANGED)])
+
+        known = (frontier.details(f"{HOST}/{name}") for name in ("let-in", "new"))
+        ids = [one.page_id for one in known if one is not None]
+        told, (born,) = frontier.evidence(ids), frontier.worths.births()
+
+        assert dict(zip(told.page_ids.tolist(), told.born_s.tolist(), strict=True))[ids[1]] == 30.0
+        assert np.isnan(told.born_s[told.page_ids.tolist().index(ids[0])])
+        assert born.n == pytest.approx(1.0, rel=1e-3)
+
     def test_what_was_denied_is_asked_for_again_from_the_most_important(
         self, frontier: Frontier
     ) -> None:

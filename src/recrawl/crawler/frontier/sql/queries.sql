@@ -63,7 +63,7 @@ INSERT OR IGNORE INTO page
     importance, found_on, born_s)
 VALUES (:page_id, :url, :host_id, :kind, 'discovered', :depth, :hops, :weight * coalesce(:importance, 1.0),
     :variant_of, :now_s, :lastmod_s, :now_s, :importance, :found_on,
-    (SELECT (last_visit_s + :now_s) / 2 FROM page WHERE id = :found_on));
+    (SELECT (last_visit_s + :now_s) / 2 FROM page WHERE id = :found_on AND due_why IS NOT :widened));
 
 -- name: note_lastmod
 UPDATE page SET lastmod_s = :lastmod_s WHERE url = :url AND :lastmod_s IS NOT NULL;
@@ -620,7 +620,7 @@ WHERE id = :page_id RETURNING host_id, tier;
 
 -- name: note_birth
 INSERT INTO birth (page_id, n) SELECT id, 1 FROM page
-WHERE id = :page_id AND last_visit_s IS NOT NULL
+WHERE id = :page_id AND last_visit_s IS NOT NULL AND due_why IS NOT :widened
 ON CONFLICT (page_id) DO UPDATE SET n = n + 1;
 
 -- name: note_exposure
