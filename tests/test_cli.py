@@ -67,6 +67,24 @@ def test_a_search_loads_what_searching_needs(tmp_path: Path) -> None:
     assert ended.stdout.splitlines()[-1] == "loaded []"
 
 
+def test_it_is_stopped_without_a_word_before_it_has_begun() -> None:
+    """By Ctrl-C while the first modules are loaded."""
+    probe = (
+        "import sys\n"
+        "class Pressed:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'cyclopts': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Pressed())\n"
+        "from recrawl.cli import main\n"
+    )
+
+    ended = subprocess.run(
+        [sys.executable, "-c", probe], capture_output=True, text=True, check=False
+    )
+
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
+
+
 def test_an_unknown_verb_is_bad_input() -> None:
     """Exit code 2 and one message, never a traceback."""
     ended = subprocess.run(

@@ -5,6 +5,9 @@ import gc
 # Nothing that an import makes is garbage; looking for some takes a tenth of the start.
 gc.set_threshold(50_000)
 
-from recrawl.cli.app import main  # noqa: E402 - after what makes importing it quick
+try:
+    from recrawl.cli.app import main
+except KeyboardInterrupt:  # Ctrl-C before anything has begun
+    raise SystemExit(130) from None
 
 __all__ = ["main"]
