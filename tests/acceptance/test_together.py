@@ -170,7 +170,7 @@ def test_a_shared_crawl_is_shown_and_searched_from_anywhere(
             ("/?q=word3x1y2", page),
             ("/api/search?q=word3x1y2", page),
             ("/dashboard", "fresh"),
-            ("/page?url=" + quote(page, safe=""), "visits"),
+            ("/page?url=" + quote(page, safe=""), "<caption>The latest "),
             ("/api/status", '"pages"'),
             ("/what-if", "budget"),
             ("/changes?since=0", '"seq":1,'),
