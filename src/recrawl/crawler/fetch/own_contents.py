@@ -10,12 +10,13 @@ __all__ = ["clear_own_contents"]
 
 _HEADINGS: Final = "h1, h2, h3, h4, h5, h6"
 _LISTS: Final = frozenset({"ul", "ol", "dl"})
-_LISTED: Final = 'ul a[href*="#"], ol a[href*="#"], dl a[href*="#"]'
+_LEADING: Final = 'a[href*="#"]'
 _AROUND: Final = frozenset("div details aside fieldset p".split())  # a list and what it is called
 _MOST: Final = 5_000  # links, and headings, that are looked at
 _MOST_LISTS: Final = 50
 _MOST_AROUND: Final = 4
 _MOST_ABOVE: Final = 30  # elements around a link that are looked at
+_FEWEST: Final = 2
 _LEAST: Final = 0.8  # of the links of a list: they are headings, in the order of the page
 _MOST_ABOVE_ALL: Final = 2  # headings of a level above: the title, and what the list is called
 _LEAST_NAMED: Final = 0.5  # of the headings of their levels, which a list names
@@ -39,24 +40,21 @@ def clear_own_contents(tree: LexborHTMLParser, url: str) -> None:
     url : of the page, whose file some links name before a place
     """
     own = "#", f"{urlsplit(url).path.rpartition('/')[2]}#"
-    leading = [
-        link
-        for link in tree.css(_LISTED)[:_MOST]
-        if (link.attributes.get("href") or "").startswith(own)
-    ]
-    if not leading:
-        return
-    said = [(_name_of(heading), heading.tag or "") for heading in tree.css(_HEADINGS)[:_MOST]]
     lists: dict[int, LexborNode] = {}
-    links: dict[int, dict[int, LexborNode]] = {}  # a selector of several finds some twice
-    for link in leading:
+    links: dict[int, list[LexborNode]] = {}
+    for link in tree.css(_LEADING)[:_MOST]:
+        if not (link.attrs["href"] or "").startswith(own):
+            continue
         outer = _outermost_list(link)
         if outer is not None and (outer.mem_id in lists or len(lists) < _MOST_LISTS):
             lists[outer.mem_id] = outer
-            links.setdefault(outer.mem_id, {})[link.mem_id] = link
-    for mark, outer in lists.items():
-        if _is_contents(outer, list(links[mark].values()), said):
-            _clear(outer)
+            links.setdefault(outer.mem_id, []).append(link)
+    likely = [mark for mark, outer in lists.items() if _lead_within(links[mark], outer)]
+    headings = tree.css(_HEADINGS)[:_MOST] if likely else []
+    said = [(_name_of(heading), heading.tag or "") for heading in headings]
+    for mark in likely:
+        if _is_contents(lists[mark], links[mark], said):
+            _clear(lists[mark])
 
 
 def _outermost_list(link: LexborNode) -> LexborNode | None:
@@ -68,12 +66,20 @@ def _outermost_list(link: LexborNode) -> LexborNode | None:
     return outer
 
 
+def _lead_within(links: list[LexborNode], outer: LexborNode) -> bool:
+    """Tell whether nearly all links of a list are among those that lead to the page itself."""
+    if len(links) < _FEWEST:
+        return False
+    n_links = len({link.mem_id for link in outer.css("a[href]")})
+    return len(links) >= _LEAST * n_links
+
+
 def _is_contents(outer: LexborNode, links: list[LexborNode], said: list[tuple[str, str]]) -> bool:
     if outer.css_first(_HEADINGS) is not None:
         return False
     named = list(map(_name_of, links))
     n_links = len({link.mem_id for link in outer.css("a[href]")})
-    if _in_order(named, [name for name, _ in said]) < max(2.0, _LEAST * n_links):
+    if _in_order(named, [name for name, _ in said]) < max(_FEWEST, _LEAST * n_links):
         return False
     levels = {level for name, level in said if name in named}
     of_levels = {name for name, level in said if level in levels}
