@@ -239,10 +239,14 @@ def test_nothing_is_fast_where_nothing_was_told_or_all_run_as_usual() -> None:
     assert fast({ROOT: 9.0, 1: 9.0}, {ROOT: 3.0, 1: 3.0}) == (), "of all pages is no directory"
 
 
-def test_pages_whose_birth_is_known_change_as_those_of_their_age_did() -> None:
-    """Where young pages were seen to change more than others; of the others age says nothing."""
+@pytest.mark.parametrize("age_s", [12 * DAY_S, 12 * PACE_S])
+def test_pages_whose_birth_is_known_change_as_those_of_their_age_did(age_s: float) -> None:
+    """Where they were seen to change more than others, whenever the clocks begin.
+
+    Of the others age says nothing.
+    """
     told = Told()
-    born_s = np.full(N, NOW_S - 12 * DAY_S)
+    born_s = np.full(N, NOW_S - age_s)
     born_s[-1] = np.nan
     told.learn(list(range(N)), True, True, born_s=born_s)
     told.tell()

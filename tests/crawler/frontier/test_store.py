@@ -267,6 +267,28 @@ def test_what_is_told_a_database_knows_every_column_of_bytes() -> None:
     assert of_bytes == BYTES
 
 
+def test_a_plan_moves_pages_whose_due_time_has_no_reason(tmp_path: Path) -> None:
+    """As states of before have them; one that is kept for a reason stays."""
+    connection = open_state(tmp_path / DATABASE)
+    connection.execute("INSERT INTO host (id, host) VALUES (1, 'http://a.test')")
+    for page_id, why in ((1, None), (2, "kept"), (3, "the plan")):
+        connection.execute(
+            "INSERT INTO page (id, url, host_id, kind, state, depth, hops, weight, discovered_s, "
+            "due_s, tier, due_why) VALUES (?, ?, 1, 'page', 'indexed', 0, 0, 1.0, 0.0, 5.0, 3, ?)",
+            (page_id, f"{A}/{page_id}", why),
+        )
+        planned = {"page_id": page_id, "rate": 1.0, "due_s": 90.0, "why": "x", "own_due_s": None}
+        reasons = {"kept": "kept", "beside": "beside", "widened": "widened"}
+        connection.execute(
+            queries()["save_crawl_rate"], planned | reasons | {"tier": 3, "known_s": 9.0}
+        ).fetchall()
+
+    due = connection.execute("SELECT due_s FROM page ORDER BY id").fetchall()
+    connection.close()
+
+    assert due == [(90.0,), (5.0,), (90.0,)]
+
+
 @pytest.mark.parametrize("name", ["complete", "save_crawl_rate", "tell", "tell_importance"])
 def test_what_is_run_for_each_page_builds_no_tables_of_its_own(tmp_path: Path, name: str) -> None:
     """But those by which it reads what it writes, and answers: each costs as much as the rest."""
