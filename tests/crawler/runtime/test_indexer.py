@@ -206,3 +206,32 @@ def test_what_many_ask_for_is_written_together_while_writing_takes_long() -> Non
 
     assert len(written) == 2
     assert written[1] - written[0] == pytest.approx(2.0 + 2.0)
+
+
+def test_what_waits_to_be_written_holds_no_bodies() -> None:
+    """A thousand large pages of few words would else be in memory at once."""
+    freed = list[int]()
+
+    class Body(bytes):
+        def __del__(self) -> None:
+            freed.append(len(self))
+
+    async def main() -> VirtualCrawl:
+        virtual = virtual_crawl(Setup(rules={"commit_s": 1_000.0}))
+        crawl = virtual.crawl
+        await crawl.prepare()
+        lease = Lease(1, f"{A}/", 1, 1, EPOCH_S, depth=1)
+        response, again = (
+            FetchResponse(lease.url, 200, Body(body), "text/html") for body in (b"<p>some", b"<p>")
+        )
+        crawl.buffer.offer(
+            BufferedPage(lease, response, EPOCH_S, EPOCH_S + 60.0, b"r", again=again)
+        )
+        del response, again
+        await crawl.indexer.serve_one()
+        return virtual
+
+    virtual = run_virtually(main())
+
+    assert virtual.crawl.indexer.has_staged
+    assert sorted(freed) == [len(b"<p>"), len(b"<p>some")]

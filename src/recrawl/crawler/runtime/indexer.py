@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from math import inf
+from typing import Any
 
 from recrawl.crawler.control.doubts import continues, is_joined, leads_on
 from recrawl.crawler.control.gists import gist, is_list
@@ -52,6 +53,16 @@ _SEEN_TWICE = "fetched twice, as it was another each time: to see what is by cha
 _NO_SCRIPTS = "says next to nothing without scripts, which fill it"
 
 
+def _told(page: BufferedPage) -> dict[str, Any]:
+    """Return what is told of a visit beside its outcome."""
+    return {
+        "url": page.lease.url,
+        "at_s": page.fetched_at_s,
+        "fetch_s": page.response.elapsed_s,
+        "received_bytes": page.response.received_bytes,
+    }
+
+
 def _note_of(extract: Extract, *, is_copy: bool) -> str | None:
     """Say in words what is special about a page."""
     if extract.noindex:
@@ -67,7 +78,7 @@ def _note_of(extract: Extract, *, is_copy: bool) -> str | None:
 class _Staged:
     update: PageUpdate
     document: Document | None  # None: to be removed
-    page: BufferedPage | None = None  # of which something is to be told
+    told: dict[str, Any] | None = None  # of the visit; the page itself would be held until then
     if_same: PageUpdate | None = None  # in its place, if the copy that is held says the same
     canonical: str | None = None  # another address of the host, which the page calls its own
     if_copy: PageUpdate | None = None  # in its place, if the copy of that address says the same
@@ -243,7 +254,7 @@ class Indexer:
             update = replace(update, etag=None, last_modified=None, raw_hash=None)
         if document is None:
             self._recorder.add([update])
-            self._emit(page, update.visit.outcome)
+            self._emit(_told(page), update.visit.outcome)
             return
         if_same = None
         if self._world.prepare is not None:  # what it makes of a page tells nothing of its host
@@ -260,7 +271,7 @@ class Indexer:
         again = None
         if if_same is not None and page.again is not None:
             again = await self._read_again(page, page.again, extract.text)
-        self._stage(_Staged(update, document, page, if_same, canonical, if_copy, again))
+        self._stage(_Staged(update, document, _told(page), if_same, canonical, if_copy, again))
 
     async def _read_again(
         self, page: BufferedPage, response: FetchResponse, text: str
@@ -301,7 +312,7 @@ class Indexer:
         """Record a visit that brought no copy."""
         update = update_of(page.lease, finding, page.fetched_at_s, self._recorder.due_times)
         self._recorder.add([update])
-        self._emit(page, finding.outcome)
+        self._emit(_told(page), finding.outcome)
 
     def _considered(
         self, page: BufferedPage, extract: Extract, *, is_copy: bool = False
@@ -416,8 +427,8 @@ class Indexer:
             ended_s = asyncio.get_running_loop().time()
             self._commit_again_s = ended_s + (ended_s - began_s)
             for entry, update in zip(staged, updates, strict=True):
-                if entry.page is not None:
-                    self._emit(entry.page, update.visit.outcome)
+                if entry.told is not None:
+                    self._emit(entry.told, update.visit.outcome)
 
     def _write(self, staged: list[_Staged]) -> list[PageUpdate]:
         """Write to the index; return what the visits changed.
@@ -453,14 +464,6 @@ class Indexer:
             index.replace(document)
         return update
 
-    def _emit(self, page: BufferedPage, outcome: Outcome) -> None:
-        self._world.events.emit(
-            "visit",
-            {
-                "url": page.lease.url,
-                "outcome": outcome.value,
-                "at_s": page.fetched_at_s,
-                "fetch_s": page.response.elapsed_s,
-                "received_bytes": page.response.received_bytes,
-            },
-        )
+    def _emit(self, told: dict[str, Any], outcome: Outcome) -> None:
+        first = {"url": told["url"], "outcome": outcome.value}
+        self._world.events.emit("visit", first | told)
