@@ -100,6 +100,7 @@ def test_a_store_of_the_version_before_is_used_as_it_is(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("DROP TABLE belief")
         db.execute("DROP TABLE host_belief")
+        db.execute("ALTER TABLE page DROP COLUMN born_s")
         db.execute("PRAGMA user_version = 1")
 
     with closing(Asked(path, read_only=True)) as store:
@@ -109,5 +110,36 @@ def test_a_store_of_the_version_before_is_used_as_it_is(tmp_path: Path) -> None:
     planned(RevisitPlanner(OPTIONS), path)
 
     with closing(sqlite3.connect(path)) as db:
-        assert db.execute("PRAGMA user_version").fetchone() == (2,)
+        assert db.execute("PRAGMA user_version").fetchone() == (3,)
         assert db.execute("SELECT count(*) FROM belief").fetchone() == (N,)
+
+
+def with_young_ones(path: Path, *, births: bool) -> Path:
+    """Make a store with pages that change in their first two days only, beside old ones."""
+    with closing(Asked(path)) as store:
+        for number in range(N):
+            days = 12 if number < N // 2 else (number - N // 2) // 3 + 1
+            url = f"http://a.test/{number % 2}/{number}"
+            page = {"id": number, "spider": "s", "url": url, "host": "http://a.test"}
+            page |= {"request": b"{}", "priority": 0, "weight": 1.0, "now_s": 1.0, "why": "new"}
+            if births and number >= N // 2:
+                page["born_s"] = NOW_S - (days + 0.5) * DAY_S
+            store.add(page)
+            for k in range(days):
+                changed = number >= N // 2 and k <= 2
+                at_s = NOW_S - (days - k - 0.01 * (number % 7)) * DAY_S
+                visit(store, number, at_s, None if k == 0 else changed)
+    return path
+
+
+def test_young_pages_are_seen_sooner_where_births_are_known(tmp_path: Path) -> None:
+    """As others were seen to change in their first days."""
+    intervals_s = []
+    for births in (False, True):
+        path = with_young_ones(tmp_path / f"{births}.sqlite3", births=births)
+        planned(RevisitPlanner(SimpleNamespace(**vars(OPTIONS) | {"policy": "foresight"})), path)
+        with closing(sqlite3.connect(path)) as db:
+            rows = db.execute("SELECT due_s - last_visit_s FROM page ORDER BY id").fetchall()
+        intervals_s.append(np.mean(rows[N // 2 : N // 2 + 9]))
+
+    assert intervals_s[1] < 0.8 * intervals_s[0]

@@ -2,8 +2,10 @@
 
 import json
 import shutil
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +45,22 @@ def test_a_spider_becomes_a_recrawler(reactor: str, tmp_path: Path) -> None:
     assert web.statuses_by_run[2] == {304: 4, 200: 2}  # one of them for the time of day
     assert later["items"] == [{"author": "A2", "born": "reborn"}]
     assert visits(later) == {"not-modified": 4, "changed": 1}
+
+
+def test_the_birth_of_a_page_is_between_two_visits_of_the_one_that_leads_to_it(
+    tmp_path: Path,
+) -> None:
+    """Of what first visits lead to nobody knows when it was born."""
+    web = QuotesSite()
+    web.from_day = {2: {"page/1": 'first</div><a class="author" href="/author/9">A9</a><div>'}}
+
+    crawl(web.site, tmp_path, [{"at": 0}, {"at": 2 * DAY}])
+
+    with closing(sqlite3.connect(tmp_path / "scrapy.sqlite3")) as db:
+        found = db.execute("SELECT url, born_s, discovered_s FROM page").fetchall()
+    began_s = min(row[2] for row in found)
+    born = {row[0].rpartition("/")[2]: row[1] - began_s for row in found if row[1] is not None}
+    assert born == {"9": pytest.approx(DAY, abs=60.0)}
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ def evidence_of(pages: Rows, visits: Sequence[Sequence[tuple[Any, ...]]]) -> Evi
 
     Parameters
     ----------
-    pages : id, url and last_visit_s, by id
+    pages : id, url, last_visit_s and born_s, by id
     visits : of each page in the order of time: interval_s, changed, age_s, id
     """
     table = np.array([row for told in visits for row in told], np.float64).reshape(-1, 4)
@@ -33,6 +33,7 @@ def evidence_of(pages: Rows, visits: Sequence[Sequence[tuple[Any, ...]]]) -> Evi
         [row["url"] for row in pages],
         last_visit_s=_numbers(pages, "last_visit_s"),
         visit_ids=table[:, 3].astype(np.int64),
+        born_s=_numbers(pages, "born_s"),
     )
 
 
@@ -41,7 +42,7 @@ def before_of(pages: Rows, hosts: Rows) -> BelievedBefore:
 
     Parameters
     ----------
-    pages : id, url, last_visit_s and learned, by id
+    pages : id, url, last_visit_s, born_s and learned, by id
     hosts : host and learned
     """
     return BelievedBefore(
@@ -51,6 +52,7 @@ def before_of(pages: Rows, hosts: Rows) -> BelievedBefore:
         _numbers(pages, "last_visit_s"),
         [row["learned"] for row in pages],
         {row["host"]: row["learned"] for row in hosts},
+        _numbers(pages, "born_s"),
     )
 
 

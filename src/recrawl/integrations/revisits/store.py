@@ -26,7 +26,8 @@ from recrawl.integrations.revisits.sql import queries, schema
 __all__ = ["PageRow", "Row", "VisitStore"]
 
 _SHARED: Final = "recrawl.integrations.revisits.sql"
-_VERSION: Final = 2
+_VERSION: Final = 3
+_LATER: Final = {2: "beliefs", 3: "births"}  # by version: the files of SQL that add what it has
 _GATHERED: Final = 1_000  # writes that go to disk together at most
 _GATHERED_S: Final = 0.2
 _CACHE_KB: Final = (
@@ -116,7 +117,8 @@ class VisitStore(Visits):
             with self._writing():  # two spiders may start at once
                 version = self._db.execute("PRAGMA user_version").fetchone()[0]
                 statements = [] if version else [*schema(_SHARED), *schema(self._sql)]
-                statements += schema(_SHARED, "beliefs") if version < _VERSION else []
+                for number, name in _LATER.items():
+                    statements += schema(_SHARED, name) if version < number else []
                 for statement in statements:
                     self._db.execute(statement)
                 self._db.execute(f"PRAGMA user_version = {_VERSION}")
@@ -124,8 +126,11 @@ class VisitStore(Visits):
     # -- pages and visits --
 
     def add(self, page: Row) -> None:
-        """Keep a page that is new; on disk with the next :meth:`flush`."""
-        self._added[page["id"]] = page
+        """Keep a page that is new, with ``born_s`` where that is known.
+
+        It is on disk with the next :meth:`flush`.
+        """
+        self._added[page["id"]] = {"born_s": None} | page
         self._gather()
 
     def complete(self, page: Row, visit: Row) -> None:

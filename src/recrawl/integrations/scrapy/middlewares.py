@@ -135,7 +135,7 @@ class RecrawlSpiderMiddleware:
 
     def _seen(self, visit: Underway, response: Response, one: Any) -> Any:
         if isinstance(one, Request):
-            self._visits.led_to(visit, one.url)
+            self._visits.led_to(visit, one)
             # A callback may ask for its own page again, as Scrapy's get_retry_request does.
             again = one.dont_filter and response.request is not None
             if again and one.meta.get(META) == visit.page_id and one.url == response.request.url:  # type: ignore[union-attr]

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from scrapy.http import Response
 
 from recrawl.integrations.revisits.visits import Visit
+from recrawl.integrations.scrapy.signals import items_signature
+from recrawl.terms import Outcome
 
 __all__ = ["Underway", "header_of"]
 
@@ -26,6 +28,27 @@ class Underway(Visit):
     wrong: str | None = None
     items: list[bytes] | None = None  # hashes, where no body tells whether the page has changed
     links: list[str] | None = None  # the same
+
+    @property
+    def news_born_s(self) -> float | None:
+        """When pages were born that this one leads to now, and did not at the visit before."""
+        seen_s = self.known("last_visit_s")
+        return None if seen_s is None or self.asked_s is None else (seen_s + self.asked_s) / 2.0
+
+    def note_link(self, url: str) -> None:
+        """Note where the page leads, if no body tells whether it has changed."""
+        if self.signature is None:
+            self.links = self.links or []
+            self.links.append(url)
+
+    def compared(self) -> Outcome:
+        """Hold what was read against the visit before."""
+        if self.signature is None:
+            self.signature = items_signature(self.items or (), self.links or ())
+        before = self.known("signature")
+        if before is None:
+            return Outcome.NEW
+        return Outcome.UNCHANGED if self.signature == before else Outcome.CHANGED
 
 
 def header_of(response: Response, name: str) -> str | None:

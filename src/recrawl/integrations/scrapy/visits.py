@@ -32,7 +32,7 @@ from recrawl.integrations.scrapy.requests import (
     is_readable,
     page_id_of,
 )
-from recrawl.integrations.scrapy.signals import item_hash, items_signature, response_signature
+from recrawl.integrations.scrapy.signals import item_hash, response_signature
 from recrawl.integrations.scrapy.store import RequestStore, SpiderLock
 from recrawl.integrations.scrapy.underway import Underway, header_of
 from recrawl.terms import Outcome
@@ -58,6 +58,7 @@ class SpiderVisits:
         self.options = options
         self.underway: dict[int, Underway] = {}
         self.starts: WeakSet[Request] = WeakSet()
+        self._born_s: WeakKeyDictionary[Request, float] = WeakKeyDictionary()
         self.first = FirstRequests(crawler)
         self._crawler = crawler
         self._planner = RevisitPlanner(options)
@@ -192,6 +193,7 @@ class SpiderVisits:
                 "weight": weight,
                 "now_s": self.now_s(),
                 "why": DISCOVERED,
+                "born_s": self._born_s.get(request),
             }
         )
         self.count("new")
@@ -318,11 +320,11 @@ class SpiderVisits:
             visit.items = visit.items or []
             visit.items.append(item_hash(item, self.options.volatile))
 
-    def led_to(self, visit: Underway, url: str) -> None:
+    def led_to(self, visit: Underway, request: Request) -> None:
         """Note a request that a callback gave."""
-        if visit.signature is None:
-            visit.links = visit.links or []
-            visit.links.append(url)
+        if visit.news_born_s is not None:
+            self._born_s[request] = visit.news_born_s
+        visit.note_link(request.url)
 
     def taken(self, response: Response | None, wrong: str | None = None) -> None:
         """Note that the pipelines are through with an item."""
@@ -352,14 +354,7 @@ class SpiderVisits:
         if visit.wrong is not None:  # not delivered: as if it had not been seen
             self._record(visit, Outcome.FAILED, note=visit.wrong)
             return
-        outcome = outcome_of_status(visit.status or 0)
-        if outcome is None:
-            if visit.signature is None:
-                visit.signature = items_signature(visit.items or (), visit.links or ())
-            before = visit.known("signature")
-            outcome = Outcome.UNCHANGED if visit.signature == before else Outcome.CHANGED
-            outcome = Outcome.NEW if before is None else outcome
-        self._record(visit, outcome)
+        self._record(visit, outcome_of_status(visit.status or 0) or visit.compared())
 
     def _record(self, visit: Underway, outcome: Outcome, note: str | None = None) -> None:
         self.underway.pop(visit.page_id, None)

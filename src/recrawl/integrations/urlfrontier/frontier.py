@@ -200,6 +200,7 @@ class Frontier:
             "weight": 1.0,
             "now_s": due_s,
             "why": DISCOVERED,
+            "born_s": None,
         }
         batch.woken.append((crawl, name, page, due_s))
 

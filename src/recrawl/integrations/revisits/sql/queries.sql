@@ -1,8 +1,8 @@
 -- name: add
 INSERT INTO page (id, spider, url, host, request, priority, weight, state, discovered_s, due_s,
-    due_why)
+    due_why, born_s)
 VALUES (:id, :spider, :url, :host, :request, :priority, :weight, 'discovered', :now_s, :now_s,
-    :why)
+    :why, :born_s)
 ON CONFLICT (id) DO NOTHING;
 
 -- name: complete
@@ -30,11 +30,11 @@ WHERE page_id = :page_id AND changed IS NOT NULL AND interval_s > 0
 ORDER BY id DESC LIMIT :limit;
 
 -- name: urls
-SELECT id, url, last_visit_s FROM page
+SELECT id, url, last_visit_s, born_s FROM page
 WHERE id IN (SELECT value FROM json_each(:ids)) ORDER BY id;
 
 -- name: beliefs
-SELECT page.id, url, last_visit_s, learned FROM belief JOIN page ON page.id = belief.page_id
+SELECT page.id, url, last_visit_s, born_s, learned FROM belief JOIN page ON page.id = belief.page_id
 WHERE page_id IN (SELECT value FROM json_each(:ids)) ORDER BY page.id;
 
 -- name: beliefs_of_hosts
