@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recrawl.crawler.index.tantivy import TantivyIndex
-from recrawl.crawler.index.words import names, sections
+from recrawl.crawler.index.words import as_name, names, sections
 from recrawl.terms import Document
 
 HOST = "http://localhost:8082"
@@ -166,6 +166,8 @@ def test_what_a_part_of_a_page_is_called_is_not_read_as_misspelt(tmp_path: Path)
         ("25.1. Routine Vacuuming", "", "http://a.test/", {"routine vacuuming"}),
         ("git-rebase(1)", "NAME", "http://a.test/x/git-rebase.html?v=2", {"git rebase", "name"}),
         ("re — Regular expressions — Python", "", "http://a.test/", {"re", "regular expressions"}),
+        ("fern.Leaf.Index — Fern 1.2", "", "http://a.test/", {"leaf index", "index"}),
+        ("moss::leaf", "moss::leaf()", "http://a.test/", {"moss leaf", "leaf"}),
         ("", "", "http://index.test", set()),
     ],
 )
@@ -177,6 +179,27 @@ def test_a_page_is_called_by_its_title_heading_and_address(
 
     assert expected <= set(found)
     assert expected or not found
+
+
+def test_a_name_in_code_is_looked_for_without_its_path(tmp_path: Path) -> None:
+    """Before pages that have it among what to see also."""
+    index = TantivyIndex(tmp_path)
+    for document in PAGES:
+        index.replace(document)
+    for name in ("base", "edge", "tip", "vein"):
+        others = f"fern.{name}", "Leaf"
+        index.replace(page(name, f"fern.{name} — Fern", f"The {name} of one.", *others))
+    index.replace(page("own", "fern.Leaf — Fern", "It grows. " * 99, "fern.Leaf"))
+    index.commit()
+
+    assert index.search("Leaf")[1][0].url == f"{HOST}/own.html"
+    index.close()
+
+
+@pytest.mark.parametrize("title", ["Fern 1.2", "What is new in fern.leaf", "4.2", "fern..leaf"])
+def test_what_is_no_name_in_code_has_no_shorter_one(title: str) -> None:
+    """Versions and sentences are called as a whole."""
+    assert names(title, [], "http://a.test/") == [as_name(title)]
 
 
 @pytest.mark.parametrize(

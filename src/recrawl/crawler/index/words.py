@@ -54,6 +54,7 @@ _NO_WORD: Final = re.compile(r"[\W_]+")
 _EXPLAINED: Final = re.compile(r"(?<![\w.:$-])([\w.:$-]+)\s*\(")  # before its arguments
 _TOLD: Final = re.compile(r"\s+(?:[=-]>|:?=|\u21d2|\u2192)|:\s|=$")  # before a type or value
 _WITHIN: Final = re.compile(r"[.:]+")
+_PATH: Final = re.compile(r"(?:[^\W\d]\w*(?:\.|::))+(?=[^\W\d]\w*(?:\(\))?$)")  # to a name in code
 _NAME_CHARACTERS: Final = 100
 _MOST_NAMES: Final = 12
 _MOST_SECTIONS: Final = 1_000
@@ -125,7 +126,8 @@ def as_name(text: str) -> str:
 def names(title: str, headings: Iterable[str], url: str) -> list[str]:
     """Return what a page may be called: its title and the parts of it, heading, end of address.
 
-    Without the numbers of chapters, and without what stands in brackets at the end.
+    Without the numbers of chapters, and without what stands in brackets at the end. A name in code
+    also without the beginning of its path: ``std::vector`` is ``vector`` to who looks for it.
 
     Parameters
     ----------
@@ -139,8 +141,17 @@ def names(title: str, headings: Iterable[str], url: str) -> list[str]:
     for part in parts:
         bare = _NUMBERING.sub("", part.strip())
         found.update(dict.fromkeys((part, bare, _ENDING.sub("", bare) if "(" in bare else bare)))
-    called = dict.fromkeys(map(as_name, found))
-    return [name for name in called if name not in _EMPTY_NAMES][:_MOST_NAMES]
+    called = [name for name in map(as_name, found) if name not in _EMPTY_NAMES]
+    called += [as_name(shorter) for name in found for shorter in _without_path(name)]
+    return list(dict.fromkeys(called))[:_MOST_NAMES]
+
+
+def _without_path(name: str) -> list[str]:
+    """Return a name in code without one, two and more parts of the path before it."""
+    path = _PATH.match(name)
+    if path is None:
+        return []
+    return [name[part.end() :] for part in _WITHIN.finditer(name[: path.end()])]
 
 
 def sections(headings: Iterable[str]) -> list[str]:
