@@ -65,6 +65,11 @@ MANUALS = (  # what leads to the pages beside one, as manuals write it
     '<div class="pagination"><ul><li>Page 2 of 3</li><li><a href="1">1</a></li><li><span>2</span>'
     '</li><li><a href="3">3</a></li></ul></div>',
     '<div class="navpath"><ul><li class="navelem"><a href="p">Plants</a></li></ul></div>',
+    '<div class="m-navbar"><div class="m-navbar-head"><a href="p">Plants</a><div><table><tr><td>'
+    '<a href="a">Algae</a> (new)</td></tr><tr><td><a href="c">Cacti</a></td></tr></table></div>'
+    "</div></div>",
+    "<div class='prev-next-area'><a href='a' title='previous page'><div><p>previous</p><p>Algae</p>"
+    "</div></a><a href='c' title='next page'><div><p>next</p><p>Cacti</p></div></a></div>",
     '<div class="rel"><a rel="prev" href="a">Algae</a> | <a rel="next" href="c">Cacti</a></div>',
 )
 

@@ -73,7 +73,8 @@ _ANY_MAIN: Final = ", ".join(_MAIN)
 # Boxes of a text, or lists of links; what somebody is asked to fill in, or the whole page.
 _ASIDE: Final = (
     'aside, .sidebar, .related, .nav, [class^="nav-"], [class*=" nav-"], [class^="navi"], '
-    '[class*=" navi"], [class^="navset"], .navheader, .navfooter, .navpath, .pager, .pagination'
+    '[class*=" navi"], [class^="navset"], [class*="-navbar"], [class^="prev-next"], .navheader, '
+    ".navfooter, .navpath, .pager, .pagination"
 )
 # What leads to the pages beside one, in its order: the line that such a link stands on does.
 _BESIDE: Final = 'a[rel~="next"], a[rel~="prev"], a[rel~="previous"], a[rel~="up"]'
