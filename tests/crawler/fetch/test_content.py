@@ -334,6 +334,28 @@ def test_dashes_between_words_are_as_they_were_written() -> None:
 
 
 @pytest.mark.skipif(not is_available(), reason="html-to-markdown is not installed")
+@pytest.mark.parametrize(
+    ("html", "told"),
+    [
+        ("<p>git-log -\nit logs", "git-log -\nit logs"),
+        ("<p>--all<p>-v<p>--", "--all\n\n-v\n\n\\-\\-"),
+        (
+            "<h1>4. Ferns</h1><h2>+ 2.1. Moss</h2><h3>3. #</h3>",
+            "# 4. Ferns\n\n## + 2.1. Moss\n\n### 3. \\#",
+        ),
+        ("<p>f(T&amp;&amp; x)", "f(T&& x)"),
+        ("<p>write &amp;lt; or &amp;#38;", "write \\&lt; or \\&#38;"),
+        ("<p>a \\-b", "a \\\\\\-b"),
+    ],
+)
+def test_options_references_and_numbered_headings_have_no_needless_escapes(
+    html: str, told: str
+) -> None:
+    """What would be a list, a line, a character's name or the end of a heading keeps them."""
+    assert read(f"<main>{html}", markdown=True).markdown == f"{told}\n"
+
+
+@pytest.mark.skipif(not is_available(), reason="html-to-markdown is not installed")
 def test_years_in_brackets_and_dashes_behind_numbers_and_links_are_as_they_were_written() -> None:
     """But not where a number and a bracket would begin a list."""
     html = "<main><p><a href=/x>T</a> - of 2019 - 2024 (1-3/3), (12), (2024)<p>1) - x<br>12) y"

@@ -27,13 +27,16 @@ _FENCE: Final = re.compile(r"\s{0,40}(?:[-*>]\s+)*(`{3,}|~{3,})")
 _CODE: Final = r"(?P<code>`(?<!``)`*+[^`]++`++)"  # in linear time
 # By its first sign, which is soon found: what stands before it is looked at then.
 _NEEDLESS: Final = re.compile(
-    rf"{_CODE}|\\(?:(?<=\w.)(?=-[\w`])|(?<=`.)(?=-\w)|(?<=[^\W_] .)(?=-[ \w])|(?<=[`)] .)(?=- )"
-    r"|(?<=\(\w.)(?=\))|(?<=\d.)(?=\.\S)"
+    rf"{_CODE}|\\(?:(?<!\\.)(?=-(?:\\-)?\w)|(?<=\w.)(?=-`)|(?<=[^\W_] .)(?=-(?:[ \w]|$))"
+    r"|(?<=[`)] .)(?=- )|(?<=\(\w.)(?=\))|(?<=\d.)(?=\.\S)"
     r"|(?=\))(?:(?<=[^\s\d>]\d.)|(?<=[^\s\d>]\d\d.)|(?<=[^\s\d>]\d{3}.)|(?<=[^\s\d>]\d{4}.)))"
 )
 # Behind a letter no list begins, nor a heading, which a sign at its end would close.
 _LETTER: Final = re.compile(r"[^\W\d_]")
-_NEEDLESS_WITHIN: Final = re.compile(rf"{_CODE}|(?<!\\)\\(?=[.+=]|#(?!#*\s*$))")
+_NEEDLESS_WITHIN: Final = re.compile(
+    rf"{_CODE}|(?<!\\)\\(?=[.+=]|#(?!#*\s*$)|&(?!\\?#?[a-zA-Z0-9]{{1,40}};))"
+)
+_HEADED: Final = re.compile(r"#{1,6} (?=\S)")  # nothing else begins within such a line either
 _SIGNED: Final = frozenset("summary b strong em i cite dfn".split())  # between asterisks
 _SLANTED_TWICE: Final = ":is(em, i, var, dfn) :is(em, i, var, dfn)"  # the inner sign would end it
 _MOST_AROUND: Final = 4  # of those around a heading
@@ -121,7 +124,7 @@ def _readable(lines: list[str]) -> Iterator[str]:
 def _lean(line: str) -> str:
     """Return a line without escapes that change nothing."""
     line = _NEEDLESS.sub(_code_of, line)
-    letter = _LETTER.search(line.partition("`")[0])
+    letter = _HEADED.match(line) or _LETTER.search(line.partition("`")[0])
     start = len(line) if letter is None else letter.end()
     return line[:start] + _NEEDLESS_WITHIN.sub(_code_of, line[start:])
 
