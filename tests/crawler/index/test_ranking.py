@@ -206,6 +206,11 @@ def test_what_is_no_name_in_code_has_no_shorter_one(title: str) -> None:
     ("heading", "expected"),
     [
         ("3.2. Moving shapes", ["moving shapes"]),
+        ("3.2-1 Moving", ["moving"]),
+        ("A.2 Shapes", ["shapes"]),
+        ("3.2.1 2026-07-08", ["3 2 1 2026 07 08"]),
+        ("2026-07-08 Moving", ["2026 07 08 moving"]),
+        ("2 shapes", ["2 shapes"]),
         ("SHAPE_ORIGIN", ["shape origin"]),
         ("max_shapes (integer)", ["max shapes integer", "max shapes"]),
         ("[pure]move(+X, -Y)", ["pure move x y", "move"]),

@@ -45,7 +45,8 @@ _RUN_ON: Final = re.compile(
     "[\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u0edc-\u0edf\u1000-\u103f\u1050-\u109f\u1780-\u17d3]{3,}"
 )
 _NUMBERING: Final = re.compile(
-    r"^(?:(?:chapter|part|appendix|section)\s+)?(?:[0-9]+(?:\.[0-9]+)*|[A-Z](?:\.[0-9]+)+|[IVX]+)\.\s+",
+    r"^(?:(?:chapter|part|appendix|section)\s+)?(?:(?:[0-9]+(?:\.[0-9]+)*|[A-Z](?:\.[0-9]+)+|[IVX]+)\."
+    r"|(?:[0-9]+|[A-Z])(?:\.[0-9]+)+(?:-[0-9]+)?(?=\s+[^\W\d_]))\s+",  # or without a point behind
     re.IGNORECASE,
 )
 _SEPARATOR: Final = re.compile(r"\s+[-\u2013\u2014|\u00b7\u00bb:/]+\s+|\s*[|\u00bb]\s*|:\s+")
