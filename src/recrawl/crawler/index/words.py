@@ -54,6 +54,10 @@ _ENDING: Final = re.compile(r"\s*\([^()]{0,30}\)[^()]{0,30}$")
 _NO_WORD: Final = re.compile(r"[\W_]+")
 _EXPLAINED: Final = re.compile(r"(?<![\w.:$-])([\w.:$-]+)\s*\(")  # before its arguments
 _TOLD: Final = re.compile(r"\s+(?:[=-]>|:?=|\u21d2|\u2192)|:\s|=$")  # before a type or value
+# Before arguments in capitals or brackets: ``splice LIST,OFFSET``, ``--onto <base>``.
+_WITH_ARGUMENTS: Final = re.compile(
+    r"([a-z_%$@&-][\w.:-]*+)(?:[\s,=|.…]++|<[^<>]*+>|\[[^][]*+\]|[A-Z][A-Z0-9_]*+)*+$"
+)
 _WITHIN: Final = re.compile(r"[.:]+")
 _PATH: Final = re.compile(r"(?:[^\W\d]\w*(?:\.|::))+(?=[^\W\d]\w*(?:\(\))?$)")  # to a name in code
 _NAME_CHARACTERS: Final = 100
@@ -158,13 +162,18 @@ def _without_path(name: str) -> list[str]:
 def sections(headings: Iterable[str]) -> list[str]:
     """Return what parts of a page are called: headings, and what is explained there by its name.
 
-    Of ``int Point::move(int by)`` these are ``point move`` and ``move`` besides.
+    Of ``int Point::move(int by)`` these are ``point move`` and ``move`` besides, of ``move BY`` the
+    latter; of ``-m, --move=BY`` each option.
     """
     found: dict[str, None] = {}
     for heading in headings:
         bare = _NUMBERING.sub("", heading)
         found[as_name(bare)] = None
         found[as_name(_TOLD.split(bare, maxsplit=1)[0])] = None
+        for part in bare.split(", ") if bare.startswith("-") else (bare,):
+            called = _WITH_ARGUMENTS.match(part)
+            if called is not None:
+                found[as_name(called[1])] = None
         explained = _EXPLAINED.search(heading)
         if explained is not None:
             found[as_name(explained[1])] = None
