@@ -29,6 +29,8 @@ def page(html: str | bytes, *, robots_tag: str = "", content_type: str = "text/h
         ("Heading", "<h1>Heading</h1>"),
         ("Heading", "<title> </title><h1>Head<b>ing</b></h1>"),
         ("First", "<title>First</title><title>Second</title>"),
+        ("moss - grows", "<title></title><h1>NAME</h1>\n\n<p>moss -\ngrows</p><h1>SYNOPSIS</h1>"),
+        ("NAME", "<h1>NAME</h1>"),
         ("red", "<title>\x1b\u202ered\x07</title>"),
         ("", "no title"),
         ("", ""),

@@ -99,6 +99,7 @@ _NO_TEXT: Final = [
 ]  # fmt: skip
 _MOST_CHOSEN: Final = 500
 _MOST_BESIDE: Final = 2_000  # a manual may be one page, with such a line above each section
+_NAME: Final = "NAME"  # the first heading of any manual page, above its name
 _HEADINGS: Final = "h1, h2, h3, h4, h5, h6, dt, caption, summary"
 _PILCROW: Final = "\u00b6"
 _HEADLINK: Final = f" \t\n\f{_PILCROW}"  # also where it is no link
@@ -344,6 +345,8 @@ def title_of(tree: LexborHTMLParser, wanted: str) -> str:
         node = tree.css_first(selector)
         if node is not None:
             title = clipped(node.text())
+            below = tree.css_first("h1 + *") if title == _NAME else None
+            title = clipped(below.text()) if below is not None else title
             if title:
                 return title
     return ""
