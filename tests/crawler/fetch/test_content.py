@@ -131,6 +131,10 @@ def test_markdown_keeps_what_text_does_not() -> None:
     assert read(menu, markdown=True).markdown == "- a\n- \\- b\n\n```\n-\n```\n"
     linked = "<main><h2><a class='anchor' href='#a'>All</a> <a class='anchor' href='#a'>#</a></h2>"
     assert read(linked, markdown=True).markdown == f"## [All]({URL}#a)\n"
+    named = (
+        "<main><h2 id=a><a href='/all' aria-label='link to all'><i></i></a><span>All</span></h2>"
+    )
+    assert read(named, markdown=True).markdown == "## All\n"
     shown = "<main><h2 id=a>All<a href='#a'>#</a></h2><div role=tabpanel hidden>rod</div>"
     assert read(shown, markdown=True).markdown == "## All\n\nrod\n"
     chosen = read(HTML, ContentRule("*", "article"), markdown=True)

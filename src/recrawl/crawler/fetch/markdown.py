@@ -21,7 +21,11 @@ __all__ = ["is_available", "load", "markdown"]
 MAX_MARKDOWN: Final = 2_000_000  # characters
 # Links of a heading to itself, which are no content.
 _HEADLINKS: Final = 'a.headerlink, a.anchor, a.anchor-link, a.header-anchor, a[href*="#"]:empty'
-_UNSAID: Final = "a[href]:not([title]):not([aria-label])"  # says nothing but its text
+# Says nothing but its text; beside that of a heading what it is called leads to the heading.
+_UNSAID: Final = (
+    "a[href]:not([title]):not([aria-label]), h1 a[href], h2 a[href], h3 a[href], h4 a[href], "
+    "h5 a[href], h6 a[href]"
+)
 _HEADMARKS: Final = " \t\n\f#\u00a7\u00b6\u200b\U0001f517"  # as texts of such links
 _FENCE: Final = re.compile(r"\s{0,40}(?:[-*>]\s+)*(`{3,}|~{3,})")
 _CODE: Final = r"(?P<code>`(?<!``)`*+[^`]++`++)"  # in linear time
