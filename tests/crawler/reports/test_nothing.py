@@ -83,6 +83,17 @@ def test_where_another_page_is_known_nothing_is_said() -> None:
     assert why_only_seeds(*known(Outcome.NOT_FOUND, PageState.MISSING, None, 404)) is None
 
 
+def test_a_page_that_is_not_there_is_no_page_to_go_on_with() -> None:
+    """As what a script that fills the seed names in passing."""
+    frontier, settings = known(Outcome.NEW, PageState.INDEXED, "says nothing without scripts")
+    frontier.admit([Discovery(f"{SEED}other", SEED[:-1])], 4.0, AdmissionLimits())
+    (lease,) = frontier.lease(1, limit=1, due_by_s=5.0, now_s=5.0, until_s=9.0)
+    visit = Visit(6.0, Outcome.NOT_FOUND, 404)
+    frontier.complete([PageUpdate(lease, visit, PageState.MISSING, due_s=99.0)])
+
+    assert why_only_seeds(frontier, settings) == f"{SEED} says nothing without scripts"
+
+
 @pytest.mark.parametrize(
     ("place", "name"), [("", "a.test"), ("https://b.test:8/robots.txt: ", "b.test")]
 )

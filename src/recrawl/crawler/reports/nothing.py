@@ -17,6 +17,7 @@ __all__ = ["why_nothing", "why_only_seeds"]
 
 _NAMED: Final = 4
 _PRIVATE: Final = re.compile(rf"(https?://\S+)?(?:^|: ){failure_words('refused-address')}$")
+_NOT_THERE: Final = {PageState.MISSING, PageState.GONE}  # as what a script names in passing may be
 _LATEST: Final = 20  # visits of a seed, among which one has read it
 _LOGIN: Final = "it asks for a user and a password, or another secret: [[access]] sends them"
 
@@ -42,7 +43,7 @@ def why_nothing(frontier: Frontier, settings: Settings) -> str | None:
 
 
 def why_only_seeds(frontier: Frontier, settings: Settings) -> str | None:
-    """Say why no page is known but the seeds that were read; None if one is.
+    """Say why no page is known but the seeds that were read, and what is not there; None if one is.
 
     Parameters
     ----------
@@ -50,7 +51,8 @@ def why_only_seeds(frontier: Frontier, settings: Settings) -> str | None:
     settings : with the seeds
     """
     counts, n_seeds = frontier.n_pages_by_state(), len(settings.seeds)
-    if n_seeds > _NAMED or sum(counts.values()) > n_seeds or not counts.get(PageState.INDEXED):
+    n_known = sum(n for state, n in counts.items() if state not in _NOT_THERE)
+    if n_seeds > _NAMED or n_known > n_seeds or not counts.get(PageState.INDEXED):
         return None  # who names many pages may want no others
     told = []
     for url in settings.seeds:
