@@ -10,6 +10,7 @@ from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from recrawl.crawler.fetch.definitions import definitions
 from recrawl.crawler.fetch.own_contents import clear_own_contents
 from recrawl.crawler.fetch.reading_rules import ContentRule
 
@@ -386,10 +387,11 @@ def pictured(roots: list[LexborNode]) -> str:
 
 
 def headings_of(roots: list[LexborNode]) -> tuple[str, ...]:
-    """Return the headings, and the terms that are explained."""
+    """Return the headings, the terms that are explained, and then names without a heading."""
     found = []
     for node in islice((node for root in roots for node in root.css(_HEADINGS)), MAX_HEADINGS):
         heading = printable(node.text()[: 2 * MAX_HEADING]).strip(_HEADLINK)
         if heading:
             found.append(" ".join(heading.split())[:MAX_HEADING])
-    return tuple(dict.fromkeys(found))
+    explained = [name for root in roots for name in definitions(root)]
+    return tuple(dict.fromkeys([*found, *explained]))[:MAX_HEADINGS]
