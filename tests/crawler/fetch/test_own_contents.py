@@ -28,6 +28,8 @@ CONTENTS = (
     "<li><a href='#3'>2 Spores</a></ol></details>",
     "<div class=toc><p><b>Table of Contents</b></p><dl><dt><span><a href='ferns.html#1'>1.1. Leaves"
     "</a></span><dd><dl><dt><a href='ferns.html#2'>1.1.1. <code>grow(x)</code></a></dl></dl></div>",
+    "<div><div><span>1.1 <a href='#1'>Leaves</a></span><br><span><a href='#2'><code>grow(x)</code>"
+    "</a></span></div><p><a href='#3'>2 Spores</a></p></div>",
     "<div><div>Inhalt</div><ul><li>1.1 <a href='#1'>Leaves</a><li>2 "
     "<a href='#3'>Spores</a></ul></div>",
 )

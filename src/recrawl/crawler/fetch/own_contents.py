@@ -12,6 +12,7 @@ _HEADINGS: Final = "h1, h2, h3, h4, h5, h6"
 _LISTS: Final = frozenset({"ul", "ol", "dl"})
 _LEADING: Final = 'a[href*="#"]'
 _AROUND: Final = frozenset("div details aside fieldset p".split())  # a list and what it is called
+_LINES: Final = frozenset("div p span b i em strong code tt".split())  # or what stands for a list
 _MOST: Final = 5_000  # links, and headings, that are looked at
 _MOST_LISTS: Final = 50
 _MOST_AROUND: Final = 4
@@ -30,10 +31,10 @@ _NUMBER: Final = re.compile(
 def clear_own_contents(tree: LexborHTMLParser, url: str) -> None:
     """Take away lists that lead to the headings of the page itself, and what they are called.
 
-    Those are lists of which nearly all links lead to places on the page and say what its headings
-    say, one after the other, most of those of the first level on, and which say hardly anything
-    else. What names some of them in a text, or all by another order, says something. So many of a
-    page are looked at. O(elements).
+    Those are lists, or lines in a box, of which nearly all links lead to places on the page and
+    say what its headings say, one after the other, most of those of the first level on, and which
+    say hardly anything else. What names some of them in a text, or all by another order, says
+    something. So many of a page are looked at. O(elements).
 
     Parameters
     ----------
@@ -41,11 +42,12 @@ def clear_own_contents(tree: LexborHTMLParser, url: str) -> None:
     """
     own = "#", f"{urlsplit(url).path.rpartition('/')[2]}#"
     lists: dict[int, LexborNode] = {}
+    is_linked: dict[int, bool] = {}
     links: dict[int, list[LexborNode]] = {}
     for link in tree.css(_LEADING)[:_MOST]:
         if not (link.attrs["href"] or "").startswith(own):
             continue
-        outer = _outermost_list(link)
+        outer = _outermost_list(link) or _outermost_linked(link, is_linked)
         if outer is not None and (outer.mem_id in lists or len(lists) < _MOST_LISTS):
             lists[outer.mem_id] = outer
             links.setdefault(outer.mem_id, []).append(link)
@@ -63,6 +65,27 @@ def _outermost_list(link: LexborNode) -> LexborNode | None:
         if above is None:
             break
         outer, above = above if above.tag in _LISTS else outer, above.parent
+    return outer
+
+
+def _outermost_linked(link: LexborNode, is_linked: dict[int, bool]) -> LexborNode | None:
+    """Return the outermost box around a link in which hardly a word leads nowhere.
+
+    Parameters
+    ----------
+    is_linked : what is known of boxes, and is added to
+    """
+    outer, above = None, link.parent
+    for _ in range(_MOST_ABOVE):
+        if above is None or above.tag not in _LINES:
+            break
+        mark = above.mem_id
+        if mark not in is_linked:
+            led = sum(map(_letters, above.css("a[href]")))
+            is_linked[mark] = led >= _LEAST * _letters(above)
+        if not is_linked[mark]:
+            break
+        outer, above = above if above.tag == "div" else outer, above.parent
     return outer
 
 
