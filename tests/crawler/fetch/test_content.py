@@ -70,6 +70,10 @@ MANUALS = (  # what leads to the pages beside one, as manuals write it
     "</div></div>",
     "<div class='prev-next-area'><a href='a' title='previous page'><div><p>previous</p><p>Algae</p>"
     "</div></a><a href='c' title='next page'><div><p>next</p><p>Cacti</p></div></a></div>",
+    '<ul class="docnav"><li class="previous"><a href="a"><strong>Prev</strong></a></li>'
+    '<li class="next"><a href="c"><strong>2.2. Cacti</strong></a></li></ul>',
+    '<div class="search-results"><h1><span></span> results matching "<span></span>"</h1><ul></ul>'
+    '<a href="s"></a></div>',
     '<div class="rel"><a rel="prev" href="a">Algae</a> | <a rel="next" href="c">Cacti</a></div>',
 )
 

@@ -75,10 +75,12 @@ _ANY_MAIN: Final = ", ".join(_MAIN)
 _ASIDE: Final = (
     'aside, .sidebar, .related, .nav, [class^="nav-"], [class*=" nav-"], [class^="navi"], '
     '[class*=" navi"], [class^="navset"], [class*="-navbar"], [class^="prev-next"], .navheader, '
-    ".navfooter, .navpath, .pager, .pagination"
+    ".navfooter, .navpath, .pager, .pagination, .search-results"
 )
 # What leads to the pages beside one, in its order: the line that such a link stands on does.
-_BESIDE: Final = 'a[rel~="next"], a[rel~="prev"], a[rel~="previous"], a[rel~="up"]'
+_BESIDE: Final = (
+    'a[rel~="next"], a[rel~="prev"], a[rel~="previous"], a[rel~="up"], .next > a, .previous > a'
+)
 _LINES: Final = frozenset("p div li td th dd".split())
 _LINE: Final = "data-recrawl-line"
 _ASIDE_WITHIN: Final = ", ".join(f"{whole} {box}" for whole in _MAIN for box in _ASIDE.split(", "))
