@@ -31,8 +31,8 @@ def definitions(root: LexborNode) -> list[str]:
     """
     found: dict[str, None] = {}
     for place in root.css(_PLACES)[:_MOST]:
-        attributes = place.attributes
-        last = _LAST.search(unquote(attributes.get("id") or attributes.get("name") or ""))
+        called = place.attrs.get("id") or place.attrs.get("name") or ""
+        last = _LAST.search(unquote(called))
         if last is not None and len(last[0]) >= _SHORTEST and _begins_with(place, last[0]):
             found[last[0]] = None
     return list(found)
