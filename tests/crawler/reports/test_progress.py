@@ -126,6 +126,14 @@ def test_why_nothing_is_fetched_is_said_by_name(
     assert all(word in told for word in words), told
 
 
+def test_pages_that_were_never_read_are_told_of_while_they_are_put_off() -> None:
+    """Else a crawl that gives up on a kind of address seems to have read everything."""
+    counts = {PageState.DISCOVERED: 58_916, PageState.INDEXED: 3_629}
+    told = why_idle(NOW_S, NOW_S - 240.0, [host("a", NOW_S + 9)], SETTINGS, counts) or ""
+
+    assert "fixed, as 58,916 that were never read (see recrawl status); the next" in told
+
+
 def test_the_price_is_told_in_pages() -> None:
     """One more visit a day for so long a gain: the unit of the price is pages times seconds."""
     assert price_words(0.002 * 86_400) == "500 more fetches a day keep one more page fresh"

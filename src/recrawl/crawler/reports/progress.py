@@ -115,7 +115,8 @@ def why_idle(
     elif PageState.MOVED in states and not states & {PageState.INDEXED, PageState.DISCOVERED}:
         why = "no page that is known is left: they have moved; recrawl status tells where to"
     else:
-        why = _reasons(now_s, sharing, settings)
+        n_put_off = (pages or {}).get(PageState.DISCOVERED, 0)
+        why = _reasons(now_s, sharing, settings, n_put_off)
     return f"Nothing fetched for {show_duration(since_s)}: {why}"
 
 
@@ -124,7 +125,7 @@ def _all_rest(hosts: Sequence[HostRecord], now_s: float) -> bool:
     return bool(waiting) and all(host.blocked_until_s > now_s for host in waiting)
 
 
-def _reasons(now_s: float, sharing: Sharing, settings: SettingsFacts) -> str:
+def _reasons(now_s: float, sharing: Sharing, settings: SettingsFacts, n_put_off: int) -> str:
     waiting = [host for host in sharing.hosts if host.next_due_s < float("inf")]
     blocked = sorted(sharing.blocked(), key=lambda host: host.next_due_s)
     if not waiting:
@@ -146,9 +147,10 @@ def _reasons(now_s: float, sharing: Sharing, settings: SettingsFacts) -> str:
             "the budget is left unspent on purpose"
         )
     least_s = show_duration(settings.min_interval_s or 0.0)
+    others = f", as {n_put_off:,} that were never read (see recrawl status)" if n_put_off else ""
     return (
-        f"every page was visited less than {least_s} ago (revisit.min_interval) or "
-        f"waits for an instant that is fixed; the next is due at {_clock(next_s, now_s)}"
+        f"every page was visited less than {least_s} ago (revisit.min_interval) or waits for an "
+        f"instant that is fixed{others}; the next is due at {_clock(next_s, now_s)}"
     )
 
 
