@@ -788,6 +788,49 @@ def test_a_page_that_says_but_its_own_name_is_a_copy() -> None:
     assert asked <= 15
 
 
+def test_pages_that_alone_are_called_what_their_address_says_are_pages() -> None:
+    """As in a shop that says of its things nothing but a price; not what else has their names."""
+    yields, asked = AddressYields(), {"things": 0, "opinions": 0}
+    said = "{}\n{} EUR with taxes, sent within three days of the order, added to the basket here"
+    for number in range(300):
+        name = f"chair of {'abcdefghijklmnopqrst'[number % 20] * 3} {'xyzvw'[number // 60] * 4}"
+        for folder, price in (("things", number % 7), ("opinions", 0)):
+            one = lease(number, f"/{folder}/{name.replace(' ', '-')}{number}.html")
+            if yields.due_s(one, NOW_S) > NOW_S:
+                continue
+            asked[folder] += 1
+            text = said.format(f"Chair of {name[9:]}{number}", price)
+            told = replace(visited(one, f"{folder} {number}"), gist=gist(text, one.url))
+            yields.observe(told)
+
+    assert asked["things"] == 300
+    assert asked["opinions"] <= 15
+
+
+@pytest.mark.parametrize(
+    ("is_called", "title", "path"),
+    [
+        (True, "Blue Chair", "/things/blue-chair"),
+        (True, "Blue Ch\u00e2ir | Shop", "/things/12/Blue_Chair.html"),
+        (True, "Buy a blue chair here\nBlue chair", "/things/blue-chair/"),
+        (True, "The Chair of Aarhus", "/chair-aarhus-the"),
+        (False, "Chair", "/things/blue-chair-of-aarhus"),
+        (False, "Edit Blue Chair", "/edit/blue-chair"),
+        (False, "Blue Chair", "/blue-chair/history"),
+        (False, "Blue Chair", "/things?name=blue-chair"),
+        (False, "5 May 2026", "/diary/2026-05-05"),
+        (False, "300", "/things/300"),
+        (False, "", "/"),
+    ],
+)
+def test_what_a_page_is_called_in_the_words_of_its_address(
+    *, is_called: bool, title: str, path: str
+) -> None:
+    text = f"{title}\nsays in so many words what any page says that has so many words"
+
+    assert bool(gist(text, f"{A}{path}").called) == is_called
+
+
 def test_what_is_nearly_alike_does_not_depend_on_the_process() -> None:
     """Else what is visited would be another from start to start, and tests would fail by luck."""
     told = gist("Twelve words that a page says are enough to tell it from others", "http://a.test/")

@@ -5,11 +5,14 @@ from collections import Counter
 from collections.abc import Iterable
 from itertools import chain, repeat
 from typing import Final, NamedTuple
+from unicodedata import combining, normalize
+from urllib.parse import unquote
 
 import xxhash
 
 from recrawl.crawler.control.calendars import beside_dates, calendar_of
 from recrawl.crawler.control.letters import folded
+from recrawl.crawler.control.urls import path_of
 
 __all__ = ["Gist", "content_hash", "gist", "is_akin", "is_list", "is_near", "nearly_same"]
 
@@ -26,6 +29,9 @@ _AGE: Final = re.compile(
     r"\b(?:(?:about|almost|around|over|nearly|less than|more than) )?"
     rf"(?:\d{{1,4}} {_UNIT},?(?: and)? ){{0,3}}(?:\d{{1,4}}|half an?|an?|one) {_UNIT} ago\b"
 )
+_TITLE_PARTS: Final = re.compile(r"\s+[-\u2013\u2014|\u00b7\u00bb:/]+\s+|\s*[|\u00bb]\s*")
+_FIRST_LINES: Final = 4
+_LINE: Final = 300  # characters of one
 _SHARED: Final = 5 / 6
 _NEAR: Final = 12  # bits of 64 in which texts differ that share five words of six
 _AKIN: Final = 20  # the same of two words of three; of texts by chance, one pair in a thousand
@@ -41,11 +47,14 @@ class Gist(NamedTuple):
     nameless : the same of its words but those that stand in its address
     near : one of which texts that share most words have most bits in common (SimHash, Charikar
         2002); 0: the text is too short to tell
+    called : of what the page is called by its title or one of its first lines, where that is what
+        the last part of its address says; 0: by nothing, or it has a query or is of a date
     """
 
     same: int
     nameless: int
     near: int = 0
+    called: int = 0
 
 
 def gist(text: str, url: str) -> Gist:
@@ -66,15 +75,17 @@ def gist(text: str, url: str) -> Gist:
         mark = hash(tuple(words))
         return Gist(mark, mark)
     others, is_date = _nameless(counts, url), calendar_of(url) is not None
+    called = 0 if is_date or "?" in url else _called(text, url)
     if is_date:
         others = beside_dates(others, url)
     same = hash(frozenset(counts.items()))
     if len(others) < _FEW_WORDS and not is_date:
-        return Gist(same, same, _near(list(counts)) if len(counts) >= _FEW_WORDS else 0)
+        near = _near(list(counts)) if len(counts) >= _FEW_WORDS else 0
+        return Gist(same, same, near, called)
     near = _near(others) if len(others) >= _FEW_WORDS else 0
     if len(others) == len(counts):  # its address names nothing that it says
-        return Gist(same, same, near)
-    return Gist(same, hash(frozenset((word, counts[word]) for word in others)), near)
+        return Gist(same, same, near, called)
+    return Gist(same, hash(frozenset((word, counts[word]) for word in others)), near, called)
 
 
 def content_hash(title: str, text: str) -> int:
@@ -165,6 +176,28 @@ def _nameless(words: Iterable[str], url: str) -> list[str]:
         if name in said:
             others = [word for word in others if name not in word]
     return others
+
+
+def _called(text: str, url: str) -> int:
+    """Return a mark of what a page is called in the words that its address ends with; 0: it is not.
+
+    Of parts of the title and lines at the beginning the one counts that has most of these words and
+    no other, but for short ones; half of them at least.
+    """
+    last = unquote(path_of(url).rstrip("/").rpartition("/")[2])
+    names = _long_words(last.rpartition(".")[0] or last)
+    title, *lines = text[: _FIRST_LINES * _LINE].split("\n")[:_FIRST_LINES]
+    said = (_long_words(line) for line in (*_TITLE_PARTS.split(title), *lines))
+    called = max((words for words in said if words <= names), key=len, default=frozenset[str]())
+    return hash(called) if called and 2 * len(called) >= len(names) else 0
+
+
+def _long_words(text: str) -> frozenset[str]:
+    """Return the words of a line that have three letters and are no numbers, without accents."""
+    if not text.isascii():
+        text = "".join(sign for sign in normalize("NFKD", text) if not combining(sign))
+    words = _NAMES.split(folded(text))
+    return frozenset(word for word in words if len(word) >= _SHORT and not word.isdecimal())
 
 
 def _near(words: list[str]) -> int:

@@ -15,8 +15,9 @@ sort or log in; a directory of archives has thousands that nobody can read. Addr
 
 The first of a kind are visited like any other page; what they bring (a page that was not known, or
 nothing) is a coin tossed, and while the chance that the next brings something is small, few more
-are tried. A copy brings nothing, whatever the order of its words; nor does a page that says nearly
-what it says without one of its parameters, or what its thing says, nor one that asks to sign in,
+are tried. A copy brings nothing, whatever the order of its words, and though it says its own name,
+unless its address names what it alone is called; nor does a page that says nearly what it says
+without one of its parameters, or what its thing says, nor one that asks to sign in,
 nor what a page is made of, nor a version or another view of a page or of a thing that is known, nor
 a comparison of versions, nor a list by a query, or by words that are joined at the end of a path,
 that leads to nothing but pages that are known. What speaks against an address
@@ -228,6 +229,7 @@ class AddressYields:
         self._kinds: dict[tuple[str, ...], _Kind] = {}
         self._texts: dict[int, str] = {}  # to the first address that says it, if it has a query
         self._credited: set[str] = set()  # of those, that count as new
+        self._called: dict[int, int] = {}  # what pages are called, to the first that is
         self._near: dict[int, int] = {}  # by page
         self._stems: dict[int, int] = {}  # what pages say nearly, by path without the ending
         self._alike: dict[int, deque[int]] = {}  # by kind and title: what they said lately
@@ -438,9 +440,18 @@ class AddressYields:
         if self._is_source(url, told.near):
             return False
         is_new = self._is_new(url, told.same)
-        if told.nameless != told.same:
+        is_called_so = self._is_first_called(url, told.called)
+        if told.nameless != told.same and not is_called_so:
             is_new &= self._is_new(url, told.nameless)
         return is_new and not self._is_twin(url, told.near)
+
+    def _is_first_called(self, url: str, called: int) -> bool:
+        """Tell whether an address names a page as it calls itself, and no other was called so."""
+        if not called or is_doubted(url):
+            return False
+        if len(self._called) > _MOST_SIGNATURES:
+            self._called.clear()
+        return self._called.setdefault(hash((host_of(url), called)), hash(url)) == hash(url)
 
     def _is_twin(self, url: str, near: int) -> bool:
         """Tell whether a page says nearly what it says without a parameter, or its thing says."""
