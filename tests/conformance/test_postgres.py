@@ -14,7 +14,7 @@ from recrawl.crawler.frontier.postgres.reading import PostgresReader
 from recrawl.crawler.frontier.postgres.tables import KEPT
 from recrawl.crawler.index.postgres import PostgresIndex
 from recrawl.crawler.ports import AdmissionLimits, Frontier, PageIndex
-from recrawl.terms import Discovery, Kind, Outcome, PageState, PageUpdate, Visit
+from recrawl.terms import Discovery, Document, Kind, Outcome, PageState, PageUpdate, Visit
 from recrawl.testing.conformance import FeedSuite, FrontierSuite, IndexSuite
 
 __all__ = ["databases"]
@@ -98,3 +98,22 @@ class TestPostgresIndex(IndexSuite):
         self._membership.join("http://a.test/")
         self._membership.take(3)
         return PostgresIndex(self._membership.database, self._membership)
+
+    def test_more_words_than_the_server_holds_are_searched_by_the_first(
+        self, tmp_path: Path
+    ) -> None:
+        """A long list of names in a script of three bytes a letter; the copy has all of it."""
+        names = " ".join(
+            "".join(chr(0x4E00 + number // 20_000**place % 20_000) for place in range(2, -1, -1))
+            for number in range(75_000)
+        )
+        index = self.make(tmp_path)
+        long = Document(f"{HOST}/names", "Names", f"harbour {names}", 1.0, b"s", (names[:90_000],))
+        index.replace(Document(f"{HOST}/other", "Other", "harbour", 1.0, b"s"))
+        index.replace(long)
+        index.commit()
+
+        assert {hit.url for hit in index.search("harbour")[1]} == {f"{HOST}/names", f"{HOST}/other"}
+        assert index.copy(f"{HOST}/names") == long
+        assert index.search(names[:3])[0] == 1
+        index.close()

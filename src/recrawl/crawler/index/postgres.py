@@ -42,12 +42,13 @@ _REPLACED: Final = (
     "words", "stems",
 )  # fmt: skip
 _LONGEST: Final = 300_000  # characters of a text that are searched: the server's own bound is near
+_SHORTER: Final = 4  # times, where the words of a copy are beyond that bound
 _BATCH: Final = 200
 _SAME_URL: Final = "md5(url)::uuid = md5(%(url)s)::uuid AND url = %(url)s"
 _WORDS: Final = (
-    "setweight(to_tsvector({how}, title), 'A') || "
-    "setweight(to_tsvector({how}, array_to_string(headings, ' ')), 'B') || "
-    f"setweight(to_tsvector({{how}}, left(text, {_LONGEST})), 'D')"
+    "setweight(to_tsvector({how}, left(title, {most})), 'A') || "
+    "setweight(to_tsvector({how}, left(array_to_string(headings, ' '), {most})), 'B') || "
+    "setweight(to_tsvector({how}, left(text, {most})), 'D')"
 )
 _WORD: Final = re.compile(r"\w+")
 _WEIGHTS: Final = "{0.1, 0.3, 0.6, 1.0}"  # of the text, nothing, headings, the title
@@ -137,13 +138,29 @@ class PostgresIndex(PageIndex, ChanceLearner):
                 self._write(batch)
         self._pending.clear()
 
-    def _write(self, batch: list[Document]) -> None:
+    def _write(self, batch: list[Document], most: int = _LONGEST) -> None:
+        """Write copies; of one whose words are more than the server holds, those at its beginning.
+
+        How many characters that is hangs on the language, and on how the words are joined.
+        """
+        try:
+            with self._db.transaction():
+                self._write_words(batch, most)
+        except psycopg.errors.ProgramLimitExceeded:
+            if not most:
+                raise
+            if len(batch) == 1:
+                most //= _SHORTER
+            for document in batch:
+                self._write([document], most)
+
+    def _write_words(self, batch: list[Document], most: int) -> None:
         columns = [
             list(column) for column in zip(*(_row(one, self._shards) for one in batch), strict=True)
         ]
         columns[6] = ["\n".join(headings) for headings in columns[6]]
-        words = _WORDS.format(how="'simple'")
-        stems = _WORDS.format(how=f"'{self._stems}'")
+        words = _WORDS.format(how="'simple'", most=most)
+        stems = _WORDS.format(how=f"'{self._stems}'", most=most)
         self._db.execute(
             "INSERT INTO document AS held (shard, host, url, title, text, language, headings, "
             "signature, fetched_at_s, markdown, about, words, stems) "
