@@ -156,6 +156,10 @@ class LoginRefused(DatabaseAway):
     """A database server answers and refuses user, password or name; waiting does not change it."""
 
 
+class DatabaseReadOnly(DatabaseAway):
+    """A database can only be read: a start ends with that, and a crawl that wrote to it waits."""
+
+
 class OwnershipLost(StateError):
     """A process was not heard of for too long: others own its shards, and it writes no more."""
 

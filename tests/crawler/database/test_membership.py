@@ -12,7 +12,7 @@ from recrawl.crawler.database.shards import shard_of
 from recrawl.crawler.frontier.postgres import owned
 from recrawl.crawler.frontier.postgres.owned import PostgresFrontier
 from recrawl.crawler.ports import AdmissionLimits
-from recrawl.errors import OwnershipLost, UnusableDatabase
+from recrawl.errors import DatabaseReadOnly, OwnershipLost, UnusableDatabase
 from recrawl.terms import Database, Discovery, Outcome, PageState, PageUpdate, Visit
 
 __all__ = ["databases"]
@@ -268,6 +268,22 @@ def test_a_database_that_can_only_be_read_is_said_to_be(database: Database) -> N
 
     with pytest.raises(UnusableDatabase, match="can only be read"):
         Membership(database, shards=8)
+
+
+def test_who_has_joined_goes_on_where_a_database_was_read_only_for_a_while(
+    database: Database, two: tuple[Membership, Membership]
+) -> None:
+    """By a new connection: after a failover the old one leads to the server that was left."""
+    first, _ = two
+    number = first.number
+    first.connection.execute("SET default_transaction_read_only = on")
+
+    with pytest.raises(DatabaseReadOnly):
+        first.rejoin(SEEDS)
+    first.rejoin(SEEDS)
+
+    assert first.number == number
+    assert first.is_held
 
 
 def test_a_pass_is_over_when_all_are_done_and_nothing_waits(

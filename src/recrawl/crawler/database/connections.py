@@ -16,7 +16,13 @@ from psycopg.rows import TupleRow
 from typing_extensions import override
 
 from recrawl.crawler.database.sql import migrations
-from recrawl.errors import DatabaseAway, LoginRefused, StateError, UnusableDatabase
+from recrawl.errors import (
+    DatabaseAway,
+    DatabaseReadOnly,
+    LoginRefused,
+    StateError,
+    UnusableDatabase,
+)
 from recrawl.quantities import show_duration
 from recrawl.terms import Database
 from recrawl.version import VERSION
@@ -111,7 +117,7 @@ def translated(database: Database) -> Iterator[None]:
     try:
         yield
     except psycopg.errors.ReadOnlySqlTransaction as error:
-        raise UnusableDatabase(
+        raise DatabaseReadOnly(
             f"{database} can only be read (a standby, or read-only by its settings); name the "
             "server that is written. Nothing was changed"
         ) from error
@@ -223,7 +229,7 @@ def patiently(
 
     Raises
     ------
-    LoginRefused, UnusableDatabase
+    LoginRefused, DatabaseReadOnly, UnusableDatabase
         What it answers does not change by waiting.
     StateError
         It does not answer within the limit.
@@ -232,7 +238,7 @@ def patiently(
     while True:
         try:
             return try_()
-        except LoginRefused:
+        except (LoginRefused, DatabaseReadOnly):
             raise
         except DatabaseAway as error:
             if time.monotonic() + pause_s > until_s:

@@ -28,7 +28,7 @@ from recrawl.crawler.database.connections import (
     put_label,
     translated,
 )
-from recrawl.errors import OwnershipLost, UnusableDatabase
+from recrawl.errors import DatabaseReadOnly, OwnershipLost, UnusableDatabase
 from recrawl.terms import Database
 from recrawl.uptime import monotonic_s
 from recrawl.version import VERSION
@@ -180,14 +180,19 @@ class Membership:
         Raises
         ------
         DatabaseAway
-            It still is.
+            It still is, or can only be read for now.
         """
         self.reconnect()
-        if self.number:
-            with contextlib.suppress(OwnershipLost):
-                self.renew()
-                return
-        self.join(seeds)
+        try:
+            if self.number:
+                with contextlib.suppress(OwnershipLost):
+                    self.renew()
+                    return
+            self.join(seeds)
+        except DatabaseReadOnly:
+            # Another server may be the one that is written by now: the next try looks for it.
+            self.close()
+            raise
 
     def _check_crawl(self, seeds: str) -> None:
         label = "SELECT value FROM label WHERE name = 'seeds'"
