@@ -95,6 +95,7 @@ async def run_together(
     from recrawl.crawler.wiring.cluster import open_cluster
 
     counts, stop, is_greeted = CountingSink(), stopped_by_signals(), False
+    trouble = ""  # that was told, as long as no crawl has begun since
     if limit_s is not None:
         asyncio.get_running_loop().call_later(limit_s, stop.set)
     async with open_cluster(settings, member, events=counts, once=once) as cluster:
@@ -103,6 +104,7 @@ async def run_together(
                 async with cluster.shards(stop) as crawl:
                     if crawl is None:
                         break
+                    trouble = ""
                     if not is_greeted:
                         await greet(crawl, settings, quiet=quiet)
                         is_greeted = True
@@ -115,8 +117,10 @@ async def run_together(
                             await _until_others(cluster, crawl, stop, once=once)
                     await _told(cluster, crawl, settings, ended=stop.is_set(), quiet=quiet)
             except* (DatabaseAway, OwnershipLost) as errors:
-                if not quiet:
-                    note(f"Note: {errors.exceptions[0]}; going on as soon as that is over")
+                words = str(errors.exceptions[0])
+                if not quiet and words != trouble:
+                    note(f"Note: {words}; going on as soon as that is over")
+                trouble = words
                 await cluster.begin_anew(stop)
     return counts
 

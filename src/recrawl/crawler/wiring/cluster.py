@@ -393,10 +393,12 @@ class Cluster:
         """
         await self._close_copy()
         while not stop.is_set():
+            # Also before the first try: a server that lets this process join may still refuse the
+            # connections that its crawl needs.
+            await asyncio.sleep(_AGAIN_S)
             with contextlib.suppress(DatabaseAway):
                 await self._on_member(self._member.rejoin, _seeds(self.settings))
                 return
-            await asyncio.sleep(_AGAIN_S)
 
     async def _close_copy(self) -> None:
         frontier, self._frontier = self._frontier, None

@@ -1,0 +1,62 @@
+"""What a process that shares a crawl says of a database in trouble, and how often it tries it."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.databases import Server, databases
+
+from recrawl.cli.crawler import together
+from recrawl.cli.crawler.attending import Ears
+from recrawl.crawler.settings import load_settings
+from recrawl.crawler.wiring import cluster
+from recrawl.errors import DatabaseAway, DatabaseReadOnly
+
+__all__ = ["databases"]
+
+_FULL = DatabaseAway("db.test: too many connections")
+_READ_ONLY = DatabaseReadOnly("db.test can only be read")
+
+
+def test_trouble_is_said_once_and_tried_again_after_a_pause(
+    databases: Server,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Also where the process may join, and only its crawl finds no place."""
+    config = tmp_path / "recrawl.toml"
+    place = databases.database().address
+    config.write_text(
+        f'seeds = ["http://127.0.0.1:9/"]\ncontact = "mailto:a@b.test"\nstate = "{place}"\n'
+    )
+    settings = load_settings(config)
+    troubles: list[Exception] = [_FULL, _FULL, _FULL, _READ_ONLY, _READ_ONLY]
+    pauses, sleep = list[float](), asyncio.sleep
+
+    @contextlib.asynccontextmanager
+    async def shards(*_: object) -> AsyncIterator[None]:
+        if troubles:
+            raise troubles.pop(0)
+        yield None
+
+    async def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        await sleep(0.0)
+
+    monkeypatch.setattr(cluster.Cluster, "shards", shards)
+    monkeypatch.setattr(cluster, "_AGAIN_S", 7.0)
+    monkeypatch.setattr(asyncio, "sleep", pause)
+    member = cluster.Joining(settings)()
+    ears = Ears(None, "text", "info", None)
+    asyncio.run(
+        together.run_together(
+            settings, limit_s=None, once=False, quiet=False, ears=ears, watch=None, member=member
+        )
+    )
+
+    said = capsys.readouterr().err.splitlines()
+    assert [line.partition(";")[0] for line in said] == [f"Note: {_FULL}", f"Note: {_READ_ONLY}"]
+    assert pauses.count(7.0) == 5
