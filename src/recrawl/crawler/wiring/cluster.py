@@ -54,6 +54,8 @@ __all__ = ["Cluster", "Joining", "check_parts", "open_cluster"]
 _LOOK_S: Final = 0.25  # between two draws from the budget
 _TELL_S: Final = 20.0  # between two demands that are told: each looks at every page
 _AGAIN_S: Final = 1.0  # between two tries to reach a database that is away
+_MOST_AGAIN_S: Final = 30.0  # the same, where one crawl after the other ends in trouble
+_CALM_S: Final = 60.0  # of a crawl, after which trouble is another one
 
 
 def _held(member: Membership) -> Callable[[], Awaitable[None]]:
@@ -119,6 +121,7 @@ class Cluster:
         # When this process made its last request at the latest, by the clock that nobody sets: each
         # crawl's own is behind the database's by however long the answer took that it begins with.
         self._asked_s = float("-inf")
+        self._again_s, self._troubled_s = _AGAIN_S, float("-inf")
 
     # -- crawls of shards, one after the other --
 
@@ -392,13 +395,17 @@ class Cluster:
         another number.
         """
         await self._close_copy()
+        # A server that lets this process join may still refuse the connections that its crawl
+        # needs, or have no room for what it finds: what was fetched until then is fetched again.
+        is_other = monotonic_s() > self._troubled_s + _CALM_S
+        self._again_s = _AGAIN_S if is_other else min(2.0 * self._again_s, _MOST_AGAIN_S)
+        await _pause(self._again_s, stop)
         while not stop.is_set():
-            # Also before the first try: a server that lets this process join may still refuse the
-            # connections that its crawl needs.
-            await asyncio.sleep(_AGAIN_S)
             with contextlib.suppress(DatabaseAway):
                 await self._on_member(self._member.rejoin, _seeds(self.settings))
-                return
+                break
+            await _pause(_AGAIN_S, stop)
+        self._troubled_s = monotonic_s()
 
     async def _close_copy(self) -> None:
         frontier, self._frontier = self._frontier, None
@@ -419,6 +426,13 @@ class Cluster:
         await self._on_member(self._member.close)
         for thread in (self._on_member, self._on_state, self._on_work, self._on_plan):
             thread.close()
+
+
+async def _pause(seconds: float, stop: asyncio.Event) -> None:
+    """Wait for so long, or until this process is stopped."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await stop.wait()
 
 
 def _aged(given: dict[str, tuple[float, IpAddressState]]) -> list[IpAddressState]:
