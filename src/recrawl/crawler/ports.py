@@ -617,6 +617,13 @@ class Frontier(Visits, Protocol):
         """
         ...
 
+    def make_found_due(self, now_s: float) -> int:
+        """Make pages due that were found later than now, and never visited; return how many.
+
+        They were found by a clock that was ahead: others would wait until it is as late again.
+        """
+        ...
+
     def make_due(self, now_s: float, *, visited_before_s: float | None = None) -> int:
         """Make every page due now; with a bound, those not visited since; return how many are."""
         ...

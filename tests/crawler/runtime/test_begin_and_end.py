@@ -196,6 +196,20 @@ def test_no_block_outlasts_what_the_rules_allow() -> None:
     assert queue.ip.politeness.blocked_until_s == longest_s
 
 
+def test_what_was_found_while_the_clock_was_ahead_waits_for_nothing() -> None:
+    """By a machine whose clock is right from this start on."""
+    frontier = MemoryFrontier()
+
+    async def main() -> VirtualCrawl:
+        virtual = virtual_crawl(Setup(seeds=(f"{A}/",)), frontier=frontier)
+        frontier.admit([Discovery(f"{A}/found", A)], EPOCH_S + DAY_S, AdmissionLimits())
+        virtual.web.page(f"{A}/found", "home")
+        await virtual.run_for(30.0)
+        return virtual
+
+    assert len(run_virtually(main()).web.asked(f"{A}/found")) == 1
+
+
 @pytest.mark.parametrize(("every_s", "n_looks"), [(float("inf"), 0), (4.0, 3)])
 def test_it_is_looked_for_what_people_ask_for_where_that_is_set(
     monkeypatch: pytest.MonkeyPatch, every_s: float, n_looks: int

@@ -545,6 +545,17 @@ class MemoryFrontier(Frontier):
         return brought
 
     @override
+    def make_found_due(self, now_s: float) -> int:
+        ahead = [
+            page
+            for page in self._pages.values()
+            if page.tier == NEW and min(page.discovered_s, page.due_s) > now_s
+        ]
+        for page in ahead:
+            page.due_s = now_s
+        return len(ahead)
+
+    @override
     def make_due(self, now_s: float, *, visited_before_s: float | None = None) -> int:
         before_s = inf if visited_before_s is None else visited_before_s
         for page in self._pages.values():

@@ -591,6 +591,11 @@ class SqliteFrontier(Frontier):
             return self._db.execute(self._q["make_due_by"], limits).rowcount
 
     @override
+    def make_found_due(self, now_s: float) -> int:
+        with self._writing():
+            return self._run("make_found_due", now_s=now_s).rowcount
+
+    @override
     def make_due(self, now_s: float, *, visited_before_s: float | None = None) -> int:
         with self._writing():
             self._run("make_due", now_s=now_s, before_s=visited_before_s, why=ONCE)

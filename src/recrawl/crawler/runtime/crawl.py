@@ -312,6 +312,7 @@ class Crawl:
         await self.world.on_state(frontier.save_facts, self._began, self.facts())
         longest_s = self.rules.revisit.max_interval_s
         await self.world.on_state(frontier.make_due_by, self.started_s, longest_s)
+        await self.world.on_state(frontier.make_found_due, self.started_s)
         await self.world.on_state(frontier.reweigh, self.rules.admission.weights.of)
         mended = await self._widened(await self._read_again(mended))
         due_s = min(self.started_s, self.dispatcher.horizon_s)  # a pass may be older than this part

@@ -822,6 +822,26 @@ class FrontierSuite:
         }
         assert due == {"/far": 600.0, "/near": 600.0, "/now": 500.0}
 
+    def test_what_a_clock_that_was_ahead_has_found_is_due(self, frontier: Frontier) -> None:
+        """But not what was put off for another reason, nor what was visited meanwhile."""
+        self._admitted(frontier, "/visited", "/put-off", "/late")
+        leases = {lease.url[len(HOST) :]: lease for lease in self._leased(frontier, 3)}
+        frontier.complete([_update(leases["/visited"], 2_000.0, due_s=5_000.0)])
+        frontier.put_off([(leases["/put-off"], 5_000.0)], "for a reason")
+        frontier.release([leases["/late"]])
+        frontier.admit([_found("/ahead")], 4_000.0, ANY)
+
+        assert frontier.make_found_due(1_000.0) == 1
+        assert frontier.make_found_due(1_000.0) == 0
+        due = {
+            path: details.due_s
+            for path in ("/visited", "/put-off", "/late", "/ahead")
+            if (details := frontier.details(HOST + path))
+        }
+        late_s = due.pop("/late")
+        assert late_s <= 1_000.0
+        assert due == {"/visited": 5_000.0, "/put-off": 5_000.0, "/ahead": 1_000.0}
+
     def test_an_unknown_url_has_no_details(self, frontier: Frontier) -> None:
         """Asking costs nothing and changes nothing."""
         assert frontier.details(f"{HOST}/nowhere") is None

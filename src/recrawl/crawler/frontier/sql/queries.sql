@@ -218,6 +218,9 @@ UPDATE page SET due_s = :now_s + max(:longest_s, coalesce(1.0 / nullif(crawl_rat
     due_why = CASE WHEN tier = 0 THEN due_why ELSE :why END
 WHERE due_s > :now_s + max(:longest_s, coalesce(1.0 / nullif(crawl_rate_per_s, 0), 0));
 
+-- name: make_found_due
+UPDATE page SET due_s = :now_s WHERE tier = 0 AND discovered_s > :now_s AND due_s > :now_s;
+
 -- name: make_due
 UPDATE page SET due_s = :now_s, due_why = :why
 WHERE due_s > :now_s AND (:before_s IS NULL OR NOT EXISTS (
