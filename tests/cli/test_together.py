@@ -18,6 +18,7 @@ __all__ = ["databases"]
 
 _FULL = DatabaseAway("db.test: too many connections")
 _READ_ONLY = DatabaseReadOnly("db.test can only be read")
+_WITHIN = ExceptionGroup("of parts", [ExceptionGroup("of one of them", [_READ_ONLY])])
 
 
 def test_trouble_is_said_once_and_tried_again_after_pauses_that_grow(
@@ -33,7 +34,7 @@ def test_trouble_is_said_once_and_tried_again_after_pauses_that_grow(
         f'seeds = ["http://127.0.0.1:9/"]\ncontact = "mailto:a@b.test"\nstate = "{place}"\n'
     )
     settings = load_settings(config)
-    troubles: list[Exception] = [_FULL, _FULL, _FULL, _READ_ONLY, _READ_ONLY]
+    troubles: list[Exception] = [_FULL, _FULL, _FULL, _READ_ONLY, _WITHIN]
     pauses = list[float]()
 
     @contextlib.asynccontextmanager

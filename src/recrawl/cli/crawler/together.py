@@ -117,7 +117,7 @@ async def run_together(
                             await _until_others(cluster, crawl, stop, once=once)
                     await _told(cluster, crawl, settings, ended=stop.is_set(), quiet=quiet)
             except* (DatabaseAway, OwnershipLost) as errors:
-                words = str(errors.exceptions[0])
+                words = str(_first_of(errors))
                 if not quiet and words != trouble:
                     note(f"Note: {words}; going on as soon as that is over")
                 trouble = words
@@ -143,6 +143,13 @@ async def _told(
         tell_blocked(crawl)
     if cluster.is_alone and (ended or cluster.is_over):  # others know other hosts
         await tell_nothing(crawl, settings, quiet=quiet)
+
+
+def _first_of(error: BaseException) -> BaseException:
+    """Return the first of what parts of parts raised."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
 
 
 def _itself(crawl: Crawl) -> Crawl:
