@@ -10,15 +10,45 @@ from tests.databases import Server, databases
 
 from recrawl.cli.crawler import together
 from recrawl.cli.crawler.attending import Ears
+from recrawl.crawler.database.membership import Membership
+from recrawl.crawler.database.shards import shard_of
 from recrawl.crawler.settings import load_settings
 from recrawl.crawler.wiring import cluster
+from recrawl.crawler.wiring.rules import settings_mark
 from recrawl.errors import DatabaseAway, DatabaseReadOnly
 
 __all__ = ["databases"]
 
+EARS = Ears(None, "text", "info", None)
 _FULL = DatabaseAway("db.test: too many connections")
 _READ_ONLY = DatabaseReadOnly("db.test can only be read")
 _WITHIN = ExceptionGroup("of parts", [ExceptionGroup("of one of them", [_READ_ONLY])])
+
+
+def test_a_process_without_a_host_says_that_others_have_them(
+    databases: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A site of one host is one process's, whichever number of them there is."""
+    config = tmp_path / "recrawl.toml"
+    database, seed = databases.database(), "http://127.0.0.1:9/"
+    config.write_text(
+        f'seeds = ["{seed}"]\ncontact = "mailto:a@b.test"\nstate = "{database.address}"\n'
+        "[cluster]\nshards = 2\n"
+    )
+    settings = load_settings(config)
+    other = Membership(database, shards=2, settings_mark=settings_mark(settings))
+    other.join(seed)
+    other.take(2)
+    other.release([1 - shard_of("http://127.0.0.1:9", 2)])
+    member = cluster.Joining(settings)()
+    asyncio.run(
+        together.run_together(
+            settings, limit_s=0.5, once=False, quiet=False, ears=EARS, watch=None, member=member
+        )
+    )
+    other.close()
+
+    assert "are other processes'" in capsys.readouterr().err
 
 
 def test_trouble_is_said_once_and_tried_again_after_pauses_that_grow(
@@ -49,10 +79,9 @@ def test_trouble_is_said_once_and_tried_again_after_pauses_that_grow(
     monkeypatch.setattr(cluster.Cluster, "shards", shards)
     monkeypatch.setattr(cluster, "_pause", pause)
     member = cluster.Joining(settings)()
-    ears = Ears(None, "text", "info", None)
     asyncio.run(
         together.run_together(
-            settings, limit_s=None, once=False, quiet=False, ears=ears, watch=None, member=member
+            settings, limit_s=None, once=False, quiet=False, ears=EARS, watch=None, member=member
         )
     )
 

@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
 __all__ = ["await_database", "joined", "run_together"]
 
+_NO_HOST = (
+    "Note: all hosts that are known so far are other processes'; this one gets some of those that "
+    "are found, or theirs when they end"
+)
+
 
 def await_database(settings: Settings, limit_s: float | None) -> bool:
     """Wait for the database of a configuration, after all else that it names was found.
@@ -107,6 +112,8 @@ async def run_together(
                     trouble = ""
                     if not is_greeted:
                         await greet(crawl, settings, quiet=quiet)
+                        if not (quiet or cluster.is_alone or crawl.dispatcher.hosts()):
+                            note(_NO_HOST)
                         is_greeted = True
                     with ears.listening(counts, partial(_itself, crawl), settings.state):
                         async with (
