@@ -20,9 +20,11 @@ N = FOLDERS * EACH
 class Crawl:
     """Pages visited every ten days, each of which changes at one visit in four."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, prior_rate_per_s: float = 1e-6) -> None:
         rules = RevisitRules(min_interval_s=600.0)
-        self.believed = Believed(rules, budget_per_s=1e-4, prior_rate_per_s=1e-6, prior_shape=0.5)
+        self.believed = Believed(
+            rules, budget_per_s=1e-4, prior_rate_per_s=prior_rate_per_s, prior_shape=0.5
+        )
         self.policy: RevisitPolicy = revisit_policy(name, rules, self.believed)
         self.urls = [f"http://a.test/{row // EACH}/{row}" for row in range(N)]
         self.last_s = NOW_S - DAY_S * np.random.default_rng(1).uniform(5.0, 10.0, N)
@@ -48,9 +50,16 @@ class Crawl:
         assert made is not None
         return made
 
-    def lived(self, burst: bool) -> np.ndarray:
-        """When pages are due after three of the first folder were visited, and had changed."""
-        changed = np.random.default_rng(0).random((N, VISITS)) < 0.25
+    def lived(self, burst: bool, *, together: bool = True) -> np.ndarray:
+        """When pages are due after three of the first folder were visited, and had changed.
+
+        Before that those of a folder changed together: where that was never seen, clocks are not
+        relied on.
+        """
+        folder = np.arange(N) // EACH
+        changed = np.arange(VISITS) % 4 == folder[:, None] % 4
+        if not together:
+            changed = np.random.default_rng(0).random((N, VISITS)) < 0.25
         self.learn(np.arange(N), np.full((N, VISITS), 10.0 * DAY_S), changed)
         self.plan(NOW_S)
         pages = np.arange(3)
@@ -64,11 +73,28 @@ class Crawl:
 def test_neighbours_of_what_changed_are_due_sooner_than_others() -> None:
     """Beside three changes at three visits; without foresight a neighbour is like any page."""
     moved = Crawl("foresight").lived(True) - Crawl("foresight").lived(False)
-    without = Crawl("recrawl").lived(True) - Crawl("recrawl").lived(False)
+    without = Crawl("recrawl").lived(True, together=False)
+    without -= Crawl("recrawl").lived(False, together=False)
 
     neighbours, others = np.arange(3, EACH), np.arange(EACH, N)
     assert np.median(moved[neighbours]) < np.median(moved[others]) - DAY_S
     assert abs(np.median(without[neighbours]) - np.median(without[others])) < 0.2 * DAY_S
+
+
+@pytest.mark.parametrize("prior_rate_per_s", [1e-6, 1e-9])
+def test_a_start_that_assumed_other_rates_than_it_finds_relies_on_no_clock_for_it(
+    prior_rate_per_s: float,
+) -> None:
+    """All visits that the state has are told at once, before any plan has learned from them."""
+    crawl = Crawl("foresight", prior_rate_per_s)
+    changed = np.random.default_rng(0).random((N, VISITS)) < 0.25
+    crawl.learn(np.arange(N), np.full((N, VISITS), 2.0 * DAY_S), changed)
+    crawl.plan(NOW_S)
+    told = crawl.believed.told_clocks
+    assert told is not None
+    assert told.clocks is not None
+
+    assert told.clocks.relied < 0.5, "what changes by itself is no reason to rely on them"
 
 
 def test_the_companions_of_a_page_are_those_of_its_directory() -> None:

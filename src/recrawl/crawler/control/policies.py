@@ -160,6 +160,10 @@ class ByForesight(ByWorth):
     @override
     def replan(self, question: Replan) -> Schedule:
         control, rows = self._believed.control_of(question.pages.page_ids)
+        if self._told.clocks is None:
+            # No plan has learned yet how rates are spread. By what was assumed of them clocks would
+            # find that everything changes many times as fast as usual.
+            control.beliefs.learn(rows, list(self._believed.groups))
         announced = self._believed.announced(rows, question.pages)
         self._told.tell(control, rows, question, announced)
         made = super().replan(question)
