@@ -2,6 +2,8 @@
 
 Nothing is kept on the server between two transactions (no prepared statement, no lock, no setting),
 so that a pooler may hand each transaction to another of its connections.
+
+Longer than most modules because all that a server may answer is told apart here.
 """
 
 import contextlib
