@@ -808,12 +808,34 @@ def test_pages_that_alone_are_called_what_their_address_says_are_pages() -> None
 
 
 @pytest.mark.parametrize(
+    ("heading", "most"),
+    [("chair of {name}", 300), ("all chairs", 15), ("commit 5f0c{n:03x} of 300", 25)],
+)
+def test_pages_of_one_title_are_told_apart_by_their_headings(heading: str, most: int) -> None:
+    """As in a shop with a script, whose things have hardly another word of their own."""
+    yields, asked = AddressYields(), 0
+    words = " ".join(f"word{number}" for number in range(40))
+    for number in range(300):
+        one = lease(number, f"/shop.php?thing={number}")
+        if yields.due_s(one, NOW_S) == NOW_S:
+            asked += 1
+            name = "abcdefghijklmnopqrst"[number % 20] * 3 + "vwxyz"[number // 60] * 4
+            above = heading.format(name=name, n=number)
+            said = gist(f"Shop\n{above}\n{words} {number}", one.url, above)
+            yields.observe(replace(visited(one, f"{number}"), gist=said, title="Shop"))
+
+    assert 1 <= asked <= most
+    assert asked == 300 or most < 300
+
+
+@pytest.mark.parametrize(
     ("is_called", "title", "path"),
     [
         (True, "Blue Chair", "/things/blue-chair"),
         (True, "Blue Ch\u00e2ir | Shop", "/things/12/Blue_Chair.html"),
         (True, "Buy a blue chair here\nBlue chair", "/things/blue-chair/"),
         (True, "The Chair of Aarhus", "/chair-aarhus-the"),
+        (True, "Blue Chair", "/things/blue-chair/1234/index.html"),
         (False, "Chair", "/things/blue-chair-of-aarhus"),
         (False, "Edit Blue Chair", "/edit/blue-chair"),
         (False, "Blue Chair", "/blue-chair/history"),

@@ -32,6 +32,7 @@ _AGE: Final = re.compile(
 _TITLE_PARTS: Final = re.compile(r"\s+[-\u2013\u2014|\u00b7\u00bb:/]+\s+|\s*[|\u00bb]\s*")
 _FIRST_LINES: Final = 4
 _LINE: Final = 300  # characters of one
+_NO_NAME: Final = frozenset({"index"})
 _SHARED: Final = 5 / 6
 _NEAR: Final = 12  # bits of 64 in which texts differ that share five words of six
 _AKIN: Final = 20  # the same of two words of three; of texts by chance, one pair in a thousand
@@ -49,15 +50,18 @@ class Gist(NamedTuple):
         2002); 0: the text is too short to tell
     called : of what the page is called by its title or one of its first lines, where that is what
         the last part of its address says; 0: by nothing, or it has a query or is of a date
+    heading : of the words above it that have three letters and no digit; 0: there are none, or it
+        is of a date
     """
 
     same: int
     nameless: int
     near: int = 0
     called: int = 0
+    heading: int = 0
 
 
-def gist(text: str, url: str) -> Gist:
+def gist(text: str, url: str, heading: str = "") -> Gist:
     """Return what a page says, with and without its own name.
 
     A page that says its own name and else what another says ("no changes of NAME", "log in to edit
@@ -68,6 +72,7 @@ def gist(text: str, url: str) -> Gist:
     ----------
     text : title and content, of which the first 50 000 characters count
     url : of the page; its words are the name
+    heading : its first; "": none
     """
     words = _words(text)
     counts = Counter(words)
@@ -76,16 +81,18 @@ def gist(text: str, url: str) -> Gist:
         return Gist(mark, mark)
     others, is_date = _nameless(counts, url), calendar_of(url) is not None
     called = 0 if is_date or "?" in url else _called(text, url)
+    above_it = 0 if is_date else _heading_mark(heading)
     if is_date:
         others = beside_dates(others, url)
     same = hash(frozenset(counts.items()))
     if len(others) < _FEW_WORDS and not is_date:
         near = _near(list(counts)) if len(counts) >= _FEW_WORDS else 0
-        return Gist(same, same, near, called)
+        return Gist(same, same, near, called, above_it)
     near = _near(others) if len(others) >= _FEW_WORDS else 0
     if len(others) == len(counts):  # its address names nothing that it says
-        return Gist(same, same, near, called)
-    return Gist(same, hash(frozenset((word, counts[word]) for word in others)), near, called)
+        return Gist(same, same, near, called, above_it)
+    nameless = hash(frozenset((word, counts[word]) for word in others))
+    return Gist(same, nameless, near, called, above_it)
 
 
 def content_hash(title: str, text: str) -> int:
@@ -184,12 +191,19 @@ def _called(text: str, url: str) -> int:
     Of parts of the title and lines at the beginning the one counts that has most of these words and
     no other, but for short ones; half of them at least.
     """
-    last = unquote(path_of(url).rstrip("/").rpartition("/")[2])
-    names = _long_words(last.rpartition(".")[0] or last)
+    parts = reversed(unquote(path_of(url)).split("/"))
+    named = (_long_words(part.rpartition(".")[0] or part) - _NO_NAME for part in parts)
+    names = next(filter(None, named), frozenset[str]())  # numbers may stand behind it
     title, *lines = text[: _FIRST_LINES * _LINE].split("\n")[:_FIRST_LINES]
     said = (_long_words(line) for line in (*_TITLE_PARTS.split(title), *lines))
     called = max((words for words in said if words <= names), key=len, default=frozenset[str]())
     return hash(called) if called and 2 * len(called) >= len(names) else 0
+
+
+def _heading_mark(heading: str) -> int:
+    """Return a mark of the words of a heading that are no numbers, versions, hashes or dates."""
+    words = [word for word in _long_words(heading) if word.isalpha()]
+    return hash(frozenset(words)) if words else 0
 
 
 def _long_words(text: str) -> frozenset[str]:

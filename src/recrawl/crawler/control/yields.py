@@ -286,12 +286,12 @@ class AddressYields:
             if lease.kind is Kind.FEED:
                 new = update.told_news is not False
             else:
-                says_more = (
-                    self._is_new(url, update.signature)
-                    if update.gist is None
-                    else self._says_more(url, Gist(*update.gist))
-                    and not self._is_as_before(url, found[0], update.title or "", update.gist[2])
-                )
+                if update.gist is None:
+                    says_more = self._is_new(url, update.signature)
+                else:
+                    told, title = Gist(*update.gist), update.title or ""
+                    says_more = self._says_more(url, told)
+                    says_more = says_more and not self._is_as_before(url, found[0], title, told)
                 new = update.state is PageState.INDEXED and says_more
                 new &= update.told_news is not False
             is_twin = not new and update.gist is not None and self._is_twin(url, update.gist[2])
@@ -469,19 +469,19 @@ class AddressYields:
         others = (self._stems.get(hash((host, stem)), 0) for stem in stems_of_source(url))
         return any(is_akin(other, near) for other in others)
 
-    def _is_as_before(self, url: str, kind: _Kind, title: str, near: int) -> bool:
-        """Tell whether a page says nearly what one of its kind and title said; remember it.
+    def _is_as_before(self, url: str, kind: _Kind, title: str, told: Gist) -> bool:
+        """Tell whether a page says nearly what one of its kind and headings said; remember it.
 
         Only of addresses with a query or a hash, and of the days of a calendar: elsewhere pages
         that are nearly alike are pages.
         """
-        is_date = "?" not in url and calendar_of(url) is not None
+        near, is_date = told.near, "?" not in url and calendar_of(url) is not None
         if near == 0 or ("?" not in url and not has_hash(url) and not is_date):
             return False
         if len(self._alike) > _MOST_KINDS:
             self._alike.clear()
         before = self._alike.setdefault(
-            hash((host_of(url), kind.name, "" if is_date else without_hashes(title))),
+            hash((host_of(url), kind.name, "" if is_date else without_hashes(title), told.heading)),
             deque(maxlen=_LATELY),
         )
         is_alike = any(is_near(other, near) for other in before)

@@ -14,7 +14,7 @@ from math import inf
 from typing import Any
 
 from recrawl.crawler.control.doubts import continues, is_joined, leads_on
-from recrawl.crawler.control.gists import gist, is_list
+from recrawl.crawler.control.gists import Gist, gist, is_list
 from recrawl.crawler.control.second_looks import SecondLooks
 from recrawl.crawler.control.soft_errors import (
     NO_PAGE,
@@ -51,6 +51,10 @@ __all__ = ["Indexer"]
 
 _SEEN_TWICE = "fetched twice, as it was another each time: to see what is by chance"
 _NO_SCRIPTS = "says next to nothing without scripts, which fill it"
+
+
+def _gist(extract: Extract, url: str) -> Gist:
+    return gist(f"{extract.title}\n{extract.text}", url, "".join(extract.headings[:1]))
 
 
 def _told(page: BufferedPage) -> dict[str, Any]:
@@ -352,7 +356,7 @@ class Indexer:
             language=extract.language,
             canonical=extract.canonical,
             content_type=page.response.content_type,
-            gist=gist(f"{extract.title}\n{extract.text}", lease.url) if is_unlike else update.gist,
+            gist=_gist(extract, lease.url) if is_unlike else update.gist,
         )
         if excluded or outcome is Outcome.UNCHANGED:
             return update, None
