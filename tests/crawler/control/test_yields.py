@@ -790,20 +790,20 @@ def test_a_page_that_says_but_its_own_name_is_a_copy() -> None:
 
 def test_pages_that_alone_are_called_what_their_address_says_are_pages() -> None:
     """As in a shop that says of its things nothing but a price; not what else has their names."""
-    yields, asked = AddressYields(), {"things": 0, "opinions": 0}
+    yields, asked = AddressYields(), {"things": 0, "opinions": 0, "dinge": 0}
     said = "{}\n{} EUR with taxes, sent within three days of the order, added to the basket here"
     for number in range(300):
         name = f"chair of {'abcdefghijklmnopqrst'[number % 20] * 3} {'xyzvw'[number // 60] * 4}"
-        for folder, price in (("things", number % 7), ("opinions", 0)):
+        for folder, price in (("things", number % 7), ("opinions", 0), ("dinge", 9)):
             one = lease(number, f"/{folder}/{name.replace(' ', '-')}{number}.html")
             if yields.due_s(one, NOW_S) > NOW_S:
                 continue
             asked[folder] += 1
             text = said.format(f"Chair of {name[9:]}{number}", price)
             told = replace(visited(one, f"{folder} {number}"), gist=gist(text, one.url))
-            yields.observe(told)
+            yields.observe(replace(told, language="de" if folder == "dinge" else "en"))
 
-    assert asked["things"] == 300
+    assert asked["things"] == asked["dinge"] == 300
     assert asked["opinions"] <= 15
 
 

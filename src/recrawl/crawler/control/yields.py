@@ -290,7 +290,7 @@ class AddressYields:
                     says_more = self._is_new(url, update.signature)
                 else:
                     told, title = Gist(*update.gist), update.title or ""
-                    says_more = self._says_more(url, told)
+                    says_more = self._says_more(url, told, update.language)
                     says_more = says_more and not self._is_as_before(url, found[0], title, told)
                 new = update.state is PageState.INDEXED and says_more
                 new &= update.told_news is not False
@@ -432,7 +432,7 @@ class AddressYields:
             kind.brought -= kind.brought > 0
             kind.nothing += 1
 
-    def _says_more(self, url: str, told: Gist) -> bool:
+    def _says_more(self, url: str, told: Gist, language: str | None) -> bool:
         """Tell whether a page says more than another, or than the one that it is a variant of."""
         if len(self._near) > _MOST_SIGNATURES:
             self._near.clear()
@@ -440,18 +440,19 @@ class AddressYields:
         if self._is_source(url, told.near):
             return False
         is_new = self._is_new(url, told.same)
-        is_called_so = self._is_first_called(url, told.called)
+        is_called_so = self._is_first_called(url, told.called, language)
         if told.nameless != told.same and not is_called_so:
             is_new &= self._is_new(url, told.nameless)
         return is_new and not self._is_twin(url, told.near)
 
-    def _is_first_called(self, url: str, called: int) -> bool:
-        """Tell whether an address names a page as it calls itself, and no other was called so."""
+    def _is_first_called(self, url: str, called: int, language: str | None) -> bool:
+        """Tell whether a page is called as its address says, and no other of its language was."""
         if not called or is_doubted(url):
             return False
         if len(self._called) > _MOST_SIGNATURES:
             self._called.clear()
-        return self._called.setdefault(hash((host_of(url), called)), hash(url)) == hash(url)
+        mark = hash((host_of(url), language, called))
+        return self._called.setdefault(mark, hash(url)) == hash(url)
 
     def _is_twin(self, url: str, near: int) -> bool:
         """Tell whether a page says nearly what it says without a parameter, or its thing says."""
