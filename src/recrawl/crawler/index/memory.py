@@ -10,6 +10,7 @@ from typing_extensions import override
 from recrawl.crawler.control.gists import content_hash
 from recrawl.crawler.index.copies import Found, Group, without_copies
 from recrawl.crawler.index.spelling import respelled
+from recrawl.crawler.index.titles import told_apart
 from recrawl.crawler.ports import PageIndex
 from recrawl.terms import Document, Hit
 
@@ -82,7 +83,7 @@ class MemoryIndex(PageIndex):
             return len(scored), found
 
         n, groups = without_copies(look, attrgetter("url"), attrgetter("text"), offset + limit)
-        return n, [_hit(group, wanted) for group in groups[offset:]]
+        return n, told_apart(_hit(group, wanted) for group in groups[offset:])
 
     @override
     def suggest(self, query: str) -> str | None:
@@ -119,14 +120,15 @@ class _Words:
         return word
 
 
-def _hit(group: Group, wanted: list[str]) -> Hit:
+def _hit(group: Group, wanted: list[str]) -> tuple[Hit, str]:
+    """Return a result, and the first heading of its page."""
     document, *others = sorted(group.held, key=lambda held: (len(held.url), held.url))
     lowered = document.text.lower()
     first = min((lowered.find(word) for word in wanted if word in lowered), default=0)
     start = max(0, first - 60)
     snippet = document.text[start : start + 200]
     found = re.finditer("|".join(map(re.escape, wanted)), snippet, re.IGNORECASE)
-    return Hit(
+    hit = Hit(
         url=document.url,
         title=document.title,
         snippet=snippet,
@@ -135,3 +137,4 @@ def _hit(group: Group, wanted: list[str]) -> Hit:
         fetched_at_s=document.fetched_at_s,
         copies=tuple(held.url for held in others),
     )
+    return hit, next(iter(document.headings), "")

@@ -31,6 +31,7 @@ from recrawl.crawler.index.drawn import Drawn, as_it_is
 from recrawl.crawler.index.passages import best_passage
 from recrawl.crawler.index.queries import ReadQuery, Wanted, read_query
 from recrawl.crawler.index.spelling import respelled
+from recrawl.crawler.index.titles import told_apart
 from recrawl.crawler.ports import ChanceLearner, PageIndex
 from recrawl.terms import About, Database, Document, Hit
 
@@ -259,7 +260,8 @@ class PostgresIndex(PageIndex, ChanceLearner):
             row = self._db.execute(counted.encode(), values).fetchone()
             total = 0 if row is None else int(row[0])
             ranked = (
-                f"SELECT url, title, text, fetched_at_s, ts_rank('{_WEIGHTS}', words, {_ANY}, 1) + "
+                "SELECT url, title, text, fetched_at_s, headings[1], "
+                f"ts_rank('{_WEIGHTS}', words, {_ANY}, 1) + "
                 f"ts_rank('{_WEIGHTS}', stems, {self._any_stem()}, 1) AS score FROM document "
                 f"WHERE {where} ORDER BY score DESC, url LIMIT %(limit)s"
             )
@@ -269,13 +271,14 @@ class PostgresIndex(PageIndex, ChanceLearner):
             def look(most: int) -> tuple[int, list[Found]]:
                 found = []
                 rows = self._db.cursor().stream(ranked.encode(), values | {"limit": most})
-                for place, (url, title, text, fetched_at_s, score) in enumerate(rows):
+                for place, (url, title, text, fetched_at_s, heading, score) in enumerate(rows):
                     # Texts of what is not shown are not kept: there may be a million pages before.
-                    held = (url, title, text if place >= first else None, fetched_at_s)
+                    shown = text if place >= first else None
+                    held = (url, title, shown, fetched_at_s, heading or "")
                     found.append(Found(score, content_hash(title, text), held))
                 return total, found
 
-            def text_of(held: tuple[str, str, str | None, float]) -> str:
+            def text_of(held: tuple[str, str, str | None, float, str]) -> str:
                 if held[2] is not None:
                     return held[2]
                 row = self._db.execute(b"SELECT text FROM document WHERE url = %s", held[:1])
@@ -283,7 +286,7 @@ class PostgresIndex(PageIndex, ChanceLearner):
 
             n, groups = without_copies(look, itemgetter(0), text_of, first + limit)
         looked_for = _words_of(read)
-        return n, [_hit(group, looked_for) for group in groups[first:]]
+        return n, told_apart(_hit(group, looked_for) for group in groups[first:])
 
     def _any_stem(self) -> str:
         return f"plainto_tsquery('{self._stems}', %(all)s)"
@@ -391,13 +394,13 @@ def _words_of(read: ReadQuery) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _hit(group: Group, looked_for: list[str]) -> Hit:
-    """Return the copy with the shortest address, with the addresses of the others."""
+def _hit(group: Group, looked_for: list[str]) -> tuple[Hit, str]:
+    """Return the copy with the shortest address, the addresses of the others, its first heading."""
     first, *others = sorted(group.held, key=lambda row: (len(row[0]), row[0]))
-    url, title, text, fetched_at_s = first
+    url, title, text, fetched_at_s, heading = first
     snippet = best_passage(text, looked_for)
     pattern = "|".join(rf"\b{re.escape(word[: max(len(word) - 2, 3)])}\w*" for word in looked_for)
     marks = re.finditer(pattern, snippet, re.IGNORECASE) if pattern else ()
     highlights = tuple(mark.span() for mark in marks)
     copies = tuple(str(row[0]) for row in others)
-    return Hit(url, title, snippet, highlights, group.score, fetched_at_s, copies)
+    return Hit(url, title, snippet, highlights, group.score, fetched_at_s, copies), heading

@@ -29,6 +29,7 @@ from recrawl.crawler.index.ranking import MOST_TOKENS, Ranking
 from recrawl.crawler.index.schema import aside_of, clear, held_copies, index_exists, opened
 from recrawl.crawler.index.snippets import Snippets, beginnings
 from recrawl.crawler.index.spelling import Vocabulary, respelled
+from recrawl.crawler.index.titles import told_apart
 from recrawl.crawler.index.trouble import translated
 from recrawl.crawler.index.words import (
     LANGUAGES,
@@ -315,7 +316,7 @@ class TantivyIndex(PageIndex, ChanceLearner):
             self._index.schema,
             beginnings(question.words, self._stems, MOST_TOKENS),
         )
-        return n, [_hit(searcher, group, show) for group in found[offset:]]
+        return n, told_apart(_hit(searcher, group, show) for group in found[offset:])
 
     def _ranking(self, searcher: tantivy.Searcher) -> Ranking:
         known = LANGUAGES if self._per_page else ()
@@ -472,13 +473,14 @@ def _mark(path: Path) -> tuple[int, ...]:
     return told.st_mtime_ns, told.st_ino, told.st_size
 
 
-def _hit(searcher: tantivy.Searcher, group: Group, show: Snippets) -> Hit:
-    """Return the copy with the shortest address, with the addresses of the others."""
+def _hit(searcher: tantivy.Searcher, group: Group, show: Snippets) -> tuple[Hit, str]:
+    """Return the copy with the shortest address, the addresses of the others, its first heading."""
     documents = [searcher.doc(address) for address in group.held]
     documents.sort(key=lambda held: (len(held["url"][0]), held["url"][0]))
     document = documents[0]
     snippet, highlights = show.of(str(document["text"][0]))
-    return Hit(
+    heading, _, _ = str(document.get_first("headings") or "").partition("\n")
+    hit = Hit(
         url=str(document["url"][0]),
         title=str(document["title"][0]),
         snippet=snippet,
@@ -487,3 +489,4 @@ def _hit(searcher: tantivy.Searcher, group: Group, show: Snippets) -> Hit:
         fetched_at_s=float(document["fetched_at_s"][0]),
         copies=tuple(str(held["url"][0]) for held in documents[1:]),
     )
+    return hit, heading

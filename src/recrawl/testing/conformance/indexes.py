@@ -173,6 +173,26 @@ class IndexSuite:
         }
         assert [[hit.url for hit in page] for page in walked] == [[hit.url] for hit in hits] + [[]]
 
+    def test_pages_of_one_title_are_shown_by_their_headings(self, index: PageIndex) -> None:
+        """As of a site that calls all of its pages the same; one that has no other stays so."""
+        for number, heading in enumerate(("Blue chair", "Red chair", "")):
+            url = f"http://a.test/?n={number}"
+            text = f"{heading} number {number} to sit on"
+            headings = (heading,) if heading else ()
+            index.replace(Document(url, "Shop", text, 1.0, b"", headings))
+        index.replace(Document("http://b.test/", "Shop", "to sit on", 1.0, b"", ("Stool",)))
+        index.commit()
+
+        _, hits = index.search("sit")
+
+        titles = {hit.url: hit.title for hit in hits}
+        assert titles == {
+            "http://a.test/?n=0": "Blue chair - Shop",
+            "http://a.test/?n=1": "Red chair - Shop",
+            "http://a.test/?n=2": "Shop",
+            "http://b.test/": "Shop",
+        }
+
     @pytest.mark.parametrize(
         ("is_one", "path"),
         [
