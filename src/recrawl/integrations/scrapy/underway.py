@@ -31,7 +31,7 @@ class Underway(Visit):
 
     @property
     def news_born_s(self) -> float | None:
-        """Birth of pages that this one leads to now, and did not at the visit before; None: unknown."""
+        """Birth of what only this visit leads to, and the one before did not; None: unknown."""
         seen_s = self.known("last_visit_s")
         return None if seen_s is None or self.asked_s is None else (seen_s + self.asked_s) / 2.0
 
