@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import chain, repeat
 from typing import Final, NamedTuple
 from unicodedata import combining, normalize
-from urllib.parse import unquote
+from urllib.parse import parse_qsl, unquote
 
 import xxhash
 
@@ -33,6 +33,8 @@ _TITLE_PARTS: Final = re.compile(r"\s+[-\u2013\u2014|\u00b7\u00bb:/]+\s+|\s*[|\u
 _FIRST_LINES: Final = 4
 _LINE: Final = 300  # characters of one
 _NO_NAME: Final = frozenset({"index"})
+_NO_WORDS: Final = frozenset[str]()
+_VALUES: Final = 8  # of a query, that are looked at
 _SHARED: Final = 5 / 6
 _NEAR: Final = 12  # bits of 64 in which texts differ that share five words of six
 _AKIN: Final = 20  # the same of two words of three; of texts by chance, one pair in a thousand
@@ -49,7 +51,8 @@ class Gist(NamedTuple):
     near : one of which texts that share most words have most bits in common (SimHash, Charikar
         2002); 0: the text is too short to tell
     called : of what the page is called by its title or one of its first lines, where that is what
-        the last part of its address says; 0: by nothing, or it has a query or is of a date
+        the last part of its address says, or a value of its query; 0: by nothing, or it is of a
+        date
     heading : of the words above it that have three letters and no digit; 0: there are none, or it
         is of a date
     """
@@ -80,7 +83,7 @@ def gist(text: str, url: str, heading: str = "") -> Gist:
         mark = hash(tuple(words))
         return Gist(mark, mark)
     others, is_date = _nameless(counts, url), calendar_of(url) is not None
-    called = 0 if is_date or "?" in url else _called(text, url)
+    called = 0 if is_date else _called(text, url)
     above_it = 0 if is_date else _heading_mark(heading)
     if is_date:
         others = beside_dates(others, url)
@@ -186,18 +189,24 @@ def _nameless(words: Iterable[str], url: str) -> list[str]:
 
 
 def _called(text: str, url: str) -> int:
-    """Return a mark of what a page is called in the words that its address ends with; 0: it is not.
+    """Return a mark of what a page is called in words of its address; 0: it is not.
 
-    Of parts of the title and lines at the beginning the one counts that has most of these words and
-    no other, but for short ones; half of them at least.
+    Those of a value of its query, or of the last part of its path that has any. Of parts of the
+    title and lines at the beginning the one counts that has most of these words and no other, but
+    for short ones; half of them at least.
     """
-    parts = reversed(unquote(path_of(url)).split("/"))
+    path, _, query = path_of(url).partition("?")
+    parts = reversed(unquote(path).split("/"))
     named = (_long_words(part.rpartition(".")[0] or part) - _NO_NAME for part in parts)
-    names = next(filter(None, named), frozenset[str]())  # numbers may stand behind it
+    last = next(filter(None, named), _NO_WORDS)  # numbers may stand behind it
+    values = [_long_words(value) for _, value in parse_qsl(query)[:_VALUES]]
     title, *lines = text[: _FIRST_LINES * _LINE].split("\n")[:_FIRST_LINES]
-    said = (_long_words(line) for line in (*_TITLE_PARTS.split(title), *lines))
-    called = max((words for words in said if words <= names), key=len, default=frozenset[str]())
-    return hash(called) if called and 2 * len(called) >= len(names) else 0
+    said = [_long_words(line) for line in (*_TITLE_PARTS.split(title), *lines)]
+    for names in (*values, last) if query else (last,):
+        called = max((words for words in said if words <= names), key=len, default=_NO_WORDS)
+        if called and 2 * len(called) >= len(names):
+            return hash(called)
+    return 0
 
 
 def _heading_mark(heading: str) -> int:

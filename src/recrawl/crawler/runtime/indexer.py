@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Any
+from typing import Any, Final
 
 from recrawl.crawler.control.doubts import continues, is_joined, leads_on
 from recrawl.crawler.control.gists import Gist, gist, is_list
@@ -49,12 +49,15 @@ from recrawl.terms import (
 
 __all__ = ["Indexer"]
 
+_LINE: Final = 200  # characters of one that stands for a heading
+
 _SEEN_TWICE = "fetched twice, as it was another each time: to see what is by chance"
 _NO_SCRIPTS = "says next to nothing without scripts, which fill it"
 
 
 def _gist(extract: Extract, url: str) -> Gist:
-    return gist(f"{extract.title}\n{extract.text}", url, "".join(extract.headings[:1]))
+    first = extract.headings[0] if extract.headings else extract.text[:_LINE].partition("\n")[0]
+    return gist(f"{extract.title}\n{extract.text}", url, first)
 
 
 def _told(page: BufferedPage) -> dict[str, Any]:
