@@ -235,3 +235,28 @@ def test_what_waits_to_be_written_holds_no_bodies() -> None:
 
     assert virtual.crawl.indexer.has_staged
     assert sorted(freed) == [len(b"<p>"), len(b"<p>some")]
+
+
+@pytest.mark.parametrize(("name", "is_read"), [("{}", True), ("Thing", False)])
+def test_the_first_line_of_a_page_without_headings_tells_it_from_others(
+    *, name: str, is_read: bool
+) -> None:
+    """Of a shop whose pages have one title, and hardly a word of their own but a name in bold."""
+    n = 60
+    letters = [f"{'abcdef'[number % 6] * 4}{'ghijklmnop'[number // 6] * 4}" for number in range(n)]
+    more = " ".join(f"word{number}" for number in range(40))
+
+    async def main() -> VirtualCrawl:
+        virtual = virtual_crawl(Setup(), once=True)
+        urls = [f"{A}/shop?thing={number}" for number in range(n)]
+        links = "".join(f"<p><a href='{url}'>thing</a>" for url in urls)
+        virtual.web.reply(f"{A}/", FetchResponse(f"{A}/", 200, links.encode(), "text/html"))
+        for number, url in enumerate(urls):
+            text = f"<title>Shop</title><b>{name.format(letters[number])}</b><p>{more} {number}"
+            virtual.web.reply(url, FetchResponse(url, 200, text.encode(), "text/html"))
+        await virtual.run_for(600.0)
+        return virtual
+
+    asked = {one.url for one in run_virtually(main()).web.requests if "thing=" in one.url}
+    assert (len(asked) == n) == is_read
+    assert is_read or len(asked) <= 25
