@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from recrawl.crawler.control.yields import LITTLE
+from recrawl.crawler.database import sql as database
 from recrawl.crawler.frontier.postgres.copying import BYTES
 from recrawl.crawler.frontier.sql import migrations, queries
 from recrawl.crawler.frontier.sqlite import SqliteFrontier
@@ -84,6 +86,28 @@ def test_a_state_from_before_the_feed_tells_of_every_copy(tmp_path: Path) -> Non
     assert [(one.kind.value, one.title) for one in told] == [("new", "T")] * 2
     assert frontier.feed.mend(9e9) == 0
     frontier.close()
+
+
+def test_what_was_put_off_as_nothing_new_is_judged_once_more(tmp_path: Path) -> None:
+    """By the rules of this version; PostgreSQL's migration does the same."""
+    old = sqlite3.connect(tmp_path / DATABASE)
+    for number, script in enumerate(migrations()[:19], start=1):
+        old.executescript(f"{script}\nPRAGMA user_version = {number};")
+    old.execute("INSERT INTO host (id, host) VALUES (1, 'http://a.test')")
+    rows = [(1, LITTLE, 0), (2, "for another reason", 0), (3, LITTLE, 2)]
+    old.executemany(
+        "INSERT INTO page (id, url, host_id, kind, state, depth, hops, weight, discovered_s, due_s,"
+        " due_why, tier) VALUES (?1, ?1, 1, 'page', 'discovered', 0, 0, 1.0, 5.0, 9e8, ?2, ?3)",
+        rows,
+    )
+    old.commit()
+    old.close()
+
+    connection = open_state(tmp_path / DATABASE)
+
+    assert connection.execute("SELECT due_s FROM page").fetchall() == [(5.0,), (9e8,), (9e8,)]
+    assert database.migrations()[12] == migrations()[19]
+    connection.close()
 
 
 def test_an_older_version_is_not_read_before_it_is_brought_up_to_date(tmp_path: Path) -> None:
