@@ -162,7 +162,7 @@ def learn_births(
     return {
         one.page_id: NewPages(
             float(rate * each),
-            shared=min(one.again / max(one.n, one.again, 1e-9), 1.0),
+            shared=one.again / max(one.n, one.again, 1e-9),
             lead_s=max(one.lead_s / one.again, 1.0) if one.again > 0 else 1.0,
             n_per_s=float(rate),
             is_listing=one.kind is not Kind.PAGE,
