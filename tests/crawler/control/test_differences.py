@@ -32,6 +32,22 @@ def test_long_lines_are_clipped_to_where_they_part() -> None:
     assert all(len(line) < 250 for line in told)
 
 
+def test_wherever_two_lines_part_that_place_is_shown() -> None:
+    for at in range(400):
+        before = "x" * at + "black" + "y" * 400
+
+        gone, come = difference(before, before.replace("black", "white")).split("\n")
+
+        assert "black" in gone
+        assert "white" in come
+
+
+def test_a_line_is_whole_up_to_a_thousand_characters_with_its_mark() -> None:
+    told = edit("\n".join(["a" * 999, "b" * 1_000]), "")
+
+    assert told.split("\n")[1:3] == [f"-{'a' * 999}", f"-{'b' * 999}…"]
+
+
 def test_the_number_of_lines_is_bounded() -> None:
     """Whatever was replaced."""
     before, after = ("\n".join(f"{word} {n}" for n in range(9_999)) for word in ("old", "fresh"))

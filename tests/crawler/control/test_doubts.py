@@ -12,6 +12,7 @@ from recrawl.crawler.control.doubts import (
     is_unknown_file,
     less_specific,
     parallels,
+    shape_of_doubt,
     stem_of_page,
     suffix_of,
     thing_of_view,
@@ -48,6 +49,15 @@ def test_a_hash_is_a_folder_or_a_file(expected: bool, path: str) -> None:
 )
 def test_a_list_goes_on_where_one_number_is_larger(expected: bool, here: str, there: str) -> None:
     assert continues(SITE + here, SITE + there) is expected
+
+
+@pytest.mark.parametrize(("name", "told"), [("", ""), ("to", "to=")])
+def test_of_what_speaks_against_a_page_the_first_hundred_characters_count(
+    name: str, told: str
+) -> None:
+    begins = "/login/".ljust(100, "x")
+
+    assert shape_of_doubt(name, f"{begins}y") == shape_of_doubt(name, begins) == f"{told}{begins}"
 
 
 @pytest.mark.parametrize(

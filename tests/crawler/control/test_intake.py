@@ -1,5 +1,7 @@
 """How fast and how far a host may fill a crawl."""
 
+from math import inf
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -54,6 +56,12 @@ def test_five_minutes_worth_at_once_and_then_a_minutes_worth_a_minute() -> None:
     assert sum(intake.take("http://a.test", 0.0) for _ in range(1000)) == 300
     assert sum(intake.take("http://a.test", 60.0) for _ in range(1000)) == 60
     assert intake.take("http://b.test", 60.0)
+
+
+def test_where_nothing_bounds_a_host_all_that_it_brings_is_taken() -> None:
+    intake = HostIntake(inf)
+
+    assert all(intake.take("http://a.test", 0.0) for _ in range(1000))
 
 
 def test_of_more_than_a_hundred_thousand_hosts_nothing_is_remembered() -> None:

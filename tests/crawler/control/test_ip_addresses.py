@@ -124,6 +124,18 @@ def test_one_host_of_an_address_is_asked_at_a_time_and_the_most_urgent_first() -
     assert fetched(made.pick(NOW_S + 3.0)) == 2
 
 
+def test_a_host_waits_once_for_its_turn_whether_its_page_is_due_or_ahead_of_its_time() -> None:
+    made = dispatcher(least_share=0.0)
+    for host_id in (1, 2, 3):
+        at(made, host_id)
+    assert fetched(made.pick(NOW_S)) == 3
+
+    assert made.pick(NOW_S) == Wait(inf)
+    server = made.host(3).ip
+    assert server is not None
+    assert sorted(server.waiting) == [1, 2]
+
+
 def test_the_longest_delay_of_the_hosts_counts_for_all() -> None:
     """From when it is learnt, until its host leads elsewhere."""
     made = dispatcher()

@@ -269,6 +269,7 @@ def test_a_host_that_answers_between_its_refusals_is_asked_more_slowly_instead()
         (True, []),
         (True, [(500, 1)] + [(429, 1)] * 5),
         (False, [(500, 1)] * 6),
+        (False, [(500, 1)] * 6 + [(429, 1)] * 5),
         (False, [(200, 9)]),
         (False, [(200, 9), (429, 9)]),
     ],

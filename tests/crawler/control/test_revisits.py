@@ -319,12 +319,21 @@ def test_signals_at_the_ends_of_their_quality() -> None:
     nearly = signalled_crawl_value(1.0, 0.6, 0.5, 1e-9, 1.4, 0)
     exact = signalled_crawl_value(1.0, 0.6, 0.5, 0.0, 1.4, 0)
     assert nearly == pytest.approx(exact, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("rate", "recall", "false_rate"),
+    [(0.6, 1.0, 0.0), (0.6, -0.1, 0.0), (0.0, 0.5, 1.0), (0.6, 0.5, -0.1)],
+)
+def test_signals_are_of_a_quality_that_there_can_be(
+    rate: float, recall: float, false_rate: float
+) -> None:
     with pytest.raises(InvalidModel, match="recall must lie"):
-        signalled_crawl_value(1.0, 0.6, 1.0, 0.0, 1.0, 0)
+        signalled_crawl_value(1.0, rate, recall, false_rate, 1.0, 0)
 
 
 def test_looks_keep_to_the_price_that_is_decided() -> None:
-    """At once the same price and due times; from twice or half of it they come back to it.
+    """At once the same price and due times; from twice or half of it they come back, not past it.
 
     Some of the 200 pages are visited several times within the span.
     """
@@ -342,7 +351,9 @@ def test_looks_keep_to_the_price_that_is_decided() -> None:
     for factor in (0.5, 2.0):
         control.price[0] = factor * price
         control._fill(rows, control.price[0])
-        for _ in range(6):
+        control.look(now, 1.0, rows, np.ones(200))
+        assert 0.0 < np.log(control.price[0] / price) / np.log(factor) < 0.5
+        for _ in range(5):
             control.look(now, 1.0, rows, np.ones(200))
         assert control.price[0] == pytest.approx(price, rel=0.05)
 

@@ -83,8 +83,8 @@ def test_of_twenty_thousand_pages_is_remembered_how_often_they_were_another(
 
 
 def test_of_a_host_that_shows_nothing_by_chance_they_are_ever_fewer() -> None:
-    """After four looks in vain one a day, one in two days, in four; until one shows something."""
-    looks, days = SecondLooks(), 40
+    """After four in vain one a day, in two days, in four, to 32; until one shows something."""
+    looks, days = SecondLooks(), 100
 
     def days_taken(first_day: int, *, differs: bool) -> list[int]:
         found = []
@@ -101,8 +101,8 @@ def test_of_a_host_that_shows_nothing_by_chance_they_are_ever_fewer() -> None:
     def found_at(page: int, at_s: float) -> PageUpdate:
         return found(page, at_s, at_s - 1.0)
 
-    assert days_taken(0, differs=False) == [0] * 4 + [1, 3, 7, 15, 31]
-    assert days_taken(100, differs=True) == [day for day in range(days) for _ in range(8)]
+    assert days_taken(0, differs=False) == [0] * 4 + [1, 3, 7, 15, 31, 63, 95]
+    assert days_taken(200, differs=True) == [day for day in range(days) for _ in range(8)]
 
 
 def looks_at(looks: SecondLooks, page_id: int, host: int) -> bool:

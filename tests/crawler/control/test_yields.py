@@ -123,6 +123,20 @@ def test_a_frame_around_each_page_is_left_after_a_few() -> None:
     assert 1 <= len(seen) <= 15
 
 
+@pytest.mark.parametrize(("n_values", "is_left"), [(8, True), (9, False)])
+def test_eight_values_of_a_parameter_are_told_apart_and_more_name_pages(
+    n_values: int, is_left: bool
+) -> None:
+    """The last of them brings nothing: it is left, or is visited as all others are."""
+    paths = [f"/x?kind=k{n % n_values}&id={n}" for n in range(60 * n_values)]
+    texts = [None if (n + 1) % n_values == 0 else path for n, path in enumerate(paths)]
+
+    seen = crawled(AddressYields(), paths, texts)
+
+    assert len([n for n in seen if texts[n] is not None]) == 60 * (n_values - 1)
+    assert (len([n for n in seen if texts[n] is None]) < 10) is is_left
+
+
 @pytest.mark.parametrize("text", [None, "please log in"], ids=["nothing", "always the same"])
 @pytest.mark.parametrize("pattern", ["/doku.php?do=edit&id=p{}", "/shop?colour=c{}&size=s{}"])
 def test_a_shape_that_brings_nothing_is_tried_a_few_times(text: str | None, pattern: str) -> None:
@@ -358,12 +372,13 @@ def test_a_page_that_was_lost_leaves_its_place_to_one_other() -> None:
     assert sum(yields.due_s(one, NOW_S) <= NOW_S for one in waiting) == 1
 
 
-def test_trouble_of_pages_says_nothing_of_their_branch() -> None:
-    """A sitemap that lists what is gone must not hide what is not."""
+@pytest.mark.parametrize("path", ["/p/{}", "/p/{}.zq", "/p/{}?lang=x"])
+def test_trouble_of_pages_says_nothing_of_their_branch(path: str) -> None:
+    """A sitemap that lists what is gone must not hide what is not, whatever it is called."""
     yields = AddressYields()
 
     for number in range(50):
-        one = lease(number, f"/p/{number}")
+        one = lease(number, path.format(number))
         assert yields.due_s(one, NOW_S) == NOW_S
         yields.observe(visited(one, None, Outcome.NOT_FOUND))
 
