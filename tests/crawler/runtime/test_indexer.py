@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 import pytest
@@ -10,8 +11,19 @@ from recrawl.crawler.control.admission import Admission
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.scope import Scope
 from recrawl.crawler.control.tiers import ASKED
+from recrawl.crawler.control.urls import host_of
+from recrawl.crawler.control.yields import AddressYields
+from recrawl.crawler.runtime.reading import MAX_OF_HOST
 from recrawl.errors import PoisonPage, ReadingCut, ReadingPutOff
-from recrawl.terms import BufferedPage, Extract, FetchResponse, Lease, PageState
+from recrawl.terms import (
+    BufferedPage,
+    Discovery,
+    Extract,
+    FetchResponse,
+    Lease,
+    PageState,
+    PageUpdate,
+)
 from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
 from recrawl.testing.worlds import EPOCH_S
 
@@ -82,6 +94,86 @@ def test_a_page_whose_reading_was_cut_off_is_given_back() -> None:
 
     assert [lease.url for lease in virtual.crawl.indexer.abandoned] == [f"{A}/"]
     assert outcomes(virtual) == {}
+
+
+def test_a_page_for_which_its_host_has_no_room_is_deferred_while_another_host_waits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Eight pages of the host take a minute each to read; the other host's is read meanwhile."""
+    other = "http://b.test"
+
+    async def page(response: FetchResponse) -> Extract:
+        await asyncio.sleep(60.0 if response.url.startswith(A) else 0.0)
+        return Extract(text="some", signature=b"s")
+
+    async def main() -> tuple[dict[str, int], float]:
+        virtual = virtual_crawl(Setup(rules={"patience_s": 1.0}))
+        crawl, frontier = virtual.crawl, virtual.frontier
+        await crawl.prepare()
+        monkeypatch.setattr(crawl.world.extractor, "at_once", lambda _: None)
+        monkeypatch.setattr(crawl.world.extractor, "page", page)
+        urls = [f"{A}/{n}" for n in range(MAX_OF_HOST + 1)] + [f"{other}/"]
+        found = [Discovery(url, host_of(url)) for url in urls]
+        leases = {
+            lease.url: lease
+            for host_id in frontier.admit(found, EPOCH_S, crawl.rules.limits)
+            for lease in frontier.lease(
+                host_id, limit=99, due_by_s=EPOCH_S, now_s=EPOCH_S, until_s=EPOCH_S + 99.0
+            )
+        }
+        loop = asyncio.get_running_loop()
+        async with asyncio.TaskGroup() as group:
+            crawl.reading.begin(group)
+            for url in urls[:-2]:
+                response = FetchResponse(url, 200, b"<p>some", "text/html")
+                crawl.buffer.offer(BufferedPage(leases[url], response, EPOCH_S, inf, b"r"))
+                await crawl.indexer.serve_one()
+            began_s = loop.time()
+            for url in urls[-2:]:
+                response = FetchResponse(url, 200, b"<p>some", "text/html")
+                crawl.buffer.offer(BufferedPage(leases[url], response, EPOCH_S, inf, b"r"))
+            await crawl.indexer.serve_one()
+            await crawl.indexer.serve_one()
+            took_s = loop.time() - began_s
+        await crawl.indexer.commit()
+        return outcomes(virtual), took_s
+
+    told, took_s = run_virtually(main())
+
+    assert told == {"deferred": 1, "new": MAX_OF_HOST + 1}
+    assert took_s < 5.0
+
+
+@pytest.mark.parametrize(
+    ("path", "leads_to", "told"),
+    [
+        ("/things?state=1", "/things?state=1&label=2", False),
+        ("/things?state=1", "/things/7", True),
+        ("/tags/lamp+red", "/tags/lamp+red+old", False),
+        ("/things", "/things/7", None),
+    ],
+)
+def test_a_list_that_is_chosen_tells_whether_it_leads_to_more_than_itself(
+    monkeypatch: pytest.MonkeyPatch, path: str, leads_to: str, told: bool | None
+) -> None:
+    """Chosen by a query, or by words that are joined; it says nothing but what its links say."""
+    seen: list[PageUpdate] = []
+
+    def observe(_: AddressYields, update: PageUpdate) -> list[tuple[int, int]]:
+        seen.append(update)
+        return []
+
+    monkeypatch.setattr(AddressYields, "observe", observe)
+    lease = Lease(1, f"{A}{path}", 1, 1, EPOCH_S, depth=1)
+    said = Extract(text="a lamp", anchors=("a lamp",), links=(f"{A}{leads_to}",), signature=b"s")
+
+    async def main() -> None:
+        virtual = await served(said, lease)
+        await virtual.crawl.indexer.commit()
+
+    run_virtually(main())
+
+    assert [update.told_news for update in seen] == [told]
 
 
 def test_where_a_reader_is_sent_is_one_redirect_further_and_no_link() -> None:
