@@ -275,7 +275,7 @@ def test_no_key_is_left_out_above() -> None:
          '[[weights]]\npath = "/x"\nhalf_life = "0s"'),
         (["weights: '/x' needs a weight, a half_life or both"], '[[weights]]\npath = "/x"'),
         (["weights.half_life", "'soon'"], '[[weights]]\npath = "/x"\nhalf_life = "soon"'),
-        (["weights", "inf"], '[[weights]]\npath = "/x"\nweight = inf'),
+        (["weights: inf for '/x' must be finite"], '[[weights]]\npath = "/x"\nweight = inf'),
         (["pattern is empty"], '[[weights]]\npath = ""\nweight = 1'),
         (["deliver", "one of to, command and python"], "[[deliver]]\nname = 'x'"),
         (["deliver.python", "'sinks'", "mypackage.sinks:"], "[[deliver]]\npython = 'sinks'"),
@@ -676,6 +676,10 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(InvalidSettings, match="not valid TOML"):
         load_settings(tmp_path / "bytes.toml")
+    with (tmp_path / "large.toml").open("wb") as large:
+        large.truncate((64 << 20) + 1)
+    with pytest.raises(InvalidSettings, match="larger than 64 MiB"):
+        load_settings(tmp_path / "large.toml")
 
 
 @pytest.mark.parametrize(
@@ -688,6 +692,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
             "robots = 9\n[scope]\nhosts = ['*']\n[buffer]\ncapacity = 4",
         ),
         ("which are kept", '[revisit]\ninitial_interval = "5s"'),
+        ("nothing to share out", "[cluster]\nshards = 8"),
     ],
 )
 def test_settings_in_each_others_way_are_told_of(tmp_path: Path, words: str, text: str) -> None:
