@@ -70,6 +70,21 @@ def test_a_page_that_is_asked_for_is_no_link_away_from_itself() -> None:
     run_virtually(main())
 
 
+def test_a_page_of_a_host_that_nobody_knew_is_visited_as_soon() -> None:
+    setup = Setup(seeds=[f"{A}/0"], rules={"asked_every_s": 0.5})
+
+    async def main() -> None:
+        virtual = virtual_crawl(setup)
+        script(virtual.web)
+        await virtual.crawl.prepare()
+        async with virtual.crawl.running():
+            numbers = virtual.frontier.ask([f"{B}/7"], virtual.crawl.now_s)
+            await virtual.clock.sleep_until(virtual.crawl.now_s + 10.0)
+            assert [answer.outcome for answer in virtual.frontier.answers(numbers)] == ["new"]
+
+    run_virtually(main())
+
+
 def test_a_crawl_is_not_over_while_what_was_asked_for_is_taken_up() -> None:
     """A single pass would end in between: no robot knows of these pages yet."""
     over = list[bool]()

@@ -276,6 +276,7 @@ def test_what_many_ask_for_is_written_together_while_writing_takes_long() -> Non
         virtual = virtual_crawl(Setup(rules={"commit_s": 60.0}))
         crawl, loop = virtual.crawl, asyncio.get_running_loop()
         await crawl.prepare()
+        await asyncio.sleep(1_000.0)
 
         async def slowly() -> None:
             await asyncio.sleep(2.0)
@@ -289,7 +290,7 @@ def test_what_many_ask_for_is_written_together_while_writing_takes_long() -> Non
                 url = f"{A}/{number}"
                 lease = Lease(number, url, 1, 1, EPOCH_S, depth=1, tier=ASKED)
                 response = FetchResponse(url, 200, b"<p>something", "text/html")
-                crawl.buffer.offer(BufferedPage(lease, response, EPOCH_S, EPOCH_S + 60.0, b"r"))
+                crawl.buffer.offer(BufferedPage(lease, response, EPOCH_S, inf, b"r"))
                 await crawl.indexer.serve_one()
             while crawl.indexer.has_staged:
                 await crawl.indexer.serve_one()

@@ -12,11 +12,12 @@ from typing_extensions import override
 from recrawl.crawler.control.budget import FetchBudget
 from recrawl.crawler.control.second_looks import SecondLooks
 from recrawl.crawler.fetch.in_place import InPlaceExtractor
+from recrawl.crawler.frontier.memory_worths import MemoryWorths
 from recrawl.crawler.ports import EventSink
 from recrawl.crawler.runtime.reading import SlowReading
 from recrawl.crawler.runtime.visits import Visitor
 from recrawl.errors import FetchError
-from recrawl.terms import FetchResponse, Kind, Lease, PageState
+from recrawl.terms import Discovery, FetchResponse, Kind, Lease, PageState
 from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
 from recrawl.testing.worlds import EPOCH_S
 
@@ -52,6 +53,14 @@ class EveryLook(SecondLooks):
         return True
 
 
+def visitor_of(virtual: VirtualCrawl) -> Visitor:
+    crawl = virtual.crawl
+    return Visitor(
+        crawl.world, crawl.rules, dispatcher=crawl.dispatcher, buffer=crawl.buffer,
+        recorder=crawl.recorder, reading=crawl.reading, second_looks=EveryLook(),
+    )  # fmt: skip
+
+
 async def visited(
     lease: Lease, *answers: FetchResponse | FetchError, rest_s: float = 1.0
 ) -> tuple[VirtualCrawl, Heard, bool]:
@@ -64,11 +73,7 @@ async def visited(
     virtual.counts.then = heard
     virtual.web.reply(lease.url, *answers)
     await virtual.clock.sleep_until(EPOCH_S + 10.0)
-    visitor = Visitor(
-        crawl.world, crawl.rules, dispatcher=crawl.dispatcher, buffer=crawl.buffer,
-        recorder=crawl.recorder, reading=crawl.reading, second_looks=EveryLook(),
-    )  # fmt: skip
-    brought = await visitor.visit(lease)
+    brought = await visitor_of(virtual).visit(lease)
     await crawl.recorder.flush()
     return virtual, heard, brought
 
@@ -266,6 +271,29 @@ def test_how_far_from_the_start_what_is_listed_is(depth: int, kind: Kind, body: 
     found = virtual.frontier.details(f"{A}/new")
     assert found is not None
     assert found.depth == depth
+
+
+def test_whoever_led_first_to_what_is_listed_later_has_only_the_lead(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Ten seconds here: the list would have told of it as well."""
+    taken: list[object] = []
+    monkeypatch.setattr(MemoryWorths, "found_again", lambda _, leads: taken.append(leads))
+    lease = Lease(1, f"{A}/list", 1, 1, EPOCH_S, kind=Kind.SITEMAP)
+    body = f"<urlset><url><loc>{A}/new</loc></url></urlset>".encode()
+
+    async def main() -> None:
+        virtual = virtual_crawl()
+        await virtual.crawl.prepare()
+        virtual.crawl.recorder.add(found=[Discovery(f"{A}/new", A, depth=1, found_on=7)])
+        await virtual.clock.sleep_until(EPOCH_S + 10.0)
+        virtual.web.reply(lease.url, replace(PAGE, body=body, content_type="text/xml"))
+        await visitor_of(virtual).visit(lease)
+        await virtual.crawl.recorder.flush()
+
+    run_virtually(main())
+
+    assert taken == [{7: (1, pytest.approx(10.0, abs=1.0))}]
 
 
 @pytest.mark.parametrize(("kind", "after_s"), [(Kind.PAGE, 0.05), (Kind.SITEMAP, 1.0)])
