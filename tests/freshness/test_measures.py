@@ -4,12 +4,22 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import integrate, special
 
 from recrawl.errors import InvalidModel
-from recrawl.freshness import AGE, FRESHNESS, HARMONIC, OBJECTIVES, STALENESS, Measure, Objective
+from recrawl.freshness import (
+    AGE,
+    FRESHNESS,
+    HARMONIC,
+    OBJECTIVES,
+    STALENESS,
+    Measure,
+    Objective,
+    Pages,
+)
+from recrawl.kernels.gaps import add_demand
 
 MEASURES = (FRESHNESS, STALENESS, AGE, HARMONIC)
 measures = st.sampled_from(MEASURES)
@@ -94,7 +104,8 @@ def test_an_objective_that_travels_is_the_same_one(objective: Objective) -> None
     assert pickle.loads(pickle.dumps(objective)) is objective
 
 
-@given(st.sampled_from(sorted(OBJECTIVES)), st.floats(-30, 30))
+@given(st.sampled_from(sorted(OBJECTIVES)), st.floats(-30, 30) | st.floats(-1, 1))
+@example(("freshness", "even"), -0.25)
 def test_gap_inverts_worth(key: tuple[str, str], log_worth: float) -> None:
     """The slow inverse, on which the table of the kernel rests."""
     objective: Objective = OBJECTIVES[key]  # type: ignore[index]
@@ -106,6 +117,22 @@ def test_gap_inverts_worth(key: tuple[str, str], log_worth: float) -> None:
         np.testing.assert_allclose(back, worth, rtol=2e-14 * max(1.0, 1.0))
     elif not objective.is_bounded:
         np.testing.assert_allclose(objective.worth(objective.gap(worth)), worth, rtol=1e-13)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES.values(), ids=lambda o: f"{o.measure}-{o.spacing}")
+@pytest.mark.parametrize("octave", [-200, -161, -159, -1, 105, 109, 200])
+def test_the_quick_inverse_is_the_slow_one_within_its_table_and_beyond(
+    objective: Objective, octave: int
+) -> None:
+    """One page that changes once in a unit of time asks for one over its gap at a price."""
+    worth, loads = np.array([2.0**octave]), np.zeros(1)
+    leaf = np.zeros(1, np.int64)
+
+    add_demand(objective.law, Pages([1.0]).columns(), leaf, worth, loads)
+
+    is_reached = not objective.is_bounded or worth[0] < 1.0
+    expected = 1.0 / objective.gap(worth) if is_reached else np.zeros(1)
+    np.testing.assert_allclose(loads, expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("measure", MEASURES, ids=lambda m: m.name)

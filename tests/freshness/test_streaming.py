@@ -100,6 +100,18 @@ def test_columns_that_only_some_parts_have_are_the_defaults_of_the_others(
         assert np.all(found[:half] <= most)
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_visits_that_pages_must_have_are_paid_for_before_others_may_have_theirs(order: int) -> None:
+    """Two pages must have a tenth though they never change; two others may have less than half."""
+    must = Pages([0.0, 0.0], min_rates=[0.1, 0.1])
+    may = Pages([1.0, 1.0], max_rates=[0.45, 0.45])
+
+    prices = solve_prices(EVEN_FRESHNESS, [must, may][::order], 1.0)
+
+    assert prices.rates(must) == pytest.approx([0.1, 0.1])
+    assert prices.rates(may) == pytest.approx([0.4, 0.4])
+
+
 def test_parts_are_put_together_with_what_they_leave_out() -> None:
     """Weights and costs of one, no least rate and no greatest, and the first host."""
     told = Pages([1.0], [3.0], [2.0], [0.1], [0.7], [4])
@@ -254,6 +266,8 @@ def test_trade_off_has_the_price_as_slope(objective: Objective) -> None:
     assert curve.slopes[1] == pytest.approx(rise, rel=1e-5)
     assert np.all(np.diff(np.abs(curve.slopes)) < 0)
     assert np.all(np.diff(curve.never_visited) <= 0)
+    plan = solve(objective, pages, budgets[1])
+    assert curve.never_visited[1] == np.mean(plan.crawl_rates == 0.0)
 
 
 def test_control_arms_keep_caps_and_spend_the_rest_elsewhere() -> None:
