@@ -6,9 +6,10 @@ no promise depends on them, are not counted.
 A sample of the changes of `mutant_changes.py` is drawn evenly over the modules. First every quick
 test runs once, to learn which lines it reaches (some minutes, kept in ``--known``). Then each
 mutant meets the tests that reach its statement, or what it defines, quickest first, up to
-``--seconds`` of them; one that no test reaches survives, one that hangs does not. Nothing on disk
-is changed: a fork of this process imports the mutant in place of its module. (mutmut leaves alone
-what stands outside of functions, thresholds among it; cosmic-ray starts Python anew for each.)
+``--seconds`` of them, and then as many of those that reach its module elsewhere; one that no test
+reaches survives, one that hangs does not. Nothing on disk is changed: a fork of this process
+imports the mutant in place of its module. (mutmut leaves alone what stands outside of functions,
+thresholds among it; cosmic-ray starts Python anew for each.)
 
     python bench/mutants.py --sample 300 --seed 1 [--modules freshness crawler/control/capacity.py]
     python bench/mutants.py --again FILE    the survivors that an earlier run printed into FILE
@@ -86,10 +87,15 @@ def main() -> int:
     started, survivors, equal = time.monotonic(), 0, 0
     for number, mutant in enumerate(sample, start=1):
         tests = known.tests(mutant, chosen.seconds)
-        if not dies(mutant, tests, chosen.seconds):
+        beside = known.tests_beside(mutant, chosen.seconds)
+        if not any(dies(mutant, some, chosen.seconds) for some in (tests, beside)):
             same = unplaced(mutant.shown()) in judged
             equal, survivors = equal + same, survivors + (not same)
-            print(f"{mutant.shown()}", f"    {'judged' if same else len(tests)}", sep="\n")
+            print(
+                f"{mutant.shown()}",
+                f"    {'judged' if same else len(tests) + len(beside)}",
+                sep="\n",
+            )
         if number % 20 == 0:
             print(f"    {number} of {len(sample)}, {time.monotonic() - started:.0f} s", flush=True)
     low, high = interval(survivors, len(sample))
