@@ -150,6 +150,10 @@ def planned(host_id: int, number: int, late_s: float, weight: float) -> Lease:
             [1, 2, 0],
             [planned(1, 1, 5.0, 16.0), planned(1, 2, 50.0, 1.0), planned(2, 1, 10.0, 16.0)],
         ),
+        (
+            [0, 2, 1],
+            [planned(1, 1, 50.0, 1.0), planned(1, 2, 5.0, 16.0), planned(2, 1, 10.0, 16.0)],
+        ),
     ],
 )
 def test_the_most_urgently_late_page_comes_first(order: list[int], pages: list[Lease]) -> None:

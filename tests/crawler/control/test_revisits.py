@@ -332,6 +332,15 @@ def test_signals_are_of_a_quality_that_there_can_be(
         signalled_crawl_value(1.0, rate, recall, false_rate, 1.0, 0)
 
 
+def test_pages_change_once_between_two_visits_before_anything_is_known_of_them() -> None:
+    """Ten pages that five visits an hour are for: once in two hours."""
+    usual, said = (RevisitControl(np.ones(10), 5.0, prior_rate=rate) for rate in (None, 0.5))
+
+    assert usual.beliefs.rates(np.arange(10))[0] == pytest.approx(
+        said.beliefs.rates(np.arange(10))[0]
+    )
+
+
 def test_looks_keep_to_the_price_that_is_decided() -> None:
     """At once the same price and due times; from twice or half of it they come back, not past it.
 
