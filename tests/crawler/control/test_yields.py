@@ -372,6 +372,20 @@ def test_a_page_that_was_lost_leaves_its_place_to_one_other() -> None:
     assert sum(yields.due_s(one, NOW_S) <= NOW_S for one in waiting) == 1
 
 
+@pytest.mark.parametrize(("n_in_vain", "is_left"), [(7, False), (8, True)])
+def test_a_branch_is_left_once_eight_of_its_pages_have_brought_nothing(
+    n_in_vain: int, is_left: bool
+) -> None:
+    """Until then all of it is visited, however little it seems to bring."""
+    yields, rest = AddressYields(), [lease(100 + n, f"/old/{100 + n}") for n in range(20)]
+    for number in range(n_in_vain):
+        one = lease(number, f"/old/{number}")
+        assert yields.due_s(one, NOW_S) == NOW_S
+        yields.observe(visited(one, None))
+
+    assert [yields.due_s(one, NOW_S) > NOW_S for one in rest] == [is_left] * 20
+
+
 @pytest.mark.parametrize("path", ["/p/{}", "/p/{}.zq", "/p/{}?lang=x"])
 def test_trouble_of_pages_says_nothing_of_their_branch(path: str) -> None:
     """A sitemap that lists what is gone must not hide what is not, whatever it is called."""

@@ -148,7 +148,7 @@ class _Kind:
     @property
     def n_welcome(self) -> float:
         """Number of further tries allowed now."""
-        if self.likely < _LEAST_YIELD and (self.is_doubted or self.is_known or not self.is_broad):
+        if self.likely < _LEAST_YIELD and (self.is_doubted or self.is_known):
             return max(self.first - self.tries, 0)
         is_tried = self.is_unknown or (self.is_doubted and not self.is_proven)
         if self.is_broad and "?" not in self.name and not is_tried:
