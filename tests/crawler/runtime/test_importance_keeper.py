@@ -85,7 +85,10 @@ class Kept:
         return asyncio.run(self.keeper.tell())
 
     def worth(self, number: int) -> float:
-        found = self.frontier.details(f"http://a.test/{number}")
+        return self.worth_of(f"http://a.test/{number}")
+
+    def worth_of(self, url: str) -> float:
+        found = self.frontier.details(url)
         assert found is not None
         assert found.importance is not None
         return found.importance
@@ -218,6 +221,18 @@ def test_what_was_not_there_to_be_asked_for_is_worth_what_is_usual_in_its_folder
     kept.refresh(0.0)
 
     assert [kept.worth(n) for n in range(1, 6)] == pytest.approx([1.0] * 5, rel=0.01)
+
+
+def test_a_list_that_is_narrowed_once_more_is_worth_half_as_much_before_its_first_visit() -> None:
+    kept = Kept()
+    urls = ["http://a.test/list?by=1", "http://a.test/list?by=1&of=2"]
+    kept.frontier.admit([Discovery(url, "http://a.test") for url in urls], 0.0, AdmissionLimits())
+    kept.frontier.worths.count("logs", dict.fromkeys(urls, 1e4), 0.0, DAY_S)
+    kept.refresh(0.0)
+
+    wide, narrow = (kept.worth_of(url) for url in urls)
+
+    assert narrow == pytest.approx(0.5 * wide)
 
 
 def test_how_much_is_counted_in_all_makes_no_difference() -> None:
