@@ -423,6 +423,26 @@ HOURS = f"{SOURCE}probes = 1\nwork_hours = "
 
 
 @pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("https://a.test/in", "to = 'https://a.test/in?key=some'"),
+        ("solr+https://a.test/solr/core", "to = 'solr+https://a.test/solr/core?key=some'"),
+        ("postgresql://u@h/d", "to = 'postgresql://u@h/d?sslmode=require'"),
+        ("out/a.ndjson", "to = 'out/a.ndjson'"),
+        ("python3 embed.py", "command = ['python3', 'embed.py']"),
+        ("my.sinks:Made", "python = 'my.sinks:Made'"),
+    ],
+)
+def test_a_sink_is_called_by_where_it_leads_without_the_query(
+    tmp_path: Path, name: str, given: str
+) -> None:
+    """Unless it is given a name: a query may hold a secret, and names are shown."""
+    (sink,) = load(tmp_path, f"{GOOD}[[deliver]]\n{given}").deliver
+
+    assert sink.name == name
+
+
+@pytest.mark.parametrize(
     ("where", "text", "within", "beyond"),
     [
         ("deliver, a: batch", f"{COMMAND}batch = ", "1", "0"),

@@ -34,6 +34,15 @@ def test_a_page_that_is_worth_less_than_the_price_gets_no_access() -> None:
     assert 1.0 - price == pytest.approx(np.exp(-12.0) * 13.0, rel=1e-6)
 
 
+@pytest.mark.parametrize("load", [100.0, 1_000.0, 1e6])
+def test_at_any_load_pages_of_one_worth_share_by_their_decays(load: float) -> None:
+    """And one that is worth a little less gets no access."""
+    shares, price = share_accesses(np.array([1.0, 1.0, 0.99]), load * np.array([1.0, 3.0, 1.0]))
+
+    assert shares == pytest.approx([0.25, 0.75, 0.0])
+    assert price == 1.0
+
+
 @pytest.mark.parametrize("load", [0.1, 1.0, 10.0, 30.0])
 def test_drawn_accesses_are_shares_of_the_odds(load: float) -> None:
     """Each of (sqrt(a / p) - 1) (1 / h - 1), or none where the price is above what it is worth."""
