@@ -289,6 +289,7 @@ def test_an_answer_that_is_none_is_the_fault_of_its_policy() -> None:
         recrawl.NextVisit(0.0, "now", memory="text")  # type: ignore[arg-type]
     with pytest.raises(recrawl.RecrawlError, match="memory must be 65,536 bytes at most"):
         recrawl.NextVisit(0.0, "now", memory=bytes(65_537))
+    assert recrawl.NextVisit(0.0, "now", memory=bytes(65_536)).memory == bytes(65_536)
 
 
 class Wrong(Weekly):

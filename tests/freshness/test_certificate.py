@@ -41,6 +41,23 @@ def test_worse_rates_are_found_out(objective: Objective, n: int) -> None:
     assert same.spent == pytest.approx(found.spent, rel=1e-14)
 
 
+@pytest.mark.parametrize("n_hosts", [1, 3])
+def test_a_budget_that_is_not_spent_or_overspent_is_found_out(n_hosts: int) -> None:
+    """Though every page is visited as the price says: half of them are left out, or there twice."""
+    rng = np.random.default_rng(5)
+    parts = [Pages(rng.lognormal(0, 1, 90), hosts=np.arange(90) % n_hosts) for _ in range(2)]
+    prices = solve_prices(OBJECTIVES["freshness", "even"], parts, 100.0, n_hosts=n_hosts)
+    one, other = [(part, prices.rates(part)) for part in parts]
+
+    whole, idle, over = (
+        prices.certify(some).kkt_residual for some in ([one, other], [one], [one, other, one])
+    )
+
+    assert whole < 1e-9
+    assert idle == pytest.approx(1.0 - one[1].sum() / 100.0)
+    assert over == pytest.approx(one[1].sum() / 100.0)
+
+
 def test_value_is_the_weighted_mean_of_the_measure() -> None:
     """Against the measure, page by page."""
     rng = np.random.default_rng(1)

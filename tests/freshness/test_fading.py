@@ -60,6 +60,14 @@ def test_what_lasts_long_and_comes_often_is_visited_for_what_it_is_worth() -> No
     assert np.all(np.isinf(found[~used]))
 
 
+@pytest.mark.parametrize("z", [1e-9, 9e-5, 1.1e-4])
+def test_the_index_keeps_its_digits_at_small_ages(z: float) -> None:
+    """By its series: z^2 / 2 - z^3 / 3 + z^4 / 8."""
+    index = fading_index([1.0], [np.log(2.0)], [1.0], [z])[0]
+
+    assert index == pytest.approx(z * z * (0.5 - z / 3.0 + z * z / 8.0), rel=1e-7, abs=0.0)
+
+
 @pytest.mark.parametrize("share", [1e-9, 1e-3, 0.3, 0.9, 0.99999])
 def test_the_interval_inverts_the_index(share: float) -> None:
     """From a price of nearly nothing to nearly all that can be had."""

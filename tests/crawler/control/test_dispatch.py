@@ -173,6 +173,21 @@ def test_the_most_urgently_late_page_comes_first(order: list[int], pages: list[L
     assert picked == [pages[number] for number in order]
 
 
+def test_a_page_whose_lease_lapsed_while_its_host_was_asked_for_another_is_leased_again() -> None:
+    """It is due as before, though nothing else of its host is."""
+    made = dispatcher()
+    known(made, 1)
+    pages = [planned(1, 1, 9.0, 1.0), planned(1, 2, 5.0, 1.0)]
+    made.stock(1, pages, until_s=NOW_S + 10.0, next_due_s=inf)
+    assert made.pick(NOW_S) == Fetch(pages[0])
+
+    made.answered(1, NOW_S + 20.0, 200, None, 101)
+
+    task = made.pick(NOW_S + 21.0)
+    assert isinstance(task, Refill)
+    assert made.host(1).next_due_s == pages[1].due_s
+
+
 @pytest.mark.parametrize("share", [0.5, 0.2, 0.0, 1.0])
 def test_pages_never_visited_have_their_share_over_all_hosts(share: float) -> None:
     """However long and however urgently the others have waited."""

@@ -45,6 +45,7 @@ def test_a_hash_is_a_folder_or_a_file(expected: bool, path: str) -> None:
         (False, "/list/2?page=2", "/list/3?page=3"),
         (False, "/list?page=2", "/list?sheet=3"),
         (False, "/list?page=b", "/list?page=c"),
+        (False, "/list?page=3", "/list?page=b"),
     ],
 )
 def test_a_list_goes_on_where_one_number_is_larger(expected: bool, here: str, there: str) -> None:
