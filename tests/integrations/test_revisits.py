@@ -132,12 +132,15 @@ def with_young_ones(path: Path, *, births: bool) -> Path:
     return path
 
 
-def test_young_pages_are_seen_sooner_where_births_are_known(tmp_path: Path) -> None:
-    """As others were seen to change in their first days."""
+@pytest.mark.parametrize("n_starts", [1, 2])
+def test_young_pages_are_seen_sooner_where_births_are_known(tmp_path: Path, n_starts: int) -> None:
+    """As others were seen to change in their first days; also by what the store has kept."""
     intervals_s = []
     for births in (False, True):
         path = with_young_ones(tmp_path / f"{births}.sqlite3", births=births)
-        planned(RevisitPlanner(SimpleNamespace(**vars(OPTIONS) | {"policy": "foresight"})), path)
+        for _ in range(n_starts):
+            options = SimpleNamespace(**vars(OPTIONS) | {"policy": "foresight"})
+            planned(RevisitPlanner(options), path)
         with closing(sqlite3.connect(path)) as db:
             rows = db.execute("SELECT due_s - last_visit_s FROM page ORDER BY id").fetchall()
         intervals_s.append(np.mean(rows[N // 2 : N // 2 + 9]))

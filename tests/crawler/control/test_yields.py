@@ -871,6 +871,7 @@ def test_pages_of_one_title_are_told_apart_by_their_headings(heading: str, most:
         (True, "Blue Chair", "/things?name=blue-chair&page=1"),
         (False, "Blue Chair", "/things?name=blue-chair-of-wood-from-aarhus&do=show"),
         (False, "5 May 2026", "/diary/2026-05-05"),
+        (False, "May", "/diary/may/2026/5"),
         (False, "300", "/things/300"),
         (False, "", "/"),
     ],
@@ -881,6 +882,27 @@ def test_what_a_page_is_called_in_the_words_of_its_address(
     text = f"{title}\nsays in so many words what any page says that has so many words"
 
     assert bool(gist(text, f"{A}{path}").called) == is_called
+
+
+def test_what_speaks_against_a_page_is_not_outweighed_by_its_name() -> None:
+    """As where one may sign in to do something with each thing, under the name of that thing."""
+    yields, asked = AddressYields(), 0
+    for number in range(300):
+        name = f"chair{'abcdefghijklmnopqrst'[number % 20] * 3}{'xyzvw'[number // 60] * 4}"
+        one = lease(number, f"/login/{name}")
+        if yields.due_s(one, NOW_S) == NOW_S:
+            asked += 1
+            said = gist(f"{name}\nsay your name and the word that nobody else knows here", one.url)
+            yields.observe(replace(visited(one, f"{number}"), gist=said))
+
+    assert asked <= 15
+
+
+def test_days_are_told_apart_by_what_they_say_and_not_by_their_headings() -> None:
+    text, heading = "Tuesday in May\nthere is nothing on this day of all the days", "Tuesday in May"
+
+    assert gist(text, f"{A}/days?date=2026-05-05", heading).heading == 0
+    assert gist(text, f"{A}/days?number=5", heading).heading != 0
 
 
 def test_what_is_nearly_alike_does_not_depend_on_the_process() -> None:
