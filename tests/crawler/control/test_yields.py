@@ -884,6 +884,30 @@ def test_what_a_page_is_called_in_the_words_of_its_address(
     assert bool(gist(text, f"{A}{path}").called) == is_called
 
 
+@pytest.mark.parametrize(("folder", "most"), [("opinions", 150), ("de/things", 300)])
+def test_what_pages_of_an_earlier_run_are_called_is_no_name_of_others(
+    folder: str, most: int
+) -> None:
+    """But in another language; what they were called is known by their addresses alone."""
+    names = [
+        f"chair-{'abcdefghijklmnopqrst'[n % 20] * 3}-{'xyzvw'[n // 60] * 4}" for n in range(300)
+    ]
+    names = [f"{name}-{'ghijklmnopqrstu'[n % 60 // 20] * 3}" for n, name in enumerate(names)]
+    yields, asked = AddressYields(), 0
+    known = (f"{A}/en/things/{name}" if "de" in folder else f"{A}/things/{name}" for name in names)
+    yields.recall((url, PageState.INDEXED, url.encode(), 200) for url in known)
+    for number, name in enumerate(names):
+        one = lease(number, f"/{folder}/{name}.html")
+        if yields.due_s(one, NOW_S) == NOW_S:
+            asked += 1
+            said = "nobody has said anything about this so far, be the first of all"
+            told = gist(f"{name.replace('-', ' ')}\n{said}", one.url)
+            yields.observe(replace(visited(one, f"{number}"), gist=told))
+
+    assert asked <= most
+    assert asked == 300 or most < 300
+
+
 def test_what_speaks_against_a_page_is_not_outweighed_by_its_name() -> None:
     """As where one may sign in to do something with each thing, under the name of that thing."""
     yields, asked = AddressYields(), 0

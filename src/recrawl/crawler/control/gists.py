@@ -14,7 +14,16 @@ from recrawl.crawler.control.calendars import beside_dates, calendar_of
 from recrawl.crawler.control.letters import folded
 from recrawl.crawler.control.urls import path_of
 
-__all__ = ["Gist", "content_hash", "gist", "is_akin", "is_list", "is_near", "nearly_same"]
+__all__ = [
+    "Gist",
+    "content_hash",
+    "gist",
+    "is_akin",
+    "is_list",
+    "is_near",
+    "names_told",
+    "nearly_same",
+]
 
 _FEW_WORDS: Final = 10  # texts of fewer are alike by chance
 _NAMES: Final = re.compile(r"[^\w]+|_")
@@ -188,6 +197,24 @@ def _nameless(words: Iterable[str], url: str) -> list[str]:
     return others
 
 
+def names_told(url: str) -> list[int]:
+    """Return the marks that :attr:`Gist.called` has of a page called by all words of its address.
+
+    Parameters
+    ----------
+    url : one for each of the places where it may tell a name
+    """
+    return [hash(names) for names in _names_of(url) if names]
+
+
+def _names_of(url: str) -> list[frozenset[str]]:
+    path, _, query = path_of(url).partition("?")
+    parts = reversed(unquote(path).split("/"))
+    named = (_long_words(part.rpartition(".")[0] or part) - _NO_NAME for part in parts)
+    last = next(filter(None, named), _NO_WORDS)  # numbers may stand behind it
+    return [*(_long_words(value) for _, value in parse_qsl(query)[:_VALUES]), last]
+
+
 def _called(text: str, url: str) -> int:
     """Return a mark of what a page is called in words of its address; 0: it is not.
 
@@ -195,14 +222,9 @@ def _called(text: str, url: str) -> int:
     title and lines at the beginning the one counts that has most of these words and no other, but
     for short ones; half of them at least.
     """
-    path, _, query = path_of(url).partition("?")
-    parts = reversed(unquote(path).split("/"))
-    named = (_long_words(part.rpartition(".")[0] or part) - _NO_NAME for part in parts)
-    last = next(filter(None, named), _NO_WORDS)  # numbers may stand behind it
-    values = [_long_words(value) for _, value in parse_qsl(query)[:_VALUES]]
     title, *lines = text[: _FIRST_LINES * _LINE].split("\n")[:_FIRST_LINES]
     said = [_long_words(line) for line in (*_TITLE_PARTS.split(title), *lines)]
-    for names in (*values, last) if query else (last,):
+    for names in _names_of(url):
         called = max((words for words in said if words <= names), key=len, default=_NO_WORDS)
         if called and 2 * len(called) >= len(names):
             return hash(called)

@@ -27,6 +27,7 @@ module is longer than most, as all of these judge a visit by the same memory of 
 shown.
 """
 
+import re
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -54,7 +55,7 @@ from recrawl.crawler.control.doubts import (
     thing_of_view,
     without_hashes,
 )
-from recrawl.crawler.control.gists import Gist, is_akin, is_near
+from recrawl.crawler.control.gists import Gist, is_akin, is_near, names_told
 from recrawl.crawler.control.urls import host_of, path_of
 from recrawl.crawler.control.void_parameters import VoidParameters
 from recrawl.terms import Kind, Lease, Outcome, PageState, PageUpdate
@@ -91,6 +92,7 @@ _TROUBLE: Final = frozenset(
 )
 _REFUSED: Final = 400  # from this status on a page is refused as such
 _MOST_KINDS: Final = 100_000
+_LANGUAGE: Final = re.compile(r"/[a-z]{2}(?:[-_][a-z]{2})?/", re.IGNORECASE)
 _LATELY: Final = 64  # pages of a kind and title that another one is compared with
 _MOST_SIGNATURES: Final = 200_000
 _MOST_THINGS: Final = 500_000
@@ -230,6 +232,7 @@ class AddressYields:
         self._texts: dict[int, str] = {}  # to the first address that says it, if it has a query
         self._credited: set[str] = set()  # of those, that count as new
         self._called: dict[int, int] = {}  # what pages are called, to the first that is
+        self._named_before: dict[int, int] = {}  # the same of an earlier run, by addresses alone
         self._near: dict[int, int] = {}  # by page
         self._stems: dict[int, int] = {}  # what pages say nearly, by path without the ending
         self._alike: dict[int, deque[int]] = {}  # by kind and title: what they said lately
@@ -254,6 +257,9 @@ class AddressYields:
             for kind in found:
                 kind.tries += 1
             self._keep_things(url, state)
+            if state is PageState.INDEXED and not is_doubted(url):
+                for called in names_told(url):
+                    self._named_before.setdefault(_name_mark(url, called), hash(url))
             self._learn_void(url, signature)
             new = state is PageState.INDEXED and self._is_new(url, signature)
             self._count(
@@ -449,6 +455,8 @@ class AddressYields:
         """Tell whether a page is called as its address says, and no other of its language was."""
         if not called or is_doubted(url):
             return False
+        if self._named_before.get(_name_mark(url, called), hash(url)) != hash(url):
+            return False
         if len(self._called) > _MOST_SIGNATURES:
             self._called.clear()
         mark = hash((host_of(url), language, called))
@@ -620,6 +628,12 @@ def _against(found: list[_Kind], doubted: _Kind | None) -> _Kind | None:
     if len(found) == _WITH_SEVERAL and found[2].tries == 0:  # no such names were combined before
         broader.pop()
     return next((kind for kind in reversed([first, *broader]) if kind.n_welcome <= 0), None)
+
+
+def _name_mark(url: str, called: int) -> int:
+    """Return a mark of a name on a host, and in the language that the address tells, if it does."""
+    language = _LANGUAGE.match(path_of(url))
+    return hash((host_of(url), language and language[0], called))
 
 
 def _asks_to_sign_in(update: PageUpdate) -> bool:
