@@ -121,9 +121,10 @@ def test_what_cannot_be_opened_now_is_not_given_up(
 
     with monkeypatch.context() as patched:
         patched.setattr("recrawl.crawler.index.schema.tantivy.Index.open", refuses)
-        with pytest.raises(StateError, match="raise the limit"):
+        with pytest.raises(StateError, match="raise the limit") as refused:
             TantivyIndex(directory)
     assert aside.exists()
-    index = TantivyIndex(directory)
+    index = TantivyIndex(directory)  # while what went wrong is still looked at
     assert (index.n_brought, index.n_documents()) == (2, 2)
+    assert refused.tb is not None
     index.close()

@@ -103,14 +103,20 @@ class TantivyIndex(PageIndex, ChanceLearner):
             self._added: set[str] = set()  # since the last commit
             self._writer = None if read_only else self._index.writer(_HEAP_BYTES, 1)
             self.n_brought = 0  # copies of another version's index
-            if not read_only:
-                collect(directory)
-                self._anchors = Anchors(directory)
-                if aside_of(directory).exists():
-                    with contextlib.ExitStack() as unless_done:
-                        unless_done.callback(self._anchors.close)
+            with contextlib.ExitStack() as unless_done:
+                unless_done.callback(self._let_go)
+                if not read_only:
+                    collect(directory)
+                    self._anchors = Anchors(directory)
+                    if aside_of(directory).exists():
                         self._bring_over(aside_of(directory))
-                        unless_done.pop_all()
+                unless_done.pop_all()
+
+    def _let_go(self) -> None:
+        """Release files after a failure, whose traceback may keep this object for long."""
+        self._writer = None  # with it goes its lock
+        if self._anchors is not None:
+            self._anchors.close()
 
     def _bring_over(self, aside: Path) -> None:
         """Index the copies that another version held; what a kill cut off is gone on with."""

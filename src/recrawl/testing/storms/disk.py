@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import warnings
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -44,7 +45,8 @@ class KilledLoop(VirtualLoop):
             task._log_destroy_pending = False  # type: ignore[attr-defined]
             with contextlib.suppress(BaseException):  # the dead say nothing
                 cast("Any", task.get_coro()).close()
-        self.close()
+        with warnings.catch_warnings(action="ignore", category=RuntimeWarning):
+            self.close()  # what generators would still have awaited is dropped too
 
 
 class StormyPreparation(Preparation):
