@@ -12,6 +12,7 @@ from recrawl.crawler.control.doubts import (
     face_of,
     hash_of,
     is_doubted,
+    leads_elsewhere,
     leads_on,
     page_of_version,
     stem_of_page,
@@ -1404,6 +1405,40 @@ def test_a_narrowed_list_leads_on_where_no_wider_one_does(
 ) -> None:
     """Its later pages list what the wider one's do."""
     assert leads_on(A + listing, A + url, {A + one for one in known}.__contains__) is more
+
+
+@pytest.mark.parametrize(
+    ("url", "elsewhere"),
+    [
+        ("/posts/7", True),
+        ("/page/2/more", True),
+        ("/page/3", False),
+        ("/page/3?by=name", False),
+        ("/", True),
+    ],
+)
+def test_what_a_page_leads_to_beside_its_likes(url: str, elsewhere: bool) -> None:
+    """Another first folder, or another depth."""
+    assert leads_elsewhere(f"{A}/page/2", A + url) is elsewhere
+    assert leads_elsewhere(f"{A}/page/2/", f"{A}{url}") is elsewhere
+
+
+def test_a_calendar_leads_nowhere_else() -> None:
+    """It goes on for ever, and each of its months has days."""
+    assert not leads_elsewhere(f"{A}/events/2026/05", f"{A}/events/2026/05/12")
+
+
+@pytest.mark.parametrize("path", ["/?page={}", "/page/{}", "/list?by=name&page={}"])
+def test_lists_that_are_left_out_of_the_index_are_read_while_they_lead_on(path: str) -> None:
+    """And a few where they lead to what is known."""
+    yields = AddressYields()
+    seen = 0
+    for number in range(400):
+        of = lease(number, path.format(number + 2))
+        if yields.due_s(of, NOW_S) == NOW_S:
+            seen += 1
+            yields.observe(replace(visited(of, None), told_news=number < 20))
+    assert 20 < seen < 160
 
 
 def test_texts_at_hand_are_compared_word_by_word() -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
+from recrawl.crawler.control.calendars import calendar_of
 from recrawl.crawler.control.urls import folder_of, path_of
 
 __all__ = [
@@ -236,6 +237,18 @@ def leads_on(listing: str, url: str, is_known: Callable[[str], bool]) -> bool:
     return continues(listing, url) and not any(
         continues(here, there) and is_known(here) for here, there in wider
     )
+
+
+def leads_elsewhere(page: str, url: str) -> bool:
+    """Tell whether an address is of another part of the site than a page, and not one of its likes.
+
+    Parameters
+    ----------
+    page, url : without a query, and the address that it links to, in normal form
+    """
+    parts, others = page.rstrip("/").split("/"), url.partition("?")[0].rstrip("/").split("/")
+    is_aside = parts[:4] != others[:4] or len(parts) != len(others)  # the fourth: a first folder
+    return is_aside and calendar_of(page) is None
 
 
 def _parts(query: str) -> list[tuple[str, str, str]]:

@@ -20,7 +20,8 @@ unless its address names what it alone is called; nor does a page that says near
 without one of its parameters, or what its thing says, nor one that asks to sign in,
 nor what a page is made of, nor a version or another view of a page or of a thing that is known, nor
 a comparison of versions, nor a list by a query, or by words that are joined at the end of a path,
-that leads to nothing but pages that are known. What speaks against an address
+that leads to nothing but pages that are known. What is left out of the index brings something where
+it leads on, as the later pages of an archive do. What speaks against an address
 (:mod:`recrawl.crawler.control.doubts`) makes its kind prove itself sooner, and all that is doubted
 on a host together is held to a small share of what the host has brought: evidence overrides it. The
 module is longer than most, as all of these judge a visit by the same memory of what a host has
@@ -300,6 +301,7 @@ class AddressYields:
                     says_more = says_more and not self._is_as_before(url, found[0], title, told)
                 new = update.state is PageState.INDEXED and says_more
                 new &= update.told_news is not False
+                new |= update.state is PageState.EXCLUDED and update.told_news is True
             is_twin = not new and update.gist is not None and self._is_twin(url, update.gist[2])
             self._count(
                 url,
@@ -385,7 +387,7 @@ class AddressYields:
             if is_trouble and kind.is_broad:
                 kind.tries = max(kind.tries - 1, 0)
                 continue
-            brings = not is_left_out if kind.is_of_copies else is_new
+            brings = is_new or (kind.is_of_copies and not is_left_out)
             kind.brought += brings
             kind.nothing += not brings
             kind.in_vain = 0 if brings else kind.in_vain + 1

@@ -440,8 +440,11 @@ class MemoryFrontier(Frontier):
     @override
     def visited(self, latest: int) -> Iterable[tuple[str, PageState, bytes | None, int | None]]:
         least = max(self._pages, default=0) - latest
+        finders = {page.found.found_on for page in self._pages.values()}
         for page_id, page in self._pages.items():
             if page.found.kind is not Kind.PAGE:
+                continue
+            if page.state is PageState.EXCLUDED and page_id in finders:
                 continue
             if page.visits and (page.found.variant_of is not None or page_id > least):
                 yield page.found.url, page.state, page.signature, page.last_status

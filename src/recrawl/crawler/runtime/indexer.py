@@ -8,12 +8,12 @@ decides all that can become of a page that was read.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, Final
 
-from recrawl.crawler.control.doubts import continues, is_joined, leads_on
+from recrawl.crawler.control.doubts import continues, is_joined, leads_elsewhere, leads_on
 from recrawl.crawler.control.gists import Gist, gist, is_list
 from recrawl.crawler.control.second_looks import SecondLooks
 from recrawl.crawler.control.soft_errors import (
@@ -245,12 +245,7 @@ class Indexer:
             self._no_page(page)
             return
         found = self._found(page, extract)
-        told_news = None
-        is_chosen = "?" in page.lease.url or is_joined(page.lease.url)
-        if is_chosen and is_list(extract.text, extract.anchors):
-            told_news = any(
-                leads_on(page.lease.url, one.url, self._recorder.knows) for one in found
-            )
+        told_news = self._tells_news(page.lease.url, extract, found)
         self._recorder.add(found=found, is_first_visit=page.lease.last_visit_s is None)
         if thought.ask is not None:
             self._recorder.add(found=self._asked_for(page.lease, thought.ask))
@@ -301,6 +296,15 @@ class Indexer:
         """Give back a page that became obsolete in the buffer."""
         self.obsolete += 1
         self._record(page, Finding(Outcome.OBSOLETE, page.response))
+
+    def _tells_news(self, url: str, extract: Extract, found: Sequence[Discovery]) -> bool | None:
+        """Tell whether a page leads to what was not known; None: it is visited for what it says."""
+        is_chosen = "?" in url or is_joined(url)
+        if is_chosen and (extract.noindex or is_list(extract.text, extract.anchors)):
+            return any(leads_on(url, one.url, self._recorder.knows) for one in found)
+        if extract.noindex:
+            return any(leads_elsewhere(url, one.url) for one in found)
+        return None
 
     def _send_on(self, page: BufferedPage, extract: Extract, target: str) -> None:
         """Take a page that sends its reader on for what it is: a redirect, beside other links."""

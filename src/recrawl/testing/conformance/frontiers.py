@@ -1077,6 +1077,20 @@ class FrontierSuite:
 
         assert list(frontier.visited(10**9)) == [(f"{HOST}/a", PageState.INDEXED, b"said", 200)]
 
+    def test_what_is_left_out_of_the_index_is_told_of_unless_it_led_to_pages(
+        self, frontier: Frontier
+    ) -> None:
+        """As the later pages of a list do."""
+        self._admitted(frontier, "/list", "/form")
+        leases = self._leased(frontier, 2)
+        frontier.complete(
+            [_update(lease, 10.0, state=PageState.EXCLUDED, signature=None) for lease in leases]
+        )
+        on = {lease.url: lease.page_id for lease in leases}[f"{HOST}/list"]
+        frontier.admit([replace(_found("/page"), found_on=on)], 10.0, ANY)
+
+        assert [url for url, *_ in frontier.visited(10**9)] == [f"{HOST}/form"]
+
     def test_pages_beside_one_that_is_gone_are_looked_at(self, frontier: Frontier) -> None:
         """Two on either side; not what was visited since, is in trouble, or of another host."""
         paths = [f"/{name}" for name in "abcdefghi"]

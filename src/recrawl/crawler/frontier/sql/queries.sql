@@ -129,12 +129,15 @@ WHERE id IN (
 );
 
 -- name: visited
-SELECT url, state, signature, last_status FROM page
-WHERE variant_of IS NOT NULL AND visits > 0 AND kind = 'page'
-UNION ALL
-SELECT url, state, signature, last_status FROM page
-WHERE id > (SELECT max(id) FROM page) - :latest AND variant_of IS NULL AND visits > 0
-    AND kind = 'page';
+WITH seen AS (
+    SELECT * FROM page WHERE variant_of IS NOT NULL AND visits > 0 AND kind = 'page'
+    UNION ALL
+    SELECT * FROM page
+    WHERE id > (SELECT max(id) FROM page) - :latest AND variant_of IS NULL AND visits > 0
+        AND kind = 'page'
+)
+SELECT url, state, signature, last_status FROM seen
+WHERE state != 'excluded' OR NOT EXISTS (SELECT 1 FROM page WHERE found_on = seen.id);
 
 -- name: defer
 UPDATE page SET due_s = max(due_s, :due_s), failures = failures + 1, tier = 1
