@@ -262,7 +262,7 @@ class PageUpdate:
     content_type: str = ""
     links: bytes | None = None  # as `learning.link_lists` has them; None: as before
     gist: tuple[int, ...] | None = None  # of new content; see `crawler.control.gists`
-    told_news: bool | None = None  # whether it led to pages that were not known
+    told_news: bool | None = None  # whether it led to pages that were not known, or may be visited
     lasting: bool | None = None  # whether its server says that it holds for good; None: as before
     read_as: int | None = None  # mark of the rules by which it was read; None: it was not
 

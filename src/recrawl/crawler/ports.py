@@ -568,7 +568,7 @@ class Frontier(Visits, Protocol):
     def visited(self, latest: int) -> Iterable[tuple[str, PageState, bytes | None, int | None]]:
         """Address, state, signature and last status of pages: all with a query, and the latest.
 
-        But for those that are left out of the index and yet led to pages.
+        But for those that moved, and those that are left out of the index and yet led to pages.
         """
         ...
 

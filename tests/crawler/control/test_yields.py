@@ -1441,6 +1441,84 @@ def test_lists_that_are_left_out_of_the_index_are_read_while_they_lead_on(path: 
     assert 20 < seen < 160
 
 
+def sent_on(of: Lease, to: str, *, may_be_visited: bool = True) -> PageUpdate:
+    """A first visit that redirects."""
+    visit = Visit(NOW_S, Outcome.MOVED)
+    return PageUpdate(
+        of, visit, PageState.MOVED, NOW_S, redirect_url=A + to, told_news=may_be_visited
+    )
+
+
+def redirected(
+    path: str, to: str, texts: list[str | None], *, may_be_visited: bool = True
+) -> tuple[int, int]:
+    """Visit pages that redirect, and at once where they lead; return how many of either."""
+    yields, seen, there = AddressYields(), 0, set()
+    for number, text in enumerate(texts):
+        of = lease(number, path.format(number))
+        if yields.due_s(of, NOW_S) > NOW_S:
+            continue
+        seen += 1
+        target = to.format(number)
+        yields.observe(sent_on(of, target, may_be_visited=may_be_visited))
+        at = lease(1_000 + number, target)
+        if may_be_visited and target not in there and yields.due_s(at, NOW_S) == NOW_S:
+            there.add(target)
+            yields.observe(visited(at, text))
+    return seen, len(there)
+
+
+@pytest.mark.parametrize(
+    ("path", "to"),
+    [
+        ("/posts/{}", "/posts/{}/"),
+        ("/{}", "/{}/"),
+        ("/?p={}", "/names/{}"),
+        ("/go?id={}&from=start", "/names/{}"),
+        ("/Posts/{}", "/posts/{}"),
+    ],
+)
+def test_what_redirects_is_worth_what_it_leads_to(path: str, to: str) -> None:
+    """Where the worth shows later, as the page that it leads to is visited."""
+    texts = [f"text {number}" for number in range(200)]
+    assert redirected(path, to, [*texts]) == (200, 200)
+    seen, there = redirected(path, to, ["the same"] * 200)
+    assert there <= seen < 40
+
+
+def test_what_redirects_to_what_is_known_or_of_no_crawl_is_left_after_a_few() -> None:
+    """As where buttons of all pages lead back to a list, or away."""
+    seen, there = redirected("/add?id={}", "/basket", ["a basket"] * 200)
+    assert (seen, there) == (seen, 1)
+    assert seen < 40
+    assert redirected("/out?id={}", "/elsewhere", [None] * 200, may_be_visited=False)[0] < 40
+
+
+def test_a_page_that_is_led_to_by_way_of_another_counts_for_both() -> None:
+    """A redirect to a redirect."""
+    yields = AddressYields()
+    for number in range(100):
+        for path, to in (("/?p={}", "/go?id={}"), ("/go?id={}", "/names/{}")):
+            of = lease(number, path.format(number))
+            assert yields.due_s(of, NOW_S) == NOW_S
+            yields.observe(sent_on(of, to.format(number)))
+        yields.observe(visited(lease(number, f"/names/{number}"), f"text {number}"))
+
+
+def test_what_leads_to_where_robots_may_not_go_is_left_after_a_few() -> None:
+    """It was visited for nothing."""
+    yields, seen = AddressYields(), 0
+    for number in range(200):
+        of = lease(number, f"/go?id={number}")
+        if yields.due_s(of, NOW_S) > NOW_S:
+            continue
+        seen += 1
+        yields.observe(sent_on(of, f"/private/{number}"))
+        at = lease(1_000 + number, f"/private/{number}")
+        yields.observe(visited(at, None, Outcome.DISALLOWED))
+    assert seen < 40
+
+
 def test_texts_at_hand_are_compared_word_by_word() -> None:
     """But for what stands in the address, and for how long ago something was."""
     words, name = [f"word{number}" for number in range(12)], "0a1b2c3d" * 5

@@ -21,7 +21,8 @@ without one of its parameters, or what its thing says, nor one that asks to sign
 nor what a page is made of, nor a version or another view of a page or of a thing that is known, nor
 a comparison of versions, nor a list by a query, or by words that are joined at the end of a path,
 that leads to nothing but pages that are known. What is left out of the index brings something where
-it leads on, as the later pages of an archive do. What speaks against an address
+it leads on, as the later pages of an archive do, and what redirects brings what is found there
+that was not visited. What speaks against an address
 (:mod:`recrawl.crawler.control.doubts`) makes its kind prove itself sooner, and all that is doubted
 on a host together is held to a small share of what the host has brought: evidence overrides it. The
 module is longer than most, as all of these judge a visit by the same memory of what a host has
@@ -159,6 +160,12 @@ class _Kind:
         on_their_way = self.tries - self.brought - self.nothing
         return max(self.first, self.brought) - on_their_way
 
+    def count(self, brings: bool) -> None:
+        """Count what one of it brought: something, or nothing."""
+        self.brought += brings
+        self.nothing += not brings
+        self.in_vain = 0 if brings else self.in_vain + 1
+
     def put_off(self, lease: Lease, found: list["_Kind"]) -> None:
         """Remember a page that waits for this kind, and all kinds that it is of."""
         if len(self.waiting) < _MOST_WAITING:
@@ -232,6 +239,7 @@ class AddressYields:
         self._kinds: dict[tuple[str, ...], _Kind] = {}
         self._texts: dict[int, str] = {}  # to the first address that says it, if it has a query
         self._credited: set[str] = set()  # of those, that count as new
+        self._sent_on: dict[int, list[list[_Kind]]] = {}  # of pages that lead on, by where to
         self._called: dict[int, int] = {}  # what pages are called, to the first that is
         self._named_before: dict[int, int] = {}  # the same of an earlier run, by addresses alone
         self._near: dict[int, int] = {}  # by page
@@ -279,43 +287,74 @@ class AddressYields:
         if lease.kind is Kind.SITEMAP:  # it tells when pages changed, known before or not
             return self._outgrown_pages()
         found, url = self._kinds_of(lease.url, lease.kind), lease.url
+        told = list(found)
         if outcome in _NOT_SEEN:
             in_doubt = self._is_in_doubt(url, found)
             for kind in (*found, self._doubted(host_of(url))) if in_doubt else found:
                 kind.tries = max(kind.tries - 1, 0)
-        else:
-            if len(self._visited) > _MOST_SIGNATURES:
-                self._visited.clear()
-            self._visited.add(hash(url))
-            self._keep_things(url, update.state)
-            said = update.signature if update.gist is None else update.gist[0]
-            self._learn_void(url, said if update.state is PageState.INDEXED else None)
-            if lease.kind is Kind.FEED:
-                new = update.told_news is not False
-            else:
-                if update.gist is None:
-                    says_more = self._is_new(url, update.signature)
-                else:
-                    told, title = Gist(*update.gist), update.title or ""
-                    says_more = self._says_more(url, told, update.language)
-                    says_more = says_more and not self._is_as_before(url, found[0], title, told)
-                new = update.state is PageState.INDEXED and says_more
-                new &= update.told_news is not False
-                new |= update.state is PageState.EXCLUDED and update.told_news is True
-            is_twin = not new and update.gist is not None and self._is_twin(url, update.gist[2])
-            self._count(
-                url,
-                found,
-                new,
-                is_trouble=outcome in _TROUBLE and not _asks_to_sign_in(update),
-                is_twin=is_twin,
-                is_left_out=update.state is PageState.EXCLUDED,
-            )
+            if outcome is Outcome.DISALLOWED:
+                told += self._tell_senders(url, brings=False)
+        elif not self._is_sent_on(update, found):
+            told += self._learn(update, found)
         welcome = []
-        for kind in (*found, self._doubted(host_of(url))):
+        for kind in (*told, self._doubted(host_of(url))):
             welcome += kind.welcome()
         welcome += self._doubted(host_of(url)).no_more(found)
         return welcome + self._outgrown_pages()
+
+    def _learn(self, update: PageUpdate, found: list[_Kind]) -> list[_Kind]:
+        """Count what a page brought; return the kinds of those that led on to it."""
+        lease, url, outcome = update.lease, update.lease.url, update.visit.outcome
+        self._keep_things(url, update.state)
+        said = update.signature if update.gist is None else update.gist[0]
+        self._learn_void(url, said if update.state is PageState.INDEXED else None)
+        if lease.kind is Kind.FEED:
+            new = update.told_news is not False
+        else:
+            if update.gist is None:
+                says_more = self._is_new(url, update.signature)
+            else:
+                says, title = Gist(*update.gist), update.title or ""
+                says_more = self._says_more(url, says, update.language)
+                says_more = says_more and not self._is_as_before(url, found[0], title, says)
+            new = update.state is PageState.INDEXED and says_more
+            new &= update.told_news is not False
+            new |= update.state is PageState.EXCLUDED and update.told_news is True
+        is_twin = not new and update.gist is not None and self._is_twin(url, update.gist[2])
+        new = self._count(
+            url,
+            found,
+            new,
+            is_trouble=outcome in _TROUBLE and not _asks_to_sign_in(update),
+            is_twin=is_twin,
+            is_left_out=update.state is PageState.EXCLUDED,
+        )
+        return self._tell_senders(url, brings=new)
+
+    def _is_sent_on(self, update: PageUpdate, found: list[_Kind]) -> bool:
+        """Remember a page; tell whether it leads to one that is not visited: it shows its worth.
+
+        Of several that lead to the same, the first; so do those that lead to it.
+        """
+        url, target = update.lease.url, hash(update.redirect_url)
+        if len(self._visited) > _MOST_SIGNATURES:
+            self._visited.clear()
+        self._visited.add(hash(url))
+        if update.redirect_url is None or not update.told_news:
+            return False
+        if target in self._visited or target in self._sent_on:
+            return False
+        if len(self._sent_on) > _MOST_SIGNATURES:
+            self._sent_on.clear()
+        self._sent_on[target] = [found, *self._sent_on.pop(hash(url), ())]
+        return True
+
+    def _tell_senders(self, url: str, *, brings: bool) -> list[_Kind]:
+        """Count what a page brought for those that led on to it; return their kinds."""
+        kinds = [kind for found in self._sent_on.pop(hash(url), ()) for kind in found]
+        for kind in kinds:
+            kind.count(brings)
+        return kinds
 
     def _learn_void(self, url: str, said: bytes | int | None) -> None:
         """Learn which parameters mean nothing; what waits for one that does is told of."""
@@ -361,6 +400,8 @@ class AddressYields:
             if not against.waiting:
                 self._hold(against, lease.url)
             against.put_off(lease, found)
+            if against.is_known and against.likely < _LEAST_YIELD:
+                self._tell_senders(lease.url, brings=False)
             return against.next_s + _TRICKLE_S * len(against.waiting)
         if against is not None:  # a few are tried all the same
             against.next_s = now_s + _TRICKLE_S
@@ -378,7 +419,8 @@ class AddressYields:
         is_trouble: bool = False,
         is_twin: bool = False,
         is_left_out: bool = False,
-    ) -> None:
+    ) -> bool:
+        """Count what a page brought for its kinds; return whether it is new all in all."""
         page, thing = page_of_version(url), thing_of_view(url)
         is_new = is_new and (page is None or hash(page) not in self._visited)
         is_new = is_new and (thing is None or hash((host_of(url), thing)) not in self._things)
@@ -387,14 +429,12 @@ class AddressYields:
             if is_trouble and kind.is_broad:
                 kind.tries = max(kind.tries - 1, 0)
                 continue
-            brings = is_new or (kind.is_of_copies and not is_left_out)
-            kind.brought += brings
-            kind.nothing += not brings
-            kind.in_vain = 0 if brings else kind.in_vain + 1
+            kind.count(is_new or (kind.is_of_copies and not is_left_out))
             kind.twins += is_twin
         self._doubted(host_of(url)).brought += is_new
         if is_new and "?" in url:
             self._credited.add(url)
+        return is_new
 
     def _is_first_to_name(self, url: str) -> bool:
         """Tell whether no other page showed what an address names by a hash; remember this one."""

@@ -446,6 +446,8 @@ class MemoryFrontier(Frontier):
                 continue
             if page.state is PageState.EXCLUDED and page_id in finders:
                 continue
+            if page.state is PageState.MOVED:
+                continue
             if page.visits and (page.found.variant_of is not None or page_id > least):
                 yield page.found.url, page.state, page.signature, page.last_status
 

@@ -13,7 +13,13 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, Final
 
-from recrawl.crawler.control.doubts import continues, is_joined, leads_elsewhere, leads_on
+from recrawl.crawler.control.doubts import (
+    continues,
+    is_doubted,
+    is_joined,
+    leads_elsewhere,
+    leads_on,
+)
 from recrawl.crawler.control.gists import Gist, gist, is_list
 from recrawl.crawler.control.second_looks import SecondLooks
 from recrawl.crawler.control.soft_errors import (
@@ -300,11 +306,13 @@ class Indexer:
     def _tells_news(self, url: str, extract: Extract, found: Sequence[Discovery]) -> bool | None:
         """Tell whether a page leads to what was not known; None: it is visited for what it says."""
         is_chosen = "?" in url or is_joined(url)
-        if is_chosen and (extract.noindex or is_list(extract.text, extract.anchors)):
-            return any(leads_on(url, one.url, self._recorder.knows) for one in found)
         if extract.noindex:
-            return any(leads_elsewhere(url, one.url) for one in found)
-        return None
+            found = [one for one in found if one.kind is Kind.PAGE and not is_doubted(one.url)]
+        elif not is_chosen or not is_list(extract.text, extract.anchors):
+            return None
+        if is_chosen:
+            return any(leads_on(url, one.url, self._recorder.knows) for one in found)
+        return any(leads_elsewhere(url, one.url) for one in found)
 
     def _send_on(self, page: BufferedPage, extract: Extract, target: str) -> None:
         """Take a page that sends its reader on for what it is: a redirect, beside other links."""
@@ -314,10 +322,14 @@ class Indexer:
             self._record(page, Finding(Outcome.DENIED, page.response, note=note))
             return
         found = self._rules.admission.of([target], depth=lease.depth, hops=lease.hops + 1)
+        told_news = bool(found)
         others = replace(extract, links=tuple(url for url in extract.links if url != target))
         found += self._found(page, others)
         self._recorder.add(found=found, is_first_visit=lease.last_visit_s is None)
-        self._record(page, Finding(Outcome.REDIRECTED, page.response, redirect_url=target))
+        finding = Finding(
+            Outcome.REDIRECTED, page.response, redirect_url=target, told_news=told_news
+        )
+        self._record(page, finding)
 
     def _record(self, page: BufferedPage, finding: Finding) -> None:
         """Record a visit that brought no copy."""

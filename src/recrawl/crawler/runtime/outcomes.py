@@ -43,7 +43,8 @@ class Finding:
     read_as : mark of the rules by which the content was read; None: it was not
     is_read_otherwise : whether those of the copy before were others: what differs from it is then
         no change of the page
-    told_news : whether a feed or list led to pages that were not known
+    told_news : whether a feed or list led to pages that were not known, a redirect to what may be
+        visited
     title, redirect_url, note : for people
     """
 

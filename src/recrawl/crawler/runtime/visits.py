@@ -211,7 +211,8 @@ class Visitor:
             return
         admission = self._rules.admission
         found = admission.of([target], kind=lease.kind, depth=lease.depth, hops=lease.hops + 1)
-        self._record(lease, Finding(outcome, response, redirect_url=target), started_s)
+        finding = Finding(outcome, response, redirect_url=target, told_news=bool(found))
+        self._record(lease, finding, started_s)
         self._recorder.add(found=found)
 
     async def _read_listing(self, lease: Lease, response: FetchResponse, started_s: float) -> None:

@@ -1080,11 +1080,15 @@ class FrontierSuite:
     def test_what_is_left_out_of_the_index_is_told_of_unless_it_led_to_pages(
         self, frontier: Frontier
     ) -> None:
-        """As the later pages of a list do."""
-        self._admitted(frontier, "/list", "/form")
-        leases = self._leased(frontier, 2)
+        """As the later pages of a list do; nor are pages that moved."""
+        self._admitted(frontier, "/list", "/form", "/moved")
+        leases = self._leased(frontier, 3)
+        states = dict.fromkeys((f"{HOST}/list", f"{HOST}/form"), PageState.EXCLUDED)
         frontier.complete(
-            [_update(lease, 10.0, state=PageState.EXCLUDED, signature=None) for lease in leases]
+            [
+                _update(one, 10.0, state=states.get(one.url, PageState.MOVED), signature=None)
+                for one in leases
+            ]
         )
         on = {lease.url: lease.page_id for lease in leases}[f"{HOST}/list"]
         frontier.admit([replace(_found("/page"), found_on=on)], 10.0, ANY)

@@ -137,7 +137,8 @@ WITH seen AS (
         AND kind = 'page'
 )
 SELECT url, state, signature, last_status FROM seen
-WHERE state != 'excluded' OR NOT EXISTS (SELECT 1 FROM page WHERE found_on = seen.id);
+WHERE state != 'moved'
+    AND (state != 'excluded' OR NOT EXISTS (SELECT 1 FROM page WHERE found_on = seen.id));
 
 -- name: defer
 UPDATE page SET due_s = max(due_s, :due_s), failures = failures + 1, tier = 1
