@@ -252,6 +252,26 @@ def test_a_part_that_brings_nothing_is_left_however_much_another_part_brings() -
     assert len(seen) - n <= 20
 
 
+@pytest.mark.parametrize(
+    ("topic", "place", "begin"), [("/topic?f=1&t={}", "&start={}", 0), ("/topic/{}", "?page={}", 1)]
+)
+def test_that_lists_begin_with_what_is_known_says_nothing_of_where_they_go_on(
+    topic: str, place: str, begin: int
+) -> None:
+    """Topics of a forum link to their first page among the others."""
+    n = 60
+    topics = [topic.format(number) for number in range(n)]
+    first = [f"{path}{place.format(begin)}" for path in topics]
+    others = [f"{path}{place.format(begin + k)}" for path in topics for k in range(1, 15)]
+    texts: list[str | None] = [f"text {number % n}" for number in range(2 * n)]
+    texts += [f"more {number}" for number in range(len(others))]
+
+    seen = crawled(AddressYields(), [*topics, *first, *others], texts)
+
+    assert len([number for number in seen if n <= number < 2 * n]) <= 8
+    assert set(range(2 * n, 16 * n)) <= set(seen)
+
+
 def test_words_are_overridden_by_what_comes() -> None:
     """A site whose pages are all called edit is visited whole."""
     paths = [f"/wiki?action=edit&page={number}" for number in range(300)]

@@ -66,6 +66,9 @@ __all__ = ["LITTLE", "AddressYields"]
 
 LITTLE: Final = "addresses of its kind have brought nothing new: only few of them are tried"
 _FEW: Final = 8  # values of a parameter that are told apart; one with more of them names pages
+_PLACE_IN_LIST: Final = re.compile(
+    r"paged?|page_?(?:no|num|number|index)|pg|start|offset|skip|first|begin", re.IGNORECASE
+)
 _TRIES: Final = 2  # of a shape, before what it brings is looked at
 _DOUBTED_TRIES: Final = 2
 _BROAD_TRIES: Final = 8  # of a branch of the site, or an ending
@@ -590,7 +593,12 @@ class AddressYields:
                 ),
                 self._kind("any path", host, "/*", mode, doubted=doubted, broad=True, mode=True),
             ]
-            parts = [shape_of_doubt(name, value) for name, _, value in _parts(query)]
+            parts = [
+                f"{name}={value}"
+                if _begins_list(name, value) and not doubted
+                else shape_of_doubt(name, value)
+                for name, _, value in _parts(query)
+            ]
             # A filter that is chosen several times is no other combination each time.
             names = "&".join(parts if doubted else dict.fromkeys(parts))
             kinds.append(self._kind("names", host, f"{path}?{names}", doubted=doubted, broad=True))
@@ -642,7 +650,9 @@ class AddressYields:
                 told.append(f"{name[:100]}=#")
                 continue
             part = self._part(host, path, name[:100], value[:100])
-            if part == "*" and not anywhere:
+            if part == "*" and _begins_list(name, value):
+                part = value
+            elif part == "*" and not anywhere:
                 part = f"{_space_of(value[:100])}*"
             if anywhere and part != "*" and any(map(str.isdecimal, value[:100])):
                 part = self._part(host, "/*", name[:100], value[:100])
@@ -688,6 +698,14 @@ def _parts(query: str) -> list[tuple[str, str, str]]:
     """Return names, signs and values of a query; what stands alone in it is a value: ``?page``."""
     parts = query.replace(";", "&").split("&")[:50]
     return sorted(part.partition("=") if "=" in part else ("", "", part) for part in parts)
+
+
+def _begins_list(name: str, value: str) -> bool:
+    """Tell whether a parameter asks for the beginning of a list, which is there without it.
+
+    That it brings nothing says nothing of where the list goes on.
+    """
+    return value in {"0", "1"} and _PLACE_IN_LIST.fullmatch(name) is not None
 
 
 def _branch_of(path: str) -> str:
