@@ -857,6 +857,26 @@ def test_pages_that_alone_are_called_what_their_address_says_are_pages() -> None
     assert asked["opinions"] <= 15
 
 
+@pytest.mark.parametrize("path", ["/jobs/{}-{}.php", "/apply/{}-{}.html", "/jobs/{}-apply-{}.php"])
+def test_pages_of_one_name_are_pages_where_they_lie_beside_each_other(path: str) -> None:
+    """As jobs in several places; what else has their names lies elsewhere, or says so."""
+    yields, asked, paths = AddressYields(), {"jobs": 0, "other": 0}, ("/jobs/{}-{}.html", path)
+    said = "\n{}\n{} is the place where we look for people like you who have learned the trade well"
+    for number in range(300):
+        name = f"work with {'abcdefghijklmnopqrst'[number % 20] * 3}"
+        for which, address in zip(asked, paths, strict=True):
+            one = lease(number, address.format(name.replace(" ", "-"), number))
+            if yields.due_s(one, NOW_S) > NOW_S:
+                continue
+            asked[which] += 1
+            place = f"place{number // 20}" if which == "jobs" else "this"
+            told = gist(f"Jobs{said.format(name, place)}", one.url)
+            yields.observe(replace(visited(one, f"{which} {number}"), gist=told))
+
+    assert asked["jobs"] == 300
+    assert asked["other"] <= 15
+
+
 @pytest.mark.parametrize(
     ("heading", "most"),
     [("chair of {name}", 300), ("all chairs", 15), ("commit 5f0c{n:03x} of 300", 25)],

@@ -98,6 +98,7 @@ _TROUBLE: Final = frozenset(
 _REFUSED: Final = 400  # from this status on a page is refused as such
 _MOST_KINDS: Final = 100_000
 _LANGUAGE: Final = re.compile(r"/[a-z]{2}(?:[-_][a-z]{2})?/", re.IGNORECASE)
+_NUMBERS: Final = re.compile(r"\d+")
 _LATELY: Final = 64  # pages of a kind and title that another one is compared with
 _MOST_SIGNATURES: Final = 200_000
 _MOST_THINGS: Final = 500_000
@@ -243,7 +244,7 @@ class AddressYields:
         self._texts: dict[int, str] = {}  # to the first address that says it, if it has a query
         self._credited: set[str] = set()  # of those, that count as new
         self._sent_on: dict[int, list[list[_Kind]]] = {}  # of pages that lead on, by where to
-        self._called: dict[int, int] = {}  # what pages are called, to the first that is
+        self._called: dict[int, int] = {}  # what pages are called, to where the first that is lies
         self._named_before: dict[int, int] = {}  # the same of an earlier run, by addresses alone
         self._near: dict[int, int] = {}  # by page
         self._stems: dict[int, int] = {}  # what pages say nearly, by path without the ending
@@ -271,7 +272,7 @@ class AddressYields:
             self._keep_things(url, state)
             if state is PageState.INDEXED and not is_doubted(url):
                 for called in names_told(url):
-                    self._named_before.setdefault(_name_mark(url, called), hash(url))
+                    self._named_before.setdefault(_name_mark(url, called), _place(url, called))
             self._learn_void(url, signature)
             new = state is PageState.INDEXED and self._is_new(url, signature)
             self._count(
@@ -491,21 +492,25 @@ class AddressYields:
         if self._is_source(url, told.near):
             return False
         is_new = self._is_new(url, told.same)
-        is_called_so = self._is_first_called(url, told.called, language)
-        if told.nameless != told.same and not is_called_so:
+        if told.nameless != told.same and not self._is_called_so(url, told, language):
             is_new &= self._is_new(url, told.nameless)
         return is_new and not self._is_twin(url, told.near)
 
-    def _is_first_called(self, url: str, called: int, language: str | None) -> bool:
-        """Tell whether a page is called as its address says, and no other of its language was."""
-        if not called or is_doubted(url):
-            return False
-        if self._named_before.get(_name_mark(url, called), hash(url)) != hash(url):
+    def _is_called_so(self, url: str, told: Gist, language: str | None) -> bool:
+        """Tell whether a page is called as its address says, and no other of its language was.
+
+        Or another that lies beside it and says another thing: several may have one name, as jobs
+        have, where a view of what has that name lies elsewhere.
+        """
+        if not told.called or is_doubted(url):
             return False
         if len(self._called) > _MOST_SIGNATURES:
             self._called.clear()
-        mark = hash((host_of(url), language, called))
-        return self._called.setdefault(mark, hash(url)) == hash(url)
+        place = _place(url, told.called)
+        mark = hash((host_of(url), language, told.called))
+        before = self._named_before.get(_name_mark(url, told.called), place)
+        is_beside = before == self._called.setdefault(mark, place) == place
+        return is_beside and self._is_new(url, hash((language, told.called, told.nameless)))
 
     def _is_twin(self, url: str, near: int) -> bool:
         """Tell whether a page says nearly what it says without a parameter, or its thing says."""
@@ -686,6 +691,15 @@ def _name_mark(url: str, called: int) -> int:
     """Return a mark of a name on a host, and in the language that the address tells, if it does."""
     language = _LANGUAGE.match(path_of(url))
     return hash((host_of(url), language and language[0], called))
+
+
+def _place(url: str, called: int) -> int:
+    """Return a mark of the folder, whatever its numbers, and ending of all that may be called so.
+
+    Of the address alone where it says more than that, by a word or a query: it may ask for a view.
+    """
+    is_alone = "?" in url or called not in names_told(url)
+    return hash(url if is_alone else (_NUMBERS.sub("#", url.rpartition("/")[0]), suffix_of(url)))
 
 
 def _asks_to_sign_in(update: PageUpdate) -> bool:
