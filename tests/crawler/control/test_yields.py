@@ -857,6 +857,28 @@ def test_pages_that_alone_are_called_what_their_address_says_are_pages() -> None
     assert asked["opinions"] <= 15
 
 
+def test_records_that_differ_in_words_are_pages() -> None:
+    """As those of a register, whose forms say far more than what is filled in."""
+
+    def asked(path: str, text: str) -> int:
+        """Return how many are visited of 300 of one title and heading."""
+        yields, n_asked = AddressYields(), 0
+        form = " ".join(f"{sign * 3} {sign * 4}" for sign in "abcdefghijklmnopqrstuvwxyz")
+        for number in range(300):
+            one = lease(number, path.format(number))
+            if yields.due_s(one, NOW_S) > NOW_S:
+                continue
+            n_asked += 1
+            name = "".join("klmnopqrst"[int(digit)] * 2 for digit in f"{number:03}")
+            said = gist(f"Register\nRecord\n{form} {text.format(number, name)}", one.url, "Record")
+            yields.observe(replace(visited(one, f"{number}"), gist=said, title="Register"))
+        return n_asked
+
+    assert asked("/record?id={}", "number {0} is of {1}") == 300
+    assert asked("/record?id=a{}", "seen {0} times") <= 25
+    assert asked("/record?at=2024-03-{}", "number {0} is of {1}") <= 25
+
+
 @pytest.mark.parametrize("path", ["/jobs/{}-{}.php", "/apply/{}-{}.html", "/jobs/{}-apply-{}.php"])
 def test_pages_of_one_name_are_pages_where_they_lie_beside_each_other(path: str) -> None:
     """As jobs in several places; what else has their names lies elsewhere, or says so."""

@@ -64,6 +64,7 @@ class Gist(NamedTuple):
         date
     heading : of the words above it that have three letters and no digit; 0: there are none, or it
         is of a date
+    worded : of its words that are letters alone, but for those that stand in its address
     """
 
     same: int
@@ -71,6 +72,7 @@ class Gist(NamedTuple):
     near: int = 0
     called: int = 0
     heading: int = 0
+    worded: int = 0
 
 
 def gist(text: str, url: str, heading: str = "") -> Gist:
@@ -97,14 +99,15 @@ def gist(text: str, url: str, heading: str = "") -> Gist:
     if is_date:
         others = beside_dates(others, url)
     same = hash(frozenset(counts.items()))
+    worded = hash(frozenset(filter(str.isalpha, (word.strip(_SIGNS) for word in others))))
     if len(others) < _FEW_WORDS and not is_date:
         near = _near(list(counts)) if len(counts) >= _FEW_WORDS else 0
-        return Gist(same, same, near, called, above_it)
+        return Gist(same, same, near, called, above_it, worded)
     near = _near(others) if len(others) >= _FEW_WORDS else 0
     if len(others) == len(counts):  # its address names nothing that it says
-        return Gist(same, same, near, called, above_it)
+        return Gist(same, same, near, called, above_it, worded)
     nameless = hash(frozenset((word, counts[word]) for word in others))
-    return Gist(same, nameless, near, called, above_it)
+    return Gist(same, nameless, near, called, above_it, worded)
 
 
 def content_hash(title: str, text: str) -> int:

@@ -98,6 +98,7 @@ _TROUBLE: Final = frozenset(
 _REFUSED: Final = 400  # from this status on a page is refused as such
 _MOST_KINDS: Final = 100_000
 _LANGUAGE: Final = re.compile(r"/[a-z]{2}(?:[-_][a-z]{2})?/", re.IGNORECASE)
+_DATE_VALUE: Final = re.compile(r"=(?:19|20)\d\d-\d")
 _NUMBERS: Final = re.compile(r"\d+")
 _LATELY: Final = 64  # pages of a kind and title that another one is compared with
 _MOST_SIGNATURES: Final = 200_000
@@ -248,7 +249,8 @@ class AddressYields:
         self._named_before: dict[int, int] = {}  # the same of an earlier run, by addresses alone
         self._near: dict[int, int] = {}  # by page
         self._stems: dict[int, int] = {}  # what pages say nearly, by path without the ending
-        self._alike: dict[int, deque[int]] = {}  # by kind and title: what they said lately
+        # By kind and title, what pages said lately, and in which words.
+        self._alike: dict[int, deque[tuple[int, int]]] = {}
         self._visited: set[int] = set()
         self._things: set[int] = set()  # what pages that are held may have other views of
         self._faces: dict[int, int] = {}  # what is shown of things, to the first that it is of
@@ -532,7 +534,8 @@ class AddressYields:
         """Tell whether a page says nearly what one of its kind and headings said; remember it.
 
         Only of addresses with a query or a hash, and of the days of a calendar: elsewhere pages
-        that are nearly alike are pages.
+        that are nearly alike are pages. So are those of a query that differ in words, as records
+        of a register do, unless it names a version or an instant, or speaks against a page.
         """
         near, is_date = told.near, "?" not in url and calendar_of(url) is not None
         if near == 0 or ("?" not in url and not has_hash(url) and not is_date):
@@ -543,9 +546,14 @@ class AddressYields:
             hash((host_of(url), kind.name, "" if is_date else without_hashes(title), told.heading)),
             deque(maxlen=_LATELY),
         )
-        is_alike = any(is_near(other, near) for other in before)
+        # Of versions and instants words differ as well; else a word of its own is what it tells.
+        is_moment = is_date or has_hash(url) or is_doubted(url) or _DATE_VALUE.search(url)
+        is_alike = any(
+            is_near(other, near) and (is_moment or worded == told.worded)
+            for other, worded in before
+        )
         if not is_alike:
-            before.append(near)
+            before.append((near, told.worded))
         return is_alike
 
     def _is_in_doubt(self, url: str, found: list[_Kind]) -> bool:
