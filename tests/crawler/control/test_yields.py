@@ -545,6 +545,25 @@ def test_a_form_beside_what_its_thing_says_is_left_after_a_few() -> None:
     assert asked.count("/ask-us/") <= 9
 
 
+def test_few_of_what_is_shown_of_things_are_on_their_way_before_any_has_brought_something() -> None:
+    """All things of a list are known before the first of their views is visited."""
+    yields = AddressYields()
+    for number in range(100):
+        one = lease(number, f"/photo/{number}")
+        assert yields.due_s(one, NOW_S) == NOW_S
+        yields.observe(visited(one, f"photo {number}"))
+    views = [lease(100 + number, f"/photo/{number}/sizes") for number in range(100)]
+    asked = [one for one in views if yields.due_s(one, NOW_S) == NOW_S]
+
+    assert len(asked) <= 5
+    for one in views:  # each that brings something makes way for more
+        if one in asked:
+            welcome = yields.observe(visited(one, f"view {one.page_id}"))
+            asked += [views[page_id - 100] for page_id, _ in welcome]
+            assert all(yields.due_s(views[page_id - 100], NOW_S) == NOW_S for page_id, _ in welcome)
+    assert len(asked) == 100
+
+
 DAYS = [
     f"{year}-{month:02}-{day:02}"
     for year in (2025, 2026)

@@ -10,8 +10,8 @@ sort or log in; a directory of archives has thousands that nobody can read. Addr
 - without, by the ending of the file's name (of a feed that has none, by its name), by the branch of
   the site that they lie in, by the calendar that they are a day of, by what they show of the thing
   of a number, and, of those with a number at their end, by the branch and how deep they lie, for
-  that most of them are copies of another page, as of the answers in a forum. Of endings that nobody
-  knows, few are on their way before they have brought something.
+  that most of them are copies of another page, as of the answers in a forum. Of what is shown of
+  things, and of endings that nobody knows, few are on their way before they have brought something.
 
 The first of a kind are visited like any other page; what they bring (a page that was not known, or
 nothing) is a coin tossed, and while the chance that the next brings something is small, few more
@@ -112,7 +112,7 @@ class _Kind:
     name: str
     is_doubted: bool = False
     is_broad: bool = False  # holds back only what is known to bring little
-    is_unknown: bool = False  # an ending that may be anything, pages as well as images of disks
+    is_unknown: bool = False  # an ending or a view of things that may be anything: images of disks
     is_mode: bool = False  # the same is asked for of many paths: likely another face of each
     is_of_copies: bool = False  # brings whatever is not left out of the index
     is_endless: bool = False  # days and months go on for ever: what is over brings no more
@@ -640,7 +640,7 @@ class AddressYields:
             kinds[-1].is_of_copies = True
         face = face_of(url) if of is Kind.PAGE else None
         if face is not None and self._is_shown_of_many(host, *face):
-            kinds.append(self._kind("face", host, face[0], broad=True))
+            kinds.append(self._kind("face", host, face[0], broad=True, unknown=True))
         return kinds
 
     def _is_shown_of_many(self, host: str, shown: str, thing: list[str]) -> bool:
