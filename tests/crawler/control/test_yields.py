@@ -564,6 +564,22 @@ def test_few_of_what_is_shown_of_things_are_on_their_way_before_any_has_brought_
     assert len(asked) == 100
 
 
+def test_few_words_beside_a_thing_that_others_have_too_are_left_after_a_few() -> None:
+    """As where nobody has said anything of it yet; few words of its own are visited."""
+    yields, asked = AddressYields(), {"opinions": 0, "colour": 0}
+    for number in range(100):
+        name = "".join("klmnopqrst"[int(digit)] * 2 for digit in f"{number:03}")
+        for shown, text in (("opinions", "None yet."), ("colour", f"Of the {name[::-1]} kind.")):
+            one = lease(number, f"/things/{name}-{1000 + number}/{shown}")
+            if yields.due_s(one, NOW_S) == NOW_S:
+                asked[shown] += 1
+                said = gist(f"{name}\n{name}\n{text}", one.url)
+                yields.observe(replace(visited(one, f"{name} {text}"), gist=said))
+
+    assert asked["opinions"] <= 9
+    assert asked["colour"] == 100
+
+
 DAYS = [
     f"{year}-{month:02}-{day:02}"
     for year in (2025, 2026)

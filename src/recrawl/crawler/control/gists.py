@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, unquote
 import xxhash
 
 from recrawl.crawler.control.calendars import beside_dates, calendar_of
+from recrawl.crawler.control.doubts import face_of
 from recrawl.crawler.control.letters import folded
 from recrawl.crawler.control.urls import path_of
 
@@ -80,7 +81,8 @@ def gist(text: str, url: str, heading: str = "") -> Gist:
 
     A page that says its own name and else what another says ("no changes of NAME", "log in to edit
     NAME") is a copy, unless few other words remain: of days and months, whose names are all that
-    they need say, those few are enough. O(n log n) in the words.
+    they need say, and of what is shown beside a thing ("no opinions of NAME yet"), those few are
+    enough. O(n log n) in the words.
 
     Parameters
     ----------
@@ -100,7 +102,7 @@ def gist(text: str, url: str, heading: str = "") -> Gist:
         others = beside_dates(others, url)
     same = hash(frozenset(counts.items()))
     worded = hash(frozenset(filter(str.isalpha, (word.strip(_SIGNS) for word in others))))
-    if len(others) < _FEW_WORDS and not is_date:
+    if len(others) < _FEW_WORDS and not is_date and face_of(url) is None:
         near = _near(list(counts)) if len(counts) >= _FEW_WORDS else 0
         return Gist(same, same, near, called, above_it, worded)
     near = _near(others) if len(others) >= _FEW_WORDS else 0
