@@ -98,6 +98,20 @@ def test_pages_under_a_new_nonce_wherever_they_are_linked_are_left_after_a_few()
     assert len(other) == 600
 
 
+def test_an_address_repeats_a_page_that_was_visited_under_another_value_of_what_means_nothing() -> (
+    None
+):
+    """As the place in a list by which a page is linked; of a page that is not known it is news."""
+    yields = AddressYields()
+    for number in range(60):
+        one = lease(number, f"/things/{number // 2}?place={number}")
+        yields.observe(visited(one, f"text {number // 2}"))
+
+    assert yields.repeats(f"{A}/things/7?place=3")
+    assert not yields.repeats(f"{A}/things/31?place=3")
+    assert not yields.repeats(f"{A}/things/7")
+
+
 def test_what_seemed_to_mean_nothing_is_visited_once_it_means_something() -> None:
     """Of thirty pages no value matters; one of those put off, tried three hours later, says so."""
     yields = AddressYields()

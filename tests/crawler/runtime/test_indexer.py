@@ -150,13 +150,17 @@ def test_a_page_for_which_its_host_has_no_room_is_deferred_while_another_host_wa
         ("/things?state=1", "/things?state=1&label=2", False),
         ("/things?state=1", "/things/7", True),
         ("/tags/lamp+red", "/tags/lamp+red+old", False),
+        ("/things?state=1", "/things/7?place=2", False),
         ("/things", "/things/7", None),
     ],
 )
 def test_a_list_that_is_chosen_tells_whether_it_leads_to_more_than_itself(
     monkeypatch: pytest.MonkeyPatch, path: str, leads_to: str, told: bool | None
 ) -> None:
-    """Chosen by a query, or by words that are joined; it says nothing but what its links say."""
+    """Chosen by a query, or by words that are joined; it says nothing but what its links say.
+
+    What differs from a known page by a parameter that means nothing is no more than that.
+    """
     seen: list[PageUpdate] = []
 
     def observe(_: AddressYields, update: PageUpdate) -> list[tuple[int, int]]:
@@ -164,6 +168,7 @@ def test_a_list_that_is_chosen_tells_whether_it_leads_to_more_than_itself(
         return []
 
     monkeypatch.setattr(AddressYields, "observe", observe)
+    monkeypatch.setattr(AddressYields, "repeats", lambda _, url: "place=" in url)
     lease = Lease(1, f"{A}{path}", 1, 1, EPOCH_S, depth=1)
     said = Extract(text="a lamp", anchors=("a lamp",), links=(f"{A}{leads_to}",), signature=b"s")
 

@@ -388,6 +388,15 @@ class AddressYields:
             for name in names:
                 self._held.setdefault((host, f"{where}?{name}"), {})[kind] = None
 
+    def repeats(self, url: str) -> bool:
+        """Tell whether an address differs from a visited one in parameters alone that mean nothing.
+
+        Parameters
+        ----------
+        url : in normal form
+        """
+        return self._void.repeats(url) is not None
+
     def due_s(self, lease: Lease, now_s: float) -> float:
         """Return when a page that was never visited is to be tried: now, or later.
 

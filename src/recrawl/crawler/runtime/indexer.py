@@ -311,7 +311,11 @@ class Indexer:
         elif not is_chosen or not is_list(extract.text, extract.anchors):
             return None
         if is_chosen:
-            return any(leads_on(url, one.url, self._recorder.knows) for one in found)
+            repeats = self._recorder.yields.repeats
+            return any(
+                leads_on(url, one.url, self._recorder.knows) and not repeats(one.url)
+                for one in found
+            )
         return any(leads_elsewhere(url, one.url) for one in found)
 
     def _send_on(self, page: BufferedPage, extract: Extract, target: str) -> None:
