@@ -1100,6 +1100,8 @@ def test_a_parameter_that_leaves_its_page_as_it_is_is_given_up_after_two() -> No
         (False, "/wiki/Specialities"),
         (False, "/docs/login-and-logout"),
         (True, "/wiki/Page/edit"),
+        (True, "/things/lamp/amp"),
+        (False, "/amp/lamp"),
         (True, "/wiki/Page/_edit/"),
         (True, "/wiki/Page/_create"),
         (True, "/wiki/Page/_plugin/attachments/"),

@@ -64,7 +64,7 @@ _PLACES: Final = re.compile(
 # Wikis set those apart from pages by a sign before them: /Page/_edit.
 _VIEW: Final = re.compile(
     r"""/(?:_?(?:logs?|history|revisions?|diffs?|blame|annotate|raw|plain|commits?|changesets?|compare
-        |refs|patch|snapshots?|atom|edit|print|share|backlinks)
+        |refs|patch|snapshots?|atom|edit|print|amp|share|backlinks)
         |_(?:accounts?|create|delete|dir|files|new|plugins?|preview|search|settings|source|upload)
         )(?=/|$)""",
     re.VERBOSE | re.IGNORECASE,
