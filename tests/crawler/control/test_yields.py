@@ -18,7 +18,7 @@ from recrawl.crawler.control.doubts import (
     stem_of_page,
     stems_of_source,
 )
-from recrawl.crawler.control.gists import gist, is_list, is_near, nearly_same
+from recrawl.crawler.control.gists import content_hash, gist, is_list, is_near, nearly_same
 from recrawl.crawler.control.yields import AddressYields
 from recrawl.terms import Kind, Lease, Outcome, PageState, PageUpdate, Visit
 
@@ -312,6 +312,26 @@ def test_what_speaks_against_itself_leaves_a_place_for_each_kind_of_it() -> None
     assert len(set(shown) & set(seen)) <= 24
 
 
+def test_what_one_more_page_would_prove_is_tried_before_what_was_never_tried() -> None:
+    """Of what speaks against itself, when a host has brought enough for one more."""
+    yields = AddressYields()
+    paths = [f"/{way}/{number:09x}1" for way in ("info", "dump", "hex") for number in (10, 11)]
+    tried = [lease(0, paths[0]), lease(1, paths[2]), lease(2, paths[3])]
+    untried = [lease(3, paths[4]), lease(4, paths[1])]
+    for one in tried:
+        assert yields.due_s(one, NOW_S) == NOW_S
+        yields.observe(visited(one, "a ticket" if one is tried[0] else None))
+    assert all(yields.due_s(one, NOW_S) > NOW_S for one in untried)
+
+    told: list[tuple[int, int]] = []
+    for number in range(100, 120):
+        page = lease(number, f"/page-{number}")
+        assert yields.due_s(page, NOW_S) == NOW_S
+        told += yields.observe(visited(page, f"page {number}"))
+
+    assert told[:1] == [(4, 1)]
+
+
 def test_few_of_a_kind_that_speaks_against_itself_are_on_their_way_at_once() -> None:
     """Though there is room for more: it is for other kinds, until what these bring is known."""
     yields = AddressYields()
@@ -407,13 +427,17 @@ def test_a_page_that_was_lost_leaves_its_place_to_one_other() -> None:
     assert sum(yields.due_s(one, NOW_S) <= NOW_S for one in waiting) == 1
 
 
+@pytest.mark.parametrize("troubles", [0, 1])
 @pytest.mark.parametrize(("n_in_vain", "is_left"), [(7, False), (8, True)])
 def test_a_branch_is_left_once_eight_of_its_pages_have_brought_nothing(
-    n_in_vain: int, is_left: bool
+    n_in_vain: int, is_left: bool, troubles: int
 ) -> None:
-    """Until then all of it is visited, however little it seems to bring."""
+    """Until then all of it is visited, however little it seems to bring; pages in trouble aside."""
     yields, rest = AddressYields(), [lease(100 + n, f"/old/{100 + n}") for n in range(20)]
     for number in range(n_in_vain):
+        for gone in [lease(200 + number, f"/old/{200 + number}")][:troubles]:
+            assert yields.due_s(gone, NOW_S) == NOW_S
+            yields.observe(visited(gone, None, Outcome.NOT_FOUND))
         one = lease(number, f"/old/{number}")
         assert yields.due_s(one, NOW_S) == NOW_S
         yields.observe(visited(one, None))
@@ -868,7 +892,11 @@ def test_pages_that_versions_are_of(url: str, page: str | None) -> None:
 def test_the_order_of_words_counts_only_where_few_differ() -> None:
     """A listing is the same however sorted; a table of digits is not."""
     assert gist("one two three four", f"{A}/").same == gist("four three two ONE", f"{A}/").same
-    assert gist("0 1 1 0 0 1 0 1 1 1", f"{A}/").same != gist("1 0 1 0 0 1 0 1 1 1", f"{A}/").same
+    for n_words, is_same in ((3, True), (5, False)):  # three times each, or five times
+        words = [f"word{n}" for n in range(8)] * n_words
+        there, back = " ".join(words), " ".join(reversed(words))
+        assert (gist(there, f"{A}/").same == gist(back, f"{A}/").same) == is_same
+        assert (content_hash("", there) == content_hash("", back)) == is_same
 
 
 def test_a_page_that_says_but_its_own_name_is_a_copy() -> None:
