@@ -72,8 +72,7 @@ def main() -> int:
     places = [ROOT / "src/recrawl" / place for place in chosen.modules]
     if not chosen.known.with_suffix(".json").exists():
         print("learning which tests reach which lines ...", flush=True)
-        rooms = [str(place.parent if place.is_file() else place) for place in places]
-        if in_fork(lambda: learn(chosen.known.resolve(), [*PACKAGES, *rooms]), 3600.0) != 0:
+        if in_fork(lambda: learn(chosen.known.resolve()), 3600.0) != 0:
             return 1
     known = Known(chosen.known)
     files = [f for place in places for f in ([place] if place.is_file() else place.rglob("*.py"))]
