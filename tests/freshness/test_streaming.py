@@ -300,6 +300,12 @@ def test_average_value_of_any_rates() -> None:
         average_value(EVEN_FRESHNESS, [(Pages([1.0], [0.0]), np.ones(1))])
 
 
+def test_caps_of_hosts_that_nobody_counts_are_refused() -> None:
+    """Pages that name no hosts have none; a cap would else hold for nothing."""
+    with pytest.raises(InvalidModel, match="no hosts"):
+        solve_prices(EVEN_FRESHNESS, [Pages([1.0])], 1.0, host_caps=[0.5])
+
+
 def test_no_parts_are_no_pages() -> None:
     """An empty table is refused here too."""
     with pytest.raises(InvalidModel, match="0 pages"):

@@ -50,6 +50,14 @@ def test_a_line_is_whole_up_to_a_thousand_characters_with_its_mark() -> None:
     assert told.split("\n")[1:3] == [f"-{'a' * 999}", f"-{'b' * 999}…"]
 
 
+def test_two_lines_that_stayed_are_shown_before_a_change_and_two_after_it() -> None:
+    lines = list("abcdefghi")
+
+    told = edit("\n".join(lines), "\n".join([*lines[:4], "E", *lines[5:]]))
+
+    assert told.split("\n") == ["@@ -3,5 +3,5 @@", " c", " d", "-e", "+E", " f", " g"]
+
+
 def test_the_number_of_lines_is_bounded() -> None:
     """Whatever was replaced."""
     before, after = ("\n".join(f"{word} {n}" for n in range(9_999)) for word in ("old", "fresh"))

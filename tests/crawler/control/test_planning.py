@@ -102,6 +102,15 @@ def test_the_longest_interval_gives_way_where_the_budget_is_too_small() -> None:
     assert demanded(plan) <= 1.0 + 1e-9, "more is due than is paid for"
 
 
+def test_the_longest_interval_gives_way_where_a_host_is_too_slow() -> None:
+    """A page that is hopeless keeps its part of half of the host's limit, the other the rest."""
+    rules = RevisitRules(min_interval_s=1.0, max_interval_s=1000.0)
+
+    plan = plan_visits(inputs([1e4, 1e-4], caps=[1e-3]), 1.0, rules)
+
+    assert plan.crawl_rates == pytest.approx([0.25e-3, 0.75e-3])
+
+
 def test_a_slow_host_gets_what_its_politeness_allows() -> None:
     """Ten pages of a host that answers once per 50 s; the others get the rest."""
     plan = plan_visits(

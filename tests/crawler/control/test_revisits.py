@@ -427,6 +427,30 @@ def test_a_copy_is_as_old_as_its_clock_says_however_fast_it_goes_on() -> None:
     assert control._foreseen(rows, 10.0).tolist() == [3.0 - 9.0, 3.0 - 8.0, 3.0 - 5.0]
 
 
+def test_pages_that_clocks_make_due_soon_follow_the_price_at_once() -> None:
+    """By less than a fiftieth too, for which all others wait."""
+    ahead = np.tile([0.0, 3.0], 100)
+
+    class Ahead:
+        def read(self, rows: np.ndarray, since: np.ndarray, now: float) -> tuple[np.ndarray, ...]:
+            return now - since + ahead[rows], np.ones(rows.size)
+
+    control = RevisitControl(np.ones(200), 100.0, clocks=Ahead())  # type: ignore[arg-type]
+    now, rows, span = told(control, np.full(200, 0.5), 20), np.arange(200), 0.2
+    before = control.decide(now, span, learn=False).intervals.copy()
+    price = control.price[0]
+
+    due = control.look(now, span, rows, np.ones(200))
+
+    after = control.intervals.copy()
+    control._fill(rows, control.price[0])
+    by_price = control.intervals
+    is_soon = due - now < 2 * span
+    assert 0.0 < abs(control.price[0] / price - 1.0) < 0.02
+    assert (after[is_soon] == by_price[is_soon]).all()
+    assert (after[~is_soon] == before[~is_soon]).all()
+
+
 def test_so_many_pages_are_due_now_as_visits_are_paid_for_those_worth_most_first() -> None:
     """The price is the worth of the last of them; a page worth e times that was due a pace ago."""
     rates = np.random.default_rng(2).gamma(2.0, 0.3, 40) + 0.1

@@ -7,7 +7,7 @@ import pytest
 
 from recrawl.crawler.control.politeness import HostPoliteness, PolitenessRules
 from recrawl.crawler.control.retry import Backoff
-from recrawl.crawler.control.sections import section_of
+from recrawl.crawler.control.sections import Sections, section_of
 from recrawl.terms import FetchResponse
 from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
 from recrawl.testing.worlds import EPOCH_S
@@ -114,6 +114,28 @@ def test_a_section_is_alone_in_its_trouble_once_a_page_outside_is_well(why: str 
     assert blocks == [True, False, True]
     assert ends == [90.0, 180.0, 360.0]
     assert timing.sections.rests_until_s(f"{A}/well") == -np.inf
+
+
+@pytest.mark.parametrize(
+    ("failed", "resting"),
+    [
+        ([("shop", "a")], ("shop", "a")),
+        ([("shop", "a"), ("shop", "b"), ("shop",)], ("shop",)),
+        ([("shop", "a"), ("shop", "a", "x")], ("shop", "a")),
+        ([("shop",), ("news",)], None),
+    ],
+)
+def test_what_rests_is_the_deepest_folder_of_all_that_failed(
+    failed: list[tuple[str, ...]], resting: tuple[str, ...] | None
+) -> None:
+    """Where they have none in common but the whole site, nothing rests alone."""
+    sections = Sections(Backoff(jitter=0.0))
+
+    sections.failed(failed, NOW_S, RANDOM)
+
+    folders = [("shop", "a"), ("shop", "b"), ("shop",), ("news",)]
+    rests = {one for one in folders if sections.rests_until_s(f"{A}/{'/'.join(one)}/x") > NOW_S}
+    assert rests == {one for one in folders if resting and one[: len(resting)] == resting}
 
 
 def test_a_section_that_is_well_again_rests_no_longer_than_at_first() -> None:

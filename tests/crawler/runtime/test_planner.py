@@ -321,6 +321,23 @@ def test_what_a_plan_says_is_in_force_afterwards(
     assert price.lasting == pytest.approx(kept.mean())
 
 
+def test_what_is_found_while_others_wait_counts_whole() -> None:
+    """A first visit competes with first visits then, none of which has been kept fresh."""
+    policy, frontier = Policy(), Held(4, waiting=10**6)
+    policy.answer = answer
+
+    async def main() -> VirtualCrawl:
+        virtual = planning(frontier, policy)
+        virtual.crawl.price.least_first = 5.0
+        await virtual.crawl.planner.replan()
+        return virtual
+
+    virtual = run_virtually(main())
+
+    assert policy.asked[0].least_price == 5.0
+    assert virtual.crawl.price.lasting == 1.0
+
+
 def test_only_rates_that_moved_are_written() -> None:
     policy, frontier = Policy(), Held(4)
     policy.answer = answer

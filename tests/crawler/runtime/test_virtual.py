@@ -1,6 +1,7 @@
 """Virtual time: waiting costs nothing, order stays, and a clock keeps its word."""
 
 import asyncio
+import threading
 
 import pytest
 
@@ -36,6 +37,21 @@ def test_timeouts_hold_in_virtual_time() -> None:
         return asyncio.get_running_loop().time()
 
     assert run_virtually(main()) == 1000.0
+
+
+def test_what_comes_from_outside_comes_before_time_jumps() -> None:
+    """Such as what a thread has ready."""
+
+    async def main() -> float:
+        loop, there = asyncio.get_running_loop(), asyncio.Event()
+        thread = threading.Thread(target=loop.call_soon_threadsafe, args=(there.set,))
+        thread.start()
+        thread.join()
+        async with asyncio.timeout(1000.0):
+            await there.wait()
+        return loop.time()
+
+    assert run_virtually(main()) == 0.0
 
 
 def test_waiting_for_ever_is_an_error() -> None:
@@ -98,6 +114,17 @@ def test_what_was_due_while_the_machine_slept_is_due_when_it_wakes() -> None:
 
     assert awake_s == 100.0 + 90.0 + 8 * 3_600.0
     assert 0.0 < late_s <= 60.0
+
+
+@pytest.mark.parametrize("seconds", [0.25, 1.0, 59.0, 61.0])
+def test_the_clock_of_a_machine_that_stays_awake_wakes_nobody_early_or_late(seconds: float) -> None:
+    async def main() -> float:
+        loop = asyncio.get_running_loop()
+        clock = WallClock(epoch_s=100.0, elapsed_s=loop.time)
+        await clock.sleep_until(100.0 + seconds)
+        return loop.time()
+
+    assert run_virtually(main()) == pytest.approx(seconds)
 
 
 def test_a_clock_begins_at_its_first_look() -> None:

@@ -155,9 +155,7 @@ class Indexer:
     async def serve_one(self) -> bool:
         """Serve the next page, or commit what is staged when its time has come."""
         loop = asyncio.get_running_loop()
-        within_s = None
-        if self._commit_at_s is not None:
-            within_s = max(self._commit_at_s - loop.time(), 0.0)
+        within_s = None if self._commit_at_s is None else self._commit_at_s - loop.time()
         page = await self._buffer.take(within_s=within_s)
         if page is not None:
             started_s, began_s = loop.time(), self._world.clock.now_s()
