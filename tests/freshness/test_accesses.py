@@ -56,6 +56,13 @@ def test_drawn_accesses_are_shares_of_the_odds(load: float) -> None:
     assert shares == pytest.approx(expected, rel=1e-6, abs=1e-9)
 
 
+def test_all_accesses_are_of_what_is_worth_most_where_odds_are_beyond_all_numbers() -> None:
+    shares, price = draw_accesses(np.array([1.0, 4.0]), np.array([1.0, 2_000.0]))
+
+    assert shares.tolist() == [0.0, 1.0]
+    assert price == pytest.approx(4.0)
+
+
 def test_worths_that_differ_by_rounding_are_one() -> None:
     """The greatest of them; others stay as they are."""
     near = np.nextafter(0.3, 0.0)

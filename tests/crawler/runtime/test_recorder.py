@@ -6,6 +6,7 @@ from math import inf
 
 import pytest
 
+from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.frontier.memory_worths import MemoryWorths
 from recrawl.crawler.ports import AdmissionLimits
 from recrawl.crawler.runtime.outcomes import Finding, update_of
@@ -270,3 +271,24 @@ def test_a_page_may_be_visited_ahead_of_its_time_after_the_shortest_interval(
 
     ahead_s = inf if interval_s is None else EPOCH_S + least_s
     assert told[0] == (1, EPOCH_S + 9_000.0, ahead_s)
+
+
+def test_a_domain_has_as_many_hosts_after_a_start_as_before_it() -> None:
+    """Names below a domain cost their owner nothing, so those of an earlier run count too."""
+
+    async def main() -> VirtualCrawl:
+        limits, frontier = AdmissionLimits(max_hosts_per_domain=2), MemoryFrontier()
+        before = [f"http://h{number}.trap.test" for number in range(2)]
+        frontier.admit([Discovery(f"{host}/", host) for host in before], EPOCH_S, limits)
+        virtual = virtual_crawl(Setup(rules={"limits": limits}), frontier=frontier)
+        await virtual.crawl.prepare()
+        virtual.crawl.recorder.add(
+            found=[Discovery(f"{host}/", host) for host in ("http://h2.trap.test", "http://b.test")]
+        )
+        await virtual.crawl.recorder.flush()
+        return virtual
+
+    frontier = run_virtually(main()).frontier
+
+    assert frontier.refused() == [("trap.test", "domain-full", 1)]
+    assert frontier.details("http://b.test/") is not None
