@@ -18,6 +18,7 @@ from recrawl.crawler.settings import (
 )
 from recrawl.crawler.settings.contradictions import contradictions, first_pass_words
 from recrawl.crawler.settings.file import File
+from recrawl.crawler.settings.toml import explain_mismatch
 from recrawl.crawler.settings.values import AccessSettings, ContentSettings, RenderSettings
 from recrawl.crawler.wiring.access import host_headers
 from recrawl.errors import InvalidSettings
@@ -855,3 +856,28 @@ def test_weights_may_be_a_mapping() -> None:
     given: Any = {"http://a.test/news/*": 5}
     made = Settings(seeds=("http://a.test/",), contact="me@a.test", weights=given)
     assert made.weights == (("http://a.test/news/*", 5.0),)
+
+
+class _Part(msgspec.Struct, forbid_unknown_fields=True):
+    """Of something that a person writes."""
+
+
+class _Whole(msgspec.Struct, forbid_unknown_fields=True):
+    parts: list[_Part] = []
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ({"prats": []}, "unknown key 'prats'"),
+        ({"parts": [{"size": 1}]}, "unknown key 'size' in parts[0]"),
+    ],
+)
+def test_what_does_not_fit_is_told_of_with_the_place_where_it_stands(
+    written: dict[str, object], told: str
+) -> None:
+    """At the top there is nothing that it would stand in."""
+    with pytest.raises(msgspec.ValidationError) as said:
+        msgspec.convert(written, _Whole)
+
+    assert explain_mismatch(str(said.value)) == told

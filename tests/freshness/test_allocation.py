@@ -291,8 +291,9 @@ def test_bad_budgets_and_caps_are_refused() -> None:
         solve_harmonic(pages, 1.0, np.ones(2), [Limit(np.zeros(1, dtype=int), np.ones(1))])
     with pytest.raises(InvalidModel, match=r"groups must lie in 0 \.\. 0"):
         Limit(np.array([0, 1]), np.ones(1))
-    with pytest.raises(InvalidModel, match="vector of integers"):
-        Limit(np.array([0.5]), np.ones(1))
+    for groups, caps in (([0.5], [1.0]), ([[0]], [1.0]), ([0], [[1.0]])):
+        with pytest.raises(InvalidModel, match="vector of integers"):
+            Limit(np.array(groups), np.array(caps))
 
 
 def test_minimum_rates_beyond_a_cap_name_it() -> None:

@@ -119,6 +119,15 @@ def test_gap_inverts_worth(key: tuple[str, str], log_worth: float) -> None:
         np.testing.assert_allclose(objective.worth(objective.gap(worth)), worth, rtol=1e-13)
 
 
+def test_the_gap_of_pages_that_are_hardly_worth_it_has_all_its_digits() -> None:
+    """What a visit at that age lacks of its greatest worth is (1 + y) exp(-y)."""
+    lacking = 2.0 ** -np.arange(1.0, 54.0)
+
+    y = OBJECTIVES["freshness", "even"].gap(1.0 - lacking)
+
+    np.testing.assert_allclose((1.0 + y) * np.exp(-y), lacking, rtol=1e-13)
+
+
 @pytest.mark.parametrize("objective", OBJECTIVES.values(), ids=lambda o: f"{o.measure}-{o.spacing}")
 @pytest.mark.parametrize("octave", [-200, -161, -159, -1, 105, 109, 200])
 def test_the_quick_inverse_is_the_slow_one_within_its_table_and_beyond(

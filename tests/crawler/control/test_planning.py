@@ -107,8 +107,10 @@ def test_the_longest_interval_gives_way_where_a_host_is_too_slow() -> None:
     rules = RevisitRules(min_interval_s=1.0, max_interval_s=1000.0)
 
     plan = plan_visits(inputs([1e4, 1e-4], caps=[1e-3]), 1.0, rules)
+    alone = plan_visits(inputs([1e4, 0.01], hosts=[0, 1], caps=[1e-3, np.inf]), 1.0, rules)
 
     assert plan.crawl_rates == pytest.approx([0.25e-3, 0.75e-3])
+    assert alone.crawl_rates[0] == pytest.approx(0.5e-3)
 
 
 def test_a_slow_host_gets_what_its_politeness_allows() -> None:

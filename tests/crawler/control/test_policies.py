@@ -22,6 +22,7 @@ def plan(
     weights: NDArray[np.float64] | float = 1.0,
     budget_per_s: float = BUDGET_PER_S,
     change_rate_per_s: float = np.nan,
+    heard_s: float = np.nan,
 ) -> Schedule:
     """Plan pages of two hosts, those of even numbers and those of odd ones.
 
@@ -41,7 +42,15 @@ def plan(
     pages = PlannedPages(ids, hosts, *columns)
     policy = revisit_policy(name, RULES, believed)
     made = policy.replan(
-        Replan(pages, hosts, np.full(2, np.inf), budget_per_s, NOW_S, span_s=50.0 * DAY_S)
+        Replan(
+            pages,
+            hosts,
+            np.full(2, np.inf),
+            budget_per_s,
+            NOW_S,
+            span_s=50.0 * DAY_S,
+            heard_s=np.full(N, heard_s),
+        )  # fmt: skip
     )
     assert made is not None
     return made
@@ -66,9 +75,25 @@ def test_heavier_pages_are_visited_more_often() -> None:
     assert plan("recrawl", 0.0).price == pytest.approx(even.price)
 
 
-def test_what_one_more_visit_is_worth_is_of_the_size_of_what_a_larger_budget_brings() -> None:
+def relied_on(
+    believed: Believed, pages: PlannedPages, heard_s: NDArray[np.float64], now_s: float
+) -> NDArray[np.float64]:
+    """Let seven changes in ten be announced."""
+    control, rows = believed.control_of(pages.page_ids)
+    control.rely_on(rows, np.zeros(rows.size), np.full(rows.size, 0.3))
+    return heard_s
+
+
+@pytest.mark.parametrize("heard_s", [np.nan, NOW_S - DAY_S, NOW_S])
+def test_what_one_more_visit_is_worth_is_of_the_size_of_what_a_larger_budget_brings(
+    monkeypatch: pytest.MonkeyPatch, heard_s: float
+) -> None:
     """In pages of average weight, whatever that is; each further one is worth less."""
-    now, more = plan("recrawl", 3.0), plan("recrawl", 3.0, 1.2 * BUDGET_PER_S)
+    monkeypatch.setattr(Believed, "hear", relied_on)
+    now, more = (
+        plan("recrawl", 3.0, budget_per_s, heard_s=heard_s)
+        for budget_per_s in (BUDGET_PER_S, 1.2 * BUDGET_PER_S)
+    )
 
     gained = N * (more.freshness - now.freshness) / (0.2 * BUDGET_PER_S)
     assert gained < more.worth < now.worth < 2.5 * gained

@@ -427,6 +427,20 @@ def test_a_copy_is_as_old_as_its_clock_says_however_fast_it_goes_on() -> None:
     assert control._foreseen(rows, 10.0).tolist() == [3.0 - 9.0, 3.0 - 8.0, 3.0 - 5.0]
 
 
+def test_a_look_lets_dearer_visits_wait_until_they_are_worth_their_price() -> None:
+    """As where a host's limit makes them dear."""
+    control, rows = RevisitControl(np.ones(200), 100.0), np.arange(200)
+    now, dearer = told(control, np.full(200, 0.5), 20), np.tile([1.0, 3.0], 100)
+    before = control.decide(now, 1.0, learn=False).intervals.copy()
+
+    control.look(now, 1.0, rows, dearer)
+
+    after = control.intervals.copy()
+    control._fill(rows, control.price[0] * dearer)
+    assert np.all(after[1::2] > before[1::2])
+    assert after[1::2] == pytest.approx(control.intervals[1::2])
+
+
 def test_pages_that_clocks_make_due_soon_follow_the_price_at_once() -> None:
     """By less than a fiftieth too, for which all others wait."""
     ahead = np.tile([0.0, 3.0], 100)

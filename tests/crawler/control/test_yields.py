@@ -456,6 +456,20 @@ def test_trouble_of_pages_says_nothing_of_their_branch(path: str) -> None:
         yields.observe(visited(one, None, Outcome.NOT_FOUND))
 
 
+def test_trouble_of_pages_with_one_value_says_nothing_of_those_with_another() -> None:
+    """Though they are of the same names."""
+    yields = AddressYields()
+    gone, others = (
+        [lease(number, f"/x?type={of}&id={number}") for number in range(20)] for of in ("a", "b")
+    )
+    for one in gone:
+        if yields.due_s(one, NOW_S) == NOW_S:
+            yields.observe(visited(one, None, Outcome.NOT_FOUND))
+
+    assert yields.due_s(gone[-1], NOW_S) > NOW_S
+    assert sum(yields.due_s(one, NOW_S) == NOW_S for one in others) == 2
+
+
 def test_what_asks_to_sign_in_of_each_thing_is_left_after_a_few() -> None:
     """Whatever it is called and however many things there are; what else is shown is visited."""
     yields = AddressYields()

@@ -35,9 +35,19 @@ class Site:
         return FetchResponse(request.url, 200, body.encode(), "text/html")
 
 
-def crawled(path: Path, days: float, *, second_looks: bool = True) -> VirtualCrawl:
+class Diary(Site):
+    """Its sayings stay as they are for an hour."""
+
+    def __call__(self, request: Request) -> FetchResponse:
+        self.draw = random.Random(f"{request.url} {request.at_s // 3_600.0}")
+        return super().__call__(request)
+
+
+def crawled(
+    path: Path, days: float, *, second_looks: bool = True, site: Site | None = None
+) -> VirtualCrawl:
     """Crawl the site for some days, with two visits of each page a day."""
-    site = Site()
+    site = site or Site()
 
     async def crawl() -> VirtualCrawl:
         rules: dict[str, object] = {} if second_looks else {"second_looks": False}
@@ -84,6 +94,15 @@ def test_what_is_drawn_is_no_change_once_pages_were_looked_at_twice(
     assert len(found[False]) > 80
     assert set(found[False]) == {not second_looks}
     assert (2 <= len(seconds(virtual)) <= 24) == second_looks
+
+
+def test_few_pages_are_looked_at_twice_of_a_host_that_shows_the_same_both_times(
+    tmp_path: Path,
+) -> None:
+    """Each of its pages is another at every visit; looks at them would be three times as many."""
+    virtual = crawled(tmp_path, 8.0, site=Diary())
+
+    assert 4 <= len(seconds(virtual)) <= 8
 
 
 def test_both_looks_are_one_visit_with_the_rest_of_the_host_between_them(tmp_path: Path) -> None:

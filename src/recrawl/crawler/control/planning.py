@@ -65,10 +65,10 @@ def plan_visits(
     nothing starves. O(n) memory, O(n) time per pass of the solver.
     """
     n = len(inputs.change_rates)
-    per_host = np.maximum(np.bincount(inputs.hosts, minlength=len(inputs.host_caps)), 1)
+    of_host = np.bincount(inputs.hosts)[inputs.hosts]
     floor = min(1.0 / rules.max_interval_s, 0.5 * budget / max(n, 1))
     ceilings = np.full(n, 1.0 / rules.min_interval_s)
-    floors = np.minimum(floor, 0.5 * (inputs.host_caps / per_host)[inputs.hosts])
+    floors = np.minimum(floor, 0.5 * inputs.host_caps[inputs.hosts] / of_host)
     floors = np.minimum(floors, ceilings)
     pages = Pages(
         inputs.change_rates,
