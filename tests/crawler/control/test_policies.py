@@ -50,7 +50,7 @@ def plan(
             NOW_S,
             span_s=50.0 * DAY_S,
             heard_s=np.full(N, heard_s),
-        )  # fmt: skip
+        )
     )
     assert made is not None
     return made

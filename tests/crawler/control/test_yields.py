@@ -1264,6 +1264,18 @@ def test_other_views_of_what_is_known_bring_nothing_whatever_they_say() -> None:
     assert len(visited_paths) <= 115
 
 
+def test_views_of_what_is_not_held_are_visited() -> None:
+    """Where files themselves may not be indexed, their history is what there is of them."""
+    yields = AddressYields()
+    files, views = repository(30, ["tree"]), repository(30, ["log"])
+    for number, path in enumerate(files):
+        yields.observe(visited(lease(number, path), None))
+
+    seen = crawled(yields, views, [f"text {number}" for number in range(30)])
+
+    assert len(seen) == 30
+
+
 def test_views_in_a_first_folder_bring_nothing_beside_what_they_are_of() -> None:
     """Trac's logs of files; archives of months are alike in address only."""
     paths = [f"/{part}/a/dir{number}/b.py" for number in range(100) for part in ("browser", "log")]
