@@ -1,0 +1,98 @@
+"""Sites whose pages are reached through what is no page: redirects, and lists that are left out."""
+
+import pytest
+
+from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.control.politeness import PolitenessRules
+from recrawl.crawler.frontier.memory import MemoryFrontier
+from recrawl.crawler.index.memory import MemoryIndex
+from recrawl.terms import FetchResponse
+from recrawl.testing import Setup, run_virtually, virtual_crawl
+from recrawl.testing.scripted import Request
+from recrawl.testing.worlds import EPOCH_S
+
+A = "http://a.test"
+N_PAGES, ON_A_LIST = 120, 4
+NAMES = [f"{'abcdefgh'[n % 8]}{'klmnopqrstuvwxyz'[n // 8]}" for n in range(N_PAGES)]
+
+
+def page(url: str, body: str, head: str = "") -> FetchResponse:
+    html = f"<html><head>{head}</head><body><main>{body}</main></body></html>"
+    return FetchResponse(url=url, status=200, body=html.encode(), content_type="text/html")
+
+
+def moved(url: str, to: str, *, by_page: bool = False) -> FetchResponse:
+    if by_page:
+        return page(url, "on its way", f'<meta http-equiv="refresh" content="0; url={to}">')
+    return FetchResponse(url=url, status=301, location=to)
+
+
+def reached_by(shape: str, *, by_page: bool = False) -> dict[str, FetchResponse]:
+    """A site whose links have this shape, and redirect."""
+    ways = [shape.format(n=n, name=name) for n, name in enumerate(NAMES)]
+    links = " ".join(f'<a href="{way}">{name}</a>' for way, name in zip(ways, NAMES, strict=True))
+    answers = {f"{A}/": page(f"{A}/", f"home {links}")}
+    for way, name in zip(ways, NAMES, strict=True):
+        there = f"/names/{name}/"
+        answers[A + way] = moved(A + way, A + there, by_page=by_page)
+        answers[A + there] = page(A + there, f"<h1>{name}</h1> what {name} is: {name * 3}")
+    return answers
+
+
+def listed_by(shape: str) -> dict[str, FetchResponse]:
+    """A site whose lists have this shape, lead from one to the next, and are to be left out."""
+    answers = {f"{A}/": page(f"{A}/", f'home <a href="{shape.format(n=1)}">all names</a>')}
+    for n in range(1, N_PAGES // ON_A_LIST + 1):
+        names = NAMES[(n - 1) * ON_A_LIST : n * ON_A_LIST]
+        links = " ".join(f'<a href="/names/{name}/">{name}</a>' for name in names)
+        url, after = A + shape.format(n=n), shape.format(n=n + 1)
+        body = f'names {n} {links} <a href="{after}">more</a>'
+        answers[url] = page(url, body, '<meta name="robots" content="noindex, follow">')
+    for name in NAMES:
+        url = f"{A}/names/{name}/"
+        answers[url] = page(url, f"<h1>{name}</h1> what {name} is: {name * 3}")
+    return answers
+
+
+def read(answers: dict[str, FetchResponse], *, starts: int) -> set[str]:
+    """Crawl a site, starting anew a few times meanwhile; return what can be searched then."""
+    frontier, index = MemoryFrontier(), MemoryIndex()
+
+    def reply(request: Request) -> FetchResponse:
+        return answers.get(request.url, FetchResponse(url=request.url, status=404))
+
+    async def run(nth: int) -> None:
+        setup = Setup(
+            politeness=PolitenessRules(delay_s=0.1),
+            revisit=RevisitRules(30_000.0, 60_000.0, 30_000.0),
+            epoch_s=EPOCH_S + 9.0 * nth,
+        )
+        virtual = virtual_crawl(setup, frontier=frontier, index=index)
+        for url in answers:
+            virtual.web.reply(url, reply)
+        await virtual.run_for(119.0 if nth == starts - 1 else 8.0)
+
+    for nth in range(starts):
+        run_virtually(run(nth))
+    return {url for url, _ in index.urls()}
+
+
+NAMED = {f"{A}/names/{name}/" for name in NAMES}
+
+
+@pytest.mark.parametrize("shape", ["/names/{name}", "/node/{n}", "/?p={n}", "/go?to={name}&n={n}"])
+def test_pages_that_links_lead_to_by_redirects_are_read(shape: str) -> None:
+    """All of them, as each of the redirects brings a page."""
+    assert NAMED <= read(reached_by(shape), starts=1)
+
+
+def test_pages_that_pages_send_on_to_are_read() -> None:
+    """A page may redirect as well as its server."""
+    assert NAMED <= read(reached_by("/{n}.html", by_page=True), starts=1)
+
+
+@pytest.mark.parametrize("shape", ["/?page={n}", "/page/{n}", "/blog/page/{n}/"])
+@pytest.mark.parametrize("starts", [1, 3])
+def test_pages_of_lists_that_are_left_out_of_the_index_are_read(shape: str, starts: int) -> None:
+    """All of them, as each of the lists leads on; also where an earlier run read the lists."""
+    assert NAMED <= read(listed_by(shape), starts=starts)
