@@ -83,16 +83,16 @@ NAMED = {f"{A}/names/{name}/" for name in NAMES}
 @pytest.mark.parametrize("shape", ["/names/{name}", "/node/{n}", "/?p={n}", "/go?to={name}&n={n}"])
 def test_pages_that_links_lead_to_by_redirects_are_read(shape: str) -> None:
     """All of them, as each of the redirects brings a page."""
-    assert NAMED <= read(reached_by(shape), starts=1)
+    assert read(reached_by(shape), starts=1) >= NAMED
 
 
 def test_pages_that_pages_send_on_to_are_read() -> None:
     """A page may redirect as well as its server."""
-    assert NAMED <= read(reached_by("/{n}.html", by_page=True), starts=1)
+    assert read(reached_by("/{n}.html", by_page=True), starts=1) >= NAMED
 
 
 @pytest.mark.parametrize("shape", ["/?page={n}", "/page/{n}", "/blog/page/{n}/"])
 @pytest.mark.parametrize("starts", [1, 3])
 def test_pages_of_lists_that_are_left_out_of_the_index_are_read(shape: str, starts: int) -> None:
     """All of them, as each of the lists leads on; also where an earlier run read the lists."""
-    assert NAMED <= read(listed_by(shape), starts=starts)
+    assert read(listed_by(shape), starts=starts) >= NAMED
