@@ -1686,6 +1686,15 @@ def test_what_leads_to_where_robots_may_not_go_is_left_after_a_few() -> None:
     assert seen < 40
 
 
+def test_what_cannot_exist_is_asked_for_whatever_its_likes_have_brought() -> None:
+    """It is no page that it would bring, and tells of them what they are."""
+    yields = AddressYields()
+    paths = [f"/old/{number}" for number in range(60)]
+    assert len(crawled(yields, paths, ["the same"] * 60)) < 40
+    assert yields.due_s(lease(98, "/old/98"), NOW_S) > NOW_S
+    assert yields.due_s(lease(99, "/old/zq0123456789abcdef"), NOW_S) == NOW_S
+
+
 def test_texts_at_hand_are_compared_word_by_word() -> None:
     """But for what stands in the address, and for how long ago something was."""
     words, name = [f"word{number}" for number in range(12)], "0a1b2c3d" * 5

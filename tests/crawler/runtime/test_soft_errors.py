@@ -54,6 +54,25 @@ def indexed(virtual: VirtualCrawl, *paths: str) -> list[str]:
     return [path for path, page in found if page and page.state is PageState.INDEXED]
 
 
+def test_what_does_not_exist_is_asked_for_before_all_else_is_read() -> None:
+    """Though nearly all that lies beside it has brought nothing, and was found long before."""
+    lost = [f"/old/thing{n}.html" for n in range(100)]
+
+    async def main() -> VirtualCrawl:
+        virtual = virtual_crawl(Setup(budget_per_s=1.0, revisit=REVISIT))
+        virtual.web.page(f"{A}/", "home", *lost)
+        for path in lost:
+            virtual.web.reply(f"{A}{path}", missing)
+        virtual.web.fallback = missing
+        await virtual.run_for(300.0)
+        return virtual
+
+    virtual = run_virtually(main())
+    asked = [is_probe(request.url) for request in virtual.web.requests]
+    assert asked.index(True) < 10
+    assert len(indexed(virtual, *lost)) < 40
+
+
 @pytest.mark.slow
 def test_what_says_what_a_made_up_address_says_is_no_page() -> None:
     """Asked once; those read before it was known are found out at their next visit."""

@@ -58,6 +58,7 @@ from recrawl.crawler.control.doubts import (
     without_hashes,
 )
 from recrawl.crawler.control.gists import Gist, is_akin, is_near, names_told
+from recrawl.crawler.control.soft_errors import is_probe
 from recrawl.crawler.control.urls import host_of, path_of
 from recrawl.crawler.control.void_parameters import VoidParameters
 from recrawl.terms import Kind, Lease, Outcome, PageState, PageUpdate
@@ -290,7 +291,7 @@ class AddressYields:
         lease, outcome = update.lease, update.visit.outcome
         if lease.last_visit_s is not None or lease.state is not PageState.DISCOVERED:
             return self._outgrown_pages()
-        if lease.kind is Kind.SITEMAP:  # it tells when pages changed, known before or not
+        if _is_apart(lease):
             return self._outgrown_pages()
         found, url = self._kinds_of(lease.url, lease.kind), lease.url
         told = list(found)
@@ -403,7 +404,7 @@ class AddressYields:
         A page that is to be tried now counts as tried. One that is put off is told of by
         :meth:`observe` as soon as its kind turns out to be worth it.
         """
-        if lease.kind is Kind.SITEMAP:
+        if _is_apart(lease):
             return now_s
         found = self._kinds_of(lease.url, lease.kind)
         doubted = self._doubted(host_of(lease.url)) if self._is_in_doubt(lease.url, found) else None
@@ -702,6 +703,14 @@ def _against(found: list[_Kind], doubted: _Kind | None) -> _Kind | None:
     if len(found) == _WITH_SEVERAL and found[2].tries == 0:  # no such names were combined before
         broader.pop()
     return next((kind for kind in reversed([first, *broader]) if kind.n_welcome <= 0), None)
+
+
+def _is_apart(lease: Lease) -> bool:
+    """Tell whether a page is visited for what it says of others, whatever its likes have brought.
+
+    A sitemap tells when they changed, and what cannot exist how an error looks there.
+    """
+    return lease.kind is Kind.SITEMAP or is_probe(lease.url)
 
 
 def _name_mark(url: str, called: int) -> int:

@@ -55,6 +55,7 @@ from recrawl.terms import (
 
 __all__ = ["Indexer"]
 
+_PROBE_WEIGHT: Final = 4.0  # of what is visited to judge others, against their weight
 _LINE: Final = 200  # characters of one that stands for a heading
 
 _SEEN_TWICE = "fetched twice, as it was another each time: to see what is by chance"
@@ -218,10 +219,14 @@ class Indexer:
         return self._recorder.errors.observe(url, extract.title, extract.text, page.fetched_at_s)
 
     def _asked_for(self, lease: Lease, probe: str) -> list[Discovery]:
-        """Return the address that cannot exist; where only such belong, it ends as the page's."""
+        """Return the address that cannot exist; where only such belong, it ends as the page's.
+
+        It comes before most others, as it judges them.
+        """
         admission, depth = self._rules.admission, lease.depth + 1
         alike = ends_like(lease.url, probe)
-        return admission.of([probe], depth=depth) or admission.of([alike], depth=depth)
+        found = admission.of([probe], depth=depth) or admission.of([alike], depth=depth)
+        return [replace(one, weight=_PROBE_WEIGHT * one.weight) for one in found]
 
     def _no_page(self, page: BufferedPage) -> None:
         """Record a page that is none, as if its host had said so."""
