@@ -310,6 +310,32 @@ def test_pages_that_came_back_are_counted() -> None:
     assert returns.returned == 1.0
 
 
+def test_what_leads_to_the_same_again_and_again_is_looked_at_ever_more_seldom() -> None:
+    """From the initial interval to the longest; another target begins anew, as does a policy."""
+    kept: list[bytes] = []
+
+    class Remembering(FixedRates):
+        @override
+        def after_visit(self, visit: PageVisit) -> NextVisit:
+            kept.append(visit.memory)
+            return super().after_visit(visit)
+
+    times = DueTimes(RULES, Remembering(RULES, "uniform"))
+    visited, waits = lease(Is.MISSING, memory=b"a policy's"), []
+    for target in [*"a" * 50, *"bba"]:
+        came = times.after_visit(visited, Was.REDIRECTED, Is.MOVED, NOW_S, leads_to=target)
+        waits.append(came.due_s - NOW_S)
+        assert ("as before" in came.why) == (waits[-1] > 5_000.0)
+        visited = lease(Is.MOVED, memory=came.memory)
+
+    assert waits[:4] == [5_000.0, 10_000.0, 20_000.0, 40_000.0]
+    assert set(waits[8:-3]) == {1_000_000.0}
+    assert waits[-3:] == [5_000.0, 10_000.0, 5_000.0]
+    times.after_visit(visited, Was.NEW, Is.INDEXED, NOW_S)
+    times.after_visit(lease(memory=b"its own"), Was.UNCHANGED, Is.INDEXED, NOW_S)
+    assert kept == [b"", b"its own"]
+
+
 def test_listings_that_tell_nothing_new_are_read_ever_more_seldom() -> None:
     """Up to eight times the interval; the first news bring them back to it."""
     times = DueTimes(RULES, FixedRates(RULES, "uniform"))

@@ -36,6 +36,19 @@ def test_an_excluded_page_waits_long_only_when_it_was_seen(wait_s: float, outcom
     assert update.due_s - NOW_S == pytest.approx(wait_s)
 
 
+@pytest.mark.parametrize(("target", "times"), [("http://a.test/2", 2.0), ("http://a.test/3", 1.0)])
+def test_what_leads_to_where_it_led_before_waits_longer(target: str, times: float) -> None:
+    """Its next target may be another every day."""
+    lease = replace(EXCLUDED, state=PageState.MOVED)
+    finding = Finding(Outcome.REDIRECTED, redirect_url="http://a.test/2")
+    memory = update_of(lease, finding, NOW_S, TIMES).memory
+
+    again = replace(finding, redirect_url=target)
+    update = update_of(replace(lease, memory=memory), again, NOW_S, TIMES)
+
+    assert update.due_s - NOW_S == times * RULES.initial_interval_s
+
+
 @pytest.mark.parametrize(
     ("told", "status", "kept", "modified_s"),
     [

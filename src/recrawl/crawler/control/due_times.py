@@ -6,6 +6,8 @@ pages that are gone, listings and sources with a timetable, follows rules that h
 
 from typing import Final
 
+import xxhash
+
 from recrawl.crawler.control.births import birth_interval
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.one_price import OnePrice
@@ -57,6 +59,8 @@ _CONTENT: Final = frozenset(
     {Outcome.NEW, Outcome.CHANGED, Outcome.UNCHANGED, Outcome.NOT_MODIFIED, Outcome.LISTING}
 )
 _MOST_QUIET: Final = 3  # doublings of the interval of a listing that tells nothing new
+_DETOUR: Final = b"leads to "  # before what is remembered of a page that leads elsewhere for now
+_MOST_DETOURS: Final = 40  # doublings of the interval
 _EARLY: Final = 1.0 / 24.0  # of the interval of listings, from the first to the second reading
 _LOOKED_EARLY: Final = 255  # in the place of how many times a listing told nothing new
 _DEFERRED_S: Final = 60.0
@@ -112,6 +116,7 @@ class DueTimes:
         *,
         failures: int = 0,
         changed: bool | None = None,
+        leads_to: str | None = None,
     ) -> NextVisit:
         """Return when a page is due again.
 
@@ -122,12 +127,13 @@ class DueTimes:
         at_s : instant of the visit
         failures : visits in a row that told nothing, this one included
         changed : whether the page had changed; None: nothing to compare with
+        leads_to : where a redirect led
         """
         probe_s = self.timetables.next_s(lease.url, at_s) if outcome in _CONTENT else None
         if probe_s is not None:
             return NextVisit(probe_s, "its timetable of probes")
         nothing = _after_nothing(self.rules, lease, outcome, at_s, failures)
-        other = nothing or self._after_other(lease, outcome, after, at_s, changed)
+        other = nothing or self._after_other(lease, outcome, after, at_s, changed, leads_to)
         if other is not None:
             return other
         if lease.state is PageState.GONE:
@@ -143,7 +149,7 @@ class DueTimes:
                 due_s=lease.due_s,
                 weight=lease.weight,
                 crawl_rate_per_s=lease.crawl_rate_per_s,
-                memory=lease.memory,
+                memory=b"" if lease.memory.startswith(_DETOUR) else lease.memory,
             ),
         )
 
@@ -198,6 +204,7 @@ class DueTimes:
         after: PageState,
         at_s: float,
         changed: bool | None,
+        leads_to: str | None,
     ) -> NextVisit | None:
         """Return when what holds no page is looked at again; None: it is a page with content."""
         rules = self.rules
@@ -213,8 +220,7 @@ class DueTimes:
             again_s = rules.clamp(self.returns.interval_s(lease.weight))
             return NextVisit(at_s + again_s, "gone: looked at again when that is worth a visit")
         if outcome is Outcome.REDIRECTED:
-            why = "it leads elsewhere for now: looked at again after the initial interval"
-            return NextVisit(at_s + rules.clamp(rules.initial_interval_s), why)
+            return _after_detour(rules, lease, at_s, leads_to)
         if after is PageState.DISALLOWED and lease.last_visit_s is not None:
             # What was allowed may be forbidden by a slip: whole sites are, with one line.
             is_known = lease.state is PageState.DISALLOWED
@@ -224,6 +230,23 @@ class DueTimes:
         if after in _AT_LENGTH:
             return NextVisit(at_s + rules.max_interval_s, _AT_LENGTH[after])
         return None
+
+
+def _after_detour(
+    rules: RevisitRules, lease: Lease, at_s: float, leads_to: str | None
+) -> NextVisit:
+    """Return when a page is looked at again that leads elsewhere for now.
+
+    Links that count their readers do so for ever, and always to the same address; what leads to the
+    issue of the day leads to another soon.
+    """
+    mark = _DETOUR + xxhash.xxh3_64_digest((leads_to or "").encode("utf-8", "replace"))
+    times = lease.memory[-1] if lease.memory[:-1] == mark else 0
+    why = "it leads elsewhere for now: looked at again after the initial interval"
+    if times:
+        why = "it leads elsewhere for now, as before: looked at again after a delay that doubles"
+    away_s = rules.clamp(rules.initial_interval_s * 2.0**times)
+    return NextVisit(at_s + away_s, why, memory=mark + bytes([min(times + 1, _MOST_DETOURS)]))
 
 
 def _after_nothing(

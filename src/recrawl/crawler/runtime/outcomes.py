@@ -103,7 +103,13 @@ def update_of(lease: Lease, finding: Finding, at_s: float, due_times: DueTimes) 
     if is_removed(lease.state, after) or after in (PageState.GONE, PageState.MOVED):
         etag = last_modified = signature = raw_hash = None
     following = due_times.after_visit(
-        lease, outcome, after, at_s, failures=failures, changed=changed
+        lease,
+        outcome,
+        after,
+        at_s,
+        failures=failures,
+        changed=changed,
+        leads_to=finding.redirect_url,
     )
     return PageUpdate(
         lease=lease,
