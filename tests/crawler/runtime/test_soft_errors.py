@@ -148,6 +148,30 @@ def test_where_only_some_endings_belong_the_made_up_address_has_one(
     assert len(taken) < 10  # those of which it was not known yet
 
 
+@pytest.mark.parametrize(("away_h", "told"), [(0.5, []), (9.0, ["changed", "changed"])])
+def test_a_page_without_text_where_it_had_some_is_one_when_that_is_confirmed(
+    away_h: float, told: list[str]
+) -> None:
+    """As where a database is away and the frame of the page is all that comes."""
+    frame = "<title>Shop</title><header></header><div id=page></div>"
+
+    async def main() -> VirtualCrawl:
+        virtual = virtual_crawl(Setup(budget_per_s=0.1, revisit=REVISIT))
+        away_s = EPOCH_S + 5.9 * HOUR_S
+
+        def answer(request: Request) -> FetchResponse:
+            is_away = away_s <= request.at_s < away_s + away_h * HOUR_S
+            return html(request, frame if is_away else "<title>Shop</title><p>lamps and chairs")
+
+        virtual.web.page(f"{A}/", "home", "/lamps")
+        virtual.web.reply(f"{A}/lamps", answer)
+        await virtual.run_for(24 * HOUR_S)
+        return virtual
+
+    feed = run_virtually(main()).frontier.feed.changes(after=0, limit=99)
+    assert [one.kind.value for one in feed if one.url == f"{A}/lamps"] == ["new", *told]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("until_h", "held"), [(20.0, False), (60.0, True)])
 def test_a_page_is_taken_out_after_its_day_though_it_says_the_same(

@@ -59,6 +59,7 @@ _PROBE_WEIGHT: Final = 4.0  # of what is visited to judge others, against their 
 _LINE: Final = 200  # characters of one that stands for a heading
 
 _SEEN_TWICE = "fetched twice, as it was another each time: to see what is by chance"
+_NOTHING_NOW = "says nothing where it said something before"
 _NO_SCRIPTS = "says next to nothing without scripts, which fill it"
 
 
@@ -228,6 +229,15 @@ class Indexer:
         found = admission.of([probe], depth=depth) or admission.of([alike], depth=depth)
         return [replace(one, weight=_PROBE_WEIGHT * one.weight) for one in found]
 
+    def _says_nothing_now(self, lease: Lease, extract: Extract) -> bool:
+        """Tell whether a page that had text has none, once: a frame whose content did not come.
+
+        Where the next visit confirms it, that is what the page says.
+        """
+        is_bare = not extract.text and not extract.noindex
+        is_held = lease.state is PageState.INDEXED and lease.signature is not None
+        return is_bare and is_held and lease.signature != extract.signature
+
     def _no_page(self, page: BufferedPage) -> None:
         """Record a page that is none, as if its host had said so."""
         if is_probe(page.lease.url):
@@ -252,6 +262,9 @@ class Indexer:
         thought = self._suspicion(page, extract)
         if thought.is_error:
             self._no_page(page)
+            return
+        if self._says_nothing_now(page.lease, extract):
+            self._record(page, Finding(Outcome.NOT_FOUND, page.response, note=_NOTHING_NOW))
             return
         found = self._found(page, extract)
         told_news = self._tells_news(page.lease.url, extract, found)
