@@ -336,6 +336,34 @@ def test_what_leads_to_the_same_again_and_again_is_looked_at_ever_more_seldom() 
     assert kept == [b"", b"its own"]
 
 
+@pytest.mark.parametrize(
+    ("expected", "before", "outcome", "last_days"),
+    [
+        (1.0, Is.INDEXED, Was.CHANGED, 9.0),
+        (1.0, Is.MISSING, Was.CHANGED, 9.0),
+        (1.0, Is.EXCLUDED, Was.NEW, 0.1),
+        (6.0, Is.EXCLUDED, Was.NEW, 3.0),
+        (6.0, Is.EXCLUDED, Was.NOT_MODIFIED, 3.0),
+        (30.0, Is.EXCLUDED, Was.NEW, 20.0),
+        (30.0, Is.EXCLUDED, Was.UNSUPPORTED, 3.0),
+        (30.0, Is.DISCOVERED, Was.NEW, None),
+    ],
+)
+def test_what_is_to_be_indexed_no_more_is_looked_at_again_the_next_day(
+    expected: float, before: PageState, outcome: Outcome, last_days: float | None
+) -> None:
+    """Then ever later; what never was in the index waits for the longest interval."""
+    rules = replace(RULES, max_interval_s=30 * 86_400.0)
+    last_s = None if last_days is None else NOW_S - last_days * 86_400.0
+    visited = lease(before, last_visit_s=last_s)
+
+    times = DueTimes(rules, FixedRates(rules, "uniform"))
+    came = times.after_visit(visited, outcome, Is.EXCLUDED, NOW_S)
+
+    assert (came.due_s - NOW_S) / 86_400.0 == expected
+    assert ("any more" in came.why) == (last_days is not None and outcome is not Was.UNSUPPORTED)
+
+
 def test_listings_that_tell_nothing_new_are_read_ever_more_seldom() -> None:
     """Up to eight times the interval; the first news bring them back to it."""
     times = DueTimes(RULES, FixedRates(RULES, "uniform"))

@@ -65,6 +65,7 @@ _EARLY: Final = 1.0 / 24.0  # of the interval of listings, from the first to the
 _LOOKED_EARLY: Final = 255  # in the place of how many times a listing told nothing new
 _DEFERRED_S: Final = 60.0
 _RULES_KEPT_S: Final = 86_400.0  # for so long robots.txt is not read again
+_SLIP_S: Final = 86_400.0  # within which people notice that their pages are in no index
 _PUT_OFF: Final = "other pages took long to read: fetched again after a delay that doubles"
 _TRIED_AGAIN: Final = {
     Outcome.FAILED: "its last visit failed: retried after a delay that doubles",
@@ -226,6 +227,13 @@ class DueTimes:
             is_known = lease.state is PageState.DISALLOWED
             away_s = max(at_s - lease.last_visit_s if is_known else 0.0, _RULES_KEPT_S)
             why = "robots.txt forbids it now: looked at again after a delay that doubles"
+            return NextVisit(at_s + min(away_s, rules.max_interval_s), why)
+        is_read = outcome in _CONTENT and lease.last_visit_s is not None
+        if after is PageState.EXCLUDED and is_read:
+            # A header meant for a copy of the site is a slip of one line, too.
+            is_known = lease.state is PageState.EXCLUDED
+            away_s = max(2.0 * (at_s - (lease.last_visit_s or at_s)) if is_known else 0.0, _SLIP_S)
+            why = "not to be indexed any more: looked at again after a delay that doubles"
             return NextVisit(at_s + min(away_s, rules.max_interval_s), why)
         if after in _AT_LENGTH:
             return NextVisit(at_s + rules.max_interval_s, _AT_LENGTH[after])
