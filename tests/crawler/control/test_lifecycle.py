@@ -361,7 +361,21 @@ def test_what_is_to_be_indexed_no_more_is_looked_at_again_the_next_day(
     came = times.after_visit(visited, outcome, Is.EXCLUDED, NOW_S)
 
     assert (came.due_s - NOW_S) / 86_400.0 == expected
-    assert ("any more" in came.why) == (last_days is not None and outcome is not Was.UNSUPPORTED)
+    assert ("doubles" in came.why) == (last_days is not None and outcome is not Was.UNSUPPORTED)
+
+
+@pytest.mark.parametrize("before", [Is.DISCOVERED, Is.EXCLUDED])
+def test_what_is_not_indexed_and_led_to_new_pages_is_looked_at_again_soon(
+    before: PageState,
+) -> None:
+    """After the initial interval, as a list of what is new is to be left out as any other."""
+    last_s = None if before is Is.DISCOVERED else NOW_S - 20 * 86_400.0
+    times = DueTimes(RULES, FixedRates(RULES, "uniform"))
+    came = times.after_visit(
+        lease(before, last_visit_s=last_s), Was.NEW, Is.EXCLUDED, NOW_S, told_news=True
+    )
+    assert came.due_s - NOW_S == RULES.initial_interval_s
+    assert "led to new pages" in came.why
 
 
 def test_listings_that_tell_nothing_new_are_read_ever_more_seldom() -> None:

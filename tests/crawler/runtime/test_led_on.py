@@ -77,6 +77,28 @@ def read(answers: dict[str, FetchResponse], *, starts: int) -> set[str]:
     return {url for url, _ in index.urls()}
 
 
+def test_a_list_that_is_left_out_of_the_index_is_looked_at_again_for_what_it_led_to() -> None:
+    """What is listed there later is found, long before the longest interval ends."""
+    listing = f"{A}/list"
+
+    def reply(request: Request) -> FetchResponse:
+        names = NAMES[: 4 if request.at_s < EPOCH_S + 100.0 else 8]
+        links = " ".join(f'<a href="/names/{name}/">{name}</a>' for name in names)
+        return page(listing, f"names {links}", '<meta name="robots" content="noindex">')
+
+    async def run() -> set[str]:
+        setup = Setup(revisit=RevisitRules(10.0, 60_000.0, 300.0), epoch_s=EPOCH_S)
+        virtual = virtual_crawl(setup, frontier=MemoryFrontier(), index=MemoryIndex())
+        virtual.web.page(f"{A}/", "home", "/list")
+        virtual.web.reply(listing, reply)
+        for name in NAMES[:8]:
+            virtual.web.page(f"{A}/names/{name}/", f"what {name} is: {name * 3}")
+        await virtual.run_for(600.0)
+        return {url for url, _ in virtual.index.urls()}
+
+    assert {f"{A}/names/{name}/" for name in NAMES[:8]} <= run_virtually(run())
+
+
 NAMED = {f"{A}/names/{name}/" for name in NAMES}
 
 

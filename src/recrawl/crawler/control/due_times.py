@@ -118,6 +118,7 @@ class DueTimes:
         failures: int = 0,
         changed: bool | None = None,
         leads_to: str | None = None,
+        told_news: bool = False,
     ) -> NextVisit:
         """Return when a page is due again.
 
@@ -129,12 +130,15 @@ class DueTimes:
         failures : visits in a row that told nothing, this one included
         changed : whether the page had changed; None: nothing to compare with
         leads_to : where a redirect led
+        told_news : whether a page that is not indexed led to pages that were not known
         """
         probe_s = self.timetables.next_s(lease.url, at_s) if outcome in _CONTENT else None
         if probe_s is not None:
             return NextVisit(probe_s, "its timetable of probes")
         nothing = _after_nothing(self.rules, lease, outcome, at_s, failures)
-        other = nothing or self._after_other(lease, outcome, after, at_s, changed, leads_to)
+        other = nothing or self._after_other(
+            lease, outcome, after, at_s, changed, leads_to, told_news
+        )
         if other is not None:
             return other
         if lease.state is PageState.GONE:
@@ -206,6 +210,7 @@ class DueTimes:
         at_s: float,
         changed: bool | None,
         leads_to: str | None,
+        told_news: bool,
     ) -> NextVisit | None:
         """Return when what holds no page is looked at again; None: it is a page with content."""
         rules = self.rules
@@ -228,16 +233,31 @@ class DueTimes:
             away_s = max(at_s - lease.last_visit_s if is_known else 0.0, _RULES_KEPT_S)
             why = "robots.txt forbids it now: looked at again after a delay that doubles"
             return NextVisit(at_s + min(away_s, rules.max_interval_s), why)
-        is_read = outcome in _CONTENT and lease.last_visit_s is not None
-        if after is PageState.EXCLUDED and is_read:
-            # A header meant for a copy of the site is a slip of one line, too.
-            is_known = lease.state is PageState.EXCLUDED
-            away_s = max(2.0 * (at_s - (lease.last_visit_s or at_s)) if is_known else 0.0, _SLIP_S)
-            why = "not to be indexed any more: looked at again after a delay that doubles"
-            return NextVisit(at_s + min(away_s, rules.max_interval_s), why)
+        if after is PageState.EXCLUDED and outcome in _CONTENT:
+            return _after_left_out(rules, lease, at_s, told_news=told_news)
         if after in _AT_LENGTH:
             return NextVisit(at_s + rules.max_interval_s, _AT_LENGTH[after])
         return None
+
+
+def _after_left_out(
+    rules: RevisitRules, lease: Lease, at_s: float, *, told_news: bool
+) -> NextVisit:
+    """Return when a page is looked at again that is not to be indexed.
+
+    A list may lead to new pages for all that, and soon where it did; and a page may be left out by
+    a slip of one line, as by a header that was meant for a copy of the site.
+    """
+    if told_news:
+        why = "not indexable, and led to new pages: looked at again after the initial interval"
+        return NextVisit(at_s + rules.clamp(rules.initial_interval_s), why)
+    if lease.last_visit_s is None:
+        why = _AT_LENGTH[PageState.EXCLUDED]
+        return NextVisit(at_s + rules.max_interval_s, why)
+    is_known = lease.state is PageState.EXCLUDED
+    away_s = max(2.0 * (at_s - lease.last_visit_s) if is_known else 0.0, _SLIP_S)
+    why = "not indexable, and nothing new: looked at again after a delay that doubles"
+    return NextVisit(at_s + min(away_s, rules.max_interval_s), why)
 
 
 def _after_detour(

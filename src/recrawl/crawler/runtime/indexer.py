@@ -271,9 +271,9 @@ class Indexer:
         self._recorder.add(found=found, is_first_visit=page.lease.last_visit_s is None)
         if thought.ask is not None:
             self._recorder.add(found=self._asked_for(page.lease, thought.ask))
-        update, document = self._considered(page, extract)
+        update, document = self._considered(page, extract, told_news=told_news)
         links = self._link_list(page.lease, extract)
-        update = replace(update, links=links, told_news=told_news)
+        update = replace(update, links=links)
         if thought.is_suspect or extract.is_until:  # it is read again, whatever it says then
             update = replace(update, etag=None, last_modified=None, raw_hash=None)
         if document is None:
@@ -358,13 +358,19 @@ class Indexer:
         self._emit(_told(page), finding.outcome)
 
     def _considered(
-        self, page: BufferedPage, extract: Extract, *, is_copy: bool = False
+        self,
+        page: BufferedPage,
+        extract: Extract,
+        *,
+        is_copy: bool = False,
+        told_news: bool | None = None,
     ) -> tuple[PageUpdate, Document | None]:
         """Return what the visit changes, and the copy to be indexed, if there is a new one.
 
         Parameters
         ----------
         is_copy : the page says what the address says that it calls its own
+        told_news : as :meth:`_tells_news` has it
         """
         lease, excluded = page.lease, extract.noindex or is_copy
         held = lease.state in (PageState.INDEXED, PageState.MISSING)
@@ -384,6 +390,7 @@ class Indexer:
             title=extract.title,
             read_as=self._rules.mark_of(lease.url),
             is_read_otherwise=self._rules.is_read_otherwise(lease),
+            told_news=told_news,
             note=_note_of(extract, is_copy=is_copy)
             or self._rules.admission.leads_away(lease, extract.links)
             or (_SEEN_TWICE if page.again is not None else None),

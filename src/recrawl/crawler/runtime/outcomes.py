@@ -110,6 +110,7 @@ def update_of(lease: Lease, finding: Finding, at_s: float, due_times: DueTimes) 
         failures=failures,
         changed=changed,
         leads_to=finding.redirect_url,
+        told_news=finding.told_news is True,
     )
     return PageUpdate(
         lease=lease,
