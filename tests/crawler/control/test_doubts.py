@@ -4,7 +4,6 @@ import pytest
 
 from recrawl.crawler.control.calendars import calendar_of
 from recrawl.crawler.control.doubts import (
-    continues,
     face_of,
     group_of,
     has_hash,
@@ -17,6 +16,7 @@ from recrawl.crawler.control.doubts import (
     suffix_of,
     thing_of_view,
 )
+from recrawl.crawler.control.lists import continues
 
 HASH, SITE = "0123456789abcdef" * 2 + "01234567", "http://a.test"
 

@@ -8,17 +8,15 @@ import pytest
 
 from recrawl.crawler.control.doubts import (
     compares,
-    continues,
     face_of,
     hash_of,
     is_doubted,
-    leads_elsewhere,
-    leads_on,
     page_of_version,
     stem_of_page,
     stems_of_source,
 )
 from recrawl.crawler.control.gists import content_hash, gist, is_list, is_near, nearly_same
+from recrawl.crawler.control.lists import continues, leads_elsewhere, leads_on
 from recrawl.crawler.control.yields import AddressYields
 from recrawl.terms import Kind, Lease, Outcome, PageState, PageUpdate, Visit
 
@@ -1565,12 +1563,20 @@ def test_a_list_goes_on_where_one_number_of_its_path_is_larger(
         ("/tags/fern+moss", "/tags/fern+mossy+tree", [], True),
         ("/tags/fern+moss", "/posts/7", [], True),
         ("/things?a=1&a=2&page=2", "/things?a=1&a=1&a=2&page=3", ["/things?page=2"], True),
+        ("/index.php?board=1.0", "/index.php?topic=7.0", [], True),
+        ("/?m=2026-11", "/?event=fair", [], True),
+        ("/?page=list&cat=3", "/?page=item&id=7", [], True),
+        ("/?of=list&id=3", "/?of=item&id=7", [], True),
+        ("/things?state=open", "/things?state=closed", [], False),
+        ("/things?state=open&page=2", "/things?size=2&state=open", [], False),
+        ("/?year=2026&month=12", "/?year=2027&month=1", [], False),
+        ("/index.php?board=1.0", "/index.php?topic=7.0&action=edit", [], False),
     ],
 )
 def test_a_narrowed_list_leads_on_where_no_wider_one_does(
     listing: str, url: str, known: list[str], more: bool
 ) -> None:
-    """Its later pages list what the wider one's do."""
+    """Its later pages list what the wider one's do; one script may also show what it lists."""
     assert leads_on(A + listing, A + url, {A + one for one in known}.__contains__) is more
 
 

@@ -7,16 +7,13 @@ addresses of a host together to a small share of what the host has brought
 
 import mimetypes
 import re
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
-from recrawl.crawler.control.calendars import calendar_of
 from recrawl.crawler.control.urls import folder_of, path_of
 
 __all__ = [
     "compares",
-    "continues",
     "face_of",
     "group_of",
     "has_hash",
@@ -24,7 +21,6 @@ __all__ = [
     "is_doubted",
     "is_joined",
     "is_script",
-    "leads_on",
     "less_specific",
     "page_of_version",
     "parallels",
@@ -197,58 +193,6 @@ def is_joined(url: str) -> bool:
     """Tell whether the end of a path joins several words, as what is tagged with all of them."""
     parts = _JOINT.split(path_of(url).removesuffix("/").rpartition("/")[2])
     return "?" not in url and len(parts) > 1 and all(parts)
-
-
-def continues(url: str, other: str) -> bool:
-    """Tell whether a list goes on at another address: one number in it is larger there.
-
-    Parameters
-    ----------
-    url, other : of the list, and where it may go on, in normal form
-    """
-    (base, _, query), (other_base, _, other_query) = url.partition("?"), other.partition("?")
-    one, two = dict(part[::2] for part in _parts(query)), dict(p[::2] for p in _parts(other_query))
-    folders, other_folders = base.split("/"), other_base.split("/")
-    if one.keys() != two.keys() or len(folders) != len(other_folders):
-        return False
-    pairs = [*zip(folders, other_folders, strict=True), *((one[name], two[name]) for name in one)]
-    moved = [(here, there) for here, there in pairs if here != there]
-    if len(moved) != 1 or not all(value.isdecimal() for value in moved[0]):
-        return False
-    return (len(moved[0][0]), moved[0][0]) < (len(moved[0][1]), moved[0][1])
-
-
-def leads_on(listing: str, url: str, is_known: Callable[[str], bool]) -> bool:
-    """Tell whether a list leads to more by an address than to itself, narrowed further.
-
-    Where it goes on is more, but not where a wider list is known to go on; nor is what joins one
-    word more to the end of its path.
-
-    Parameters
-    ----------
-    listing, url : of the list, and the address that it links to, in normal form
-    is_known : whether the crawl knows an address
-    """
-    path, listed = url.partition("?")[0].rstrip("/"), listing.partition("?")[0].rstrip("/")
-    if path != listed:
-        more = path.removeprefix(listed) if path.startswith(listed) else ""
-        return not (more[:1] in {"+", ",", "%"} and "/" not in more and is_joined(url))
-    wider = zip(less_specific(listing), less_specific(url), strict=False)
-    return continues(listing, url) and not any(
-        continues(here, there) and is_known(here) for here, there in wider
-    )
-
-
-def leads_elsewhere(page: str, url: str) -> bool:
-    """Tell whether an address is of another part of the site than a page, and not one of its likes.
-
-    Parameters
-    ----------
-    page, url : without a query, and the address that it links to, in normal form
-    """
-    parts, others = page.rstrip("/").split("/"), url.partition("?")[0].rstrip("/").split("/")
-    is_aside = parts[:4] != others[:4] or len(parts) != len(others)  # the fourth: a first folder
-    return is_aside and calendar_of(page) is None
 
 
 def _parts(query: str) -> list[tuple[str, str, str]]:

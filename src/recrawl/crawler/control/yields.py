@@ -58,6 +58,7 @@ from recrawl.crawler.control.doubts import (
     without_hashes,
 )
 from recrawl.crawler.control.gists import Gist, is_akin, is_near, names_told
+from recrawl.crawler.control.lists import PLACE_IN_LIST
 from recrawl.crawler.control.soft_errors import is_probe
 from recrawl.crawler.control.urls import host_of, path_of
 from recrawl.crawler.control.void_parameters import VoidParameters
@@ -67,9 +68,6 @@ __all__ = ["LITTLE", "AddressYields"]
 
 LITTLE: Final = "addresses of its kind have brought nothing new: only few of them are tried"
 _FEW: Final = 8  # values of a parameter that are told apart; one with more of them names pages
-_PLACE_IN_LIST: Final = re.compile(
-    r"paged?|page_?(?:no|num|number|index)|pg|start|offset|skip|first|begin", re.IGNORECASE
-)
 _TRIES: Final = 2  # of a shape, before what it brings is looked at
 _DOUBTED_TRIES: Final = 2
 _BROAD_TRIES: Final = 8  # of a branch of the site, or an ending
@@ -745,7 +743,7 @@ def _begins_list(name: str, value: str) -> bool:
 
     That it brings nothing says nothing of where the list goes on.
     """
-    return value in {"0", "1"} and _PLACE_IN_LIST.fullmatch(name) is not None
+    return value in {"0", "1"} and PLACE_IN_LIST.fullmatch(name) is not None
 
 
 def _branch_of(path: str) -> str:

@@ -14,13 +14,11 @@ from math import inf
 from typing import Any, Final
 
 from recrawl.crawler.control.doubts import (
-    continues,
     is_doubted,
     is_joined,
-    leads_elsewhere,
-    leads_on,
 )
 from recrawl.crawler.control.gists import Gist, gist, is_list
+from recrawl.crawler.control.lists import continues, leads_elsewhere, leads_on
 from recrawl.crawler.control.second_looks import SecondLooks
 from recrawl.crawler.control.soft_errors import (
     NO_PAGE,

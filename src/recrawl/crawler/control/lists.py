@@ -1,0 +1,91 @@
+"""Links of lists: to their later pages, to what they list, and to themselves, narrowed further."""
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from recrawl.crawler.control.calendars import calendar_of
+from recrawl.crawler.control.doubts import is_doubted, is_joined, less_specific
+
+__all__ = ["PLACE_IN_LIST", "continues", "leads_elsewhere", "leads_on"]
+
+PLACE_IN_LIST: Final = re.compile(
+    r"paged?|page_?(?:no|num|number|index)|pg|start|offset|skip|first|begin", re.IGNORECASE
+)
+
+
+def continues(url: str, other: str) -> bool:
+    """Tell whether a list goes on at another address: one number in it is larger there.
+
+    Parameters
+    ----------
+    url, other : of the list, and where it may go on, in normal form
+    """
+    (base, _, query), (other_base, _, other_query) = url.partition("?"), other.partition("?")
+    one, two = dict(part[::2] for part in _parts(query)), dict(p[::2] for p in _parts(other_query))
+    folders, other_folders = base.split("/"), other_base.split("/")
+    if one.keys() != two.keys() or len(folders) != len(other_folders):
+        return False
+    pairs = [*zip(folders, other_folders, strict=True), *((one[name], two[name]) for name in one)]
+    moved = [(here, there) for here, there in pairs if here != there]
+    if len(moved) != 1 or not all(value.isdecimal() for value in moved[0]):
+        return False
+    return (len(moved[0][0]), moved[0][0]) < (len(moved[0][1]), moved[0][1])
+
+
+def leads_on(listing: str, url: str, is_known: Callable[[str], bool]) -> bool:
+    """Tell whether a list leads to more by an address than to itself, narrowed further.
+
+    Where it goes on is more, but not where a wider list is known to go on; nor is what joins one
+    word more to the end of its path. One script may have lists and what they list.
+
+    Parameters
+    ----------
+    listing, url : of the list, and the address that it links to, in normal form
+    is_known : whether the crawl knows an address
+    """
+    path, listed = url.partition("?")[0].rstrip("/"), listing.partition("?")[0].rstrip("/")
+    if path != listed:
+        more = path.removeprefix(listed) if path.startswith(listed) else ""
+        return not (more[:1] in {"+", ",", "%"} and "/" not in more and is_joined(url))
+    if _is_of_another_thing(listing, url):
+        return True
+    wider = zip(less_specific(listing), less_specific(url), strict=False)
+    return continues(listing, url) and not any(
+        continues(here, there) and is_known(here) for here, there in wider
+    )
+
+
+def _is_of_another_thing(listing: str, url: str) -> bool:
+    """Tell whether a script is asked for another thing: a filter or an order changes one value.
+
+    Not where but numbers of the same names differ, as those of the month and year in a calendar.
+    """
+    here, there = (_asked(one) for one in (listing, url))
+    changed = [name for name in here | there if here.get(name) != there.get(name)]
+    is_moved = all(
+        here.get(name, "").isdecimal() and there.get(name, "").isdecimal() for name in changed
+    )
+    return len(changed) > 1 and not is_moved and not is_doubted(url)
+
+
+def _asked(url: str) -> dict[str, str]:
+    """Return what a query asks for, whatever the place in the list."""
+    parts = _parts(url.partition("?")[2])
+    return {name: value for name, _, value in parts if not PLACE_IN_LIST.fullmatch(name)}
+
+
+def leads_elsewhere(page: str, url: str) -> bool:
+    """Tell whether an address is of another part of the site than a page, and not one of its likes.
+
+    Parameters
+    ----------
+    page, url : without a query, and the address that it links to, in normal form
+    """
+    parts, others = page.rstrip("/").split("/"), url.partition("?")[0].rstrip("/").split("/")
+    is_aside = parts[:4] != others[:4] or len(parts) != len(others)  # the fourth: a first folder
+    return is_aside and calendar_of(page) is None
+
+
+def _parts(query: str) -> list[tuple[str, str, str]]:
+    return [part.partition("=") for part in query.replace(";", "&").split("&")[:50]]
