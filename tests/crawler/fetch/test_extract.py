@@ -420,6 +420,8 @@ def test_plain_text_is_its_own_content() -> None:
         ([], "<noscript><meta http-equiv=refresh content='0; url=/simple'></noscript>"),
         ([], "<body><p>x<meta http-equiv=refresh content='0; url=/of-a-comment'>"),
         (["/fr/"], "<link rel=alternate hreflang=fr href=/fr/><link rel=prefetch href=/y>"),
+        (["/?p=1", "/?p=3"], "<link rel=prev href='/?p=1'><link rel='x NEXT' href='/?p=3'>"),
+        ([], "<body><p>x<link rel=next href=/of-a-comment>"),
     ],
 )
 def test_links_are_found_wherever_they_stand(expected: list[str], html: str) -> None:

@@ -57,6 +57,9 @@ _BLOCK: Final = re.compile(
     r"|body|foot|head)|[uUoO][lL]|[bB][rR]|pre|PRE|body|main|article|aside|section|summary"
     r"|blockquote|center|caption|address|fieldset|fig(?:ure|caption)|option|menu)[\s/>])"
 )
+_LEADING: Final = (
+    "meta[http-equiv], link[hreflang][rel~=alternate], link:is([rel~=next], [rel~=prev])"
+)
 _LITTLE: Final = 300  # characters that a page says at most which sends its reader on
 _LINK_LIST: Final = "</a><a "  # without a word between them
 _LABEL: Final = "</label><"  # as of tabs, which are labels of buttons
@@ -348,10 +351,9 @@ def _links(tree: LexborHTMLParser, base: str) -> dict[str, str]:
 
 
 def _led_to(tree: LexborHTMLParser, base: str) -> Iterator[str]:
-    """Yield where a page sends its reader by itself, and where it is in other languages."""
-    for node in tree.css("head > meta[http-equiv], head > link[hreflang][rel~=alternate]"):
-        attributes = node.attributes
-        reference = attributes.get("href") or ""
+    """Yield where a page sends its reader by itself, goes on, and is in other languages."""
+    for node in tree.css(f"head > :is({_LEADING})"):
+        attributes, reference = node.attributes, node.attributes.get("href") or ""
         if node.tag == "meta":
             is_refresh = (attributes.get("http-equiv") or "").lower() == "refresh"
             sent = refresh_of(attributes.get("content"), base) if is_refresh else None
