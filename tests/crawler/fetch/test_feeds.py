@@ -1,5 +1,6 @@
 """Feeds: the addresses of their entries and when these were updated, and nothing else."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -38,11 +39,13 @@ def item(link: str) -> str:
         f'<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" '
         f'xmlns="http://purl.org/rss/1.0/"><item><link>{A}/1</link></item>'
         f"<item><link>{A}/2</link></item></rdf:RDF>",
+        json.dumps({"items": [{"id": "x", "url": "/1"}, {"id": f"{A}/2"}, {"id": "no address"}]}),
+        "\ufeff" + json.dumps({"items": [{"url": 7}, "no item", {"url": "/1"}, {"url": "../2"}]}),
     ],
-    ids=["rss", "relative", "atom", "rdf"],
+    ids=["rss", "relative", "atom", "rdf", "json", "json, odd"],
 )
 def test_entries_are_read_in_order_and_once(body: str) -> None:
-    """RSS, Atom and RDF; relative links too."""
+    """RSS, Atom, RDF and JSON Feed; relative links too."""
     assert read(body) == [f"{A}/1", f"{A}/2"]
 
 
@@ -58,6 +61,29 @@ def test_entries_are_read_in_order_and_once(body: str) -> None:
 def test_entries_come_with_their_dates(date: str, expected: float | None) -> None:
     """A date announces that the page has changed since; one that cannot be read says nothing."""
     assert dated(rss(f"<item><link>{A}/1</link>{date}</item>")) == [(f"{A}/1", expected)]
+
+
+@pytest.mark.parametrize(
+    ("dates", "expected"),
+    [
+        ({"date_modified": "2026-11-21T10:00:00Z"}, 1_795_255_200.0),
+        ({"date_published": "2026-11-21T12:00:00+02:00"}, 1_795_255_200.0),
+        ({"date_modified": "2026-11-21T10:00:00"}, None),
+        ({"date_modified": 7}, None),
+        ({}, None),
+    ],
+)
+def test_entries_in_json_come_with_their_dates(
+    dates: dict[str, object], expected: float | None
+) -> None:
+    told = json.dumps({"items": [{"url": f"{A}/1", **dates}]})
+
+    assert dated(told) == [(f"{A}/1", expected)]
+
+
+@pytest.mark.parametrize("body", ['{"items": 7}', '{"items": [{"url": "/1"}', "{}", '{"a":' * 5000])
+def test_json_that_is_no_feed_gives_nothing(body: str) -> None:
+    assert read(body) == []
 
 
 def test_the_latest_update_counts_not_the_first_publication() -> None:
