@@ -22,6 +22,7 @@ from tests.ending import ends
 
 from recrawl.crawler.fetch.charsets import CHARSETS
 from recrawl.crawler.fetch.extract import PageExtractor
+from recrawl.crawler.fetch.in_place import InPlaceExtractor
 from recrawl.crawler.fetch.isolation.cheap import SMALL_BYTES, is_cheap
 from recrawl.crawler.fetch.isolation.extractor import IsolatedExtractor
 from recrawl.crawler.fetch.isolation.reader import Limits, Reader
@@ -392,3 +393,16 @@ async def test_a_reader_tells_all_that_a_page_says(body: bytes) -> None:
         assert await extractor.page(response) == PageExtractor("recrawl").page(response)
     finally:
         extractor.close()
+
+
+@pytest.mark.parametrize("is_apart", [True, False])
+async def test_a_feed_may_be_a_sitemap(is_apart: bool) -> None:
+    """As the protocol says; a reader of sitemaps has loaded nothing to read feeds by."""
+    extractor = IsolatedExtractor("recrawl", PLENTY) if is_apart else InPlaceExtractor("recrawl")
+    body = b"<?xml version='1.0'?><rss><channel><item><link>/1</link></item></channel></rss>"
+    answers = [replace(page(told, "text/xml"), url="http://a.test/x") for told in (b"<p/>", body)]
+
+    found = [await extractor.sitemap(answer) for answer in answers]
+    extractor.close()
+
+    assert found == [([], []), ([("http://a.test/1", None)], [])]

@@ -4,6 +4,7 @@ import calendar
 import codecs
 import io
 import json
+import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from itertools import islice
@@ -11,10 +12,18 @@ from typing import Any, Final
 
 from recrawl.crawler.control.urls import join
 
-__all__ = ["read_feed"]
+__all__ = ["is_feed", "read_feed"]
 
 MAX_FEED_BYTES: Final = 1024 * 1024
 MAX_ENTRIES: Final = 1_000
+
+_ROOT: Final = re.compile(rb"<(?:\w{1,20}:)?(?:rss|feed|RDF)[\s>]")
+_BEGINNING: Final = 2_048  # bytes
+
+
+def is_feed(body: bytes) -> bool:
+    """Tell whether a sitemap is a feed, as the protocol of sitemaps allows, by how it begins."""
+    return _ROOT.search(body, 0, _BEGINNING) is not None
 
 
 def read_feed(body: bytes, url: str) -> list[tuple[str, float | None]]:

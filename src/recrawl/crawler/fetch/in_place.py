@@ -6,6 +6,7 @@ from typing import TypeVar
 from typing_extensions import override
 
 from recrawl.crawler.fetch.extract import PageExtractor
+from recrawl.crawler.fetch.feeds import is_feed
 from recrawl.crawler.fetch.reading_rules import ReadingRules
 from recrawl.crawler.fetch.signature import raw_hash
 from recrawl.crawler.ports import Extractor, Offload
@@ -51,6 +52,8 @@ class InPlaceExtractor(Extractor):
     async def sitemap(
         self, response: FetchResponse
     ) -> tuple[list[tuple[str, float | None]], list[str]]:
+        if is_feed(response.body):
+            return await self.feed(response), []
         return await self._done(self._pages.sitemap, response)
 
     @override

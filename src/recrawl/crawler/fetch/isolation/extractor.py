@@ -20,6 +20,7 @@ from typing_extensions import override
 
 from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.fetch.extract import PDF, PageExtractor
+from recrawl.crawler.fetch.feeds import is_feed
 from recrawl.crawler.fetch.isolation.cheap import is_cheap
 from recrawl.crawler.fetch.isolation.reader import Limits, Reader
 from recrawl.crawler.fetch.reading_rules import ReadingRules
@@ -125,6 +126,8 @@ class IsolatedExtractor(Extractor):
 
     @override
     async def sitemap(self, response: FetchResponse) -> tuple[_Dated, list[str]]:
+        if is_feed(response.body):
+            return await self.feed(response), []
         return _SITEMAP.decode(await self._read("sitemap", response))
 
     @override
