@@ -3,10 +3,12 @@
 Nonces, marks of where a reader came from and names of sessions that nobody knows lead to each page
 by as many addresses as it is linked to. A parameter, or all of a query together, is void on a host
 once pages that differ in nothing else have said the same a number of times, and hardly ever another
-thing.
+thing. So is what many servers do not tell apart: a slash or ``index.html`` at the end of a path,
+capital letters, and the order of parameters.
 """
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from recrawl.crawler.control.urls import host_of
@@ -17,6 +19,7 @@ _ENOUGH: Final = 20  # pages that said the same
 _MOST_OTHER: Final = 0.02  # of those, that may have said another thing: they changed meanwhile
 _MOST_NAMES: Final = 8
 _MOST_KEPT: Final = 200_000
+_END: Final = re.compile(r"/(?:(?:index|default)\.\w{3,5})?$", re.IGNORECASE)
 
 
 class VoidParameters:
@@ -24,6 +27,7 @@ class VoidParameters:
 
     def __init__(self) -> None:
         self._said: dict[int, tuple[int, int]] = {}  # by the rest: first address, and what it said
+        self._spelt: dict[int, tuple[int, int]] = {}  # the same, however it is spelt
         self._same: dict[tuple[str, str], int] = {}
         self._other: dict[tuple[str, str], int] = {}
 
@@ -39,11 +43,12 @@ class VoidParameters:
         -------
         Hosts and names of what turns out not to be void.
         """
-        if len(self._said) > _MOST_KEPT:
-            self._said.clear()
+        for kept in (self._said, self._spelt):
+            if len(kept) > _MOST_KEPT:
+                kept.clear()
         meaning = []
-        for names, rest in _rests(url):
-            before, said = self._said.setdefault(rest, (hash(url), mark))
+        for names, rest, kept in self._likes(url):
+            before, said = kept.setdefault(rest, (hash(url), mark))
             if before == hash(url):
                 continue
             was_void = self._is_void(names)
@@ -56,10 +61,15 @@ class VoidParameters:
 
     def repeats(self, url: str) -> tuple[str, str] | None:
         """Return host and names of void parameters in which alone a known page differs, if any."""
-        for names, rest in _rests(url) if self._same else ():
-            if self._is_void(names) and self._said.get(rest, (hash(url), 0))[0] != hash(url):
+        for names, rest, kept in self._likes(url) if self._same else ():
+            if self._is_void(names) and kept.get(rest, (hash(url), 0))[0] != hash(url):
                 return names
         return None
+
+    def _likes(self, url: str) -> Iterator[tuple[tuple[str, str], int, dict[int, tuple[int, int]]]]:
+        """Yield what an address may differ in from another, the rest of it, and what is kept."""
+        yield from ((*one, self._said) for one in _rests(url))
+        yield from ((*one, self._spelt) for one in _spellings(url))
 
     def _is_void(self, names: tuple[str, str]) -> bool:
         same = self._same.get(names, 0)
@@ -77,3 +87,12 @@ def _rests(url: str) -> Iterable[tuple[tuple[str, str], int]]:
         yield (host, name), hash((base, name, *parts[:place], "", *parts[place + 1 :]))
     if len(parts) > 1:
         yield (host, "&".join(names)), hash((base, *names))
+
+
+def _spellings(url: str) -> Iterable[tuple[tuple[str, str], int]]:
+    """Yield signs for how an address is spelt, with a mark of what it is however it is spelt."""
+    host, (base, _, query) = host_of(url), url.partition("?")
+    yield (host, "/"), hash(("/", _END.sub("", base), query))
+    yield (host, "aA"), hash(("aA", url.lower()))
+    if "&" in query or "+" in query or "%20" in query:
+        yield (host, "&"), hash(("&", base, *sorted(query.replace("+", "%20").split("&"))))
