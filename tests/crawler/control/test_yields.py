@@ -16,7 +16,7 @@ from recrawl.crawler.control.doubts import (
     stems_of_source,
 )
 from recrawl.crawler.control.gists import content_hash, gist, is_list, is_near, nearly_same
-from recrawl.crawler.control.lists import continues, leads_elsewhere, leads_on
+from recrawl.crawler.control.lists import continues, goes_on, leads_elsewhere, leads_on
 from recrawl.crawler.control.yields import AddressYields
 from recrawl.terms import Kind, Lease, Outcome, PageState, PageUpdate, Visit
 
@@ -1547,6 +1547,33 @@ def test_a_list_goes_on_where_one_number_of_its_path_is_larger(
 ) -> None:
     """As lists without a query have it."""
     assert continues(A + path, A + other) is on
+
+
+@pytest.mark.parametrize(
+    ("url", "other", "on"),
+    [
+        ("/things?page=9", "/things?page=10", True),
+        ("/things?page=9", "/things?page=8", False),
+        ("/things", "/things?after=k3J9", False),
+        ("/things?after=k3J9", "/things?after=Xa81", True),
+        ("/things?after=k3J9&state=open", "/things?state=open&after=Xa81", True),
+        ("/things?before=1700007919", "/things?before=1700000000", True),
+        ("/things?until=2026-05-01", "/things?until=2026-04-01", False),
+        ("/things?after=k3J9", "/things?after=Xa81&state=open", False),
+        ("/things?like=k3J9", "/things?like=Xa81", False),
+        ("/page-9.html", "/page-10.html", True),
+        ("/page-9.html", "/page-8.html", False),
+        ("/page-9.html", "/page-10.htm", False),
+        ("/page-9", "/side-10", False),
+        ("/a/page-9", "/b/page-10", False),
+        ("/page-9?a=1", "/page-10?a=2", False),
+        ("/list;page=9", "/list;page=10", True),
+        ("/days/2026-05", "/days/2026-06", False),
+    ],
+)
+def test_a_list_is_no_further_off_where_it_goes_on(url: str, other: str, on: bool) -> None:
+    """Else all behind so many pages as there may be links from a seed would be beyond bounds."""
+    assert goes_on(A + url, A + other) is on
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,45 @@ from typing import Final
 from recrawl.crawler.control.calendars import calendar_of
 from recrawl.crawler.control.doubts import is_doubted, is_joined, less_specific
 
-__all__ = ["PLACE_IN_LIST", "continues", "leads_elsewhere", "leads_on"]
+__all__ = ["PLACE_IN_LIST", "continues", "goes_on", "leads_elsewhere", "leads_on"]
 
 PLACE_IN_LIST: Final = re.compile(
     r"paged?|page_?(?:no|num|number|index)|pg|start|offset|skip|first|begin", re.IGNORECASE
 )
+# A mark of the last thing that was listed, as its key or its instant is.
+_MARK_IN_LIST: Final = re.compile(
+    r"cursor|after|before|since|until|marker|continu(?:e|ation)|(?:max|since)[-_]?id|page[-_]?token",
+    re.IGNORECASE,
+)
+# A number at the end of a folder's name, behind a sign: page-2.html, list;page=2
+_COUNTED: Final = re.compile(r"(.*[-_=])(\d{1,9})((?:\.[a-z]{2,5})?)", re.IGNORECASE)
+
+
+def goes_on(url: str, other: str) -> bool:
+    """Tell whether a list may go on at another address, which is no further off than it is.
+
+    As :func:`continues` tells, or by a number at the end of a folder's name, or behind the last
+    thing that was listed: ``after=KEY``. Not from one day or month to another.
+
+    Parameters
+    ----------
+    url, other : of the list, and where it may go on, in normal form
+    """
+    if continues(url, other):
+        return True
+    (base, _, query), (other_base, _, other_query) = url.partition("?"), other.partition("?")
+    if calendar_of(other) is not None:
+        return False
+    if base == other_base:
+        one, two = (dict(part[::2] for part in _parts(told)) for told in (query, other_query))
+        moved = [name for name in one | two if one.get(name) != two.get(name)]
+        return len(moved) == 1 and _MARK_IN_LIST.fullmatch(moved[0]) is not None
+    folder, _, name = base.rpartition("/")
+    other_folder, _, other_name = other_base.rpartition("/")
+    here, there = _COUNTED.fullmatch(name), _COUNTED.fullmatch(other_name)
+    if here is None or there is None or (folder, query) != (other_folder, other_query):
+        return False
+    return here.group(1, 3) == there.group(1, 3) and int(here[2]) < int(there[2])
 
 
 def continues(url: str, other: str) -> bool:

@@ -18,7 +18,7 @@ from recrawl.crawler.control.doubts import (
     is_joined,
 )
 from recrawl.crawler.control.gists import Gist, gist, is_list
-from recrawl.crawler.control.lists import continues, leads_elsewhere, leads_on
+from recrawl.crawler.control.lists import goes_on, leads_elsewhere, leads_on
 from recrawl.crawler.control.second_looks import SecondLooks
 from recrawl.crawler.control.soft_errors import (
     NO_PAGE,
@@ -425,7 +425,7 @@ class Indexer:
         on: list[str] = []  # where a list goes on is no further from a seed than the list
         further: list[str] = []
         for url in news:
-            (on if continues(lease.url, url) else further).append(url)
+            (on if goes_on(lease.url, url) else further).append(url)
         found = admission.of(on, depth=lease.depth)
         found += admission.of(further, depth=lease.depth + 1)
         if lease.last_visit_s is None:  # each is counted once for a page
