@@ -69,7 +69,7 @@ class VoidParameters:
     def _likes(self, url: str) -> Iterator[tuple[tuple[str, str], int, dict[int, tuple[int, int]]]]:
         """Yield what an address may differ in from another, the rest of it, and what is kept."""
         yield from ((*one, self._said) for one in _rests(url))
-        yield from ((*one, self._spelt) for one in _spellings(url))
+        yield (*_spelling(url), self._spelt)
 
     def _is_void(self, names: tuple[str, str]) -> bool:
         same = self._same.get(names, 0)
@@ -89,10 +89,8 @@ def _rests(url: str) -> Iterable[tuple[tuple[str, str], int]]:
         yield (host, "&".join(names)), hash((base, *names))
 
 
-def _spellings(url: str) -> Iterable[tuple[tuple[str, str], int]]:
-    """Yield signs for how an address is spelt, with a mark of what it is however it is spelt."""
+def _spelling(url: str) -> tuple[tuple[str, str], int]:
+    """Return a sign for how an address is spelt, with a mark of what it is however it is spelt."""
     host, (base, _, query) = host_of(url), url.partition("?")
-    yield (host, "/"), hash(("/", _END.sub("", base), query))
-    yield (host, "aA"), hash(("aA", url.lower()))
-    if "&" in query or "+" in query or "%20" in query:
-        yield (host, "&"), hash(("&", base, *sorted(query.replace("+", "%20").split("&"))))
+    parts = sorted(query.lower().replace("+", "%20").split("&")) if query else ()
+    return (host, "/"), hash((_END.sub("", base).lower(), *parts))
