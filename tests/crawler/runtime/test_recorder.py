@@ -189,6 +189,46 @@ def test_a_full_batch_is_written_at_once_and_others_soon(
     assert at_s == [100.0 + (0.0 if is_at_once else flush_s)]
 
 
+def test_a_find_is_written_at_once_where_robots_have_nothing_else_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whether they wait before it is found or after; not while one of them is under way."""
+    at_s: list[float] = []
+
+    async def main() -> float:
+        virtual = virtual_crawl(Setup())
+        crawl, clock = virtual.crawl, virtual.crawl.world.clock
+        await crawl.prepare()
+        crawl.dispatcher.host(1).next_due_s = EPOCH_S + 1e6
+        crawl.dispatcher.cancelled(1, EPOCH_S - 99.0)
+
+        def admit(*_: object) -> list[int]:
+            at_s.append(clock.now_s() - EPOCH_S)
+            return []
+
+        monkeypatch.setattr(virtual.frontier, "admit", admit)
+        running = asyncio.create_task(crawl.recorder.run())
+        waiting = asyncio.create_task(crawl.tasks.next())
+        for number, at in enumerate((10.0, 20.0, 30.0)):
+            await asyncio.sleep(at - (clock.now_s() - EPOCH_S))
+            crawl.tasks.in_flight = int(number == 1)
+            crawl.tasks.wake()
+            if number == 2:
+                crawl.recorder.add(found=found(number))
+            await asyncio.sleep(0.01)
+            if number < 2:
+                crawl.recorder.add(found=found(number))
+        await asyncio.sleep(10.0)
+        waiting.cancel()
+        crawl.recorder.stop()
+        await running
+        return crawl.rules.flush_s
+
+    flush_s = run_virtually(main())
+
+    assert at_s == pytest.approx([10.01, 20.01 + flush_s, 30.0])
+
+
 def went(virtual: VirtualCrawl) -> PageUpdate:
     """Return the visit that found the home page gone, which was there a hundred seconds before."""
     crawl, frontier = virtual.crawl, virtual.frontier

@@ -62,6 +62,7 @@ class Recorder:
         self._rules = rules
         self._dispatcher = dispatcher
         self.due_times = due_times
+        self._is_waited_for = False  # nothing is to be done but what may be found
         self._updates: list[PageUpdate] = []
         self._found: list[Discovery] = []
         self._seen: set[str] = set()
@@ -105,6 +106,12 @@ class Recorder:
         known = await self._world.on_state(frontier.hosts)
         self._domains.note(record.host for record in known)
 
+    def wait_for(self, *, is_idle: bool) -> None:
+        """Note whether robots wait for nothing but what is found: it is written at once then."""
+        self._is_waited_for = is_idle
+        if is_idle and self._found:
+            self._full.set()
+
     @property
     def is_empty(self) -> bool:
         """True when everything found out so far is on disk."""
@@ -142,6 +149,7 @@ class Recorder:
             self._seen.clear()  # only saves looking up what is known; the frontier decides
         if len(self._updates) >= _BATCH or len(self._found) >= 4 * _BATCH:
             self._full.set()
+        self.wait_for(is_idle=self._is_waited_for)
         return put_off
 
     def _taken(self, discovery: Discovery, *, is_first_visit: bool) -> bool:
@@ -183,7 +191,10 @@ class Recorder:
         return url in self._seen
 
     async def run(self) -> None:
-        """Flush within ``flush_s`` of the first addition, or as soon as a batch is full."""
+        """Flush within ``flush_s`` of the first addition, or as soon as a batch is full.
+
+        At once where robots have nothing to do but what was found.
+        """
         while not self._stopping:
             await self._some.wait()
             try:

@@ -56,6 +56,7 @@ class TaskSource:
                 task = self._dispatcher.pick(self._world.clock.now_s())
                 if isinstance(task, Fetch | AskRobots | Resolve):
                     self.in_flight += 1
+                    self._recorder.wait_for(is_idle=False)
                     if isinstance(task, Fetch) and task.lease.tier == NEW:
                         price = self._recorder.due_times.price
                         price.observe_first(task.lease, self._world.clock.now_s())
@@ -169,6 +170,8 @@ class TaskSource:
     async def _wait(self, until_s: float) -> None:
         """Wait for an instant, or for news."""
         self._wake.clear()
+        soon_s = self._world.clock.now_s() + self._rules.flush_s
+        self._recorder.wait_for(is_idle=self.in_flight == 0 and until_s > soon_s)
         if until_s == inf:
             await self._wake.wait()
             return
