@@ -53,36 +53,30 @@ def test_a_page_asked_for_is_fetched_next_on_a_busy_crawl() -> None:
     run_virtually(main())
 
 
+def outcomes_of(url: str, **rules: object) -> list[str | None]:
+    """Ask for a page, and return what has come of it ten seconds later."""
+    setup = Setup(seeds=[f"{A}/0"], rules={"asked_every_s": 0.5, **rules})
+
+    async def main() -> list[str | None]:
+        virtual = virtual_crawl(setup)
+        script(virtual.web)
+        await virtual.crawl.prepare()
+        async with virtual.crawl.running():
+            numbers = virtual.frontier.ask([url], virtual.crawl.now_s)
+            await virtual.clock.sleep_until(virtual.crawl.now_s + 10.0)
+            return [answer.outcome for answer in virtual.frontier.answers(numbers)]
+
+    return run_virtually(main())
+
+
 def test_a_page_that_is_asked_for_is_no_link_away_from_itself() -> None:
     """Bounds on links and redirects hold for what is found from there."""
     admission = Admission(Scope(hosts=("a.test",), max_depth=0, max_hops=0))
-    setup = Setup(seeds=[f"{A}/0"], rules={"asked_every_s": 0.5, "admission": admission})
-
-    async def main() -> None:
-        virtual = virtual_crawl(setup)
-        script(virtual.web)
-        await virtual.crawl.prepare()
-        async with virtual.crawl.running():
-            numbers = virtual.frontier.ask([f"{A}/7"], virtual.crawl.now_s)
-            await virtual.clock.sleep_until(virtual.crawl.now_s + 10.0)
-            assert [answer.outcome for answer in virtual.frontier.answers(numbers)] == ["new"]
-
-    run_virtually(main())
+    assert outcomes_of(f"{A}/7", admission=admission) == ["new"]
 
 
 def test_a_page_of_a_host_that_nobody_knew_is_visited_as_soon() -> None:
-    setup = Setup(seeds=[f"{A}/0"], rules={"asked_every_s": 0.5})
-
-    async def main() -> None:
-        virtual = virtual_crawl(setup)
-        script(virtual.web)
-        await virtual.crawl.prepare()
-        async with virtual.crawl.running():
-            numbers = virtual.frontier.ask([f"{B}/7"], virtual.crawl.now_s)
-            await virtual.clock.sleep_until(virtual.crawl.now_s + 10.0)
-            assert [answer.outcome for answer in virtual.frontier.answers(numbers)] == ["new"]
-
-    run_virtually(main())
+    assert outcomes_of(f"{B}/7") == ["new"]
 
 
 def test_a_crawl_is_not_over_while_what_was_asked_for_is_taken_up() -> None:

@@ -2,8 +2,10 @@
 
 import pytest
 
+from recrawl.crawler.control.admission import Admission
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.politeness import PolitenessRules
+from recrawl.crawler.control.scope import Scope
 from recrawl.crawler.frontier.memory import MemoryFrontier
 from recrawl.crawler.index.memory import MemoryIndex
 from recrawl.terms import FetchResponse
@@ -66,6 +68,7 @@ def read(answers: dict[str, FetchResponse], *, starts: int) -> set[str]:
             politeness=PolitenessRules(delay_s=0.1),
             revisit=RevisitRules(30_000.0, 60_000.0, 30_000.0),
             epoch_s=EPOCH_S + 9.0 * nth,
+            rules={"admission": Admission(Scope(hosts=("a.test",), max_depth=5))},
         )
         virtual = virtual_crawl(setup, frontier=frontier, index=index)
         for url in answers:
@@ -113,8 +116,13 @@ def test_pages_that_pages_send_on_to_are_read() -> None:
     assert read(reached_by("/{n}.html", by_page=True), starts=1) >= NAMED
 
 
-@pytest.mark.parametrize("shape", ["/?page={n}", "/page/{n}", "/blog/page/{n}/"])
+@pytest.mark.parametrize(
+    "shape", ["/?page={n}", "/page/{n}", "/blog/page/{n}/", "/page-{n}.html", "/?after=key{n}"]
+)
 @pytest.mark.parametrize("starts", [1, 3])
 def test_pages_of_lists_that_are_left_out_of_the_index_are_read(shape: str, starts: int) -> None:
-    """All of them, as each of the lists leads on; also where an earlier run read the lists."""
+    """All of them, as each of the lists leads on; also where an earlier run read the lists.
+
+    Though the last list is thirty links from a seed, and pages five links from it are read.
+    """
     assert read(listed_by(shape), starts=starts) >= NAMED

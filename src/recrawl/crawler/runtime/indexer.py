@@ -13,10 +13,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, Final
 
-from recrawl.crawler.control.doubts import (
-    is_doubted,
-    is_joined,
-)
+from recrawl.crawler.control.doubts import is_doubted, is_joined
 from recrawl.crawler.control.gists import Gist, gist, is_list
 from recrawl.crawler.control.lists import goes_on, leads_elsewhere, leads_on
 from recrawl.crawler.control.second_looks import SecondLooks
