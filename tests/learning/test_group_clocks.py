@@ -231,6 +231,20 @@ def test_announced_changes_are_taken_in_exactly() -> None:
     assert passed[0] == pytest.approx((shrink + 1.0) / shrink, rel=1e-6)
 
 
+def test_announcements_count_as_far_as_visits_are_free_of_them() -> None:
+    """A law tempered by that share: what is found and what was expected alike."""
+    shrink, free = 0.5, 0.3
+    made = clocks(["d/0", "d/1"], shrink)
+
+    made.hear(
+        np.arange(2), np.full(2, 0.4), (4.0, 4.9), np.array([0]), np.array([4.1]), np.ones(1), free
+    )
+
+    assert speed(made, 0, 4.9) == pytest.approx(
+        (shrink + free) / (shrink + free * 0.9 * 0.8), rel=1e-6
+    )
+
+
 def test_what_is_announced_reaches_every_group_around_and_a_name_its_share() -> None:
     """What is found in a group is the sum of what is found in those within it."""
     names = ["a/x.en.html", "a/x.de.html", "b/y.en.html", "b/y.de.html"]

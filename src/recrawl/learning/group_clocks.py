@@ -251,6 +251,7 @@ class GroupClocks:
         page: Integers,
         changed_at: Vector,
         true: Vector,
+        free: float = 1.0,
     ) -> None:
         """Learn from changes that were announced, of pages whether they were visited or not.
 
@@ -259,6 +260,9 @@ class GroupClocks:
         rows, rates : shape (k,), pages and how often a change of each is announced, on its clock
         span : two instants, between which announcements are known now
         page, changed_at, true : shape (a,), of these pages; chance that there was such a change
+        free : share of visits that no announcement asks for, in [0, 1]: so far announcements count.
+            What they tell of other pages is of no use to visits that all follow announcements,
+            while a burst of which every change is announced, but one found, misleads
 
         Notes
         -----
@@ -273,6 +277,7 @@ class GroupClocks:
         young = np.flatnonzero(self._born[rows] > self._scale[2])
         older[young] = self._age_factor(until - self._born[rows[young]])
         shares = np.where(leaves[:, 1] < 0, 1.0, 0.5)
+        rates, true = free * rates, free * true
         flow = np.zeros(parents.size)  # of announcements, in each group
         for kind in range(2):
             own = rows[leaves[rows, kind] >= 0]

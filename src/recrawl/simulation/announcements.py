@@ -244,6 +244,7 @@ class Hearing:
             page[known],
             at[known],
             precisions[known],
+            1.0 - control.asked,
         )
         self._clocked_at = self._read_at
 

@@ -154,6 +154,18 @@ def test_announcements_that_are_not_relied_on_and_those_to_come_tell_nothing() -
         assert told.found[ROOT] == 0.0
 
 
+def test_announcements_count_as_far_as_visits_are_free_of_them() -> None:
+    """Of visits that all follow announcements none is made by what these tell of other pages."""
+    told = Told()
+    told.learn([0, 1, 2, 3], False)
+    told.tell(lastmod_s=NOW_S - 40 * DAY_S, recall=0.5)
+    told.learn([0], True, signalled=1.0)
+    told.tell(NOW_S + 60.0, lastmod_s=NOW_S + 30.0, recall=0.5)
+
+    free = 1.0 - 1.0 / (1.0 + 0.5 * 4.0)
+    assert told.found[ROOT] == pytest.approx(0.9 * N * free)
+
+
 def test_an_announcement_of_this_very_instant_is_heard() -> None:
     told = Told()
     told.learn([0], False)

@@ -24,6 +24,7 @@ _FAST = 1.5  # times as fast as usual
 _SURPLUS = 0.75  # changes more than expected, or it may be chance
 _MOST_FAST = 8  # groups that people are told of
 _HOST_DEPTH = 2  # of a host among the groups: within all pages, and the site that addresses name
+_FADES = 0.5  # of how many visits announcements asked for, from plan to plan
 _APART_S = 1.0  # of two visits of a page; closer ones are one, but for rounding
 
 
@@ -43,6 +44,7 @@ class ToldClocks:
         self._lastmod_s = np.zeros(0)  # of each row, as it was at the plan before
         self._heard_s = np.inf
         self._born_s = np.zeros(0)  # of each row; -inf: nobody knows
+        self._visits = np.zeros(2)  # of late, and those of them that announcements asked for
 
     def know(self, rows: Integers, urls: Sequence[str], born_s: Vector) -> None:
         """Take in pages by their addresses.
@@ -132,7 +134,9 @@ class ToldClocks:
         fresh = (
             (at_s > self._told_s[page] + _APART_S) & (at_s > self.clocks.since) & (since_s < at_s)
         )
-        fresh &= ~told | (silent[page] == 1.0)
+        asked = told & (silent[page] < 1.0)
+        self._visits = _FADES * self._visits + (page.size, np.count_nonzero(asked))
+        fresh &= ~asked
         order = np.flatnonzero(fresh)[np.argsort(at_s[fresh], kind="stable")]
         page, since_s, at_s, changed = (one[order] for one in (page, since_s, at_s, changed))
         belief, arrays = control.beliefs.arrays(), self.clocks.arrays()
@@ -165,7 +169,8 @@ class ToldClocks:
         if since_s < plan.now_s:
             rates = recalls * control.beliefs.rates(rows)[0]
             span_s = (since_s, plan.now_s)
-            self.clocks.hear(rows, rates, span_s, rows[new], lastmod_s[new], precisions[new])
+            free = 1.0 - float(self._visits[1] / max(self._visits[0], 1.0))
+            self.clocks.hear(rows, rates, span_s, rows[new], lastmod_s[new], precisions[new], free)
 
     def fast(self, rows: Integers, page_ids: Integers, now_s: float) -> tuple[FastClock, ...]:
         """Return the groups that change half as fast again as usual, or faster; eight at most.
