@@ -135,7 +135,7 @@ class ToldClocks:
             (at_s > self._told_s[page] + _APART_S) & (at_s > self.clocks.since) & (since_s < at_s)
         )
         asked = told & (silent[page] < 1.0)
-        self._visits = _FADES * self._visits + (page.size, np.count_nonzero(asked))
+        self._visits = _FADES * self._visits + np.array([page.size, np.count_nonzero(asked)])
         fresh &= ~asked
         order = np.flatnonzero(fresh)[np.argsort(at_s[fresh], kind="stable")]
         page, since_s, at_s, changed = (one[order] for one in (page, since_s, at_s, changed))
