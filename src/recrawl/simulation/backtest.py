@@ -7,7 +7,7 @@ not counted. Where only polls could see anything, a visit happens at the next po
 longer than most: every policy is replayed by the same loop, whose arrays are made here.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Final
@@ -44,8 +44,8 @@ _LEARNED, _GIVEN = 0, 1
 _KINDS: Final = {"steps": RULE_STEPS, "age": RULE_AGE, "count": RULE_COUNT}
 _EPOCHS: Final = 60
 _OURS: Final = ("recrawl", "foresight")
-_LOOKS: Final = (16, 128)  # at the clocks of groups, while each page is visited once
-_RELIED: Final = 0.5  # so far or more, and the clocks are looked at more often
+_LOOKS: Final = (2, 16, 128)  # at the clocks of groups, while each page is visited once
+_RELIED: Final = (0.05, 0.5)  # further than that, and the clocks are looked at more often
 _HEARS_NOTHING: Final[Heard] = (_NONE := np.zeros(0), _NONE, _NONE, _NONE, _NONE)
 
 _NO_CLOCKS: Final = GroupClocks(
@@ -250,13 +250,12 @@ class _Replay:
         clocks, hearing = self._control.clocks, self._hearing
         arrays = _NO_CLOCKS if clocks is None else clocks.arrays()
         heard = _HEARS_NOTHING if hearing is None else hearing.arrays()
-        for first, last in pairwise(edges.tolist()):
+        for first, last in self._stretches(edges.tolist(), decisions):
             ticks = all_ticks[first:last]
             until = history.end if last == all_ticks.size else all_ticks[last]
             if hearing is not None and first in hearing.readings:
                 self._listen(hearing, first)
-            often = clocks is not None and clocks.relied > _RELIED
-            following = decisions[often].get(first)
+            following = self._now(decisions).get(first)
             if following is not None:
                 ends = history.end if following == all_ticks.size else all_ticks[following]
                 span = float(ends - ticks[0])
@@ -312,6 +311,22 @@ class _Replay:
             course=np.array(self._course),
         )
 
+    def _now(self, decisions: tuple[dict[int, int], ...]) -> dict[int, int]:
+        """Which decisions are made, by how far clocks are relied on now."""
+        clocks = self._control.clocks
+        return decisions[0 if clocks is None else int(np.searchsorted(_RELIED, clocks.relied))]
+
+    def _stretches(
+        self, edges: list[int], decisions: tuple[dict[int, int], ...]
+    ) -> Iterator[tuple[int, int]]:
+        """From one tick at which there is something to do to the next."""
+        readings = self._hearing.readings if self._hearing is not None else {}
+        first = edges[0]
+        for last in edges[1:]:
+            if last in self._now(decisions) or last in readings or last == edges[-1]:
+                yield first, last
+                first = last
+
     def _edges(self, ticks: Vector) -> tuple[Integers, set[int], tuple[dict[int, int], ...]]:
         """At which ticks to pause; at which to plan anew; at which to decide, each with the next.
 
@@ -329,13 +344,13 @@ class _Replay:
         soon = np.concatenate([after, after + 1 + n // 8, after + 1 + n // 2])
         edges = np.concatenate([(total * shares).astype(np.int64), soon])
         plans = np.unique(np.clip(edges, 0, total))
-        decisions = [plans, plans]
+        decisions = [plans]
         if self._control.clocks is not None:
             round_ = int(self._at_once)
             decisions = [
                 np.union1d(plans, np.arange(0, total, max(1, round_ // looks))) for looks in _LOOKS
             ]
-        pauses = np.union1d(*decisions)
+        pauses = np.unique(np.concatenate(decisions))
         if self._hearing is not None:
             pauses = np.union1d(pauses, np.array(list(self._hearing.readings), np.int64))
         following = tuple(dict(pairwise(ticks.tolist())) for ticks in decisions)
