@@ -292,9 +292,9 @@ class _Replay:
             on_progress(last - first)
         on_progress(test.n_ticks - all_ticks.size)
         # Pages found after the last visit have their first copies too.
-        last, next_change, _ = self._copies
-        late = np.isinf(last) & (history.observed_from < history.end)
-        last[late], next_change[late] = history.observed_from[late], history.first[:-1][late]
+        visited_at, next_change, _ = self._copies
+        late = np.isinf(visited_at) & (history.observed_from < history.end)
+        visited_at[late], next_change[late] = history.observed_from[late], history.first[:-1][late]
         credit_copies(history.end, self._facts, self._copies, self._span, self._totals)
         _, _, counters = self._queue
         fresh, age, penalty, visits, seen = self._totals.T
