@@ -772,16 +772,23 @@ def test_shares_of_importance_are_of_sources_that_there_are_and_add_up(
 
 
 @pytest.mark.parametrize(
-    ("budget_per_s", "first_pass", "told"),
-    [(5.0, "budget", False), (4.9, "budget", True), (4.9, "polite", False), (9.0, "budget", False)],
+    ("budget_per_s", "delay_s", "first_pass", "told"),
+    [
+        (5.0, 1.0, "budget", False),
+        (4.9, 1.0, "budget", True),
+        (4.9, 1.0, "polite", False),
+        (9.0, 1.0, "budget", False),
+        (2.5, 2.0, "budget", False),
+        (2.4, 2.0, "budget", True),
+    ],
 )
 def test_how_long_the_first_pass_takes_is_said_where_politeness_allows_more(
-    budget_per_s: float, first_pass: str, told: bool
+    budget_per_s: float, delay_s: float, first_pass: str, told: bool
 ) -> None:
-    """A fifth more at least: six hosts of one request a second each."""
+    """A fifth more at least: six hosts of one request a second, or every two seconds."""
     hosts = tuple(f"{name}.test" for name in "abcdef")
     settings = Settings(
-        seeds=("http://a.test/",), contact="me@a.test", hosts=hosts, delay_s=1.0,
+        seeds=("http://a.test/",), contact="me@a.test", hosts=hosts, delay_s=delay_s,
         budget_per_s=budget_per_s, first_pass=first_pass,
     )  # fmt: skip
 

@@ -1,5 +1,7 @@
 """The solvers: known answers, certificates, invariances, and every refusal."""
 
+from collections.abc import Iterable
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -125,6 +127,32 @@ def test_certificates_hold_with_host_and_site_caps(
     assert plan.duality_gap < 1e-9
     assert np.all(plan.host_loads <= caps * (1 + 1e-9))
     assert np.all(plan.host_prices >= plan.price)
+
+
+@pytest.mark.parametrize("most", [1 << 21, 300])
+def test_pages_of_hosts_that_are_slow_to_settle_are_copied_only_where_they_are_few(
+    monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """A quarter of all at most, and no more than there is room for; the plan is the same."""
+    rng = np.random.default_rng(0)
+    pages = Pages(rng.gamma(0.5, 1.0, 4_000) + 1e-3, hosts=rng.integers(0, 40, 4_000))
+    caps = rng.uniform(0.005, 0.06, 40) * 4_000
+    sizes: list[int] = []
+
+    def join(parts: Iterable[Pages]) -> Pages:
+        joined = whole(parts)
+        sizes.append(len(joined))
+        return joined
+
+    whole = Pages.join
+    monkeypatch.setattr("recrawl.freshness.passes._GATHERED", most)
+    monkeypatch.setattr(Pages, "join", join)
+
+    plan = solve_even_freshness(pages, 3_200.0, caps)
+
+    assert worst(plan) < 1e-8
+    assert max(sizes) <= min(most, 1_000)
+    assert (max(sizes) > 300) == (most > 300)
 
 
 def test_budget_inside_one_unit_of_the_price() -> None:

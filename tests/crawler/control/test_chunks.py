@@ -47,6 +47,13 @@ def test_a_page_is_cut_at_its_headings() -> None:
     assert found[0].text == "Before."
 
 
+def test_headings_that_are_shown_elsewhere_lead_to_no_other() -> None:
+    """A page has headings beside its main text too; marks and case do not count."""
+    places = (("News", "news"), ("GUIDE!", "guide"), ("Share", "share"), ("install it", "install"))
+    found = chunks(URL, PAGE, places, 400)
+    assert [one.anchor for one in found] == ["", "guide", "install", "", ""]
+
+
 def test_names_last() -> None:
     """What is written elsewhere on a page changes no piece; what changes keeps its name."""
     before = chunks(URL, PAGE, PLACES, 400)

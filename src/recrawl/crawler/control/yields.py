@@ -341,17 +341,15 @@ class AddressYields:
 
         Of several that lead to the same, the first; so do those that lead to it.
         """
-        url, target = update.lease.url, hash(update.redirect_url)
+        url, target = update.lease.url, update.redirect_url if update.told_news else None
         if len(self._visited) > _MOST_SIGNATURES:
             self._visited.clear()
         self._visited.add(hash(url))
-        if update.redirect_url is None or not update.told_news:
-            return False
-        if target in self._visited or target in self._sent_on:
+        if target is None or hash(target) in self._visited or hash(target) in self._sent_on:
             return False
         if len(self._sent_on) > _MOST_SIGNATURES:
             self._sent_on.clear()
-        self._sent_on[target] = [found, *self._sent_on.pop(hash(url), ())]
+        self._sent_on[hash(target)] = [found, *self._sent_on.pop(hash(url), ())]
         return True
 
     def _tell_senders(self, url: str, *, brings: bool) -> list[_Kind]:

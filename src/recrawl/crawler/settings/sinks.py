@@ -151,7 +151,7 @@ def _web(to: str, parts: SplitResult) -> tuple[str, str, str]:
         )
     kind, example = _ENGINES[scheme]
     names = parts.path.strip("/").split("/")
-    if not all(names) or len(names) != example.count("/") - 2:
+    if not names[0] or len(names) != example.count("/") - 2:
         raise InvalidSettings(
             f"deliver.to: {_shown(to)!r} must end with the name of an index, as {scheme}+{example}"
         )
