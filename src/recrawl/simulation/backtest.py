@@ -312,7 +312,7 @@ class _Replay:
         )
 
     def _now(self, decisions: tuple[dict[int, int], ...]) -> dict[int, int]:
-        """Which decisions are made, by how far clocks are relied on now."""
+        """Return the decisions that are made as far as clocks are relied on now."""
         clocks = self._control.clocks
         return decisions[0 if clocks is None else int(np.searchsorted(_RELIED, clocks.relied))]
 
