@@ -284,6 +284,21 @@ def test_that_lists_begin_with_what_is_known_says_nothing_of_where_they_go_on(
     assert set(range(2 * n, 16 * n)) <= set(seen)
 
 
+def test_later_pages_of_doubted_lists_are_read_where_links_to_the_first_say_what_is_known() -> None:
+    """As results of a catalogue, whose links to their pages tell how these are sorted."""
+    n = 60
+    lists = [f"/find?idx=su&q=word{number}" for number in range(n)]
+    first = [f"{path}&offset=0&sort=date" for path in lists]
+    others = [f"{path}&offset={20 * k}&sort=date" for path in lists for k in range(1, 15)]
+    texts: list[str | None] = [f"text {number % n}" for number in range(2 * n)]
+    texts += [f"more {number}" for number in range(len(others))]
+
+    seen = crawled(AddressYields(), [*lists, *first, *others], texts)
+
+    assert len([number for number in seen if n <= number < 2 * n]) <= 8
+    assert set(range(2 * n, 16 * n)) <= set(seen)
+
+
 def test_words_are_overridden_by_what_comes() -> None:
     """A site whose pages are all called edit is visited whole."""
     paths = [f"/wiki?action=edit&page={number}" for number in range(300)]

@@ -437,8 +437,9 @@ class AddressYields:
         is_new = is_new and (page is None or hash(page) not in self._visited)
         is_new = is_new and (thing is None or hash((host_of(url), thing)) not in self._things)
         is_new = is_new and not compares(url) and self._is_first_to_name(url)
+        is_begin = not is_new and _begins_a_list(url)
         for kind in found:
-            if is_trouble and kind.is_broad:
+            if kind.is_broad and (is_trouble or (is_begin and not kind.is_mode)):
                 kind.tries = max(kind.tries - 1, 0)
                 continue
             kind.count(is_new or (kind.is_of_copies and not is_left_out))
@@ -612,12 +613,7 @@ class AddressYields:
                 ),
                 self._kind("any path", host, "/*", mode, doubted=doubted, broad=True, mode=True),
             ]
-            parts = [
-                f"{name}={value}"
-                if _begins_list(name, value) and not doubted
-                else shape_of_doubt(name, value)
-                for name, _, value in _parts(query)
-            ]
+            parts = [shape_of_doubt(name, value) for name, _, value in _parts(query)]
             # A filter that is chosen several times is no other combination each time.
             names = "&".join(parts if doubted else dict.fromkeys(parts))
             kinds.append(self._kind("names", host, f"{path}?{names}", doubted=doubted, broad=True))
@@ -734,6 +730,11 @@ def _parts(query: str) -> list[tuple[str, str, str]]:
     """Return names, signs and values of a query; what stands alone in it is a value: ``?page``."""
     parts = query.replace(";", "&").split("&")[:50]
     return sorted(part.partition("=") if "=" in part else ("", "", part) for part in parts)
+
+
+def _begins_a_list(url: str) -> bool:
+    """Tell whether a query asks for the beginning of a list."""
+    return any(_begins_list(name, value) for name, _, value in _parts(url.partition("?")[2]))
 
 
 def _begins_list(name: str, value: str) -> bool:
