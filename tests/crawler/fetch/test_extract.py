@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborNode
 
+from recrawl.crawler.control.urls import join
 from recrawl.crawler.fetch import main_content
 from recrawl.crawler.fetch.extract import MAX_LINKS, PageExtractor
 from recrawl.crawler.fetch.main_content import MAX_TEXT, MAX_TITLE
@@ -476,6 +477,31 @@ def test_the_header_that_sends_a_reader_on_means_what_the_element_does(
     assert found.sends_to == (None if target is None else A + target)
     assert [link for link in found.links if link != f"{A}/dir/page"] == [A + link for link in links]
     assert len(found.anchors) == len(found.links)
+
+
+@pytest.mark.parametrize(
+    ("expected", "link", "charset"),
+    [
+        ("?t=%EB%E5%F1", "?t=лес", "windows-1251"),
+        ("/%D0%BB?t=%EB", "/л?t=л#л", "windows-1251"),
+        ("?t=%83A%83%5C", "?t=アソ", "Shift_JIS"),
+        ("?t=%C3%A9l%C3%A8ve", "?t=élève", "utf-8"),
+        ("?t=%E9%26%238364%3B&u=1", "?t=é&#8364;&u=1", "iso-8859-2"),
+        ("?t=%C3%A9", "?t=%C3%A9", "iso-8859-2"),
+        ("/x", "/x#?л", "windows-1251"),
+    ],
+)
+def test_queries_of_links_are_in_the_charset_of_their_page(
+    expected: str, link: str, charset: str
+) -> None:
+    """As browsers send them; a script of such a site knows its pages by no other bytes."""
+    html = f'<meta charset="{charset}"><link rel=canonical href="{link}"><a href="{link}">x</a>'
+
+    found = page(html.encode(charset))
+
+    address = join(f"{A}/dir/page", expected)
+    assert found.links == (address,)
+    assert found.canonical == address
 
 
 def test_links_are_bounded() -> None:

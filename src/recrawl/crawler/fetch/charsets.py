@@ -5,14 +5,16 @@ import re
 from encodings import normalize_encoding
 from encodings.aliases import aliases
 from typing import Final
+from urllib.parse import quote
 
 from recrawl.crawler.fetch.undeclared import charset_by_bytes
 
-__all__ = ["CHARSETS", "decode_body", "is_charset"]
+__all__ = ["CHARSETS", "charset_of", "decode_as", "decode_body", "is_charset", "with_query_in"]
 
 _META_CHARSET: Final = re.compile(
     rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([a-z0-9_:.-]{1,40})""", re.IGNORECASE
 )
+_NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]+")
 # What browsers read, by Python's names (WHATWG, Encoding, section 4.2). Of Python's other codecs
 # some take quadratic time, and some are programs.
 CHARSETS: Final = frozenset(
@@ -52,18 +54,66 @@ def decode_body(body: bytes, charset: str | None) -> str:
     body : without content encoding
     charset : that the header names; None: it names none
     """
+    return decode_as(body, charset_of(body, charset))
+
+
+def decode_as(body: bytes, codec: str) -> str:
+    """Decode a body by the charset that :func:`charset_of` tells of it.
+
+    Parameters
+    ----------
+    body : without content encoding
+    codec : by Python's name
+    """
+    mark = next((mark for mark, _ in _MARKS if body.startswith(mark)), b"")
+    return body[len(mark) :].decode(codec, "replace")
+
+
+def charset_of(body: bytes, charset: str | None) -> str:
+    """Return by which charset a body is read, by Python's name.
+
+    Parameters
+    ----------
+    body, charset : as for :func:`decode_body`
+    """
     for mark, name in _MARKS:
         if body.startswith(mark):
-            return body[len(mark) :].decode(name, "replace")
+            return name
     declared = charset or _meta_charset(body)
     codec = _codec(declared) if declared else None
     # A page whose <meta> can be read is not in UTF-16.
     if codec and codec != "utf_8" and (charset or not codec.startswith("utf_16")):
-        return body.decode(codec, "replace")
+        return codec
+    if declared:
+        return "utf_8"
     try:
-        return body.decode("utf-8")
+        body.decode("utf_8")
     except UnicodeDecodeError:
-        return body.decode("utf-8" if declared else charset_by_bytes(body), "replace")
+        return charset_by_bytes(body)
+    return "utf_8"
+
+
+def with_query_in(reference: str, codec: str) -> str:
+    """Return a reference with the query as browsers send it: in the charset of its page.
+
+    They write what that charset lacks as HTML does, ``&#8364;``, and all else of an address in
+    UTF-8 (WHATWG, URL, section 4.4).
+
+    Parameters
+    ----------
+    reference : as it stands on the page
+    codec : as :func:`charset_of` tells
+    """
+    if reference.isascii() or codec.startswith("utf_"):
+        return reference
+    address, sharp, fragment = reference.partition("#")
+    path, mark, query = address.partition("?")
+    query = _NOT_ASCII.sub(lambda found: _escaped(found[0], codec), query)
+    return f"{path}{mark}{query}{sharp}{fragment}"
+
+
+def _escaped(text: str, codec: str) -> str:
+    return quote(text.encode(codec, "xmlcharrefreplace"), safe="")
 
 
 def is_charset(name: str) -> bool:

@@ -19,7 +19,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from recrawl.crawler.control.refresh import refresh_of
 from recrawl.crawler.control.urls import join
 from recrawl.crawler.fetch.about import about, places
-from recrawl.crawler.fetch.charsets import decode_body
+from recrawl.crawler.fetch.charsets import charset_of, decode_as, decode_body, with_query_in
 from recrawl.crawler.fetch.code_language import clear_language_names
 from recrawl.crawler.fetch.line_numbers import clear_line_numbers
 from recrawl.crawler.fetch.main_content import (
@@ -109,7 +109,7 @@ class PageExtractor:
     def _page(self, response: FetchResponse) -> Extract:
         if response.content_type == PDF:
             return self._pdf(response)
-        text = decode_body(response.body, response.charset)
+        text = decode_as(response.body, codec := charset_of(response.body, response.charset))
         noindex, nofollow = self._robots_tag(response.robots_tag)
         is_until = _UNTIL.search(response.robots_tag) is not None
         if response.content_type in _PLAIN:
@@ -123,7 +123,7 @@ class PageExtractor:
             text = text.replace("<", f"{BREAK}<")  # no element of XML is known to stand in a line
         elif response.content_type == _XHTML:
             text = _CLOSED.sub(_with_its_end, text)
-        found = self._html(text, response, noindex=noindex, nofollow=nofollow)
+        found = self._html(text, response, codec, noindex=noindex, nofollow=nofollow)
         return replace(found, is_until=True) if is_until else found
 
     def _pdf(self, response: FetchResponse) -> Extract:
@@ -155,7 +155,7 @@ class PageExtractor:
         )
 
     def _html(
-        self, html: str, response: FetchResponse, *, noindex: bool, nofollow: bool
+        self, html: str, response: FetchResponse, codec: str, *, noindex: bool, nofollow: bool
     ) -> Extract:
         tree = LexborHTMLParser(_with_breaks(cut_at_depth(html)))
         base = url = response.url
@@ -178,12 +178,11 @@ class PageExtractor:
                     nofollow |= "nofollow" in asked
             else:
                 rel = (attributes.get("rel") or "").lower().split()
+                reference = with_query_in(attributes.get("href") or "", codec)
                 if "canonical" in rel:
-                    canonical = join(base, attributes.get("href") or "") or canonical
+                    canonical = join(base, reference) or canonical
                 elif "alternate" in rel and (attributes.get("type") or "").lower() in _FEED_TYPES:
-                    feed = join(base, attributes.get("href") or "")
-                    if feed and attributes.get("href"):
-                        feeds.append(feed)
+                    feeds += [feed] if reference and (feed := join(base, reference)) else []
         clear_permalinks(tree)
         clear_line_numbers(tree)
         clear_language_names(tree)
@@ -191,7 +190,7 @@ class PageExtractor:
         title = title_of(tree, rule.title if rule is not None else "")
         is_app = _is_app(tree)
         language = (tree.root.attributes.get("lang") or "")[:_LONGEST_TAG] if tree.root else ""
-        found = {} if nofollow else _links(tree, base)
+        found = {} if nofollow else _links(tree, base, codec)
         scripts = lists_of(tree, base, url, found)  # before they are cut out of the tree
         is_marked = self._rules.markdown
         said = self._about(tree, base, response) if is_marked else None
@@ -322,9 +321,9 @@ def _is_app(tree: LexborHTMLParser) -> bool:
     return tree.css_first("script") is not None and tree.css_first(_ROOTS) is not None
 
 
-def _links(tree: LexborHTMLParser, base: str) -> dict[str, str]:
+def _links(tree: LexborHTMLParser, base: str, codec: str) -> dict[str, str]:
     """Return the addresses that links lead to, with the text of the first that has one."""
-    found = dict.fromkeys(islice(_led_to(tree, base), MAX_LINKS - 1), "")
+    found = dict.fromkeys(islice(_led_to(tree, base, codec), MAX_LINKS - 1), "")
     seen: dict[str, str] = {}  # address of each reference
     for node in tree.css("a[href], area[href], frame[src], iframe[src]"):
         attributes = node.attributes
@@ -340,7 +339,7 @@ def _links(tree: LexborHTMLParser, base: str) -> dict[str, str]:
             continue
         if "nofollow" in (attributes.get("rel") or "").lower():
             continue
-        url = join(base, reference)
+        url = join(base, with_query_in(reference, codec))
         if url is not None:
             seen[reference] = url
             if not found.get(url):
@@ -350,7 +349,7 @@ def _links(tree: LexborHTMLParser, base: str) -> dict[str, str]:
     return found
 
 
-def _led_to(tree: LexborHTMLParser, base: str) -> Iterator[str]:
+def _led_to(tree: LexborHTMLParser, base: str, codec: str) -> Iterator[str]:
     """Yield where a page sends its reader by itself, goes on, and is in other languages."""
     for node in tree.css(f"head > :is({_LEADING})"):
         attributes, reference = node.attributes, node.attributes.get("href") or ""
@@ -358,7 +357,7 @@ def _led_to(tree: LexborHTMLParser, base: str) -> Iterator[str]:
             is_refresh = (attributes.get("http-equiv") or "").lower() == "refresh"
             sent = refresh_of(attributes.get("content"), base) if is_refresh else None
             reference = sent.target if sent is not None else ""
-        url = join(base, reference) if reference else None
+        url = join(base, with_query_in(reference, codec)) if reference else None
         if url is not None:
             yield url
 
