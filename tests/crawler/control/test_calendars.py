@@ -2,7 +2,7 @@
 
 import pytest
 
-from recrawl.crawler.control.calendars import beside_dates
+from recrawl.crawler.control.calendars import beside_dates, calendar_above, calendar_of
 
 WORDS = ["monday,", "(march)", "5th", "2026", "31", "99", "meeting"]
 
@@ -19,3 +19,21 @@ WORDS = ["monday,", "(march)", "5th", "2026", "31", "99", "meeting"]
 def test_what_is_said_beside_a_date(left: list[str], url: str) -> None:
     """Where the address tells it in seconds, numbers of days and years are part of it too."""
     assert beside_dates(WORDS, url) == left
+
+
+@pytest.mark.parametrize(
+    ("calendar", "above", "path"),
+    [
+        ("/club", None, "/club/2026/02/"),
+        ("/club", None, "/club/2026-02.html"),
+        ("/club/#", "/club", "/club/2026/02/05"),
+        ("/#", "", "/2026-02-05/"),
+        ("/?date=", None, "/?date=2026-02-05"),
+    ],
+)
+def test_days_have_a_calendar_below_that_of_their_months(
+    calendar: str, above: str | None, path: str
+) -> None:
+    """Where the end of the path tells them: those of a query are one calendar."""
+    assert calendar_of(f"http://a.test{path}") == calendar
+    assert calendar_above(calendar) == above

@@ -709,6 +709,31 @@ def test_a_calendar_without_an_end_is_left_after_a_few_months_whatever_it_held_b
     assert len(asked) <= 165
 
 
+def test_months_that_say_nothing_are_visited_where_their_days_say_something() -> None:
+    """As in an archive of rates or weather by day; where days say nothing both are left."""
+    months = [f"/rates/{2000 + month // 12}/{1 + month % 12:02}/" for month in range(60)]
+    paths = [*months, *(f"{month}{day:02}/" for month in months for day in range(1, 29))]
+    seen: dict[bool, set[int]] = {}
+    for is_told in (True, False):
+        yields, seen[is_told] = AddressYields(), set()
+        waiting = list(range(len(paths)))
+        while waiting:
+            number = waiting.pop(0)
+            one = lease(number, paths[number])
+            if number in seen[is_told] or yields.due_s(one, NOW_S) > NOW_S:
+                continue
+            seen[is_told].add(number)
+            is_month = number < len(months)
+            rates = " ".join(f"{number * place}.{place}" for place in range(7, 27))
+            said = rates if is_told and not is_month else "as the bank tells them to all"
+            text = f"rates of {paths[number]}: dollar, euro, pound, yen, franc, {said}"
+            update = replace(visited(one, text), gist=gist(text, one.url), title="Rates")
+            waiting = [page_id for page_id, _ in yields.observe(update)] + waiting
+
+    assert len(seen[True]) == len(paths)
+    assert len(seen[False]) <= 24
+
+
 @pytest.mark.parametrize(
     "path", ["/day.php?date={day}", "/calendar/view.php?view=day&time={seconds}", "/e?when={day}"]
 )

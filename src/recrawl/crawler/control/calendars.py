@@ -6,7 +6,7 @@ from typing import Final
 
 from recrawl.crawler.control.urls import path_of
 
-__all__ = ["MONTHS", "WEEKDAYS", "beside_dates", "calendar_of"]
+__all__ = ["MONTHS", "WEEKDAYS", "beside_dates", "calendar_above", "calendar_of"]
 
 # In the languages of most pages of the web; months but the English ones.
 MONTHS: Final = """
@@ -36,7 +36,9 @@ _NAMES: Final = frozenset([*MONTHS, *WEEKDAYS, *_ENGLISH])
 _SIGNS: Final = ".,:;!?()[]'\"\u00ab\u00bb\u2039\u203a"
 _MONTH: Final = r"(?:0?[1-9]|1[0-2])"
 _DAY: Final = r"(?:0?[1-9]|[12]\d|3[01])"
-_DATE_AT_END: Final = re.compile(rf"/(?:19|20)\d\d([-_/]){_MONTH}(?:\1{_DAY})?(?:/|\.x?html?)?$")
+_DATE_AT_END: Final = re.compile(
+    rf"/(?:19|20)\d\d([-_/]){_MONTH}(?P<day>\1{_DAY})?(?:/|\.x?html?)?$"
+)
 _DATE_IN_QUERY: Final = re.compile(
     rf"(?<=[?&;])(?P<name>[\w.\[\]-]{{1,40}})="
     rf"(?:(?:19|20)\d\d-{_MONTH}(?:-{_DAY})?(?:T[\d:]{{0,9}})?"
@@ -44,6 +46,7 @@ _DATE_IN_QUERY: Final = re.compile(
     re.IGNORECASE,
 )
 _SECONDS: Final = re.compile(r"(?:time|date)=1\d{9}(?:[&;]|$)", re.IGNORECASE)
+_OF_DAYS: Final = "/#"
 _NUMBER: Final = re.compile(rf"{_DAY}(?:st|nd|rd|th)?|(?:19|20)\d\d")
 
 
@@ -51,14 +54,25 @@ def calendar_of(url: str) -> str | None:
     """Return what an address is a day or a month of; None: of nothing.
 
     A date stands at the end of the path, or is the value of a parameter: ``date=2026-02-05``, or
-    where the name ends in ``date`` or ``time`` also ``20260205`` and seconds since 1970.
+    where the name ends in ``date`` or ``time`` also ``20260205`` and seconds since 1970. Days at
+    the end of a path have a calendar of their own, below that of their months.
     """
     path = path_of(url)
     found = _DATE_AT_END.search(path)
     if found is not None:
-        return path[: found.start()]
+        return f"{path[: found.start()]}{_OF_DAYS if found['day'] else ''}"
     changed, n = _DATE_IN_QUERY.subn(r"\g<name>=", path) if "?" in path else (path, 0)
     return changed if n else None
+
+
+def calendar_above(calendar: str) -> str | None:
+    """Return the calendar of the months that lead to the days of one; None: it is not of days.
+
+    Parameters
+    ----------
+    calendar : as :func:`calendar_of` names it
+    """
+    return calendar.removesuffix(_OF_DAYS) if calendar.endswith(_OF_DAYS) else None
 
 
 def beside_dates(words: Iterable[str], url: str) -> list[str]:

@@ -37,7 +37,7 @@ from itertools import islice
 from math import inf
 from typing import Final
 
-from recrawl.crawler.control.calendars import calendar_of
+from recrawl.crawler.control.calendars import calendar_above, calendar_of
 from recrawl.crawler.control.doubts import (
     compares,
     face_of,
@@ -302,7 +302,7 @@ class AddressYields:
         elif not self._is_sent_on(update, found):
             told += self._learn(update, found)
         welcome = []
-        for kind in (*told, self._doubted(host_of(url))):
+        for kind in (*told, *self._months_above(url), self._doubted(host_of(url))):
             welcome += kind.welcome()
         welcome += self._doubted(host_of(url)).no_more(found)
         return welcome + self._outgrown_pages()
@@ -437,9 +437,12 @@ class AddressYields:
         is_new = is_new and (page is None or hash(page) not in self._visited)
         is_new = is_new and (thing is None or hash((host_of(url), thing)) not in self._things)
         is_new = is_new and not compares(url) and self._is_first_to_name(url)
-        is_begin = not is_new and _begins_a_list(url)
+        # What says nothing of all else: where a list begins, and a month or a day without anything.
+        is_apart = not is_new and (_begins_a_list(url) or calendar_of(url) is not None)
+        for kind in self._months_above(url) if is_new else ():
+            kind.count(brings=True)  # which say nothing themselves but where their days are
         for kind in found:
-            if kind.is_broad and (is_trouble or (is_begin and not kind.is_mode)):
+            if kind.is_broad and (is_trouble or (is_apart and not kind.is_mode)):
                 kind.tries = max(kind.tries - 1, 0)
                 continue
             kind.count(is_new or (kind.is_of_copies and not is_left_out))
@@ -635,8 +638,7 @@ class AddressYields:
             name = path.rstrip("/").rpartition("/")[2]
             kinds.insert(0, self._kind("feed", host, f"/*/{name}", broad=True))
         if (calendar := calendar_of(url)) is not None:
-            kinds.insert(0, self._kind("dates", host, f"{calendar}/#"))
-            kinds[0].is_endless = True
+            kinds.insert(0, self._calendar(host, calendar))
         if (numbered := _numbered(path)) is not None:
             kinds.append(self._kind("numbered", host, numbered, broad=True))
             kinds[-1].is_of_copies = True
@@ -644,6 +646,16 @@ class AddressYields:
         if face is not None and self._is_shown_of_many(host, *face):
             kinds.append(self._kind("face", host, face[0], broad=True, unknown=True))
         return kinds
+
+    def _calendar(self, host: str, calendar: str) -> _Kind:
+        kind = self._kind("dates", host, f"{calendar}/#")
+        kind.is_endless = True
+        return kind
+
+    def _months_above(self, url: str) -> list[_Kind]:
+        """Return the months that lead to the days that an address is one of, if it is one."""
+        months = calendar_above(calendar_of(url) or "")
+        return [] if months is None else [self._calendar(host_of(url), months)]
 
     def _is_shown_of_many(self, host: str, shown: str, thing: list[str]) -> bool:
         """Tell whether another thing has the same; what only one has is its name, and no kind."""
