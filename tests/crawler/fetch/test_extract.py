@@ -504,6 +504,13 @@ def test_queries_of_links_are_in_the_charset_of_their_page(
     assert found.canonical == address
 
 
+def test_an_index_of_thousands_of_pages_leads_to_each() -> None:
+    """As that of the packages of a distribution, or of the words of a dictionary."""
+    html = "".join(f"<p><a href=/words/{number}>word</a>" for number in range(20_000))
+
+    assert len(page(html).links) == 20_000
+
+
 def test_links_are_bounded() -> None:
     """A page of a hundred thousand links is a trap."""
     html = "".join(f"<a href=/{number}>" for number in range(MAX_LINKS + 500))

@@ -48,7 +48,7 @@ from recrawl.terms import About, Extract, FetchResponse
 
 __all__ = ["PDF", "PageExtractor"]
 
-MAX_LINKS: Final = 5_000
+MAX_LINKS: Final = 50_000
 
 # What stands on lines of its own. A form feed is put before it: white space to the parser wherever
 # it comes, and found again in the text. Spelt out because ignoring case takes thrice the time.
