@@ -678,6 +678,31 @@ def test_days_of_a_calendar_that_have_no_page_are_tried_a_few_times(
     assert 1 <= asked <= 15
 
 
+@pytest.mark.parametrize("is_list", [False, True], ids=["content", "filters"])
+def test_lists_that_lead_to_what_one_parameter_more_tells_are_worth_what_that_brings(
+    is_list: bool,
+) -> None:
+    """As books to their chapters; not where that is a list again, as a filter leads to others."""
+    yields, asked = AddressYields(), set[str]()
+    waiting = {number: f"/read?book=b{number}" for number in range(60)}
+    following = list(waiting)
+    while following:
+        number = following.pop(0)
+        one = lease(number, waiting[number])
+        if waiting[number] in asked or yields.due_s(one, NOW_S) > NOW_S:
+            continue
+        asked.add(waiting[number])
+        is_book, text = "&" not in waiting[number], f"text {number}"
+        told_news = False if is_book else True if is_list else None
+        if is_book:
+            following.extend(chapters := range(1_000 + 10 * number, 1_010 + 10 * number))
+            waiting |= {nth: f"{waiting[number]}&chapter={nth % 10}" for nth in chapters}
+        welcome = yields.observe(replace(visited(one, text), told_news=told_news))
+        following = [page_id for page_id, _ in welcome] + following
+
+    assert len([path for path in asked if "&" not in path]) == (60 if not is_list else 5)
+
+
 def test_few_words_of_a_day_are_a_page_where_they_are_of_its_own() -> None:
     """What the day is called is not, however it is written."""
     one, other = f"{A}/club/2026/02/05/", f"{A}/club/2026/02/06"

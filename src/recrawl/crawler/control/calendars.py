@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from recrawl.crawler.control.urls import path_of
+from recrawl.crawler.control.urls import host_of, path_of
 
-__all__ = ["MONTHS", "WEEKDAYS", "beside_dates", "calendar_above", "calendar_of"]
+__all__ = ["MONTHS", "WEEKDAYS", "beside_dates", "calendar_of", "month_of"]
 
 # In the languages of most pages of the web; months but the English ones.
 MONTHS: Final = """
@@ -65,14 +65,18 @@ def calendar_of(url: str) -> str | None:
     return changed if n else None
 
 
-def calendar_above(calendar: str) -> str | None:
-    """Return the calendar of the months that lead to the days of one; None: it is not of days.
+def month_of(url: str) -> str | None:
+    """Return the address of the month that an address is a day of; None: it is of none.
 
     Parameters
     ----------
-    calendar : as :func:`calendar_of` names it
+    url : with the date at the end of its path
     """
-    return calendar.removesuffix(_OF_DAYS) if calendar.endswith(_OF_DAYS) else None
+    host, path = host_of(url), path_of(url)
+    found = _DATE_AT_END.search(path)
+    if found is None or not found["day"]:
+        return None
+    return f"{host}{path[: found.start('day')]}{path[found.end('day') :]}"
 
 
 def beside_dates(words: Iterable[str], url: str) -> list[str]:

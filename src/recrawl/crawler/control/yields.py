@@ -37,7 +37,7 @@ from itertools import islice
 from math import inf
 from typing import Final
 
-from recrawl.crawler.control.calendars import calendar_above, calendar_of
+from recrawl.crawler.control.calendars import calendar_of, month_of
 from recrawl.crawler.control.doubts import (
     compares,
     face_of,
@@ -244,6 +244,7 @@ class AddressYields:
         self._texts: dict[int, str] = {}  # to the first address that says it, if it has a query
         self._credited: set[str] = set()  # of those, that count as new
         self._sent_on: dict[int, list[list[_Kind]]] = {}  # of pages that lead on, by where to
+        self._in_vain: set[int] = set()  # lists and months that led to nothing yet
         self._called: dict[int, int] = {}  # what pages are called, to where the first that is lies
         self._named_before: dict[int, int] = {}  # the same of an earlier run, by addresses alone
         self._near: dict[int, int] = {}  # by page
@@ -302,7 +303,7 @@ class AddressYields:
         elif not self._is_sent_on(update, found):
             told += self._learn(update, found)
         welcome = []
-        for kind in (*told, *self._months_above(url), self._doubted(host_of(url))):
+        for kind in (*told, self._doubted(host_of(url))):
             welcome += kind.welcome()
         welcome += self._doubted(host_of(url)).no_more(found)
         return welcome + self._outgrown_pages()
@@ -334,7 +335,28 @@ class AddressYields:
             is_twin=is_twin,
             is_left_out=update.state is PageState.EXCLUDED,
         )
-        return self._tell_senders(url, brings=new)
+        told = self._tell_senders(url, brings=new)
+        if new:  # a list that leads on may be the same list, narrowed
+            return told + (self._tell_lists(url) if update.told_news is None else [])
+        if update.state is PageState.INDEXED and (update.told_news is False or calendar_of(url)):
+            if len(self._in_vain) > _MOST_SIGNATURES:
+                self._in_vain.clear()
+            self._in_vain.add(hash(url.rstrip("/")))
+        return told
+
+    def _tell_lists(self, url: str) -> list[_Kind]:
+        """Count as worth it what seemed to lead nowhere but to itself, narrowed, and leads to this.
+
+        A list to what it lists by one parameter more, a month to its days. Return their kinds.
+        """
+        above = [one.rstrip("/") for one in (*less_specific(url), month_of(url) or "")]
+        led = [one for one in above if hash(one) in self._in_vain]
+        self._in_vain.difference_update(map(hash, led))
+        kinds = [kind for one in led for kind in self._kinds_of(one)]
+        for kind in kinds:
+            kind.nothing -= kind.nothing > 0
+            kind.count(brings=True)
+        return kinds
 
     def _is_sent_on(self, update: PageUpdate, found: list[_Kind]) -> bool:
         """Remember a page; tell whether it leads to one that is not visited: it shows its worth.
@@ -439,8 +461,6 @@ class AddressYields:
         is_new = is_new and not compares(url) and self._is_first_to_name(url)
         # What says nothing of all else: where a list begins, and a month or a day without anything.
         is_apart = not is_new and (_begins_a_list(url) or calendar_of(url) is not None)
-        for kind in self._months_above(url) if is_new else ():
-            kind.count(brings=True)  # which say nothing themselves but where their days are
         for kind in found:
             if kind.is_broad and (is_trouble or (is_apart and not kind.is_mode)):
                 kind.tries = max(kind.tries - 1, 0)
@@ -638,7 +658,8 @@ class AddressYields:
             name = path.rstrip("/").rpartition("/")[2]
             kinds.insert(0, self._kind("feed", host, f"/*/{name}", broad=True))
         if (calendar := calendar_of(url)) is not None:
-            kinds.insert(0, self._calendar(host, calendar))
+            kinds.insert(0, self._kind("dates", host, f"{calendar}/#"))
+            kinds[0].is_endless = True
         if (numbered := _numbered(path)) is not None:
             kinds.append(self._kind("numbered", host, numbered, broad=True))
             kinds[-1].is_of_copies = True
@@ -646,16 +667,6 @@ class AddressYields:
         if face is not None and self._is_shown_of_many(host, *face):
             kinds.append(self._kind("face", host, face[0], broad=True, unknown=True))
         return kinds
-
-    def _calendar(self, host: str, calendar: str) -> _Kind:
-        kind = self._kind("dates", host, f"{calendar}/#")
-        kind.is_endless = True
-        return kind
-
-    def _months_above(self, url: str) -> list[_Kind]:
-        """Return the months that lead to the days that an address is one of, if it is one."""
-        months = calendar_above(calendar_of(url) or "")
-        return [] if months is None else [self._calendar(host_of(url), months)]
 
     def _is_shown_of_many(self, host: str, shown: str, thing: list[str]) -> bool:
         """Tell whether another thing has the same; what only one has is its name, and no kind."""
