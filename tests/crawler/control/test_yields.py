@@ -523,6 +523,29 @@ def test_pages_that_are_refused_say_nothing_of_the_branch_that_they_lie_in(
     assert (asked == 200) != is_left
 
 
+@pytest.mark.parametrize(("status", "is_left"), [(401, True), (403, True), (404, False)])
+def test_what_is_refused_of_each_page_is_left_after_a_few(status: int, is_left: bool) -> None:
+    """As a form to change it, which a query asks for; in a later run too, and the pages are not."""
+    yields, again, asked = AddressYields(), AddressYields(), list[str]()
+    for number in range(200):
+        for path in (f"/notes/n{number}?open", f"/notes/n{number}?change"):
+            one = lease(len(asked), path)
+            if yields.due_s(one, NOW_S) > NOW_S:
+                continue
+            asked.append(path)
+            said = f"text {number}" if path.endswith("open") else None
+            update = visited(one, said, Outcome.DENIED if said is None else Outcome.NEW)
+            visit = replace(update.visit, status=200 if said else status)
+            state = update.state if said else PageState.MISSING
+            yields.observe(replace(update, visit=visit, state=state))
+            again.recall([(one.url, state, update.signature, visit.status)])
+    refused = [path for path in asked if path.endswith("change")]
+
+    assert len(asked) - len(refused) == 200
+    assert (len(refused) <= 8) == is_left
+    assert (again.due_s(lease(9_999, "/notes/other?change"), NOW_S) > NOW_S) == is_left
+
+
 def test_versions_of_pages_that_an_earlier_run_visited_bring_nothing() -> None:
     """Whatever they say."""
     pages = [f"/w/index.php?title=Name{number}" for number in range(200)]

@@ -94,6 +94,7 @@ _NOT_SEEN: Final = frozenset(
 _TROUBLE: Final = frozenset(
     {Outcome.FAILED, Outcome.SERVER_ERROR, Outcome.NOT_FOUND, Outcome.GONE, Outcome.DENIED}
 )
+_DENIED: Final = frozenset({401, 403})
 _REFUSED: Final = 400  # from this status on a page is refused as such
 _MOST_KINDS: Final = 100_000
 _LANGUAGE: Final = re.compile(r"/[a-z]{2}(?:[-_][a-z]{2})?/", re.IGNORECASE)
@@ -282,6 +283,7 @@ class AddressYields:
                 found,
                 new,
                 is_trouble=status is not None and status >= _REFUSED,
+                is_denied=status in _DENIED,
                 is_left_out=state is PageState.EXCLUDED,
             )
 
@@ -332,6 +334,7 @@ class AddressYields:
             found,
             new,
             is_trouble=outcome in _TROUBLE and not _asks_to_sign_in(update),
+            is_denied=update.visit.status in _DENIED,
             is_twin=is_twin,
             is_left_out=update.state is PageState.EXCLUDED,
         )
@@ -451,6 +454,7 @@ class AddressYields:
         is_new: bool,
         *,
         is_trouble: bool = False,
+        is_denied: bool = False,
         is_twin: bool = False,
         is_left_out: bool = False,
     ) -> bool:
@@ -462,7 +466,9 @@ class AddressYields:
         # What says nothing of all else: where a list begins, and a month or a day without anything.
         is_apart = not is_new and (_begins_a_list(url) or calendar_of(url) is not None)
         for kind in found:
-            if kind.is_broad and (is_trouble or (is_apart and not kind.is_mode)):
+            # What is asked for of many pages may be refused for each, as a form to change them is.
+            is_spared = is_trouble and not is_denied if kind.is_mode else is_trouble or is_apart
+            if kind.is_broad and is_spared:
                 kind.tries = max(kind.tries - 1, 0)
                 continue
             kind.count(is_new or (kind.is_of_copies and not is_left_out))
