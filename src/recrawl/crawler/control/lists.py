@@ -17,6 +17,7 @@ _MARK_IN_LIST: Final = re.compile(
     r"cursor|after|before|since|until|marker|continu(?:e|ation)|(?:max|since)[-_]?id|page[-_]?token",
     re.IGNORECASE,
 )
+_PLACED: Final = re.compile(r"[0-9?]")  # a place in a list is told by a number, or in the query
 # A number at the end of a folder's name, behind a sign: page-2.html, list;page=2
 _COUNTED: Final = re.compile(r"(.*[-_=])(\d{1,9})((?:\.[a-z]{2,5})?)", re.IGNORECASE)
 
@@ -31,6 +32,8 @@ def goes_on(url: str, other: str) -> bool:
     ----------
     url, other : of the list, and where it may go on, in normal form
     """
+    if _PLACED.search(other) is None:
+        return False
     if continues(url, other):
         return True
     (base, _, query), (other_base, _, other_query) = url.partition("?"), other.partition("?")
@@ -56,9 +59,11 @@ def continues(url: str, other: str) -> bool:
     url, other : of the list, and where it may go on, in normal form
     """
     (base, _, query), (other_base, _, other_query) = url.partition("?"), other.partition("?")
-    one, two = dict(part[::2] for part in _parts(query)), dict(p[::2] for p in _parts(other_query))
     folders, other_folders = base.split("/"), other_base.split("/")
-    if one.keys() != two.keys() or len(folders) != len(other_folders):
+    if bool(query) != bool(other_query) or len(folders) != len(other_folders):
+        return False
+    one, two = dict(part[::2] for part in _parts(query)), dict(p[::2] for p in _parts(other_query))
+    if one.keys() != two.keys():
         return False
     pairs = [*zip(folders, other_folders, strict=True), *((one[name], two[name]) for name in one)]
     moved = [(here, there) for here, there in pairs if here != there]

@@ -51,6 +51,7 @@ from recrawl.terms import (
 __all__ = ["Indexer"]
 
 _PROBE_WEIGHT: Final = 4.0  # of what is visited to judge others, against their weight
+_LINKS_AT_ONCE: Final = 2_000  # a hundredth of a second
 _LINE: Final = 200  # characters of one that stands for a heading
 
 _SEEN_TWICE = "fetched twice, as it was another each time: to see what is by chance"
@@ -249,7 +250,7 @@ class Indexer:
         if extract.unreadable and not extract.noindex:
             self._record(page, Finding(Outcome.UNSUPPORTED, page.response, note=extract.unreadable))
         elif extract.sends_to is not None and not is_probe(page.lease.url):
-            self._send_on(page, extract, extract.sends_to)
+            await self._send_on(page, extract, extract.sends_to)
         else:
             await self._take_in_page(page, extract)
 
@@ -261,7 +262,7 @@ class Indexer:
         if self._says_nothing_now(page.lease, extract):
             self._record(page, Finding(Outcome.NOT_FOUND, page.response, note=_NOTHING_NOW))
             return
-        found = self._found(page, extract)
+        found = await self._found(page, extract)
         told_news = self._tells_news(page.lease.url, extract, found)
         self._recorder.add(found=found, is_first_visit=page.lease.last_visit_s is None)
         if thought.ask is not None:
@@ -329,7 +330,7 @@ class Indexer:
             )
         return any(leads_elsewhere(url, one.url) for one in found)
 
-    def _send_on(self, page: BufferedPage, extract: Extract, target: str) -> None:
+    async def _send_on(self, page: BufferedPage, extract: Extract, target: str) -> None:
         """Take a page that sends its reader on for what it is: a redirect, beside other links."""
         lease = page.lease
         if leads_to_sign_in(lease.url, target):
@@ -339,7 +340,7 @@ class Indexer:
         found = self._rules.admission.of([target], depth=lease.depth, hops=lease.hops + 1)
         told_news = bool(found)
         others = replace(extract, links=tuple(url for url in extract.links if url != target))
-        found += self._found(page, others)
+        found += await self._found(page, others)
         self._recorder.add(found=found, is_first_visit=lease.last_visit_s is None)
         finding = Finding(
             Outcome.REDIRECTED, page.response, redirect_url=target, told_news=told_news
@@ -414,11 +415,27 @@ class Indexer:
             return None
         return other if self._rules.admission.of([other]) else None
 
-    def _found(self, page: BufferedPage, extract: Extract) -> list[Discovery]:
+    async def _found(self, page: BufferedPage, extract: Extract) -> list[Discovery]:
+        """Return what a page leads to; other pages get their turn where that is much."""
         admission, lease = self._rules.admission, page.lease
         feeds = set(extract.feeds)  # a page may also link to its feed, as to a page
-        news = [url for url in extract.links if url not in feeds and not self._recorder.knows(url)]
-        self._recorder.found_again(lease.page_id, extract.links)
+        found: list[Discovery] = []
+        for first in range(0, len(extract.links), _LINKS_AT_ONCE):
+            links = extract.links[first : first + _LINKS_AT_ONCE]
+            found += self._found_by_links(lease, [url for url in links if url not in feeds])
+            if len(links) == _LINKS_AT_ONCE:
+                await asyncio.sleep(0)
+        beside = admission.of(extract.feeds, kind=Kind.FEED, depth=lease.depth)
+        if lease.depth == 0 and not extract.nofollow:
+            beside += admission.of(extract.scripts, kind=Kind.FEED)
+        if extract.canonical is not None and extract.canonical != lease.url:
+            beside += admission.of([extract.canonical], depth=lease.depth)
+        return found + [replace(one, found_on=lease.page_id) for one in beside]
+
+    def _found_by_links(self, lease: Lease, links: list[str]) -> list[Discovery]:
+        admission = self._rules.admission
+        news = [url for url in links if not self._recorder.knows(url)]
+        self._recorder.found_again(lease.page_id, links)
         on: list[str] = []  # where a list goes on is no further from a seed than the list
         further: list[str] = []
         for url in news:
@@ -427,11 +444,6 @@ class Indexer:
         found += admission.of(further, depth=lease.depth + 1)
         if lease.last_visit_s is None:  # each is counted once for a page
             self._recorder.refuse(admission.beyond_bounds(further, depth=lease.depth + 1))
-        found += admission.of(extract.feeds, kind=Kind.FEED, depth=lease.depth)
-        if lease.depth == 0 and not extract.nofollow:
-            found += admission.of(extract.scripts, kind=Kind.FEED)
-        if extract.canonical is not None and extract.canonical != lease.url:
-            found += admission.of([extract.canonical], depth=lease.depth)
         return [replace(one, found_on=lease.page_id) for one in found]
 
     @property
