@@ -365,3 +365,15 @@ def test_limits_that_cannot_be_are_told_by_the_level_they_are_of() -> None:
         solve_even_freshness(pages, 1.0, caps, [good, Limit(np.array([0]), np.array([9.0]))])
     with pytest.raises(InvalidModel, match="cap of group of level 1 0 is -2, must be >= 0"):
         solve_even_freshness(pages, 1.0, caps, [good, Limit(np.array([0, 0]), np.array([-2.0]))])
+
+
+@pytest.mark.parametrize("caps", [None, [np.inf, np.inf, np.inf]])
+def test_where_no_cap_binds_all_hosts_pay_the_price(caps: list[float] | None) -> None:
+    pages = Pages([1.0, 2.0, 3.0, 4.0], hosts=[0, 1, 2, 1])
+
+    plan = solve_even_freshness(pages, 2.0, None if caps is None else np.array(caps))
+
+    assert plan.host_prices.tolist() == [plan.price] * 3
+    rates = plan.crawl_rates
+    loads = [] if caps is None else [rates[0], rates[1] + rates[3], rates[2]]
+    assert plan.host_loads.tolist() == pytest.approx(loads)

@@ -50,9 +50,8 @@ def share_accesses(worths: Vector, decays: Vector) -> tuple[Vector, float]:
         out[used] = decays[used] / _normal_age(rest)
         return out
 
+    # A page asks for less than its decay over u - 0.15, so that all ask for less than one there.
     low, high = -np.log(_LIGHT) / 2, float(decays.sum()) + 2.0
-    while demand(high).sum() > 1:
-        high *= 2
     while low < (middle := 0.5 * (low + high)) < high:
         low, high = (middle, high) if demand(middle).sum() > 1 else (low, middle)
     more, less = demand(low), demand(high)

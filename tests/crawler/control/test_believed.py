@@ -200,3 +200,26 @@ def test_laws_are_learned_from_what_was_recalled() -> None:
     made.relearn(pages)
 
     assert rates(made).tolist() != before.tolist()
+
+
+def test_a_page_of_a_new_folder_is_believed_to_change_as_its_host_does() -> None:
+    """On one host all folders change every day, on the other none; of two nothing is known."""
+    n_each, visits = 20, 30
+    rules = RevisitRules(min_interval_s=600.0, max_interval_s=40 * DAY_S)
+    made = Believed(rules, budget_per_s=0.1, prior_rate_per_s=1.0 / (14 * DAY_S), prior_shape=1.0)
+    urls = [f"http://{host}.test/{folder}/" for host in "ab" for folder in range(n_each)]
+    urls += [f"http://{host}.test/new/" for host in "ab"]
+    n = len(urls)
+    page = np.append(np.repeat(np.arange(n - 2), visits), [n - 2, n - 1])
+    elapsed_s = np.append(np.full(page.size - 2, DAY_S), [60.0, 60.0])
+    nothing, ones, last_s = np.full(n, np.nan), np.ones(n), np.full(n, NOW_S)
+    unsaid = np.full(page.size, np.nan)
+    made.learn(Evidence(np.arange(n), page, elapsed_s, page < n_each, unsaid, unsaid, urls))
+
+    hosts = np.array([0, 1])[np.append(np.repeat([0, 1], n_each), [0, 1])]
+    now, _ = made.relearn(
+        PlannedPages(np.arange(n), hosts, ones, nothing, nothing, nothing, last_s, last_s, nothing)
+    )
+
+    of_changing, of_calm = now.change_rates_per_s[-2:]
+    assert of_changing > 3.0 * of_calm
