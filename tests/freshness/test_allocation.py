@@ -1,6 +1,6 @@
 """The solvers: known answers, certificates, invariances, and every refusal."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -139,7 +139,7 @@ def test_pages_of_hosts_that_are_slow_to_settle_are_copied_only_where_they_are_f
     caps = rng.uniform(0.005, 0.06, 40) * 4_000
     sizes: list[int] = []
 
-    def join(parts: Iterable[Pages]) -> Pages:
+    def join(parts: Sequence[Pages]) -> Pages:
         joined = whole(parts)
         sizes.append(len(joined))
         return joined
