@@ -259,6 +259,22 @@ def test_one_pair_of_looks_is_enough_where_others_have_shown_it_at_a_line() -> N
     assert not drawn.same(document(1, f"{text(1, draw)} Now somebody has."), text(1, draw))
 
 
+def test_what_follows_a_list_is_not_drawn_where_other_pages_end_with_it() -> None:
+    """A list of four, below the same heading in the middle of one page, at the end of others."""
+
+    def text(number: int, draw: random.Random, told: str = "It is open.") -> str:
+        things = ["You may also like", *draw.sample(THINGS, 4)]
+        end = ["Of the house", told, f"Come to {number}"] if number == 99 else []
+        return "\n".join([*(f"Part {k} of {number}" for k in range(6)), *things, *end])
+
+    drawn, draw = Drawn(), random.Random(0)
+    for n in (1, 2, 3, 4, 99, 99):
+        drawn.learn(document(n, text(n, draw)), text(n, draw))
+
+    assert drawn.same(document(99, text(99, draw)), text(99, draw))
+    assert not drawn.same(document(99, text(99, draw, "It is closed.")), text(99, draw))
+
+
 def test_what_stands_between_two_parts_is_not_drawn() -> None:
     """It keeps its distance from them, as what is drawn twice in a row hardly does."""
 

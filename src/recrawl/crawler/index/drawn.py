@@ -283,7 +283,11 @@ class _Looks:
         now_s: float,
         what: int = 0,
     ) -> bool:
-        """Tell whether rows stand in a part that is drawn, or whose order is, as ``what`` says."""
+        """Tell whether rows stand in a part that is drawn, or whose order is, as ``what`` says.
+
+        Where it is longer than it was seen, nothing in it is as it was: else a line of the text
+        between a list and the end of the page would be drawn where other pages end with the list.
+        """
         for before in range(first - 1, max(first - 2 - _MOST_LINES, -2), -1):
             beyond = parts.get(self.at(before) ^ what)
             if beyond is None or not self.tells_place(before):
@@ -295,7 +299,11 @@ class _Looks:
                 sides = beyond.get(_ANY, _Part()), parts.get(_ANY, {}).get(self.at(after), _Part())
                 if part.looks < _LOOKS and all(side.looks <= _LOOKS for side in sides):
                     continue
-                if after - before - 1 <= 2 * part.most:
+                size = after - before - 1
+                around = [*range(before + 1, first), *range(end, after)]
+                if size <= part.most or (
+                    size <= 2 * part.most and not any(map(self.tells_place, around))
+                ):
                     return True
         return False
 
