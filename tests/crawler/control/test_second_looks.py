@@ -1,18 +1,25 @@
 """Visits that look at their page twice."""
 
+from collections import Counter
+
 import pytest
 
 from recrawl.crawler.control.second_looks import SecondLooks
-from recrawl.terms import Lease, Outcome, PageState, PageUpdate, Visit
+from recrawl.terms import Kind, Lease, Outcome, PageState, PageUpdate, Visit
 
 HOUR_S = 3_600.0
 
 
 def found(
-    page_id: int, at_s: float, before_s: float | None, *, changed: bool | None = True
+    page_id: int,
+    at_s: float,
+    before_s: float | None,
+    *,
+    changed: bool | None = True,
+    kind: Kind = Kind.PAGE,
 ) -> PageUpdate:
     """A visit that found a change."""
-    lease = Lease(page_id, "http://a.test/", 1, 1, at_s, last_visit_s=before_s)
+    lease = Lease(page_id, "http://a.test/", 1, 1, at_s, kind, last_visit_s=before_s)
     visit = Visit(at_s, Outcome.CHANGED, changed=changed)
     return PageUpdate(lease, visit, PageState.INDEXED, at_s)
 
@@ -102,7 +109,8 @@ def test_of_a_host_that_shows_nothing_by_chance_they_are_ever_fewer() -> None:
         return found(page, at_s, at_s - 1.0)
 
     assert days_taken(0, differs=False) == [0] * 4 + [1, 3, 7, 15, 31, 63, 95]
-    assert days_taken(200, differs=True) == [day for day in range(days) for _ in range(8)]
+    shown = Counter(days_taken(200, differs=True))
+    assert {shown[day] for day in range(1, days)} == {16}, "at once, and after two changes more"
 
 
 def looks_at(looks: SecondLooks, page_id: int, host: int) -> bool:
@@ -132,3 +140,75 @@ def test_of_twenty_thousand_hosts_is_remembered_how_often_they_were_looked_at() 
         looks_at(looks, 50_000 + host, host)
 
     assert looks_at(looks, 30_001, 0)
+
+
+def is_looked_at(looks: SecondLooks, page_id: int, n_changes: int) -> bool:
+    """Visit a page of host 1 that has changed so often in a row; tell whether it looks twice."""
+    for n in range(n_changes):
+        looks.observe(found(page_id, float(n), n - 1.0))
+    looks.observe(found(0, 0.0, None, changed=False))
+    return looks.take(page_id, 1, n_changes - 1.0, float(n_changes))
+
+
+@pytest.mark.parametrize(
+    ("looks_before", "needed"),
+    [("", 3), ("s", 2), ("ss", 1), ("sss", 0), ("s" * 9, 0), ("s" * 9 + "v", 1), ("sssv", 2)],
+)
+def test_what_some_pages_have_shown_has_others_looked_at_sooner(
+    looks_before: str, needed: int
+) -> None:
+    """By a change for each look that showed something; one in vain takes back two."""
+    for n_changes in range(4):
+        looks = SecondLooks()
+        for look in looks_before:
+            looks.saw(1, differs=look == "s")
+        assert is_looked_at(looks, 7, n_changes) == (n_changes >= needed)
+
+
+@pytest.mark.parametrize("n_changes", [7, 8])
+@pytest.mark.parametrize("kind", [Kind.PAGE, Kind.SITEMAP])
+@pytest.mark.parametrize("is_broken", [True, False])
+def test_where_eight_visits_to_a_host_found_changes_the_next_one_looks_twice(
+    n_changes: int, kind: Kind, *, is_broken: bool
+) -> None:
+    """Whatever the pages; a listing that changes tells nothing of pages."""
+    looks = SecondLooks()
+    for n in range(n_changes):
+        looks.observe(found(n, float(n), None, kind=kind))
+    if is_broken:
+        looks.observe(found(20, 8.0, None, changed=False))
+
+    is_taken = n_changes == 8 and kind is Kind.PAGE and not is_broken
+    assert looks.take(30, 1, 1.0, 9.0) == is_taken
+    assert not looks.take(31, 2, 1.0, 9.0)
+
+
+def test_a_page_that_was_looked_at_needs_changes_however_much_its_host_has_shown() -> None:
+    looks = SecondLooks()
+    for _ in range(9):
+        looks.saw(1, differs=True)
+
+    assert [n for n, one in enumerate(taken(looks, [float(n) for n in range(40)])) if one] == [
+        0, 2, 4, 8, 16, 32
+    ]  # fmt: skip
+
+
+def test_of_pages_that_are_not_remembered_none_is_looked_at_without_a_change() -> None:
+    """It may have been looked at already, and be forgotten."""
+    looks = SecondLooks()
+    for _ in range(9):
+        looks.saw(1, differs=True)
+    for page_id in range(19_999):
+        looks.observe(found(page_id, 0.0, None))
+    assert looks.take(30_000, 1, 0.0, 1.0)
+
+    assert not looks.take(30_001, 1, 0.0, 1.0)
+    looks.observe(found(30_001, 1.0, 0.0))
+    assert looks.take(30_001, 1, 1.0, 2.0)
+
+
+def test_looks_that_show_something_are_not_counted_against_the_day() -> None:
+    looks = SecondLooks()
+    for page_id in range(100):
+        assert is_looked_at(looks, page_id, 3)
+        looks.saw(1, differs=True)

@@ -43,6 +43,21 @@ class Diary(Site):
         return super().__call__(request)
 
 
+class Rooms(Site):
+    """Half of its pages tell a saying between lines of their own; each says who asked, unseen."""
+
+    def __call__(self, request: Request) -> FetchResponse:
+        number = int(request.url.rpartition("/")[2] or 0)
+        saying = " ".join(self.draw.choices("amber birch cedar delta ember fjord".split(), k=25))
+        links = "".join(f'<a href="/{n}">{n}</a> ' for n in range(1, N))
+        lines = [f"What is told of {number}, in part {n}." for n in range(4)]
+        if number % 2:
+            lines.insert(2, saying)
+        told = "".join(f"<p>{line}</p>" for line in lines)
+        body = f"<main><h1>Page {number}</h1>{told}</main><nav>{links}</nav><i id={saying[:9]}></i>"
+        return FetchResponse(request.url, 200, body.encode(), "text/html")
+
+
 def crawled(
     path: Path, days: float, *, second_looks: bool = True, site: Site | None = None
 ) -> VirtualCrawl:
@@ -103,6 +118,17 @@ def test_few_pages_are_looked_at_twice_of_a_host_that_shows_the_same_both_times(
     virtual = crawled(tmp_path, 8.0, site=Diary())
 
     assert 4 <= len(seconds(virtual)) <= 8
+
+
+def test_what_some_pages_have_shown_counts_for_the_others(tmp_path: Path) -> None:
+    """Six of twelve pages draw something; a look at each of them, and few at the others."""
+    virtual = crawled(tmp_path, 20.0, site=Rooms())
+    looked_at = [int(url.rpartition("/")[2] or 0) for url, _ in seconds(virtual)]
+    found = [visit for url in URLS for visit in visits(virtual, url) if visit.changed]
+
+    assert len(set(looked_at)) >= 6
+    assert sum(number % 2 == 0 for number in looked_at) <= 4
+    assert len(found) <= 20
 
 
 def test_both_looks_are_one_visit_with_the_rest_of_the_host_between_them(tmp_path: Path) -> None:

@@ -55,9 +55,10 @@ class EveryLook(SecondLooks):
 
 def visitor_of(virtual: VirtualCrawl) -> Visitor:
     crawl = virtual.crawl
+    crawl.recorder.second_looks = EveryLook()
     return Visitor(
         crawl.world, crawl.rules, dispatcher=crawl.dispatcher, buffer=crawl.buffer,
-        recorder=crawl.recorder, reading=crawl.reading, second_looks=EveryLook(),
+        recorder=crawl.recorder, reading=crawl.reading,
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ around its price and around the prices of what it suggests.
 
 Often one of the two lines is its page's own, as the last of a text above a saying. Where other
 pages have shown a part at the other line, one pair of looks is enough to know that this page has it
-there, too: it takes 24 pages a day, and not 12.
+there, too. So it is for the page that was looked at where its host has shown much by chance.
 
 The order of lines is part of what a page says, as of steps and of charts. Where that is drawn, two
 looks tell, too.
@@ -34,6 +34,7 @@ from recrawl.terms import Document
 __all__ = ["Drawn", "as_it_is"]
 
 _LOOKS: Final = 2  # pairs of them that must agree
+_MANY: Final = 8  # pairs that have shown some part of a host, from which on one is enough
 _KEPT_S: Final = 60 * 86_400.0  # since that was seen last: pages are made anew
 _MOST_LINES: Final = 60  # of a part
 _MOST_OF_PAGE: Final = 0.5  # of which more is drawn: it is another page each time
@@ -58,6 +59,7 @@ class _Part(msgspec.Struct, array_like=True):
     looks: int = 0
     most: int = 0  # lines
     seen_s: float = 0.0
+    page: int = 0  # that has shown it first
 
     def is_old(self, now_s: float) -> bool:
         """Tell whether looks have shown it too long ago."""
@@ -68,8 +70,22 @@ class _Part(msgspec.Struct, array_like=True):
         return self.looks >= _LOOKS and not self.is_old(now_s)
 
 
-_Hosts = dict[str, dict[int, dict[int, _Part]]]  # by host, line before and line after
-_HOSTS: Final = msgspec.json.Decoder(_Hosts)
+_Parts = dict[int, dict[int, _Part]]  # by line before and line after
+_HOSTS: Final = msgspec.json.Decoder(dict[str, _Parts])
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known of the parts of a page now."""
+
+    parts: _Parts
+    page: int
+    now_s: float
+
+    def is_many(self) -> bool:
+        """Tell whether its host has shown much by chance, and not too long ago."""
+        shown = self.parts.get(_ANY, {}).get(_ANY, _Part())
+        return shown.looks >= _MANY and not shown.is_old(self.now_s)
 
 
 def as_it_is(line: str) -> bytes:
@@ -90,7 +106,7 @@ class Drawn:
 
     directory: Path | None = None
     mark: Callable[[str], bytes] = as_it_is
-    _hosts: _Hosts = field(default_factory=dict)
+    _hosts: dict[str, _Parts] = field(default_factory=dict)
     _unwritten: int = 0
 
     def __post_init__(self) -> None:
@@ -117,13 +133,15 @@ class Drawn:
             found = _parts(now, then)
             sides = [((_ANY, after), (before, _ANY)) for before, after in found]
             found |= {side: 1 for both in sides for side in both}
+            if found:
+                found[_ANY, _ANY] = 1
             for around in _counts(now, then) & _lone(lines) & _lone(others):
                 found[_COUNT, around] = 1
             moved = now.moved(then)
             if moved is not None:
                 before, after = now.around(*moved)
                 found[now.at(before) ^ _ORDER, now.at(after)] = after - before - 1
-            self._keep(_host_of(document.url), found, document.fetched_at_s)
+            self._keep(document, found)
 
     def same(self, document: Document, held: str, passing: Container[str] = ()) -> bool:
         """Tell whether two texts of a page differ in nothing but what is drawn.
@@ -137,20 +155,20 @@ class Drawn:
         held : text of the copy that is held
         passing : lines that may come and go, as their host repeats them
         """
-        parts = self._hosts.get(_host_of(document.url))
-        if parts is None:
+        known = self._known(document)
+        if not known.parts:
             return False
-        lines, others, now_s = document.text.split("\n"), held.split("\n"), document.fetched_at_s
+        lines, others = document.text.split("\n"), held.split("\n")
         if max(len(lines), len(others)) > _LONGEST:
             return False
         now = _Looks.of(others, lines, passing, self.mark)
-        n_drawn = now.drawn(parts, now_s) if len(now.come) <= _MOST_COME else None
+        n_drawn = now.drawn(known) if len(now.come) <= _MOST_COME else None
         if n_drawn is None:
             return False
         then = _Looks.of(lines, others, passing, self.mark)
         if len(then.come) > _MOST_COME:
             return False
-        return len(then.new) <= n_drawn or then.drawn(parts, now_s) is not None
+        return len(then.new) <= n_drawn or then.drawn(known) is not None
 
     def in_order(self, document: Document, held: str, passing: Container[str] = ()) -> bool:
         """Tell whether lines of two texts are in the same order, but where that is drawn. O(lines).
@@ -169,8 +187,8 @@ class Drawn:
         moved = now.moved(_Looks.of(lines, own, (), self.mark))
         if moved is None:
             return True
-        parts, now_s = self._hosts.get(_host_of(document.url), {}), document.fetched_at_s
-        return now.is_drawn(parts, *moved, now_s) or now.is_drawn(parts, *moved, now_s, _ORDER)
+        known = self._known(document)
+        return now.is_drawn(known, *moved) or now.is_drawn(known, *moved, _ORDER)
 
     def save(self, *, now: bool = False) -> None:
         """Write what was learned, if that is much."""
@@ -178,19 +196,30 @@ class Drawn:
             write_whole(self.directory / _FILE, msgspec.json.encode(self._hosts).decode())
             self._unwritten = 0
 
-    def _keep(self, name: str, found: dict[tuple[int, int], int], now_s: float) -> None:
+    def _known(self, document: Document) -> _Known:
+        parts = self._hosts.get(_host_of(document.url), {})
+        return _Known(parts, _page(document), document.fetched_at_s)
+
+    def _keep(self, document: Document, found: dict[tuple[int, int], int]) -> None:
+        name, page = _host_of(document.url), _page(document)
         host = self._hosts.pop(name, {})
         if len(self._hosts) >= _MOST_HOSTS:
             del self._hosts[next(iter(self._hosts))]  # of which nothing was learned for longest
         self._hosts[name] = host
         for (one, other), size in found.items():
-            part = host.setdefault(one, {}).setdefault(other, _Part())
+            part = host.setdefault(one, {}).setdefault(other, _Part(page=page))
             part.looks += 1
             part.most = max(part.most, size)
-            part.seen_s = now_s
+            part.seen_s = document.fetched_at_s
         self._unwritten += 1
         kept = [(part, one, other) for one in host for other, part in host[one].items()]
-        kept.sort(key=lambda place: (place[0].looks >= _LOOKS, place[0].seen_s))
+        # A side that was seen once is a line of one page; its part says more of that.
+        kept.sort(
+            key=lambda place: (
+                (place[0].looks >= _LOOKS) - (_ANY in place[1:] and place[0].looks < _LOOKS),
+                place[0].seen_s,
+            )
+        )
         for _, one, other in kept[: max(len(kept) - _MOST_PARTS, 0)]:
             del host[one][other]
             if not host[one]:
@@ -247,19 +276,19 @@ class _Looks:
             after += 1
         return before, after
 
-    def drawn(self, parts: dict[int, dict[int, _Part]], now_s: float) -> int | None:
+    def drawn(self, known: _Known) -> int | None:
         """Return how many lines stand within parts that are drawn; None: not all that are new."""
-        counts = parts.get(_COUNT, {})
-        known = {row for row, around in self.new.items() if around in counts}
-        known = {row for row in known if counts[self.new[row]].is_sure(now_s)}
-        n = len(known)
-        for first, end in self.runs((row for row in self.come if row not in known), 0):
-            if self.is_drawn(parts, first, end, now_s):
+        counts = known.parts.get(_COUNT, {})
+        counted = {row for row, around in self.new.items() if around in counts}
+        counted = {row for row in counted if counts[self.new[row]].is_sure(known.now_s)}
+        n = len(counted)
+        for first, end in self.runs((row for row in self.come if row not in counted), 0):
+            if self.is_drawn(known, first, end):
                 n += end - first
                 continue
             # What may come and go stands beside what is drawn.
             own = [row for row in range(first, end) if row in self.new]
-            if not all(self.is_drawn(parts, *run, now_s) for run in self.runs(own, 0)):
+            if not all(self.is_drawn(known, *run) for run in self.runs(own, 0)):
                 return None
             n += len(own)
         return n
@@ -275,29 +304,25 @@ class _Looks:
         moved = [row for row, other in zip(rows, others, strict=True) if self.marks[row] != other]
         return (moved[0], moved[-1] + 1) if moved else None
 
-    def is_drawn(
-        self,
-        parts: dict[int, dict[int, _Part]],
-        first: int,
-        end: int,
-        now_s: float,
-        what: int = 0,
-    ) -> bool:
+    def is_drawn(self, known: _Known, first: int, end: int, what: int = 0) -> bool:
         """Tell whether rows stand in a part that is drawn, or whose order is, as ``what`` says.
 
         Where it is longer than it was seen, nothing in it is as it was: else a line of the text
         between a list and the end of the page would be drawn where other pages end with the list.
         """
+        anywhere, is_many = known.parts.get(_ANY, {}), known.is_many()
         for before in range(first - 1, max(first - 2 - _MOST_LINES, -2), -1):
-            beyond = parts.get(self.at(before) ^ what)
+            beyond = known.parts.get(self.at(before) ^ what)
             if beyond is None or not self.tells_place(before):
                 continue
             for after in range(end, min(before + 2 * _MOST_LINES, len(self.marks)) + 1):
                 part = beyond.get(self.at(after))
-                if part is None or not self.tells_place(after) or part.is_old(now_s):
+                if part is None or not self.tells_place(after) or part.is_old(known.now_s):
                     continue
-                sides = beyond.get(_ANY, _Part()), parts.get(_ANY, {}).get(self.at(after), _Part())
-                if part.looks < _LOOKS and all(side.looks <= _LOOKS for side in sides):
+                sides = beyond.get(_ANY, _Part()), anywhere.get(self.at(after), _Part())
+                is_likely = is_many and part.page == known.page
+                is_likely |= any(side.looks > _LOOKS for side in sides)
+                if part.looks < _LOOKS and not is_likely:
                     continue
                 size = after - before - 1
                 around = [*range(before + 1, first), *range(end, after)]
@@ -360,6 +385,10 @@ def _around(line: str) -> int:
 
 def _number(mark: bytes) -> int:
     return xxhash.xxh3_64_intdigest(mark) | 4  # none of those that stand for something else
+
+
+def _page(document: Document) -> int:
+    return _number(as_it_is(document.url))
 
 
 def _host_of(url: str) -> str:

@@ -27,10 +27,9 @@ from recrawl.crawler.control.returns import Returns
 from recrawl.crawler.control.revisit_policy import RevisitPolicy
 from recrawl.crawler.control.robots_txt import robots_from_answer
 from recrawl.crawler.control.scope import why_outside
-from recrawl.crawler.control.second_looks import SecondLooks
 from recrawl.crawler.control.timetables import Timetables
 from recrawl.crawler.facts import SettingsFacts
-from recrawl.crawler.ports import ChanceLearner, Offload
+from recrawl.crawler.ports import Offload
 from recrawl.crawler.runtime.agreement import ENDED_IN_ORDER, Mended, recover
 from recrawl.crawler.runtime.asked import AskedVisits
 from recrawl.crawler.runtime.buffer import Buffer
@@ -185,8 +184,6 @@ class Crawl:
         self.recorder = Recorder(world, rules, self.dispatcher, self.due_times)
         self.tasks = TaskSource(world, rules, self.dispatcher, self.recorder)
         self.reading = SlowReading(world, rules.revisit, rules.patience_s)
-        learns = rules.second_looks and isinstance(world.index, ChanceLearner)
-        second_looks = SecondLooks() if learns else None
         self.indexer = Indexer(
             world,
             rules,
@@ -194,7 +191,6 @@ class Crawl:
             self.recorder,
             self.reading,
             on_departure=self._departure,
-            second_looks=second_looks,
         )
         self.recorder.on_removal(self.indexer.remove)
         self.buffer.on_obsolete(self.indexer.drop)
@@ -213,7 +209,6 @@ class Crawl:
             recorder=self.recorder,
             reading=self.reading,
             on_feed=self.subscriber.look_at if self.subscriber is not None else None,
-            second_looks=second_looks,
         )
         policy = plan.policy or robots_with_room(rules.n_robots, rules.buffer_capacity)
         self.control = (

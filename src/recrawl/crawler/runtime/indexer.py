@@ -16,7 +16,6 @@ from typing import Any, Final
 from recrawl.crawler.control.doubts import is_doubted, is_joined
 from recrawl.crawler.control.gists import Gist, gist, is_list
 from recrawl.crawler.control.lists import goes_on, leads_elsewhere, leads_on
-from recrawl.crawler.control.second_looks import SecondLooks
 from recrawl.crawler.control.soft_errors import (
     NO_PAGE,
     PROBE,
@@ -103,7 +102,6 @@ class Indexer:
     ----------
     world, rules, buffer, recorder, reading : of the crawl
     on_departure : called when a page has been served, with the seconds that it took
-    second_looks : what is told of each change, where pages may be looked at twice
     """
 
     def __init__(
@@ -115,7 +113,6 @@ class Indexer:
         reading: SlowReading,
         *,
         on_departure: Callable[[float], None],
-        second_looks: SecondLooks | None = None,
     ) -> None:
         self.served = 0
         self.obsolete = 0
@@ -127,7 +124,6 @@ class Indexer:
         self._recorder = recorder
         self._reading = reading
         self._on_departure = on_departure
-        self._second_looks = second_looks
         self._staged: dict[str, _Staged] = {}
         self._characters = 0  # of text that is staged
         self._commit_at_s: float | None = None
@@ -273,6 +269,7 @@ class Indexer:
         if thought.is_suspect or extract.is_until:  # it is read again, whatever it says then
             update = replace(update, etag=None, last_modified=None, raw_hash=None)
         if document is None:
+            self._saw(page, differs=False)
             self._recorder.add([update])
             self._emit(_told(page), update.visit.outcome)
             return
@@ -302,9 +299,14 @@ class Indexer:
             extract = extractor.at_once(response) or await extractor.page(response)
         except (PoisonPage, ReadingPutOff, ReadingCut):
             return None
-        if self._second_looks is not None:
-            self._second_looks.saw(page.lease.host_id, differs=extract.text != text)
+        self._saw(page, differs=extract.text != text)
         return extract.text
+
+    def _saw(self, page: BufferedPage, *, differs: bool) -> None:
+        """Note what a second look has shown, where there was one."""
+        looks = self._recorder.second_looks
+        if page.again is not None and looks is not None:
+            looks.saw(page.lease.host_id, differs=differs)
 
     def _quarantine(self, page: BufferedPage, why: str) -> None:
         """Record a page that cannot be read; it is left alone for as long as after a failure."""
@@ -476,9 +478,6 @@ class Indexer:
             page_ids = [entry.update.lease.page_id for entry in staged]
             await self._world.on_state(self._world.frontier.begin_indexing, page_ids)
             updates = await self._world.on_work(self._write, staged)
-            if self._second_looks is not None:
-                for update in updates:
-                    self._second_looks.observe(update)
             self._recorder.add(updates, committed=True)
             await self._recorder.flush()
             ended_s = asyncio.get_running_loop().time()

@@ -19,9 +19,11 @@ from recrawl.crawler.control.intake import (
     HostIntake,
 )
 from recrawl.crawler.control.removals import Removals
+from recrawl.crawler.control.second_looks import SecondLooks
 from recrawl.crawler.control.soft_errors import SoftErrors
 from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.control.yields import AddressYields
+from recrawl.crawler.ports import ChanceLearner
 from recrawl.crawler.runtime.outcomes import removes
 from recrawl.crawler.runtime.parts import Rules, World
 from recrawl.terms import Discovery, HostRecord, Outcome, PageState, PageUpdate
@@ -80,6 +82,8 @@ class Recorder:
         self._remove: Callable[[PageUpdate], None] | None = None
         self.yields = AddressYields()
         self.errors = SoftErrors()
+        learns = rules.second_looks and isinstance(world.index, ChanceLearner)
+        self.second_looks = SecondLooks() if learns else None
         self._removals = Removals()
         self._beside: dict[int, tuple[int, float]] = {}  # hosts and instants, by page that went
         self.denying: set[int] = set()  # hosts that have denied pages
@@ -138,6 +142,8 @@ class Recorder:
                 self._updates.append(update)
                 self._welcome += self.yields.observe(update)
                 self._observe_leave(update)
+                if self.second_looks is not None:
+                    self.second_looks.observe(update)
                 since_s = self._removals.observe(update)
                 if since_s is not None and not self._once:  # which visits every page anyway
                     self._beside[update.lease.page_id] = (update.lease.host_id, since_s)

@@ -13,7 +13,6 @@ from recrawl.crawler.control.dispatch import Dispatcher
 from recrawl.crawler.control.lifecycle import outcome_of_status
 from recrawl.crawler.control.obsolescence import patience_s
 from recrawl.crawler.control.refresh import refresh_of
-from recrawl.crawler.control.second_looks import SecondLooks
 from recrawl.crawler.control.soft_errors import PROBE, is_probe, leads_to_sign_in
 from recrawl.crawler.control.urls import join
 from recrawl.crawler.runtime.buffer import Buffer
@@ -61,7 +60,6 @@ class Visitor:
         recorder: Recorder,
         reading: SlowReading,
         on_feed: Callable[[str, FetchResponse], None] | None = None,
-        second_looks: SecondLooks | None = None,
     ) -> None:
         self.abandoned: list[Lease] = []  # visits that were cut off, to be given back
         self._world = world
@@ -71,7 +69,6 @@ class Visitor:
         self._recorder = recorder
         self._reading = reading
         self._on_feed = on_feed
-        self._second_looks = second_looks
 
     async def visit(self, lease: Lease) -> bool:
         """Fetch a page and see to what follows; True if it went to the buffer (or was lost there).
@@ -114,7 +111,7 @@ class Visitor:
 
     def _is_to_be_seen_twice(self, lease: Lease, response: FetchResponse) -> bool:
         """Tell whether a second look is to say what of a page is drawn by chance."""
-        looks, now_s = self._second_looks, self._world.clock.now_s()
+        looks, now_s = self._recorder.second_looks, self._world.clock.now_s()
         return (
             looks is not None
             and lease.kind is Kind.PAGE
