@@ -486,6 +486,7 @@ def test_the_header_that_sends_a_reader_on_means_what_the_element_does(
         ("/%D0%BB?t=%EB", "/л?t=л#л", "windows-1251"),
         ("?t=%83A%83%5C", "?t=アソ", "Shift_JIS"),
         ("?t=%C3%A9l%C3%A8ve", "?t=élève", "utf-8"),
+        ("?t=%C3%A9l%C3%A8ve", "?t=élève", "utf-16"),
         ("?t=%E9%26%238364%3B&u=1", "?t=é&#8364;&u=1", "iso-8859-2"),
         ("?t=%C3%A9", "?t=%C3%A9", "iso-8859-2"),
         ("/x", "/x#?л", "windows-1251"),

@@ -358,3 +358,28 @@ def test_the_first_line_of_a_page_without_headings_tells_it_from_others(
     asked = {one.url for one in run_virtually(main()).web.requests if "thing=" in one.url}
     assert (len(asked) == n) == is_read
     assert is_read or len(asked) <= 25
+
+
+def test_other_pages_get_their_turn_while_many_links_are_looked_at() -> None:
+    """And none of the links is lost on the way."""
+    links = tuple(f"{A}/{n}" for n in range(9_000))
+    turns = 0
+
+    async def turning() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    async def main() -> tuple[VirtualCrawl, int]:
+        others = asyncio.ensure_future(turning())
+        await served(Extract(text="some", signature=b"s", links=links[:10]))
+        before = turns
+        virtual = await served(Extract(text="some", signature=b"s", links=links))
+        others.cancel()
+        return virtual, turns - 2 * before
+
+    virtual, more = run_virtually(main())
+
+    assert more >= 4
+    assert sum(virtual.frontier.n_pages_by_state().values()) >= len(links)

@@ -76,7 +76,7 @@ _HOSTS: Final = msgspec.json.Decoder(dict[str, _Parts])
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What is known of the parts of a page now."""
+    """Parts of its host that a page may have, and when it was read."""
 
     parts: _Parts
     page: int
