@@ -32,11 +32,10 @@ shown.
 import re
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from itertools import islice
-from math import inf
 from typing import Final
 
+from recrawl.crawler.control.address_kinds import AT_ONCE, AddressKind, DoubtedKinds
 from recrawl.crawler.control.calendars import calendar_of, month_of
 from recrawl.crawler.control.doubts import (
     compares,
@@ -68,25 +67,9 @@ __all__ = ["LITTLE", "AddressYields"]
 
 LITTLE: Final = "addresses of its kind have brought nothing new: only few of them are tried"
 _FEW: Final = 8  # values of a parameter that are told apart; one with more of them names pages
-_TRIES: Final = 2  # of a shape, before what it brings is looked at
-_DOUBTED_TRIES: Final = 2
-_BROAD_TRIES: Final = 8  # of a branch of the site, or an ending
-_MODE_TRIES: Final = 2  # of what is asked for in the same way of many paths
-_MOST_IN_VAIN: Final = 40  # days or months of a calendar, one after another
-_LEAST_YIELD: Final = 0.15  # chance that one more brings something
-_PRIOR: Final = (1.0, 1.0)  # of bringing something, and nothing
-_DOUBTED_PRIOR: Final = (0.2, 1.8)
-_MODE_PRIOR: Final = (0.7, 1.3)
-_TWIN: Final = 2  # more that one weighs which says what its page says without a parameter
-_PROVEN: Final = 0.39  # chance from which on a kind is no longer doubted; 0.4 by one of one tried
-_DOUBTED_SHARE: Final = 0.05  # of the pages that a host has brought may be tried of what is doubted
-_DOUBTED_FIRST: Final = 3  # and so many before it has brought any
 _DEEP: Final = 5  # parts of a path, the empty one before it included
 _WITH_SEVERAL: Final = 4  # kinds of an address with several parameters
 _TRICKLE_S: Final = 3 * 3_600.0  # between two tries of a kind that brings nothing
-_MOST_WAITING: Final = 20_000  # of a kind, that are told of when it proves worth it
-_MOST_COMPARED: Final = 200  # kinds that are doubted, of which one is tried next
-_AT_ONCE: Final = 100  # that are told of where the kind for which they waited is none any more
 _NOT_SEEN: Final = frozenset(
     {Outcome.LOST, Outcome.OBSOLETE, Outcome.DEFERRED, Outcome.THROTTLED, Outcome.DISALLOWED}
 )
@@ -105,134 +88,6 @@ _MOST_SIGNATURES: Final = 200_000
 _MOST_THINGS: Final = 500_000
 
 
-@dataclass(slots=True, eq=False)
-class _Kind:
-    """Addresses that are alike; ``name`` is for people."""
-
-    name: str
-    is_doubted: bool = False
-    is_broad: bool = False  # holds back only what is known to bring little
-    is_unknown: bool = False  # an ending or a view of things that may be anything: images of disks
-    is_mode: bool = False  # the same is asked for of many paths: likely another face of each
-    is_of_copies: bool = False  # brings whatever is not left out of the index
-    is_endless: bool = False  # days and months go on for ever: what is over brings no more
-    tries: int = 0  # visited, or handed out to be
-    brought: int = 0
-    nothing: int = 0
-    in_vain: int = 0  # the last ones that brought nothing
-    twins: int = 0  # of those, that say what they say without a parameter: they count twice
-    next_s: float = 0.0  # when one more may be tried
-    waiting: dict[int, int] = field(default_factory=dict)  # hosts of pages that are put off
-
-    @property
-    def likely(self) -> float:
-        """Chance that one more brings something: the mean of its beta posterior."""
-        if self.is_endless and self.in_vain >= _MOST_IN_VAIN:
-            return 0.0
-        plain = _MODE_PRIOR if self.is_mode else _PRIOR
-        good, bad = _DOUBTED_PRIOR if self.is_doubted else plain
-        seen = self.brought + self.nothing + _TWIN * self.twins
-        return (self.brought + good) / (seen + good + bad)
-
-    @property
-    def first(self) -> int:
-        """Tries before what it brings is looked at."""
-        if self.is_doubted:
-            return _DOUBTED_TRIES
-        if self.is_mode:
-            return _MODE_TRIES
-        is_many = self.is_broad and "?" not in self.name and not self.is_unknown
-        return _BROAD_TRIES if is_many else _TRIES
-
-    @property
-    def is_known(self) -> bool:
-        """True when enough was seen of it to go by."""
-        return self.brought + self.nothing + self.twins >= self.first
-
-    @property
-    def is_proven(self) -> bool:
-        """True when what it brings overrides what speaks against it."""
-        return self.is_known and self.likely >= _PROVEN
-
-    @property
-    def n_welcome(self) -> float:
-        """Number of further tries allowed now."""
-        if self.likely < _LEAST_YIELD and (self.is_doubted or self.is_known):
-            return max(self.first - self.tries, 0)
-        is_tried = self.is_unknown or (self.is_doubted and not self.is_proven)
-        if self.is_broad and "?" not in self.name and not is_tried:
-            return inf
-        on_their_way = self.tries - self.brought - self.nothing
-        return max(self.first, self.brought) - on_their_way
-
-    def count(self, brings: bool) -> None:
-        """Count what one of it brought: something, or nothing."""
-        self.brought += brings
-        self.nothing += not brings
-        self.in_vain = 0 if brings else self.in_vain + 1
-
-    def put_off(self, lease: Lease, found: list["_Kind"]) -> None:
-        """Remember a page that waits for this kind, and all kinds that it is of."""
-        if len(self.waiting) < _MOST_WAITING:
-            self.waiting[lease.page_id] = lease.host_id
-
-    def welcome(self) -> list[tuple[int, int]]:
-        """Return the pages, with their hosts, that need wait no longer."""
-        free = int(max(min(self.n_welcome, len(self.waiting)), 0))
-        return [(page_id, self.waiting.pop(page_id)) for page_id in self._next(free)]
-
-    def _next(self, n: int) -> list[int]:
-        return list(islice(self.waiting, n))
-
-
-@dataclass(slots=True, eq=False)
-class _Doubted(_Kind):
-    """All that is doubted on a host; ``brought`` counts what the whole host has brought.
-
-    What there is much of leaves a place to what there is little of: a kind is tried next that may
-    soon be in doubt no more, then one that was never tried, then the likeliest to bring something.
-    """
-
-    by_kind: dict[_Kind, dict[int, None]] = field(default_factory=dict)  # those that wait
-
-    @property
-    def n_welcome(self) -> float:
-        return max(_DOUBTED_FIRST + int(_DOUBTED_SHARE * self.brought) - self.tries, 0)
-
-    def put_off(self, lease: Lease, found: list[_Kind]) -> None:
-        _Kind.put_off(self, lease, found)
-        if lease.page_id in self.waiting:
-            kind = found[min(1, len(found) - 1)]  # of a query: whatever its path
-            self.by_kind.setdefault(kind, {})[lease.page_id] = None
-
-    def _next(self, n: int) -> list[int]:
-        chosen: list[int] = []
-        while self.by_kind and len(chosen) < n:
-            chosen += self._of(max(islice(self.by_kind, _MOST_COMPARED), key=_promise), 1)
-        return chosen
-
-    def no_more(self, found: list[_Kind]) -> list[tuple[int, int]]:
-        """Return the pages, with their hosts, of those of these kinds that are in doubt no more."""
-        proven = [kind for kind in found if kind in self.by_kind and kind.is_proven]
-        told = [page_id for kind in proven for page_id in self._of(kind, _AT_ONCE)]
-        return [(page_id, self.waiting.pop(page_id)) for page_id in told]
-
-    def _of(self, kind: _Kind, n: int) -> list[int]:
-        """Return some that wait, of a kind that is behind all others that are as likely then."""
-        pages = self.by_kind.pop(kind)
-        following = list(islice(pages, n))
-        for page_id in following:
-            del pages[page_id]
-        if pages:
-            self.by_kind[kind] = pages
-        return [page_id for page_id in following if page_id in self.waiting]
-
-
-def _promise(kind: _Kind) -> tuple[bool, bool, float]:
-    may_be_proven = kind.likely >= _PROVEN and kind.tries == kind.brought + kind.nothing
-    return may_be_proven, kind.tries == 0, kind.likely
-
-
 class AddressYields:
     """Learns what kinds of address bring, and says which pages wait.
 
@@ -241,10 +96,10 @@ class AddressYields:
 
     def __init__(self) -> None:
         self._values: dict[tuple[str, str], set[str]] = {}
-        self._kinds: dict[tuple[str, ...], _Kind] = {}
+        self._kinds: dict[tuple[str, ...], AddressKind] = {}
         self._texts: dict[int, str] = {}  # to the first address that says it, if it has a query
         self._credited: set[str] = set()  # of those, that count as new
-        self._sent_on: dict[int, list[list[_Kind]]] = {}  # of pages that lead on, by where to
+        self._sent_on: dict[int, list[list[AddressKind]]] = {}  # of pages that lead on, by where to
         self._in_vain: set[int] = set()  # lists and months that led to nothing yet
         self._called: dict[int, int] = {}  # what pages are called, to where the first that is lies
         self._named_before: dict[int, int] = {}  # the same of an earlier run, by addresses alone
@@ -256,8 +111,10 @@ class AddressYields:
         self._things: set[int] = set()  # what pages that are held may have other views of
         self._faces: dict[int, int] = {}  # what is shown of things, to the first that it is of
         self._named: dict[int, int] = {}  # things named by a hash, to the page that showed it first
-        self._held: dict[tuple[str, str], dict[_Kind, None]] = {}  # where pages wait, by parameter
-        self._outgrown: list[_Kind] = []  # of those, by a value that now is one of many
+        self._held: dict[
+            tuple[str, str], dict[AddressKind, None]
+        ] = {}  # where pages wait, by parameter
+        self._outgrown: list[AddressKind] = []  # of those, by a value that now is one of many
         self._void = VoidParameters()
 
     def recall(self, visited: Iterable[tuple[str, PageState, bytes | None, int | None]]) -> None:
@@ -310,7 +167,7 @@ class AddressYields:
         welcome += self._doubted(host_of(url)).no_more(found)
         return welcome + self._outgrown_pages()
 
-    def _learn(self, update: PageUpdate, found: list[_Kind]) -> list[_Kind]:
+    def _learn(self, update: PageUpdate, found: list[AddressKind]) -> list[AddressKind]:
         """Count what a page brought; return the kinds of those that led on to it."""
         lease, url, outcome = update.lease, update.lease.url, update.visit.outcome
         self._keep_things(url, update.state)
@@ -347,7 +204,7 @@ class AddressYields:
             self._in_vain.add(hash(url.rstrip("/")))
         return told
 
-    def _tell_lists(self, url: str) -> list[_Kind]:
+    def _tell_lists(self, url: str) -> list[AddressKind]:
         """Count as worth it what seemed to lead nowhere but to itself, narrowed, and leads to this.
 
         A list to what it lists by one parameter more, a month to its days. Return their kinds.
@@ -361,7 +218,7 @@ class AddressYields:
             kind.count(brings=True)
         return kinds
 
-    def _is_sent_on(self, update: PageUpdate, found: list[_Kind]) -> bool:
+    def _is_sent_on(self, update: PageUpdate, found: list[AddressKind]) -> bool:
         """Remember a page; tell whether it leads to one that is not visited: it shows its worth.
 
         Of several that lead to the same, the first; so do those that lead to it.
@@ -377,7 +234,7 @@ class AddressYields:
         self._sent_on[hash(target)] = [found, *self._sent_on.pop(hash(url), ())]
         return True
 
-    def _tell_senders(self, url: str, *, brings: bool) -> list[_Kind]:
+    def _tell_senders(self, url: str, *, brings: bool) -> list[AddressKind]:
         """Count what a page brought for those that led on to it; return their kinds."""
         kinds = [kind for found in self._sent_on.pop(hash(url), ()) for kind in found]
         for kind in kinds:
@@ -392,15 +249,15 @@ class AddressYields:
     def _outgrown_pages(self) -> list[tuple[int, int]]:
         """Return some of the pages that wait for a kind of which no page will be again."""
         welcome: list[tuple[int, int]] = []
-        while self._outgrown and len(welcome) < _AT_ONCE:
+        while self._outgrown and len(welcome) < AT_ONCE:
             waiting = self._outgrown[-1].waiting
-            following = list(islice(waiting, _AT_ONCE - len(welcome)))
+            following = list(islice(waiting, AT_ONCE - len(welcome)))
             welcome += [(page_id, waiting.pop(page_id)) for page_id in following]
             if not waiting:
                 self._outgrown.pop()
         return welcome
 
-    def _hold(self, kind: _Kind, url: str) -> None:
+    def _hold(self, kind: AddressKind, url: str) -> None:
         """Remember by which parameters a kind is told apart that pages begin to wait for."""
         if len(self._held) > _MOST_KINDS:
             self._held.clear()
@@ -437,7 +294,7 @@ class AddressYields:
             if not against.waiting:
                 self._hold(against, lease.url)
             against.put_off(lease, found)
-            if against.is_known and against.likely < _LEAST_YIELD:
+            if against.brings_little:
                 self._tell_senders(lease.url, brings=False)
             return against.next_s + _TRICKLE_S * len(against.waiting)
         if against is not None:  # a few are tried all the same
@@ -450,7 +307,7 @@ class AddressYields:
     def _count(
         self,
         url: str,
-        found: list[_Kind],
+        found: list[AddressKind],
         is_new: bool,
         *,
         is_trouble: bool = False,
@@ -566,7 +423,7 @@ class AddressYields:
         others = (self._stems.get(hash((host, stem)), 0) for stem in stems_of_source(url))
         return any(is_akin(other, near) for other in others)
 
-    def _is_as_before(self, url: str, kind: _Kind, title: str, told: Gist) -> bool:
+    def _is_as_before(self, url: str, kind: AddressKind, title: str, told: Gist) -> bool:
         """Tell whether a page says nearly what one of its kind and headings said; remember it.
 
         Only of addresses with a query or a hash, and of the days of a calendar: elsewhere pages
@@ -592,13 +449,13 @@ class AddressYields:
             before.append((near, told.worded))
         return is_alike
 
-    def _is_in_doubt(self, url: str, found: list[_Kind]) -> bool:
+    def _is_in_doubt(self, url: str, found: list[AddressKind]) -> bool:
         return is_doubted(url) and not any(kind.is_proven for kind in found)
 
-    def _doubted(self, host: str) -> _Doubted:
+    def _doubted(self, host: str) -> DoubtedKinds:
         found = self._kinds.get(("doubted", host))
-        if not isinstance(found, _Doubted):
-            found = _Doubted(f"{host}: whatever speaks against itself")
+        if not isinstance(found, DoubtedKinds):
+            found = DoubtedKinds(f"{host}: whatever speaks against itself")
             self._kinds["doubted", host] = found
         return found
 
@@ -609,12 +466,12 @@ class AddressYields:
         broad: bool = False,
         mode: bool = False,
         unknown: bool = False,
-    ) -> _Kind:
+    ) -> AddressKind:
         if len(self._kinds) > _MOST_KINDS:
             self._make_room()
         found = self._kinds.get(key)
         if found is None:
-            found = self._kinds[key] = _Kind("".join(key[1:]), doubted, broad, unknown, mode)
+            found = self._kinds[key] = AddressKind("".join(key[1:]), doubted, broad, unknown, mode)
         return found
 
     def _make_room(self) -> None:
@@ -622,15 +479,15 @@ class AddressYields:
         kept = [item for item in self._kinds.items() if item[1].nothing > item[1].brought]
         self._kinds = dict(kept[-_MOST_KINDS // 2 :])
 
-    def _kinds_of(self, url: str, of: Kind = Kind.PAGE) -> list[_Kind]:
+    def _kinds_of(self, url: str, of: Kind = Kind.PAGE) -> list[AddressKind]:
         """Return the kinds of an address, the narrowest first."""
         void = self._void.repeats(url)
         return self._kinds_by_words(url, of) if void is None else [self._void_kind(*void)]
 
-    def _void_kind(self, host: str, names: str) -> _Kind:
+    def _void_kind(self, host: str, names: str) -> AddressKind:
         return self._kind("void", host, f"?{names}")
 
-    def _kinds_by_words(self, url: str, of: Kind) -> list[_Kind]:
+    def _kinds_by_words(self, url: str, of: Kind) -> list[AddressKind]:
         host = host_of(url)
         path, _, query = path_of(url).partition("?")
         doubted = is_doubted(url)
@@ -714,7 +571,7 @@ class AddressYields:
         return value if len(values) <= _FEW else "*"
 
 
-def _against(found: list[_Kind], doubted: _Kind | None) -> _Kind | None:
+def _against(found: list[AddressKind], doubted: AddressKind | None) -> AddressKind | None:
     """Return the kind that says that an address is to wait, if one does."""
     if doubted is not None and doubted.n_welcome <= 0:
         return doubted
