@@ -2,7 +2,7 @@
 
 import pytest
 
-from recrawl.crawler.control.calendars import beside_dates, calendar_of, month_of
+from recrawl.crawler.control.calendars import beside_dates, month_of
 
 WORDS = ["monday,", "(march)", "5th", "2026", "31", "99", "meeting"]
 
@@ -22,18 +22,15 @@ def test_what_is_said_beside_a_date(left: list[str], url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("calendar", "month", "path"),
+    ("month", "path"),
     [
-        ("/club", None, "/club/2026/02/"),
-        ("/club", None, "/club/2026-02.html"),
-        ("/club/#", "/club/2026/02", "/club/2026/02/05"),
-        ("/#", "/2026-02.html", "/2026-02-05.html"),
-        ("/?date=", None, "/?date=2026-02-05"),
+        (None, "/club/2026/02/"),
+        (None, "/club/2026-02.html"),
+        ("/club/2026/02", "/club/2026/02/05"),
+        ("/2026-02.html", "/2026-02-05.html"),
+        (None, "/?date=2026-02-05"),
     ],
 )
-def test_days_have_a_calendar_below_that_of_their_months(
-    calendar: str, month: str | None, path: str
-) -> None:
-    """Where the end of the path tells them: those of a query are one calendar."""
-    assert calendar_of(f"http://a.test{path}") == calendar
+def test_days_are_of_a_month(month: str | None, path: str) -> None:
+    """Where the end of the path tells both."""
     assert month_of(f"http://a.test{path}") == (month and f"http://a.test{month}")

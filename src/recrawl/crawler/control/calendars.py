@@ -46,7 +46,6 @@ _DATE_IN_QUERY: Final = re.compile(
     re.IGNORECASE,
 )
 _SECONDS: Final = re.compile(r"(?:time|date)=1\d{9}(?:[&;]|$)", re.IGNORECASE)
-_OF_DAYS: Final = "/#"
 _NUMBER: Final = re.compile(rf"{_DAY}(?:st|nd|rd|th)?|(?:19|20)\d\d")
 
 
@@ -54,13 +53,12 @@ def calendar_of(url: str) -> str | None:
     """Return what an address is a day or a month of; None: of nothing.
 
     A date stands at the end of the path, or is the value of a parameter: ``date=2026-02-05``, or
-    where the name ends in ``date`` or ``time`` also ``20260205`` and seconds since 1970. Days at
-    the end of a path have a calendar of their own, below that of their months.
+    where the name ends in ``date`` or ``time`` also ``20260205`` and seconds since 1970.
     """
     path = path_of(url)
     found = _DATE_AT_END.search(path)
     if found is not None:
-        return f"{path[: found.start()]}{_OF_DAYS if found['day'] else ''}"
+        return path[: found.start()]
     changed, n = _DATE_IN_QUERY.subn(r"\g<name>=", path) if "?" in path else (path, 0)
     return changed if n else None
 

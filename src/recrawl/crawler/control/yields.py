@@ -521,7 +521,8 @@ class AddressYields:
             name = path.rstrip("/").rpartition("/")[2]
             kinds.insert(0, self._kind("feed", host, f"/*/{name}", broad=True))
         if (calendar := calendar_of(url)) is not None:
-            kinds.insert(0, self._kind("dates", host, f"{calendar}/#"))
+            days = "/#" if month_of(url) is not None else ""  # apart from their months
+            kinds.insert(0, self._kind("dates", host, f"{calendar}/#{days}"))
             kinds[0].is_endless = True
         if (numbered := _numbered(path)) is not None:
             kinds.append(self._kind("numbered", host, numbered, broad=True))
