@@ -13,6 +13,7 @@ from recrawl.crawler.control.dispatch import Dispatcher
 from recrawl.crawler.control.lifecycle import outcome_of_status
 from recrawl.crawler.control.obsolescence import patience_s
 from recrawl.crawler.control.refresh import refresh_of
+from recrawl.crawler.control.shared_targets import SharedTargets
 from recrawl.crawler.control.soft_errors import PROBE, is_probe, leads_to_sign_in
 from recrawl.crawler.control.urls import join
 from recrawl.crawler.runtime.buffer import Buffer
@@ -68,6 +69,7 @@ class Visitor:
         self._buffer = buffer
         self._recorder = recorder
         self._reading = reading
+        self._targets = SharedTargets()
         self._on_feed = on_feed
 
     async def visit(self, lease: Lease) -> bool:
@@ -206,6 +208,9 @@ class Visitor:
             note = f"leads to where people sign in: {target}"[:300]
             self._record(lease, Finding(Outcome.DENIED, response, note=note), started_s)
             return
+        is_held = lease.kind is Kind.PAGE and lease.state is PageState.INDEXED
+        if outcome is Outcome.MOVED and is_held and self._targets.is_doubtful(lease.url, target):
+            outcome = Outcome.REDIRECTED  # which is confirmed before it counts
         admission = self._rules.admission
         found = admission.of([target], kind=lease.kind, depth=lease.depth, hops=lease.hops + 1)
         finding = Finding(outcome, response, redirect_url=target, told_news=bool(found))

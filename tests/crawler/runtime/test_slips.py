@@ -1,0 +1,73 @@
+"""What a whole host says for some minutes, as by a slip in its configuration."""
+
+import pytest
+
+from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.terms import FetchResponse, PageState
+from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
+from recrawl.testing.scripted import Request
+from recrawl.testing.worlds import EPOCH_S
+
+A, N, HOUR_S = "http://a.test", 8, 3_600.0
+URLS = [f"{A}/page/{number}" for number in range(N)]
+AWAY_S = EPOCH_S + 2.0 * HOUR_S
+REVISIT = RevisitRules(min_interval_s=600.0, max_interval_s=30 * 86_400.0, initial_interval_s=600.0)
+
+
+def crawled(to: str, away_s: float, *, until_s: float = 6 * HOUR_S) -> VirtualCrawl:
+    """Crawl pages that lead elsewhere for a while, with a number in the place of a star."""
+
+    async def main() -> VirtualCrawl:
+        virtual = virtual_crawl(Setup(budget_per_s=0.2, revisit=REVISIT))
+        for number, url in enumerate(URLS):
+            target = to.replace("*", str(number))
+
+            def answer(request: Request, target: str = target) -> FetchResponse:
+                if AWAY_S <= request.at_s < AWAY_S + away_s:
+                    return FetchResponse(request.url, 301, location=target)
+                told = f"<title>{request.url}</title><p>What is told of {request.url}</p>"
+                return FetchResponse(request.url, 200, told.encode(), "text/html")
+
+            virtual.web.reply(url, answer)
+            virtual.web.page(f"{A}/new/{number}", f"What is told of {url} there")
+        virtual.web.page(f"{A}/", "Start", *URLS)
+        virtual.web.page(f"{A}/rest", "We are at rest")
+        await virtual.run_for(until_s)
+        return virtual
+
+    return run_virtually(main())
+
+
+def told(virtual: VirtualCrawl, kind: str) -> int:
+    """Return how many of the pages are told to be so."""
+    feed = virtual.frontier.feed.changes(after=0, limit=999)
+    return len({one.url for one in feed if one.kind.value == kind and one.url in URLS})
+
+
+def n_indexed(virtual: VirtualCrawl) -> int:
+    """Return how many of the pages are held."""
+    details = [virtual.frontier.details(url) for url in URLS]
+    return sum(page is not None and page.state is PageState.INDEXED for page in details)
+
+
+@pytest.mark.parametrize(("to", "n_away"), [(f"{A}/", 0), (f"{A}/rest", 1)])
+def test_a_site_that_sends_all_pages_to_one_for_minutes_keeps_them(to: str, n_away: int) -> None:
+    """But for one, which may have moved there; each was asked for meanwhile."""
+    virtual = crawled(to, 0.25 * HOUR_S)
+    away = [[one.at_s for one in virtual.web.asked(url)] for url in URLS]
+
+    assert sum(any(0 <= at_s - AWAY_S < 0.25 * HOUR_S for at_s in one) for one in away) > N / 2
+    assert (told(virtual, "moved"), n_indexed(virtual)) == (n_away, N - n_away)
+
+
+def test_a_site_that_sends_all_pages_to_one_for_good_has_moved_when_that_is_confirmed() -> None:
+    virtual = crawled(f"{A}/", 99 * HOUR_S)
+
+    assert (told(virtual, "moved"), n_indexed(virtual)) == (N, 0)
+
+
+def test_pages_that_move_to_places_of_their_own_have_moved_at_once() -> None:
+    """Half an hour afterwards, and an hour before anything would be confirmed."""
+    virtual = crawled(f"{A}/new/*", 99 * HOUR_S, until_s=2.5 * HOUR_S)
+
+    assert told(virtual, "moved") > N / 2
