@@ -14,7 +14,9 @@ AWAY_S = EPOCH_S + 2.0 * HOUR_S
 REVISIT = RevisitRules(min_interval_s=600.0, max_interval_s=30 * 86_400.0, initial_interval_s=600.0)
 
 
-def crawled(to: str, away_s: float, *, until_s: float = 6 * HOUR_S) -> VirtualCrawl:
+def crawled(
+    to: str, away_s: float, *, since_s: float = AWAY_S, until_s: float = 6 * HOUR_S
+) -> VirtualCrawl:
     """Crawl pages that lead elsewhere for a while, with a number in the place of a star."""
 
     async def main() -> VirtualCrawl:
@@ -23,7 +25,7 @@ def crawled(to: str, away_s: float, *, until_s: float = 6 * HOUR_S) -> VirtualCr
             target = to.replace("*", str(number))
 
             def answer(request: Request, target: str = target) -> FetchResponse:
-                if AWAY_S <= request.at_s < AWAY_S + away_s:
+                if since_s <= request.at_s < since_s + away_s:
                     return FetchResponse(request.url, 301, location=target)
                 told = f"<title>{request.url}</title><p>What is told of {request.url}</p>"
                 return FetchResponse(request.url, 200, told.encode(), "text/html")
@@ -71,3 +73,10 @@ def test_pages_that_move_to_places_of_their_own_have_moved_at_once() -> None:
     virtual = crawled(f"{A}/new/*", 99 * HOUR_S, until_s=2.5 * HOUR_S)
 
     assert told(virtual, "moved") > N / 2
+
+
+def test_of_pages_that_never_were_anything_else_none_is_asked_for_twice() -> None:
+    """Nothing is held that could be lost."""
+    virtual = crawled(f"{A}/", 99 * HOUR_S, since_s=EPOCH_S)
+
+    assert [len(virtual.web.asked(url)) for url in URLS] == [1] * N
