@@ -207,6 +207,7 @@ class FetchResponse:
     age_s: float = 0.0  # since the site sent or confirmed it, where a cache on the way answered
     truncated: bool = False
     n_requests: int = 1  # that it took
+    wants_cookie: bool = False  # leads to itself, with a cookie that the next request sends back
     headers: tuple[tuple[str, str], ...] = ()  # all of them, where they are kept for an archive
 
 

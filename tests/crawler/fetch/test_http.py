@@ -6,6 +6,7 @@ import socket
 
 import pytest
 
+from recrawl.crawler.fetch.host_headers import HostHeaders
 from recrawl.crawler.fetch.http import HttpFetcher
 from recrawl.errors import FetchError
 from recrawl.terms import FetchResponse
@@ -190,3 +191,31 @@ def test_text_is_read_whatever_its_signs(body: bytes, content_type: str) -> None
     found = asyncio.run(fetched(body, content_type))
 
     assert (found.content_type, found.body) == (content_type, body)
+
+
+def test_a_cookie_is_sent_back_to_who_leads_to_itself_with_it() -> None:
+    """Beside those that the configuration names."""
+    seen: list[str] = []
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        seen.extend(line for line in head.split("\r\n") if line.startswith("Cookie: "))
+        said = "302 Found\r\nSet-Cookie: seen=yes; Path=/\r\nLocation: /x"
+        status = "204 No Content" if "seen=yes" in head else said
+        writer.write(f"HTTP/1.1 {status}\r\nConnection: close\r\n\r\n".encode())
+        writer.close()
+
+    async def main() -> list[FetchResponse]:
+        server = await asyncio.start_server(answer, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        besides = HostHeaders(everywhere={"Cookie": "mine=1"})
+        async with (
+            server,
+            HttpFetcher(user_agent="test", allow_private=["127.0.0.1"], besides=besides) as fetcher,
+        ):
+            return [await fetcher.fetch(f"http://127.0.0.1:{port}/x") for _ in range(2)]
+
+    first, second = asyncio.run(main())
+    assert (first.status, first.wants_cookie) == (302, True)
+    assert (second.status, second.wants_cookie) == (204, False)
+    assert seen == ["Cookie: mine=1", "Cookie: mine=1; seen=yes"]

@@ -346,3 +346,30 @@ def test_no_robot_waits_until_there_is_room_to_read_a_list() -> None:
     run_virtually(main())
 
     assert waits == [False]
+
+
+@pytest.mark.parametrize(
+    ("second", "rest_s", "outcome"),
+    [
+        (FetchResponse(f"{A}/", 200, b"some text", "text/plain"), 5.0, None),
+        (FetchResponse(f"{A}/", 404), 5.0, "not-found"),
+        (FetchError("timeout", "too late"), 5.0, "denied"),
+        (FetchResponse(f"{A}/", 200, b"some text", "text/plain"), 31.0, "denied"),
+    ],
+)
+def test_a_page_that_wants_a_cookie_back_is_asked_again_after_its_hosts_rest(
+    second: FetchResponse | FetchError, rest_s: float, outcome: str | None
+) -> None:
+    """Unless that is long; both requests count in the budget."""
+    lease = Lease(1, f"{A}/", 1, 1, EPOCH_S)
+    first = FetchResponse(lease.url, 302, location="/", wants_cookie=True)
+
+    virtual, _, brought = run_virtually(visited(lease, first, second, rest_s=rest_s))
+
+    asked = [EPOCH_S + 10.0] + [EPOCH_S + 10.0 + rest_s] * (rest_s < 30.0)
+    assert [request.at_s for request in virtual.web.asked(lease.url)] == asked
+    assert brought == (outcome is None)
+    assert dict(virtual.counts.outcomes) == ({outcome: 1} if outcome else {})
+    budget = virtual.crawl.dispatcher.budget
+    assert isinstance(budget, Counted)
+    assert budget.n == len(asked) - 1

@@ -1,7 +1,8 @@
 """HTTP/1.1 over aiohttp, bounded in every direction.
 
-It follows no redirect, keeps no cookie, answers no authentication prompt, and connects to public
-addresses only, but for hosts that the configuration names.
+It follows no redirect, keeps no cookie but those that pages want back at once, answers no
+authentication prompt, and connects to public addresses only, but for hosts that the configuration
+names.
 """
 
 import asyncio
@@ -21,6 +22,7 @@ from yarl import URL
 from recrawl.crawler.fetch.addresses import is_named, is_private_name, open_socket, public_socket
 from recrawl.crawler.fetch.bodies import Body, read_body
 from recrawl.crawler.fetch.caches import Caches, age_of
+from recrawl.crawler.fetch.cookies import Cookies
 from recrawl.crawler.fetch.decoding import ACCEPT_ENCODING
 from recrawl.crawler.fetch.failures import translated
 from recrawl.crawler.fetch.heads import Heads
@@ -111,6 +113,7 @@ class HttpFetcher(Fetcher, HubClient, Resolver):
         self._heads = Heads()
         self._validators = Validators()
         self._caches = Caches()
+        self._cookies = Cookies()
         self._besides = besides or HostHeaders()
         self._proxy: dict[str, Any] = {}
         if proxy is not None:
@@ -197,12 +200,8 @@ class HttpFetcher(Fetcher, HubClient, Resolver):
     ) -> FetchResponse:
         if not _NORMAL.fullmatch(url):  # a line break in it would be the end of the request
             raise FetchError("url", f"no address in normal form: {url[:300]!r}")
-        headers = self._besides.of(url)
-        if etag:
-            headers["If-None-Match"] = self._validators.of(url, etag)
-        if last_modified:
-            headers["If-Modified-Since"] = last_modified
-        headers |= self._caches.of(url)
+        cookies = self._cookies.of(url)
+        headers = self._headers_of(url, etag, last_modified, cookies)
         session, proxy = self._way_to(url)
         if proxy and url.startswith("http://"):  # else it is said when the tunnel is asked for
             headers |= proxy.get("proxy_headers", {})
@@ -230,6 +229,9 @@ class HttpFetcher(Fetcher, HubClient, Resolver):
                         url, answer, limit, truncate=truncate, pages_only=pages_only
                     )
                 response = _response(url, answer, body, started)
+                told = (answer.status, response.location, answer.cookies)
+                if self._cookies.note(url, cookies, *told):
+                    response = replace(response, wants_cookie=True)
                 return replace(response, headers=_all(answer)) if self._keep_headers else response
         except FetchError:
             raise
@@ -240,6 +242,19 @@ class HttpFetcher(Fetcher, HubClient, Resolver):
             if failure.kind == "connect" and self._names is not None:
                 self._names.fail(_name_of(url))
             raise failure from error
+
+    def _headers_of(
+        self, url: str, etag: str | None, last_modified: str | None, cookies: str
+    ) -> dict[str, str]:
+        """Return what a request is to carry beside what all carry."""
+        headers = self._besides.of(url)
+        if etag:
+            headers["If-None-Match"] = self._validators.of(url, etag)
+        if last_modified:
+            headers["If-Modified-Since"] = last_modified
+        if cookies:
+            headers["Cookie"] = "; ".join(filter(None, (headers.get("Cookie"), cookies)))
+        return headers | self._caches.of(url)
 
     @override
     async def resolve(self, host: str) -> str:

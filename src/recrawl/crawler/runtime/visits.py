@@ -82,6 +82,8 @@ class Visitor:
         again = None
         try:
             response = await self._fetch(lease, is_conditional=self._is_conditional(lease))
+            if response.wants_cookie and self._rests_briefly(lease):
+                response = await self._look_again(lease) or response
             if self._is_to_be_seen_twice(lease, response):
                 again = await self._look_again(lease)
         except FetchError as error:
@@ -120,9 +122,12 @@ class Visitor:
             and lease.state is PageState.INDEXED
             and outcome_of_status(response.status) is None
             and self._world.extractor.raw_hash(response.body) != lease.raw_hash
-            and self._dispatcher.host(lease.host_id).politeness.delay_s <= _LONGEST_REST_S
+            and self._rests_briefly(lease)
             and looks.take(lease.page_id, lease.host_id, lease.last_visit_s, now_s)
         )
+
+    def _rests_briefly(self, lease: Lease) -> bool:
+        return self._dispatcher.host(lease.host_id).politeness.delay_s <= _LONGEST_REST_S
 
     async def _look_again(self, lease: Lease) -> FetchResponse | None:
         """Fetch a page a second time, after its host's rest; None where that fails."""

@@ -1,0 +1,62 @@
+"""Cookies that pages want back before they show themselves, and no others."""
+
+from http.cookies import SimpleCookie
+
+import pytest
+
+from recrawl.crawler.fetch.cookies import Cookies
+
+A = "http://a.test"
+
+
+def noted(
+    said: str, *, sent: str = "", status: int = 302, location: str | None = "/x?a=1"
+) -> tuple[bool, str]:
+    """Ask for a page; return whether it wants to be asked again, and what it is sent then."""
+    cookies = Cookies()
+    wants = cookies.note(f"{A}/x?a=1", sent, status, location, SimpleCookie(said))
+    return wants, cookies.of(f"{A}/elsewhere")
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("location", ["/x?a=1", "?a=1", f"{A}/x?a=1#top", "HTTP://A.TEST:80/x?a=1"])
+def test_who_is_led_back_with_a_cookie_is_to_send_it(status: int, location: str) -> None:
+    found = noted("seen=yes; Path=/; HttpOnly", status=status, location=location)
+    assert found == (True, "seen=yes")
+
+
+@pytest.mark.parametrize(
+    ("said", "known"),
+    [
+        ("seen=yes", {"status": 200}),
+        ("seen=yes", {"location": "/x?a=2"}),
+        ("seen=yes", {"location": None}),
+        ("seen=yes", {"sent": "seen=no"}),
+        ("", {}),
+        ("seen=", {}),
+        (f"seen={'y' * 4_000}", {}),
+    ],
+)
+def test_no_other_cookie_is_kept(said: str, known: dict[str, object]) -> None:
+    """Of pages, of other redirects, where one was sent already, or without end."""
+    assert noted(said, **known) == (False, "")  # type: ignore[arg-type]
+
+
+def test_cookies_are_few_and_go_to_nobody_else() -> None:
+    told = SimpleCookie({f"c{n}": "x" for n in range(30)})
+    cookies = Cookies()
+    assert cookies.note(f"{A}/", "", 302, "/", told)
+
+    assert cookies.of(f"{A}/y") == "; ".join(f"c{n}=x" for n in range(20))
+    for other in ("http://b.test/", "https://a.test/", "http://a.test:8080/", "http://www.a.test/"):
+        assert cookies.of(other) == ""
+
+
+def test_of_ten_thousand_hosts_cookies_are_kept() -> None:
+    cookies = Cookies()
+    for host in (*range(10_000), 0, 10_000):
+        assert cookies.note(f"http://{host}.test/", "", 302, "/", SimpleCookie(f"at={host}"))
+
+    assert cookies.of("http://0.test/") == "at=0"
+    assert cookies.of("http://1.test/") == ""
+    assert cookies.of("http://10000.test/") == "at=10000"
