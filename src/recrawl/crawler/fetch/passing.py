@@ -2,7 +2,8 @@
 
 ``vor 5 Minuten``, ``il y a 3 jours``, ``2 ore fa``, ``Aufrufe: 1.024``, ``gelesen 7 mal``: a page
 that says so says nothing new when it says 6. Each pattern is looked for only where a word that it
-needs is in the text, so that a page is searched for what it has.
+needs is in the text, so that a page is searched for what it has. Longer than most, as languages
+have words of their own for all that.
 """
 
 import re
@@ -28,6 +29,11 @@ _COUNTED: Final = (
     "閲覧数", "조회수", "조회", "followers", "subscribers", "upvotes", "watchers",
 )  # fmt: skip
 _BARE: Final = ("views", "vues", "visitas", "aufrufe", "zugriffe")  # told without a colon too
+_COMMENTS: Final = (  # which are in the text themselves where it is theirs
+    "comments", "kommentare", "commentaires", "comentarios", "comentários", "commenti", "reacties",
+    "kommentarer", "komentarze", "komentarzy", "komentáře", "komentářů", "комментарии",
+    "комментария", "комментариев", "yorum", "bình luận", "评论", "評論", "コメント", "댓글",
+)  # fmt: skip
 _TIMES_DONE: Final = {  # "read 340 times", "340 mal gelesen"
     "times": "read|viewed|accessed|visited|downloaded|seen|opened|played",
     "mal": "gelesen|aufgerufen|abgerufen|angesehen|angeklickt|besucht|heruntergeladen",
@@ -116,10 +122,11 @@ def _from(word: str, rest: str) -> str:
 
 def _patterns() -> Iterator[_Step]:
     """Yield words to look for, with their patterns."""
-    for word in _COUNTED:
+    for word in (*_COUNTED, *_COMMENTS):
         colon = " ?[:：]?" if word in _BARE or not word.isascii() else " ?[:：]"
-        many = rf"(?<![\w.,]){_COUNT} ?(?:k|tsd\.?|mio\.?|тыс\.?|万|萬|만)? ?\Z"
-        yield word, _from(word, rf"{colon} ?{_COUNT}k?(?!\w)"), many
+        begun = rf"(?:{colon} ?{_COUNT}k?(?!\w)| ?[(（]{_COUNT}k?[)）])"
+        many = r"(?<![\w.,])\d(?:[\d,.]{0,19}\d)? ?"
+        yield word, _from(word, begun), many + r"(?:k|tsd\.?|mio\.?|тыс\.?|[万萬만条條]|件の)? ?\Z"
     for word, verbs in _TIMES_DONE.items():
         then = rf"{_COUNT}[ -]?{word} (?:{verbs})(?!\w)"
         yield word, then if word in ("mal", "keer") else "", rf"(?<!\w)(?:{verbs}) {_COUNT}[ -]?\Z"
