@@ -198,6 +198,14 @@ def test_sitemaps_that_robots_txt_names_are_read_instead_of_the_usual_one() -> N
     assert not any("c.test" in url for url in urls)
 
 
+@pytest.mark.parametrize("named", ["", "Sitemap: http://c.test/3.xml", "Sitemap: mailto:a@b"])
+def test_the_usual_sitemap_is_read_where_none_of_the_crawl_is_named(named: str) -> None:
+    urls = {request.url for request in crawl(100, answer(named)).web.requests}
+
+    assert f"{A}/sitemap.xml" in urls
+    assert not any("c.test" in url for url in urls)
+
+
 def test_no_more_than_500_kib_of_rules_are_kept() -> None:
     """Whatever the fetcher brought."""
     virtual = crawl(100, answer("User-agent: *\nDisallow: /page\n" + "#" * (MAX_ROBOTS_BYTES + 99)))

@@ -116,8 +116,10 @@ class RobotsReader:
         await self._world.on_state(self._world.frontier.save_host, record)
         if rules.reachable:
             named = [join(f"{task.host}/", sitemap) for sitemap in rules.sitemaps]
-            sitemaps = [url for url in named if url] or [f"{task.host}/sitemap.xml"]
-            found = self._rules.admission.of(sitemaps, kind=Kind.SITEMAP)
+            admission = self._rules.admission
+            found = admission.of([url for url in named if url], kind=Kind.SITEMAP)
+            if not found:  # none is named, or all are elsewhere, as on a host for files
+                found = admission.of([f"{task.host}/sitemap.xml"], kind=Kind.SITEMAP)
             self._recorder.add(found=found)
         self._world.events.emit(
             "robots", {"host": task.host, "reachable": rules.reachable, "until_s": until_s}
