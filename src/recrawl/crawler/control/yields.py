@@ -209,6 +209,8 @@ class AddressYields:
 
         A list to what it lists by one parameter more, a month to its days. Return their kinds.
         """
+        if not self._in_vain:
+            return []
         above = [one.rstrip("/") for one in (*less_specific(url), month_of(url) or "")]
         led = [one for one in above if hash(one) in self._in_vain]
         self._in_vain.difference_update(map(hash, led))

@@ -229,9 +229,10 @@ class HttpFetcher(Fetcher, HubClient, Resolver):
                         url, answer, limit, truncate=truncate, pages_only=pages_only
                     )
                 response = _response(url, answer, body, started)
-                told = (answer.status, response.location, answer.cookies)
-                if self._cookies.note(url, cookies, *told):
-                    response = replace(response, wants_cookie=True)
+                if response.location is not None:
+                    told = (answer.status, response.location, answer.cookies)
+                    wants_cookie = self._cookies.note(url, cookies, *told)
+                    response = replace(response, wants_cookie=wants_cookie)
                 return replace(response, headers=_all(answer)) if self._keep_headers else response
         except FetchError:
             raise
