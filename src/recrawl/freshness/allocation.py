@@ -50,8 +50,9 @@ class Plan:
     price : worth of one more cost-weighted fetch per unit of time, in units of summed weight times
         measure; zero when the budget is more than the caps allow to spend
     host_prices : shape (n_hosts,), what a fetch costs the pages of each host: ``price`` where the
-        host's cap does not bind, more where it does; empty without caps
-    host_loads : shape (n_hosts,), cost-weighted crawl rate of each host; empty without hosts
+        host's cap does not bind, more where it does; empty without hosts
+    host_loads : shape (n_hosts,), cost-weighted crawl rate of each host; empty where several
+        hosts have no caps
     value : weighted average of the measure over all pages
     spent : cost-weighted crawl rate in total, at most the budget
     kkt_residual : greatest relative difference between marginal worth and price, over all pages

@@ -265,12 +265,17 @@ def test_a_part_that_brings_nothing_is_left_however_much_another_part_brings() -
 
 
 @pytest.mark.parametrize(
-    ("topic", "place", "begin"), [("/topic?f=1&t={}", "&start={}", 0), ("/topic/{}", "?page={}", 1)]
+    ("topic", "place", "begin"),
+    [
+        ("/topic?f=1&t={}", "&start={}", 0),
+        ("/topic/{}", "?page={}", 1),
+        ("/find?idx=su&q=word{}", "&offset={}&sort=date", 0),
+    ],
 )
 def test_that_lists_begin_with_what_is_known_says_nothing_of_where_they_go_on(
     topic: str, place: str, begin: int
 ) -> None:
-    """Topics of a forum link to their first page among the others."""
+    """Topics of a forum, and results of a catalogue, link to their first page among the others."""
     n = 60
     topics = [topic.format(number) for number in range(n)]
     first = [f"{path}{place.format(begin)}" for path in topics]
@@ -279,21 +284,6 @@ def test_that_lists_begin_with_what_is_known_says_nothing_of_where_they_go_on(
     texts += [f"more {number}" for number in range(len(others))]
 
     seen = crawled(AddressYields(), [*topics, *first, *others], texts)
-
-    assert len([number for number in seen if n <= number < 2 * n]) <= 8
-    assert set(range(2 * n, 16 * n)) <= set(seen)
-
-
-def test_later_pages_of_doubted_lists_are_read_where_links_to_the_first_say_what_is_known() -> None:
-    """As results of a catalogue, whose links to their pages tell how these are sorted."""
-    n = 60
-    lists = [f"/find?idx=su&q=word{number}" for number in range(n)]
-    first = [f"{path}&offset=0&sort=date" for path in lists]
-    others = [f"{path}&offset={20 * k}&sort=date" for path in lists for k in range(1, 15)]
-    texts: list[str | None] = [f"text {number % n}" for number in range(2 * n)]
-    texts += [f"more {number}" for number in range(len(others))]
-
-    seen = crawled(AddressYields(), [*lists, *first, *others], texts)
 
     assert len([number for number in seen if n <= number < 2 * n]) <= 8
     assert set(range(2 * n, 16 * n)) <= set(seen)

@@ -31,15 +31,20 @@ def test_who_is_led_back_with_a_cookie_is_to_send_it(status: int, location: str)
         ("seen=yes", {"status": 200}),
         ("seen=yes", {"location": "/x?a=2"}),
         ("seen=yes", {"location": None}),
-        ("seen=yes", {"sent": "seen=no"}),
+        ("seen=yes", {"sent": "seen=yes"}),
         ("", {}),
         ("seen=", {}),
         (f"seen={'y' * 4_000}", {}),
     ],
 )
 def test_no_other_cookie_is_kept(said: str, known: dict[str, object]) -> None:
-    """Of pages, of other redirects, where one was sent already, or without end."""
+    """Of pages, of other redirects, where it was sent back already, or without end."""
     assert noted(said, **known) == (False, "")  # type: ignore[arg-type]
+
+
+def test_of_a_session_that_is_over_the_next_one_is_sent_back() -> None:
+    """Else each page of the host would lead to itself from then on."""
+    assert noted("sid=2; Max-Age=1800", sent="sid=1") == (True, "sid=2")
 
 
 def test_cookies_are_few_and_go_to_nobody_else() -> None:

@@ -57,8 +57,9 @@ class Cookies:
             return False
         pairs = [f"{name}={one.coded_value}" for name, one in told.items() if one.value]
         wanted = "; ".join(pairs[:_MOST])
-        if not wanted or len(wanted) > _LONGEST or sent:
-            return False  # what was sent back was in vain
+        # The very same was sent back in vain; another one is that of a session that follows.
+        if not wanted or len(wanted) > _LONGEST or wanted == sent:
+            return False
         self._of_hosts.pop(host_of(url), None)
         if len(self._of_hosts) >= _MOST_HOSTS:
             del self._of_hosts[next(iter(self._of_hosts))]
