@@ -117,3 +117,39 @@ class TestPostgresIndex(IndexSuite):
         assert index.copy(f"{HOST}/names") == long
         assert index.search(names[:3])[0] == 1
         index.close()
+
+    def test_the_next_owner_knows_what_hosts_repeat(self, tmp_path: Path) -> None:
+        """Kept at the end, but not by a process that another one has replaced."""
+        index = self.make(tmp_path)
+        pages = [
+            Document(
+                f"{HOST}/{n}",
+                "A",
+                f"Home\nMenu\nWhat happened to {n} is told.\nFoot\nEnd",
+                1.0,
+                b"s",
+            )
+            for n in range(20)
+        ]
+        told = []
+        for is_ended in (True, False):
+            for page in pages:
+                index.replace(page)
+            index.commit()
+            if is_ended:
+                self._membership.leave()
+            index.close()
+            if is_ended:
+                self._membership.join("http://a.test/")
+                self._membership.take(3)
+            index = PostgresIndex(self._membership.database, self._membership)
+            fresh = Document(
+                f"{HOST}/new", "A", "Home\nMenu\nThis is told, too.\nFoot\nEnd", 1.0, b"s"
+            )
+            index.replace(fresh)
+            index.commit()
+            copy = index.copy(fresh.url)
+            told.append("" if copy is None else copy.text)
+        index.close()
+
+        assert told == [fresh.text, "This is told, too."]

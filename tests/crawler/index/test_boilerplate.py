@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recrawl.crawler.fetch.signature import signature
-from recrawl.crawler.index.boilerplate import Boilerplate, without_lines
+from recrawl.crawler.index.boilerplate import MOST_HOSTS, Boilerplate, HostLines, without_lines
+from recrawl.crawler.index.notes import FileShelf
 from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.terms import Document
 
@@ -30,6 +31,10 @@ def document(number: int, text: list[str] | None = None, mark: bytes = b"s") -> 
     return Document(url(number), f"Story {number}", told, 5.0, mark)
 
 
+def on_file(directory: Path) -> FileShelf[HostLines]:
+    return FileShelf(directory / "repeated.json", HostLines, MOST_HOSTS)
+
+
 @pytest.fixture
 def index(tmp_path: Path) -> TantivyIndex:
     made = TantivyIndex(tmp_path)
@@ -41,7 +46,7 @@ def index(tmp_path: Path) -> TantivyIndex:
 
 def test_what_recurs_together_or_at_an_end_is_left_out_and_headings_stay(tmp_path: Path) -> None:
     """With what stands between: the links to a chapter are no text of the page."""
-    learned = Boilerplate(tmp_path)
+    learned = Boilerplate(on_file(tmp_path))
     for number in range(8):
         learned.learn(url(number), lines(number))
 
@@ -64,7 +69,7 @@ def test_what_recurs_together_or_at_an_end_is_left_out_and_headings_stay(tmp_pat
 )
 def test_a_sentence_between_what_recurs_is_text(said: str, is_text: bool) -> None:
     """All that a short entry says may stand between its facts and a footer."""
-    learned = Boilerplate(Path("/nonexistent"))
+    learned = Boilerplate()
     head, facts = [*FOOT[:3], "Tracker"], ["Status", "New", "Assignee", "-", "Description"]
     for number in range(20):
         learned.learn(url(number), [*head, f"Entry {number}", *facts, *FOOT], f"Entry {number}")
@@ -77,7 +82,7 @@ def test_a_sentence_between_what_recurs_is_text(said: str, is_text: bool) -> Non
 
 def test_another_host_and_few_pages_teach_nothing(tmp_path: Path) -> None:
     """What recurs is learned from pages of the host."""
-    learned = Boilerplate(tmp_path)
+    learned = Boilerplate(on_file(tmp_path))
     for number in range(7):
         learned.learn(url(number), lines(number))
         learned.learn(url(1), lines(1))
@@ -89,7 +94,7 @@ def test_another_host_and_few_pages_teach_nothing(tmp_path: Path) -> None:
 
 def test_long_pages_are_learned_from_as_well(tmp_path: Path) -> None:
     """More lines than are counted of a host: those that are seen once are forgotten, no more."""
-    learned = Boilerplate(tmp_path)
+    learned = Boilerplate(on_file(tmp_path))
 
     def page(number: int) -> list[str]:
         return [*FOOT[:3], *(f"line {row} of {number}" for row in range(1_800)), *FOOT]
@@ -102,7 +107,7 @@ def test_long_pages_are_learned_from_as_well(tmp_path: Path) -> None:
 
 def test_a_page_that_says_nothing_of_its_own_keeps_its_text(tmp_path: Path) -> None:
     """Pages that are all alike are found nevertheless."""
-    learned = Boilerplate(tmp_path)
+    learned = Boilerplate(on_file(tmp_path))
     for number in range(20):
         learned.learn(url(number), ["a quiet story", "of lanterns"])
 
@@ -111,21 +116,21 @@ def test_a_page_that_says_nothing_of_its_own_keeps_its_text(tmp_path: Path) -> N
 
 def test_what_was_learned_is_kept_and_damage_is_no_hindrance(tmp_path: Path) -> None:
     """In a file beside the index."""
-    learned = Boilerplate(tmp_path)
+    learned = Boilerplate(on_file(tmp_path))
     for number in range(8):
         learned.learn(url(number), lines(number))
-    learned.save(now=True)
+    learned.notes.save(now=True)
     text = "\n".join(lines(3))
 
-    assert Boilerplate(tmp_path).parted(url(3), text) == learned.parted(url(3), text)
+    assert Boilerplate(on_file(tmp_path)).parted(url(3), text) == learned.parted(url(3), text)
     (tmp_path / "repeated.json").write_bytes(b"{")
-    assert Boilerplate(tmp_path).parted(url(3), text) == (text, "")
+    assert Boilerplate(on_file(tmp_path)).parted(url(3), text) == (text, "")
 
 
 @given(st.lists(st.lists(st.sampled_from("abcdef"), max_size=8), max_size=30))
 def test_nothing_is_lost_or_doubled(pages: list[list[str]]) -> None:
     """What is left out and what stays make up the page, in whatever pages there were."""
-    learned = Boilerplate(Path("/nonexistent"))
+    learned = Boilerplate()
     for number, page in enumerate(pages):
         learned.learn(url(number), page)
     for page in pages:
@@ -201,7 +206,7 @@ def test_lines_between_parts_go_with_them() -> None:
 
 def test_the_line_that_the_title_begins_with_stays_among_what_recurs(tmp_path: Path) -> None:
     """Between a menu and who wrote it, or news that all pages link to; not the name of the site."""
-    learned = Boilerplate(tmp_path)
+    learned = Boilerplate(on_file(tmp_path))
     menu, foot = ["Site", "Menu", "Up"], ["by Ada", "Share", "Story 3"]
     pages = [[*menu, f"Story {n}", *foot, f"Day {n}.", f"And night {n}."] for n in range(9)]
     for number, page in enumerate(pages):
@@ -236,7 +241,7 @@ def test_a_change_of_boilerplate_only_is_no_change(index: TantivyIndex) -> None:
 
 def test_what_changes_by_itself_beside_boilerplate_is_no_change() -> None:
     """Ages of comments; what else is said there is."""
-    learned = Boilerplate(Path("/nonexistent"), signature)
+    learned = Boilerplate(mark=signature)
 
     def commented(number: int, age: str, said: str = "was there", year: int = 2026) -> str:
         comment = [f"Ann {number}, {age} ago", f"On day {number} she {said}."]
@@ -273,7 +278,7 @@ def fact_sheet(number: int) -> list[str]:
 @pytest.mark.parametrize(("fact", "now"), [("In stock", "Sold out"), ("3 cm", "333 cm")])
 def test_a_fact_that_is_another_now_within_a_text_is_a_change(fact: str, now: str) -> None:
     """Whatever it stands between, and however many pages state the old one."""
-    learned = Boilerplate(Path("/nonexistent"))
+    learned = Boilerplate()
     for number in range(40):
         learned.learn(url(number), fact_sheet(number))
     page = fact_sheet(3)
@@ -288,7 +293,7 @@ def test_a_fact_that_is_another_now_within_a_text_is_a_change(fact: str, now: st
 @pytest.mark.parametrize("now", ["99887", "Office hours"])
 def test_a_fact_of_a_sheet_without_a_text_is_a_change_where_it_is_another_now(now: str) -> None:
     """Also where it is what many pages say; what all pages have in common may change."""
-    learned = Boilerplate(Path("/nonexistent"))
+    learned = Boilerplate()
 
     def sheet(number: int, phone: str, foot: str = "Print") -> list[str]:
         facts = ["Room", f"R{number}", "Phone", phone, "Office hours", f"{number}-18"]
@@ -305,7 +310,7 @@ def test_a_fact_of_a_sheet_without_a_text_is_a_change_where_it_is_another_now(no
 
 def test_a_host_whose_pages_all_have_another_part_is_soon_known() -> None:
     """Within a text, too: it is told of a quarter of them, and of none where it ends the page."""
-    learned = Boilerplate(Path("/nonexistent"))
+    learned = Boilerplate()
     pages = ["\n".join(fact_sheet(number)) for number in range(40)]
     for number, page in enumerate(pages):
         learned.learn(url(number), page.split("\n"))

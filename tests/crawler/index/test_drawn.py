@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recrawl.crawler.fetch.signature import signature
-from recrawl.crawler.index.drawn import Drawn
+from recrawl.crawler.index.drawn import MOST_HOSTS, Drawn, Parts
+from recrawl.crawler.index.notes import FileShelf
 from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.terms import Document
 
@@ -37,6 +38,10 @@ def text_of(number: int, draw: random.Random, told: str = "") -> str:
 
 def document(number: int, text: str, at_s: float = 0.0) -> Document:
     return Document(f"http://a.test/{number}", "A story", text, at_s, b"s")
+
+
+def on_file(directory: Path) -> FileShelf[Parts]:
+    return FileShelf(directory / "drawn.json", Parts, MOST_HOSTS)
 
 
 def taught(drawn: Drawn, pages: int = 8, at_s: float = 0.0) -> random.Random:
@@ -320,49 +325,49 @@ def test_what_changes_by_itself_is_the_same_to_a_mark() -> None:
 
 def test_it_is_kept_and_forgotten_when_pages_are_made_anew(tmp_path: Path) -> None:
     """After two months in which no pair of looks has shown it; what is damaged is learned anew."""
-    drawn = Drawn(tmp_path)
+    drawn = Drawn(on_file(tmp_path))
     draw = taught(drawn)
-    drawn.save(now=True)
-    again = Drawn(tmp_path)
+    drawn.notes.save(now=True)
+    again = Drawn(on_file(tmp_path))
 
     assert again.same(document(9, text_of(9, draw)), text_of(9, draw))
     assert not again.same(document(9, text_of(9, draw), 61 * DAY_S), text_of(9, draw))
     (tmp_path / "drawn.json").write_bytes(b"{")
-    assert not Drawn(tmp_path).same(document(9, text_of(9, draw)), text_of(9, draw))
+    assert not Drawn(on_file(tmp_path)).same(document(9, text_of(9, draw)), text_of(9, draw))
 
 
 def test_it_is_bounded(tmp_path: Path) -> None:
     """However many hosts there are, and however many parts pages have; what is sure stays."""
-    drawn = Drawn(tmp_path)
+    drawn = Drawn(on_file(tmp_path))
     draw = taught(drawn)
     for n in range(40):
         lines = [f"{word} of {n}, {part}" for part in range(40) for word in ("Head", "One", "Foot")]
         now = [line.replace("One", "Two") for line in lines]
         drawn.learn(document(n, "\n".join(now), 1.0), "\n".join(lines))
-    drawn.save(now=True)
+    drawn.notes.save(now=True)
 
     assert drawn.same(document(9, text_of(9, draw)), text_of(9, draw))
     assert (tmp_path / "drawn.json").stat().st_size < 60_000
     for n in range(600):
         page = Document(f"http://{n}.test/", "", "a\nb\nc\nd\ne", 0.0, b"")
         drawn.learn(page, "a\nx\nc\nd\ne")
-    drawn.save(now=True)
+    drawn.notes.save(now=True)
     assert (tmp_path / "drawn.json").stat().st_size < 200_000
 
 
 def test_it_is_written_now_and_then(tmp_path: Path) -> None:
     """Every ten pairs of looks, and at the end."""
-    drawn = Drawn(tmp_path)
+    drawn = Drawn(on_file(tmp_path))
     taught(drawn, pages=9)
-    drawn.save()
+    drawn.notes.save()
     assert not (tmp_path / "drawn.json").exists()
     taught(drawn, pages=1)
-    drawn.save()
+    drawn.notes.save()
     written = (tmp_path / "drawn.json").read_bytes()
     taught(drawn, pages=1)
-    drawn.save()
+    drawn.notes.save()
     assert (tmp_path / "drawn.json").read_bytes() == written
-    drawn.save(now=True)
+    drawn.notes.save(now=True)
     assert (tmp_path / "drawn.json").read_bytes() != written
 
 

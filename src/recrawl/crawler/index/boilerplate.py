@@ -11,22 +11,21 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final
 
 import msgspec
 import xxhash
 
 from recrawl.crawler.index.drawn import as_it_is
-from recrawl.crawler.index.files import write_whole
+from recrawl.crawler.index.notes import HostNotes, Shelf
 
-__all__ = ["Boilerplate", "without_lines"]
+__all__ = ["MOST_HOSTS", "Boilerplate", "HostLines", "without_lines"]
 
 _FEWEST: Final = 8  # pages of a host, before which nothing is known of it
 _EARLY: Final = 16  # pages that are looked at again when it is
 _WINDOW: Final = 256  # pages; then all counts are halved
 _SHARE: Final = 0.25
-_MOST_HOSTS: Final = 1_000
+MOST_HOSTS: Final = 1_000  # that are at hand
 _MOST_LINES: Final = 5_000  # that are counted of one host
 _LINES_OF_PAGE: Final = 2_000
 _SHORT: Final = 100  # characters of a line that goes with its neighbours
@@ -35,7 +34,6 @@ _WIDE_STOPS: Final = frozenset("\u3002\uff01\uff1f")  # where no spaces part wor
 _LEAST_WORDS: Final = 4  # of a sentence
 _TOGETHER: Final = 4  # repeated lines, from which on they are left out in the middle too
 _MARGIN: Final = 6  # lines of a page's ends
-_FILE: Final = "repeated.json"
 _ADDRESS: Final = re.compile(r"\]\([^()\s]*(?:\s+\"[^\"]*\")?\)")  # of a link in Markdown
 _NO_WORD: Final = re.compile(r"[\W_]+")
 _MARK: Final = "\f"  # before a line that begins a title, where such are counted; no line holds one
@@ -44,7 +42,7 @@ _ITEM: Final = re.compile(r"\s*[-*+]\s")
 _WRITTEN_EVERY: Final = 500  # pages
 
 
-class _Host(msgspec.Struct):
+class HostLines(msgspec.Struct):
     """Counts of one host; lines by their hashes."""
 
     pages: int = 0
@@ -53,30 +51,23 @@ class _Host(msgspec.Struct):
     early: list[str] | None = msgspec.field(default_factory=list)
 
 
-_HOSTS: Final = msgspec.json.Decoder(dict[str, _Host])
-
-
 @dataclass(slots=True)
 class Boilerplate:
     """Counts lines by host; bounded, whatever hosts and pages there are.
 
     Parameters
     ----------
-    directory : where it is kept between two processes; what cannot be read is learned anew
+    shelf : where it is kept between two processes; None: nowhere
     mark : makes of lines what is the same where they say the same
     """
 
-    directory: Path
+    shelf: Shelf[HostLines] | None = None
     mark: Callable[[str], bytes] = as_it_is
-    _hosts: dict[str, _Host] = field(default_factory=dict)
-    _unwritten: int = 0
+    notes: HostNotes[HostLines] = field(init=False)
     _last: tuple[list[str], list[int]] = field(default_factory=lambda: ([], []))
 
     def __post_init__(self) -> None:
-        try:
-            self._hosts = _HOSTS.decode((self.directory / _FILE).read_bytes())
-        except (OSError, msgspec.DecodeError):
-            self._hosts = {}
+        self.notes = HostNotes(self.shelf, most=MOST_HOSTS, every=_WRITTEN_EVERY)
 
     def learn(self, url: str, lines: list[str], title: str = "") -> None:
         """Count the lines of a page, once as long as the page is remembered.
@@ -89,10 +80,9 @@ class Boilerplate:
             return
         host.seen.add(page)
         host.pages += 1
-        self._unwritten += 1
         if host.early is not None and len(host.early) < _EARLY:
             host.early.append(url)
-        self.count(url, lines)
+        self._count(host, lines)
         opening = _opening(title, lines)
         if opening:
             mark = _hash(_MARK + opening)
@@ -105,12 +95,17 @@ class Boilerplate:
         while len(host.lines) > _MOST_LINES:  # the rarest are forgotten, the pages are not
             host.lines = {line: n for line, n in host.lines.items() if n > fewest}
             fewest += 1
+        self.notes.put(_name(url), host)
 
     def count(self, url: str, lines: list[str]) -> None:
         """Count lines of a page that is counted already."""
-        counts = self._host(url).lines
+        host = self._host(url)
+        self._count(host, lines)
+        self.notes.put(_name(url), host)
+
+    def _count(self, host: HostLines, lines: list[str]) -> None:
         for line in set(self._hashes(lines)[:_LINES_OF_PAGE]):
-            counts[line] = counts.get(line, 0) + 1
+            host.lines[line] = host.lines.get(line, 0) + 1
 
     def parted(self, url: str, text: str, title: str = "") -> tuple[str, str]:
         """Return what a page says for itself, and what is left out; all of it where all recurs.
@@ -196,25 +191,15 @@ class Boilerplate:
     def early(self) -> list[str]:
         """Return pages that were indexed before their hosts were known; each of them once."""
         found: list[str] = []
-        for host in self._hosts.values():
+        for name, host in self.notes.at_hand():
             if host.early is not None and len(host.early) >= _EARLY:
                 found += host.early
                 host.early = None
+                self.notes.put(name, host)
         return found
 
-    def save(self, *, now: bool = False) -> None:
-        """Write what was learned, if that is much."""
-        if self._unwritten >= (1 if now else _WRITTEN_EVERY):
-            write_whole(self.directory / _FILE, msgspec.json.encode(self._hosts).decode())
-            self._unwritten = 0
-
-    def _host(self, url: str) -> _Host:
-        name = url.split("/", 3)[2]
-        host = self._hosts.pop(name, None) or _Host()
-        if len(self._hosts) >= _MOST_HOSTS:
-            del self._hosts[next(iter(self._hosts))]  # the one that was asked for longest ago
-        self._hosts[name] = host
-        return host
+    def _host(self, url: str) -> HostLines:
+        return self.notes.of(_name(url)) or HostLines()
 
     def _repeated(self, url: str, lines: list[str]) -> set[int]:
         """Return the rows of lines that recur."""
@@ -347,6 +332,10 @@ def _is_sentence(line: str) -> bool:
 def _opening(title: str, lines: list[str]) -> str:
     """Return the longest line that a title begins with; "" where there is none."""
     return max((line for line in lines if title.startswith(line)), key=len, default="")
+
+
+def _name(url: str) -> str:
+    return url.split("/", 3)[2]
 
 
 def _hash(text: str) -> int:

@@ -22,16 +22,15 @@ import re
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final
 
 import msgspec
 import xxhash
 
-from recrawl.crawler.index.files import write_whole
+from recrawl.crawler.index.notes import HostNotes, Shelf
 from recrawl.terms import Document
 
-__all__ = ["Drawn", "as_it_is"]
+__all__ = ["MOST_HOSTS", "Drawn", "Parts", "as_it_is"]
 
 _LOOKS: Final = 2  # pairs of them that must agree
 _MANY: Final = 8  # pairs that have shown some part of a host, from which on one is enough
@@ -42,9 +41,8 @@ _GAPS: Final = (0, 1, 2)  # lines in a part that are the same, as some are drawn
 _LONGEST: Final = 5_000  # lines of a page
 _MOST_COME: Final = 400  # of them, or what a hostile page shows would take seconds to place
 _MOST_PARTS: Final = 400  # of a host
-_MOST_HOSTS: Final = 300
+MOST_HOSTS: Final = 300  # that are at hand
 _WRITTEN_EVERY: Final = 10  # pairs of looks
-_FILE: Final = "drawn.json"
 _TOP, _END = 0, 1  # in place of the line before the first, and after the last
 _ORDER: Final = 1  # makes other marks of lines before, for parts that are put in another order
 _COUNT: Final = 2  # in place of the line before, for what is around numbers
@@ -70,15 +68,14 @@ class _Part(msgspec.Struct, array_like=True):
         return self.looks >= _LOOKS and not self.is_old(now_s)
 
 
-_Parts = dict[int, dict[int, _Part]]  # by line before and line after
-_HOSTS: Final = msgspec.json.Decoder(dict[str, _Parts])
+Parts = dict[int, dict[int, _Part]]  # by line before and line after
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
     """Parts of its host that a page may have, and when it was read."""
 
-    parts: _Parts
+    parts: Parts
     page: int
     now_s: float
 
@@ -99,22 +96,16 @@ class Drawn:
 
     Parameters
     ----------
-    directory : where they are kept between two processes; what cannot be read is learned anew.
-        None: nowhere
+    shelf : where they are kept between two processes; None: nowhere
     mark : makes of lines what is the same where they say the same
     """
 
-    directory: Path | None = None
+    shelf: Shelf[Parts] | None = None
     mark: Callable[[str], bytes] = as_it_is
-    _hosts: dict[str, _Parts] = field(default_factory=dict)
-    _unwritten: int = 0
+    notes: HostNotes[Parts] = field(init=False)
 
     def __post_init__(self) -> None:
-        try:
-            if self.directory is not None:
-                self._hosts = _HOSTS.decode((self.directory / _FILE).read_bytes())
-        except (OSError, msgspec.DecodeError):
-            self._hosts = {}
+        self.notes = HostNotes(self.shelf, most=MOST_HOSTS, every=_WRITTEN_EVERY)
 
     def learn(self, document: Document, again: str) -> None:
         """Learn from two looks at a page, the second right after the first. O(lines).
@@ -141,7 +132,8 @@ class Drawn:
             if moved is not None:
                 before, after = now.around(*moved)
                 found[now.at(before) ^ _ORDER, now.at(after)] = after - before - 1
-            self._keep(document, found)
+            if found:
+                self._keep(document, found)
 
     def same(self, document: Document, held: str, passing: Container[str] = ()) -> bool:
         """Tell whether two texts of a page differ in nothing but what is drawn.
@@ -190,28 +182,18 @@ class Drawn:
         known = self._known(document)
         return now.is_drawn(known, *moved) or now.is_drawn(known, *moved, _ORDER)
 
-    def save(self, *, now: bool = False) -> None:
-        """Write what was learned, if that is much."""
-        if self.directory is not None and self._unwritten >= (1 if now else _WRITTEN_EVERY):
-            write_whole(self.directory / _FILE, msgspec.json.encode(self._hosts).decode())
-            self._unwritten = 0
-
     def _known(self, document: Document) -> _Known:
-        parts = self._hosts.get(_host_of(document.url), {})
+        parts = self.notes.of(_host_of(document.url)) or {}
         return _Known(parts, _page(document), document.fetched_at_s)
 
     def _keep(self, document: Document, found: dict[tuple[int, int], int]) -> None:
         name, page = _host_of(document.url), _page(document)
-        host = self._hosts.pop(name, {})
-        if len(self._hosts) >= _MOST_HOSTS:
-            del self._hosts[next(iter(self._hosts))]  # of which nothing was learned for longest
-        self._hosts[name] = host
+        host = self.notes.of(name) or {}
         for (one, other), size in found.items():
             part = host.setdefault(one, {}).setdefault(other, _Part(page=page))
             part.looks += 1
             part.most = max(part.most, size)
             part.seen_s = document.fetched_at_s
-        self._unwritten += 1
         kept = [(part, one, other) for one in host for other, part in host[one].items()]
         # A side that was seen once is a line of one page; its part says more of that.
         kept.sort(
@@ -224,6 +206,7 @@ class Drawn:
             del host[one][other]
             if not host[one]:
                 del host[one]
+        self.notes.put(name, host)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,10 @@ An owner of shards writes and compares theirs; whoever searches sees all. Longer
 statements of what is written and of what is searched lie beside what they are for.
 """
 
+import contextlib
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 from operator import itemgetter
 from typing import Any, Final
@@ -26,21 +28,27 @@ from recrawl.crawler.database.connections import (
 )
 from recrawl.crawler.database.membership import Membership
 from recrawl.crawler.database.shards import shard_of
+from recrawl.crawler.index.boilerplate import HostLines, without_lines
 from recrawl.crawler.index.copies import Found, Group, without_copies
-from recrawl.crawler.index.drawn import Drawn, as_it_is
+from recrawl.crawler.index.drawn import Parts, as_it_is
+from recrawl.crawler.index.own_text import OwnText
 from recrawl.crawler.index.passages import best_passage
 from recrawl.crawler.index.queries import ReadQuery, Wanted, read_query
 from recrawl.crawler.index.spelling import respelled
+from recrawl.crawler.index.table_shelf import TableShelf
 from recrawl.crawler.index.titles import told_apart
 from recrawl.crawler.ports import ChanceLearner, PageIndex
+from recrawl.errors import StateError
 from recrawl.terms import About, Database, Document, Hit
 
 __all__ = ["PostgresIndex"]
 
-_COLUMNS: Final = "url, title, text, fetched_at_s, signature, headings, language, markdown, about"
+_COLUMNS: Final = (
+    "url, title, text, fetched_at_s, signature, headings, language, markdown, about, left_out"
+)
 _REPLACED: Final = (
-    "title", "text", "fetched_at_s", "signature", "headings", "language", "markdown", "about",
-    "words", "stems",
+    "title", "text", "left_out", "fetched_at_s", "signature", "headings", "language", "markdown",
+    "about", "words", "stems",
 )  # fmt: skip
 _LONGEST: Final = 300_000  # characters of a text that are searched: the server's own bound is near
 _SHORTER: Final = 4  # times, where the words of a copy are beyond that bound
@@ -49,7 +57,7 @@ _SAME_URL: Final = "md5(url)::uuid = md5(%(url)s)::uuid AND url = %(url)s"
 _WORDS: Final = (
     "setweight(to_tsvector({how}, left(title, {most})), 'A') || "
     "setweight(to_tsvector({how}, left(array_to_string(headings, ' '), {most})), 'B') || "
-    "setweight(to_tsvector({how}, left(text, {most})), 'D')"
+    "setweight(to_tsvector({how}, left(text || E'\\n' || own, {most})), 'D')"
 )
 _WORD: Final = re.compile(r"\w+")
 _WEIGHTS: Final = "{0.1, 0.3, 0.6, 1.0}"  # of the text, nothing, headings, the title
@@ -78,7 +86,6 @@ class PostgresIndex(PageIndex, ChanceLearner):
         mark: Callable[[str], bytes] = as_it_is,
     ) -> None:
         self._database, self._membership = database, membership
-        self._drawn = Drawn(mark=mark)
         self._pending: dict[str, Document | None] = {}
         self._writes = membership is not None or within is not None
         self._db: Connection = within or (
@@ -88,6 +95,11 @@ class PostgresIndex(PageIndex, ChanceLearner):
             check_schema(self._db, database)
             self._shards = n_shards(self._db)
             self._stems = self._configuration(language)
+            self.own_text = OwnText(
+                TableShelf(self._db, database, "repeated", HostLines),
+                TableShelf(self._db, database, "drawn", Parts),
+                mark,
+            )
         except BaseException:
             self._db.close()
             raise
@@ -112,16 +124,32 @@ class PostgresIndex(PageIndex, ChanceLearner):
 
     @override
     def replace(self, document: Document) -> None:
+        self.own_text.learn(document)
         self._pending[document.url] = document
 
     @override
     def remove(self, url: str) -> None:
+        self.own_text.forget(url)
         self._pending[url] = None
+
+    def bring(self, documents: Iterable[Document]) -> int:
+        """Hold whole copies of another index, of which nothing is learned; return how many."""
+        n = 0
+        for n, document in enumerate(documents, start=1):
+            self._pending[document.url] = document
+            if n % _BATCH == 0:
+                self._commit()
+        self._commit(now=True)
+        return n
 
     @override
     def commit(self) -> None:
-        if not self._pending:
-            return
+        for document in self.own_text.to_part_again(self.whole):
+            self._pending.setdefault(document.url, document)
+        if self._pending:
+            self._commit()
+
+    def _commit(self, *, now: bool = False) -> None:
         assert self._writes, "who owns no shard writes no copy"
         kept = [document for document in self._pending.values() if document is not None]
         gone = [url for url, document in self._pending.items() if document is None]
@@ -137,6 +165,7 @@ class PostgresIndex(PageIndex, ChanceLearner):
             rest = iter(kept)
             while batch := list(islice(rest, _BATCH)):
                 self._write(batch)
+            self.own_text.save(now=now)
         self._pending.clear()
 
     def _write(self, batch: list[Document], most: int = _LONGEST) -> None:
@@ -156,41 +185,69 @@ class PostgresIndex(PageIndex, ChanceLearner):
                 self._write([document], most)
 
     def _write_words(self, batch: list[Document], most: int) -> None:
-        columns = [
-            list(column) for column in zip(*(_row(one, self._shards) for one in batch), strict=True)
-        ]
+        columns = [list(column) for column in zip(*(self._row(one) for one in batch), strict=True)]
         columns[6] = ["\n".join(headings) for headings in columns[6]]
         words = _WORDS.format(how="'simple'", most=most)
         stems = _WORDS.format(how=f"'{self._stems}'", most=most)
         self._db.execute(
             "INSERT INTO document AS held (shard, host, url, title, text, language, headings, "
-            "signature, fetched_at_s, markdown, about, words, stems) "
-            f"SELECT told.*, {words}, {stems} FROM (SELECT shard, host, url, title, text, "
-            "language, string_to_array(headed, E'\\n') AS headings, signature, "
-            "fetched_at_s, markdown, about "
+            "signature, fetched_at_s, markdown, about, left_out, words, stems) "
+            "SELECT shard, host, url, title, text, language, headings, signature, fetched_at_s, "
+            f"markdown, about, left_out, {words}, {stems} FROM (SELECT shard, host, url, title, "
+            "text, language, string_to_array(headed, E'\\n') AS headings, signature, "
+            "fetched_at_s, markdown, about, left_out, own "
             "FROM unnest(%s::int[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[], "
-            "%s::text[], %s::bytea[], %s::float8[], %s::text[], %s::text[]) AS told (shard, host, "
-            "url, title, text, language, headed, signature, fetched_at_s, markdown, about)) "
-            "AS told "
+            "%s::text[], %s::bytea[], %s::float8[], %s::text[], %s::text[], %s::text[], "
+            "%s::text[]) AS told (shard, host, url, title, text, language, headed, signature, "
+            "fetched_at_s, markdown, about, left_out, own)) AS told "
             "ON CONFLICT ((md5(url)::uuid)) DO UPDATE SET "
             + ", ".join(f"{name} = excluded.{name}" for name in _REPLACED),
             columns,
         )
 
+    def _row(self, document: Document) -> tuple[Any, ...]:
+        host, parted = host_of(document.url), self.own_text.parted(document)
+        about = None if document.about is None else msgspec.json.encode(document.about).decode()
+        return (
+            shard_of(host, self._shards), host.partition("://")[2], document.url,
+            _clean(document.title), _clean(parted.text), document.language, document.headings,
+            document.signature, document.fetched_at_s, _clean(document.markdown),
+            None if about is None else _clean(about),
+            _clean(parted.left_out), _clean(parted.own),
+        )  # fmt: skip
+
     # -- what is held --
 
     @override
     def copy(self, url: str) -> Document | None:
+        held = self._held(url)
+        if held is None:
+            return None
+        document, left_out = held
+        told = document.markdown
+        markdown = without_lines(told, left_out, document.text) if left_out else told
+        return replace(document, markdown=markdown)
+
+    def whole(self, url: str) -> Document | None:
+        """Return a copy as it was given, but for the order of what was left out."""
+        held = self._held(url)
+        if held is None:
+            return None
+        document, left_out = held
+        return replace(document, text="\n".join(filter(None, (document.text, left_out))))
+
+    def _held(self, url: str) -> tuple[Document, str] | None:
         query = f"SELECT {_COLUMNS} FROM document WHERE {_SAME_URL}"
         with translated(self._database):
             row = self._db.execute(query.encode(), {"url": url}).fetchone()
         if row is None:
             return None
-        url, title, text, fetched_at_s, signature, headings, said, markdown, about = row
+        url, title, text, fetched_at_s, signature, headings, said, markdown, about, left_out = row
         known = None if about is None else msgspec.json.decode(about, type=About)
-        return Document(
+        held = Document(
             url, title, text, fetched_at_s, signature, tuple(headings), said, (), markdown, known
         )
+        return held, left_out
 
     @override
     def signature(self, url: str) -> bytes | None:
@@ -201,16 +258,27 @@ class PostgresIndex(PageIndex, ChanceLearner):
 
     @override
     def same(self, document: Document) -> bool:
-        held = self.copy(document.url)
-        if held is None or held.title != document.title:
+        held = self._held(document.url)
+        if held is None:
             return False
-        is_equal = held.text == document.text
-        drawn = self._drawn
-        return is_equal or (drawn.same(document, held.text) and drawn.in_order(document, held.text))
+        copy, left_out = held
+        return self.own_text.same(document, copy.title, copy.text, left_out)
 
     @override
     def learn_drawn(self, document: Document, again: str) -> None:
-        self._drawn.learn(document, again)
+        self.own_text.learn_drawn(document, again)
+
+    @override
+    def difference(self, document: Document) -> str | None:
+        held = self._held(document.url)
+        if held is None:
+            return None
+        return self.own_text.difference(document, held[0].title, held[0].text)
+
+    @override
+    def edit(self, document: Document) -> str | None:
+        held = self._held(document.url)
+        return None if held is None else self.own_text.edit(document, held[0].text)
 
     def _compared(self) -> Collection[int] | None:
         member = self._membership
@@ -346,6 +414,14 @@ class PostgresIndex(PageIndex, ChanceLearner):
     @override
     def close(self) -> None:
         self._pending.clear()
+        if self._membership is not None:
+            with (
+                contextlib.suppress(StateError),  # it is learned again
+                translated(self._database),
+                self._db.transaction(),
+            ):
+                self._membership.fence(self._db)
+                self.own_text.save(now=True)
         self._db.close()
 
 
@@ -366,16 +442,6 @@ class _Words:
 
     def stem(self, word: str) -> str:
         return word
-
-
-def _row(document: Document, shards: int) -> tuple[Any, ...]:
-    host = host_of(document.url)
-    return (
-        shard_of(host, shards), host.partition("://")[2], document.url, _clean(document.title),
-        _clean(document.text), document.language, document.headings, document.signature,
-        document.fetched_at_s, _clean(document.markdown),
-        None if document.about is None else _clean(msgspec.json.encode(document.about).decode()),
-    )  # fmt: skip
 
 
 def _clean(text: str) -> str:

@@ -15,15 +15,17 @@ from typing import Any, Final
 import tantivy
 from typing_extensions import override
 
-from recrawl.crawler.control.differences import difference, edit
 from recrawl.crawler.control.gists import content_hash
+from recrawl.crawler.index import boilerplate, drawn
 from recrawl.crawler.index.anchors import Anchors
-from recrawl.crawler.index.boilerplate import Boilerplate, without_lines
+from recrawl.crawler.index.boilerplate import HostLines, without_lines
 from recrawl.crawler.index.copies import Found, Group, without_copies
-from recrawl.crawler.index.drawn import Drawn, as_it_is
+from recrawl.crawler.index.drawn import Parts, as_it_is
 from recrawl.crawler.index.files import collect, mend_list, orphans, write_whole
 from recrawl.crawler.index.languages import AUTO, Languages
 from recrawl.crawler.index.more import packed, unpacked
+from recrawl.crawler.index.notes import FileShelf, Shelf
+from recrawl.crawler.index.own_text import OwnText
 from recrawl.crawler.index.queries import read_query
 from recrawl.crawler.index.ranking import MOST_TOKENS, Ranking
 from recrawl.crawler.index.schema import aside_of, clear, held_copies, index_exists, opened
@@ -93,9 +95,7 @@ class TantivyIndex(PageIndex, ChanceLearner):
             if not read_only and not (chosen.exists() and chosen.stat().st_size):
                 write_whole(chosen, language)
             self._languages = Languages()
-            self._boilerplate = Boilerplate(directory, mark)
-            self._drawn = Drawn(directory, mark)
-            self._early: dict[str, Document | None] = {}  # staged; None: to be removed
+            self.own_text = OwnText(*_shelves(directory), mark)
             self._speak(language)
             self._index.register_tokenizer("typed", as_typed())
             self._anchors: Anchors | None = None
@@ -120,34 +120,36 @@ class TantivyIndex(PageIndex, ChanceLearner):
 
     def _bring_over(self, aside: Path) -> None:
         """Index the copies that another version held; what a kill cut off is gone on with."""
-        for document in _copies_in(aside):
-            if self._stored(document.url) is None:
-                self._add(document)
-                self.n_brought += 1
-            if len(self._added) >= _BROUGHT:
-                self._commit_brought()
-        self._commit_brought()
+        missing = (one for one in _copies_in(aside) if self._stored(one.url) is None)
+        self.n_brought = self.bring(missing)
         clear(aside)
 
-    def _commit_brought(self) -> None:
-        self._writing().commit()
-        self._index.reload()
+    def bring(self, documents: Iterable[Document]) -> int:
+        """Hold whole copies of another index, of which nothing is learned; return how many."""
+        n = 0
+        with translated(self._directory):
+            for n, document in enumerate(documents, start=1):
+                self._add(document)
+                if n % _BROUGHT == 0:
+                    self._writing().commit()
+                    self._index.reload()
+            self._writing().commit()
+            self._index.reload()
         self._added.clear()
+        return n
 
     @override
     def replace(self, document: Document) -> None:
-        self._boilerplate.learn(document.url, document.text.split("\n"), document.title)
+        self.own_text.learn(document)
         with translated(self._directory):
             if self._anchors is not None:
                 self._named.update(dict.fromkeys(self._anchors.learn(document.links)))
             self._add(document)
-        if self._boilerplate.is_early(document.url):
-            self._early[document.url] = document
 
     def _add(self, document: Document) -> None:
         """Stage a copy, without what its host repeats."""
-        text, left_out = self._boilerplate.parted(document.url, document.text, document.title)
-        own = self._boilerplate.own(document.url, left_out)
+        parted = self.own_text.parted(document)
+        text, own = parted.text, parted.own
         self._delete(document.url)
         made = tantivy.Document()
         made.add_text("url", document.url)
@@ -166,7 +168,7 @@ class TantivyIndex(PageIndex, ChanceLearner):
         made.add_text("address", address_words(document.url))
         made.add_text("text", text)
         made.add_text("text", own)  # found, and shown nowhere: only the first value is read
-        made.add_text("left_out", left_out)
+        made.add_text("left_out", parted.left_out)
         made.add_unsigned("content", content_hash(document.title, text))
         made.add_text("terms", " ".join(codes(f"{document.title}\n{headings}")))
         made.add_text("declared", document.language)
@@ -188,7 +190,7 @@ class TantivyIndex(PageIndex, ChanceLearner):
 
     @override
     def remove(self, url: str) -> None:
-        self._early[url] = None
+        self.own_text.forget(url)
         self._added.add(url)
         with translated(self._directory):
             self._delete(url)
@@ -199,16 +201,12 @@ class TantivyIndex(PageIndex, ChanceLearner):
     @override
     def commit(self) -> None:
         with translated(self._directory):
-            for url in self._boilerplate.early():
-                document = self._early[url] if url in self._early else self._held(url)
-                if document is not None:
-                    self._add(document)
-            self._early.clear()
+            for document in self.own_text.to_part_again(self.whole):
+                self._add(document)
             self._call_by_new_names()
             self._writing().commit()
             self._index.reload()
-            self._boilerplate.save()
-            self._drawn.save()
+            self.own_text.save()
             if self._anchors is not None:
                 self._anchors.save()
 
@@ -217,7 +215,7 @@ class TantivyIndex(PageIndex, ChanceLearner):
         ready = (url for url in self._named if url not in self._added)
         for url in list(islice(ready, _RENAMED)):
             del self._named[url]
-            document = self._held(url)
+            document = self.whole(url)
             if document is not None:
                 self._add(document)
         self._named = dict(islice(self._named.items(), _MOST_NAMED))
@@ -233,7 +231,7 @@ class TantivyIndex(PageIndex, ChanceLearner):
         markdown = without_lines(told, left_out, document.text) if left_out else told
         return replace(document, markdown=markdown)
 
-    def _held(self, url: str) -> Document | None:
+    def whole(self, url: str) -> Document | None:
         """Return a copy as it was given, but for the order of what was left out."""
         held = self._stored(url)
         return None if held is None else _whole(held)
@@ -246,34 +244,26 @@ class TantivyIndex(PageIndex, ChanceLearner):
     @override
     def same(self, document: Document) -> bool:
         held = self._stored(document.url)
-        if held is None or held["title"][0] != document.title:
+        if held is None:
             return False
-        texts = str(held["text"][0]), str(held["left_out"][0])
-        is_same = self._boilerplate.same(document.url, texts, document.text)
-        passing = self._boilerplate.passing(document.url, texts, document.text)
-        if not is_same and not self._drawn.same(document, "\n".join(texts), passing):
-            return False
-        return self._drawn.in_order(document, texts[0], passing)
+        text, left_out = str(held["text"][0]), str(held["left_out"][0])
+        return self.own_text.same(document, str(held["title"][0]), text, left_out)
 
     @override
     def learn_drawn(self, document: Document, again: str) -> None:
-        self._drawn.learn(document, again)
+        self.own_text.learn_drawn(document, again)
 
     @override
     def difference(self, document: Document) -> str | None:
         held = self._stored(document.url)
         if held is None:
             return None
-        text, _ = self._boilerplate.parted(document.url, document.text, document.title)
-        return difference(f"{held['title'][0]}\n{held['text'][0]}", f"{document.title}\n{text}")
+        return self.own_text.difference(document, str(held["title"][0]), str(held["text"][0]))
 
     @override
     def edit(self, document: Document) -> str | None:
         held = self._stored(document.url)
-        if held is None:
-            return None
-        text, _ = self._boilerplate.parted(document.url, document.text, document.title)
-        return edit(str(held["text"][0]), text)
+        return None if held is None else self.own_text.edit(document, str(held["text"][0]))
 
     def _stored(self, url: str) -> Any:
         searcher = self._searcher()
@@ -392,7 +382,7 @@ class TantivyIndex(PageIndex, ChanceLearner):
             self._speak(language)
             urls = [url for url, _ in self.urls()]
             for url in urls:
-                document = self._held(url)
+                document = self.whole(url)
                 if document is not None:
                     self._add(document)
             self._writing().commit()
@@ -419,8 +409,7 @@ class TantivyIndex(PageIndex, ChanceLearner):
         if writer is None:
             return
         with contextlib.suppress(OSError):  # of a full disk; it is learned again
-            self._boilerplate.save(now=True)
-            self._drawn.save(now=True)
+            self.own_text.save(now=True)
         if self._anchors is not None:
             self._anchors.close()
         merging = threading.Thread(target=_merge, args=(writer,), daemon=True)
@@ -439,6 +428,13 @@ class TantivyIndex(PageIndex, ChanceLearner):
         if self._writer is None:
             raise StateError(f"index {self._directory} was opened for reading only")
         return self._writer
+
+
+def _shelves(directory: Path) -> tuple[Shelf[HostLines], Shelf[Parts]]:
+    return (
+        FileShelf(directory / "repeated.json", HostLines, boilerplate.MOST_HOSTS),
+        FileShelf(directory / "drawn.json", Parts, drawn.MOST_HOSTS),
+    )
 
 
 def _merge(writer: tantivy.IndexWriter) -> None:

@@ -2,7 +2,6 @@
 
 import contextlib
 from pathlib import Path
-from typing import Final
 
 from recrawl.crawler.database.connections import (
     check_schema,
@@ -18,14 +17,11 @@ from recrawl.crawler.frontier.store import translated as told
 from recrawl.crawler.index.postgres import PostgresIndex
 from recrawl.crawler.index.schema import index_exists
 from recrawl.crawler.index.tantivy import TantivyIndex
-from recrawl.crawler.ports import PageIndex
 from recrawl.crawler.wiring.upkeep import beside
 from recrawl.errors import InputError, StateError
 from recrawl.terms import Database
 
 __all__ = ["move_from_database", "move_into_database"]
-
-_COMMIT: Final = 500  # copies
 
 
 def move_into_database(state: Path, database: Database, shards: int) -> int:
@@ -64,14 +60,10 @@ def move_into_database(state: Path, database: Database, shards: int) -> int:
     return n_pages
 
 
-def _copy_index(source: PageIndex, target: PageIndex) -> None:
-    for number, (url, _) in enumerate(list(source.urls()), start=1):
-        copy = source.copy(url)
-        if copy is not None:
-            target.replace(copy)
-        if number % _COMMIT == 0:
-            target.commit()
-    target.commit()
+def _copy_index(source: TantivyIndex | PostgresIndex, target: TantivyIndex | PostgresIndex) -> None:
+    target.own_text.take_over(source.own_text)
+    copies = (source.whole(url) for url in [url for url, _ in source.urls()])
+    target.bring(copy for copy in copies if copy is not None)
 
 
 def move_from_database(database: Database, state: Path) -> int:

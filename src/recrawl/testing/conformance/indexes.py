@@ -1,6 +1,7 @@
 """Conformance tests for every page index."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,11 @@ from recrawl.terms import About, Document
 __all__ = ["IndexSuite"]
 
 HOST = "http://a.test"
+
+
+def _page(number: int, head: str, foot: str) -> Document:
+    own = f"Story of {number}\nWhat happened to {number} was told by nobody."
+    return Document(f"{HOST}/{number}", f"Story {number}", f"{head}\n{own}\n{foot}", 5.0, b"s")
 
 
 class IndexSuite:
@@ -68,6 +74,27 @@ class IndexSuite:
 
             assert index.same(again) in ((n > 0), False)
             assert not index.same(other)
+
+    def test_what_a_host_repeats_is_no_text_and_no_change_of_its_pages(
+        self, index: PageIndex
+    ) -> None:
+        """Whoever learns what is drawn by chance learns that, too; nobody finds pages by it."""
+        if not isinstance(index, ChanceLearner):
+            pytest.skip("it takes copies as they are")
+        for n in range(20):
+            index.replace(_page(n, "Home\nProducts\nContact", "Imprint\nAll rights reserved"))
+        index.commit()
+        copy = index.copy(f"{HOST}/3")
+        then = _page(3, "Home\nProducts\nContact", "Imprint\nAll rights reserved")
+        now = _page(3, "Home\nProducts\nCareers", "Imprint\nSome rights reserved")
+
+        assert copy is not None
+        assert copy.text == "Story of 3\nWhat happened to 3 was told by nobody."
+        assert index.search("imprint")[0] == 0
+        assert index.search("happened")[0] == 20
+        assert (index.difference(then), index.edit(then)) == ("", "")
+        assert index.same(now)
+        assert not index.same(replace(now, text=now.text.replace("nobody", "somebody")))
 
     def test_what_else_is_kept_of_a_page_comes_back(self, index: PageIndex) -> None:
         """Markdown, and what it says of itself, where they are kept."""

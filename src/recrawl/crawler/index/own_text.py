@@ -1,0 +1,126 @@
+"""The own text of pages: without what their hosts repeat, and what they show by chance.
+
+An index keeps a text in two parts, and takes a page as the same where these say the same.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from recrawl.crawler.control.differences import difference, edit
+from recrawl.crawler.index.boilerplate import Boilerplate, HostLines
+from recrawl.crawler.index.drawn import Drawn, Parts, as_it_is
+from recrawl.crawler.index.notes import Shelf
+from recrawl.terms import Document
+
+__all__ = ["OwnText", "Parted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Parted:
+    """A text in parts.
+
+    Parameters
+    ----------
+    text : what the page says for itself
+    left_out : what its host repeats
+    own : the lines left out that no other page of the host says; people look for them, too
+    """
+
+    text: str
+    left_out: str
+    own: str
+
+
+class OwnText:
+    """Learns what hosts repeat and what they show by chance from the pages of one index.
+
+    Parameters
+    ----------
+    repeated, drawn : where what is learned outlasts the process; None: nowhere
+    mark : makes of lines what is the same where they say the same
+    """
+
+    def __init__(
+        self,
+        repeated: Shelf[HostLines] | None = None,
+        drawn: Shelf[Parts] | None = None,
+        mark: Callable[[str], bytes] = as_it_is,
+    ) -> None:
+        self._boilerplate, self._drawn = Boilerplate(repeated, mark), Drawn(drawn, mark)
+        self._early: dict[str, Document | None] = {}  # not committed yet; None: to be removed
+
+    def learn(self, document: Document) -> None:
+        """Learn from a page that is about to be held."""
+        self._boilerplate.learn(document.url, document.text.split("\n"), document.title)
+        if self._boilerplate.is_early(document.url):
+            self._early[document.url] = document
+
+    def learn_drawn(self, document: Document, again: str) -> None:
+        """Learn from two looks at a page, the second right after the first."""
+        self._drawn.learn(document, again)
+
+    def forget(self, url: str) -> None:
+        """Take note that a page is to be held no more."""
+        self._early[url] = None
+
+    def parted(self, document: Document) -> Parted:
+        """Return the text of a page in parts, as far as its host is known now."""
+        url = document.url
+        text, left_out = self._boilerplate.parted(url, document.text, document.title)
+        return Parted(text, left_out, self._boilerplate.own(url, left_out))
+
+    def to_part_again(self, held: Callable[[str], Document | None]) -> Iterator[Document]:
+        """Iterate over pages that were parted before their hosts were known, each of them once.
+
+        To be called before each commit.
+
+        Parameters
+        ----------
+        held : returns the whole copy that an index holds
+        """
+        for url in self._boilerplate.early():
+            document = self._early[url] if url in self._early else held(url)
+            if document is not None:
+                yield document
+        self._early.clear()
+
+    def same(self, document: Document, title: str, text: str, left_out: str) -> bool:
+        """Tell whether a copy says the same as a page does now.
+
+        Parameters
+        ----------
+        title, text, left_out : of the copy
+        """
+        if title != document.title:
+            return False
+        parts = text, left_out
+        is_same = self._boilerplate.same(document.url, parts, document.text)
+        passing = self._boilerplate.passing(document.url, parts, document.text)
+        if not is_same and not self._drawn.same(document, "\n".join(parts), passing):
+            return False
+        return self._drawn.in_order(document, text, passing)
+
+    def difference(self, document: Document, title: str, text: str) -> str:
+        """Return what a page says anew, and what no more, beside a copy; without what is repeated.
+
+        Parameters
+        ----------
+        title, text : of the copy
+        """
+        return difference(f"{title}\n{text}", f"{document.title}\n{self.parted(document).text}")
+
+    def edit(self, document: Document, text: str) -> str:
+        """Return a unified diff from the text of a copy to a page, without what is repeated."""
+        return edit(text, self.parted(document).text)
+
+    def take_over(self, other: "OwnText") -> None:
+        """Take all that another has learned."""
+        for host, lines in other._boilerplate.notes.every():
+            self._boilerplate.notes.put(host, lines)
+        for host, parts in other._drawn.notes.every():
+            self._drawn.notes.put(host, parts)
+
+    def save(self, *, now: bool = False) -> None:
+        """Keep what was learned, if that is much; now: if it is anything."""
+        self._boilerplate.notes.save(now=now)
+        self._drawn.notes.save(now=now)
