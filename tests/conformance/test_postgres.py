@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 from tests.databases import Server, databases
 
@@ -153,3 +154,38 @@ class TestPostgresIndex(IndexSuite):
         index.close()
 
         assert told == [fresh.text, "This is told, too."]
+
+    def test_words_are_stemmed_by_the_language_of_their_page(self, tmp_path: Path) -> None:
+        """In one table, side by side; also for who only reads."""
+        german = "Die Häuser der Gärtner stehen am Ufer, und abends gehen die Kinder heim. " * 4
+        english = "The houses of the gardeners stand by the river, where children walk. " * 4
+        index = self.make(tmp_path)
+        for name, text in (("german", german), ("english", english)):
+            index.replace(Document(f"{HOST}/{name}", name, text, 1.0, b"s"))
+        index.commit()
+        reader = PostgresIndex(self._membership.database)
+
+        for one in (index, reader):
+            for query, found in (("Haus Kind", "german"), ("walking gardener", "english")):
+                assert [hit.title for hit in one.search(query)[1]][:1] == [found]
+            one.close()
+
+    def test_copies_of_another_version_are_taken_along(self, tmp_path: Path) -> None:
+        """Some with each commit, and not those of another owner."""
+        index = self.make(tmp_path)
+        for n in range(60):
+            index.replace(Document(f"{HOST}/{n}", f"Tale {n}", "told by gardeners", 1.0, b"s"))
+        index.commit()
+        with psycopg.connect(self._membership.database.address) as db:
+            db.execute("UPDATE document SET named = NULL, words = to_tsvector('simple', text)")
+            db.execute("UPDATE document SET shard = 99 WHERE url LIKE '%/1'")
+        index.close()
+        index = PostgresIndex(self._membership.database, self._membership)
+
+        found = [index.search("gardener")[0]]
+        for _ in range(3):
+            index.commit()
+            found.append(index.search("gardener")[0])
+        index.close()
+
+        assert found == [0, 50, 59, 59]

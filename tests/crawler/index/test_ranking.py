@@ -1,15 +1,21 @@
 """What finds which page."""
 
-from collections.abc import Iterator
-from pathlib import Path
+import contextlib
+from collections.abc import Callable, Iterator
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.databases import databases
 
+from recrawl.crawler.database.membership import Membership
+from recrawl.crawler.index.postgres import PostgresIndex
 from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.crawler.index.words import as_name, names, sections
+from recrawl.crawler.ports import PageIndex
 from recrawl.terms import Document
+
+__all__ = ["databases"]
 
 HOST = "http://localhost:8082"
 
@@ -37,14 +43,36 @@ PAGES = [
 ]  # fmt: skip
 
 
+@pytest.fixture(scope="module", params=["tantivy", "postgres"])
+def make(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[], PageIndex]]:
+    """Give new indexes, each kind by the same rules."""
+    with contextlib.ExitStack() as stack:
+
+        def made() -> PageIndex:
+            if request.param == "tantivy":
+                index: PageIndex = TantivyIndex(tmp_path_factory.mktemp("index"))
+            else:
+                database = request.getfixturevalue("databases").made(2)
+                membership = Membership(database, shards=2)
+                stack.callback(membership.close)
+                membership.join(f"{HOST}/")
+                membership.take(2)
+                index = PostgresIndex(database, membership)
+            stack.callback(index.close)
+            return index
+
+        yield made
+
+
 @pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TantivyIndex]:
-    made = TantivyIndex(tmp_path_factory.mktemp("index"))
+def index(make: Callable[[], PageIndex]) -> PageIndex:
+    made = make()
     for document in PAGES:
         made.replace(document)
     made.commit()
-    yield made
-    made.close()
+    return made
 
 
 @pytest.mark.parametrize(
@@ -76,16 +104,16 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TantivyIndex]:
     ],
 )
 def test_what_people_type_finds_the_page_that_is_meant(
-    index: TantivyIndex, query: str, name: str
+    index: PageIndex, query: str, name: str
 ) -> None:
     """As code or in words, in full or in part, rightly or not, as a question or by its title."""
     assert index.search(query)[1][0].url == f"{HOST}/{name}.html"
 
 
 @pytest.mark.parametrize("query", ["全文検索", "検索", "索引は"])
-def test_chinese_and_japanese_need_no_spaces(tmp_path: Path, query: str) -> None:
+def test_chinese_and_japanese_need_no_spaces(make: Callable[[], PageIndex], query: str) -> None:
     """Words of two signs or more are found within their sentences, and shown."""
-    index = TantivyIndex(tmp_path)
+    index = make()
     index.replace(page("ja", "手引き", "この索引は全文検索のためのものです。" + "他のこと。" * 100))
     index.replace(page("other", "手引き", "静かな港の物語です。"))
     index.commit()
@@ -107,10 +135,10 @@ def test_chinese_and_japanese_need_no_spaces(tmp_path: Path, query: str) -> None
     ],
 )
 def test_a_word_is_found_where_nothing_tells_where_it_begins(
-    tmp_path: Path, query: str, text: str, other: str
+    make: Callable[[], PageIndex], query: str, text: str, other: str
 ) -> None:
     """In the middle of a sentence of Thai, Lao, Khmer and Burmese; the passage has it."""
-    index = TantivyIndex(tmp_path)
+    index = make()
     index.replace(page("other", "", f"{other} " * 30))
     index.replace(page("one", "", f"{other} " * 30 + text))
     index.commit()
@@ -118,7 +146,6 @@ def test_a_word_is_found_where_nothing_tells_where_it_begins(
 
     assert (n, hit.title, query in hit.snippet) == (1, "", True)
     assert hit.url.endswith("/one.html")
-    index.close()
 
 
 SIGNS = st.text("ab\u00e9_-.:+/\\'\"()*~!?#$%&019 \u0301\u00df\u200d@=<>[]{}|;,", max_size=12)
@@ -127,27 +154,29 @@ SIGNS = st.text("ab\u00e9_-.:+/\\'\"()*~!?#$%&019 \u0301\u00df\u200d@=<>[]{}|;,"
 @given(query=SIGNS)
 @example(query="_=a")
 @example(query="~<+!1*_")
-def test_any_signs_can_be_looked_for(index: TantivyIndex, query: str) -> None:
+def test_any_signs_can_be_looked_for(index: PageIndex, query: str) -> None:
     """Also where of several parts as typed only one is left that is a word."""
     total, hits = index.search(query)
 
     assert total >= len(hits) >= 0
 
 
-def test_what_was_read_otherwise_than_typed_is_said(index: TantivyIndex) -> None:
+def test_what_was_read_otherwise_than_typed_is_said(index: PageIndex) -> None:
     """A word that no page has, with the one that was looked for."""
     assert index.misread("vaccum") == ["no page has 'vaccum'; 'vacuum' was looked for"]
     assert index.misread("vacuum full") == []
 
 
-def test_a_host_without_its_port_or_of_another_name_finds_nothing(index: TantivyIndex) -> None:
+def test_a_host_without_its_port_or_of_another_name_finds_nothing(index: PageIndex) -> None:
     """A host is meant as addresses name it."""
     assert index.search("host:localhost csv")[0] == 0
 
 
-def test_what_a_part_of_a_page_is_called_is_not_read_as_misspelt(tmp_path: Path) -> None:
+def test_what_a_part_of_a_page_is_called_is_not_read_as_misspelt(
+    make: Callable[[], PageIndex],
+) -> None:
     """Though hardly a page has it, and many have a word like it."""
-    index = TantivyIndex(tmp_path)
+    index = make()
     for n in range(60):
         index.replace(page(f"lines-{n}", f"Lines {n}", "draw lines"))
     others = [f"FUNCTION{n}" for n in range(100)]
@@ -157,7 +186,6 @@ def test_what_a_part_of_a_page_is_called_is_not_read_as_misspelt(tmp_path: Path)
     index.commit()
 
     assert index.search("linest")[1][0].url == f"{HOST}/fits.html"
-    index.close()
 
 
 @pytest.mark.parametrize(
@@ -181,9 +209,9 @@ def test_a_page_is_called_by_its_title_heading_and_address(
     assert expected or not found
 
 
-def test_a_name_in_code_is_looked_for_without_its_path(tmp_path: Path) -> None:
+def test_a_name_in_code_is_looked_for_without_its_path(make: Callable[[], PageIndex]) -> None:
     """Before pages that have it among what to see also."""
-    index = TantivyIndex(tmp_path)
+    index = make()
     for document in PAGES:
         index.replace(document)
     for name in ("base", "edge", "tip", "vein"):
@@ -193,7 +221,6 @@ def test_a_name_in_code_is_looked_for_without_its_path(tmp_path: Path) -> None:
     index.commit()
 
     assert index.search("Leaf")[1][0].url == f"{HOST}/own.html"
-    index.close()
 
 
 @pytest.mark.parametrize("title", ["Fern 1.2", "What is new in fern.leaf", "4.2", "fern..leaf"])

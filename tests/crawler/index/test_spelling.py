@@ -1,24 +1,29 @@
 """What a word that nobody has may have been meant to be."""
 
+from collections.abc import Callable
+
 import pytest
+from typing_extensions import override
 
-from recrawl.crawler.index.spelling import meant
+from recrawl.crawler.index.spelling import WordList, meant
 
 
-class Words:
+class Words(WordList):
     """A few known words, each on a page; stems are the words themselves."""
 
     def __init__(self, *known: str) -> None:
         self._known = known
 
+    @override
     def pages_with(self, word: str) -> int:
         return int(word in self._known)
 
-    def beginning(self, text: str, limit: int = 20) -> list[tuple[str, int]]:
-        return [(word, 1) for word in self._known if word.startswith(text)][:limit]
-
-    def stem(self, word: str) -> str:
-        return word
+    @override
+    def beginning(
+        self, text: str, limit: int = 20, like: Callable[[str], bool] | None = None
+    ) -> list[tuple[str, int]]:
+        found = [word for word in self._known if word.startswith(text)]
+        return [(word, 1) for word in found if like is None or like(word)][:limit]
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,14 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from operator import attrgetter
 
 from typing_extensions import override
 
 from recrawl.crawler.control.gists import content_hash
 from recrawl.crawler.index.copies import Found, Group, without_copies
-from recrawl.crawler.index.spelling import respelled
+from recrawl.crawler.index.spelling import WordList, respelled
 from recrawl.crawler.index.titles import told_apart
 from recrawl.crawler.ports import PageIndex
 from recrawl.terms import Document, Hit
@@ -102,22 +102,23 @@ class MemoryIndex(PageIndex):
         self._pending.clear()
 
 
-class _Words:
+class _Words(WordList):
     """The words of all copies."""
 
     def __init__(self, held: Iterable[Document]) -> None:
         pages = [set(_WORD.findall(f"{page.title} {page.text}".lower())) for page in held]
         self._pages = Counter(word for words in pages for word in words)
 
+    @override
     def pages_with(self, word: str) -> int:
         return self._pages[word]
 
-    def beginning(self, text: str, limit: int = 20) -> list[tuple[str, int]]:
+    @override
+    def beginning(
+        self, text: str, limit: int = 20, like: Callable[[str], bool] | None = None
+    ) -> list[tuple[str, int]]:
         found = [(word, n) for word, n in self._pages.most_common() if word.startswith(text)]
-        return found[:limit]
-
-    def stem(self, word: str) -> str:
-        return word
+        return [pair for pair in found[:limit] if like is None or like(pair[0])]
 
 
 def _hit(group: Group, wanted: list[str]) -> tuple[Hit, str]:

@@ -1,8 +1,7 @@
 """The copies of a crawl over PostgreSQL, beside its pages, searched with PostgreSQL's full text.
 
-Words count as they are and by their stems, in titles most and in headings more than in the text.
 An owner of shards writes and compares theirs; whoever searches sees all. Longer than most, as the
-statements of what is written and of what is searched lie beside what they are for.
+port is wide.
 """
 
 import contextlib
@@ -18,6 +17,7 @@ import psycopg
 from typing_extensions import override
 
 from recrawl.crawler.control.gists import content_hash
+from recrawl.crawler.control.letters import may_run_on
 from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.database.connections import (
     Connection,
@@ -31,15 +31,22 @@ from recrawl.crawler.database.shards import shard_of
 from recrawl.crawler.index.boilerplate import HostLines, without_lines
 from recrawl.crawler.index.copies import Found, Group, without_copies
 from recrawl.crawler.index.drawn import Parts, as_it_is
+from recrawl.crawler.index.languages import AUTO, Languages
+from recrawl.crawler.index.lexemes import lexemes_of
 from recrawl.crawler.index.own_text import OwnText
 from recrawl.crawler.index.passages import best_passage
-from recrawl.crawler.index.queries import ReadQuery, Wanted, read_query
+from recrawl.crawler.index.queries import read_query
+from recrawl.crawler.index.ranking import MOST_TOKENS, Question, Ranking, told_of
+from recrawl.crawler.index.snippets import beginnings
 from recrawl.crawler.index.spelling import respelled
+from recrawl.crawler.index.sql_queries import SqlQueries
 from recrawl.crawler.index.table_shelf import TableShelf
 from recrawl.crawler.index.titles import told_apart
+from recrawl.crawler.index.words import LANGUAGES, stems
 from recrawl.crawler.ports import ChanceLearner, PageIndex
 from recrawl.errors import StateError
 from recrawl.terms import About, Database, Document, Hit
+from recrawl.uptime import monotonic_s
 
 __all__ = ["PostgresIndex"]
 
@@ -48,19 +55,15 @@ _COLUMNS: Final = (
 )
 _REPLACED: Final = (
     "title", "text", "left_out", "fetched_at_s", "signature", "headings", "language", "markdown",
-    "about", "words", "stems",
+    "about", "words", "named", "n_words", "content",
 )  # fmt: skip
-_LONGEST: Final = 300_000  # characters of a text that are searched: the server's own bound is near
-_SHORTER: Final = 4  # times, where the words of a copy are beyond that bound
 _BATCH: Final = 200
+_BEFORE: Final = 50  # copies of another version, of a commit
+_WORDS_AT_HAND: Final = 200_000
+_EXACT: Final = 10_000  # copies; more are as many as the server thinks
+_FRESH_S: Final = 600.0
+_RANKED: Final = 1_000  # of what a query finds: those with its words in their titles and headings
 _SAME_URL: Final = "md5(url)::uuid = md5(%(url)s)::uuid AND url = %(url)s"
-_WORDS: Final = (
-    "setweight(to_tsvector({how}, left(title, {most})), 'A') || "
-    "setweight(to_tsvector({how}, left(array_to_string(headings, ' '), {most})), 'B') || "
-    "setweight(to_tsvector({how}, left(text || E'\\n' || own, {most})), 'D')"
-)
-_WORD: Final = re.compile(r"\w+")
-_WEIGHTS: Final = "{0.1, 0.3, 0.6, 1.0}"  # of the text, nothing, headings, the title
 
 
 class PostgresIndex(PageIndex, ChanceLearner):
@@ -71,8 +74,8 @@ class PostgresIndex(PageIndex, ChanceLearner):
     database : shared with the state
     membership : whose shards are written and compared; None: all are read, and nothing is written
     within : a connection whose transaction the copies are written in, by whoever moves a state
-    language : of the texts, as PostgreSQL's configurations of full text are called; "auto" and
-        "none" go by words as they are, and English stems for "auto"
+    language : of the stemmer, one of ``LANGUAGES``, or "auto": each page's own, English where that
+        is not known; kept in the database with the first copy
     mark : makes of lines what is the same where they say the same
     """
 
@@ -94,7 +97,7 @@ class PostgresIndex(PageIndex, ChanceLearner):
         try:
             check_schema(self._db, database)
             self._shards = n_shards(self._db)
-            self._stems = self._configuration(language)
+            self._speak(language)
             self.own_text = OwnText(
                 TableShelf(self._db, database, "repeated", HostLines),
                 TableShelf(self._db, database, "drawn", Parts),
@@ -104,17 +107,22 @@ class PostgresIndex(PageIndex, ChanceLearner):
             self._db.close()
             raise
 
-    def _configuration(self, language: str) -> str:
-        """Return what the stems go by: fixed with the first copy that is written."""
-        wanted = {"auto": "english", "none": "simple"}.get(language, language)
+    def _speak(self, language: str) -> None:
+        """Go by the rules of a language: those that the first copy was written by."""
         if self._writes:
-            known = self._rows("SELECT 1 FROM pg_ts_config WHERE cfgname = %s", wanted)
             self._rows(
-                "INSERT INTO label VALUES ('stems', %s) ON CONFLICT (name) DO NOTHING RETURNING 1",
-                wanted if known else "simple",
+                "INSERT INTO label VALUES ('language', %s) ON CONFLICT (name) DO NOTHING "
+                "RETURNING 1",
+                language,
             )
-        rows = self._rows("SELECT value FROM label WHERE name = 'stems'")
-        return str(rows[0][0]) if rows else "simple"
+        rows = self._rows("SELECT value FROM label WHERE name = 'language'")
+        chosen = str(rows[0][0]) if rows else language
+        self._per_page = chosen == AUTO
+        self._stems = stems(chosen if chosen in LANGUAGES else "english")
+        self._languages = Languages()
+        self._in_vocabulary: set[str] = set()
+        self._has_before = self._writes
+        self._sizes: tuple[float, int, float] | None = None  # since when; copies, and their words
 
     def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         with translated(self._database):
@@ -146,13 +154,28 @@ class PostgresIndex(PageIndex, ChanceLearner):
     def commit(self) -> None:
         for document in self.own_text.to_part_again(self.whole):
             self._pending.setdefault(document.url, document)
+        for document in self._before():
+            self._pending.setdefault(document.url, document)
         if self._pending:
             self._commit()
+
+    def _before(self) -> Iterator[Document]:
+        """Iterate over some copies of another version, to be searched by the rules of this one."""
+        if not self._has_before or self._membership is None:
+            return
+        query = "SELECT url FROM document WHERE named IS NULL AND shard = ANY(%s) LIMIT %s"
+        rows = self._rows(query, self._compared(), _BEFORE)
+        self._has_before = len(rows) == _BEFORE
+        for (url,) in rows:
+            document = self.whole(url)
+            if document is not None:
+                yield document
 
     def _commit(self, *, now: bool = False) -> None:
         assert self._writes, "who owns no shard writes no copy"
         kept = [document for document in self._pending.values() if document is not None]
         gone = [url for url, document in self._pending.items() if document is None]
+        self._vocabulary: set[str] = set()
         with translated(self._database), self._db.transaction():
             if self._membership is not None:
                 self._membership.fence(self._db)
@@ -165,41 +188,33 @@ class PostgresIndex(PageIndex, ChanceLearner):
             rest = iter(kept)
             while batch := list(islice(rest, _BATCH)):
                 self._write(batch)
+            self._add_words()
             self.own_text.save(now=now)
         self._pending.clear()
 
-    def _write(self, batch: list[Document], most: int = _LONGEST) -> None:
-        """Write copies; of one whose words are more than the server holds, those at its beginning.
-
-        How many characters that is hangs on the language, and on how the words are joined.
-        """
-        try:
-            with self._db.transaction():
-                self._write_words(batch, most)
-        except psycopg.errors.ProgramLimitExceeded:
-            if not most:
-                raise
-            if len(batch) == 1:
-                most //= _SHORTER
-            for document in batch:
-                self._write([document], most)
-
-    def _write_words(self, batch: list[Document], most: int) -> None:
-        columns = [list(column) for column in zip(*(self._row(one) for one in batch), strict=True)]
-        columns[6] = ["\n".join(headings) for headings in columns[6]]
-        words = _WORDS.format(how="'simple'", most=most)
-        stems = _WORDS.format(how=f"'{self._stems}'", most=most)
+    def _add_words(self) -> None:
+        """Add new words, in order: two processes would wait for each other."""
+        new = sorted(_clean(one) for one in self._vocabulary - self._in_vocabulary)
         self._db.execute(
-            "INSERT INTO document AS held (shard, host, url, title, text, language, headings, "
-            "signature, fetched_at_s, markdown, about, left_out, words, stems) "
-            "SELECT shard, host, url, title, text, language, headings, signature, fetched_at_s, "
-            f"markdown, about, left_out, {words}, {stems} FROM (SELECT shard, host, url, title, "
-            "text, language, string_to_array(headed, E'\\n') AS headings, signature, "
-            "fetched_at_s, markdown, about, left_out, own "
+            b"INSERT INTO word SELECT unnest(%s::text[]) ON CONFLICT DO NOTHING", (new,)
+        )
+        if len(self._in_vocabulary) > _WORDS_AT_HAND:
+            self._in_vocabulary.clear()
+        self._in_vocabulary.update(new)
+
+    def _write(self, batch: list[Document]) -> None:
+        columns = [list(column) for column in zip(*map(self._row, batch), strict=True)]
+        columns[6] = ["\n".join(headings) for headings in columns[6]]
+        self._db.execute(
+            "INSERT INTO document (shard, host, url, title, text, language, headings, signature, "
+            "fetched_at_s, markdown, about, left_out, words, named, n_words, content) "
+            "SELECT shard, host, url, title, text, language, string_to_array(headed, E'\\n'), "
+            "signature, fetched_at_s, markdown, about, left_out, words, named, n_words, content "
             "FROM unnest(%s::int[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[], "
             "%s::text[], %s::bytea[], %s::float8[], %s::text[], %s::text[], %s::text[], "
-            "%s::text[]) AS told (shard, host, url, title, text, language, headed, signature, "
-            "fetched_at_s, markdown, about, left_out, own)) AS told "
+            "%s::tsvector[], %s::tsvector[], %s::int[], %s::bigint[]) AS told (shard, host, url, "
+            "title, text, language, headed, signature, fetched_at_s, markdown, about, left_out, "
+            "words, named, n_words, content) "
             "ON CONFLICT ((md5(url)::uuid)) DO UPDATE SET "
             + ", ".join(f"{name} = excluded.{name}" for name in _REPLACED),
             columns,
@@ -208,12 +223,17 @@ class PostgresIndex(PageIndex, ChanceLearner):
     def _row(self, document: Document) -> tuple[Any, ...]:
         host, parted = host_of(document.url), self.own_text.parted(document)
         about = None if document.about is None else msgspec.json.encode(document.about).decode()
+        language = self._languages.of(document) if self._per_page else None
+        told = lexemes_of(
+            document, parted, self._stems, None if language == "english" else language
+        )
+        self._vocabulary.update(told.vocabulary)
         return (
             shard_of(host, self._shards), host.partition("://")[2], document.url,
             _clean(document.title), _clean(parted.text), document.language, document.headings,
             document.signature, document.fetched_at_s, _clean(document.markdown),
-            None if about is None else _clean(about),
-            _clean(parted.left_out), _clean(parted.own),
+            None if about is None else _clean(about), _clean(parted.left_out), _clean(told.all),
+            _clean(told.named), told.n_words, _signed(content_hash(document.title, parted.text)),
         )  # fmt: skip
 
     # -- what is held --
@@ -314,102 +334,111 @@ class PostgresIndex(PageIndex, ChanceLearner):
         host: str | None = None,
         fetched_since_s: float | None = None,
     ) -> tuple[int, list[Hit]]:
-        read = read_query(query.replace("\0", " "))
-        if not read.groups:
+        queries = self._queries()
+        question = self._read(query, queries)
+        if question is None:
             return 0, []
-        values: dict[str, object] = {"host": host, "since": fetched_since_s}
-        where = self._condition(read, values)
+        values: dict[str, object] = {"query": question.ranked.found_by}
+        where = "words @@ %(query)s::tsquery"
         if host is not None:
             where += " AND host = %(host)s"
+            values["host"] = host
         if fetched_since_s is not None:
             where += " AND fetched_at_s >= %(since)s"
-        with translated(self._database):
-            counted = f"SELECT count(*) FROM document WHERE {where}"
-            row = self._db.execute(counted.encode(), values).fetchone()
-            total = 0 if row is None else int(row[0])
-            ranked = (
-                "SELECT url, title, text, fetched_at_s, headings[1], "
-                f"ts_rank('{_WEIGHTS}', words, {_ANY}, 1) + "
-                f"ts_rank('{_WEIGHTS}', stems, {self._any_stem()}, 1) AS score FROM document "
-                f"WHERE {where} ORDER BY score DESC, url LIMIT %(limit)s"
-            )
+            values["since"] = fetched_since_s
+        (total,) = self._ask(f"SELECT count(*) FROM document WHERE {where}", values)[0]
+        ranked: list[Found] = []
 
-            first = min(offset, total)
+        def look(most: int) -> tuple[int, list[Found]]:
+            nonlocal ranked
+            if not ranked or _RANKED <= len(ranked) < min(most, total):
+                ranked = self._ranked(queries, question, where, values, max(most, _RANKED))
+            return total, ranked[:most]
 
-            def look(most: int) -> tuple[int, list[Found]]:
-                found = []
-                rows = self._db.cursor().stream(ranked.encode(), values | {"limit": most})
-                for place, (url, title, text, fetched_at_s, heading, score) in enumerate(rows):
-                    # Texts of what is not shown are not kept: there may be a million pages before.
-                    shown = text if place >= first else None
-                    held = (url, title, shown, fetched_at_s, heading or "")
-                    found.append(Found(score, content_hash(title, text), held))
-                return total, found
+        def text_of(held: tuple[str, str, float, str]) -> str:
+            copy = self._held(held[0])
+            return "" if copy is None else copy[0].text
 
-            def text_of(held: tuple[str, str, str | None, float, str]) -> str:
-                if held[2] is not None:
-                    return held[2]
-                row = self._db.execute(b"SELECT text FROM document WHERE url = %s", held[:1])
-                return str((row.fetchone() or ("",))[0])
+        first = min(offset, total)
+        n, groups = without_copies(look, itemgetter(0), text_of, first + limit)
+        words = beginnings(question.words, self._stems, MOST_TOKENS)
+        return n, told_apart(_hit(group, words, text_of) for group in groups[first:])
 
-            n, groups = without_copies(look, itemgetter(0), text_of, first + limit)
-        looked_for = _words_of(read)
-        return n, told_apart(_hit(group, looked_for) for group in groups[first:])
+    def _ranked(
+        self,
+        queries: SqlQueries,
+        question: Question,
+        where: str,
+        values: dict[str, object],
+        most: int,
+    ) -> list[Found]:
+        """Return the pages that a query finds, best first; of very many, the likeliest.
 
-    def _any_stem(self) -> str:
-        return f"plainto_tsquery('{self._stems}', %(all)s)"
-
-    def _condition(self, read: ReadQuery, values: dict[str, object]) -> str:
-        """Return the condition that a query means; its texts are added to the values."""
-        values["all"] = " ".join(_words_of(read))
-        must = [
-            "(" + " OR ".join(self._one(wanted, values) for wanted in group) + ")"
-            for group in read.groups
-        ]
-        must += [f"NOT {self._one(wanted, values)}" for wanted in read.never]
-        return " AND ".join(must)
-
-    def _one(self, wanted: Wanted, values: dict[str, object]) -> str:
-        name = f"text_{len(values)}"
-        values[name] = wanted.text
-        if wanted.field == "host":
-            return f"strpos(host, lower(%({name})s)) > 0"
-        how = "phraseto_tsquery" if wanted.together else "plainto_tsquery"
-        words, stems = "words", "stems"
-        if wanted.field is not None:
-            part = "a" if wanted.field == "title" else "d"
-            words, stems = (f"ts_filter({name_}, '{{{part}}}')" for name_ in ("words", "stems"))
-        return (
-            f"({words} @@ {how}('simple', %({name})s) OR "
-            f"{stems} @@ {how}('{self._stems}', %({name})s))"
+        These are pages with its words in their titles, headings and names.
+        """
+        asked = values | {"most": most, "mean_words": self._size()[1]}
+        looks = []
+        for (expression, lexemes), row in queries.looked_at.items():
+            looks.append(expression.replace("?", f"%(look_{row})s::tsquery"))
+            asked[f"look_{row}"] = lexemes
+        any_of = {lexemes for _, lexemes in queries.looked_at if lexemes}
+        asked["any"] = " | ".join(any_of)
+        rows = self._ask(
+            "SELECT url, title, fetched_at_s, headings[1], COALESCE(content, 0), "
+            f"ARRAY[{', '.join(looks)}]::float4[] FROM (SELECT url, title, fetched_at_s, headings, "
+            "content, n_words, %(mean_words)s::float8 AS mean_words, COALESCE(named, '') AS named, "
+            "words || ''::tsvector AS long FROM document WHERE "
+            f"{where} ORDER BY ts_rank(COALESCE(named, ''), %(any)s::tsquery) DESC LIMIT %(most)s "
+            "OFFSET 0) AS held",
+            asked,
         )
+        found = [
+            Found(question.ranked.worth(told), content, (url, title, fetched_at_s, heading or ""))
+            for url, title, fetched_at_s, heading, content, told in rows
+        ]
+        return sorted(found, key=lambda one: (-one.score, one.held[0]))
+
+    def _read(self, query: str, queries: SqlQueries) -> Question | None:
+        spoken: list[Any] = []
+        if self._per_page:
+            others = [one for one in LANGUAGES if one not in ("english", "none")]
+            pages = queries.counted(f"g {one}" for one in others)
+            spoken = [stems(one) for one in others if pages[f"g {one}"]]
+        return Ranking(queries, self._stems, spoken).read(read_query(query.replace("\0", " ")))
+
+    def _queries(self) -> SqlQueries:
+        return SqlQueries(self._ask, self._stems, self._size()[0])
+
+    def _size(self) -> tuple[int, float]:
+        """Return about how many copies there are, and how many words the text of one has."""
+        now_s = monotonic_s()
+        if self._sizes is None or now_s > self._sizes[0] + _FRESH_S or self._sizes[1] < _EXACT:
+            told = "SELECT reltuples::bigint FROM pg_class WHERE oid = 'document'::regclass"
+            n = int(self._rows(told)[0][0])
+            if n < _EXACT:
+                n = int(self._rows("SELECT count(*) FROM document")[0][0])
+            some = (
+                "SELECT COALESCE(avg(n_words), 0)::float8 FROM "
+                "(SELECT n_words FROM document LIMIT 1000) AS held"
+            )
+            self._sizes = now_s, n, float(self._rows(some)[0][0])
+        return self._sizes[1:]
+
+    def _ask(self, query: str, values: dict[str, object]) -> list[tuple[Any, ...]]:
+        """Ask for what is found by words; the server reads no table from end to end for that."""
+        with translated(self._database), self._db.transaction():
+            self._db.execute("SET LOCAL enable_seqscan = off")
+            return self._db.execute(query.encode(), values).fetchall()
 
     @override
     def misread(self, query: str) -> list[str]:
-        return list(read_query(query).notes)
+        question = self._read(query, self._queries())
+        corrected = question.corrected if question is not None else ()
+        return [*read_query(query).notes, *map(told_of, corrected)]
 
     @override
     def suggest(self, query: str) -> str | None:
-        return respelled(query.replace("\0", " "), _Words(self))
-
-    def pages_with(self, word: str) -> int:
-        """Return how many copies have a word; of very many, that they are many."""
-        query = (
-            "SELECT count(*) FROM (SELECT 1 FROM document "
-            "WHERE words @@ plainto_tsquery('simple', %s) LIMIT 1000) AS held"
-        )
-        return int(self._rows(query, word)[0][0])
-
-    def beginning(self, text: str, limit: int) -> list[tuple[str, int]]:
-        """Return words that begin so, of some of the copies that have any, most common first."""
-        if not _WORD.fullmatch(text):
-            return []
-        some = f"SELECT words FROM document WHERE words @@ $q${text}:*$q$::tsquery LIMIT 500"
-        query = (
-            "SELECT word, ndoc FROM ts_stat(%s) WHERE starts_with(word, %s) "
-            "ORDER BY ndoc DESC, word LIMIT %s"
-        )
-        return [(row[0], row[1]) for row in self._rows(query, some, text, limit)]
+        return respelled(query.replace("\0", " "), self._queries().words)
 
     @override
     def close(self) -> None:
@@ -425,48 +454,28 @@ class PostgresIndex(PageIndex, ChanceLearner):
         self._db.close()
 
 
-_ANY: Final = "plainto_tsquery('simple', %(all)s)"
-
-
-class _Words:
-    """The words of all copies."""
-
-    def __init__(self, index: PostgresIndex) -> None:
-        self._index = index
-
-    def pages_with(self, word: str) -> int:
-        return self._index.pages_with(word)
-
-    def beginning(self, text: str, limit: int = 20) -> list[tuple[str, int]]:
-        return self._index.beginning(text, limit)
-
-    def stem(self, word: str) -> str:
-        return word
-
-
 def _clean(text: str) -> str:
     """Leave out the one sign that no text of PostgreSQL may hold."""
     return text.replace("\0", "")
 
 
-def _words_of(read: ReadQuery) -> list[str]:
-    found: Iterable[str] = (
-        word
-        for group in read.groups
-        for wanted in group
-        if wanted.field != "host"
-        for word in _WORD.findall(wanted.text.lower())
-    )
-    return list(dict.fromkeys(found))
+def _signed(number: int) -> int:
+    """Return a number of 64 bits as the server's integers are."""
+    return number - 2**64 if number >= 2**63 else number
 
 
-def _hit(group: Group, looked_for: list[str]) -> tuple[Hit, str]:
+def _hit(group: Group, words: list[str], text_of: Callable[[Any], str]) -> tuple[Hit, str]:
     """Return the copy with the shortest address, the addresses of the others, its first heading."""
-    first, *others = sorted(group.held, key=lambda row: (len(row[0]), row[0]))
-    url, title, text, fetched_at_s, heading = first
-    snippet = best_passage(text, looked_for)
-    pattern = "|".join(rf"\b{re.escape(word[: max(len(word) - 2, 3)])}\w*" for word in looked_for)
-    marks = re.finditer(pattern, snippet, re.IGNORECASE) if pattern else ()
+    first, *others = sorted(group.held, key=lambda held: (len(held[0]), held[0]))
+    url, title, fetched_at_s, heading = first
+    snippet = best_passage(text_of(first), words)
+    # Where words run on, nothing tells where one begins or ends.
+    looked_for = [
+        re.escape(word) if may_run_on(word) else rf"\b{re.escape(word)}\w*"
+        for word in words
+        if word
+    ]
+    marks = re.finditer("|".join(looked_for), snippet, re.IGNORECASE) if looked_for else ()
     highlights = tuple(mark.span() for mark in marks)
-    copies = tuple(str(row[0]) for row in others)
+    copies = tuple(str(held[0]) for held in others)
     return Hit(url, title, snippet, highlights, group.score, fetched_at_s, copies), heading

@@ -1,4 +1,4 @@
-"""From what a person typed to what tantivy ranks.
+"""From what a person typed to what an index ranks.
 
 A page is worth the sum over the words of the query, each in the field where it counts most. A word
 weighs by how few pages have it in their *text*, whichever field it is found in: how rare ``how`` is
@@ -11,16 +11,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-import tantivy
-
+from recrawl.crawler.index.matching import Queries, inverse
 from recrawl.crawler.index.queries import ReadQuery, Wanted
-from recrawl.crawler.index.spelling import Vocabulary, meant
+from recrawl.crawler.index.spelling import meant
 from recrawl.crawler.index.words import as_name, is_code, pairs
 from recrawl.crawler.index.words import tokens as as_typed
 
-__all__ = ["MOST_TOKENS", "Question", "Ranking"]
+__all__ = ["MOST_TOKENS", "Question", "Ranking", "told_of"]
 
-MUST, SHOULD, MUST_NOT = tantivy.Occur.Must, tantivy.Occur.Should, tantivy.Occur.MustNot
 MOST_TOKENS: Final = 24  # of one query: what it can cost is bounded
 _STEMMED: Final = (
     ("text", 1.0), ("title", 3.0), ("headings", 2.2), ("address", 2.0), ("anchors", 1.2),
@@ -46,7 +44,7 @@ _QUESTION: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A query as tantivy takes it.
+    """A query as its index takes it.
 
     Parameters
     ----------
@@ -77,52 +75,47 @@ class Ranking:
 
     Parameters
     ----------
-    searcher, schema : of the index
+    queries : that the index takes
     stems : the analyzer of words
     spoken : those of further languages that pages are in
     """
 
-    def __init__(self, searcher: Any, schema: Any, stems: Any, spoken: Sequence[Any] = ()) -> None:
-        self._searcher = searcher
-        self._schema = schema
+    def __init__(self, queries: Queries, stems: Any, spoken: Sequence[Any] = ()) -> None:
+        self._queries = queries
         self._stems = stems
         self._spoken = spoken
-        self._vocabulary = Vocabulary(searcher, stems)
-        self._n = max(int(searcher.num_docs), 1)
+        self._vocabulary = queries.words
+        self._frequency = queries.frequency
+        self._n = max(queries.n_pages, 1)
         self._words: list[str] = []
         self._corrected: list[tuple[str, str]] = []
-        self._frequencies: dict[tuple[str, str], int] = {}
 
     def read(self, asked: ReadQuery) -> Question | None:
         """Return what is searched for, first most words, then any; None: nothing."""
         last = len(asked.groups) - 1
         read = [self._of_group(one, is_last=row == last) for row, one in enumerate(asked.groups)]
         concepts = [concept for concept in read if concept is not None]
-        never = [(MUST_NOT, self._never(wanted)) for wanted in asked.never]
+        never = [self._never(wanted) for wanted in asked.never]
         if not concepts and (asked.groups or not never):
             return None
         wanted = self._most(concepts, never)
-        ranked = tantivy.Query.boolean_query([(MUST, wanted), *self._bonuses(asked, concepts)])
+        ranked = self._queries.sum([wanted], self._bonuses(asked, concepts))
         return Question(ranked, wanted, tuple(self._words), tuple(self._corrected))
 
     def _most(self, concepts: Sequence[_Concept], never: list[Any]) -> Any:
         """Return what finds pages with most of the words, or with any where none has most."""
-        required = [(MUST, one.query) for one in concepts if one.required]
+        required = [one.query for one in concepts if one.required]
         free = [one for one in concepts if not one.required]
         needed = [one for one in free if not one.optional] or ([] if required else free)
-        rest = [(SHOULD, one.query) for one in free if one.optional and one not in needed]
-        parts = [(SHOULD, one.query) for one in needed]
+        rest = [one.query for one in free if one.optional and one not in needed]
+        parts = [one.query for one in needed]
         n = len(needed)
         for least in dict.fromkeys((n if n <= 2 else n - 1 if n <= 4 else math.ceil(0.6 * n), 1)):
-            core = [(MUST, tantivy.Query.boolean_query(parts, least))] if parts else []
-            found = [*required, *core] or [(MUST, tantivy.Query.all_query())]
-            query = tantivy.Query.boolean_query([*found, *rest, *never])
-            if n < 2 or self._finds(query):
+            core = [self._queries.sum(some=parts, least=least)] if parts else []
+            query = self._queries.sum([*required, *core] or [self._queries.all()], rest, never)
+            if n < 2 or self._queries.finds(query):
                 break
         return query
-
-    def _finds(self, query: Any) -> bool:
-        return bool(self._searcher.search(query, limit=1, count=False).hits)
 
     def _of_group(self, group: tuple[Wanted, ...], *, is_last: bool) -> _Concept | None:
         found = [self._of_one(wanted, is_last=is_last) for wanted in group]
@@ -131,7 +124,7 @@ class Ranking:
             return None
         if len(known) == 1:
             return known[0]
-        query = tantivy.Query.disjunction_max_query([concept.query for concept in known], _TIE)
+        query = self._queries.best([concept.query for concept in known], _TIE)
         required = all(concept.required for concept in known)
         return _Concept(query, max(concept.weight for concept in known), required=required)
 
@@ -143,10 +136,7 @@ class Ranking:
             return self._of_signs(text, signs)
         tokens = self._stems.analyze(text)[:MOST_TOKENS]
         if wanted.field is not None:
-            self._words.append(text)
-            query = self._phrase_or_term(wanted.field, tokens)
-            weight = self._idf("text", tokens)
-            return None if query is None else _Concept(query, weight, required=True)
+            return self._of_field(wanted.field, text, tokens)
         if wanted.together and len(tokens) > 1:
             self._words.append(text)
             return replace(self._together(tokens), required=True)
@@ -160,17 +150,34 @@ class Ranking:
         self._words.append(text)
         return self._together(tokens)
 
+    def _of_field(self, field: str, text: str, tokens: list[str]) -> _Concept | None:
+        self._words.append(text)
+        if not tokens:
+            return None
+        query = self._queries.phrase(field, tokens, self._idf(field, tokens))
+        return _Concept(query, self._idf("text", tokens), required=True)
+
     def _of_signs(self, text: str, signs: list[str]) -> _Concept:
         """Return what finds words without spaces: most of their pairs, better in titles."""
         self._words.append(text)
         weights = [self._inverse(self._frequency("codes", pair)) for pair in signs]
         parts = []
         for pair, weight in zip(signs, weights, strict=True):
-            found = [self._term(field, pair, boost * weight) for field, boost in _TYPED]
-            known = [part for part in found if part is not None]
-            parts.append((SHOULD, tantivy.Query.disjunction_max_query(known, _TIE)))
+            parts.append(self._anywhere(pair, weight, _TYPED))
         least = math.ceil(0.7 * len(parts))
-        return _Concept(tantivy.Query.boolean_query(parts, least), sum(weights))
+        return _Concept(self._queries.sum(some=parts, least=least), sum(weights))
+
+    def _anywhere(
+        self, token: str, weight: float, fields: Sequence[tuple[str, float]], *others: Any
+    ) -> Any:
+        """Return what finds a token in any of some fields, most where it counts most there."""
+        parts = [
+            self._queries.term(field, token, boost * weight)
+            for field, boost in fields
+            if self._frequency(field, token)
+        ]
+        found = [*parts, *others]
+        return self._queries.best(found, _TIE) if found else self._queries.none()
 
     def _of_word(self, word: str, stem: str, *, is_last: bool) -> _Concept | None:
         """Return what finds a plain word: by its stem, and as typed."""
@@ -191,12 +198,9 @@ class Ranking:
         return _Concept(query, weight, optional)
 
     def _found_by(self, stem: str, weight: float, elsewhere: Iterable[str] = ()) -> Any:
-        parts = [self._term(field, stem, boost * weight) for field, boost in _STEMMED]
-        parts += [self._term("stems", part, weight) for part in elsewhere]
-        found = [part for part in parts if part is not None]
-        if not found:
-            return tantivy.Query.empty_query()
-        return tantivy.Query.disjunction_max_query(found, _TIE)
+        spoken = [part for part in elsewhere if self._frequency("stems", part)]
+        others = [self._queries.term("stems", part, weight) for part in spoken]
+        return self._anywhere(stem, weight, _STEMMED, *others)
 
     def _or_like(self, word: str, query: Any, n: int, weight: float) -> tuple[Any, float]:
         """Read a word that hardly a page has as one that many have, too; as rare as that is."""
@@ -207,8 +211,8 @@ class Ranking:
         common = max(self._inverse(self._vocabulary.pages_with(one)) for one, _ in likely)
         parts = [self._as_meant(one, common * p) for one, p in likely]
         self._words.extend(one for one, _ in likely)
-        literal = tantivy.Query.boost_query(query, common / weight)
-        return tantivy.Query.disjunction_max_query([literal, *parts], 0.0), common
+        literal = self._queries.times(query, common / weight)
+        return self._queries.best([literal, *parts], 0.0), common
 
     def _or_longer(self, word: str, query: Any, n: int, weight: float) -> Any:
         """Read a word that few pages have as the beginning of one that many have, too."""
@@ -216,7 +220,7 @@ class Ranking:
         if not longer or longer[0][1] < n:
             return query
         parts = [self._as_meant(one, weight * _LIKE) for one, _ in longer[:4]]
-        return tantivy.Query.disjunction_max_query([query, *parts], 0.0)
+        return self._queries.best([query, *parts], 0.0)
 
     def _of_code(self, code: str, tokens: list[str], *, is_last: bool) -> _Concept | None:
         """Return what finds a token of code: as typed, or by its parts next to each other."""
@@ -227,19 +231,16 @@ class Ranking:
                 self._words.extend(one for one, _ in longer)
                 weight = self._inverse(longer[0][1])
                 parts = [self._as_meant(one, weight) for one, _ in longer]
-                return _Concept(tantivy.Query.disjunction_max_query(parts, 0.0), weight)
+                return _Concept(self._queries.best(parts, 0.0), weight)
             return self._of_parts(code, tokens)
         self._words.append(code)
         weight = self._inverse(n)
-        parts = [self._term(field, code, boost * weight) for field, boost in _TYPED]
-        if len(tokens) > 1:
-            for field, boost in (("title", 3.0), ("headings", 2.0), ("text", 0.7)):
-                phrase = self._phrase_or_term(field, tokens)
-                if phrase is not None:
-                    scale = boost * weight / self._idf(field, tokens)
-                    parts.append(tantivy.Query.boost_query(phrase, scale))
-        found = [part for part in parts if part is not None]
-        return _Concept(tantivy.Query.disjunction_max_query(found, _TIE), weight)
+        rows = [
+            self._queries.phrase(field, tokens, boost * weight)
+            for field, boost in (("title", 3.0), ("headings", 2.0), ("text", 0.7))
+            if len(tokens) > 1
+        ]
+        return _Concept(self._anywhere(code, weight, _TYPED, *rows), weight)
 
     def _of_parts(self, code: str, tokens: list[str]) -> _Concept | None:
         """Return what finds the parts of a token that nobody typed so."""
@@ -254,18 +255,17 @@ class Ranking:
         known = [part for part in parts if part is not None]
         if not known:
             return None
-        query = tantivy.Query.boolean_query([(MUST, part.query) for part in known])
+        query = self._queries.sum([part.query for part in known])
         return _Concept(query, sum(part.weight for part in known))
 
     def _together(self, tokens: list[str]) -> _Concept:
         """Return what finds words that stand next to each other."""
         weight = self._idf("text", tokens)
-        parts = []
-        for field, boost in (("text", 1.0), ("title", 3.0), ("headings", 2.0)):
-            phrase = self._phrase_or_term(field, tokens)  # a sign may be left of several
-            scale = boost * weight / self._idf(field, tokens)
-            parts.append(tantivy.Query.boost_query(phrase, scale))
-        return _Concept(tantivy.Query.disjunction_max_query(parts, _TIE), weight)
+        parts = [
+            self._queries.phrase(field, tokens, boost * weight)
+            for field, boost in (("text", 1.0), ("title", 3.0), ("headings", 2.0))
+        ]
+        return _Concept(self._queries.best(parts, _TIE), weight)
 
     def _meant(self, word: str) -> _Concept | None:
         """Return what finds a word that no page has: longer ones, or those like it."""
@@ -274,7 +274,7 @@ class Ranking:
             self._words.extend(one for one, _ in longer)
             weight = self._inverse(longer[0][1])
             parts = [self._as_meant(one, weight) for one, _ in longer]
-            return _Concept(tantivy.Query.disjunction_max_query(parts, 0.1), weight)
+            return _Concept(self._queries.best(parts, 0.1), weight)
         likely = meant(word, self._vocabulary)
         stem = None if likely else self._vocabulary.stem_of_beginning(word)
         return self._as_corrected(word, [(stem, 1.0)] if stem else likely)
@@ -295,13 +295,11 @@ class Ranking:
         self._words.extend(one for one, _ in likely)
         weight = max(self._inverse(self._vocabulary.pages_with(one)) for one, _ in likely)
         parts = [self._as_meant(one, weight * likelihood) for one, likelihood in likely]
-        return _Concept(tantivy.Query.disjunction_max_query(parts, 0.0), weight)
+        return _Concept(self._queries.best(parts, 0.0), weight)
 
     def _as_meant(self, token: str, weight: float) -> Any:
         if is_code(token):
-            parts = [self._term(field, token, boost * weight) for field, boost in _TYPED]
-            found = [part for part in parts if part is not None]
-            return tantivy.Query.disjunction_max_query(found, _TIE)
+            return self._anywhere(token, weight, _TYPED)
         known = self._frequency("text", token)  # it may be a stem already
         return self._found_by(token if known else self._vocabulary.stem(token), weight)
 
@@ -314,12 +312,11 @@ class Ranking:
         bonuses = []
         name = as_name(" ".join(wanted.text for wanted in plain))
         if name and self._frequency("name", name):
-            named = tantivy.Query.term_query(self._schema, "name", name)
-            bonuses.append((SHOULD, tantivy.Query.const_score_query(named, _NAMED * weight)))
+            named = self._queries.term("name", name, 1.0)
+            bonuses.append(self._queries.flat(named, _NAMED * weight))
         if name and (n := self._frequency("sections", name)):
-            explained = tantivy.Query.term_query(self._schema, "sections", name)
-            share = _NAMED * weight / math.sqrt(n)
-            bonuses.append((SHOULD, tantivy.Query.const_score_query(explained, share)))
+            explained = self._queries.term("sections", name, 1.0)
+            bonuses.append(self._queries.flat(explained, _NAMED * weight / math.sqrt(n)))
         tokens = [token for word in plain for token in self._stems.analyze(word.text)]
         for field, rare, boost in (
             ("title", _RARE_IN_TITLES, 3.0),
@@ -329,9 +326,8 @@ class Ranking:
             for pair in self._runs(tokens):
                 if min(self._frequency(field, token) for token in pair) > rare:
                     continue
-                phrase = tantivy.Query.phrase_query(self._schema, field, list(pair), _NEAR)
-                scale = boost * self._idf("text", pair) / self._idf(field, pair)
-                bonuses.append((SHOULD, tantivy.Query.boost_query(phrase, 0.5 * scale)))
+                worth = 0.5 * boost * self._idf("text", pair)
+                bonuses.append(self._queries.phrase(field, pair, worth, _NEAR))
         return bonuses
 
     def _runs(self, tokens: list[str]) -> list[list[str]]:
@@ -347,38 +343,22 @@ class Ranking:
             return self._host(wanted.text)
         tokens = self._stems.analyze(wanted.text)[:MOST_TOKENS]
         fields = [wanted.field] if wanted.field else ["title", "text"]
-        parts = [self._phrase_or_term(field, tokens) for field in fields]
-        return tantivy.Query.boolean_query([(SHOULD, part) for part in parts if part is not None])
+        parts = [self._queries.phrase(field, tokens, 1.0) for field in fields if tokens]
+        return self._queries.best(parts, 0.0) if parts else self._queries.none()
 
     def _host(self, text: str) -> Any:
         name = text.lower().removeprefix("http://").removeprefix("https://").strip("/")
-        query = tantivy.Query.term_query(self._schema, "host", name)
-        return tantivy.Query.const_score_query(query, 0.0)
-
-    def _phrase_or_term(self, field: str, tokens: Sequence[str]) -> Any:
-        if not tokens:
-            return None
-        if len(tokens) == 1:
-            return tantivy.Query.term_query(self._schema, field, tokens[0])
-        return tantivy.Query.phrase_query(self._schema, field, list(tokens))
-
-    def _term(self, field: str, token: str, boost: float) -> Any:
-        """Return what finds a token in a field, without what tantivy makes of its rarity there."""
-        n = self._frequency(field, token)
-        if n == 0:
-            return None
-        query = tantivy.Query.term_query(self._schema, field, token)
-        return tantivy.Query.boost_query(query, boost / self._inverse(n))
+        return self._queries.host(name)
 
     def _idf(self, field: str, tokens: Iterable[str]) -> float:
         return sum(self._inverse(self._frequency(field, token)) for token in tokens) or 1.0
 
     def _inverse(self, n: int) -> float:
         """Return the weight of a word that so many pages have (BM25's)."""
-        return math.log1p((self._n - min(n, self._n) + 0.5) / (n + 0.5))
+        return inverse(n, self._n)
 
-    def _frequency(self, field: str, token: str) -> int:
-        key = field, token
-        if key not in self._frequencies:
-            self._frequencies[key] = int(self._searcher.doc_freq(field, token))
-        return self._frequencies[key]
+
+def told_of(corrected: tuple[str, str]) -> str:
+    """Say to people that a word was read as another."""
+    word, likely = corrected
+    return f"no page has {word!r}; {likely!r} was looked for"

@@ -1,10 +1,11 @@
 """Spelling corrections, from the words that an index knows."""
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any, Final, Protocol
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final
 
-__all__ = ["Vocabulary", "WordList", "meant", "respelled"]
+__all__ = ["WordList", "meant", "respelled"]
 
 _WORD: Final = re.compile(r"\w+")
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
@@ -14,53 +15,37 @@ _MOST_BEGINNING: Final = 4_000
 _ENDING: Final = 5  # letters that a stemmer takes away
 
 
-class WordList(Protocol):
-    """Words with the number of pages that have them."""
+class WordList:
+    """Words with the number of pages that have them; what is not abstract may be done better."""
 
+    @abstractmethod
     def pages_with(self, word: str) -> int:
         """Return how many pages have a word."""
-        ...
 
-    def beginning(self, text: str, limit: int = 20) -> list[tuple[str, int]]:
-        """Return words that begin so, the most common first."""
-        ...
+    @abstractmethod
+    def beginning(
+        self, text: str, limit: int = 20, like: Callable[[str], bool] | None = None
+    ) -> list[tuple[str, int]]:
+        """Return words that begin so, the most common first.
+
+        Parameters
+        ----------
+        limit : words that are looked at
+        like : a test that they pass
+        """
+
+    def known(self, words: Sequence[str]) -> dict[str, int]:
+        """Return those that some page has, each with how many have it."""
+        return {word: n for word in words if (n := self.pages_with(word))}
 
     def stem(self, word: str) -> str:
         """Return the form by which a word is known."""
-        ...
-
-
-class Vocabulary:
-    """The words of an index, by their stems, and its codes."""
-
-    def __init__(self, searcher: Any, stems: Any) -> None:
-        self._searcher = searcher
-        self._stems = stems
-
-    def pages_with(self, word: str) -> int:
-        """Return how many pages have a word."""
-        n = int(self._searcher.doc_freq("text", self.stem(word)))
-        return n or int(self._searcher.doc_freq("codes", word))
+        return word
 
     def stem_of_beginning(self, text: str) -> str | None:
         """Return a known stem that ends before the beginning of a word does: ``replicati``."""
-        for end in range(len(text) - 1, max(len(text) - _ENDING, 4), -1):
-            if self._searcher.doc_freq("text", text[:end]):
-                return text[:end]
+        del text
         return None
-
-    def stem(self, word: str) -> str:
-        """Return the form by which a word is known."""
-        return str((self._stems.analyze(word) or [word])[0])
-
-    def beginning(self, text: str, limit: int = 20) -> list[tuple[str, int]]:
-        """Return words and codes that begin so, the most common first; words by their stems."""
-        found = [
-            pair
-            for field in ("text", "codes")
-            for pair in self._searcher.terms_with_prefix(field, text, limit=limit)
-        ]
-        return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:limit]
 
 
 def meant(word: str, words: WordList) -> list[tuple[str, float]]:
@@ -76,13 +61,17 @@ def meant(word: str, words: WordList) -> list[tuple[str, float]]:
     """
     if not 3 <= len(word) <= _LONGEST:
         return []
-    found = [(one, n, likely) for one, likely in _one_off(word) if (n := words.pages_with(one))]
+    off = dict(_one_off(word))
+    found = [(one, n, off[one]) for one, n in words.known(list(off)).items()]
     if not found and len(word) > 4:
-        beginning = words.beginning(word[:2], _MOST_BEGINNING)
-        near = [(one, n) for one, n in beginning if _may_be_two_off(word, one)]
         stem = words.stem(word)
-        either = ((one, n, max(_likely(word, one), _likely(stem, one))) for one, n in near)
-        found = [(one, n, likely) for one, n, likely in either if likely > 0.0]
+
+        def likely(one: str) -> float:
+            is_near = _may_be_two_off(word, one)
+            return max(_likely(word, one), _likely(stem, one)) if is_near else 0.0
+
+        near = words.beginning(word[:2], _MOST_BEGINNING, lambda one: likely(one) > 0.0)
+        found = [(one, n, likely(one)) for one, n in near]
     found.sort(key=lambda one: (-one[2] * (one[1] ** 0.5), one[0]))
     return [(one, likely) for one, _, likely in found[:_MOST_LIKE]]
 

@@ -27,10 +27,11 @@ from recrawl.crawler.index.more import packed, unpacked
 from recrawl.crawler.index.notes import FileShelf, Shelf
 from recrawl.crawler.index.own_text import OwnText
 from recrawl.crawler.index.queries import read_query
-from recrawl.crawler.index.ranking import MOST_TOKENS, Ranking
+from recrawl.crawler.index.ranking import MOST_TOKENS, Ranking, told_of
 from recrawl.crawler.index.schema import aside_of, clear, held_copies, index_exists, opened
 from recrawl.crawler.index.snippets import Snippets, beginnings
-from recrawl.crawler.index.spelling import Vocabulary, respelled
+from recrawl.crawler.index.spelling import respelled
+from recrawl.crawler.index.tantivy_queries import TantivyQueries, Vocabulary
 from recrawl.crawler.index.titles import told_apart
 from recrawl.crawler.index.trouble import translated
 from recrawl.crawler.index.words import (
@@ -317,7 +318,8 @@ class TantivyIndex(PageIndex, ChanceLearner):
     def _ranking(self, searcher: tantivy.Searcher) -> Ranking:
         known = LANGUAGES if self._per_page else ()
         spoken = [stems(one) for one in known if searcher.doc_freq("language", one)]
-        return Ranking(searcher, self._index.schema, self._stems, spoken)
+        queries = TantivyQueries(searcher, self._index.schema, self._stems)
+        return Ranking(queries, self._stems, spoken)
 
     def _searcher(self) -> tantivy.Searcher:
         """Return a view of the latest commit; looking for one costs a look at a file's date."""
@@ -352,10 +354,7 @@ class TantivyIndex(PageIndex, ChanceLearner):
         asked = read_query(query)
         question = self._ranking(self._searcher()).read(asked)
         corrected = question.corrected if question is not None else ()
-        return [
-            *asked.notes,
-            *(f"no page has {word!r}; {likely!r} was looked for" for word, likely in corrected),
-        ]
+        return [*asked.notes, *map(told_of, corrected)]
 
     @override
     def suggest(self, query: str) -> str | None:
