@@ -18,7 +18,8 @@ from recrawl.version import VERSION
 
 if TYPE_CHECKING:
     from recrawl.api.backtesting import BacktestReport, backtest
-    from recrawl.api.crawling import OpenCrawl, open_crawl
+    from recrawl.api.crawling import open_crawl
+    from recrawl.api.opened import OpenCrawl
     from recrawl.api.planning import Certificate, Plan, plan
     from recrawl.api.states import State, open_state
     from recrawl.crawler.control.revisit_policy import (
@@ -46,7 +47,8 @@ __version__ = VERSION
 
 _PLACES: Final[dict[str, tuple[str, ...]]] = {
     "api.backtesting": ("BacktestReport", "backtest"),
-    "api.crawling": ("OpenCrawl", "open_crawl"),
+    "api.crawling": ("open_crawl",),
+    "api.opened": ("OpenCrawl",),
     "api.planning": ("Certificate", "Plan", "plan"),
     "api.states": ("State", "open_state"),
     "crawler.control.revisit_policy": (

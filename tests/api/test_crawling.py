@@ -12,8 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.acceptance.servers import Exchange, serving
+from tests.databases import databases
 
 import recrawl
+from recrawl.crawler.runtime.clock import WallClock
+from recrawl.terms import Database
+
+__all__ = ["databases"]
 
 
 async def site(exchange: Exchange) -> None:
@@ -52,7 +57,16 @@ class Weekly:
         return None
 
 
-def settings_for(port: int, state: Path) -> recrawl.Settings:
+@pytest.fixture(params=["folder", pytest.param("database", marks=pytest.mark.slow)])
+def state(request: pytest.FixtureRequest, tmp_path: Path) -> Path | Database:
+    """Where a crawl keeps what it knows."""
+    if request.param == "folder":
+        return tmp_path / "state"
+    database: Database = request.getfixturevalue("databases").database()
+    return database
+
+
+def settings_for(port: int, state: Path | Database) -> recrawl.Settings:
     return recrawl.Settings(
         seeds=[f"http://127.0.0.1:{port}/"],
         contact="me@my.domain",
@@ -64,7 +78,7 @@ def settings_for(port: int, state: Path) -> recrawl.Settings:
     )
 
 
-def test_crawl_search_visit_and_read(tmp_path: Path) -> None:
+def test_crawl_search_visit_and_read(state: Path | Database) -> None:
     """All that the front door promises, in one program."""
     heard = Heard()
 
@@ -91,26 +105,26 @@ def test_crawl_search_visit_and_read(tmp_path: Path) -> None:
             assert crawl.status()["pages"]["indexed"] == 2
 
     with serving(site) as server:
-        settings = settings_for(server.port, tmp_path / "state")
+        settings = settings_for(server.port, state)
         asyncio.run(program(settings))
     assert heard.urls.count(settings.seeds[0]) == 2
 
-    with recrawl.open_state(settings.state) as state:
-        assert state.pages().num_rows == 3  # the sitemap that is not there is one
-        assert state.visits().num_rows >= 3
-        assert state.explain(settings.seeds[0])["due_why"] == "a week after visit 2"
-        assert [hit.title for hit in state.search("task group")] == ["Tasks"]
+    with recrawl.open_state(settings.state) as held:
+        assert held.pages().num_rows == 3  # the sitemap that is not there is one
+        assert held.visits().num_rows >= 3
+        assert held.explain(settings.seeds[0])["due_why"] == "a week after visit 2"
+        assert [hit.title for hit in held.search("task group")] == ["Tasks"]
         with pytest.raises(recrawl.InputError, match="is not known to this crawl"):
-            state.explain("http://other.test/")
+            held.explain("http://other.test/")
         asked: list[tuple[Any, dict[str, Any]]]
         asked = [(None, {}), ("task", {"limit": -1}), ("a", {"limit": 1.5}), ("a", {"offset": -1})]
         for query, given in asked:
             with pytest.raises(recrawl.InputError, match=rf"^{next(iter(given), 'query')}: "):
-                state.search(query, **given)
-    for look in (state.pages, state.visits, state.status, lambda: state.search("task")):
+                held.search(query, **given)
+    for look in (held.pages, held.visits, held.status, lambda: held.search("task")):
         with pytest.raises(recrawl.StateError, match="this state is closed"):
             look()
-    state.close()  # once more does no harm
+    held.close()  # once more does no harm
 
 
 def test_a_state_that_is_not_there(tmp_path: Path) -> None:
@@ -171,7 +185,7 @@ def test_changes_are_delivered_meanwhile(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("cancelled", [True, False])
 def test_what_runs_is_ended_in_order_when_the_crawl_is_closed(
-    tmp_path: Path, *, cancelled: bool
+    state: Path | Database, *, cancelled: bool
 ) -> None:
     """Cancelled a moment ago or not at all: nothing is cut off from its state."""
 
@@ -191,7 +205,7 @@ def test_what_runs_is_ended_in_order_when_the_crawl_is_closed(
             await crawl.run()
 
     with serving(site) as server:
-        asyncio.run(program(settings_for(server.port, tmp_path / "state")))
+        asyncio.run(program(settings_for(server.port, state)))
 
 
 class Begun(recrawl.EventSink):
@@ -204,7 +218,7 @@ class Begun(recrawl.EventSink):
         self.event.set()
 
 
-def test_nobody_waits_for_a_crawl_that_has_ended(tmp_path: Path) -> None:
+def test_nobody_waits_for_a_crawl_that_has_ended(state: Path | Database) -> None:
     """Its end answers who waits for a visit, with what is known."""
 
     async def program(settings: recrawl.Settings) -> None:
@@ -219,7 +233,7 @@ def test_nobody_waits_for_a_crawl_that_has_ended(tmp_path: Path) -> None:
             assert [one.outcome for one in answers] == [None]
 
     with serving(site) as server:
-        asyncio.run(program(settings_for(server.port, tmp_path / "state")))
+        asyncio.run(program(settings_for(server.port, state)))
 
 
 class NoRemove:
@@ -269,6 +283,22 @@ def test_parts_are_checked_before_the_crawl_begins(tmp_path: Path) -> None:
         with pytest.raises(recrawl.InputError, match=said):
             asyncio.run(opened(**parts))
     assert not list(tmp_path.iterdir())
+
+
+def test_a_database_goes_with_adapters_of_its_own() -> None:
+    """It is said before the database is asked, which is not there."""
+    database = Database("postgresql://nobody@127.0.0.1:1/none")
+
+    async def opened(**parts: object) -> None:
+        async with recrawl.open_crawl(settings_for(1, database), **parts):  # type: ignore[arg-type]
+            raise AssertionError
+
+    parts: dict[str, object]
+    for parts in ({"clock": WallClock()}, {"index": Least()}):
+        with pytest.raises(recrawl.InputError, match="is a database, into which"):
+            asyncio.run(opened(**parts))
+    with pytest.raises(recrawl.StateError, match="cannot be reached"):
+        asyncio.run(opened())
 
 
 def test_an_answer_that_is_none_is_the_fault_of_its_policy() -> None:

@@ -2,28 +2,26 @@
 
 import asyncio
 import contextlib
-import os
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Final
 
 from typing_extensions import override
 
-from recrawl.api.parts import check_part, check_search, one_or_more
+from recrawl.api.opened import OpenCrawl
+from recrawl.api.parts import check_part
+from recrawl.api.shared import CrawlInDatabase
 from recrawl.crawler.control.activation import ActivationPolicy
 from recrawl.crawler.control.revisit_policy import RevisitPolicy
-from recrawl.crawler.control.scope import why_outside
-from recrawl.crawler.control.urls import normalise
 from recrawl.crawler.ports import Clock, EventSink, Extractor, Fetcher, Frontier, PageIndex
 from recrawl.crawler.reports.content import content_as
 from recrawl.crawler.reports.status import status_report
-from recrawl.crawler.runtime.crawl import Crawl
 from recrawl.crawler.settings import Settings
 from recrawl.crawler.wiring.crawls import OpenParts, Parts, open_parts
+from recrawl.crawler.wiring.databases import check_state
 from recrawl.crawler.wiring.deliveries import DeliveryThreads, delivering
-from recrawl.crawler.wiring.rules import crawl_rules
 from recrawl.crawler.wiring.sinks import check_extras
 from recrawl.errors import InputError, StateError
-from recrawl.terms import Hit, VisitAnswer
+from recrawl.terms import Database, Hit, VisitAnswer
 
 __all__ = ["OpenCrawl", "open_crawl"]
 
@@ -37,56 +35,19 @@ class _Silence(EventSink):
         pass
 
 
-class OpenCrawl:
-    """A crawl whose state is open. Made by :func:`open_crawl`, and closed when that is left."""
+class _CrawlInFolder(OpenCrawl):
+    """A crawl that this process has for itself."""
 
     def __init__(self, opened: OpenParts) -> None:
+        super().__init__(opened.settings)
         self._opened = opened
-        self._process = os.getpid()
-        self._runs = self._is_closed = False
-        self._crawl: Crawl | None = None  # while it runs, once it is prepared
         self._until: asyncio.Timeout | None = None  # it runs
-        self._news = asyncio.Event()  # of the next that happens: begun, pages recorded, ended
 
-    @property
-    def is_running(self) -> bool:
-        """True while :meth:`run` is under way."""
-        return self._runs
-
-    async def run(self, *, once: bool = False, for_s: float | None = None) -> None:
-        """Crawl, and keep the index fresh, until cancelled; then everything is ended in order.
-
-        It returns as well when the crawl is closed, which waits for that. What a part of yours
-        raises ends it, and comes out in an ``ExceptionGroup``.
-
-        Parameters
-        ----------
-        once : return when every page has been visited once that can be
-        for_s : return after so many seconds
-
-        Raises
-        ------
-        StateError
-            It runs already, or the crawl is closed.
-        """
-        self._check_open()
-        if self._runs:
-            raise StateError("this crawl runs already; one `run` at a time")
-        if for_s is not None and not for_s > 0:
-            raise InputError(f"for_s: {for_s} must be > 0")
-        self._runs = True
+    @override
+    async def _run(self, *, once: bool, for_s: float | None) -> None:
+        crawl = await self._opened.prepared(once=once)
         try:
-            await self._run(await self._opened.prepared(once=once), once=once, for_s=for_s)
-        finally:
-            self._runs, self._crawl = False, None
-            self._tell()
-
-    async def _run(self, crawl: Crawl, *, once: bool, for_s: float | None) -> None:
-        self._crawl = crawl
-        crawl.recorder.on_flush(self._tell)
-        self._tell()
-        try:
-            async with crawl.running():
+            async with self._running(crawl):
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(0.0 if self._is_closed else for_s) as self._until:
                         if once:
@@ -100,112 +61,29 @@ class OpenCrawl:
             if self._opened.parts.extractor is None:
                 crawl.world.extractor.close()
 
-    def _tell(self) -> None:
-        """Wake whoever waits for news, and have others wait for the next."""
-        self._news.set()
-        self._news = asyncio.Event()
-
-    def _check_open(self) -> None:
-        if self._is_closed:
-            raise StateError("this crawl is closed: `async with recrawl.open_crawl` was left")
-        if os.getpid() != self._process:  # its threads are not here, and would be waited for
-            raise StateError(
-                "this crawl was opened by another process, of which this one is a fork; look at "
-                "its state with recrawl.open_state"
-            )
-
-    async def close(self) -> None:
-        """End what runs, in order, before its state is closed; :func:`open_crawl` does this."""
-        self._is_closed = True
+    @override
+    def _end(self) -> None:
         if self._until is not None:
             with contextlib.suppress(RuntimeError):  # it is ending by itself
                 self._until.reschedule(asyncio.get_running_loop().time())
-        while self._runs:
-            await self._news.wait()
 
-    async def visit(
-        self, urls: str | Iterable[str], *, wait: bool = True, timeout_s: float = 300.0
-    ) -> list[VisitAnswer]:
-        """Have pages visited now, before all others, within politeness and budget.
+    @override
+    async def _ask(self, urls: Sequence[str]) -> Sequence[int]:
+        world = self._opened.world
+        return await self._opened.on_state(world.frontier.ask, urls, world.clock.now_s())
 
-        Parameters
-        ----------
-        urls : addresses, one or several; those that are not known yet are taken in, if they belong
-            to the scope
-        wait : return when they have been visited, and what changed can be found
-        timeout_s : wait no longer than this, nor than the crawl runs; answers without an outcome
-            are still to come
+    @override
+    async def _answers(self, numbers: Sequence[int]) -> list[VisitAnswer]:
+        return await self._opened.on_state(self._opened.world.frontier.answers, numbers)
 
-        Raises
-        ------
-        InputError
-            An address is none, or does not belong to the crawl.
-        StateError
-            There is nothing to wait for, as the crawl does not run; or it is closed.
-        """
-        self._check_open()
-        asked = self._checked(urls)
-        opened = self._opened
-        await asyncio.sleep(0)  # a task that was made to run it may begin
-        if wait and not self._runs:
-            raise StateError(
-                "the crawl does not run: start `run` as a task, or ask with wait=False"
-            )
-        frontier, on_state = opened.world.frontier, opened.on_state
-        numbers = await on_state(frontier.ask, asked, opened.world.clock.now_s())
-        if wait:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(timeout_s):
-                    await self._answered(numbers)
-        self._check_open()
-        return await on_state(frontier.answers, numbers)
+    @override
+    def _found(self, query: str, limit: int, offset: int) -> list[Hit]:
+        index = self._opened.world.index
+        return self._opened.on_work.now(index.search, query, limit=limit, offset=offset)[1]
 
-    async def _answered(self, numbers: Sequence[int]) -> None:
-        """Wait until these questions are answered, or the crawl has ended."""
-        while self._runs and self._crawl is None:
-            await self._news.wait()
-        if self._crawl is not None:
-            await self._crawl.asked.look()
-        opened = self._opened
-        while self._runs:
-            news = self._news  # of what happens while the state answers, too
-            answers = await opened.on_state(opened.world.frontier.answers, numbers)
-            if all(one.outcome is not None for one in answers):
-                return
-            await news.wait()
-
-    def search(self, query: str, *, limit: int = 10, offset: int = 0) -> list[Hit]:
-        """Return the best pages of the index for a query, best first; some milliseconds.
-
-        Raises
-        ------
-        InputError
-            The query is no text, or limit or offset no whole number from 0 on.
-        """
-        check_search(query, limit, offset)
-        self._check_open()
-        opened = self._opened
-        return opened.on_work.now(opened.world.index.search, query, limit=limit, offset=offset)[1]
-
-    def status(self) -> dict[str, Any]:
-        """Return pages, visits, budget, price, freshness and control: ``recrawl status``."""
-        self._check_open()
+    @override
+    def _status(self) -> dict[str, Any]:
         return self._opened.on_state.now(status_report, self._opened.world.frontier)
-
-    def _checked(self, urls: str | Iterable[str]) -> Sequence[str]:
-        scope = crawl_rules(self._opened.settings).admission.scope
-        asked = []
-        for text in one_or_more("urls", urls):
-            url = normalise(text) if isinstance(text, str) else None
-            if url is None:
-                raise InputError(
-                    f"urls: {text!r:.200} is no http or https address, such as https://example.org/"
-                )
-            outside = why_outside(scope, url, depth=0, hops=0)
-            if outside is not None:
-                raise InputError(f"urls: {url} does not belong to this crawl: {outside}")
-            asked.append(url)
-        return list(dict.fromkeys(asked))
 
 
 @contextlib.asynccontextmanager
@@ -224,7 +102,8 @@ async def open_crawl(  # noqa: PLR0913 - each part can be one's own
     """Open a crawl: its state, its index and all that it needs; close it afterwards.
 
     Its changes are delivered to the sinks of the settings meanwhile, where state and index are
-    recrawl's own and no other process delivers them.
+    recrawl's own and no other process delivers them. Where the state is a database, this is one of
+    the processes that crawl into it, with adapters of recrawl's own.
 
     Parameters
     ----------
@@ -240,7 +119,8 @@ async def open_crawl(  # noqa: PLR0913 - each part can be one's own
     StateError
         The state is in use, damaged, or of another version.
     InputError
-        A part is a class, or lacks a method that it must have.
+        A part is a class, or lacks a method that it must have; or it is an adapter, and the state
+        is a database.
 
     Examples
     --------
@@ -270,14 +150,39 @@ async def open_crawl(  # noqa: PLR0913 - each part can be one's own
         activation=activation,
     )
     heard = events or _Silence()
+    if isinstance(settings.state, Database) and (frontier is None or index is None):
+        _check_shared(settings, parts)
+        async with _delivering(settings, heard):
+            shared = CrawlInDatabase(settings, heard, revisit, activation)
+            try:
+                yield shared
+            finally:
+                await shared.close()
+        return
     async with open_parts(settings, events=heard, parts=parts) as opened:
         is_ours = frontier is None and index is None
         async with _delivering(settings, heard) if is_ours else contextlib.nullcontext():
-            crawl = OpenCrawl(opened)
+            crawl = _CrawlInFolder(opened)
             try:
                 yield crawl
             finally:
                 await crawl.close()
+
+
+def _check_shared(settings: Settings, parts: Parts) -> None:
+    """Refuse what a crawl into a database does not take, and see that what it needs is there."""
+    for name in ("frontier", "index", "fetcher", "extractor", "clock"):
+        if getattr(parts, name) is not None:
+            raise InputError(
+                f"{name}: {settings.state} is a database, into which crawls with adapters of "
+                "recrawl's own go; name a folder as state, or leave this part out"
+            )
+    check_state(settings.state)
+    from recrawl.crawler.wiring.cluster import check_parts
+    from recrawl.crawler.wiring.together import make_tables
+
+    check_parts(settings)
+    make_tables(settings)
 
 
 @contextlib.asynccontextmanager

@@ -1,9 +1,10 @@
 """`recrawl run` on a database: the crawl that several processes share."""
 
 import asyncio
-from collections.abc import Coroutine
+import contextlib
+from collections.abc import AsyncIterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from recrawl.cli.crawler.attending import Ears, interruptible, stopped_by_signals, watched
 from recrawl.cli.crawler.memory import trimmed
@@ -15,7 +16,6 @@ from recrawl.crawler.settings import Settings
 from recrawl.crawler.telemetry.counters import CountingSink
 from recrawl.crawler.wiring.databases import check_state
 from recrawl.crawler.wiring.sinks import check_extras
-from recrawl.errors import DatabaseAway, OwnershipLost
 from recrawl.terms import Database
 
 if TYPE_CHECKING:
@@ -98,48 +98,36 @@ async def run_together(
     """Crawl the shards of this process, and others when they are to be others, until stopped."""
     assert watch is None, "for a crawl of one machine"
     from recrawl.crawler.wiring.cluster import open_cluster
+    from recrawl.crawler.wiring.together import crawl_together
 
     counts, stop, is_greeted = CountingSink(), stopped_by_signals(), False
-    trouble = ""  # that was told, as long as no crawl has begun since
     if limit_s is not None:
         asyncio.get_running_loop().call_later(limit_s, stop.set)
+
+    @contextlib.asynccontextmanager
+    async def running(crawl: Crawl) -> AsyncIterator[None]:
+        nonlocal is_greeted
+        if not is_greeted:
+            await greet(crawl, settings, quiet=quiet)
+            if not (quiet or cluster.is_alone or crawl.dispatcher.hosts()):
+                note(_NO_HOST)
+            is_greeted = True
+        with ears.listening(counts, partial(_itself, crawl), settings.state):
+            async with (
+                crawl.running(),
+                watched(crawl, counts, settings, quiet=quiet),
+                trimmed(),
+            ):
+                yield
+        await _told(cluster, crawl, settings, ended=stop.is_set(), quiet=quiet)
+
+    def trouble(words: str) -> None:
+        if not quiet:
+            note(f"Note: {words}; going on as soon as that is over")
+
     async with open_cluster(settings, member, events=counts, once=once) as cluster:
-        while not stop.is_set() and not cluster.is_over:
-            try:
-                async with cluster.shards(stop) as crawl:
-                    if crawl is None:
-                        break
-                    trouble = ""
-                    if not is_greeted:
-                        await greet(crawl, settings, quiet=quiet)
-                        if not (quiet or cluster.is_alone or crawl.dispatcher.hosts()):
-                            note(_NO_HOST)
-                        is_greeted = True
-                    with ears.listening(counts, partial(_itself, crawl), settings.state):
-                        async with (
-                            crawl.running(),
-                            watched(crawl, counts, settings, quiet=quiet),
-                            trimmed(),
-                        ):
-                            await _until_others(cluster, crawl, stop, once=once)
-                    await _told(cluster, crawl, settings, ended=stop.is_set(), quiet=quiet)
-            except* (DatabaseAway, OwnershipLost) as errors:
-                words = str(_first_of(errors))
-                if not quiet and words != trouble:
-                    note(f"Note: {words}; going on as soon as that is over")
-                trouble = words
-                await cluster.begin_anew(stop)
+        await crawl_together(cluster, stop, once=once, running=running, trouble=trouble)
     return counts
-
-
-async def _until_others(
-    cluster: "Cluster", crawl: Crawl, stop: asyncio.Event, *, once: bool
-) -> None:
-    """Crawl these shards until they are to be others, all is done, or the process is stopped."""
-    over = [cluster.until_over()] if once else []
-    await _first(stop.wait(), cluster.changed.wait(), *over)
-    if cluster.is_over and not stop.is_set():
-        await crawl.planner.replan()
 
 
 async def _told(
@@ -152,24 +140,5 @@ async def _told(
         await tell_nothing(crawl, settings, quiet=quiet)
 
 
-def _first_of(error: BaseException) -> BaseException:
-    """Return the first of what parts of parts raised."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
-
-
 def _itself(crawl: Crawl) -> Crawl:
     return crawl
-
-
-async def _first(*events: Coroutine[Any, Any, object]) -> None:
-    """Wait until one has come, and pass on what it raised."""
-    waits = [asyncio.ensure_future(event) for event in events]
-    try:
-        done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for wait in waits:
-            wait.cancel()
-    for wait in done:
-        wait.result()

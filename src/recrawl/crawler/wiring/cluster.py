@@ -17,10 +17,12 @@ from typing import Final
 
 import numpy as np
 
+from recrawl.crawler.control.activation import ActivationPolicy
 from recrawl.crawler.control.budget import GrantedBudget
 from recrawl.crawler.control.demand import Told, demand_at_prices, parts_of_budget
 from recrawl.crawler.control.host_queue import n_by_ip_address
 from recrawl.crawler.control.ip_addresses import IpAddressState
+from recrawl.crawler.control.revisit_policy import RevisitPolicy
 from recrawl.crawler.database.ip_addresses import exchange_ip_addresses, share_ip_addresses
 from recrawl.crawler.database.membership import Membership, Standing
 from recrawl.crawler.fetch.http import HttpFetcher
@@ -42,7 +44,13 @@ from recrawl.crawler.wiring.fetchers import (
     http_fetcher,
 )
 from recrawl.crawler.wiring.reading import reading_rules
-from recrawl.crawler.wiring.rules import crawl_plan, crawl_rules, seeds_of, settings_mark
+from recrawl.crawler.wiring.rules import (
+    crawl_plan,
+    crawl_rules,
+    seeds_of,
+    settings_mark,
+    with_policies,
+)
 from recrawl.crawler.wiring.stores import open_steps, open_subscriptions
 from recrawl.crawler.wiring.threads import OnThread
 from recrawl.errors import DatabaseAway, OwnershipLost, StateError
@@ -84,6 +92,7 @@ class Cluster:
     client : asks hubs
     fetcher : makes all other requests
     events : hears what happens
+    revisit, activation : in the place of the policies of the settings
     """
 
     def __init__(
@@ -95,8 +104,11 @@ class Cluster:
         events: EventSink,
         *,
         once: bool = False,
+        revisit: RevisitPolicy | None = None,
+        activation: ActivationPolicy | None = None,
     ) -> None:
         self.settings = settings
+        self._policies = revisit, activation
         self.changed = asyncio.Event()  # the shards of this process are to be others
         self.is_over = False  # the single pass
         self.is_alone = True  # no other process takes part
@@ -192,7 +204,7 @@ class Cluster:
         else:
             await self._on_state(self._frontier.own, member.owned)
         assert self._index is not None
-        rules = crawl_rules(settings)
+        rules, plan = crawl_rules(settings), with_policies(crawl_plan(settings), *self._policies)
         limits = Limits(settings.reading_cpu_s, settings.reading_memory_bytes)
         crawl = Crawl(
             World(
@@ -210,7 +222,7 @@ class Cluster:
                 resolver=self._client,
             ),
             rules,
-            replace(crawl_plan(settings), budget=self._budget, shares_addresses=True),
+            replace(plan, budget=self._budget, shares_addresses=True),
             seeds=seeds_of(settings, rules),
             on_plan=self._on_plan,
             once=self._once,
@@ -513,7 +525,13 @@ class Joining:
 
 @contextlib.asynccontextmanager
 async def open_cluster(
-    settings: Settings, member: Membership | None = None, *, events: EventSink, once: bool = False
+    settings: Settings,
+    member: Membership | None = None,
+    *,
+    events: EventSink,
+    once: bool = False,
+    revisit: RevisitPolicy | None = None,
+    activation: ActivationPolicy | None = None,
 ) -> AsyncIterator[Cluster]:
     """Join the processes that crawl into a database, and leave them in order.
 
@@ -523,6 +541,7 @@ async def open_cluster(
     member : of this process, where it has joined already
     events : hears what happens
     once : a single pass, of which all processes have their part
+    revisit, activation : in the place of the policies of the settings
 
     Raises
     ------
@@ -547,7 +566,16 @@ async def open_cluster(
             fetcher = await stack.enter_async_context(
                 await browser_fetcher(stack, settings, fetcher, ready=_held(member))
             )
-        cluster = Cluster(settings, member, client, fetcher, events, once=once)
+        cluster = Cluster(
+            settings,
+            member,
+            client,
+            fetcher,
+            events,
+            once=once,
+            revisit=revisit,
+            activation=activation,
+        )
         beside = [
             asyncio.create_task(cluster.look_after(), name="cluster"),
             asyncio.create_task(cluster.bring_all(), name="shards"),

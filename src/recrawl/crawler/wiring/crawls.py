@@ -37,7 +37,7 @@ from recrawl.crawler.wiring.fetchers import (
 )
 from recrawl.crawler.wiring.indexes import open_index
 from recrawl.crawler.wiring.reading import reading_rules
-from recrawl.crawler.wiring.rules import crawl_plan, crawl_rules, seeds_of
+from recrawl.crawler.wiring.rules import crawl_plan, crawl_rules, seeds_of, with_policies
 from recrawl.crawler.wiring.stores import open_frontier, open_steps, open_subscriptions
 from recrawl.crawler.wiring.threads import InPlace, OnThread
 from recrawl.crawler.wiring.upkeep import is_lost, mend_index
@@ -92,10 +92,7 @@ class OpenParts:
         reading = reading_rules(self.settings)
         extractor = self.parts.extractor or IsolatedExtractor(self.settings.name, limits, reading)
         rules, plan = crawl_rules(self.settings), crawl_plan(self.settings)
-        if self.parts.revisit is not None:
-            plan = replace(plan, revisit=self.parts.revisit)
-        if self.parts.activation is not None:
-            plan = replace(plan, policy=self.parts.activation, starvation_weight=None)
+        plan = with_policies(plan, self.parts.revisit, self.parts.activation)
         crawl = Crawl(
             replace(self.world, extractor=extractor),
             rules,
@@ -234,8 +231,8 @@ def _folder(settings: Settings) -> Path:
     if isinstance(settings.state, Path):
         return settings.state
     raise InvalidSettings(
-        f"state: {settings.state} is a database, which `recrawl run` crawls into; name a folder "
-        "for a crawl that is opened here"
+        f"state: {settings.state} is a database, into which crawls with a frontier and an index of "
+        "recrawl's own go; name a folder for a crawl with others"
     )
 
 

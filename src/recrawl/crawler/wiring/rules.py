@@ -7,10 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
+from recrawl.crawler.control.activation import ActivationPolicy
 from recrawl.crawler.control.admission import Admission
 from recrawl.crawler.control.lifecycle import RevisitRules
 from recrawl.crawler.control.politeness import PolitenessRules
 from recrawl.crawler.control.retry import Backoff
+from recrawl.crawler.control.revisit_policy import RevisitPolicy
 from recrawl.crawler.control.scope import Scope, Weights
 from recrawl.crawler.control.timetables import ProbedBy
 from recrawl.crawler.ports import AdmissionLimits
@@ -22,7 +24,7 @@ from recrawl.crawler.wiring.reading import reading_mark, step_mark
 from recrawl.crawler.wiring.zones import local_clock
 from recrawl.terms import Discovery, Kind
 
-__all__ = ["crawl_plan", "crawl_rules", "seeds_of", "settings_mark"]
+__all__ = ["crawl_plan", "crawl_rules", "seeds_of", "settings_mark", "with_policies"]
 
 _ASKED_EVERY_S = 0.5
 _ZONE_FROM_S, _ZONE_TO_S = 1_577_836_800.0, 2_208_988_800.0  # the years 2020 to 2039
@@ -108,6 +110,17 @@ def crawl_plan(settings: Settings) -> CrawlPlan:
         revisit=settings.policy,
         starvation_weight=settings.starvation_weight if settings.control == "optimal" else None,
     )
+
+
+def with_policies(
+    plan: CrawlPlan, revisit: RevisitPolicy | None, activation: ActivationPolicy | None
+) -> CrawlPlan:
+    """Return a plan that goes by the policies of a program, where it brings some."""
+    if revisit is not None:
+        plan = replace(plan, revisit=revisit)
+    if activation is not None:
+        plan = replace(plan, policy=activation, starvation_weight=None)
+    return plan
 
 
 def seeds_of(settings: Settings, rules: Rules) -> list[Discovery]:
