@@ -293,8 +293,8 @@ def test_a_database_goes_with_adapters_of_its_own() -> None:
         async with recrawl.open_crawl(settings_for(1, database), **parts):  # type: ignore[arg-type]
             raise AssertionError
 
-    parts: dict[str, object]
-    for parts in ({"clock": WallClock()}, {"index": Least()}):
+    for name, part in (("clock", WallClock()), ("index", Least())):
+        parts: dict[str, object] = {name: part}
         with pytest.raises(recrawl.InputError, match="is a database, into which"):
             asyncio.run(opened(**parts))
     with pytest.raises(recrawl.StateError, match="cannot be reached"):
