@@ -383,13 +383,20 @@ class PostgresIndex(PageIndex, ChanceLearner):
             asked[f"look_{row}"] = lexemes
         any_of = {lexemes for _, lexemes in queries.looked_at if lexemes}
         asked["any"] = " | ".join(any_of)
+        first = (
+            "SELECT url, title, fetched_at_s, headings, content, n_words, words, "
+            f"COALESCE(named, '') AS named FROM document WHERE {where} "
+            "ORDER BY ts_rank(COALESCE(named, ''), %(any)s::tsquery) DESC LIMIT %(most)s"
+        )
+        # Long vectors are unpacked once, and only of those that are ranked.
+        unpacked = (
+            "SELECT url, title, fetched_at_s, headings, content, n_words, named, words || "
+            "''::tsvector AS long, %(mean_words)s::float8 AS mean_words "
+            f"FROM ({first} OFFSET 0) AS found OFFSET 0"
+        )
         rows = self._ask(
             "SELECT url, title, fetched_at_s, headings[1], COALESCE(content, 0), "
-            f"ARRAY[{', '.join(looks)}]::float4[] FROM (SELECT url, title, fetched_at_s, headings, "
-            "content, n_words, %(mean_words)s::float8 AS mean_words, COALESCE(named, '') AS named, "
-            "words || ''::tsvector AS long FROM document WHERE "
-            f"{where} ORDER BY ts_rank(COALESCE(named, ''), %(any)s::tsquery) DESC LIMIT %(most)s "
-            "OFFSET 0) AS held",
+            f"ARRAY[{', '.join(looks)}]::float4[] FROM ({unpacked}) AS held",
             asked,
         )
         found = [
