@@ -1676,6 +1676,11 @@ def test_a_list_is_no_further_off_where_it_goes_on(url: str, other: str, on: boo
         ("/things?state=open&page=2", "/things?size=2&state=open", [], False),
         ("/?year=2026&month=12", "/?year=2027&month=1", [], False),
         ("/index.php?board=1.0", "/index.php?topic=7.0&action=edit", [], False),
+        ("/things?page=2&sort=size", "/things.csv?sort=size&labels=on", [], False),
+        ("/things?state=open", "/things.csv?state=closed", [], True),
+        ("/things?state=open", "/things.php?id=7", [], True),
+        ("/things?page=2", "/things.php?id=7", [], True),
+        ("/things?state=open", "/things.old/7?state=open", [], True),
     ],
 )
 def test_a_narrowed_list_leads_on_where_no_wider_one_does(

@@ -76,7 +76,8 @@ def leads_on(listing: str, url: str, is_known: Callable[[str], bool]) -> bool:
     """Tell whether a list leads to more by an address than to itself, narrowed further.
 
     Where it goes on is more, but not where a wider list is known to go on; nor is what joins one
-    word more to the end of its path. One script may have lists and what they list.
+    word more to the end of its path, nor the list itself as a file (``/list.csv?sort=name``). One
+    script may have lists and what they list.
 
     Parameters
     ----------
@@ -86,6 +87,9 @@ def leads_on(listing: str, url: str, is_known: Callable[[str], bool]) -> bool:
     path, listed = url.partition("?")[0].rstrip("/"), listing.partition("?")[0].rstrip("/")
     if path != listed:
         more = path.removeprefix(listed) if path.startswith(listed) else ""
+        if more[:1] == "." and "/" not in more:  # the same as a file is asked for as much
+            asked = _asked(listing)
+            return not asked or not asked.items() <= _asked(url).items()
         return not (more[:1] in {"+", ",", "%"} and "/" not in more and is_joined(url))
     if _is_of_another_thing(listing, url):
         return True
