@@ -10,6 +10,7 @@ from recrawl.crawler.control.doubts import (
     is_joined,
     is_unknown_file,
     less_specific,
+    pages_of_file,
     parallels,
     shape_of_doubt,
     stem_of_page,
@@ -160,3 +161,19 @@ def test_words_are_joined_at_the_end_of_a_path(path: str, *, joined: bool) -> No
 )  # fmt: skip
 def test_a_date_in_an_address_is_of_a_calendar(path: str, calendar: str | None) -> None:
     assert calendar_of(f"http://a.test{path}") == calendar
+
+
+@pytest.mark.parametrize(
+    ("path", "pages"),
+    [
+        ("/books.csv?author=7&size=max", ["/books?author=7&size=max", "/books?author=7"]),
+        ("/books.json?author", ["/books?author"]),
+        ("/books.csv", []),
+        ("/books?author=7", []),
+        ("/books.html?author=7", []),
+        ("/books.php?author=7", []),
+    ],
+)
+def test_what_a_file_by_a_query_may_be_another_form_of(path: str, pages: list[str]) -> None:
+    """Scripts and pages are none; nor is known what a query asks of all together."""
+    assert pages_of_file(f"{SITE}{path}") == [f"{SITE}{one}" for one in pages]

@@ -879,6 +879,20 @@ def test_what_a_hash_names(url: str, named: str | None) -> None:
     assert hash_of(f"{A}{url}") == named
 
 
+def test_what_pages_are_as_files_brings_nothing_where_the_pages_are_known() -> None:
+    """Other files by a query are what a site has to say."""
+    pages = [f"/books?author={n}" for n in range(40)]
+    files = [f"/books.csv?author={n}&size=max" for n in range(40)]
+    others = [f"/tides.csv?year={n}" for n in range(40)]
+    paths = [*pages, *files, *others]
+
+    seen = crawled(AddressYields(), paths, [f"words of {path}" for path in paths])
+
+    assert len([n for n in seen if n < 40]) == 40
+    assert len([n for n in seen if 40 <= n < 80]) < 8
+    assert len([n for n in seen if n >= 80]) == 40
+
+
 def test_two_versions_are_compared() -> None:
     """One version is looked at."""
     assert compares(f"{A}/fdiff?v1=5041ed5c9509a7c1&v2=99be0c61ed8db5d3&patch")

@@ -23,6 +23,7 @@ __all__ = [
     "is_script",
     "less_specific",
     "page_of_version",
+    "pages_of_file",
     "parallels",
     "shape_of_doubt",
     "stem_of_page",
@@ -163,6 +164,19 @@ def page_of_version(url: str) -> str | None:
     if len(kept) == len(parts) or (not kept and path_of(base) == "/"):
         return None
     return f"{base}?{'&'.join(kept)}" if kept else base
+
+
+def pages_of_file(url: str) -> list[str]:
+    """Return the pages that a file by a query may be another form of; none for an unknown ending.
+
+    ``/books.csv?author=7&size=max`` may have what ``/books?author=7&size=max`` or, without the
+    parameters at the end, ``/books?author=7`` has. Not ``/books``: the query may choose anything.
+    """
+    base, _, query = url.partition("?")
+    if not query or stem_of_page(base) is not None or is_unknown_file(path_of(base)):
+        return []
+    page, parts = _SUFFIX.sub("", base, count=1), query.split("&")[:_MOST_PARTS]
+    return [f"{page}?{'&'.join(parts[:n])}" for n in range(len(parts), 0, -1)]
 
 
 def hash_of(url: str) -> str | None:

@@ -17,8 +17,8 @@ The first of a kind are visited like any other page; what they bring (a page tha
 nothing) is a coin tossed, and while the chance that the next brings something is small, few more
 are tried. A copy brings nothing, whatever the order of its words, and though it says its own name,
 unless its address names what it alone is called; nor does a page that says nearly what it says
-without one of its parameters, or what its thing says, nor one that asks to sign in,
-nor what a page is made of, nor a version or another view of a page or of a thing that is known, nor
+without one of its parameters, or what its thing says, nor one that asks to sign in, nor what a page
+is made of or is as a file, nor a version or another view of a page or of a thing that is known, nor
 a comparison of versions, nor a list by a query, or by words that are joined at the end of a path,
 that leads to nothing but pages that are known. What is left out of the index brings something where
 it leads on, as the later pages of an archive do, and what redirects brings what is found there
@@ -48,6 +48,7 @@ from recrawl.crawler.control.doubts import (
     is_unknown_file,
     less_specific,
     page_of_version,
+    pages_of_file,
     parallels,
     shape_of_doubt,
     stem_of_page,
@@ -321,6 +322,7 @@ class AddressYields:
         page, thing = page_of_version(url), thing_of_view(url)
         is_new = is_new and (page is None or hash(page) not in self._visited)
         is_new = is_new and (thing is None or hash((host_of(url), thing)) not in self._things)
+        is_new = is_new and not any(hash(one) in self._visited for one in pages_of_file(url))
         is_new = is_new and not compares(url) and self._is_first_to_name(url)
         # What says nothing of all else: where a list begins, and a month or a day without anything.
         is_apart = not is_new and (_begins_a_list(url) or calendar_of(url) is not None)
