@@ -353,6 +353,20 @@ def test_where_a_word_may_be_broken_is_no_sign_of_it(expected: str, word: str) -
     assert found.text == "\n".join([expected] * 3)
 
 
+@pytest.mark.parametrize(
+    ("expected", "links"),
+    [
+        ("red lamp", "<a href=/7>7</a> <a href=/7>red lamp</a> <a href=/7>more</a>"),
+        ("red lamp", "<a href=/7><img></a> <a href=/7>#7</a> <a href=../7>red lamp</a>"),
+        ("7", "<a href=/7>7</a> <a href=/7>8</a>"),
+        ("red lamp", "<a href=/7>red lamp</a> <a href=/7>7</a>"),
+    ],
+)
+def test_a_page_is_called_what_the_first_link_with_a_word_says(expected: str, links: str) -> None:
+    """Tables lead to a thing by its number, then by its name."""
+    assert page(f"<main>{links}</main>").anchors == (expected,)
+
+
 def test_markdown_has_a_title_and_headings() -> None:
     """Links in it are not followed: they are text."""
     found = page("words\n# A title #\n\n## More\n#no heading", content_type="text/markdown")

@@ -321,29 +321,29 @@ def _is_app(tree: LexborHTMLParser) -> bool:
     return tree.css_first("script") is not None and tree.css_first(_ROOTS) is not None
 
 
+def _called(name: str, link: LexborNode) -> str:
+    """Return the first text of links that has a word in it; else the first, as of a number."""
+    if any(map(str.isalpha, name)):
+        return name
+    text = _anchor(link)
+    return text if not name or any(map(str.isalpha, text)) else name
+
+
 def _links(tree: LexborHTMLParser, base: str, codec: str) -> dict[str, str]:
-    """Return the addresses that links lead to, with the text of the first that has one."""
+    """Return the addresses that links lead to, with what they are called."""
     found = dict.fromkeys(islice(_led_to(tree, base, codec), MAX_LINKS - 1), "")
-    seen: dict[str, str] = {}  # address of each reference
+    seen: dict[str, str] = {}  # address of each reference; "": it is not followed
     for node in tree.css("a[href], area[href], frame[src], iframe[src]"):
         attributes = node.attributes
         reference = (attributes.get("href") or attributes.get("src") or "").strip()
         if not reference:
             continue
-        if reference in seen:
-            if not found.get(seen[reference], "-"):
-                found[seen[reference]] = _anchor(node)
-            continue
-        seen[reference] = ""
-        if reference.lower().startswith(_UNFOLLOWED_SCHEMES):
-            continue
-        if "nofollow" in (attributes.get("rel") or "").lower():
-            continue
-        url = join(base, with_query_in(reference, codec))
-        if url is not None:
-            seen[reference] = url
-            if not found.get(url):
-                found[url] = _anchor(node)
+        if reference not in seen:
+            is_barred = reference.lower().startswith(_UNFOLLOWED_SCHEMES)
+            is_barred |= "nofollow" in (attributes.get("rel") or "").lower()
+            seen[reference] = "" if is_barred else join(base, with_query_in(reference, codec)) or ""
+        if url := seen[reference]:
+            found[url] = _called(found.get(url, ""), node)
             if len(found) >= MAX_LINKS:
                 break
     return found
