@@ -16,7 +16,7 @@ from recrawl.crawler.control.doubts import (
     stems_of_source,
 )
 from recrawl.crawler.control.gists import content_hash, gist, is_list, is_near, nearly_same
-from recrawl.crawler.control.lists import continues, goes_on, leads_elsewhere, leads_on
+from recrawl.crawler.control.lists import continues, goes_on, leads_elsewhere, leads_on, unsorted
 from recrawl.crawler.control.yields import AddressYields
 from recrawl.terms import Kind, Lease, Outcome, PageState, PageUpdate, Visit
 
@@ -1602,6 +1602,43 @@ def test_pages_of_several_parameters_are_visited_whole_beside_those_that_bring_n
 def test_a_list_says_what_its_links_say(text: str, anchors: list[str], listed: bool) -> None:
     """Most of its words are theirs."""
     assert is_list(text, anchors) is listed
+
+
+@pytest.mark.parametrize(
+    ("is_sorted", "anchors", "listed"),
+    [
+        (True, ["red lamp", "blue lamp"], True),
+        (False, ["red lamp", "blue lamp"], False),
+        (True, ["red"], False),
+    ],
+)
+def test_of_a_list_in_another_order_half_of_its_different_words_are_in_links(
+    is_sorted: bool, anchors: list[str], listed: bool
+) -> None:
+    """A table tells of each thing what it tells of many others."""
+    text = "red lamp small new blue lamp small new green lamp small new"
+
+    assert is_list(text, anchors, is_sorted=is_sorted) is listed
+
+
+@pytest.mark.parametrize(
+    ("url", "plain"),
+    [
+        ("/things?page=3&sort=size%2Cid", "/things?page=3"),
+        ("/things?sort=3&dir=asc", "/things"),
+        ("/things?_sort_desc=size&state=open", "/things?state=open"),
+        ("/things?ordering=-size", "/things"),
+        ("/things?order_by=size", "/things"),
+        ("/things?order=17", None),
+        ("/things?order_id=a", None),
+        ("/things?sortie=paris", None),
+        ("/things?dir=/lamps", None),
+        ("/things", None),
+    ],
+)
+def test_a_list_in_an_order_of_its_own(url: str, plain: str | None) -> None:
+    """The number of an order is none, nor is a folder."""
+    assert unsorted(A + url) == (None if plain is None else A + plain)
 
 
 @pytest.mark.parametrize(

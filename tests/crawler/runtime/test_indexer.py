@@ -14,6 +14,7 @@ from recrawl.crawler.control.tiers import ASKED
 from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.control.yields import AddressYields
 from recrawl.crawler.runtime.reading import MAX_OF_HOST
+from recrawl.crawler.runtime.recorder import Recorder
 from recrawl.errors import PoisonPage, ReadingCut, ReadingPutOff
 from recrawl.terms import (
     BufferedPage,
@@ -171,6 +172,36 @@ def test_a_list_that_is_chosen_tells_whether_it_leads_to_more_than_itself(
     monkeypatch.setattr(AddressYields, "repeats", lambda _, url: "place=" in url)
     lease = Lease(1, f"{A}{path}", 1, 1, EPOCH_S, depth=1)
     said = Extract(text="a lamp", anchors=("a lamp",), links=(f"{A}{leads_to}",), signature=b"s")
+
+    async def main() -> None:
+        virtual = await served(said, lease)
+        await virtual.crawl.indexer.commit()
+
+    run_virtually(main())
+
+    assert [update.told_news for update in seen] == [told]
+
+
+@pytest.mark.parametrize(("known", "told"), [([], None), ([f"{A}/things?page=2"], False)])
+def test_a_list_that_is_known_in_another_order_tells_where_it_leads_to(
+    monkeypatch: pytest.MonkeyPatch, known: list[str], told: bool | None
+) -> None:
+    """A table says more than its links do, and each order of it has other rows on a page."""
+    seen: list[PageUpdate] = []
+
+    def observe(_: AddressYields, update: PageUpdate) -> list[tuple[int, int]]:
+        seen.append(update)
+        return []
+
+    monkeypatch.setattr(AddressYields, "observe", observe)
+    monkeypatch.setattr(Recorder, "knows", lambda _, url: url in known)
+    lease = Lease(1, f"{A}/things?page=2&sort=size", 1, 1, EPOCH_S, depth=1)
+    said = Extract(
+        text="red lamp small, new; blue lamp small, new",
+        anchors=("red lamp", "blue lamp", "size"),
+        links=(f"{A}/things?page=2&sort=name",),
+        signature=b"s",
+    )
 
     async def main() -> None:
         virtual = await served(said, lease)

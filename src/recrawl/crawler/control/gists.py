@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import chain, repeat
 from typing import Final, NamedTuple
 from unicodedata import combining, normalize
@@ -34,6 +34,7 @@ _SIGNS: Final = ".,:;!?()[]'\""
 _MOST: Final = 50_000  # characters that count
 _VARIED: Final = 0.25  # of the words differ: below, their order is what a text says
 _LIST: Final = 0.7  # of the words of a list are in links
+_SORTED: Final = 0.5  # and of the different ones of a list that is known in another order
 _UNIT: Final = "(?:second|sec|minute|min|hour|hr|day|week|month|year)s?"
 _AGE: Final = re.compile(
     r"\b(?:(?:about|almost|around|over|nearly|less than|more than) )?"
@@ -141,17 +142,22 @@ def _words(text: str) -> list[str]:
     return (_AGE.sub(" ", said) if " ago" in said else said).split()
 
 
-def is_list(text: str, anchors: Iterable[str]) -> bool:
+def is_list(text: str, anchors: Iterable[str], *, is_sorted: bool = False) -> bool:
     """Tell whether a page says next to nothing but what its links say.
+
+    Of a list in another order than the one that is known half of its words are enough, each counted
+    once: columns of a table say few words again and again.
 
     Parameters
     ----------
     text : its first 50 000 characters count
     anchors : texts of the links
+    is_sorted : whether the same list is known in another order
     """
     linked = set(folded(" ".join(anchors)).split())
-    words = folded(text[:_MOST]).split()
-    return sum(word in linked for word in words) >= _LIST * len(words)
+    words: Collection[str] = folded(text[:_MOST]).split()
+    words = set(words) if is_sorted else words
+    return sum(word in linked for word in words) >= (_SORTED if is_sorted else _LIST) * len(words)
 
 
 def is_near(one: int, other: int) -> bool:

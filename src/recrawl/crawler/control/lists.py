@@ -7,7 +7,7 @@ from typing import Final
 from recrawl.crawler.control.calendars import calendar_of
 from recrawl.crawler.control.doubts import is_doubted, is_joined, less_specific
 
-__all__ = ["PLACE_IN_LIST", "continues", "goes_on", "leads_elsewhere", "leads_on"]
+__all__ = ["PLACE_IN_LIST", "continues", "goes_on", "leads_elsewhere", "leads_on", "unsorted"]
 
 PLACE_IN_LIST: Final = re.compile(
     r"paged?|page_?(?:no|num|number|index)|pg|start|offset|skip|first|begin", re.IGNORECASE
@@ -15,6 +15,13 @@ PLACE_IN_LIST: Final = re.compile(
 # A mark of the last thing that was listed, as its key or its instant is.
 _MARK_IN_LIST: Final = re.compile(
     r"cursor|after|before|since|until|marker|continu(?:e|ation)|(?:max|since)[-_]?id|page[-_]?token",
+    re.IGNORECASE,
+)
+# In which order things are listed: sort=size, order_by=name, dir=desc. Not the number of an order.
+_ORDER: Final = re.compile(
+    r"_?(?:sort(?:ing)?|order(?:ing)?(?!.*=\d+$))(?:[-_]?(?:asc|by|col(?:umn)?|desc|dir(?:ection)?"
+    r"|field|key|mode|order|type))?=.*"
+    r"|[\w-]{1,40}=(?:asc|desc)(?:ending)?",
     re.IGNORECASE,
 )
 _PLACED: Final = re.compile(r"[0-9?]")  # a place in a list is told by a number, or in the query
@@ -116,6 +123,16 @@ def _asked(url: str) -> dict[str, str]:
     """Return what a query asks for, whatever the place in the list."""
     parts = _parts(url.partition("?")[2])
     return {name: value for name, _, value in parts if not PLACE_IN_LIST.fullmatch(name)}
+
+
+def unsorted(url: str) -> str | None:
+    """Return the list that an address asks for in an order of its own; None: in none."""
+    base, _, query = url.partition("?")
+    parts = query.split("&")
+    kept = [part for part in parts if _ORDER.fullmatch(part) is None]
+    if len(kept) == len(parts):
+        return None
+    return f"{base}?{'&'.join(kept)}" if kept else base
 
 
 def leads_elsewhere(page: str, url: str) -> bool:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from recrawl.crawler.control.doubts import is_doubted, is_joined
 from recrawl.crawler.control.gists import Gist, gist, is_list
-from recrawl.crawler.control.lists import goes_on, leads_elsewhere, leads_on
+from recrawl.crawler.control.lists import goes_on, leads_elsewhere, leads_on, unsorted
 from recrawl.crawler.control.soft_errors import (
     NO_PAGE,
     PROBE,
@@ -322,8 +322,11 @@ class Indexer:
         is_chosen = "?" in url or is_joined(url)
         if extract.noindex:
             found = [one for one in found if one.kind is Kind.PAGE and not is_doubted(one.url)]
-        elif not is_chosen or not is_list(extract.text, extract.anchors):
-            return None
+        else:
+            plain = unsorted(url) if is_chosen else None
+            is_sorted = plain is not None and self._recorder.knows(plain)
+            if not is_chosen or not is_list(extract.text, extract.anchors, is_sorted=is_sorted):
+                return None
         if is_chosen:
             repeats = self._recorder.yields.repeats
             return any(
