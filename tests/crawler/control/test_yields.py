@@ -1820,6 +1820,26 @@ def test_what_redirects_is_worth_what_it_leads_to(path: str, to: str) -> None:
     assert there <= seen < 40
 
 
+@pytest.mark.parametrize("says_more", [True, False])
+def test_a_page_of_the_kind_of_what_redirects_to_it_waits_for_no_other(says_more: bool) -> None:
+    """As where a month leads to its first day: several are asked for before any day is."""
+    yields, days, seen = AddressYields(), [f"200{n // 9}-0{n % 9 + 1}" for n in range(90)], 0
+    months = [lease(number, f"/?date={month}") for number, month in enumerate(days)]
+    firsts = [lease(100 + number, f"/?date={month}-03") for number, month in enumerate(days)]
+    waiting = set(range(90))
+    for _ in range(90):
+        asked = [n for n in sorted(waiting) if yields.due_s(months[n], NOW_S) == NOW_S]
+        waiting.difference_update(asked)
+        for n in asked:
+            yields.observe(sent_on(months[n], f"/?date={days[n]}-03"))
+        for n in asked:
+            if yields.due_s(firsts[n], NOW_S) == NOW_S:
+                yields.observe(visited(firsts[n], f"text {n}" if says_more else "nothing"))
+                seen += 1
+
+    assert seen == 90 if says_more else 1 < seen < 20
+
+
 def test_what_redirects_to_what_is_known_or_of_no_crawl_is_left_after_a_few() -> None:
     """As where buttons of all pages lead back to a list, or away."""
     seen, there = redirected("/add?id={}", "/basket", ["a basket"] * 200)

@@ -224,7 +224,8 @@ class AddressYields:
     def _is_sent_on(self, update: PageUpdate, found: list[AddressKind]) -> bool:
         """Remember a page; tell whether it leads to one that is not visited: it shows its worth.
 
-        Of several that lead to the same, the first; so do those that lead to it.
+        Of several that lead to the same, the first; so do those that lead to it. Where both are of
+        one kind, the page stands for what leads to it: its try is that page's.
         """
         url, target = update.lease.url, update.redirect_url if update.told_news else None
         if len(self._visited) > _MOST_SIGNATURES:
@@ -234,7 +235,13 @@ class AddressYields:
             return False
         if len(self._sent_on) > _MOST_SIGNATURES:
             self._sent_on.clear()
-        self._sent_on[hash(target)] = [found, *self._sent_on.pop(hash(url), ())]
+        shared = self._kinds_of(target, update.lease.kind)
+        senders = [found, *self._sent_on.pop(hash(url), ())]
+        for kind in (kind for sender in senders for kind in sender if kind in shared):
+            kind.tries = max(kind.tries - 1, 0)
+        self._sent_on[hash(target)] = [
+            [kind for kind in sender if kind not in shared] for sender in senders
+        ]
         return True
 
     def _tell_senders(self, url: str, *, brings: bool) -> list[AddressKind]:
