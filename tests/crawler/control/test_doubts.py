@@ -9,6 +9,7 @@ from recrawl.crawler.control.doubts import (
     has_hash,
     is_joined,
     is_unknown_file,
+    is_view_of_version,
     less_specific,
     pages_of_file,
     parallels,
@@ -16,6 +17,7 @@ from recrawl.crawler.control.doubts import (
     stem_of_page,
     suffix_of,
     thing_of_view,
+    view_at_root,
 )
 from recrawl.crawler.control.lists import continues
 
@@ -177,3 +179,34 @@ def test_a_date_in_an_address_is_of_a_calendar(path: str, calendar: str | None) 
 def test_what_a_file_by_a_query_may_be_another_form_of(path: str, pages: list[str]) -> None:
     """Scripts and pages are none; nor is known what a query asks of all together."""
     assert pages_of_file(f"{SITE}{path}") == [f"{SITE}{one}" for one in pages]
+
+
+@pytest.mark.parametrize(
+    ("path", "view"),
+    [
+        ("/diff/tip/src/a.c", "/diff/"),
+        ("/raw-file/tip/a.c", "/raw-file/"),
+        ("/comparison/tip/a.c", "/comparison/"),
+        ("/log/2026/11", None),
+        ("/log/tip", None),
+        ("/work/diff/a.c", None),
+        ("/file/tip/a.c", None),
+    ],
+)
+def test_a_view_that_is_named_first(path: str, view: str | None) -> None:
+    assert view_at_root(f"{SITE}{path}") == view
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        (f"/diff/{HASH}/src/a.c", True),
+        (f"/work/blame/{HASH}/a.c", True),
+        (f"/work/commit/{HASH}", False),
+        (f"/file/{HASH}/src/a.c", False),
+        ("/diff/tip/src/a.c", False),
+    ],
+)
+def test_a_view_of_a_version_names_what_it_is_one_of(path: str, expected: bool) -> None:
+    """What a hash alone names is the version itself."""
+    assert is_view_of_version(f"{SITE}{path}") is expected

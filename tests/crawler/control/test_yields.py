@@ -893,6 +893,37 @@ def test_what_pages_are_as_files_brings_nothing_where_the_pages_are_known() -> N
     assert len([n for n in seen if n >= 80]) == 40
 
 
+def test_few_views_are_on_their_way_before_any_has_brought_something() -> None:
+    """However many folders have some; what they bring says nothing of files of their ending."""
+    yields = AddressYields()
+    folders, views = [f"v{n}" for n in range(8)], ["diff", "annotate", "comparison", "raw-file"]
+    files = [f"/file/{folder}/src/{n}.txt" for folder in folders for n in range(20)]
+    other = [f"/{view}{path[5:]}" for view in views for path in files]
+    for number, path in enumerate(files):
+        assert yields.due_s(lease(number, path), NOW_S) == NOW_S
+        yields.observe(visited(lease(number, path), f"text of {path}"))
+
+    leases = [lease(1_000 + number, path) for number, path in enumerate(other)]
+    asked = [of for of in leases if yields.due_s(of, NOW_S) == NOW_S]
+    for of in asked:
+        yields.observe(visited(of, f"who wrote {of.url}"))
+
+    assert len(asked) <= 2 * len(views)
+    late = lease(9_999, "/file/late/src/1.txt")
+    assert yields.due_s(late, NOW_S) == NOW_S
+
+
+def test_views_of_versions_bring_nothing_whatever_they_say() -> None:
+    """Not what a hash alone names."""
+    names = [f"a{number:02}00000000b" for number in range(60)]
+    paths = [f"/rev/{name}" for name in names] + [f"/diff/{name}/src/a.txt" for name in names]
+
+    seen = crawled(AddressYields(), paths, [f"{number} said" for number in range(120)])
+
+    assert len([n for n in seen if n < 60]) == 60
+    assert len([n for n in seen if n >= 60]) < 8
+
+
 def test_two_versions_are_compared() -> None:
     """One version is looked at."""
     assert compares(f"{A}/fdiff?v1=5041ed5c9509a7c1&v2=99be0c61ed8db5d3&patch")

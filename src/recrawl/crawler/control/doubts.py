@@ -30,6 +30,7 @@ __all__ = [
     "stems_of_source",
     "suffix_of",
     "thing_of_view",
+    "view_at_root",
     "without_hashes",
 ]
 
@@ -61,7 +62,7 @@ _PLACES: Final = re.compile(
 # Wikis set those apart from pages by a sign before them: /Page/_edit.
 _VIEW: Final = re.compile(
     r"""/(?:_?(?:logs?|history|revisions?|diffs?|blame|annotate|raw|plain|commits?|changesets?|compare
-        |refs|patch|snapshots?|atom|edit|print|amp|share|backlinks)
+        |comparison|refs|patch|snapshots?|atom|edit|print|amp|share|backlinks)
         |_(?:accounts?|create|delete|dir|files|new|plugins?|preview|search|settings|source|upload)
         )(?=/|$)""",
     re.VERBOSE | re.IGNORECASE,
@@ -83,7 +84,9 @@ _SIGNED_VIEW: Final = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 # The same as the first folder, where it may as well be a part of the site: only beside the thing.
-_ROOT_VIEW: Final = re.compile(r"/(?:logs?|diffs?|blame|annotate|raw|changesets?)/[^/]+/")
+_ROOT_VIEW: Final = re.compile(
+    r"(?P<view>/(?:logs?|diffs?|blame|annotate|raw(?:-file)?|changesets?|comparison)/)[^/]+/"
+)
 # Of a parameter that often only names a page, the value must speak against it.
 _HARMLESS: Final = re.compile(
     r"(?:^|[?&;])(?:action|do|act|mode|view|op|cmd|task|a|what|tab|format|output)="
@@ -249,12 +252,33 @@ def thing_of_view(url: str) -> str | None:
     ``/*/work/a.txt`` does, unless it ends in a number, as the archive of a month.
     """
     path = path_of(url).partition("?")[0].rstrip("/")
-    if _ROOT_VIEW.match(path) and not path.rpartition("/")[2].isdecimal():
-        return f"/*{path[path.index('/', 1) :]}"
+    view = view_at_root(url)
+    if view is not None:
+        return f"/*{path[len(view) - 1 :]}"
     found = _view(path)
     if found is None or found.end() == len(path):
         return None
     return f"{path[: found.start()]}/*{path[found.end() :]}"
+
+
+def view_at_root(url: str) -> str | None:
+    """Return the first folder by which a path names a view of what follows: ``/log/``; else None.
+
+    Not where the path ends in a number, as that of the archive of a month.
+    """
+    path = path_of(url).partition("?")[0].rstrip("/")
+    found = _ROOT_VIEW.match(path)
+    return found["view"] if found and not path.rpartition("/")[2].isdecimal() else None
+
+
+def is_view_of_version(url: str) -> bool:
+    """Tell whether a path names a view, then a version by its hash, then what it is a version of.
+
+    As ``/diff/7c1.../src/a.c`` does; ``/work/commit/7c1...`` is what the hash names.
+    """
+    path = path_of(url).partition("?")[0].rstrip("/")
+    found = _HASH_SEGMENT.search(path)
+    return found is not None and found.end() < len(path) and thing_of_view(url) is not None
 
 
 def parallels(url: str) -> list[str]:

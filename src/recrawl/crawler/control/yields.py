@@ -9,9 +9,10 @@ sort or log in; a directory of archives has thousands that nobody can read. Addr
   that differs in nothing but parameters that mean nothing, by their names;
 - without, by the ending of the file's name (of a feed that has none, by its name), by the branch of
   the site that they lie in, by the calendar that they are a day of, by what they show of the thing
-  of a number, and, of those with a number at their end, by the branch and how deep they lie, for
-  that most of them are copies of another page, as of the answers in a forum. Of what is shown of
-  things, and of endings that nobody knows, few are on their way before they have brought something.
+  of a number, or of all that follows (``/diff/tip/a.c``: not by its ending), and, of those with a
+  number at their end, by the branch and how deep they lie, for that most of them are copies of
+  another page, as of the answers in a forum. Of what is shown of things, and of endings that nobody
+  knows, few are on their way before they have brought something.
 
 The first of a kind are visited like any other page; what they bring (a page that was not known, or
 nothing) is a coin tossed, and while the chance that the next brings something is small, few more
@@ -46,6 +47,7 @@ from recrawl.crawler.control.doubts import (
     is_joined,
     is_script,
     is_unknown_file,
+    is_view_of_version,
     less_specific,
     page_of_version,
     pages_of_file,
@@ -55,6 +57,7 @@ from recrawl.crawler.control.doubts import (
     stems_of_source,
     suffix_of,
     thing_of_view,
+    view_at_root,
     without_hashes,
 )
 from recrawl.crawler.control.gists import Gist, is_akin, is_near, names_told
@@ -330,7 +333,8 @@ class AddressYields:
         is_new = is_new and (page is None or hash(page) not in self._visited)
         is_new = is_new and (thing is None or hash((host_of(url), thing)) not in self._things)
         is_new = is_new and not any(hash(one) in self._visited for one in pages_of_file(url))
-        is_new = is_new and not compares(url) and self._is_first_to_name(url)
+        is_new = is_new and not compares(url) and not is_view_of_version(url)
+        is_new = is_new and self._is_first_to_name(url)
         # What says nothing of all else: where a list begins, and a month or a day without anything.
         is_apart = not is_new and (_begins_a_list(url) or calendar_of(url) is not None)
         for kind in found:
@@ -525,12 +529,8 @@ class AddressYields:
             kind = f"/*.{suffix}" if suffix is not None else branch
             return [self._kind("doubted", host, kind, doubted=True, broad=True)]
         kinds = [self._kind("branch", host, branch, broad=True)]
-        if suffix is not None:
-            unknown = is_unknown_file(path)
-            kinds.insert(0, self._kind("file", host, f"/*.{suffix}", broad=True, unknown=unknown))
-        elif of is Kind.FEED:
-            name = path.rstrip("/").rpartition("/")[2]
-            kinds.insert(0, self._kind("feed", host, f"/*/{name}", broad=True))
+        if (ending := self._ending(host, url, of)) is not None:
+            kinds.insert(0, ending)
         if (calendar := calendar_of(url)) is not None:
             days = "/#" if month_of(url) is not None else ""  # apart from their months
             kinds.insert(0, self._kind("dates", host, f"{calendar}/#{days}"))
@@ -542,6 +542,19 @@ class AddressYields:
         if face is not None and self._is_shown_of_many(host, *face):
             kinds.append(self._kind("face", host, face[0], broad=True, unknown=True))
         return kinds
+
+    def _ending(self, host: str, url: str, of: Kind) -> AddressKind | None:
+        """Return the kind of an address by the name of its file; of a view, by what it shows."""
+        path = path_of(url).partition("?")[0]
+        if (view := view_at_root(url)) is not None:
+            return self._kind("view", host, f"{view}*", broad=True, unknown=True)
+        if (suffix := suffix_of(url)) is not None:
+            unknown = is_unknown_file(path)
+            return self._kind("file", host, f"/*.{suffix}", broad=True, unknown=unknown)
+        if of is Kind.FEED:
+            name = path.rstrip("/").rpartition("/")[2]
+            return self._kind("feed", host, f"/*/{name}", broad=True)
+        return None
 
     def _is_shown_of_many(self, host: str, shown: str, thing: list[str]) -> bool:
         """Tell whether another thing has the same; what only one has is its name, and no kind."""
