@@ -3,14 +3,14 @@
 import pytest
 
 from recrawl.crawler.control.lifecycle import RevisitRules
-from recrawl.terms import FetchResponse, PageState
+from recrawl.terms import FetchResponse, Outcome, PageState
 from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
 from recrawl.testing.scripted import Request
 from recrawl.testing.worlds import EPOCH_S
 
 A, N, HOUR_S = "http://a.test", 8, 3_600.0
 URLS = [f"{A}/page/{number}" for number in range(N)]
-AWAY_S = EPOCH_S + 2.0 * HOUR_S
+AWAY_S, CLOSED_S = EPOCH_S + 2.0 * HOUR_S, EPOCH_S + 22.0 * HOUR_S
 REVISIT = RevisitRules(min_interval_s=600.0, max_interval_s=30 * 86_400.0, initial_interval_s=600.0)
 
 
@@ -80,3 +80,59 @@ def test_of_pages_that_never_were_anything_else_none_is_asked_for_twice() -> Non
     virtual = crawled(f"{A}/", 99 * HOUR_S, since_s=EPOCH_S)
 
     assert [len(virtual.web.asked(url)) for url in URLS] == [1] * N
+
+
+def closed(away_h: float, *, answers_all: bool) -> VirtualCrawl:
+    """Crawl pages, each once in five hours, that say the same for so long.
+
+    So do addresses that do not exist, or these are not found.
+    """
+
+    async def main() -> VirtualCrawl:
+        setup = Setup(budget_per_s=N / (5.0 * HOUR_S), revisit=REVISIT, least_worth=0.0)
+        virtual = virtual_crawl(setup)
+
+        def answer(request: Request) -> FetchResponse:
+            is_closed = CLOSED_S <= request.at_s < back_s
+            told = "We are closed and will be back soon"
+            if not is_closed and request.url not in URLS:
+                return FetchResponse(request.url, 404)
+            if not is_closed:
+                told = f"<title>{request.url}</title><p>What is told of {request.url}</p>"
+            return FetchResponse(request.url, 200, told.encode(), "text/html")
+
+        back_s = CLOSED_S + away_h * HOUR_S
+        for url in URLS:
+            virtual.web.reply(url, answer)
+        virtual.web.page(f"{A}/", "Start", *URLS)
+        if answers_all:
+            virtual.web.fallback = answer
+        await virtual.run_for(60 * HOUR_S)
+        return virtual
+
+    return run_virtually(main())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("answers_all", [True, False])
+def test_a_site_that_says_one_thing_on_all_pages_for_hours_keeps_them(*, answers_all: bool) -> None:
+    """But for one, as one page may say something new; nothing is asked for besides."""
+    virtual = closed(4.0, answers_all=answers_all)
+    usual = closed(0.0, answers_all=answers_all)
+    away = [[one.at_s - CLOSED_S for one in virtual.web.asked(url)] for url in URLS]
+
+    assert sum(any(0 <= at_s < 4 * HOUR_S for at_s in one) for one in away) >= N / 2
+    assert (told(virtual, "changed"), told(virtual, "removed")) == (1, 0)
+    assert n_indexed(virtual) == N
+    assert len(virtual.web.requests) <= len(usual.web.requests) + 1
+
+
+def test_pages_that_say_one_thing_for_good_have_changed_when_that_is_confirmed() -> None:
+    virtual = closed(99.0, answers_all=False)
+
+    assert (told(virtual, "changed"), n_indexed(virtual)) == (N, N)
+    for url in URLS:
+        page = virtual.frontier.details(url, recent=99)
+        assert page is not None
+        said = [visit.outcome for visit in page.recent if visit.visited_at_s > CLOSED_S]
+        assert said.count(Outcome.SERVER_ERROR) <= 1

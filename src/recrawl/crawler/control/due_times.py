@@ -158,6 +158,16 @@ class DueTimes:
             ),
         )
 
+    def after_slip(self, lease: Lease, at_s: float) -> NextVisit:
+        """Return when a page is due that says what others of its host have come to say.
+
+        When it would be looked at anyway, or in a day: in an hour it may still be so.
+        """
+        elapsed_s = 0.0 if lease.last_visit_s is None else at_s - lease.last_visit_s
+        away_s = max(min(elapsed_s, _SLIP_S), self.rules.confirm_s)
+        why = "it says what other pages have come to say: to be confirmed"
+        return NextVisit(at_s + min(away_s, self.rules.max_interval_s), why)
+
     def _after_listing(
         self, lease: Lease, at_s: float, changed: bool | None, *, is_first: bool
     ) -> NextVisit:

@@ -22,6 +22,7 @@ __all__ = [
     "ends_like",
     "is_probe",
     "leads_to_sign_in",
+    "mark_of",
 ]
 
 NO_PAGE: Final = "says what its host says of an address that does not exist"
@@ -91,7 +92,7 @@ class SoftErrors:
         url, title, text : of the page
         now_s : instant of the visit
         """
-        host, mark = host_of(url), _mark(url, title, text)
+        host, mark = host_of(url), mark_of(url, title, text)
         if is_probe(url):
             self._says.setdefault(host, set()).add(mark)
             return Suspicion(is_error=True)
@@ -125,7 +126,7 @@ class SoftErrors:
         return url in self._read_again
 
 
-def _mark(url: str, title: str, text: str) -> int:
+def mark_of(url: str, title: str, text: str) -> int:
     """Return what texts have in common but for what their addresses name; 0: too short.
 
     Only this process understands it.

@@ -16,6 +16,7 @@ from typing import Any, Final
 from recrawl.crawler.control.doubts import is_doubted, is_joined
 from recrawl.crawler.control.gists import Gist, gist, is_list
 from recrawl.crawler.control.lists import goes_on, leads_elsewhere, leads_on, unsorted
+from recrawl.crawler.control.shared_texts import SharedTexts
 from recrawl.crawler.control.soft_errors import (
     NO_PAGE,
     PROBE,
@@ -54,6 +55,7 @@ _LINKS_AT_ONCE: Final = 2_000  # a hundredth of a second
 _LINE: Final = 200  # characters of one that stands for a heading
 
 _SEEN_TWICE = "fetched twice, as it was another each time: to see what is by chance"
+_SLIP = "says what other pages of its host have come to say: seen again before it counts"
 _NOTHING_NOW = "says nothing where it said something before"
 _NO_SCRIPTS = "says next to nothing without scripts, which fill it"
 
@@ -123,6 +125,7 @@ class Indexer:
         self._buffer = buffer
         self._recorder = recorder
         self._reading = reading
+        self._texts = SharedTexts()
         self._on_departure = on_departure
         self._staged: dict[str, _Staged] = {}
         self._characters = 0  # of text that is staged
@@ -230,13 +233,31 @@ class Indexer:
         is_held = lease.state is PageState.INDEXED and lease.signature is not None
         return is_bare and is_held and lease.signature != extract.signature
 
-    def _no_page(self, page: BufferedPage) -> None:
-        """Record a page that is none, as if its host had said so."""
-        if is_probe(page.lease.url):
-            finding = Finding(Outcome.NEW, page.response, state=PageState.EXCLUDED, note=PROBE)
-        else:
-            finding = Finding(Outcome.NOT_FOUND, page.response, note=NO_PAGE)
-        self._record(page, finding)
+    def _is_slip(self, page: BufferedPage, extract: Extract) -> bool:
+        """Tell whether a page says something else now that other pages of its host say as well."""
+        lease, said = page.lease, (extract.title, extract.text)
+        before, after, now_s = lease.signature, extract.signature, page.fetched_at_s
+        if lease.state is not PageState.INDEXED or before is None or before == after:
+            return False
+        if self._rules.is_read_otherwise(lease):
+            return False
+        is_doubtful = self._texts.is_doubtful(
+            lease.url, said, before=before, after=after, now_s=now_s
+        )
+        return is_doubtful and not lease.failures  # once, also over the end of a process
+
+    def _instead(self, page: BufferedPage, extract: Extract, *, is_error: bool) -> Finding | None:
+        """Return what is recorded of a page that is none, or is to be seen again; else None."""
+        is_slip, response = self._is_slip(page, extract), page.response
+        if is_error and is_probe(page.lease.url):
+            return Finding(Outcome.NEW, response, state=PageState.EXCLUDED, note=PROBE)
+        if is_error:  # as if its host had said so
+            return Finding(Outcome.NOT_FOUND, response, note=NO_PAGE, is_slip=is_slip)
+        if is_slip:  # as if its host had said that it fails
+            return Finding(Outcome.SERVER_ERROR, response, note=_SLIP, is_slip=True)
+        if self._says_nothing_now(page.lease, extract):
+            return Finding(Outcome.NOT_FOUND, response, note=_NOTHING_NOW)
+        return None
 
     async def _take_in(self, page: BufferedPage, extract: Extract) -> None:
         self.served += 1
@@ -252,17 +273,15 @@ class Indexer:
 
     async def _take_in_page(self, page: BufferedPage, extract: Extract) -> None:
         thought = self._suspicion(page, extract)
-        if thought.is_error:
-            self._no_page(page)
-            return
-        if self._says_nothing_now(page.lease, extract):
-            self._record(page, Finding(Outcome.NOT_FOUND, page.response, note=_NOTHING_NOW))
+        if thought.ask is not None:
+            self._recorder.add(found=self._asked_for(page.lease, thought.ask))
+        instead = self._instead(page, extract, is_error=thought.is_error)
+        if instead is not None:
+            self._record(page, instead)
             return
         found = await self._found(page, extract)
         told_news = self._tells_news(page.lease.url, extract, found)
         self._recorder.add(found=found, is_first_visit=page.lease.last_visit_s is None)
-        if thought.ask is not None:
-            self._recorder.add(found=self._asked_for(page.lease, thought.ask))
         update, document = self._considered(page, extract, told_news=told_news)
         links = self._link_list(page.lease, extract)
         update = replace(update, links=links)

@@ -45,6 +45,7 @@ class Finding:
         no change of the page
     told_news : whether a feed or list led to pages that were not known, a redirect to what may be
         visited
+    is_slip : whether it is likely over soon, as other pages have come to say the same
     title, redirect_url, note : for people
     """
 
@@ -57,6 +58,7 @@ class Finding:
     read_as: int | None = None
     is_read_otherwise: bool = False
     told_news: bool | None = None
+    is_slip: bool = False
     title: str | None = None
     redirect_url: str | None = None
     note: str | None = None
@@ -112,6 +114,8 @@ def update_of(lease: Lease, finding: Finding, at_s: float, due_times: DueTimes) 
         leads_to=finding.redirect_url,
         told_news=finding.told_news is True,
     )
+    if finding.is_slip:
+        following = due_times.after_slip(lease, at_s)
     return PageUpdate(
         lease=lease,
         visit=visit,

@@ -1,0 +1,69 @@
+"""Changes that are likely a slip: of a page that comes to say what another has come to say.
+
+What is edited says something of its own on each page. Where a site is closed for an hour, or its
+database is away, each page answers with status 200 and says the same. But for the first, such
+pages are doubted once, as a page that is not found is: what the next visit finds counts.
+"""
+
+from typing import Final, NamedTuple
+
+from recrawl.crawler.control.soft_errors import mark_of
+from recrawl.crawler.control.urls import host_of
+
+__all__ = ["SharedTexts"]
+
+_DAY_S: Final = 86_400.0
+_MOST: Final = 20_000  # texts, and pages, that are remembered
+
+
+class _Begun(NamedTuple):
+    """A text that a page has come to say: which page, what it said before, when that was seen."""
+
+    url: str
+    before: bytes
+    at_s: float
+
+
+class SharedTexts:
+    """Remembers what pages have come to say of late. In memory; bounded; O(text) a page."""
+
+    def __init__(self) -> None:
+        self._begun: dict[tuple[str, object], _Begun] = {}
+        self._doubted_s: dict[str, float] = {}  # by page
+
+    def is_doubtful(
+        self, url: str, said: tuple[str, str], *, before: bytes, after: bytes, now_s: float
+    ) -> bool:
+        """Tell whether a change is to be confirmed; it is remembered. Of a page once a day.
+
+        Parameters
+        ----------
+        url, said : address of a page of the index; its title, and its text, which is another now
+        before, after : signatures of the copy that is held, and of what it says now
+        now_s : instant of the visit
+        """
+        host, mark = host_of(url), mark_of(url, *said)
+        if not mark:  # too short to tell
+            return False
+        # It is the same where the page's own name is told in it, or the time.
+        begun = [self._take(key, url, before, now_s) for key in ((host, mark), (host, after))]
+        if not any(one.url != url and one.before != before for one in begun):
+            return False
+        last_s = self._doubted_s.pop(url, None)
+        if last_s is not None and abs(now_s - last_s) < _DAY_S:
+            self._doubted_s[url] = last_s
+            return False
+        self._doubted_s[url] = now_s
+        if len(self._doubted_s) > _MOST:
+            del self._doubted_s[next(iter(self._doubted_s))]
+        return True
+
+    def _take(self, key: tuple[str, object], url: str, before: bytes, now_s: float) -> _Begun:
+        """Return who has come to say a text first, of late; it is remembered as said now."""
+        begun = self._begun.pop(key, None)
+        if begun is None or abs(now_s - begun.at_s) >= _DAY_S:
+            begun = _Begun(url, before, now_s)
+        self._begun[key] = begun._replace(at_s=now_s)
+        if len(self._begun) > 2 * _MOST:
+            del self._begun[next(iter(self._begun))]
+        return begun
