@@ -550,18 +550,22 @@ class Frontier(Visits, Protocol):
         """Make pages due now that were put off, as if they had just been discovered."""
         ...
 
-    def look_beside(self, gone: Mapping[int, float], due_s: float) -> int:
-        """Have pages looked at that stand beside some that are gone; return how many.
+    def look_beside(
+        self, pages: Mapping[int, float], due_s: float, *, are_back: bool = False
+    ) -> int:
+        """Have pages looked at that stand beside some that are gone, or back; return how many.
 
         Parameters
         ----------
-        gone : page ids, and for each an instant: pages visited since need no look
+        pages : page ids, and for each an instant: pages visited since need no look
         due_s : instant at which they are due, unless they are sooner
+        are_back : whether these were gone and are back; those beside them that went are looked at
 
         Notes
         -----
         Of the sixty-four nearest addresses before each, and after it, the two nearest pages of its
-        host that the index holds and that are not due by then.
+        host that the index holds and that are not due by then; of the three hundred nearest, where
+        pages are back, those that are gone or have moved, and were there.
         """
         ...
 

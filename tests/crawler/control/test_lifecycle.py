@@ -378,6 +378,43 @@ def test_what_is_not_indexed_and_led_to_new_pages_is_looked_at_again_soon(
     assert "led to new pages" in came.why
 
 
+def test_of_pages_that_move_the_first_of_a_host_is_looked_at_again_the_next_day() -> None:
+    """Then ever later, as long as it leads elsewhere; the others, and those of its kind, are not.
+
+    What it remembers of that is no policy's.
+    """
+    day_s = 86_400.0
+    kept: list[bytes] = []
+
+    class Remembering(FixedRates):
+        @override
+        def after_visit(self, visit: PageVisit) -> NextVisit:
+            kept.append(visit.memory)
+            return super().after_visit(visit)
+
+    rules = replace(RULES, max_interval_s=30 * day_s)
+    times = DueTimes(rules, Remembering(rules, "uniform"))
+
+    def days(visited: Lease, at_s: float, outcome: Outcome = Was.MOVED) -> float:
+        came = times.after_visit(visited, outcome, Is.MOVED, NOW_S + at_s)
+        assert ("the first of its host" in came.why) == (came.memory is not None)
+        return (came.due_s - NOW_S - at_s) / day_s
+
+    there = lease(last_visit_s=NOW_S)
+    never_there = lease(Is.DISCOVERED, last_visit_s=None)
+    assert [days(one, 0.0) for one in (never_there, there, there)] == [30.0, 1.0, 30.0]
+    assert [days(there, at_s) for at_s in (day_s - 1.0, 2.0 * day_s - 1.0)] == [30.0, 1.0]
+    assert days(lease(Is.MISSING, last_visit_s=NOW_S, host_id=2), 0.0) == 1.0
+
+    first = times.after_visit(replace(there, host_id=3), Was.MOVED, Is.MOVED, NOW_S).memory
+    assert first is not None
+    again = lease(Is.MOVED, last_visit_s=NOW_S, memory=first)
+    assert [days(again, n * day_s) for n in (1, 3, 9, 27)] == [2.0, 6.0, 18.0, 30.0]
+    assert days(lease(Is.MOVED, last_visit_s=NOW_S), 9.0 * day_s) == 30.0
+    times.after_visit(again, Was.NEW, Is.INDEXED, NOW_S)
+    assert kept == [b""]
+
+
 def test_listings_that_tell_nothing_new_are_read_ever_more_seldom() -> None:
     """Up to eight times the interval; the first news bring them back to it."""
     times = DueTimes(RULES, FixedRates(RULES, "uniform"))

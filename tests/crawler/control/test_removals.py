@@ -35,6 +35,16 @@ def test_those_beside_need_a_look_but_for_what_was_visited_lately(
     assert Removals().observe(update(outcome, INDEXED, after)) == 800.0
 
 
+@pytest.mark.parametrize("before", [PageState.GONE, PageState.MOVED])
+def test_those_beside_one_that_is_back_need_a_look_as_well(before: PageState) -> None:
+    """But for one that never was there; and pages that are back are not too many in a row."""
+    removals = Removals()
+
+    looks = [removals.observe(update(Outcome.NEW, before, INDEXED)) for _ in range(99)]
+    assert looks == [800.0] * 99
+    assert removals.observe(update(Outcome.NEW, before, INDEXED, last_visit_s=None)) is None
+
+
 @pytest.mark.parametrize(
     "one",
     [
@@ -42,6 +52,8 @@ def test_those_beside_need_a_look_but_for_what_was_visited_lately(
         update(Outcome.NOT_FOUND, PageState.DISCOVERED, PageState.GONE, last_visit_s=None),
         update(Outcome.DENIED, INDEXED, MISSING),  # it may well be there
         update(Outcome.SERVER_ERROR, INDEXED, INDEXED),
+        update(Outcome.UNCHANGED, MISSING, INDEXED),  # it never went
+        update(Outcome.NEW, PageState.EXCLUDED, INDEXED),
         update(Outcome.NOT_FOUND, INDEXED, MISSING, kind=Kind.FEED),
     ],
 )

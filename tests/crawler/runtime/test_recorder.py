@@ -250,7 +250,8 @@ def test_what_lies_beside_pages_that_went_has_four_fifths_of_the_budget(
         await virtual.crawl.prepare()
         recorder, dispatcher = virtual.crawl.recorder, virtual.crawl.dispatcher
 
-        def look_beside(gone: dict[int, float], due_s: float) -> int:
+        def look_beside(gone: dict[int, float], due_s: float, *, are_back: bool) -> int:
+            assert not are_back
             looks.append((gone, due_s - EPOCH_S))
             return 4
 

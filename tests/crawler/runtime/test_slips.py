@@ -68,6 +68,16 @@ def test_a_site_that_sends_all_pages_to_one_for_good_has_moved_when_that_is_conf
     assert (told(virtual, "moved"), n_indexed(virtual)) == (N, 0)
 
 
+@pytest.mark.parametrize("to", [f"{A}/", f"{A}/new/*"])
+def test_pages_that_led_elsewhere_for_hours_are_back_a_day_later(to: str) -> None:
+    """One of them is looked at, and as it is back those beside it, and so on."""
+    virtual = crawled(to, 4.0 * HOUR_S, until_s=6.0 * HOUR_S)
+    later = crawled(to, 4.0 * HOUR_S, until_s=28.0 * HOUR_S)
+
+    assert n_indexed(virtual) < N / 2
+    assert n_indexed(later) == N
+
+
 def test_pages_that_move_to_places_of_their_own_have_moved_at_once() -> None:
     """Half an hour afterwards, and an hour before anything would be confirmed."""
     virtual = crawled(f"{A}/new/*", 99 * HOUR_S, until_s=2.5 * HOUR_S)

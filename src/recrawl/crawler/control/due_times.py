@@ -25,6 +25,7 @@ __all__ = [
     "AGREED",
     "ASKED_FOR",
     "BESIDE",
+    "BESIDE_BACK",
     "BROUGHT",
     "DISCOVERED",
     "FORGIVEN",
@@ -47,6 +48,7 @@ BROUGHT: Final = "brought forward: no interval may be longer"
 ONCE: Final = "a single pass visits every page"
 LISTED_AGAIN: Final = "gone, but listed since with a later date: looked at again"
 BESIDE: Final = "pages beside it are gone: looked at, as it may be too"
+BESIDE_BACK: Final = "pages beside it are back: looked at, as it may be too"
 READ_AGAIN: Final = "its copy was read by other rules than those in force: read again"
 RESTING: Final = "pages of its folder failed one after another: they rest for a while"
 LISTS_NEW: Final = "what is new in it will be worth a visit by then"
@@ -60,6 +62,8 @@ _CONTENT: Final = frozenset(
 )
 _MOST_QUIET: Final = 3  # doublings of the interval of a listing that tells nothing new
 _DETOUR: Final = b"leads to "  # before what is remembered of a page that leads elsewhere for now
+_FIRST_MOVE: Final = b"moved first"  # what is remembered of the first page of a host that moves
+_MOST_HOSTS: Final = 20_000  # of which it is remembered when pages moved
 _MOST_DETOURS: Final = 40  # doublings of the interval
 _EARLY: Final = 1.0 / 24.0  # of the interval of listings, from the first to the second reading
 _LOOKED_EARLY: Final = 255  # in the place of how many times a listing told nothing new
@@ -107,6 +111,7 @@ class DueTimes:
         self.timetables = timetables or Timetables()
         self.returns = returns or Returns()
         self.price = price or OnePrice(rules.initial_interval_s)
+        self._moved_s: dict[int, float] = {}  # when pages last moved, by host
 
     def after_visit(
         self,
@@ -154,7 +159,7 @@ class DueTimes:
                 due_s=lease.due_s,
                 weight=lease.weight,
                 crawl_rate_per_s=lease.crawl_rate_per_s,
-                memory=b"" if lease.memory.startswith(_DETOUR) else lease.memory,
+                memory=b"" if lease.memory.startswith((_DETOUR, _FIRST_MOVE)) else lease.memory,
             ),
         )
 
@@ -167,6 +172,16 @@ class DueTimes:
         away_s = max(min(elapsed_s, _SLIP_S), self.rules.confirm_s)
         why = "it says what other pages have come to say: to be confirmed"
         return NextVisit(at_s + min(away_s, self.rules.max_interval_s), why)
+
+    def _is_first_to_move(self, lease: Lease, at_s: float) -> bool:
+        """Tell whether a page that was there is the first of its host that moves in a day."""
+        if lease.state in (PageState.INDEXED, PageState.MISSING) and lease.last_visit_s is not None:
+            before_s = self._moved_s.pop(lease.host_id, None)
+            self._moved_s[lease.host_id] = at_s
+            if len(self._moved_s) > _MOST_HOSTS:
+                del self._moved_s[next(iter(self._moved_s))]
+            return before_s is None or abs(at_s - before_s) >= _SLIP_S
+        return lease.state is PageState.MOVED and lease.memory == _FIRST_MOVE
 
     def _after_listing(
         self, lease: Lease, at_s: float, changed: bool | None, *, is_first: bool
@@ -246,7 +261,9 @@ class DueTimes:
         if after is PageState.EXCLUDED and outcome in _CONTENT:
             return _after_left_out(rules, lease, at_s, told_news=told_news)
         if after in _AT_LENGTH:
-            return NextVisit(at_s + rules.max_interval_s, _AT_LENGTH[after])
+            is_first = after is PageState.MOVED and self._is_first_to_move(lease, at_s)
+            at_length = NextVisit(at_s + rules.max_interval_s, _AT_LENGTH[after])
+            return _after_first_move(rules, lease, at_s) if is_first else at_length
         return None
 
 
@@ -268,6 +285,18 @@ def _after_left_out(
     away_s = max(2.0 * (at_s - lease.last_visit_s) if is_known else 0.0, _SLIP_S)
     why = "not indexable, and nothing new: looked at again after a delay that doubles"
     return NextVisit(at_s + min(away_s, rules.max_interval_s), why)
+
+
+def _after_first_move(rules: RevisitRules, lease: Lease, at_s: float) -> NextVisit:
+    """Return when the first page of those that move is looked at again, which tells of the others.
+
+    That all pages lead elsewhere for good may be a slip as well. Where this one is back, those
+    beside it are looked at (:mod:`.removals`).
+    """
+    there_s = lease.last_visit_s if lease.state is PageState.MOVED else None
+    away_s = max(0.0 if there_s is None else 2.0 * (at_s - there_s), _SLIP_S)
+    why = "moved, the first of its host in a day: looked at again after a delay that doubles"
+    return NextVisit(at_s + min(away_s, rules.max_interval_s), why, memory=_FIRST_MOVE)
 
 
 def _after_detour(

@@ -20,6 +20,7 @@ from recrawl.crawler.control.due_times import (
     AGREED,
     ASKED_FOR,
     BESIDE,
+    BESIDE_BACK,
     BROUGHT,
     DISCOVERED,
     FORGIVEN,
@@ -34,7 +35,7 @@ from recrawl.crawler.control.due_times import (
 from recrawl.crawler.control.evidence import BelievedBefore, Evidence, PlannedPages
 from recrawl.crawler.control.intake import has_room
 from recrawl.crawler.control.lifecycle import KEEPS, is_copied, is_known_anew
-from recrawl.crawler.control.removals import EACH_SIDE, NEAR
+from recrawl.crawler.control.removals import EACH_SIDE, FAR, NEAR
 from recrawl.crawler.control.tiers import ASKED, FIRST_BY_WORTH, NEW, TIMED, tier_of
 from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.control.yields import LITTLE
@@ -414,26 +415,30 @@ class MemoryFrontier(Frontier):
                 page.due_s, page.due_why = now_s, DISCOVERED
 
     @override
-    def look_beside(self, gone: Mapping[int, float], due_s: float) -> int:
+    def look_beside(
+        self, pages: Mapping[int, float], due_s: float, *, are_back: bool = False
+    ) -> int:
         urls, brought = sorted(self._ids), 0
-        for page_id, before_s in gone.items():
+        states = (PageState.GONE, PageState.MOVED) if are_back else (PageState.INDEXED,)
+        why, near = (BESIDE_BACK, FAR) if are_back else (BESIDE, NEAR)
+        for page_id, before_s in pages.items():
             own = self._pages[page_id].found
             place = bisect_left(urls, own.url)
             for side in (urls[place + 1 :], urls[:place][::-1]):
-                pages = (self._pages[self._ids[url]] for url in side[:NEAR])
                 late = [
                     page
-                    for page in pages
+                    for page in (self._pages[self._ids[url]] for url in side[:near])
                     if page.found.host == own.host
                     and page.found.kind is Kind.PAGE
-                    and page.state is PageState.INDEXED
+                    and page.state in states
                     and not page.failures
                     and page.due_s > due_s
                     and page.last_visit_s is not None
                     and page.last_visit_s < before_s
+                    and not (are_back and page.visits[-1].visited_at_s >= before_s)
                 ]
                 for page in late[:EACH_SIDE]:
-                    page.due_s, page.due_why = due_s, BESIDE
+                    page.due_s, page.due_why = due_s, why
                     brought += 1
         return brought
 

@@ -22,6 +22,7 @@ from recrawl.crawler.control.due_times import (
     AGREED,
     ASKED_FOR,
     BESIDE,
+    BESIDE_BACK,
     BROUGHT,
     DISCOVERED,
     FORGIVEN,
@@ -35,7 +36,7 @@ from recrawl.crawler.control.due_times import (
 )
 from recrawl.crawler.control.evidence import BelievedBefore, Evidence, PlannedPages
 from recrawl.crawler.control.intake import has_room
-from recrawl.crawler.control.removals import EACH_SIDE, NEAR
+from recrawl.crawler.control.removals import EACH_SIDE, FAR, NEAR
 from recrawl.crawler.control.tiers import ASKED, FIRST_BY_WORTH, NEW, TIMED, tier_of
 from recrawl.crawler.control.urls import host_of
 from recrawl.crawler.control.yields import LITTLE
@@ -494,12 +495,16 @@ class SqliteFrontier(Frontier):
             self._run("bring_forward", page_ids=json.dumps(list(page_ids)), now_s=now_s)
 
     @override
-    def look_beside(self, gone: Mapping[int, float], due_s: float) -> int:
-        told = {"due_s": due_s, "why": BESIDE, "near": NEAR, "each": EACH_SIDE}
+    def look_beside(
+        self, pages: Mapping[int, float], due_s: float, *, are_back: bool = False
+    ) -> int:
+        why, near = (BESIDE_BACK, FAR) if are_back else (BESIDE, NEAR)
+        told = {"due_s": due_s, "why": why, "near": near, "each": EACH_SIDE}
+        told["is_back"] = int(are_back)
         with self._writing():
             return sum(
                 self._run("look_beside", page_id=page_id, before_s=before_s, **told).rowcount
-                for page_id, before_s in gone.items()
+                for page_id, before_s in pages.items()
             )
 
     @override

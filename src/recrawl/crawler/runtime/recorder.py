@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from math import inf
-from typing import Final
+from typing import Final, NamedTuple
 
 from recrawl.crawler.control.dispatch import Dispatcher
 from recrawl.crawler.control.due_times import DueTimes
@@ -38,6 +38,14 @@ _OUT: Final = (PageState.MISSING, PageState.GONE)
 _SWEPT_SHARE: Final = 0.8  # of the budget, for pages beside such as went
 _MOST_ASKED: Final = 10_000  # pages of a host that were denied, when one is given again
 _FORGOTTEN: Final = 200  # pages whose visits are looked through at once
+
+
+class _Look(NamedTuple):
+    """Look at pages beside one of a host that went, or is back; not if they were visited since."""
+
+    host_id: int
+    since_s: float
+    is_back: bool
 
 
 class Recorder:
@@ -85,7 +93,7 @@ class Recorder:
         learns = rules.second_looks and isinstance(world.index, ChanceLearner)
         self.second_looks = SecondLooks() if learns else None
         self._removals = Removals()
-        self._beside: dict[int, tuple[int, float]] = {}  # hosts and instants, by page that went
+        self._beside: dict[int, _Look] = {}  # those beside a page that went, or is back
         self.denying: set[int] = set()  # hosts that have denied pages
         self._giving: set[int] = set()  # those of them that give a page again
         self._swept_s = -inf  # until when those beside them have their share of the budget
@@ -146,7 +154,9 @@ class Recorder:
                     self.second_looks.observe(update)
                 since_s = self._removals.observe(update)
                 if since_s is not None and not self._once:  # which visits every page anyway
-                    self._beside[update.lease.page_id] = (update.lease.host_id, since_s)
+                    is_back = update.state is PageState.INDEXED
+                    look = _Look(update.lease.host_id, since_s, is_back)
+                    self._beside[update.lease.page_id] = look
         put_off = sum(not self._taken(one, is_first_visit=is_first_visit) for one in found)
         if self._updates or self._found:
             self._some.set()
@@ -269,9 +279,9 @@ class Recorder:
             self._giving.add(host_id)
 
     async def _bring_forward(
-        self, welcome: list[tuple[int, int]], beside: dict[int, tuple[int, float]], now_s: float
+        self, welcome: list[tuple[int, int]], beside: dict[int, _Look], now_s: float
     ) -> set[int]:
-        """Have pages visited now that were put off, and those beside such as went; return hosts."""
+        """Have pages visited now that were put off, and those beside others; return hosts."""
         frontier = self._world.frontier
         if welcome:
             page_ids = [page_id for page_id, _ in welcome]
@@ -280,13 +290,14 @@ class Recorder:
         for host_id in giving:  # what was denied beside that page may be given as well
             leave = partial(frontier.ask_leave, now_s, host_id=host_id, most=_MOST_ASKED)
             await self._world.on_state(leave)
-        if beside:
-            gone = {page_id: since_s for page_id, (_, since_s) in beside.items()}
+        for are_back in {look.is_back for look in beside.values()}:
+            pages = {at: look.since_s for at, look in beside.items() if look.is_back == are_back}
             due_s = max(now_s, self._swept_s)
-            n = await self._world.on_state(frontier.look_beside, gone, due_s)
+            look_beside = partial(frontier.look_beside, pages, due_s, are_back=are_back)
+            n = await self._world.on_state(look_beside)
             # However much has gone, what is there is kept fresh as well.
             self._swept_s = due_s + n / (_SWEPT_SHARE * self._dispatcher.budget.rate_per_s)
-        return giving | {one for _, one in welcome} | {one for one, _ in beside.values()}
+        return giving | {one for _, one in welcome} | {look.host_id for look in beside.values()}
 
     def _compact(self) -> None:
         """Drop old entries of the feed, some with every flush while there are any."""

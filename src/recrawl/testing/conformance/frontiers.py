@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recrawl.crawler.control.due_times import BESIDE, LISTED_AGAIN, OUTSIDE, WIDENED
+from recrawl.crawler.control.due_times import BESIDE, BESIDE_BACK, LISTED_AGAIN, OUTSIDE, WIDENED
 from recrawl.crawler.control.yields import LITTLE
 from recrawl.crawler.facts import EndFacts, SettingsFacts
 from recrawl.crawler.ports import LATEST_VISITS, AdmissionLimits, Frontier
@@ -693,6 +693,37 @@ class FrontierSuite:
         assert dict(zip(told.page_ids.tolist(), told.born_s.tolist(), strict=True))[ids[1]] == 30.0
         assert np.isnan(told.born_s[told.page_ids.tolist().index(ids[0])])
         assert born.n == pytest.approx(1.0, rel=1e-3)
+
+    def test_pages_that_went_beside_one_that_is_back_are_looked_at(
+        self, frontier: Frontier
+    ) -> None:
+        """Two on either side, wherever; not what was looked at since, or never was there."""
+        paths = [f"/{name}" for name in "abcdefghi"] + [f"/b{number:03}" for number in range(200)]
+        self._admitted(frontier, *paths)
+        went = {"/a": PageState.MOVED, "/b": PageState.GONE, "/d": PageState.GONE}
+        went |= {"/f": PageState.MOVED, "/g": PageState.GONE, "/h": PageState.MOVED}
+        never_there = f"{HOST}/c"
+        for at_s in (10.0, 20.0):
+            for lease in self._leased(frontier, len(paths), at_s):
+                path = lease.url.removeprefix(HOST)
+                if at_s == 10.0 and lease.url != never_there:
+                    frontier.complete([_update(lease, at_s, due_s=at_s + 1.0)])
+                    continue
+                state = PageState.MOVED if lease.url == never_there else went.get(path)
+                visited_s = 60.0 if path == "/d" else at_s
+                outcome = Outcome.MOVED if state else Outcome.UNCHANGED
+                told = _update(lease, visited_s, outcome, state=state or PageState.INDEXED)
+                frontier.complete([replace(told, due_s=900.0)])
+        back = frontier.details(f"{HOST}/e")
+        assert back is not None
+
+        assert frontier.look_beside({back.page_id: 50.0}, 100.0, are_back=True) == 4
+
+        pages = [frontier.details(HOST + path) for path in paths]
+        looked = {page.url for page in pages if page and page.due_s == 100.0}
+        assert looked == {HOST + path for path in ("/a", "/b", "/f", "/g")}
+        whys = {page.due_why for page in pages if page and page.url in looked}
+        assert whys == {BESIDE_BACK}
 
     def test_what_was_denied_is_asked_for_again_from_the_most_important(
         self, frontier: Frontier

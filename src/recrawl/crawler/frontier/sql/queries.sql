@@ -109,21 +109,31 @@ UPDATE page SET due_s = :due_s, due_why = :why
 WHERE id IN (
     SELECT id FROM (
         SELECT beside.id, beside.url FROM (
-            SELECT * FROM page WHERE url > (SELECT url FROM page WHERE id = :page_id)
+            SELECT id, url, host_id, kind, state, failures, due_s, last_visit_s FROM page
+            WHERE url > (SELECT url FROM page WHERE id = :page_id)
             ORDER BY url LIMIT :near
         ) AS beside JOIN page AS gone ON gone.id = :page_id AND beside.host_id = gone.host_id
-        WHERE beside.kind = 'page' AND beside.state = 'indexed' AND beside.failures = 0
+        WHERE beside.kind = 'page' AND beside.failures = 0
             AND beside.due_s > :due_s AND beside.last_visit_s < :before_s
+            AND CASE WHEN :is_back = 0 THEN beside.state = 'indexed'
+                ELSE beside.state IN ('gone', 'moved') AND :before_s > (
+                    SELECT max(visited_at_s) FROM visit WHERE page_id = beside.id
+                ) END
         ORDER BY beside.url LIMIT :each
     )
     UNION ALL
     SELECT id FROM (
         SELECT beside.id, beside.url FROM (
-            SELECT * FROM page WHERE url < (SELECT url FROM page WHERE id = :page_id)
+            SELECT id, url, host_id, kind, state, failures, due_s, last_visit_s FROM page
+            WHERE url < (SELECT url FROM page WHERE id = :page_id)
             ORDER BY url DESC LIMIT :near
         ) AS beside JOIN page AS gone ON gone.id = :page_id AND beside.host_id = gone.host_id
-        WHERE beside.kind = 'page' AND beside.state = 'indexed' AND beside.failures = 0
+        WHERE beside.kind = 'page' AND beside.failures = 0
             AND beside.due_s > :due_s AND beside.last_visit_s < :before_s
+            AND CASE WHEN :is_back = 0 THEN beside.state = 'indexed'
+                ELSE beside.state IN ('gone', 'moved') AND :before_s > (
+                    SELECT max(visited_at_s) FROM visit WHERE page_id = beside.id
+                ) END
         ORDER BY beside.url DESC LIMIT :each
     )
 );
