@@ -3,6 +3,8 @@
 import pytest
 
 from recrawl.crawler.control.lifecycle import RevisitRules
+from recrawl.crawler.frontier.memory import MemoryFrontier
+from recrawl.crawler.index.memory import MemoryIndex
 from recrawl.terms import FetchResponse, Outcome, PageState
 from recrawl.testing import Setup, VirtualCrawl, run_virtually, virtual_crawl
 from recrawl.testing.scripted import Request
@@ -146,3 +148,25 @@ def test_pages_that_say_one_thing_for_good_have_changed_when_that_is_confirmed()
         assert page is not None
         said = [visit.outcome for visit in page.recent if visit.visited_at_s > CLOSED_S]
         assert said.count(Outcome.SERVER_ERROR) <= 1
+
+
+def test_single_passes_tell_by_the_second_one_what_pages_say_for_good() -> None:
+    """What the first one has doubted the second one, another process, does not."""
+    said = {url: f"<title>{url}</title><p>What is told of {url}</p>" for url in URLS}
+
+    def answer(request: Request) -> FetchResponse:
+        return FetchResponse(request.url, 200, said[request.url].encode(), "text/html")
+
+    async def passes() -> list[int]:
+        frontier, index, n_told = MemoryFrontier(), MemoryIndex(), []
+        for number in range(3):
+            setup = Setup(URLS, revisit=REVISIT, epoch_s=EPOCH_S + number * 86_400.0)
+            virtual = virtual_crawl(setup, once=True, frontier=frontier, index=index)
+            for url in URLS:
+                virtual.web.reply(url, answer)
+            await virtual.run_for(HOUR_S)
+            n_told.append(told(virtual, "changed"))
+            said.update(dict.fromkeys(URLS, "This site is closed for good"))
+        return n_told
+
+    assert run_virtually(passes()) == [0, 1, N]
