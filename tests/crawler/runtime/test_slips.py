@@ -1,5 +1,7 @@
 """What a whole host says for some minutes, as by a slip in its configuration."""
 
+from operator import attrgetter
+
 import pytest
 
 from recrawl.crawler.control.lifecycle import RevisitRules
@@ -94,29 +96,33 @@ def test_of_pages_that_never_were_anything_else_none_is_asked_for_twice() -> Non
     assert [len(virtual.web.asked(url)) for url in URLS] == [1] * N
 
 
-def closed(away_h: float, *, answers_all: bool) -> VirtualCrawl:
-    """Crawl pages, each once in five hours, that say the same for so long.
+def closed(
+    away_h: float, *, answers_all: bool, every_h: float = 5.0, n_more: int = 0
+) -> VirtualCrawl:
+    """Crawl pages, each once in so many hours, that say the same for so long.
 
     So do addresses that do not exist, or these are not found.
     """
+    urls = [*URLS, *(f"{A}/more/{number}" for number in range(n_more))]
 
     async def main() -> VirtualCrawl:
-        setup = Setup(budget_per_s=N / (5.0 * HOUR_S), revisit=REVISIT, least_worth=0.0)
+        budget_per_s = len(urls) / (every_h * HOUR_S)
+        setup = Setup(budget_per_s=budget_per_s, revisit=REVISIT, least_worth=0.0)
         virtual = virtual_crawl(setup)
 
         def answer(request: Request) -> FetchResponse:
             is_closed = CLOSED_S <= request.at_s < back_s
             told = "We are closed and will be back soon"
-            if not is_closed and request.url not in URLS:
+            if not is_closed and request.url not in urls:
                 return FetchResponse(request.url, 404)
             if not is_closed:
                 told = f"<title>{request.url}</title><p>What is told of {request.url}</p>"
             return FetchResponse(request.url, 200, told.encode(), "text/html")
 
         back_s = CLOSED_S + away_h * HOUR_S
-        for url in URLS:
+        for url in urls:
             virtual.web.reply(url, answer)
-        virtual.web.page(f"{A}/", "Start", *URLS)
+        virtual.web.page(f"{A}/", "Start", *urls)
         if answers_all:
             virtual.web.fallback = answer
         await virtual.run_for(60 * HOUR_S)
@@ -137,6 +143,20 @@ def test_a_site_that_says_one_thing_on_all_pages_for_hours_keeps_them(*, answers
     assert (told(virtual, "changed"), told(virtual, "removed")) == (1, 0)
     assert n_indexed(virtual) == N
     assert len(virtual.web.requests) <= len(usual.web.requests) + 1
+
+
+@pytest.mark.slow
+def test_no_page_is_not_found_by_the_first_visit_that_says_so() -> None:
+    """Though it is known by then what the site says of what does not exist."""
+    virtual = closed(2.9, answers_all=True, every_h=2.0, n_more=42)
+    urls = [*URLS, *(f"{A}/more/{number}" for number in range(42))]
+    pages = [virtual.frontier.details(url, recent=99) for url in urls]
+    visits = [sorted(page.recent, key=attrgetter("visited_at_s")) for page in pages if page]
+    while_closed = [[one for one in of if one.visited_at_s >= CLOSED_S] for of in visits]
+    outcomes = [[one.outcome for one in of] for of in while_closed]
+
+    assert {of[0] for of in outcomes} <= {Outcome.SERVER_ERROR, Outcome.CHANGED, Outcome.UNCHANGED}
+    assert any(Outcome.NOT_FOUND in of for of in outcomes)
 
 
 def test_pages_that_say_one_thing_for_good_have_changed_when_that_is_confirmed() -> None:

@@ -248,13 +248,13 @@ class Indexer:
 
     def _instead(self, page: BufferedPage, extract: Extract, *, is_error: bool) -> Finding | None:
         """Return what is recorded of a page that is none, or is to be seen again; else None."""
-        is_slip, response = self._is_slip(page, extract), page.response
+        response = page.response
         if is_error and is_probe(page.lease.url):
             return Finding(Outcome.NEW, response, state=PageState.EXCLUDED, note=PROBE)
-        if is_error:  # as if its host had said so
-            return Finding(Outcome.NOT_FOUND, response, note=NO_PAGE, is_slip=is_slip)
-        if is_slip:  # as if its host had said that it fails
+        if self._is_slip(page, extract):  # as if its host had said that it fails
             return Finding(Outcome.SERVER_ERROR, response, note=_SLIP, is_slip=True)
+        if is_error:  # as if its host had said so
+            return Finding(Outcome.NOT_FOUND, response, note=NO_PAGE)
         if self._says_nothing_now(page.lease, extract):
             return Finding(Outcome.NOT_FOUND, response, note=_NOTHING_NOW)
         return None
