@@ -1,5 +1,7 @@
 """Changes that are likely a slip."""
 
+from zlib import crc32
+
 import pytest
 
 from recrawl.crawler.control.shared_texts import SharedTexts
@@ -17,10 +19,12 @@ def said(
     after: str = "",
     at_s: float = 0.0,
 ) -> bool:
-    """Tell whether a change of a page is doubted; before and now it said what no other does."""
+    """Tell whether a change of a page is doubted; before it said what no other does."""
+    own = " ".join(f"word{crc32(url.encode())}x{n}" for n in range(9))
     return texts.is_doubtful(
         url,
         ("Back soon", text),
+        ("A page", before or own),
         before=(before or f"{url} before").encode(),
         after=(after or f"{url} {at_s}").encode(),
         now_s=at_s,
@@ -47,10 +51,21 @@ def test_also_where_it_tells_its_own_name_or_the_time() -> None:
 
 def test_what_another_page_says_too_is_no_slip_where_both_always_said_the_same() -> None:
     texts = SharedTexts()
-    said(texts, f"{A}/index", before="news")
+    told = "the news of all that has happened today"
+    said(texts, f"{A}/index", before=told)
 
-    assert not said(texts, f"{A}/news", before="news")
-    assert said(texts, f"{A}/six", before="other")
+    assert not said(texts, f"{A}/news", before=told)
+    assert said(texts, f"{A}/six", before="what else has been told of other things today")
+
+
+@pytest.mark.parametrize(("kept", "is_slip"), [(3, True), (4, False)])
+def test_what_still_says_half_of_its_words_was_edited(kept: int, *, is_slip: bool) -> None:
+    """Of eight words, those of the title included."""
+    texts = SharedTexts()
+    said(texts, f"{A}/one")
+    words = [*BACK.lower().split()[:kept], *"bcdefg"][:6]
+
+    assert said(texts, f"{A}/two", before=" ".join(words)) == is_slip
 
 
 def test_few_words_tell_nothing() -> None:

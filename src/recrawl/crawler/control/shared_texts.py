@@ -1,19 +1,21 @@
 """Changes that are likely a slip: of a page that comes to say what another has come to say.
 
-What is edited says something of its own on each page. Where a site is closed for an hour, or its
-database is away, each page answers with status 200 and says the same. But for the first, such
-pages are doubted once, as a page that is not found is: what the next visit finds counts.
+What is edited says something of its own on each page, and most of what it said before. Where a site
+is closed for an hour, or its database is away, each page answers with status 200, says the same,
+and nothing of before. But for the first, such pages are doubted once, as a page that is not found
+is: what the next visit finds counts.
 """
 
 from typing import Final, NamedTuple
 
-from recrawl.crawler.control.soft_errors import mark_of
+from recrawl.crawler.control.soft_errors import mark_of, share_kept
 from recrawl.crawler.control.urls import host_of
 
 __all__ = ["SharedTexts"]
 
 _DAY_S: Final = 86_400.0
 _MOST: Final = 20_000  # texts, and pages, that are remembered
+_KEPT: Final = 0.5  # of its words a page still says that was edited
 
 
 class _Begun(NamedTuple):
@@ -32,18 +34,26 @@ class SharedTexts:
         self._doubted_s: dict[str, float] = {}  # by page
 
     def is_doubtful(
-        self, url: str, said: tuple[str, str], *, before: bytes, after: bytes, now_s: float
+        self,
+        url: str,
+        said: tuple[str, str],
+        held: tuple[str, str],
+        *,
+        before: bytes,
+        after: bytes,
+        now_s: float,
     ) -> bool:
         """Tell whether a change is to be confirmed; it is remembered. Of a page once a day.
 
         Parameters
         ----------
-        url, said : address of a page of the index; its title, and its text, which is another now
-        before, after : signatures of the copy that is held, and of what it says now
+        url : address of a page of the index
+        said, held : its title and its text, now and of the copy that is held
+        before, after : signatures of that copy, and of what it says now
         now_s : instant of the visit
         """
         host, mark = host_of(url), mark_of(url, *said)
-        if not mark:  # too short to tell
+        if not mark or share_kept(held, said) >= _KEPT:  # too short to tell, or edited
             return False
         # It is the same where the page's own name is told in it, or the time.
         begun = [self._take(key, url, before, now_s) for key in ((host, mark), (host, after))]

@@ -23,6 +23,7 @@ __all__ = [
     "is_probe",
     "leads_to_sign_in",
     "mark_of",
+    "share_kept",
 ]
 
 NO_PAGE: Final = "says what its host says of an address that does not exist"
@@ -139,3 +140,9 @@ def mark_of(url: str, title: str, text: str) -> int:
     if len(kept) < _FEW_WORDS:
         return 0
     return hash(frozenset(kept)) or 1
+
+
+def share_kept(held: tuple[str, str], said: tuple[str, str]) -> float:
+    """Return which share of the words of a title and text is said by others, too; 1 of none."""
+    words, now = (set(folded(" ".join(one)[:_MOST]).split()) for one in (held, said))
+    return len(words & now) / len(words) if words else 1.0

@@ -233,25 +233,34 @@ class Indexer:
         is_held = lease.state is PageState.INDEXED and lease.signature is not None
         return is_bare and is_held and lease.signature != extract.signature
 
-    def _is_slip(self, page: BufferedPage, extract: Extract) -> bool:
+    async def _is_slip(self, page: BufferedPage, extract: Extract) -> bool:
         """Tell whether a page says something else now that other pages of its host say as well."""
-        lease, said = page.lease, (extract.title, extract.text)
-        before, after, now_s = lease.signature, extract.signature, page.fetched_at_s
+        lease, before, after = page.lease, page.lease.signature, extract.signature
         if lease.state is not PageState.INDEXED or before is None or before == after:
             return False
         if self._rules.is_read_otherwise(lease):
             return False
+        held = await self._world.on_work(self._world.index.copy, lease.url)
+        if held is None:
+            return False
         is_doubtful = self._texts.is_doubtful(
-            lease.url, said, before=before, after=after, now_s=now_s
+            lease.url,
+            (extract.title, extract.text),
+            (held.title, held.text),
+            before=before,
+            after=after,
+            now_s=page.fetched_at_s,
         )
         return is_doubtful and not lease.failures  # once, also over the end of a process
 
-    def _instead(self, page: BufferedPage, extract: Extract, *, is_error: bool) -> Finding | None:
+    async def _instead(
+        self, page: BufferedPage, extract: Extract, *, is_error: bool
+    ) -> Finding | None:
         """Return what is recorded of a page that is none, or is to be seen again; else None."""
         response = page.response
         if is_error and is_probe(page.lease.url):
             return Finding(Outcome.NEW, response, state=PageState.EXCLUDED, note=PROBE)
-        if self._is_slip(page, extract):  # as if its host had said that it fails
+        if await self._is_slip(page, extract):  # as if its host had said that it fails
             return Finding(Outcome.SERVER_ERROR, response, note=_SLIP, is_slip=True)
         if is_error:  # as if its host had said so
             return Finding(Outcome.NOT_FOUND, response, note=NO_PAGE)
@@ -275,7 +284,7 @@ class Indexer:
         thought = self._suspicion(page, extract)
         if thought.ask is not None:
             self._recorder.add(found=self._asked_for(page.lease, thought.ask))
-        instead = self._instead(page, extract, is_error=thought.is_error)
+        instead = await self._instead(page, extract, is_error=thought.is_error)
         if instead is not None:
             self._record(page, instead)
             return

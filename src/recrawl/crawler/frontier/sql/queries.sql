@@ -116,8 +116,8 @@ WHERE id IN (
         WHERE beside.kind = 'page' AND beside.failures = 0
             AND beside.due_s > :due_s AND beside.last_visit_s < :before_s
             AND CASE WHEN :is_back = 0 THEN beside.state = 'indexed'
-                ELSE beside.state IN ('gone', 'moved') AND :before_s > (
-                    SELECT max(visited_at_s) FROM visit WHERE page_id = beside.id
+                ELSE beside.state IN ('gone', 'moved') AND NOT EXISTS (
+                    SELECT 1 FROM visit WHERE page_id = beside.id AND visited_at_s >= :before_s
                 ) END
         ORDER BY beside.url LIMIT :each
     )
@@ -131,8 +131,8 @@ WHERE id IN (
         WHERE beside.kind = 'page' AND beside.failures = 0
             AND beside.due_s > :due_s AND beside.last_visit_s < :before_s
             AND CASE WHEN :is_back = 0 THEN beside.state = 'indexed'
-                ELSE beside.state IN ('gone', 'moved') AND :before_s > (
-                    SELECT max(visited_at_s) FROM visit WHERE page_id = beside.id
+                ELSE beside.state IN ('gone', 'moved') AND NOT EXISTS (
+                    SELECT 1 FROM visit WHERE page_id = beside.id AND visited_at_s >= :before_s
                 ) END
         ORDER BY beside.url DESC LIMIT :each
     )
