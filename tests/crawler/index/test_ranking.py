@@ -259,3 +259,20 @@ def test_a_part_of_a_page_is_called_by_its_heading_and_what_it_explains(
 ) -> None:
     """Whatever a function returns and takes, and wherever it belongs."""
     assert sections([heading]) == expected
+
+
+def test_words_are_left_out_and_stand_together_as_asked(make: Callable[[], PageIndex]) -> None:
+    """Within a field: what ends a title and what begins a heading do not stand together."""
+    index = make()
+    index.replace(page("a", "Red boats", "blue wind", "Sails"))
+    index.replace(page("b", "Red sails", "green wind", "Boats"))
+    index.commit()
+
+    def found(query: str) -> str:
+        return "".join(sorted(hit.url[-6] for hit in index.search(query)[1]))
+
+    assert found("red") == "ab"
+    assert found("red -blue") == "b"
+    assert found('"red sails"') == "b"
+    assert found("title:sails") == "b"
+    assert found('"boats sails"') == found('"sails boats"') == ""

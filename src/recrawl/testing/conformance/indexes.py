@@ -83,7 +83,9 @@ class IndexSuite:
             pytest.skip("it takes copies as they are")
         for n in range(20):
             index.replace(_page(n, "Home\nProducts\nContact", "Imprint\nAll rights reserved"))
-        index.commit()
+            if n == 9:  # one of the first, which are looked at again once their host is known
+                index.remove(f"{HOST}/1")
+            index.commit()
         copy = index.copy(f"{HOST}/3")
         then = _page(3, "Home\nProducts\nContact", "Imprint\nAll rights reserved")
         now = _page(3, "Home\nProducts\nCareers", "Imprint\nSome rights reserved")
@@ -91,7 +93,7 @@ class IndexSuite:
         assert copy is not None
         assert copy.text == "Story of 3\nWhat happened to 3 was told by nobody."
         assert index.search("imprint")[0] == 0
-        assert index.search("happened")[0] == 20
+        assert index.search("happened")[0] == index.n_documents() == 19
         assert (index.difference(then), index.edit(then)) == ("", "")
         assert index.same(now)
         assert not index.same(replace(now, text=now.text.replace("nobody", "somebody")))
