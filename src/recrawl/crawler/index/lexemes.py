@@ -22,7 +22,6 @@ FIELDS: Final = {
     "stems": ("l ", "D"), "spoken": ("g ", "A"), "host": ("h ", "A"),
 }  # fmt: skip
 _LAST: Final = 16_383  # place that the server tells from others
-_GAP: Final = 10  # places between two fields, or a phrase would begin in one and end in the other
 _MOST_PLACES: Final = 255  # of one lexeme, as the server keeps
 _MOST_BYTES: Final = 900_000  # of all that a copy has; the server's bound is a MiB
 _LONGEST: Final = 300_000  # characters of a text that are searched
@@ -60,7 +59,7 @@ def lexemes_of(document: Document, parted: Parted, stemmer: Any, language: str |
     named: dict[str, list[str]] = {}
     place = 0
     for words, label in ((title, "A"), (headed, "B"), (address_words(document.url), "C")):
-        place = _GAP + _put(named, stemmer.analyze(words), label, place)
+        place = _put(named, stemmer.analyze(words), label, place)
     _put(named, [f"c {code}" for code in codes(f"{title}\n{headed}")], "A")
     vocabulary = tuple(named)
     marks = [f"n {name}" for name in names(document.title, document.headings, document.url)]

@@ -8,7 +8,7 @@ import contextlib
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from operator import itemgetter
 from typing import Any, Final
 
@@ -137,7 +137,6 @@ class PostgresIndex(PageIndex, ChanceLearner):
 
     @override
     def remove(self, url: str) -> None:
-        self.own_text.forget(url)
         self._pending[url] = None
 
     def bring(self, documents: Iterable[Document]) -> int:
@@ -152,10 +151,8 @@ class PostgresIndex(PageIndex, ChanceLearner):
 
     @override
     def commit(self) -> None:
-        for document in self.own_text.to_part_again(self.whole):
-            self._pending.setdefault(document.url, document)
-        for document in self._before():
-            self._pending.setdefault(document.url, document)
+        for document in chain(self.own_text.to_part_again(self.whole), self._before()):
+            self._pending.setdefault(document.url, document)  # which may be to be removed
         if self._pending:
             self._commit()
 
