@@ -21,14 +21,10 @@ def said(
 ) -> bool:
     """Tell whether a change of a page is doubted; before it said what no other does."""
     own = " ".join(f"word{crc32(url.encode())}x{n}" for n in range(9))
-    return texts.is_doubtful(
-        url,
-        ("Back soon", text),
-        ("A page", before or own),
-        before=(before or f"{url} before").encode(),
-        after=(after or f"{url} {at_s}").encode(),
-        now_s=at_s,
-    )
+    now = ("Back soon", text)
+    marks = [(before or f"{url} before").encode(), (after or f"{url} {at_s}").encode()]
+    others = texts.others_say(url, now, before=marks[0], after=marks[1], now_s=at_s)
+    return others and texts.is_doubtful(url, now, ("A page", before or own), at_s)
 
 
 def test_a_page_that_comes_to_say_what_another_has_come_to_say_is_doubted() -> None:

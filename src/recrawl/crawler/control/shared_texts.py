@@ -33,31 +33,37 @@ class SharedTexts:
         self._begun: dict[tuple[str, object], _Begun] = {}
         self._doubted_s: dict[str, float] = {}  # by page
 
-    def is_doubtful(
-        self,
-        url: str,
-        said: tuple[str, str],
-        held: tuple[str, str],
-        *,
-        before: bytes,
-        after: bytes,
-        now_s: float,
+    def others_say(
+        self, url: str, said: tuple[str, str], *, before: bytes, after: bytes, now_s: float
     ) -> bool:
-        """Tell whether a change is to be confirmed; it is remembered. Of a page once a day.
+        """Tell whether another page has come to say the same of late; it is remembered.
 
         Parameters
         ----------
         url : address of a page of the index
-        said, held : its title and its text, now and of the copy that is held
-        before, after : signatures of that copy, and of what it says now
+        said : its title, and its text, which is another now
+        before, after : signatures of the copy that is held, and of what it says now
         now_s : instant of the visit
         """
         host, mark = host_of(url), mark_of(url, *said)
-        if not mark or share_kept(held, said) >= _KEPT:  # too short to tell, or edited
+        if not mark:  # too short to tell
             return False
         # It is the same where the page's own name is told in it, or the time.
         begun = [self._take(key, url, before, now_s) for key in ((host, mark), (host, after))]
-        if not any(one.url != url and one.before != before for one in begun):
+        return any(one.url != url and one.before != before for one in begun)
+
+    def is_doubtful(
+        self, url: str, said: tuple[str, str], held: tuple[str, str], now_s: float
+    ) -> bool:
+        """Tell whether a change that others have made is to be confirmed. Of a page once a day.
+
+        Parameters
+        ----------
+        url : address of the page
+        said, held : its title and its text, now and of the copy that is held
+        now_s : instant of the visit
+        """
+        if share_kept(held, said) >= _KEPT:  # edited
             return False
         last_s = self._doubted_s.pop(url, None)
         if last_s is not None and abs(now_s - last_s) < _DAY_S:

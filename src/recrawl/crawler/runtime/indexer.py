@@ -240,17 +240,13 @@ class Indexer:
             return False
         if self._rules.is_read_otherwise(lease):
             return False
-        held = await self._world.on_work(self._world.index.copy, lease.url)
-        if held is None:
+        said, now_s = (extract.title, extract.text), page.fetched_at_s
+        texts = self._texts
+        if not texts.others_say(lease.url, said, before=before, after=after, now_s=now_s):
             return False
-        is_doubtful = self._texts.is_doubtful(
-            lease.url,
-            (extract.title, extract.text),
-            (held.title, held.text),
-            before=before,
-            after=after,
-            now_s=page.fetched_at_s,
-        )
+        copy = await self._world.on_work(self._world.index.copy, lease.url)
+        held = ("", "") if copy is None else (copy.title, copy.text)
+        is_doubtful = texts.is_doubtful(lease.url, said, held, now_s)
         return is_doubtful and not lease.failures  # once, also over the end of a process
 
     async def _instead(
