@@ -439,6 +439,16 @@ def test_what_a_page_says_of_itself_is_recorded() -> None:
         assert read(html, markdown=True).about is not None
 
 
+def test_half_a_letter_in_linked_data_is_no_letter() -> None:
+    """As where a name was cut off in the middle of a picture sign; no file could take it."""
+    cut = r'<script type="application/ld+json">{"author": {"name": "Ada \ud83d"}}</script><p>x'
+
+    about = read(cut, markdown=True).about
+
+    assert about is not None
+    assert about.author == "Ada ?"
+
+
 @pytest.mark.skipif(not is_available(), reason="html-to-markdown is not installed")
 def test_a_reader_reads_by_the_same_rules() -> None:
     """In its own process, within the memory that it has."""

@@ -111,7 +111,9 @@ def _said(said: dict[str, str], names: Iterable[str]) -> Iterator[str]:
 
 
 def _clean(text: str) -> str:
-    return " ".join(text[: 4 * _MOST].split())[:_MOST]
+    # JSON may have escapes of half a letter, which no file takes.
+    whole = text[: 4 * _MOST].encode(errors="replace").decode()
+    return " ".join(whole.split())[:_MOST]
 
 
 def _time(tree: LexborHTMLParser, what: str) -> str:
