@@ -408,7 +408,7 @@ class PostgresIndex(PageIndex, ChanceLearner):
             others = [one for one in LANGUAGES if one not in ("english", "none")]
             pages = queries.counted(f"g {one}" for one in others)
             spoken = [stems(one) for one in others if pages[f"g {one}"]]
-        return Ranking(queries, self._stems, spoken).read(read_query(query.replace("\0", " ")))
+        return Ranking(queries, self._stems, spoken).read(read_query(query))
 
     def _queries(self) -> SqlQueries:
         return SqlQueries(self._ask, self._stems, self._size()[0])
@@ -442,7 +442,7 @@ class PostgresIndex(PageIndex, ChanceLearner):
 
     @override
     def suggest(self, query: str) -> str | None:
-        return respelled(query.replace("\0", " "), self._queries().words)
+        return respelled(query, self._queries().words)
 
     @override
     def close(self) -> None:

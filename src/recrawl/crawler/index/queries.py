@@ -19,7 +19,7 @@ _PART: Final = re.compile(
     r'(?P<sign>(?:(?<!\S)-(?=["\w][^\s"])|\+(?=\w))?)(?:(?P<field>[^\W\d]\w*):(?=[^\s:/]))?(?:"(?P<phrase>[^"]*)"|(?P<word>[^\s"]+))'
 )
 _LETTER: Final = re.compile(r"[^\W_]")
-_BRACKETS: Final = str.maketrans("()[]{}", "      ")
+_NO_WORDS: Final = dict.fromkeys([*map(ord, "()[]{}\0"), *range(0xD800, 0xE000)], " ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def read_query(text: str) -> ReadQuery:
     notes: list[str] = []
     if len(text) > MOST_CHARACTERS:
         notes.append(f"only the first {MOST_CHARACTERS:,} characters were read")
-    text = text[:MOST_CHARACTERS].translate(_BRACKETS)
+    text = text[:MOST_CHARACTERS].translate(_NO_WORDS)
     if text.count('"') % 2:
         notes.append("a quotation mark is missing; it was taken as not there")
         at = text.rindex('"')

@@ -303,12 +303,15 @@ class IndexSuite:
         assert all("manifold" in hit.snippet for hit in hits)
 
     @pytest.mark.parametrize(
-        "query", ['"unclosed', "a OR OR b", "nofield:x", "", "   ", "(", "*", "\x00", "x" * 5000]
+        "query",
+        ['"unclosed', "a OR OR b", "nofield:x", "", "   ", "(", "*", "\x00", "x" * 5000, "a\ud800"],
     )
     def test_no_query_breaks_it(self, index: PageIndex, query: str) -> None:
         """People type anything."""
         self._filled(index)
 
         total, hits = index.search(query)
+        index.suggest(query)
+        index.misread(query)
 
         assert total >= len(hits) >= 0
