@@ -227,7 +227,8 @@ class PostgresIndex(PageIndex, ChanceLearner):
         self._vocabulary.update(told.vocabulary)
         return (
             shard_of(host, self._shards), host.partition("://")[2], document.url,
-            _clean(document.title), _clean(parted.text), document.language, document.headings,
+            _clean(document.title), _clean(parted.text), _clean(document.language),
+            [_clean(heading) for heading in document.headings],
             document.signature, document.fetched_at_s, _clean(document.markdown),
             None if about is None else _clean(about), _clean(parted.left_out), _clean(told.all),
             _clean(told.named), told.n_words, _signed(content_hash(document.title, parted.text)),

@@ -114,6 +114,18 @@ class IndexSuite:
         assert plain is not None
         assert (plain.markdown, plain.about) == ("", None)
 
+    def test_a_sign_that_is_no_text_keeps_no_page_out(self, index: PageIndex) -> None:
+        """Wherever it stands."""
+        odd = "am\0ber"
+        about = About("", "", odd, (), odd, odd, ((odd, odd),))
+        page = Document(f"{HOST}/1", odd, odd, 5.0, b"s", (odd,), odd, (), odd, about)
+        index.replace(page)
+        index.replace(Document(f"{HOST}/2", "B", "other words", 5.0, b"t"))
+        index.commit()
+
+        assert {url for url, _ in index.urls()} == {f"{HOST}/1", f"{HOST}/2"}
+        assert index.copy(f"{HOST}/1") is not None
+
     def test_what_a_copy_says_anew_is_told(self, index: PageIndex) -> None:
         """Lines that came and went, and nothing where no copy is held."""
         text = "the first line stays\nthe second one goes away"
