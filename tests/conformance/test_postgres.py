@@ -155,6 +155,20 @@ class TestPostgresIndex(IndexSuite):
 
         assert told == [fresh.text, "This is told, too."]
 
+    def test_a_search_reads_nothing_that_waits_to_be_sorted_in(self, tmp_path: Path) -> None:
+        """Each of hundreds of looks would; nor is a look made machine code, which takes longer."""
+        index = self.make(tmp_path)
+        for n in range(50):
+            index.replace(Document(f"{HOST}/{n}", f"Tale {n}", f"told by {n}", 1.0, b"s"))
+        index.commit()
+
+        with psycopg.connect(self._membership.database.address) as db:
+            told = db.execute("SELECT gin_clean_pending_list('document_by_words')").fetchall()
+        assert told == [(0,)]
+        assert isinstance(index, PostgresIndex)
+        assert index._ask("SELECT current_setting('jit')", {}) == [("off",)]
+        index.close()
+
     def test_words_are_stemmed_by_the_language_of_their_page(self, tmp_path: Path) -> None:
         """In one table, side by side; also for who only reads."""
         german = "Die Häuser der Gärtner stehen am Ufer, und abends gehen die Kinder heim. " * 4
