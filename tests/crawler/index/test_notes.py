@@ -74,6 +74,31 @@ def test_many_changes_are_written_together() -> None:
     assert dict(notes.every()) == {"a": [1, 2], "b": [3], "c": [4]}
 
 
+def test_the_first_changes_are_written_soon() -> None:
+    """Of what was learned a kill takes the later half at most, or so many changes."""
+    shelf, written = Lent(), []
+    notes = HostNotes(shelf, most=9, every=100)
+    for n in range(350):
+        notes.put("a", [n])
+        notes.save()
+        if shelf.held.get("a") == [n]:
+            written.append(n + 1)
+
+    assert written == [16, 32, 64, 128, 228, 328]
+
+
+def test_what_is_put_back_is_looked_up_anew() -> None:
+    shelf = Lent()
+    notes = HostNotes(shelf, most=9, every=100)
+    notes.put("a", [1])
+    assert notes.of("b") is None
+    notes.settle()
+    assert shelf.held == {"a": [1]}
+
+    shelf.held = {"a": [2], "b": [3]}
+    assert (notes.of("a"), notes.of("b")) == ([2], [3])
+
+
 def test_a_file_keeps_hosts_that_nobody_asked_for(tmp_path: Path) -> None:
     """As many as are kept; of damaged ones the others."""
     path = tmp_path / "notes.json"

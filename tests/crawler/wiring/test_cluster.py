@@ -1,6 +1,7 @@
 """One process of several: what holds from one crawl of its shards to the next."""
 
 import asyncio
+import contextlib
 import gzip
 import platform
 from pathlib import Path
@@ -116,6 +117,48 @@ def test_a_crawl_that_began_with_some_shards_begins_anew_until_it_has_all(
     assert 0 < seen[0] < len(hosts)
     assert len(seen) == 3
     assert not mended
+
+
+@pytest.mark.parametrize("is_stopped", [True, False])
+def test_the_next_owner_of_a_host_knows_what_it_repeats(
+    databases: Server, tmp_path: Path, *, is_stopped: bool
+) -> None:
+    """Whether a process ends, or gives some of its shards to one that comes."""
+    database = databases.database()
+    config = tmp_path / "recrawl.toml"
+    config.write_text(
+        'seeds = ["http://h1.test/"]\ncontact = "mailto:a@b.test"\n'
+        f'state = "{database.address}"\n[cluster]\nshards = 2\n'
+    )
+    told = [f"The story of {name} is told." for name in "abcdefghijkl"]
+    pages = [
+        Document(f"http://h1.test/{n}", "A", f"Home\nMenu\n{text}\nFoot\nEnd", 1.0, b"s")
+        for n, text in enumerate(told)
+    ]
+
+    def left_out() -> str:
+        with contextlib.closing(PostgresIndex(database)) as reader:
+            return reader.own_text.parted(pages[0]).left_out
+
+    async def main() -> tuple[str, str]:
+        stop = asyncio.Event()
+        settings = load_settings(config)
+        async with open_cluster(settings, events=CountingSink()) as cluster:
+            async with cluster.shards(stop) as crawl:
+                assert crawl is not None
+                for page in pages:
+                    crawl.world.index.replace(page)
+                crawl.world.index.commit()
+                before = left_out()
+            if not is_stopped:
+                other = Membership(database, shards=2, settings_mark=settings_mark(settings))
+                with contextlib.closing(other):
+                    other.join("http://h1.test/")
+                    async with cluster.shards(stop):
+                        return before, left_out()
+        return before, left_out()
+
+    assert asyncio.run(main()) == ("", "Home\nMenu\nFoot\nEnd")
 
 
 def test_what_a_killed_process_left_of_its_archive_is_mended_and_what_others_write_is_not(

@@ -16,6 +16,7 @@ __all__ = ["FileShelf", "HostNotes", "Shelf"]
 T = TypeVar("T")
 
 _MOST_UNKNOWN: Final = 10_000
+_FIRST: Final = 16  # changes, after which notes are written first; then after as many again
 
 
 class Shelf(Protocol[T]):
@@ -91,7 +92,7 @@ class HostNotes(Generic[T]):
     ----------
     shelf : where they outlast the process; None: nowhere
     most : hosts that are at hand
-    every : changes, after which :meth:`save` writes
+    every : changes, after which :meth:`save` writes; at first after fewer, as a kill takes the rest
     """
 
     def __init__(self, shelf: Shelf[T] | None, *, most: int, every: int) -> None:
@@ -99,7 +100,7 @@ class HostNotes(Generic[T]):
         self._at_hand: dict[str, T] = {}
         self._changed: dict[str, T] = {}  # and not written, at hand or not
         self._unknown: set[str] = set()
-        self._n_changes = 0
+        self._n_changes = self._n_written = 0
 
     def of(self, host: str) -> T | None:
         """Return the notes on a host; None: there are none. O(1), and a look at the shelf."""
@@ -135,10 +136,18 @@ class HostNotes(Generic[T]):
 
     def save(self, *, now: bool = False) -> None:
         """Put notes on the shelf, if many have changed; now: if any have."""
-        if self._shelf is not None and self._n_changes >= (1 if now else self._every):
+        many = min(self._every, max(self._n_written, _FIRST))
+        if self._shelf is not None and self._n_changes >= (1 if now else many):
             self._shelf.write(self._changed, self._at_hand)
             self._changed = {}
+            self._n_written += self._n_changes
             self._n_changes = 0
+
+    def settle(self) -> None:
+        """Put notes on the shelf, and have none at hand: others may write there from now on."""
+        self.save(now=True)
+        self._at_hand.clear()
+        self._unknown.clear()
 
     def _read(self, host: str) -> T | None:
         if self._shelf is None or host in self._unknown:

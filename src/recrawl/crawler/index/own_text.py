@@ -124,3 +124,8 @@ class OwnText:
         """Keep what was learned, if that is much; now: if it is anything."""
         self._boilerplate.notes.save(now=now)
         self._drawn.notes.save(now=now)
+
+    def settle(self) -> None:
+        """Keep what was learned, and look it up anew: others may learn of these hosts meanwhile."""
+        self._boilerplate.notes.settle()
+        self._drawn.notes.settle()

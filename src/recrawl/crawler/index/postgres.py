@@ -447,17 +447,26 @@ class PostgresIndex(PageIndex, ChanceLearner):
     def suggest(self, query: str) -> str | None:
         return respelled(query, self._queries().words)
 
+    def settle(self) -> None:
+        """Have the database hold all that was learned of hosts, as long as shards are owned.
+
+        To be called before some are given back.
+
+        Raises
+        ------
+        StateError
+            The database is away, or another process has taken this one's place.
+        """
+        if self._membership is not None:
+            with translated(self._database), self._db.transaction():
+                self._membership.fence(self._db)
+                self.own_text.settle()
+
     @override
     def close(self) -> None:
         self._pending.clear()
-        if self._membership is not None:
-            with (
-                contextlib.suppress(StateError),  # it is learned again
-                translated(self._database),
-                self._db.transaction(),
-            ):
-                self._membership.fence(self._db)
-                self.own_text.save(now=True)
+        with contextlib.suppress(StateError):  # it is learned again
+            self.settle()
         self._db.close()
 
 

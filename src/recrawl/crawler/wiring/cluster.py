@@ -184,9 +184,15 @@ class Cluster:
     async def _give_back(self, number: int) -> None:
         owned, awaited = self._member.owned, self._member.awaited
         given = sorted(owned, key=lambda shard: (shard in awaited, shard))[-number:]
+        await self._settle()
+        await self._on_member(self._member.release, given)
+
+    async def _settle(self) -> None:
+        """Have the database hold all that the next owners of shards are to know."""
         if self._frontier is not None:
             await self._on_state(self._frontier.settle)
-        await self._on_member(self._member.release, given)
+        if self._index is not None:
+            await self._on_work(self._index.settle)
 
     async def _prepared(self) -> Crawl:
         settings, member = self.settings, self._member
@@ -430,8 +436,7 @@ class Cluster:
     async def leave(self) -> None:
         """Give everything back, if the database answers."""
         with contextlib.suppress(StateError):
-            if self._frontier is not None:
-                await self._on_state(self._frontier.settle)
+            await self._settle()
             await self._exchange_addresses()
             await self._on_member(self._member.leave)
         await self._close_copy()
