@@ -130,7 +130,7 @@ class TestPostgresIndex(IndexSuite):
                 1.0,
                 b"s",
             )
-            for n in range(20)
+            for n in range(12)
         ]
         told = []
         for is_ended in (True, False):
@@ -203,3 +203,31 @@ class TestPostgresIndex(IndexSuite):
         index.close()
 
         assert found == [0, 50, 59, 59]
+
+    def test_what_hosts_repeat_is_learned_from_copies_of_another_version(
+        self, tmp_path: Path
+    ) -> None:
+        """Of pages that do not change it would never be."""
+        index = self.make(tmp_path)
+        for name in "abcdefghijklmnopqrst":
+            text = f"Home\nMenu\nThe story of {name} is told.\nFoot\nEnd"
+            index.replace(Document(f"{HOST}/{name}", "A", text, 1.0, b"s"))
+        index.commit()
+        with psycopg.connect(self._membership.database.address) as db:
+            db.execute(
+                "UPDATE document SET named = NULL, left_out = '', text = "
+                "concat_ws(E'\\n', 'Home', 'Menu', text, 'Foot', 'End') WHERE left_out <> ''"
+            )
+            db.execute("UPDATE document SET named = NULL")
+            db.execute("DELETE FROM host_notes")
+        self._membership.leave()
+        index.close()
+        self._membership.join("http://a.test/")
+        self._membership.take(3)
+        index = PostgresIndex(self._membership.database, self._membership)
+        index.commit()
+        index.commit()
+        told = [copy.text for url, _ in list(index.urls()) if (copy := index.copy(url))]
+        index.close()
+
+        assert sorted(told) == [f"The story of {name} is told." for name in "abcdefghijklmnopqrst"]

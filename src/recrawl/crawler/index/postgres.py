@@ -166,6 +166,7 @@ class PostgresIndex(PageIndex, ChanceLearner):
         for (url,) in rows:
             document = self.whole(url)
             if document is not None:
+                self.own_text.learn(document)
                 yield document
 
     def _commit(self, *, now: bool = False) -> None:
