@@ -315,3 +315,15 @@ def test_a_pass_is_over_when_all_are_done_and_nothing_waits(
     assert not third.renew().is_over
     for one in (frontier, other, third):
         one.close()
+
+
+def test_who_meets_tables_of_a_newer_version_on_the_way_is_told(database: Database) -> None:
+    """One process was upgraded while this one went on."""
+    member = Membership(database, shards=8)
+    member.join(SEEDS)
+    with psycopg.connect(database.address, autocommit=True) as connection:
+        connection.execute("ALTER TABLE process DROP COLUMN until_s")
+
+    with pytest.raises(UnusableDatabase, match="newer one has begun to use it; upgrade recrawl"):
+        member.renew()
+    member.close()

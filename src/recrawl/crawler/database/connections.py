@@ -131,6 +131,11 @@ def translated(database: Database) -> Iterator[None]:
         raise UnusableDatabase(
             f"{database} is half made ({_line(error)}); restore a backup, or name an empty database"
         ) from error
+    except psycopg.errors.UndefinedColumn as error:
+        raise UnusableDatabase(
+            f"{database} has other tables than this version of recrawl writes ({_line(error)}), as "
+            "where a newer one has begun to use it; upgrade recrawl here, too"
+        ) from error
     except _AWAY as error:
         raise DatabaseAway(f"{database}: {_line(error)}") from error
     except psycopg.Error as error:
