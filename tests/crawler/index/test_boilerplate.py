@@ -356,3 +356,48 @@ def test_one_line_that_comes_is_a_change_of_a_page_without_boilerplate(tmp_path:
 
     assert not made.same(longer)
     assert made.same(Document(url(1), "Story", "A story.\nIts end.\n", 6.0, b"t"))
+
+
+def sheet_of(number: int, *foot: str, said: str = "is told") -> str:
+    return "\n".join([*lines(number, [])[:-1], f"No {number} {said}.", *FOOT, *foot])
+
+
+def changed(learned: Boilerplate, held: dict[int, str], now: dict[int, str]) -> int:
+    """Visit pages, and hold those that have changed; return how many these were."""
+    n = 0
+    for number, text in now.items():
+        if not learned.same(url(number), learned.parted(url(number), held[number]), text):
+            learned.learn(url(number), text.split("\n"))
+            held[number] = text
+            n += 1
+    return n
+
+
+def test_a_page_that_changes_again_and_again_is_one_page() -> None:
+    """What it says is its own, and what all pages say stays known."""
+    learned, held = Boilerplate(), {number: sheet_of(number) for number in range(40)}
+    for number, text in held.items():
+        learned.learn(url(number), text.split("\n"))
+
+    told = [changed(learned, held, {3: sheet_of(3, said=f"is {n % 2}")}) for n in range(300)]
+
+    assert told == [1] * 300
+    assert learned.parted(url(9), sheet_of(9)) == learned.parted(url(9), held[9])
+    assert learned.parted(url(9), held[9])[1].split("\n") == [*lines(9)[:4], *FOOT]
+
+
+def test_a_state_of_some_pages_at_a_time_is_none_of_all() -> None:
+    """One in eight is sold out, others each week, until all have been."""
+    learned, held = Boilerplate(), {number: sheet_of(number) for number in range(96)}
+    for number, text in held.items():
+        learned.learn(url(number), text.split("\n"))
+    told, expected = [], []
+    for week in range(40):
+        now = {n: sheet_of(n) for n in held}
+        for n in range(week % 8, 96, 8):
+            now[n] = now[n].replace("Notes", "Sold out now\nNotes")
+        expected.append(sum(now[n] != held[n] for n in held))
+        told.append(changed(learned, held, now))
+
+    assert told == expected
+    assert expected[1:] == [24] * 39
