@@ -17,6 +17,7 @@ from recrawl.crawler.control.doubts import (
 )
 from recrawl.crawler.control.gists import content_hash, gist, is_list, is_near, nearly_same
 from recrawl.crawler.control.lists import continues, goes_on, leads_elsewhere, leads_on, unsorted
+from recrawl.crawler.control.versions import numbered_file
 from recrawl.crawler.control.yields import AddressYields
 from recrawl.terms import Kind, Lease, Outcome, PageState, PageUpdate, Visit
 
@@ -1413,6 +1414,53 @@ def test_views_in_a_first_folder_bring_nothing_beside_what_they_are_of() -> None
     assert sum("/browser/" in path for path in visited_paths) == 100
     assert sum("/log/a/" in path for path in visited_paths) <= 15
     assert sum("/20" in path for path in visited_paths) == 180
+
+
+@pytest.mark.parametrize("changed", [0, 3])
+def test_files_by_the_number_of_a_version_are_left_after_a_few(changed: int) -> None:
+    """Of 60 versions of 30 files; each adds a few words to some."""
+    paths = [f"/view/{n}/src/f{file}.c" for n in range(60, 0, -1) for file in range(30)]
+    paths += [f"/book/{n}/part/{chapter}.html" for n in range(60) for chapter in range(10)]
+
+    def said(path: str) -> str:
+        _, part, number, _, name = path.split("/")
+        if part == "book":
+            return " ".join(f"{name}{number}x{word}" for word in range(30))
+        added = sum((n + int(name[1:-2])) % 10 < changed for n in range(int(number)))
+        lines = [f"{name}{word}" for word in range(100 + added)]
+        return f"{name} at version {number}: {' '.join(lines)}"
+
+    yields, leases = AddressYields(), [lease(number, path) for number, path in enumerate(paths)]
+    seen = []
+    for one in leases:
+        if yields.due_s(one, NOW_S) <= NOW_S:
+            seen.append(one.url)
+            text = said(one.url.removeprefix(A))
+            yields.observe(replace(visited(one, text), gist=gist(text, one.url)))
+
+    assert {url for url in seen if "/60/" in url} >= {f"{A}/view/60/src/f{n}.c" for n in range(30)}
+    assert sum("/view/" in url for url in seen) <= 60
+    assert sum("/book/" in url for url in seen) == 600
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("/view/72/src/a.c", ("/view/#/src/*", "/view/#/src/a.c", "72", True)),
+        ("/view/72/a.c", ("/view/#/*", "/view/#/a.c", "72", True)),
+        ("/p/2/blob/7/src/b/a.c", ("/p/2/blob/#/src/*", "/p/2/blob/#/src/b/a.c", "7", True)),
+        ("/docs/3/part/a.html", ("/docs/#/part/*", "/docs/#/part/a.html", "3", False)),
+        ("/view/72/", None),
+        ("/view/head:/src/a.c", None),
+        ("/view/72/src/a.c?plain=1", None),
+        ("/log/2024/post.html", None),
+        ("/log/2024/11/post.html", None),
+    ],
+)
+def test_what_lies_below_a_number(path: str, told: tuple[str, str, str, bool] | None) -> None:
+    found = numbered_file(f"{A}{path}")
+
+    assert (found and (*found, found.is_version)) == told
 
 
 def test_a_part_of_a_site_that_is_called_like_a_view_is_visited_whole() -> None:

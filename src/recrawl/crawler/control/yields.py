@@ -11,8 +11,10 @@ sort or log in; a directory of archives has thousands that nobody can read. Addr
   the site that they lie in, by the calendar that they are a day of, by what they show of the thing
   of a number, or of all that follows (``/diff/tip/a.c``: not by its ending), and, of those with a
   number at their end, by the branch and how deep they lie, for that most of them are copies of
-  another page, as of the answers in a forum. Of what is shown of things, and of endings that nobody
-  knows, few are on their way before they have brought something.
+  another page, as of the answers in a forum; and what is there below many numbers, as files are in
+  each version (``/view/72/src/a.c``), by the folders of which one is the number. Of what is shown
+  of things, and of endings that nobody knows, few are on their way before they have brought
+  something.
 
 The first of a kind are visited like any other page; what they bring (a page that was not known, or
 nothing) is a coin tossed, and while the chance that the next brings something is small, few more
@@ -64,6 +66,7 @@ from recrawl.crawler.control.gists import Gist, is_akin, is_near, names_told
 from recrawl.crawler.control.lists import PLACE_IN_LIST
 from recrawl.crawler.control.soft_errors import is_probe
 from recrawl.crawler.control.urls import host_of, path_of
+from recrawl.crawler.control.versions import numbered_file
 from recrawl.crawler.control.void_parameters import VoidParameters
 from recrawl.terms import Kind, Lease, Outcome, PageState, PageUpdate
 
@@ -441,21 +444,24 @@ class AddressYields:
     def _is_as_before(self, url: str, kind: AddressKind, title: str, told: Gist) -> bool:
         """Tell whether a page says nearly what one of its kind and headings said; remember it.
 
-        Only of addresses with a query or a hash, and of the days of a calendar: elsewhere pages
-        that are nearly alike are pages. So are those of a query that differ in words, as records
-        of a register do, unless it names a version or an instant, or speaks against a page.
+        Only of addresses with a query or a hash, of a file by the number of a version, and of the
+        days of a calendar: elsewhere pages that are nearly alike are pages. So are those of a query
+        that differ in words, as records of a register do, unless it names a version or an instant,
+        or speaks against a page.
         """
         near, is_date = told.near, "?" not in url and calendar_of(url) is not None
-        if near == 0 or ("?" not in url and not has_hash(url) and not is_date):
+        file = numbered_file(url)
+        is_version = file is not None and file.is_version
+        is_moment = is_version or is_date or has_hash(url)
+        if near == 0 or ("?" not in url and not is_moment):
             return False
         if len(self._alike) > _MOST_KINDS:
             self._alike.clear()
-        before = self._alike.setdefault(
-            hash((host_of(url), kind.name, "" if is_date else without_hashes(title), told.heading)),
-            deque(maxlen=_LATELY),
-        )
+        called = (kind.name, "" if is_date else without_hashes(title), told.heading)
+        likes = (file.name,) if file is not None and is_version else called
+        before = self._alike.setdefault(hash((host_of(url), likes)), deque(maxlen=_LATELY))
         # Of versions and instants words differ as well; else a word of its own is what it tells.
-        is_moment = is_date or has_hash(url) or is_doubted(url) or _DATE_VALUE.search(url)
+        is_moment = is_moment or is_doubted(url) or _DATE_VALUE.search(url) is not None
         is_alike = any(
             is_near(other, near) and (is_moment or worded == told.worded)
             for other, worded in before
@@ -539,8 +545,11 @@ class AddressYields:
             kinds.append(self._kind("numbered", host, numbered, broad=True))
             kinds[-1].is_of_copies = True
         face = face_of(url) if of is Kind.PAGE else None
-        if face is not None and self._is_shown_of_many(host, *face):
+        file = numbered_file(url) if face is None else None
+        if face is not None and self._is_shown_of_many(host, face[0], face[1][0]):
             kinds.append(self._kind("face", host, face[0], broad=True, unknown=True))
+        if file is not None and self._is_shown_of_many(host, file.name, file.number):
+            kinds.append(self._kind("versions", host, file.kind, broad=True))
         return kinds
 
     def _ending(self, host: str, url: str, of: Kind) -> AddressKind | None:
@@ -556,11 +565,11 @@ class AddressYields:
             return self._kind("feed", host, f"/*/{name}", broad=True)
         return None
 
-    def _is_shown_of_many(self, host: str, shown: str, thing: list[str]) -> bool:
+    def _is_shown_of_many(self, host: str, shown: str, thing: str) -> bool:
         """Tell whether another thing has the same; what only one has is its name, and no kind."""
         if len(self._faces) > _MOST_SIGNATURES:
             self._faces.clear()
-        mark = hash(thing[0])
+        mark = hash(thing)
         return self._faces.setdefault(hash((host, shown)), mark) != mark
 
     def _words(self, host: str, path: str, query: str, *, anywhere: bool = False) -> str:
