@@ -1416,6 +1416,30 @@ def test_views_in_a_first_folder_bring_nothing_beside_what_they_are_of() -> None
     assert sum("/20" in path for path in visited_paths) == 180
 
 
+def test_views_with_the_query_of_their_thing_are_left_after_a_few() -> None:
+    """A shop's items, printed as well; numbers of authors and places in lists are other things."""
+    yields = AddressYields()
+    seen: list[str] = []
+    for number in range(300):
+        words = [f"w{number}x{word}" for word in range(40)]
+        pages = [
+            (1, f"/item?id={number}", " ".join(words)),
+            (2, f"/author?id={number}", " ".join(f"a{word}" for word in words)),
+            (2, f"/print?id={number}", f"for your printer {' '.join(words)}"),
+            (1, f"/all?page={number}", " ".join(f"l{word}" for word in words)),
+            (2, f"/old?page={number}", f"once {' '.join(f'l{word}' for word in words)}"),
+        ]
+        for depth, path, text in pages:
+            one = replace(lease(len(seen), path), depth=depth)
+            if yields.due_s(one, NOW_S) <= NOW_S:
+                seen.append(path)
+                yields.observe(replace(visited(one, text), gist=gist(text, one.url)))
+
+    for path in ("/item", "/author", "/all", "/old"):
+        assert sum(one.startswith(f"{path}?") for one in seen) == 300
+    assert sum(one.startswith("/print?") for one in seen) <= 5
+
+
 @pytest.mark.parametrize("changed", [0, 3])
 def test_files_by_the_number_of_a_version_are_left_after_a_few(changed: int) -> None:
     """Of 60 versions of 30 files; each adds a few words to some."""

@@ -20,7 +20,8 @@ The first of a kind are visited like any other page; what they bring (a page tha
 nothing) is a coin tossed, and while the chance that the next brings something is small, few more
 are tried. A copy brings nothing, whatever the order of its words, and though it says its own name,
 unless its address names what it alone is called; nor does a page that says nearly what it says
-without one of its parameters, or what its thing says, nor one that asks to sign in, nor what a page
+without one of its parameters, or what its thing says, or what is nearer to a seed and has the same
+query, nor one that asks to sign in, nor what a page
 is made of or is as a file, nor a version or another view of a page or of a thing that is known, nor
 a comparison of versions, nor a list by a query, or by words that are joined at the end of a path,
 that leads to nothing but pages that are known. What is left out of the index brings something where
@@ -111,6 +112,8 @@ class AddressYields:
         self._called: dict[int, int] = {}  # what pages are called, to where the first that is lies
         self._named_before: dict[int, int] = {}  # the same of an earlier run, by addresses alone
         self._near: dict[int, int] = {}  # by page
+        # By query, how far the nearest page with it is from a seed, and which it is.
+        self._asked: dict[int, tuple[int, int]] = {}
         self._stems: dict[int, int] = {}  # what pages say nearly, by path without the ending
         # By kind and title, what pages said lately, and in which words.
         self._alike: dict[int, deque[tuple[int, int]]] = {}
@@ -187,12 +190,15 @@ class AddressYields:
                 says_more = self._is_new(url, update.signature)
             else:
                 says, title = Gist(*update.gist), update.title or ""
-                says_more = self._says_more(url, says, update.language)
+                self._keep_near(url, says.near, lease.depth)
+                says_more = self._says_more(url, says, update.language, lease.depth)
                 says_more = says_more and not self._is_as_before(url, found[0], title, says)
             new = update.state is PageState.INDEXED and says_more
             new &= update.told_news is not False
             new |= update.state is PageState.EXCLUDED and update.told_news is True
-        is_twin = not new and update.gist is not None and self._is_twin(url, update.gist[2])
+        is_twin = (
+            not new and update.gist is not None and self._is_twin(url, update.gist[2], lease.depth)
+        )
         new = self._count(
             url,
             found,
@@ -397,17 +403,14 @@ class AddressYields:
             kind.brought -= kind.brought > 0
             kind.nothing += 1
 
-    def _says_more(self, url: str, told: Gist, language: str | None) -> bool:
+    def _says_more(self, url: str, told: Gist, language: str | None, depth: int) -> bool:
         """Tell whether a page says more than another, or than the one that it is a variant of."""
-        if len(self._near) > _MOST_SIGNATURES:
-            self._near.clear()
-        self._near[hash(url)] = told.near
         if self._is_source(url, told.near):
             return False
         is_new = self._is_new(url, told.same)
         if told.nameless != told.same and not self._is_called_so(url, told, language):
             is_new &= self._is_new(url, told.nameless)
-        return is_new and not self._is_twin(url, told.near)
+        return is_new and not self._is_twin(url, told.near, depth)
 
     def _is_called_so(self, url: str, told: Gist, language: str | None) -> bool:
         """Tell whether a page is called as its address says, and no other of its language was.
@@ -425,11 +428,27 @@ class AddressYields:
         is_beside = before == self._called.setdefault(mark, place) == place
         return is_beside and self._is_new(url, hash((language, told.called, told.nameless)))
 
-    def _is_twin(self, url: str, near: int) -> bool:
-        """Tell whether a page says nearly what it says without a parameter, or its thing says."""
+    def _keep_near(self, url: str, near: int, depth: int) -> None:
+        """Remember what a page says nearly, and where others with its query are views of it."""
+        if len(self._near) > _MOST_SIGNATURES:
+            self._near.clear()
+            self._asked.clear()
+        self._near[hash(url)] = near
+        if (mark := _query_mark(url)) is not None:
+            self._asked[mark] = min((depth, hash(url)), self._asked.get(mark, (depth, hash(url))))
+
+    def _is_twin(self, url: str, near: int, depth: int) -> bool:
+        """Tell whether a page says nearly what it says without a parameter, or its thing says.
+
+        Its thing may be what is nearer to a seed and has the same query: ``/item?id=7`` that of
+        ``/print?id=7``.
+        """
         face = face_of(url)
-        wider = less_specific(url) if face is None else face[1]
-        return any(is_near(self._near.get(hash(base), 0), near) for base in wider)
+        wider = [hash(base) for base in (less_specific(url) if face is None else face[1])]
+        nearest, thing = self._asked.get(_query_mark(url) or 0, (depth, 0))
+        if nearest < depth:
+            wider.append(thing)
+        return any(is_near(self._near.get(mark, 0), near) for mark in wider)
 
     def _is_source(self, url: str, near: int) -> bool:
         """Tell whether a page of the host is made of a file; remember what pages say."""
@@ -644,6 +663,16 @@ def _asks_to_sign_in(update: PageUpdate) -> bool:
     """Tell whether a page was refused by leading elsewhere: no trouble, but what it does."""
     status = update.visit.status
     return update.visit.outcome is Outcome.DENIED and status is not None and status < _REFUSED
+
+
+def _query_mark(url: str) -> int | None:
+    """Return a mark of the query on a host, whatever the path; None: of none, or a place in a list.
+
+    Later pages of lists have such a place in common, and no thing.
+    """
+    query = url.partition("?")[2]
+    is_place = any(PLACE_IN_LIST.fullmatch(name) for name, _, _ in _parts(query))
+    return hash((host_of(url), query)) if query and not is_place else None
 
 
 def _parts(query: str) -> list[tuple[str, str, str]]:
