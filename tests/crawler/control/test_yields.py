@@ -1440,6 +1440,40 @@ def test_views_with_the_query_of_their_thing_are_left_after_a_few() -> None:
     assert sum(one.startswith("/print?") for one in seen) <= 5
 
 
+@pytest.mark.parametrize(("says_more", "most"), [(False, 4), (True, 60)])
+def test_what_speaks_against_itself_below_each_thing_is_of_one_kind(
+    says_more: bool, most: int
+) -> None:
+    """Forms below the numbers of things say nothing; histories say much, and are few all the same.
+
+    A form is tried for the first thing, and then for two.
+    """
+    paths = [f"/item/{n}{view}" for n in range(1_000) for view in ("", "/edit")]
+    texts = [path if says_more or path[-1].isdecimal() else None for path in paths]
+
+    seen = [paths[number] for number in crawled(AddressYields(), paths, [*texts])]
+
+    assert sum(path[-1].isdecimal() for path in seen) == 1_000
+    assert sum(path.endswith("/edit") for path in seen) <= most
+
+
+def test_what_waits_in_doubt_below_each_thing_is_told_of_when_it_may_be_tried() -> None:
+    """Not whenever another says much, to be put off again."""
+    paths = [f"/item/{n}/history" for n in range(300)]
+    yields, leases = AddressYields(), [lease(number, path) for number, path in enumerate(paths)]
+
+    coming = [number for number, one in enumerate(leases) if yields.due_s(one, NOW_S) <= NOW_S]
+    n_told = n_seen = 0
+    while coming:
+        number, n_seen = coming.pop(), n_seen + 1
+        told = yields.observe(visited(leases[number], paths[number]))
+        coming += [page for page, _ in told if yields.due_s(leases[page], NOW_S) <= NOW_S]
+        n_told += len(told)
+
+    assert n_seen < 20
+    assert n_told < 20
+
+
 @pytest.mark.parametrize("changed", [0, 3])
 def test_files_by_the_number_of_a_version_are_left_after_a_few(changed: int) -> None:
     """Of 60 versions of 30 files; each adds a few words to some."""

@@ -136,7 +136,8 @@ class DoubtedKinds(AddressKind):
         """Remember a page that waits, and of which kind it is."""
         AddressKind.put_off(self, lease, found)
         if lease.page_id in self.waiting:
-            kind = found[min(1, len(found) - 1)]  # of a query: whatever its path
+            of_query = "?" in lease.url and len(found) > 1
+            kind = found[of_query]  # whatever its path
             self.by_kind.setdefault(kind, {})[lease.page_id] = None
 
     def _next(self, n: int) -> list[int]:

@@ -490,7 +490,9 @@ class AddressYields:
         return is_alike
 
     def _is_in_doubt(self, url: str, found: list[AddressKind]) -> bool:
-        return is_doubted(url) and not any(kind.is_proven for kind in found)
+        # What is shown of each thing may say much, as histories do, and speak against itself.
+        proofs = found if "?" in url else found[:1]
+        return is_doubted(url) and not any(kind.is_proven for kind in proofs)
 
     def _doubted(self, host: str) -> DoubtedKinds:
         found = self._kinds.get(("doubted", host))
@@ -550,9 +552,10 @@ class AddressYields:
         suffix, branch = suffix_of(url), _branch_of(path)
         if suffix is None and not doubted and is_joined(url):
             return [self._kind("joined", host, f"{branch}+*")]
+        shown = self._shown_of_many(host, url, of, doubted=doubted)
         if doubted:
             kind = f"/*.{suffix}" if suffix is not None else branch
-            return [self._kind("doubted", host, kind, doubted=True, broad=True)]
+            return [self._kind("doubted", host, kind, doubted=True, broad=True), *shown]
         kinds = [self._kind("branch", host, branch, broad=True)]
         if (ending := self._ending(host, url, of)) is not None:
             kinds.insert(0, ending)
@@ -563,13 +566,7 @@ class AddressYields:
         if (numbered := _numbered(path)) is not None:
             kinds.append(self._kind("numbered", host, numbered, broad=True))
             kinds[-1].is_of_copies = True
-        face = face_of(url) if of is Kind.PAGE else None
-        file = numbered_file(url) if face is None else None
-        if face is not None and self._is_shown_of_many(host, face[0], face[1][0]):
-            kinds.append(self._kind("face", host, face[0], broad=True, unknown=True))
-        if file is not None and self._is_shown_of_many(host, file.name, file.number):
-            kinds.append(self._kind("versions", host, file.kind, broad=True))
-        return kinds
+        return kinds + shown
 
     def _ending(self, host: str, url: str, of: Kind) -> AddressKind | None:
         """Return the kind of an address by the name of its file; of a view, by what it shows."""
@@ -583,6 +580,18 @@ class AddressYields:
             name = path.rstrip("/").rpartition("/")[2]
             return self._kind("feed", host, f"/*/{name}", broad=True)
         return None
+
+    def _shown_of_many(self, host: str, url: str, of: Kind, *, doubted: bool) -> list[AddressKind]:
+        """Return the kind of what is there of many things, or below many numbers, if it is."""
+        face = face_of(url) if of is Kind.PAGE else None
+        if face is not None and self._is_shown_of_many(host, face[0], face[1][0]):
+            return [
+                self._kind("face", host, face[0], doubted=doubted, broad=True, unknown=not doubted)
+            ]
+        file = numbered_file(url) if face is None and not doubted else None
+        if file is not None and self._is_shown_of_many(host, file.name, file.number):
+            return [self._kind("versions", host, file.kind, broad=True)]
+        return []
 
     def _is_shown_of_many(self, host: str, shown: str, thing: str) -> bool:
         """Tell whether another thing has the same; what only one has is its name, and no kind."""
