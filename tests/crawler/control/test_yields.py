@@ -1474,6 +1474,30 @@ def test_what_waits_in_doubt_below_each_thing_is_told_of_when_it_may_be_tried() 
     assert n_told < 20
 
 
+@pytest.mark.parametrize("n_items", [12, 20, 100])
+def test_a_few_of_numbers_that_views_of_others_have_are_read(n_items: int) -> None:
+    """Forms ask for what items have, by numbers that authors have as well."""
+    paths = []
+    for n in range(n_items):
+        paths += [f"/item?id={n}", *(f"/{view}?id={n}" for view in ("change", "tell", "rate"))]
+        paths += [f"/author?id={n // 4}"] if n % 4 == 0 else []
+    texts = [path if path.startswith(("/item", "/author")) else "form" for path in paths]
+    yields, leases = AddressYields(), [lease(number, path) for number, path in enumerate(paths)]
+
+    coming = [number for number, one in enumerate(leases) if yields.due_s(one, NOW_S) <= NOW_S]
+    seen = set(coming)
+    while coming:
+        number = coming.pop(0)
+        told = yields.observe(visited(leases[number], texts[number]))
+        free = [page for page, _ in told if yields.due_s(leases[page], NOW_S) <= NOW_S]
+        coming += free
+        seen.update(free)
+
+    read = {texts[number] for number in seen}
+    assert {path for path in paths if path.startswith("/item")} <= read
+    assert {path for path in paths if path.startswith("/author")} <= read
+
+
 @pytest.mark.parametrize("changed", [0, 3])
 def test_files_by_the_number_of_a_version_are_left_after_a_few(changed: int) -> None:
     """Of 60 versions of 30 files; each adds a few words to some."""

@@ -613,12 +613,15 @@ class AddressYields:
                 told.append(f"{name[:100]}=#")
                 continue
             part = self._part(host, path, name[:100], value[:100])
-            if part == "*" and _begins_list(name, value):
+            begins = _begins_list(name, value)
+            if part == "*" and begins:
                 part = value
             elif part == "*" and not anywhere:
                 part = f"{_space_of(value[:100])}*"
-            if anywhere and part != "*" and any(map(str.isdecimal, value[:100])):
-                part = self._part(host, "/*", name[:100], value[:100])
+            if anywhere and any(map(str.isdecimal, value[:100])):
+                # Counted wherever it is, of a path with many as well: else it stays one of few.
+                of_all = self._part(host, "/*", name[:100], value[:100])
+                part = part if begins or part == "*" else of_all
             told.append(f"{name[:100]}={part}")
         return "&".join(told)
 
