@@ -15,6 +15,7 @@ from recrawl.crawler.frontier.postgres.reading import PostgresReader
 from recrawl.crawler.frontier.postgres.tables import KEPT
 from recrawl.crawler.index.postgres import PostgresIndex
 from recrawl.crawler.ports import AdmissionLimits, Frontier, PageIndex
+from recrawl.errors import StateError
 from recrawl.terms import Discovery, Document, Kind, Outcome, PageState, PageUpdate, Visit
 from recrawl.testing.conformance import FeedSuite, FrontierSuite, IndexSuite
 
@@ -231,3 +232,22 @@ class TestPostgresIndex(IndexSuite):
         index.close()
 
         assert sorted(told) == [f"The story of {name} is told." for name in "abcdefghijklmnopqrst"]
+
+    def test_what_was_not_written_after_all_is_written_by_the_next_commit(
+        self, tmp_path: Path
+    ) -> None:
+        """Words that are typed in part are found by a table of their own."""
+        index = self.make(tmp_path)
+        for n in range(20):
+            index.replace(Document(f"{HOST}/{n}", f"Lantern {n}", "told", 1.0, b"s"))
+        with psycopg.connect(self._membership.database.address, autocommit=True) as db:
+            db.execute("ALTER TABLE host_notes RENAME TO away")
+            with pytest.raises(StateError):
+                index.commit()
+            db.execute("ALTER TABLE away RENAME TO host_notes")
+        before = index.n_documents()
+        index.commit()
+
+        assert (before, index.n_documents()) == (0, 20)
+        assert index.search("lant")[0] == 20
+        index.close()

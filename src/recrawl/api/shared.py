@@ -13,6 +13,7 @@ from recrawl.crawler.control.activation import ActivationPolicy
 from recrawl.crawler.control.revisit_policy import RevisitPolicy
 from recrawl.crawler.ports import EventSink
 from recrawl.crawler.settings import Settings
+from recrawl.crawler.wiring.indexes import open_index
 from recrawl.crawler.wiring.stores import open_door
 from recrawl.terms import Hit, VisitAnswer
 
@@ -78,8 +79,8 @@ class CrawlInDatabase(OpenCrawl):
 
     @override
     def _found(self, query: str, limit: int, offset: int) -> list[Hit]:
-        with open_state(self._settings.state) as state:
-            return state.search(query, limit=limit, offset=offset)
+        with contextlib.closing(open_index(self._settings.state, read_only=True)) as index:
+            return index.search(query, limit=limit, offset=offset)[1]
 
     @override
     def _status(self) -> dict[str, Any]:

@@ -90,7 +90,11 @@ class PostgresIndex(PageIndex, ChanceLearner):
     ) -> None:
         self._database, self._membership = database, membership
         self._pending: dict[str, Document | None] = {}
-        self._writes = membership is not None or within is not None
+        self._languages = Languages()
+        self._vocabulary: set[str] = set()  # of what is being written
+        self._in_vocabulary: set[str] = set()  # some of what the database has
+        self._sizes: tuple[float, int, float] | None = None  # since when; copies, and their words
+        self._writes = self._has_before = membership is not None or within is not None
         self._db: Connection = within or (
             membership.connected("index") if membership else connect(database, name="recrawl index")
         )
@@ -119,10 +123,6 @@ class PostgresIndex(PageIndex, ChanceLearner):
         chosen = str(rows[0][0]) if rows else language
         self._per_page = chosen == AUTO
         self._stems = stems(chosen if chosen in LANGUAGES else "english")
-        self._languages = Languages()
-        self._in_vocabulary: set[str] = set()
-        self._has_before = self._writes
-        self._sizes: tuple[float, int, float] | None = None  # since when; copies, and their words
 
     def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         with translated(self._database):
@@ -173,7 +173,7 @@ class PostgresIndex(PageIndex, ChanceLearner):
         assert self._writes, "who owns no shard writes no copy"
         kept = [document for document in self._pending.values() if document is not None]
         gone = [url for url, document in self._pending.items() if document is None]
-        self._vocabulary: set[str] = set()
+        self._vocabulary.clear()
         with translated(self._database), self._db.transaction():
             if self._membership is not None:
                 self._membership.fence(self._db)
@@ -188,6 +188,9 @@ class PostgresIndex(PageIndex, ChanceLearner):
                 self._write(batch)
             self._add_words()
             self.own_text.save(now=now)
+        if len(self._in_vocabulary) > _WORDS_AT_HAND:
+            self._in_vocabulary.clear()
+        self._in_vocabulary |= self._vocabulary
         self._pending.clear()
 
     def _add_words(self) -> None:
@@ -196,9 +199,6 @@ class PostgresIndex(PageIndex, ChanceLearner):
         self._db.execute(
             b"INSERT INTO word SELECT unnest(%s::text[]) ON CONFLICT DO NOTHING", (new,)
         )
-        if len(self._in_vocabulary) > _WORDS_AT_HAND:
-            self._in_vocabulary.clear()
-        self._in_vocabulary.update(new)
 
     def _write(self, batch: list[Document]) -> None:
         columns = [list(column) for column in zip(*map(self._row, batch), strict=True)]
