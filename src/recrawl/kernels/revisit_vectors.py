@@ -26,7 +26,7 @@ Integers = NDArray[np.int64]
 Singles = NDArray[np.float32]
 Belief = tuple[Singles, Singles, Integers, Vector, Vector, Vector]
 
-_CHUNK: Final = 1024  # pages at a time, so that what is between stays in the cache
+_CHUNK: Final = 256  # pages at a time, so that what is between stays in the cache
 _STEPS: Final = 8  # ages in each octave
 _LOWEST, _OCTAVES = -36, 56  # powers of two of the slowest rate times an age
 _LEAST: Final = 1e-12  # evidence never tells more against a rate than this

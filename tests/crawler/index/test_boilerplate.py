@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recrawl.crawler.fetch.signature import signature
-from recrawl.crawler.index.boilerplate import MOST_HOSTS, Boilerplate, HostLines, without_lines
-from recrawl.crawler.index.notes import FileShelf
+from recrawl.crawler.index.boilerplate import Boilerplate, HostLines, without_lines
+from recrawl.crawler.index.note_file import FileShelf, NoteFile
 from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.terms import Document
 
@@ -32,7 +32,7 @@ def document(number: int, text: list[str] | None = None, mark: bytes = b"s") -> 
 
 
 def on_file(directory: Path) -> FileShelf[HostLines]:
-    return FileShelf(directory / "repeated.json", HostLines, MOST_HOSTS)
+    return NoteFile(directory).shelf("repeated", HostLines)
 
 
 @pytest.fixture
@@ -123,7 +123,7 @@ def test_what_was_learned_is_kept_and_damage_is_no_hindrance(tmp_path: Path) -> 
     text = "\n".join(lines(3))
 
     assert Boilerplate(on_file(tmp_path)).parted(url(3), text) == learned.parted(url(3), text)
-    (tmp_path / "repeated.json").write_bytes(b"{")
+    (tmp_path / "notes.sqlite3").write_bytes(b"{" * 999)
     assert Boilerplate(on_file(tmp_path)).parted(url(3), text) == (text, "")
 
 

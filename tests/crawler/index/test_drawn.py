@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recrawl.crawler.fetch.signature import signature
-from recrawl.crawler.index.drawn import MOST_HOSTS, Drawn, Parts
-from recrawl.crawler.index.notes import FileShelf
+from recrawl.crawler.index.drawn import Drawn, Parts
+from recrawl.crawler.index.note_file import FileShelf, NoteFile
 from recrawl.crawler.index.tantivy import TantivyIndex
 from recrawl.terms import Document
 
@@ -41,7 +41,7 @@ def document(number: int, text: str, at_s: float = 0.0) -> Document:
 
 
 def on_file(directory: Path) -> FileShelf[Parts]:
-    return FileShelf(directory / "drawn.json", Parts, MOST_HOSTS)
+    return NoteFile(directory).shelf("drawn", Parts)
 
 
 def taught(drawn: Drawn, pages: int = 8, at_s: float = 0.0) -> random.Random:
@@ -332,7 +332,7 @@ def test_it_is_kept_and_forgotten_when_pages_are_made_anew(tmp_path: Path) -> No
 
     assert again.same(document(9, text_of(9, draw)), text_of(9, draw))
     assert not again.same(document(9, text_of(9, draw), 61 * DAY_S), text_of(9, draw))
-    (tmp_path / "drawn.json").write_bytes(b"{")
+    (tmp_path / "notes.sqlite3").write_bytes(b"{" * 999)
     assert not Drawn(on_file(tmp_path)).same(document(9, text_of(9, draw)), text_of(9, draw))
 
 
@@ -347,28 +347,28 @@ def test_it_is_bounded(tmp_path: Path) -> None:
     drawn.notes.save(now=True)
 
     assert drawn.same(document(9, text_of(9, draw)), text_of(9, draw))
-    assert (tmp_path / "drawn.json").stat().st_size < 60_000
+    ((_, kept),) = on_file(tmp_path).every()
+    assert 300 < sum(map(len, kept.values())) <= 401  # with the count of pairs
     for n in range(600):
         page = Document(f"http://{n}.test/", "", "a\nb\nc\nd\ne", 0.0, b"")
         drawn.learn(page, "a\nx\nc\nd\ne")
-    drawn.notes.save(now=True)
-    assert (tmp_path / "drawn.json").stat().st_size < 200_000
+    assert len(drawn.notes.at_hand()) == 300
 
 
 def test_it_is_written_now_and_then(tmp_path: Path) -> None:
-    """Every ten pairs of looks, and at the end."""
-    drawn = Drawn(on_file(tmp_path))
-    taught(drawn, pages=9)
+    """Every four pairs of looks at a host, and at the end."""
+    drawn, shelf = Drawn(on_file(tmp_path)), on_file(tmp_path)
+    taught(drawn, pages=3)
     drawn.notes.save()
-    assert not (tmp_path / "drawn.json").exists()
+    assert list(shelf.every()) == []
     taught(drawn, pages=1)
     drawn.notes.save()
-    written = (tmp_path / "drawn.json").read_bytes()
+    written = list(shelf.every())
     taught(drawn, pages=1)
     drawn.notes.save()
-    assert (tmp_path / "drawn.json").read_bytes() == written
+    assert list(shelf.every()) == written != []
     drawn.notes.save(now=True)
-    assert (tmp_path / "drawn.json").read_bytes() != written
+    assert list(shelf.every()) != written
 
 
 def test_pages_that_are_vast_are_changed_pages() -> None:

@@ -1,9 +1,8 @@
 """Notes on hosts, at hand and on a shelf."""
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
-from recrawl.crawler.index.notes import FileShelf, HostNotes
+from recrawl.crawler.index.notes import HostNotes
 
 
 class Lent:
@@ -21,7 +20,7 @@ class Lent:
     def every(self) -> Iterator[tuple[str, list[int]]]:
         yield from self.held.items()
 
-    def write(self, changed: Mapping[str, list[int]], at_hand: Mapping[str, list[int]]) -> None:
+    def write(self, changed: Mapping[str, list[int]]) -> None:
         self.held |= changed
 
 
@@ -54,28 +53,39 @@ def test_the_one_that_was_asked_for_longest_ago_goes() -> None:
     assert [notes.of(name) for name in "abc"] == [[1], None, [3]]
 
 
-def test_many_changes_are_written_together() -> None:
+def test_a_host_that_has_changed_much_is_written() -> None:
     """Or what there is, at the end; and nothing where nothing has changed."""
     shelf = Lent()
     notes = HostNotes(shelf, most=9, every=3)
     notes.put("a", [1])
+    notes.put("b", [3])
     notes.put("a", [1, 2])
     notes.save()
     assert shelf.held == {}
-    notes.put("b", [3])
+    notes.put("a", [1, 2, 3])
     notes.save()
-    assert shelf.held == {"a": [1, 2], "b": [3]}
+    assert shelf.held == {"a": [1, 2, 3]}
     shelf.held = {}
     notes.save(now=True)
-    assert shelf.held == {}
-    notes.put("c", [4])
+    assert shelf.held == {"b": [3]}
     notes.save(now=True)
-    assert shelf.held == {"c": [4]}
-    assert dict(notes.every()) == {"a": [1, 2], "b": [3], "c": [4]}
+    assert shelf.held == {"b": [3]}
+    assert dict(notes.every()) == {"a": [1, 2, 3], "b": [3]}
+
+
+def test_a_host_that_is_at_hand_no_more_is_written() -> None:
+    """However little has changed: else what many hosts taught would wait in memory."""
+    shelf = Lent()
+    notes = HostNotes(shelf, most=2, every=100)
+    for name in "abc":
+        notes.put(name, [1])
+    notes.save()
+
+    assert shelf.held == {"a": [1]}
 
 
 def test_the_first_changes_are_written_soon() -> None:
-    """Of what was learned a kill takes the later half at most, or so many changes."""
+    """Of what a host taught a kill takes the later half at most, or so many changes."""
     shelf, written = Lent(), []
     notes = HostNotes(shelf, most=9, every=100)
     for n in range(350):
@@ -84,7 +94,7 @@ def test_the_first_changes_are_written_soon() -> None:
         if shelf.held.get("a") == [n]:
             written.append(n + 1)
 
-    assert written == [16, 32, 64, 128, 228, 328]
+    assert written == [16, 48, 112, 212, 312]
 
 
 def test_what_is_put_back_is_looked_up_anew() -> None:
@@ -97,16 +107,3 @@ def test_what_is_put_back_is_looked_up_anew() -> None:
 
     shelf.held = {"a": [2], "b": [3]}
     assert (notes.of("a"), notes.of("b")) == ([2], [3])
-
-
-def test_a_file_keeps_hosts_that_nobody_asked_for(tmp_path: Path) -> None:
-    """As many as are kept; of damaged ones the others."""
-    path = tmp_path / "notes.json"
-    path.write_text('{"a": [1], "b": "damaged", "c": [3]}')
-    notes = HostNotes(FileShelf[list[int]](path, list[int], 3), most=3, every=1)
-    notes.put("d", [4])
-    notes.save()
-
-    again = HostNotes(FileShelf[list[int]](path, list[int], 3), most=3, every=1)
-    assert [again.of(name) for name in "abcd"] == [None, None, [3], [4]]
-    assert again.of("c") == [3]

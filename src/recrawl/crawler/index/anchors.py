@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+from recrawl.crawler.index.files import opened_or_anew
 from recrawl.crawler.index.words import as_name
 
 __all__ = ["Anchors"]
@@ -40,14 +41,8 @@ class Anchors:
     """
 
     def __init__(self, directory: Path) -> None:
-        path = directory / _FILE
-        try:
-            self._db = _opened(path)
-            self._n = int(self._db.execute("SELECT count(*) FROM anchor").fetchone()[0])
-        except sqlite3.DatabaseError:
-            for each in directory.glob(f"{_FILE}*"):
-                each.unlink()
-            self._db, self._n = _opened(path), 0
+        self._db = opened_or_anew(directory / _FILE, _SCHEMA, "anchor")
+        self._n = int(self._db.execute("SELECT count(*) FROM anchor").fetchone()[0])
         self._known: set[int] = set()
 
     def learn(self, links: Iterable[tuple[str, str]]) -> list[str]:
@@ -99,13 +94,3 @@ class Anchors:
             "RETURNING targets"
         )
         return bool(self._db.execute(count, (text,)).fetchone()[0] < _GENERIC)
-
-
-def _opened(path: Path) -> sqlite3.Connection:
-    opened = sqlite3.connect(path, check_same_thread=False)
-    try:
-        opened.executescript(_SCHEMA)
-    except BaseException:
-        opened.close()
-        raise
-    return opened

@@ -14,18 +14,20 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
+import numpy as np
 import xxhash
+from numpy.typing import NDArray
 
 from recrawl.crawler.index.drawn import as_it_is
 from recrawl.crawler.index.notes import HostNotes, Shelf
 
-__all__ = ["MOST_HOSTS", "Boilerplate", "HostLines", "without_lines"]
+__all__ = ["Boilerplate", "HostLines", "without_lines"]
 
 _FEWEST: Final = 8  # pages of a host, before which nothing is known of it
 _EARLY: Final = 16  # pages that are looked at again when it is
 _WINDOW: Final = 256  # pages; then all counts are halved
 _SHARE: Final = 0.25
-MOST_HOSTS: Final = 1_000  # that are at hand
+_MOST_HOSTS: Final = 1_000  # that are at hand
 _MOST_LINES: Final = 5_000  # that are counted of one host
 _LINES_OF_PAGE: Final = 2_000
 _SHORT: Final = 100  # characters of a line that goes with its neighbours
@@ -39,16 +41,89 @@ _NO_WORD: Final = re.compile(r"[\W_]+")
 _MARK: Final = "\f"  # before a line that begins a title, where such are counted; no line holds one
 _LINE: Final = "---"  # that parts what stands above it from what follows
 _ITEM: Final = re.compile(r"\s*[-*+]\s")
-_WRITTEN_EVERY: Final = 500  # pages
+_WRITTEN_EVERY: Final = 64  # pages of a host
+_HASH, _COUNT = np.dtype("<u8"), np.dtype("<u2")
+
+Hashes = NDArray[np.uint64]
+Integers = NDArray[np.int64]
 
 
-class HostLines(msgspec.Struct):
-    """Counts of one host; lines by their hashes."""
+class HostLines(msgspec.Struct, omit_defaults=True):
+    """Counts of one host, in a tenth of the memory that objects would take.
+
+    Parameters
+    ----------
+    pages : that were counted, halved with the counts now and then
+    counted : hashes of those since then, of eight bytes each
+    marks : hashes of lines, likewise, in ascending order
+    counts : pages that have each line, two bytes each
+    early : pages that are looked at again when the host is known
+    lines : counts as another version wrote them
+    """
 
     pages: int = 0
-    seen: set[int] = msgspec.field(default_factory=set)
-    lines: dict[int, int] = msgspec.field(default_factory=dict)
+    counted: bytes = b""
+    marks: bytes = b""
+    counts: bytes = b""
     early: list[str] | None = msgspec.field(default_factory=list)
+    lines: dict[int, int] = msgspec.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.lines:
+            kept = sorted(self.lines.items())
+            self._put(np.array([mark for mark, _ in kept], _HASH), np.array([n for _, n in kept]))
+            self.lines = {}
+
+    def of(self, marks: Hashes) -> Integers:
+        """Return the pages that have each line. O(lines log counted lines)."""
+        held, counts = self._held()
+        if not held.size:
+            return np.zeros(marks.size, np.int64)
+        at = np.minimum(np.searchsorted(held, marks), held.size - 1)
+        return np.where(held[at] == marks, counts[at], 0)
+
+    def add(self, marks: Hashes) -> None:
+        """Count one page more for each line; of those that are told twice once."""
+        marks = np.sort(marks)
+        marks = marks[np.append(True, marks[1:] != marks[:-1])] if marks.size else marks
+        held, counts = self._held()
+        at = np.searchsorted(held, marks)
+        is_known = np.append(held, marks[-1:] + 1)[at] == marks
+        place = at + np.cumsum(~is_known) - ~is_known  # of each line among those and the new ones
+        is_new = np.zeros(held.size + marks.size - np.count_nonzero(is_known), np.bool_)
+        is_new[place[~is_known]] = True
+        all_marks, all_counts = np.empty(is_new.size, _HASH), np.zeros(is_new.size, np.int64)
+        all_marks[~is_new], all_counts[~is_new] = held, counts
+        all_marks[place] = marks
+        all_counts[place] += 1
+        self._put(all_marks, all_counts)
+
+    def halve(self) -> None:
+        """Halve all counts, and forget which pages they are of."""
+        self.counted = b""
+        self.pages //= 2
+        held, counts = self._held()
+        often = counts > 1
+        self._put(held[often], counts[often] // 2)
+
+    def keep(self, most: int) -> None:
+        """Forget the rarest lines, of all that are as rare, until no more than so many are left."""
+        held, counts = self._held()
+        fewest = 0
+        while held.size > most:
+            fewest += 1
+            often = counts > fewest
+            held, counts = held[often], counts[often]
+        if fewest:
+            self._put(held, counts)
+
+    def _held(self) -> tuple[Hashes, Integers]:
+        counts = np.frombuffer(self.counts, _COUNT).astype(np.int64)
+        return np.frombuffer(self.marks, _HASH), counts
+
+    def _put(self, marks: Hashes, counts: Integers) -> None:
+        self.marks = marks.tobytes()
+        self.counts = np.minimum(counts, np.iinfo(_COUNT).max).astype(_COUNT).tobytes()
 
 
 @dataclass(slots=True)
@@ -64,10 +139,10 @@ class Boilerplate:
     shelf: Shelf[HostLines] | None = None
     mark: Callable[[str], bytes] = as_it_is
     notes: HostNotes[HostLines] = field(init=False)
-    _last: tuple[list[str], list[int]] = field(default_factory=lambda: ([], []))
+    _last: tuple[list[str], Hashes] = field(default_factory=lambda: ([], np.zeros(0, _HASH)))
 
     def __post_init__(self) -> None:
-        self.notes = HostNotes(self.shelf, most=MOST_HOSTS, every=_WRITTEN_EVERY)
+        self.notes = HostNotes(self.shelf, most=_MOST_HOSTS, every=_WRITTEN_EVERY)
 
     def learn(self, url: str, lines: list[str], title: str = "") -> None:
         """Count the lines of a page, once as long as the page is remembered.
@@ -75,37 +150,28 @@ class Boilerplate:
         The one that its title begins with is counted as such, too.
         """
         host = self._host(url)
-        page = _hash(url)
-        if page in host.seen:
+        page = np.array([_hash(url)], _HASH)
+        if (np.frombuffer(host.counted, _HASH) == page).any():
             return
-        host.seen.add(page)
+        host.counted += page.tobytes()
         host.pages += 1
         if host.early is not None and len(host.early) < _EARLY:
             host.early.append(url)
-        self._count(host, lines)
+        marks = self._hashes(lines)[:_LINES_OF_PAGE]
         opening = _opening(title, lines)
         if opening:
-            mark = _hash(_MARK + opening)
-            host.lines[mark] = host.lines.get(mark, 0) + 1
-        if len(host.seen) >= _WINDOW:
-            host.seen.clear()
-            host.pages //= 2
-            host.lines = {line: n // 2 for line, n in host.lines.items() if n > 1}
-        fewest = 1
-        while len(host.lines) > _MOST_LINES:  # the rarest are forgotten, the pages are not
-            host.lines = {line: n for line, n in host.lines.items() if n > fewest}
-            fewest += 1
+            marks = np.append(marks, np.array([_hash(_MARK + opening)], _HASH))
+        host.add(marks)
+        if len(host.counted) >= _WINDOW * page.itemsize:
+            host.halve()
+        host.keep(_MOST_LINES)  # the rarest are forgotten, the pages are not
         self.notes.put(_name(url), host)
 
     def count(self, url: str, lines: list[str]) -> None:
         """Count lines of a page that is counted already."""
         host = self._host(url)
-        self._count(host, lines)
+        host.add(self._hashes(lines)[:_LINES_OF_PAGE])
         self.notes.put(_name(url), host)
-
-    def _count(self, host: HostLines, lines: list[str]) -> None:
-        for line in set(self._hashes(lines)[:_LINES_OF_PAGE]):
-            host.lines[line] = host.lines.get(line, 0) + 1
 
     def parted(self, url: str, text: str, title: str = "") -> tuple[str, str]:
         """Return what a page says for itself, and what is left out; all of it where all recurs.
@@ -128,11 +194,9 @@ class Boilerplate:
 
         They are no text of the page, but people look for them.
         """
-        lines, counts = left_out.split("\n"), self._host(url).lines
-        marks = self._hashes(lines)
-        return "\n".join(
-            [line for line, mark in zip(lines, marks, strict=True) if counts.get(mark, 0) <= 1]
-        )
+        lines = left_out.split("\n")
+        counts = self._host(url).of(self._hashes(lines))
+        return "\n".join([lines[row] for row in np.flatnonzero(counts <= 1)])
 
     def same(self, url: str, held: tuple[str, str], text: str) -> bool:
         """Tell whether a text says the same as what is held: main content, and what was left out.
@@ -206,14 +270,13 @@ class Boilerplate:
         host = self._host(url)
         if host.pages < _FEWEST:
             return set()
-        least, counts = _SHARE * host.pages, host.lines
-        marks = self._hashes(lines)
-        return {row for row, mark in enumerate(marks) if counts.get(mark, 0) >= least}
+        counts = host.of(self._hashes(lines))
+        return set(np.flatnonzero(counts >= _SHARE * host.pages).tolist())
 
-    def _hashes(self, lines: list[str]) -> list[int]:
+    def _hashes(self, lines: list[str]) -> Hashes:
         """Return a number for each line; a page is asked about twice in a row."""
         if self._last[0] != lines:
-            self._last = lines, [_hash(line) for line in lines]
+            self._last = lines, np.array([_hash(line) for line in lines], _HASH)
         return self._last[1]
 
 

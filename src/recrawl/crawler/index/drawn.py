@@ -30,7 +30,7 @@ import xxhash
 from recrawl.crawler.index.notes import HostNotes, Shelf
 from recrawl.terms import Document
 
-__all__ = ["MOST_HOSTS", "Drawn", "Parts", "as_it_is"]
+__all__ = ["Drawn", "Parts", "as_it_is"]
 
 _LOOKS: Final = 2  # pairs of them that must agree
 _MANY: Final = 8  # pairs that have shown some part of a host, from which on one is enough
@@ -41,8 +41,8 @@ _GAPS: Final = (0, 1, 2)  # lines in a part that are the same, as some are drawn
 _LONGEST: Final = 5_000  # lines of a page
 _MOST_COME: Final = 400  # of them, or what a hostile page shows would take seconds to place
 _MOST_PARTS: Final = 400  # of a host
-MOST_HOSTS: Final = 300  # that are at hand
-_WRITTEN_EVERY: Final = 10  # pairs of looks
+_MOST_HOSTS: Final = 300  # that are at hand
+_WRITTEN_EVERY: Final = 4  # pairs of looks at a host
 _TOP, _END = 0, 1  # in place of the line before the first, and after the last
 _ORDER: Final = 1  # makes other marks of lines before, for parts that are put in another order
 _COUNT: Final = 2  # in place of the line before, for what is around numbers
@@ -105,7 +105,7 @@ class Drawn:
     notes: HostNotes[Parts] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.notes = HostNotes(self.shelf, most=MOST_HOSTS, every=_WRITTEN_EVERY)
+        self.notes = HostNotes(self.shelf, most=_MOST_HOSTS, every=_WRITTEN_EVERY)
 
     def learn(self, document: Document, again: str) -> None:
         """Learn from two looks at a page, the second right after the first. O(lines).

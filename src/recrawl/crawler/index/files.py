@@ -13,6 +13,7 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 import struct
 import zlib
 from collections.abc import Iterator
@@ -28,6 +29,7 @@ __all__ = [
     "is_of_tantivy",
     "mend_list",
     "named_files",
+    "opened_or_anew",
     "orphans",
     "set_aside",
     "snapshot",
@@ -52,6 +54,32 @@ def write_whole(path: Path, text: str) -> None:
         file.flush()
         os.fsync(file.fileno())
     os.replace(part, path)
+
+
+def opened_or_anew(path: Path, schema: str, table: str) -> sqlite3.Connection:
+    """Open a database beside the index; as what it holds can be learned anew, a damaged one goes.
+
+    Parameters
+    ----------
+    schema : that makes what is missing
+    table : that is looked through
+    """
+    try:
+        return _looked_through(path, schema, table)
+    except sqlite3.DatabaseError:
+        for each in path.parent.glob(f"{path.name}*"):
+            each.unlink()
+        return _looked_through(path, schema, table)
+
+
+def _looked_through(path: Path, schema: str, table: str) -> sqlite3.Connection:
+    with contextlib.ExitStack() as unless_whole:
+        opened = sqlite3.connect(path, check_same_thread=False)
+        unless_whole.callback(opened.close)
+        opened.executescript(schema)
+        opened.execute(f"SELECT count(*) FROM {table}")
+        unless_whole.pop_all()
+    return opened
 
 
 def named_files(directory: Path) -> dict[str, list[str]]:

@@ -1,22 +1,16 @@
-"""Notes on hosts, as their pages teach an index; some are at hand, all lie on a shelf.
-
-A shelf is a file, for one process; an index that several write has its own, in their database.
-"""
+"""Notes on hosts, as their pages teach an index; some are at hand, all lie on a shelf."""
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 import msgspec
 
-from recrawl.crawler.index.files import write_whole
-
-__all__ = ["FileShelf", "HostNotes", "Shelf"]
+__all__ = ["HostNotes", "Shelf", "decoded"]
 
 T = TypeVar("T")
 
 _MOST_UNKNOWN: Final = 10_000
-_FIRST: Final = 16  # changes, after which notes are written first; then after as many again
+_FIRST: Final = 16  # changes, after which a host is written first; then after twice as many
 
 
 class Shelf(Protocol[T]):
@@ -30,59 +24,9 @@ class Shelf(Protocol[T]):
         """Iterate over all hosts and the notes on them."""
         ...
 
-    def write(self, changed: Mapping[str, T], at_hand: Mapping[str, T]) -> None:
-        """Put notes there.
-
-        Parameters
-        ----------
-        changed : since they were written last
-        at_hand : all that are; a shelf that is written as a whole takes these
-        """
+    def write(self, changed: Mapping[str, T]) -> None:
+        """Put notes there, in place of those of before."""
         ...
-
-
-class FileShelf(Generic[T]):
-    """One file, written as a whole.
-
-    Parameters
-    ----------
-    path : of the file
-    kind : type of the notes
-    most : hosts that are kept; those of which nothing was heard for longest go first
-    """
-
-    def __init__(self, path: Path, kind: Any, most: int) -> None:
-        self._path, self._kind, self._most = path, kind, most
-        self._unread: dict[str, msgspec.Raw] = {}
-        try:
-            self._unread = msgspec.json.decode(path.read_bytes(), type=dict[str, msgspec.Raw])
-        except (OSError, msgspec.DecodeError):
-            self._unread = {}
-
-    def read(self, host: str) -> T | None:
-        """Return the notes on a host, once: they are at hand from then on."""
-        raw = self._unread.pop(host, None)
-        if raw is None:
-            return None
-        try:
-            notes: T = msgspec.json.decode(raw, type=self._kind)
-        except msgspec.DecodeError:
-            return None
-        return notes
-
-    def every(self) -> Iterator[tuple[str, T]]:
-        """Iterate over all hosts that were not read yet."""
-        for host in list(self._unread):
-            notes = self.read(host)
-            if notes is not None:
-                yield host, notes
-
-    def write(self, changed: Mapping[str, T], at_hand: Mapping[str, T]) -> None:
-        """Write the file anew, so that it is there in full or not at all."""
-        hosts: dict[str, object] = {**self._unread, **at_hand}
-        for host in list(hosts)[: max(len(hosts) - self._most, 0)]:
-            del hosts[host]
-        write_whole(self._path, msgspec.json.encode(hosts).decode())
 
 
 class HostNotes(Generic[T]):
@@ -92,7 +36,8 @@ class HostNotes(Generic[T]):
     ----------
     shelf : where they outlast the process; None: nowhere
     most : hosts that are at hand
-    every : changes, after which :meth:`save` writes; at first after fewer, as a kill takes the rest
+    every : changes of a host, after which :meth:`save` writes its notes; at first after fewer, as a
+        kill takes the rest
     """
 
     def __init__(self, shelf: Shelf[T] | None, *, most: int, every: int) -> None:
@@ -100,7 +45,8 @@ class HostNotes(Generic[T]):
         self._at_hand: dict[str, T] = {}
         self._changed: dict[str, T] = {}  # and not written, at hand or not
         self._unknown: set[str] = set()
-        self._n_changes = self._n_written = 0
+        self._n_changes: dict[str, int] = {}  # of those
+        self._due: dict[str, int] = {}  # changes, after which a host at hand is written again
 
     def of(self, host: str) -> T | None:
         """Return the notes on a host; None: there are none. O(1), and a look at the shelf."""
@@ -118,9 +64,9 @@ class HostNotes(Generic[T]):
         self._unknown.discard(host)
         self._at_hand.pop(host, None)
         self._hold(host, notes)
-        self._n_changes += 1
         if self._shelf is not None:
             self._changed[host] = notes
+            self._n_changes[host] = self._n_changes.get(host, 0) + 1
 
     def at_hand(self) -> list[tuple[str, T]]:
         """Return the hosts that were asked about last, and the notes on them."""
@@ -135,13 +81,25 @@ class HostNotes(Generic[T]):
                 yield host, notes
 
     def save(self, *, now: bool = False) -> None:
-        """Put notes on the shelf, if many have changed; now: if any have."""
-        many = min(self._every, max(self._n_written, _FIRST))
-        if self._shelf is not None and self._n_changes >= (1 if now else many):
-            self._shelf.write(self._changed, self._at_hand)
-            self._changed = {}
-            self._n_written += self._n_changes
-            self._n_changes = 0
+        """Put on the shelf what has changed much, or is at hand no more; now: all that has changed.
+
+        A host costs a write in so many pages, however many hosts there are.
+        """
+        ready = {
+            host: notes
+            for host, notes in self._changed.items()
+            if now or host not in self._at_hand or self._n_changes[host] >= self._after(host)
+        }
+        if self._shelf is None or not ready:
+            return
+        self._shelf.write(ready)
+        for host in ready:
+            if host in self._at_hand:
+                self._due[host] = 2 * self._after(host)
+            del self._changed[host], self._n_changes[host]
+
+    def _after(self, host: str) -> int:
+        return min(self._due.get(host, _FIRST), self._every)
 
     def settle(self) -> None:
         """Put notes on the shelf, and have none at hand: others may write there from now on."""
@@ -161,5 +119,15 @@ class HostNotes(Generic[T]):
 
     def _hold(self, host: str, notes: T) -> None:
         if len(self._at_hand) >= self._most:
-            del self._at_hand[next(iter(self._at_hand))]  # the one that was asked for longest ago
+            oldest = next(iter(self._at_hand))  # the one that was asked for longest ago
+            del self._at_hand[oldest]
+            self._due.pop(oldest, None)
         self._at_hand[host] = notes
+
+
+def decoded(raw: bytes, kind: Any) -> Any:
+    """Return notes as a shelf holds them; None: another version wrote them, or they are damaged."""
+    try:
+        return msgspec.msgpack.decode(raw, type=kind)
+    except msgspec.DecodeError:
+        return None

@@ -6,6 +6,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from recrawl.crawler.database.connections import Connection, translated
+from recrawl.crawler.index.notes import decoded
 from recrawl.terms import Database
 
 __all__ = ["TableShelf"]
@@ -32,7 +33,7 @@ class TableShelf(Generic[T]):
         query = b"SELECT notes FROM host_notes WHERE host = %s AND kind = %s"
         with translated(self._database):
             row = self._db.execute(query, (host, self._name)).fetchone()
-        return None if row is None else self._notes(row[0])
+        return None if row is None else decoded(row[0], self._kind)
 
     def every(self) -> Iterator[tuple[str, T]]:
         """Iterate over all hosts and the notes on them."""
@@ -40,13 +41,12 @@ class TableShelf(Generic[T]):
         with translated(self._database):
             rows = self._db.execute(query, (self._name,)).fetchall()
         for host, raw in rows:
-            notes = self._notes(raw)
+            notes = decoded(raw, self._kind)
             if notes is not None:
                 yield host, notes
 
-    def write(self, changed: Mapping[str, T], at_hand: Mapping[str, T]) -> None:
-        """Write those that have changed, within the transaction that is open."""
-        del at_hand  # which lie there
+    def write(self, changed: Mapping[str, T]) -> None:
+        """Write these within the transaction that is open."""
         hosts = sorted(changed)  # as two processes in another order would wait for each other
         self._db.execute(
             b"INSERT INTO host_notes (host, kind, notes) SELECT told.host, %s, told.notes "
@@ -54,10 +54,3 @@ class TableShelf(Generic[T]):
             b"ON CONFLICT (host, kind) DO UPDATE SET notes = excluded.notes",
             (self._name, hosts, [msgspec.msgpack.encode(changed[host]) for host in hosts]),
         )
-
-    def _notes(self, raw: bytes) -> T | None:
-        try:
-            notes: T = msgspec.msgpack.decode(raw, type=self._kind)
-        except msgspec.DecodeError:  # of another version
-            return None
-        return notes

@@ -16,7 +16,6 @@ import tantivy
 from typing_extensions import override
 
 from recrawl.crawler.control.gists import content_hash
-from recrawl.crawler.index import boilerplate, drawn
 from recrawl.crawler.index.anchors import Anchors
 from recrawl.crawler.index.boilerplate import HostLines, without_lines
 from recrawl.crawler.index.copies import Found, Group, without_copies
@@ -24,7 +23,7 @@ from recrawl.crawler.index.drawn import Parts, as_it_is
 from recrawl.crawler.index.files import collect, mend_list, orphans, write_whole
 from recrawl.crawler.index.languages import AUTO, Languages
 from recrawl.crawler.index.more import packed, unpacked
-from recrawl.crawler.index.notes import FileShelf, Shelf
+from recrawl.crawler.index.note_file import NoteFile
 from recrawl.crawler.index.own_text import OwnText
 from recrawl.crawler.index.queries import read_query
 from recrawl.crawler.index.ranking import MOST_TOKENS, Ranking, told_of
@@ -96,17 +95,20 @@ class TantivyIndex(PageIndex, ChanceLearner):
             if not read_only and not (chosen.exists() and chosen.stat().st_size):
                 write_whole(chosen, language)
             self._languages = Languages()
-            self.own_text = OwnText(*_shelves(directory), mark)
+            self._notes = NoteFile(directory, read_only=read_only)
+            shelf = self._notes.shelf
+            self.own_text = OwnText(shelf("repeated", HostLines), shelf("drawn", Parts), mark)
             self._speak(language)
             self._index.register_tokenizer("typed", as_typed())
             self._anchors: Anchors | None = None
             self._named: dict[str, None] = {}  # pages that are called by another name since
             self._added: set[str] = set()  # since the last commit
-            self._writer = None if read_only else self._index.writer(_HEAP_BYTES, 1)
+            self._writer: tantivy.IndexWriter | None = None
             self.n_brought = 0  # copies of another version's index
             with contextlib.ExitStack() as unless_done:
                 unless_done.callback(self._let_go)
                 if not read_only:
+                    self._writer = self._index.writer(_HEAP_BYTES, 1)
                     collect(directory)
                     self._anchors = Anchors(directory)
                     if aside_of(directory).exists():
@@ -116,6 +118,7 @@ class TantivyIndex(PageIndex, ChanceLearner):
     def _let_go(self) -> None:
         """Release files after a failure, whose traceback may keep this object for long."""
         self._writer = None  # with it goes its lock
+        self._notes.close()
         if self._anchors is not None:
             self._anchors.close()
 
@@ -406,9 +409,10 @@ class TantivyIndex(PageIndex, ChanceLearner):
         """
         writer, self._writer = self._writer, None
         if writer is None:
+            self._notes.close()
             return
-        with contextlib.suppress(OSError):  # of a full disk; it is learned again
-            self.own_text.save(now=True)
+        self.own_text.save(now=True)
+        self._notes.close()
         if self._anchors is not None:
             self._anchors.close()
         merging = threading.Thread(target=_merge, args=(writer,), daemon=True)
@@ -427,13 +431,6 @@ class TantivyIndex(PageIndex, ChanceLearner):
         if self._writer is None:
             raise StateError(f"index {self._directory} was opened for reading only")
         return self._writer
-
-
-def _shelves(directory: Path) -> tuple[Shelf[HostLines], Shelf[Parts]]:
-    return (
-        FileShelf(directory / "repeated.json", HostLines, boilerplate.MOST_HOSTS),
-        FileShelf(directory / "drawn.json", Parts, drawn.MOST_HOSTS),
-    )
 
 
 def _merge(writer: tantivy.IndexWriter) -> None:
